@@ -42,7 +42,7 @@ Result<std::vector<Line>> ReadLines(const std::string& path, std::string_view te
 Status Load(memory::Store& store, const std::vector<Line>& lines) {
   for (std::size_t start = 0; start < lines.size(); start += kBatch) {
     const std::size_t end = std::min(start + kBatch, lines.size());
-    const auto add = [&](memory::Session& session) -> Status {
+    const auto add = [&](memory::BranchTransaction& session) -> Status {
       for (std::size_t i = start; i < end; ++i) {
         const auto added = session.Add({.tier = memory::Tier::kRecall,
                                         .kind = "turn",

@@ -112,11 +112,12 @@ std::string SingleText(int process, int i) {
 Status WriteSingly(const std::string& path, int process) {
   DOSSIER_ASSIGN_OR_RETURN(const auto store, OpenStore(path));
   for (int i = 0; i < kSingleWrites; ++i) {
-    DOSSIER_RETURN_IF_ERROR(store->Transact("root", {}, [&](memory::Session& session) -> Status {
-      DOSSIER_RETURN_IF_ERROR(
-          session.Add({.tier = memory::Tier::kRecall, .text = SingleText(process, i)}));
-      return {};
-    }));
+    DOSSIER_RETURN_IF_ERROR(
+        store->Transact("root", {}, [&](memory::BranchTransaction& session) -> Status {
+          DOSSIER_RETURN_IF_ERROR(
+              session.Add({.tier = memory::Tier::kRecall, .text = SingleText(process, i)}));
+          return {};
+        }));
   }
   return {};
 }

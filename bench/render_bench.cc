@@ -17,7 +17,7 @@ constexpr int kRounds = 9;
 constexpr std::int64_t kBudget = 24'000;  // code points: the default of memory_budget_chars
 
 // Of each ten rows: eight archival records, an event, a core entry.
-Status Fill(memory::Session& session) {
+Status Fill(memory::BranchTransaction& session) {
   for (int i = 0; i < kRows; ++i) {
     const std::string text = fmt::format(
         "Row {}: the linker of node {} could not find library {}, so it was built from source", i,

@@ -27,7 +27,7 @@ constexpr int kStarts = 100;
 constexpr std::int64_t kBudget = 24'000;  // code points: the default of memory_budget_chars
 constexpr std::string_view kQuery = "why could the linker not find library 7 on node 12";
 
-Status Fill(memory::Session& session) {
+Status Fill(memory::BranchTransaction& session) {
   for (int i = 0; i < kRows; ++i) {
     const std::string text = fmt::format(
         "Row {}: the linker of node {} could not find library {}, so it was built from source", i,
@@ -57,7 +57,7 @@ research::CallRequest LargestRequest(const research::Driver& driver) {
 Status RunTrue(const research::BackendFactory& backends, const std::string& folder) {
   DOSSIER_ASSIGN_OR_RETURN(const auto backend, backends("worker-0"));
   DOSSIER_RETURN_IF_ERROR(backend->Start({.workspace = folder, .system = folder + "/none"}));
-  DOSSIER_ASSIGN_OR_RETURN(const research::CommandResult result,
+  DOSSIER_ASSIGN_OR_RETURN(const research::ExecResult result,
                            backend->Run({.argv = {"/bin/true"}}, {}));
   backend->Stop();
   if (result.status == 0) return {};

@@ -134,7 +134,7 @@ class ResearchRig {
     ASSERT_TRUE(WriteFileAtomic(whole, content));
   }
 
-  Config config;
+  RunConfig config;
   FakeCaller caller;
   std::shared_ptr<CommandScript> script = std::make_shared<CommandScript>();
   std::unique_ptr<RunLog> log;

@@ -72,7 +72,7 @@ class RunRig {
     model_.When("", [this](const ScriptedCall& call) { return Reply(call); });
   }
 
-  Config config;
+  RunConfig config;
   std::vector<RunOrder::Skip> skip = {RunOrder::Skip::kPlots, RunOrder::Skip::kWriteup};
   std::function<void(const store::Event&)> watch;
   // Replies that differ from those below, by the beginning of a label.
@@ -197,11 +197,11 @@ class RunRig {
     std::fclose(file);
   }
 
-  static Result<CommandResult> RunProgram(const Command&, const std::string& workspace,
-                                          const CancelToken&) {
+  static Result<ExecResult> RunProgram(const Command&, const std::string& workspace,
+                                       const CancelToken&) {
     const std::string code = ReadFile(workspace + "/src/main.cpp").value_or("");
     if (code.starts_with("// broken")) {
-      return CommandResult{.status = 1, .err = "error: index out of range\n"};
+      return ExecResult{.status = 1, .err = "error: index out of range\n"};
     }
     const double value = std::atof(code.substr(code.find("value ") + 6).c_str());
     const MetricSeries series{.name = "speedup", .values = {{.dataset = "large", .value = value}}};
@@ -210,7 +210,7 @@ class RunRig {
         WriteRunFile(workspace + "/working/metrics.json",
                      ToJson(JsonObject{{"metric_names", MetricJson({series})}})));
     DOSSIER_RETURN_IF_ERROR(WriteRunFile(workspace + "/working/sorting_data.npy", "data"));
-    return CommandResult{.status = 0, .out = "sorted\n"};
+    return ExecResult{.status = 0, .out = "sorted\n"};
   }
 
   static std::shared_ptr<CommandScript> Commands() {

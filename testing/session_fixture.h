@@ -71,7 +71,7 @@ class SandboxTest : public ::testing::Test {
   }
 
   // Runs one block and fails the test on an error of the session.
-  BlockResult Run(Session& session, std::string_view code, const RunOptions& options = {}) {
+  BlockResult Run(Session& session, std::string_view code, const BlockOptions& options = {}) {
     auto result = session.Run(code, options, handler_);
     EXPECT_TRUE(result) << result.error().message << "\nin: " << code;
     return result ? std::move(*result) : BlockResult{};

@@ -62,10 +62,10 @@ class TestStore {
   // What `work` returns, from a transaction of its own.
   template <typename Work>
   auto In(std::string_view branch, const Work& work, Actor actor = Actor::kUser)
-      -> std::invoke_result_t<Work, Session&> {
-    std::optional<std::invoke_result_t<Work, Session&>> result;
+      -> std::invoke_result_t<Work, BranchTransaction&> {
+    std::optional<std::invoke_result_t<Work, BranchTransaction&>> result;
     const Status status =
-        store_->Transact(branch, {.actor = actor}, [&](Session& session) -> Status {
+        store_->Transact(branch, {.actor = actor}, [&](BranchTransaction& session) -> Status {
           result = work(session);
           return *result ? Status() : Status(tl::unexpected(result->error()));
         });
@@ -74,15 +74,15 @@ class TestStore {
   }
   Result<CoreWrite> Set(std::string_view key, std::string_view value,
                         std::string_view branch = kRootBranch) {
-    return In(branch, [&](Session& session) {
+    return In(branch, [&](BranchTransaction& session) {
       return session.SetCore(key, {.value = std::string(value)});
     });
   }
   Result<Seq> Delete(std::string_view key, std::string_view branch = kRootBranch) {
-    return In(branch, [&](Session& session) { return session.DeleteCore(key); });
+    return In(branch, [&](BranchTransaction& session) { return session.DeleteCore(key); });
   }
   Result<RecordWrite> Add(const Record& record, std::string_view branch = kRootBranch) {
-    return In(branch, [&](Session& session) { return session.Add(record); });
+    return In(branch, [&](BranchTransaction& session) { return session.Add(record); });
   }
   // The value of a key; "none" without one.
   std::string Core(std::string_view key, std::string_view branch = kRootBranch,

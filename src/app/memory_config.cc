@@ -11,14 +11,14 @@ namespace {
 
 using assembly::Field;
 using assembly::FieldPlace;
-using memory::Limits;
+using memory::StoreLimits;
 
-template <std::int64_t Limits::* kField, std::int64_t kLeast>
+template <std::int64_t StoreLimits::* kField, std::int64_t kLeast>
 Status ReadChars(const FieldPlace& at, MemoryConfig* out) {
   return assembly::ReadWhole(at, kLeast, &(out->limits.*kField));
 }
 
-template <int Limits::* kField, std::int64_t kLeast>
+template <int StoreLimits::* kField, std::int64_t kLeast>
 Status ReadCount(const FieldPlace& at, MemoryConfig* out) {
   std::int64_t count = 0;
   DOSSIER_RETURN_IF_ERROR(assembly::ReadWhole(at, kLeast, &count));
@@ -82,20 +82,21 @@ Status ReadLogChars(const FieldPlace& at, MemoryConfig* out) {
   return assembly::ReadWhole(at, 0, &out->log_max_chars);
 }
 
-template <double Limits::* kField>
-Status ReadThreshold(const FieldPlace& at, Limits* out) {
+template <double StoreLimits::* kField>
+Status ReadThreshold(const FieldPlace& at, StoreLimits* out) {
   return assembly::ReadNumber(at, 0, 1, &(out->*kField));
 }
 
-constexpr Field<Limits> kThresholds[] = {
-    {"medium", ReadThreshold<&Limits::pressure_medium>},
-    {"high", ReadThreshold<&Limits::pressure_high>},
-    {"critical", ReadThreshold<&Limits::pressure_critical>},
+constexpr Field<StoreLimits> kThresholds[] = {
+    {"medium", ReadThreshold<&StoreLimits::pressure_medium>},
+    {"high", ReadThreshold<&StoreLimits::pressure_high>},
+    {"critical", ReadThreshold<&StoreLimits::pressure_critical>},
 };
 
 Status ReadThresholds(const FieldPlace& at, MemoryConfig* out) {
-  Limits& limits = out->limits;
-  DOSSIER_RETURN_IF_ERROR(assembly::ReadFields<Limits>(at.value, at.file, kThresholds, &limits));
+  StoreLimits& limits = out->limits;
+  DOSSIER_RETURN_IF_ERROR(
+      assembly::ReadFields<StoreLimits>(at.value, at.file, kThresholds, &limits));
   if (limits.pressure_medium <= limits.pressure_high &&
       limits.pressure_high <= limits.pressure_critical) {
     return {};
@@ -107,18 +108,18 @@ Status ReadThresholds(const FieldPlace& at, MemoryConfig* out) {
 
 constexpr Field<MemoryConfig> kFields[] = {
     {"enabled", ReadOptionalBool<&MemoryConfig::enabled>},
-    {"core_max_chars", ReadChars<&Limits::core_max_chars, 1>},
-    {"core_protected_max_chars", ReadChars<&Limits::core_protected_max_chars, 0>},
-    {"recall_max_events", ReadCount<&Limits::recall_max_events, 1>},
-    {"retrieval_k", ReadCount<&Limits::retrieval_k, 0>},
+    {"core_max_chars", ReadChars<&StoreLimits::core_max_chars, 1>},
+    {"core_protected_max_chars", ReadChars<&StoreLimits::core_protected_max_chars, 0>},
+    {"recall_max_events", ReadCount<&StoreLimits::recall_max_events, 1>},
+    {"retrieval_k", ReadCount<&StoreLimits::retrieval_k, 0>},
     {"use_fts", ReadUseFts},
-    {"memory_budget_chars", ReadChars<&Limits::memory_budget_chars, 0>},
-    {"archival_snippet_budget_chars", ReadChars<&Limits::archival_snippet_budget_chars, 1>},
-    {"archival_max_chars", ReadChars<&Limits::archival_max_chars, 1>},
+    {"memory_budget_chars", ReadChars<&StoreLimits::memory_budget_chars, 0>},
+    {"archival_snippet_budget_chars", ReadChars<&StoreLimits::archival_snippet_budget_chars, 1>},
+    {"archival_max_chars", ReadChars<&StoreLimits::archival_max_chars, 1>},
     {"model", ReadName<&MemoryConfig::model>},
     {"use_llm_compression", ReadOptionalBool<&MemoryConfig::use_llm_compression>},
-    {"max_compression_iterations", ReadCount<&Limits::max_compression_iterations, 0>},
-    {"max_memory_read_rounds", ReadCount<&Limits::max_memory_read_rounds, 0>},
+    {"max_compression_iterations", ReadCount<&StoreLimits::max_compression_iterations, 0>},
+    {"max_memory_read_rounds", ReadCount<&StoreLimits::max_memory_read_rounds, 0>},
     {"auto_consolidate", ReadBool<&MemoryConfig::auto_consolidate>},
     {"consolidation_trigger", ReadTrigger},
     {"recall_consolidation_threshold", ReadRecallThreshold},

@@ -24,7 +24,7 @@ inline constexpr std::string_view kNoEmbedModel = "none";
 
 struct MemoryConfig {
   std::optional<bool> enabled;  // unset: where a store is named
-  memory::Limits limits;
+  memory::StoreLimits limits;
   memory::UseFts use_fts = memory::UseFts::kAuto;
   memory::Durability durability = memory::Durability::kNormal;
   memory::Redaction redaction = memory::Redaction::kOn;  // redact_secrets

@@ -26,7 +26,7 @@ class Clock {
   virtual Wall WallNow() const = 0;  // for dates shown and stored
 };
 
-// The machine's clock. One immutable instance without state.
+// The machine's clock: one immutable instance that all callers share.
 std::shared_ptr<const Clock> SystemClock();
 
 // "2026-11-21T23:36:43.123Z": UTC, milliseconds.

@@ -1,4 +1,4 @@
-// HMAC-SHA-256 (RFC 2104): a hash that only the holder of a key can make.
+// HMAC-SHA-256 (RFC 2104): a hash that can be computed only with the key.
 //
 //   HmacSha256Hex("key", "message")
 //

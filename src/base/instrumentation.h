@@ -1,6 +1,6 @@
-// Whether this build is instrumented by a sanitizer. Its runtime reserves terabytes of address
-// space and makes system calls of its own, so two walls of the sandbox stand differently there: no
-// limit on memory, and one harmless call more. Nothing else may depend on it.
+// Whether this build is instrumented by a sanitizer. A sanitizer's runtime reserves terabytes of
+// address space and makes system calls of its own. So in such a build the sandbox sets no limit on
+// memory and allows one more harmless system call. Nothing else may depend on this constant.
 //
 //   if (kThisBuild == Instrumentation::kSanitizer) GTEST_SKIP() << "memory has no limit";
 

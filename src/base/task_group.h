@@ -1,4 +1,4 @@
-// Threads that all end before their owner does.
+// A group of threads whose destructor waits until all of them have ended.
 //
 //   TaskGroup tasks;
 //   tasks.Run([&] { SlowWork(); });     // the destructor waits for it

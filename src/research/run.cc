@@ -26,7 +26,7 @@ constexpr std::string_view kNoWorkingProgram = "no_working_implementation";
 Step StepOf(int stage) { return static_cast<Step>(static_cast<int>(Step::kStage1) + stage - 1); }
 
 // What the ledger said of a request that does not fit: it knows only of what this process may use.
-std::string OfWholeRun(const Config& config, const RunSpend& spent, const std::string& message) {
+std::string OfWholeRun(const RunConfig& config, const RunSpend& spent, const std::string& message) {
   constexpr std::string_view kNotFitting = "used, and the next request needs more";
   if (config.max_tokens && message.starts_with("tokens:")) {
     return fmt::format("tokens: {} of {} {}", GroupDigits(static_cast<std::uint64_t>(spent.tokens)),

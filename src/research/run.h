@@ -39,7 +39,7 @@ enum class Step : std::uint8_t {
 struct RunOrder {
   std::string folder;  // of the run, absolute; made by the caller
   std::string idea;    // text of the file; of a resume: that of the folder
-  Config config;
+  RunConfig config;
   std::string resources;  // text of the file; "": none
   enum class Mode : std::uint8_t { kStart, kResume } mode = Mode::kStart;
   enum class Retry : std::uint8_t { kNo, kFailed } retry = Retry::kNo;  // --retry-failed

@@ -12,10 +12,12 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ("bench", "cmake", "data", "fuzz", "layouts", "prompts", "scripts", "src", "testing", "workers")
+FOLDERS = ("bench", "cmake", "data", "fuzz", "layouts", "prompts", "src", "testing", "workers")
 CASE = re.compile(
     r"\b(?:ASM|CON|EVL|FLT|HSE|INS|INT|MEM|MOD|REC|REP|RSP|SBX|SML)-[A-Z]?\d+"
-    r"|\bsmall-models \d")
+    r"|\bsmall-models \d"
+    r"|//.*\((?:[ABKMNTY]\d{1,2}(?:, | to |-)?)+\)"  # a row of a table alone: (K1 to K3)
+    r"|//.*\b(?:as|in|of) \d\.\d{1,2}\b(?! ?[\w%°])")  # a section: as in 5.4
 ENDINGS_OF_TEXT = ("", ".cc", ".cmake", ".h", ".html", ".js", ".md", ".py", ".sh", ".txt", ".yaml", ".yml")
 
 

@@ -1,13 +1,13 @@
-// The tools of the built-in loop: files of the worktree, a few programs, and the words that end the
-// work.
+// The tools that a model has in the built-in loop: reading and writing files of the worktree,
+// running a few programs, and the calls that end its work.
 //
 //   AgentTools tools({.role = Role::kEngineer, .root = worktree}, *files);
 //   for (const assembly::ToolSpec& spec : tools.Specs()) …          // for the model
 //   const std::string text = tools.Answer(call, cancel);            // a result for every call
 //   if (tools.ending()) Stop(tools.ending()->summary);
 //
-// A call that cannot be done gives a sentence, never a failure: the model reads it and goes on.
-// Thread-safety: one owner.
+// A call that cannot be carried out is answered with a sentence, which the model reads; it never
+// ends the loop. Thread-safety: one owner.
 
 #ifndef DOSSIER_AGENTS_ENGINE_AGENT_TOOLS_H_
 #define DOSSIER_AGENTS_ENGINE_AGENT_TOOLS_H_

@@ -135,7 +135,7 @@ class Loop {
     for (const Turn& turn : messages.turns) {
       text += fmt::format("\n\n[{}]\n{}", assembly::RoleName(turn.role), turn.Text());
     }
-    return WriteStateFile(job_.prompt_path, text + "\n", Durability::kOfThisSystem);
+    return WriteStateFile(job_.prompt_path, text + "\n", Durability::kSurvivesCrash);
   }
 
   void Answer(std::int64_t turn, const model::ToolCall& call) {
@@ -206,7 +206,7 @@ class Loop {
 Result<EngineOutcome> BuiltinEngine::Run(const EngineJob& job, const CancelToken& cancel) const {
   DOSSIER_ASSIGN_OR_RETURN(CappedFile out, CappedFile::Create(job.out_path, kNoSecrets));
   DOSSIER_ASSIGN_OR_RETURN(TreeFiles files, TreeFiles::Open(job.worktree));
-  DOSSIER_RETURN_IF_ERROR(WriteStateFile(job.err_path, "", Durability::kOfThisSystem));
+  DOSSIER_RETURN_IF_ERROR(WriteStateFile(job.err_path, "", Durability::kSurvivesCrash));
   return Loop(spec_, job, std::move(out), std::move(files), cancel).Run();
 }
 

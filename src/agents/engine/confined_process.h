@@ -6,9 +6,9 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const ProcessOutcome outcome, RunConfined(process, cancel));
 //   if (outcome.end == ProcessOutcome::End::kExit && outcome.exit_code == 0) Use();
 //
-// Everything can be read: programs need their libraries, caches and configuration. Writing is what
-// the walls are about; where landlock is missing nothing starts, unless Confinement::kNone was
-// asked for by name.
+// A program can read everything, since it needs its libraries, caches and configuration. The walls
+// restrict writing. Where landlock is missing nothing starts, unless Confinement::kNone was asked
+// for by name.
 //
 // Thread-safety: RunConfined may be called from many threads; it blocks its caller.
 
@@ -65,7 +65,8 @@ struct ProcessOutcome {
 // kUnavailable (no confinement); kIo (output cannot be written; the process is ended).
 Result<ProcessOutcome> RunConfined(const ConfinedProcess& process, const CancelToken& cancel);
 
-// PATH HOME LANG LC_* TERM USER SHELL of `own`, and those that `allow` names.
+// The variables that an engine gets: PATH HOME LANG LC_* TERM USER SHELL of `own`, and those that
+// `allow` names.
 std::vector<std::string> EngineEnvironment(const std::vector<std::string>& own,
                                            const std::vector<std::string>& allow);
 // The values of the names in `allow`.

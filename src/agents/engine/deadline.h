@@ -50,7 +50,7 @@ class Deadline {
 
   CancelToken token() const { return source_.token(); }
   bool passed() const { return passed_; }
-  // Another reason to end the work.
+  // Ends the work now, for another reason than time.
   void Cancel(std::string reason) { source_.Cancel(std::move(reason)); }
 
  private:

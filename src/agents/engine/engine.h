@@ -1,4 +1,5 @@
-// Who fills a role: a program, or a model with tools. Both get one job and leave a worktree.
+// An engine does the work of a role: it is a program, or a model with tools. Either gets one job
+// and leaves its changes in a worktree.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const EngineOutcome outcome, engine.Run(job, cancel));
 //   if (outcome.good()) TakePatch(job.worktree);
@@ -39,7 +40,7 @@ class EnginePrompt {
  public:
   virtual ~EnginePrompt() = default;
 
-  // Whom the prompt is for: its budget and its role rules come from here.
+  // The model that the prompt is for; it decides the budget and the role rules.
   struct Reader {
     const assembly::Capability& capability;
     std::shared_ptr<const tokens::Counter> counter;
@@ -58,7 +59,7 @@ struct EngineJob {
   const EnginePrompt* prompt = nullptr;
   std::string worktree;  // absolute
   std::string folder;    // to start in: the worktree, or a folder in it
-  // Files that the harness keeps of this job.
+  // Files that the run keeps of this job.
   std::string prompt_path, out_path, err_path;
   std::optional<Millis> time_limit;
   std::vector<std::string> writable;  // beside the worktree: its git folder

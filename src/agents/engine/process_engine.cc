@@ -93,7 +93,7 @@ Result<std::unique_ptr<ProcessEngine>> ProcessEngine::Make(ProcessEngineSpec spe
 
 Result<EngineOutcome> ProcessEngine::Run(const EngineJob& job, const CancelToken& cancel) const {
   DOSSIER_ASSIGN_OR_RETURN(const std::string prompt, job.prompt->Text());
-  DOSSIER_RETURN_IF_ERROR(WriteStateFile(job.prompt_path, prompt, Durability::kOfThisSystem));
+  DOSSIER_RETURN_IF_ERROR(WriteStateFile(job.prompt_path, prompt, Durability::kSurvivesCrash));
   if (Holds(spec_.argv, kPromptToken)) {
     DOSSIER_RETURN_IF_ERROR(CheckArgument(spec_.name, prompt));
   }

@@ -1,10 +1,10 @@
-// An engine that is a program: `codex exec …`, `sh -c …`.
+// An engine that is a program, such as a coding assistant's command line or `sh -c …`.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto engine, ProcessEngine::Make({.name = "codex",
 //       .argv = {"codex", "exec", "-C", "{worktree}", "--", "{prompt}"}}, environment));
 //
-// In argv `{prompt} {prompt_file} {worktree} {task_id} {role}` are replaced, once, by values that
-// are never looked at again; everything else stays.
+// In argv the tokens `{prompt} {prompt_file} {worktree} {task_id} {role}` are replaced in one pass:
+// tokens inside a value stay as they are.
 
 #ifndef DOSSIER_AGENTS_ENGINE_PROCESS_ENGINE_H_
 #define DOSSIER_AGENTS_ENGINE_PROCESS_ENGINE_H_

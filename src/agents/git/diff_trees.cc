@@ -14,8 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxListBytes = 256 << 20;  // of names, from git
 
-// The arguments of `git diff-tree` that show what differs between two trees, in the form that
-// `output` asks for.
+// The arguments of `git diff-tree` for two trees; `output` holds those that choose its format.
 std::vector<std::string> DiffArguments(std::vector<std::string> output, const std::string& from,
                                        const std::string& to) {
   std::vector<std::string> arguments = {
@@ -128,7 +127,7 @@ Result<Patch> DiffTrees(const Git& git, const std::string& from, const std::stri
                                 .value = fmt::format("{}", patch.bytes),
                                 .limit = fmt::format("{}", options.max_patch_bytes)});
   } else if (!options.file.empty()) {
-    DOSSIER_RETURN_IF_ERROR(WriteStateFile(options.file, text->out, Durability::kOfThisSystem));
+    DOSSIER_RETURN_IF_ERROR(WriteStateFile(options.file, text->out, Durability::kSurvivesCrash));
     patch.file = options.file;
   }
   return patch;

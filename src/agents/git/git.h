@@ -1,5 +1,5 @@
-// Runs git for the harness, by base/process/git_call.h: nothing but git runs, whatever the
-// repository says.
+// Runs git for this room by way of base/process/git_call.h, so that no program but git runs,
+// whatever the repository's settings say.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Git git, Git::Open(*FindGitFolders(".")));
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string commit,
@@ -87,7 +87,7 @@ class Git {
   std::vector<std::string> environment_;  // of each call, besides what CallGit gives
 };
 
-// What git said went wrong, as one line: its first "fatal:" or "error:", without that word.
+// Git's error message as one line: its first "fatal:" or "error:" line, without that word.
 std::string GitComplaint(const ProcessResult& result);
 
 // Calls `use` with each piece of `text` that ends in NUL.

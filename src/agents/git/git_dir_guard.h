@@ -44,7 +44,8 @@ class GitDirGuard {
 
   // Makes `name` (under refs/dossier/RUN/) point to `commit`. Errors: kFailed.
   Status WriteRef(const std::string& name, const std::string& commit);
-  // A merge of this run is about to move `branch` to `commit`: no news for Check.
+  // Tells the guard that a merge of this run will move `branch` to `commit`, so that Check does not
+  // report it.
   void Expect(const std::string& branch, const std::string& commit);
 
  private:

@@ -1,4 +1,4 @@
-// The patch: what an engine changed, as the harness sees it.
+// The patch: what an engine changed, as found in its worktree.
 //
 //   const PatchOptions options{.run = run, .task = "fact-001", .attempt = 1, .folder = folder,
 //                              .guard = guard.get()};
@@ -33,8 +33,8 @@ namespace dossier::agents {
 inline constexpr unsigned kModeLink = 0120000, kModeSubmodule = 0160000;
 inline constexpr std::size_t kMaxUntrackedFiles = 5'000;
 inline constexpr std::uint64_t kMaxUntrackedBytes = 64 << 20;
-// Of tracked files that an engine wrote to. The patch may still be small; what git must read of
-// them has an end all the same: it compresses about 30 MB a second.
+// Most bytes of tracked files that an engine wrote to. Even for a small patch git must read all of
+// them, at about 30 MB a second.
 inline constexpr std::uint64_t kMaxModifiedBytes = 1 << 30;
 
 // One path that differs, as of `git diff-tree --raw --no-renames`: a rename is two of them.
@@ -101,7 +101,7 @@ struct DiffOptions {
 Result<Patch> DiffTrees(const Git& git, const std::string& from, const std::string& to,
                         const DiffOptions& options, const CancelToken& cancel = {});
 
-// The commit of `tree` on `parent` by the harness itself: a candidate, never to stay.
+// Makes the commit of `tree` on `parent` that stands for a candidate; it never enters a branch.
 Result<std::string> CommitCandidate(const Git& git, const std::string& tree,
                                     const std::string& parent, const std::string& message,
                                     const CancelToken& cancel = {});

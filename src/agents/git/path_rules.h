@@ -18,8 +18,8 @@ namespace dossier::agents {
 // `.git::$DATA`, `\` as a slash), as HFS+ does (characters that it ignores).
 const char* PathProblem(std::string_view path);
 
-// True if the link `path` with `target` stays in the tree. Only leading `..` are let pass: behind a
-// name, which may be a link itself, nobody can tell where they lead.
+// True if the link `path` with `target` stays in the tree. `..` is accepted only at the start of
+// `target`: after a name, which may be a link itself, it could lead anywhere.
 bool LinkStaysInside(std::string_view path, std::string_view target);
 
 }  // namespace dossier::agents

@@ -1,5 +1,5 @@
-// Values that a program was given and nobody else may see: taken out of everything that is written
-// down.
+// Secret values that a program was given, such as API keys: they are removed from everything that
+// is written down.
 //
 //   const SecretValues secrets({{"OPENAI_API_KEY", "sk-…"}});
 //   secrets.Hide("key sk-… used");                   // "key [redacted:OPENAI_API_KEY] used"
@@ -23,7 +23,8 @@ namespace dossier::agents {
 
 class SecretValues {
  public:
-  // Shorter ones are words like "1" and "on": nothing could be read without them.
+  // Shorter values are ignored: they are words such as "1" and "on", and hiding them would make
+  // texts unreadable.
   static constexpr std::size_t kShortest = 4;  // bytes
   static constexpr std::size_t kShortestFound = 8;
 

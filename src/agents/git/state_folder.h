@@ -1,4 +1,4 @@
-// STATE: the folder in a repository's git folder where the harness keeps its records.
+// STATE: the folder inside a repository's git folder where agent runs keep their records.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const StateFolder state, StateFolder::Open(git.folders().common));
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, state.Attempt(run, "fact-001", 1));
@@ -43,8 +43,8 @@ class StateFolder {
   std::string path_;
 };
 
-// A small file for its owner's eyes. What another step relies on after a power cut is kOfTheDisk;
-// what can be made again, or is for people, need not wait for the disk.
+// A small file for its owner's eyes. What another step relies on after a power cut is
+// kSurvivesPowerLoss; what can be made again, or is for people, need not wait for the disk.
 Status WriteStateFile(const std::string& path, std::string_view content, Durability durability);
 
 }  // namespace dossier::agents

@@ -1,12 +1,13 @@
-// Where the links of one tree lead, by the tree alone (never one that leaves it).
+// Finds symbolic links of a tree that lead out of it, by the tree's contents alone, without a file
+// system.
 //
 //   TreeLinks links;
 //   links.Add("out", "/etc");
 //   links.Add("src/inner", "../out/passwd");
 //   links.WayOut("src/inner")            // "out": behind that link the tree ends
 //
-// Each link may stay inside by its own words and yet go through another that does not. What is no
-// link of the tree counts as a plain name: a folder, a file, or nothing.
+// A link whose own target stays inside may still pass through another link that leads out. A name
+// that is no link of the tree counts as a plain folder or file.
 //
 // Thread-safety: const methods may be called from many threads.
 

@@ -78,7 +78,7 @@ Status MakeAdmin(const Git& git, const std::string& admin, const std::string& co
                              "refs/remotes", "refs/tags"},
                .max_output = kMaxRefs},
               cancel));
-  const ReplaceOptions options{.durability = Durability::kOfThisSystem};
+  const ReplaceOptions options{.durability = Durability::kSurvivesCrash};
   DOSSIER_RETURN_IF_ERROR(ReplaceFile(admin + "/config", {settings}, options));
   DOSSIER_RETURN_IF_ERROR(ReplaceFile(admin + "/packed-refs", {refs}, options));
   DOSSIER_RETURN_IF_ERROR(
@@ -158,7 +158,7 @@ Result<Worktree> Worktree::Make(const Git& git, const StateFolder& state, const 
   DOSSIER_RETURN_IF_ERROR(MakeAdmin(git, made.admin_, spec.commit, cancel));
   DOSSIER_RETURN_IF_ERROR(MakeFolders(spec.path));
   DOSSIER_RETURN_IF_ERROR(ReplaceFile(spec.path + "/.git", {made.git_file_},
-                                      {.durability = Durability::kOfThisSystem}));
+                                      {.durability = Durability::kSurvivesCrash}));
   DOSSIER_RETURN_IF_ERROR(
       git.Ask({.git_dir = made.admin_, .work_tree = spec.path},
               {.arguments = {"reset", "--hard", "--quiet", "--no-recurse-submodules"}}, cancel));
@@ -184,7 +184,7 @@ Status Worktree::WriteRecord() const {
   return WriteStateFile(
       record_,
       ToJson(JsonObject{{"v", 1}, {"path", path_}, {"admin", admin_}, {"commit", commit_}}),
-      Durability::kOfThisSystem);
+      Durability::kSurvivesCrash);
 }
 
 Status Worktree::ResetAgentFolder() const {
@@ -202,7 +202,7 @@ Result<bool> Worktree::HadOwnGitFile() const {
   }
   DOSSIER_RETURN_IF_ERROR(RemoveTree(file));
   DOSSIER_RETURN_IF_ERROR(
-      ReplaceFile(file, {git_file_}, {.durability = Durability::kOfThisSystem}));
+      ReplaceFile(file, {git_file_}, {.durability = Durability::kSurvivesCrash}));
   return false;
 }
 

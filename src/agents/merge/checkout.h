@@ -22,7 +22,7 @@
 
 namespace dossier::agents {
 
-// Why git, or we, would not do it.
+// Why a checkout cannot be moved.
 struct Refusal {
   std::string reason;              // empty: nothing against it
   std::vector<std::string> paths;  // that it is about
@@ -37,7 +37,7 @@ struct CheckoutMove {
   std::vector<Change> changes;  // between them
 };
 
-// Those that have `ref` checked out, or are in the middle of a rebase of it. Errors: kIo.
+// The work trees that have `ref` checked out or are rebasing it. Errors: kIo.
 Result<std::vector<Checkout>> FindCheckouts(const Git& git, std::string_view ref);
 
 bool IsOn(const Checkout& checkout, std::string_view ref);
@@ -45,15 +45,16 @@ bool IsOn(const Checkout& checkout, std::string_view ref);
 // "a merge", "a rebase", … that is in progress there; empty if none.
 std::string OperationIn(const Checkout& checkout);
 
-// Whether git would refuse the move: a local change or an untracked file in its way, ignored ones
-// too, which git itself would overwrite. Touches nothing. Errors: kFailed, kIo, kCancelled.
+// Whether local changes or untracked files are in the way of the move, ignored files included,
+// which git itself would overwrite. Changes nothing. Errors: kFailed, kIo, kCancelled.
 Result<Refusal> WouldRefuse(const Git& git, const StateFolder& state, const CheckoutMove& move,
                             const CancelToken& cancel = {});
 
-// Waits for another git to give the index back. A refusal after `limit`.
+// Waits until no other git holds the index; returns a refusal after `limit`.
 Refusal WaitForIndex(const Checkout& checkout, Millis limit);
 
-// Moves index and files. A refusal may leave half of it: PutBack. Errors: kFailed, kIo.
+// Moves index and files. If it is refused, half of the files may have moved: call PutBack. Errors:
+// kFailed, kIo.
 Result<Refusal> MoveCheckout(const Git& git, const CheckoutMove& move);
 
 // Puts the paths of `move` in index and files to where they were at its old commit. What is neither

@@ -87,7 +87,7 @@ Status IntentLog::Open(const Intent& intent) {
                                           {"boot_id", intent.boot_id},
                                           {"ledger_line", utf8::Sanitize(intent.ledger_line)},
                                           {"ledger_file", intent.ledger_file}}),
-                        Durability::kOfTheDisk);
+                        Durability::kSurvivesPowerLoss);
 }
 
 Status IntentLog::Close() {

@@ -56,9 +56,9 @@ struct MergeRequest {
 
 // What the caller records on the way; an error stops the merge where it is.
 struct MergeHooks {
-  // The intent is durable, nothing shows yet.
+  // Called when the intent is durable and nothing is visible yet.
   std::function<Status(const Intent&)> intent_written;
-  // The branch has moved. Called again by a recovery, if the first time was not the last word.
+  // Called when the branch has moved. A recovery calls it again if the merge was killed after that.
   std::function<Status(const Intent&)> merged;
 };
 

@@ -1,5 +1,5 @@
-// The part of a merge that shows: from the intent to the ledger. A merge goes this
-// way, and so does the recovery of one that was killed.
+// The visible part of a merge, from the intent to the ledger. Merges use it, and so does the
+// recovery of a merge that was killed.
 //
 // Private to this module. Thread-safety: for the holder of the merge lock.
 
@@ -27,11 +27,11 @@ std::string MergeMark(const Git& git);
 
 CheckoutMove MoveOf(const Publication& publication);
 
-// Step 1: nothing is touched.
+// Whether the checkout can be moved. Changes nothing.
 Result<Refusal> CanPublish(const Publication& publication, const CancelToken& cancel);
 
-// Steps 3 to 5, all or nothing: after a refusal or an error all is as it was, unless the roll-back
-// failed too; then the error says so and the intent must stay.
+// Moves branch, index and files, all or nothing: after a refusal or an error everything is as
+// before, unless the roll-back failed too; then the error says so and the intent must stay.
 struct Published {
   Refusal refusal;
   bool rolled_back = true;  // false: the intent must stay

@@ -37,17 +37,17 @@ const Pattern* FindMatch(const Patterns& patterns, std::string_view path) {
 Pattern DenyPattern(const std::string& written) {
   Pattern pattern{.written = written};
   if (written.find('/') != std::string::npos) {
-    pattern.globs.emplace_back(written, LetterCase::kIgnored);
+    pattern.globs.emplace_back(written, CaseSensitivity::kInsensitive);
   } else {
-    pattern.globs.emplace_back("**/" + written, LetterCase::kIgnored);
-    pattern.globs.emplace_back(fmt::format("**/{}/**", written), LetterCase::kIgnored);
+    pattern.globs.emplace_back("**/" + written, CaseSensitivity::kInsensitive);
+    pattern.globs.emplace_back(fmt::format("**/{}/**", written), CaseSensitivity::kInsensitive);
   }
   return pattern;
 }
 
 Pattern AllowPattern(const std::string& written) {
   Pattern pattern{.written = written};
-  pattern.globs.emplace_back(written, LetterCase::kTells);
+  pattern.globs.emplace_back(written, CaseSensitivity::kSensitive);
   return pattern;
 }
 
@@ -72,7 +72,7 @@ class Targets {
       const std::string_view plain = PlainTarget(target);
       plain_.emplace_back(plain);
       if (plain.find_first_of("*?[{\\") != std::string_view::npos) {
-        globs_.emplace_back(plain, LetterCase::kTells);
+        globs_.emplace_back(plain, CaseSensitivity::kSensitive);
       }
     }
   }

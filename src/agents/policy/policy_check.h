@@ -28,8 +28,8 @@ struct PolicyReport {
   bool ok() const { return violations.empty(); }
 };
 
-// Files that steer the harness itself. Relative to the root, files or folders with all below; a
-// task that could change them could change its own rules.
+// Files and folders (relative to the root) that steer agent runs: a task that could change them
+// could change its own rules.
 struct ControlFiles {
   std::vector<std::string> paths;
 };

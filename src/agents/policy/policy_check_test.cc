@@ -63,7 +63,7 @@ TEST(PolicyGlobTest, PatternsMeanWhatTheSpecificationSays) {  // REP-39, section
       {"", "", true},
   };
   for (const Case& c : kCases) {
-    EXPECT_EQ(PolicyGlob(c.pattern, LetterCase::kTells).Matches(c.path), c.matches)
+    EXPECT_EQ(PolicyGlob(c.pattern, CaseSensitivity::kSensitive).Matches(c.path), c.matches)
         << c.pattern << " | " << c.path;
   }
 }
@@ -82,10 +82,10 @@ TEST(PolicyGlobTest, WithoutCaseTheFoldedNamesAreCompared) {  // REP-39: folded,
       {"[a-c]", "B"},
   };
   for (const Case& c : kSame) {
-    EXPECT_TRUE(PolicyGlob(c.pattern, LetterCase::kIgnored).Matches(c.path))
+    EXPECT_TRUE(PolicyGlob(c.pattern, CaseSensitivity::kInsensitive).Matches(c.path))
         << c.pattern << " | " << c.path;
   }
-  EXPECT_FALSE(PolicyGlob("a\xFF", LetterCase::kIgnored).Matches("a\xFE"));
+  EXPECT_FALSE(PolicyGlob("a\xFF", CaseSensitivity::kInsensitive).Matches("a\xFE"));
 }
 
 TEST(PolicyGlobTest, ManyStarsAndBracesEndSoon) {  // REP-39: no backtracking
@@ -93,24 +93,26 @@ TEST(PolicyGlobTest, ManyStarsAndBracesEndSoon) {  // REP-39: no backtracking
   for (int i = 0; i < 200; ++i) stars += "*a";
   for (int i = 0; i < 30; ++i) braces += "{a,aa,*}";
   const std::string text(4000, 'a');
-  EXPECT_FALSE(PolicyGlob(stars + "b", LetterCase::kTells).Matches(text));
-  EXPECT_TRUE(PolicyGlob(stars, LetterCase::kTells).Matches(text));
-  EXPECT_FALSE(PolicyGlob(braces + "b", LetterCase::kTells).Matches(text));
+  EXPECT_FALSE(PolicyGlob(stars + "b", CaseSensitivity::kSensitive).Matches(text));
+  EXPECT_TRUE(PolicyGlob(stars, CaseSensitivity::kSensitive).Matches(text));
+  EXPECT_FALSE(PolicyGlob(braces + "b", CaseSensitivity::kSensitive).Matches(text));
 }
 
 TEST(PolicyGlobTest, TooLongOrTooDeepMatchesNothing) {  // REP-39
   std::string deep;
   for (std::size_t i = 0; i <= sources::kMaxGlobDepth; ++i) deep = "{" + deep + ",a}";
-  EXPECT_FALSE(PolicyGlob(deep, LetterCase::kTells).Matches("a"));
+  EXPECT_FALSE(PolicyGlob(deep, CaseSensitivity::kSensitive).Matches("a"));
   deep = deep.substr(1, deep.size() - 4);
-  EXPECT_TRUE(PolicyGlob(deep, LetterCase::kTells).Matches("a"));
+  EXPECT_TRUE(PolicyGlob(deep, CaseSensitivity::kSensitive).Matches("a"));
   std::string huge;
   for (int i = 0; i < 1'000'000; ++i) huge += "{,";
-  EXPECT_FALSE(PolicyGlob(huge + std::string(1'000'000, '}'), LetterCase::kTells).Matches(""));
+  EXPECT_FALSE(
+      PolicyGlob(huge + std::string(1'000'000, '}'), CaseSensitivity::kSensitive).Matches(""));
 }
 
 TEST(PolicyGlobTest, AnyBytesAreReadToTheEnd) {
-  EXPECT_FALSE(PolicyGlob("{[,}", LetterCase::kTells).Matches("a")) << "no brace closes the group";
+  EXPECT_FALSE(PolicyGlob("{[,}", CaseSensitivity::kSensitive).Matches("a"))
+      << "no brace closes the group";
   Random random(11);
   constexpr std::string_view kBytes = "a/*?[]!^-\\:{},\xC3\xA9\xFF";
   for (int round = 0; round < 20000; ++round) {
@@ -120,8 +122,8 @@ TEST(PolicyGlobTest, AnyBytesAreReadToTheEnd) {
         *out += kBytes[random.Below(kBytes.size())];
       }
     }
-    PolicyGlob(pattern, LetterCase::kTells).Matches(text);
-    PolicyGlob(pattern, LetterCase::kIgnored).Matches(text);
+    PolicyGlob(pattern, CaseSensitivity::kSensitive).Matches(text);
+    PolicyGlob(pattern, CaseSensitivity::kInsensitive).Matches(text);
   }
 }
 

@@ -271,18 +271,18 @@ class PolicyGlob::Walk {
   std::uint64_t round_ = 1;
 };
 
-PolicyGlob::PolicyGlob(std::string_view pattern, LetterCase letters) : letters_(letters) {
+PolicyGlob::PolicyGlob(std::string_view pattern, CaseSensitivity letters) : letters_(letters) {
   if (pattern.size() > sources::kMaxGlobBytes) {
     states_.push_back({.kind = State::Kind::kNever});
     return;
   }
-  const std::string folded = letters == LetterCase::kIgnored ? FoldPath(pattern) : "";
-  Compiler(letters == LetterCase::kIgnored ? folded : pattern, &states_).Compile();
+  const std::string folded = letters == CaseSensitivity::kInsensitive ? FoldPath(pattern) : "";
+  Compiler(letters == CaseSensitivity::kInsensitive ? folded : pattern, &states_).Compile();
 }
 
 bool PolicyGlob::Matches(std::string_view path) const {
-  const std::string folded = letters_ == LetterCase::kIgnored ? FoldPath(path) : "";
-  const std::string_view text = letters_ == LetterCase::kIgnored ? folded : path;
+  const std::string folded = letters_ == CaseSensitivity::kInsensitive ? FoldPath(path) : "";
+  const std::string_view text = letters_ == CaseSensitivity::kInsensitive ? folded : path;
   Walk walk(states_);
   for (std::size_t at = 0; at < text.size();) walk.Read(NextCharacter(text, &at));
   return walk.ended();

@@ -1,6 +1,6 @@
 // The globs of a change policy, on whole paths.
 //
-//   const PolicyGlob glob("**/*.{pem,key}", LetterCase::kIgnored);
+//   const PolicyGlob glob("**/*.{pem,key}", CaseSensitivity::kInsensitive);
 //   glob.Matches("a.PEM")          // true; `**/` also stands for no folder
 //
 // `*` and `?` stay inside a name, `?` and classes take one character and not one byte, `x/**` is
@@ -30,7 +30,7 @@ class PolicyGlob {
  public:
   // A pattern that sources::CheckGlob refuses matches nothing where it is malformed, and nothing at
   // all if it is too long or too deep: targets of tasks are not checked before.
-  PolicyGlob(std::string_view pattern, LetterCase letters);
+  PolicyGlob(std::string_view pattern, CaseSensitivity letters);
 
   bool Matches(std::string_view path) const;
 
@@ -53,7 +53,7 @@ class PolicyGlob {
   class Compiler;
   class Walk;
 
-  LetterCase letters_;
+  CaseSensitivity letters_;
   std::vector<State> states_;  // a match ends behind the last
 };
 

@@ -56,7 +56,7 @@ Result<std::string> Boundary(const StateFolder& state) {
     return std::string(TrimSpace(*kept));
   }
   const std::string fresh = RandomHex(kBoundaryDigits);
-  DOSSIER_RETURN_IF_ERROR(WriteStateFile(path, fresh + "\n", Durability::kOfTheDisk));
+  DOSSIER_RETURN_IF_ERROR(WriteStateFile(path, fresh + "\n", Durability::kSurvivesPowerLoss));
   return fresh;
 }
 

@@ -45,7 +45,8 @@ class RunSetup {
   const RunGround& ground() const { return ground_; }
   const std::vector<sources::Task>& tasks() const { return tasks_; }
   const sources::ChangePolicy& policy() const { return policy_; }
-  // What steers the harness: fixed names, and those that the configuration gives.
+  // The files that steer agent runs: those with fixed names, and those that the configuration
+  // names.
   const ControlFiles& control() const { return control_; }
   const PromptSetting& prompts() const { return prompts_; }
   const std::string& ref() const { return ref_; }  // "refs/heads/main"

@@ -23,7 +23,7 @@ namespace dossier::agents {
 Result<AttemptEnd> MergeTask(Work& work, const AttemptPlace& place, AttemptEnd approved,
                              TaskResult* result);
 
-// The durable word that `patch` may be merged.
+// Writes the durable record that `patch` may be merged.
 Status LogApproval(Work& work, const AttemptPlace& place, const Patch& patch);
 
 // Ends a merge that an earlier process left open; every command that writes does this first.

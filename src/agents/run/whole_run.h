@@ -34,7 +34,8 @@ Result<RunSummary> WorkAll(const RunParts& parts, std::unique_ptr<RunLog> log,
 
 RunLogPlaces PlacesOf(const RunPorts& ports, std::string folder, SecretValues secrets);
 
-// The key of the approvals is in our memory: no engine may look at it.
+// Makes this process not dumpable, since the key of the approvals is in its memory and no engine
+// may read it.
 void HideMemory();
 
 }  // namespace dossier::agents

@@ -242,7 +242,7 @@ Result<Patch> Attempt::Take(const Worktree& worktree) {
   if (!patch.changes.empty()) {
     DOSSIER_RETURN_IF_ERROR(WriteStateFile(place_.folder + "/meta.json",
                                            MetaJson(work_, *place_.task, place_.attempt, patch),
-                                           Durability::kOfThisSystem));
+                                           Durability::kSurvivesCrash));
   }
   DOSSIER_RETURN_IF_ERROR(work_.log.Add("patch.taken", place_.task->id,
                                         {{"attempt", place_.attempt},
@@ -266,7 +266,7 @@ Result<AttemptEnd> Attempt::Judge(Patch patch) {
   result_.violations.clear();  // of the attempt before
   const JsonObject report = PolicyToJson(violations);
   DOSSIER_RETURN_IF_ERROR(WriteStateFile(place_.folder + "/policy.json",
-                                         ToPrettyJson(report) + "\n", Durability::kOfThisSystem));
+                                         ToPrettyJson(report) + "\n", Durability::kSurvivesCrash));
   JsonObject event = report;
   event["attempt"] = place_.attempt;
   event["policy_sha256"] = work_.policy.sha256;

@@ -63,7 +63,7 @@ Status WriteAgentFiles(const Work& work, const ReviewRequest& request, const std
                        const Worktree& worktree) {
   DOSSIER_RETURN_IF_ERROR(worktree.ResetAgentFolder());
   const std::string folder = worktree.path() + "/.agent";
-  const ReplaceOptions options{.durability = Durability::kOfThisSystem};
+  const ReplaceOptions options{.durability = Durability::kSurvivesCrash};
   DOSSIER_RETURN_IF_ERROR(ReplaceFile(folder + "/patch.diff", {patch}, options));
   return ReplaceFile(folder + "/meta.json",
                      {MetaJson(work, *request.task, request.attempt, *request.patch)}, options);

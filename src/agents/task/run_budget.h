@@ -26,7 +26,7 @@ class RunBudget {
   RunBudget(const RunOptions& options, const CancelToken& parent,
             std::shared_ptr<const Clock> clock);
 
-  // Of engines: cancelled with `parent`, or when the budget is used up.
+  // The token for engines: cancelled when `parent` is, or when the budget is used up.
   CancelToken token() const { return deadline_.token(); }
   model::Ledger& ledger() { return ledger_; }
   // To be called after each reply of a model.

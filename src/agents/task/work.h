@@ -46,8 +46,8 @@ struct RoleEngine {
   }
 };
 
-// Foreign changes in the git folder, seen after any engine, count against all engines that ran
-// meanwhile: nobody can tell which of them it was.
+// Notes changes that engines made in the git folder. A change counts against all engines that ran
+// while it happened, since it cannot be told which of them made it.
 class GuardWatch {
  public:
   explicit GuardWatch(GitDirGuard& guard) : guard_(guard) {}

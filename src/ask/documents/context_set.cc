@@ -45,7 +45,7 @@ Result<StoredText> StoreDecoded(const inspect::ByteSource& source,
   using Keep = store::ContentWriter::Keep;
   DOSSIER_ASSIGN_OR_RETURN(
       auto writer, store::ContentWriter::Start(content, named ? Keep::kOpen : Keep::kStored));
-  const inspect::Encoding& encoding = description.encoding;
+  const inspect::TextEncoding& encoding = description.encoding;
   std::string head(4, '\0');
   DOSSIER_ASSIGN_OR_RETURN(const std::size_t got, source.ReadAt(0, head));
   inspect::TextStream stream(

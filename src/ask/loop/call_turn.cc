@@ -192,7 +192,7 @@ Result<sandbox::BlockResult> CallLoop::Execute(const std::string& code) {
         "This block equals one that failed, so it was not run again. Write it another way.";
   } else {
     run_.log.Add(0, "block.started", {{"block", number}, {"code", run_.log.Body(code)}});
-    sandbox::RunOptions options{.cancel = run_.cancel};
+    sandbox::BlockOptions options{.cancel = run_.cancel};
     options.deadline = run_.ledger.deadline(model::Stage::kNormal);
     DOSSIER_ASSIGN_OR_RETURN(result, bench_->session().Run(code, options, bench_->handler()));
   }

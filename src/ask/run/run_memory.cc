@@ -77,7 +77,7 @@ Result<RunMemory::Shown> RunMemory::Show(const std::string& question,
     }
   }
   DOSSIER_ASSIGN_OR_RETURN(const memory::View view, memory_.store->Snapshot(memory_.branch));
-  const memory::Limits& limits = memory_.store->limits();
+  const memory::StoreLimits& limits = memory_.store->limits();
   DOSSIER_ASSIGN_OR_RETURN(memory::Rendered rendered,
                            memory::Render(view, limits,
                                           {.hint = std::string(kPhase),
@@ -145,7 +145,7 @@ Result<Json> RunMemory::Write(const JsonObject& args) const {
   memory::RecordWrite written;
   DOSSIER_RETURN_IF_ERROR(memory_.store->Transact(
       memory_.branch, {.actor = memory::Actor::kModel, .phase = std::string(kPhase)},
-      [&](memory::Session& session) -> Status {
+      [&](memory::BranchTransaction& session) -> Status {
         DOSSIER_ASSIGN_OR_RETURN(written, session.Add(record));
         return {};
       }));
@@ -174,7 +174,7 @@ Status RunMemory::Keep(const Answer& answer) const {
   event.meta = {{"status", answer.status}, {"sources", answer.sources}};
   return memory_.store->Transact(memory_.branch,
                                  {.actor = memory::Actor::kSystem, .phase = std::string(kPhase)},
-                                 [&](memory::Session& session) -> Status {
+                                 [&](memory::BranchTransaction& session) -> Status {
                                    return session.Add(event).map([](const memory::RecordWrite&) {});
                                  });
 }

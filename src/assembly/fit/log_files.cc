@@ -26,7 +26,7 @@ Status CreateWhole(const std::string& path, std::string_view content, Durability
   UniqueFd fd(open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!fd.valid()) return MakeErrnoError(errno, partial);
   Status written = WriteAll(fd.get(), content);
-  const bool to_disk = durability == Durability::kOfTheDisk;
+  const bool to_disk = durability == Durability::kSurvivesPowerLoss;
   if (written && to_disk && fsync(fd.get()) != 0) written = MakeErrnoError(errno, partial);
   if (written && link(partial.c_str(), path.c_str()) != 0) {
     written = errno == EEXIST ? MakeError(ErrorCode::kLocked, "{} exists", path)

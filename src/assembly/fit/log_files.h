@@ -24,7 +24,7 @@ std::string SafeFileName(std::string_view text);
 
 // Makes `path` with all of `content`, mode 0600. Errors: kLocked if it exists; kIo, kPermission.
 Status CreateWhole(const std::string& path, std::string_view content,
-                   Durability durability = Durability::kOfTheDisk);
+                   Durability durability = Durability::kSurvivesPowerLoss);
 
 // Points the link `alias` in `folder` to `target`, which stands in the same folder. A file of that
 // name is left alone. Errors: kFailed (that file), kIo.

@@ -66,7 +66,7 @@ Status WriteAll(int fd, std::string_view content) {
 }
 
 Status WriteFileAtomic(const std::string& path, std::string_view content, unsigned mode) {
-  return ReplaceFile(path, {content}, {.mode = mode, .durability = Durability::kOfTheDisk});
+  return ReplaceFile(path, {content}, {.mode = mode, .durability = Durability::kSurvivesPowerLoss});
 }
 
 Status MakeFolders(const std::string& path, unsigned mode) {

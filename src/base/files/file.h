@@ -44,7 +44,7 @@ Result<std::string> ReadFile(const std::string& path, std::uint64_t max_bytes = 
 // A device or pipe (/dev/null, /dev/stdout) is written to, never replaced.
 Status WriteFileAtomic(const std::string& path, std::string_view content, unsigned mode = 0644);
 
-// Writes everything to `fd`, through short writes and EINTR.
+// Writes all of `content` to `fd`: short writes are continued, interrupted ones repeated.
 Status WriteAll(int fd, std::string_view content);
 
 // mkdir -p.
@@ -53,8 +53,9 @@ bool Exists(const std::string& path);
 // Removes a file or a folder with all it holds; absent is success. Never follows symbolic links.
 Status RemoveAll(const std::string& path);
 
-// A read-only map of a regular file. The caller must know that the file does not shrink: only files
-// of the content store and sealed memfds are mapped, never a user's file.
+// A read-only memory map of a regular file. Reading beyond the end of a file that has shrunk ends
+// the process, so map only files that nobody shrinks: those of the content store and sealed memfds,
+// never a user's file.
 class MappedFile {
  public:
   MappedFile() = default;

@@ -12,8 +12,8 @@
 
 namespace dossier {
 
-// Nanoseconds since 1970. A file may carry any time: what 64 bits cannot hold (before 1677, after
-// 2262) is the nearest that they can.
+// Nanoseconds since 1970. A file may carry any time; one that 64 bits cannot hold (before 1677,
+// after 2262) becomes the nearest time that they can.
 std::int64_t NanosSinceEpoch(const timespec& time);
 
 }  // namespace dossier

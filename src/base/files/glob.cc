@@ -22,9 +22,9 @@ bool IsHexDigit(unsigned char c) {
   return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-unsigned char Folded(char c, LetterCase letters) {
+unsigned char Folded(char c, CaseSensitivity letters) {
   const auto byte = static_cast<unsigned char>(c);
-  return letters == LetterCase::kIgnored && IsUpper(byte) ? byte - 'A' + 'a' : byte;
+  return letters == CaseSensitivity::kInsensitive && IsUpper(byte) ? byte - 'A' + 'a' : byte;
 }
 
 struct NamedClass {
@@ -56,7 +56,9 @@ std::optional<std::string_view> ClassName(std::string_view pattern, std::size_t 
 
 }  // namespace
 
-Glob::Glob(std::string_view pattern, LetterCase letters) : letters_(letters) { Compile(pattern); }
+Glob::Glob(std::string_view pattern, CaseSensitivity letters) : letters_(letters) {
+  Compile(pattern);
+}
 
 void Glob::Compile(std::string_view pattern) {
   using Kind = Token::Kind;

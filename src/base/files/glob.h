@@ -23,11 +23,11 @@
 
 namespace dossier {
 
-enum class LetterCase : std::uint8_t { kTells, kIgnored };
+enum class CaseSensitivity : std::uint8_t { kSensitive, kInsensitive };
 
 class Glob {
  public:
-  explicit Glob(std::string_view pattern, LetterCase letters = LetterCase::kTells);
+  explicit Glob(std::string_view pattern, CaseSensitivity letters = CaseSensitivity::kSensitive);
 
   bool Matches(std::string_view text) const;
 
@@ -54,17 +54,17 @@ class Glob {
   // Reads the class whose bracket stands before `at`; returns where it ends, npos if malformed.
   std::size_t CompileClass(std::string_view pattern, std::size_t at);
 
-  LetterCase letters_;
+  CaseSensitivity letters_;
   std::vector<Token> tokens_;
   std::vector<ByteSet> classes_;
 };
 
-// Bytes at the start of `pattern` in front of the first `*`, `?`, `[` or `\`.
+// The number of bytes in front of the first `*`, `?`, `[` or `\` of `pattern`.
 std::size_t LiteralPrefix(std::string_view pattern);
 
-// `{a,b}` written out: "x.{cc,h}" gives "x.cc" and "x.h"; braces nest, `\{` is a brace, `{a}` and
-// an open brace stay as they are. At most 1,000 results; the pattern itself where there would be
-// more.
+// Expands braces: "x.{cc,h}" gives "x.cc" and "x.h". Braces nest, `\{` is a literal brace; `{a}`
+// and an open brace stay as they are. A pattern with more than 1,000 expansions is returned as it
+// is.
 std::vector<std::string> ExpandBraces(std::string_view pattern);
 
 }  // namespace dossier

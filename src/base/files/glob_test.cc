@@ -59,7 +59,7 @@ TEST(GlobTest, LettersOfBothCasesAreAlikeAsInGitWhereThatIsAskedFor) {  // ASM-1
       {"[Q]", "q", false},      {"[q]", "Q", true},       {"[@-B]", "a", true},
   };
   for (const Case& c : kCases) {
-    EXPECT_EQ(Glob(c.pattern, LetterCase::kIgnored).Matches(c.text), c.matches)
+    EXPECT_EQ(Glob(c.pattern, CaseSensitivity::kInsensitive).Matches(c.text), c.matches)
         << c.pattern << " | " << c.text;
   }
   EXPECT_FALSE(Glob("*.LOG").Matches("a.log"));

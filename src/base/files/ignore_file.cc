@@ -21,7 +21,7 @@ std::string_view TrimTrailingSpaces(std::string_view line) {
 
 }  // namespace
 
-IgnoreFile::IgnoreFile(std::string_view content, LetterCase letters) : letters_(letters) {
+IgnoreFile::IgnoreFile(std::string_view content, CaseSensitivity letters) : letters_(letters) {
   if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);
   for (std::string_view line : Split(content, '\n')) {
     if (line.empty() || line.front() == '#') continue;
@@ -57,7 +57,7 @@ void IgnoreFile::Add(std::string_view line) {
       rule.rest.emplace(line.substr(literal), letters_);
     }
   }
-  if (letters_ == LetterCase::kIgnored) rule.literal = ToLowerAscii(rule.literal);
+  if (letters_ == CaseSensitivity::kInsensitive) rule.literal = ToLowerAscii(rule.literal);
   rules_.push_back(std::move(rule));
 }
 
@@ -70,7 +70,7 @@ bool IgnoreFile::Matches(const Rule& rule, std::string_view text) {
 
 IgnoreFile::Verdict IgnoreFile::Match(std::string_view path, PathKind kind) const {
   std::string lower;
-  if (letters_ == LetterCase::kIgnored) path = lower = ToLowerAscii(path);
+  if (letters_ == CaseSensitivity::kInsensitive) path = lower = ToLowerAscii(path);
   const std::string_view name = path.substr(path.rfind('/') + 1);
   for (auto rule = rules_.rbegin(); rule != rules_.rend(); ++rule) {
     if (rule->folder_only && kind != PathKind::kFolder) continue;

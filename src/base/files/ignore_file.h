@@ -20,13 +20,14 @@ namespace dossier {
 
 class IgnoreFile {
  public:
-  // `letters`: git's core.ignorecase.
-  explicit IgnoreFile(std::string_view content, LetterCase letters = LetterCase::kTells);
+  // `letters`: kInsensitive where git's core.ignorecase is set.
+  explicit IgnoreFile(std::string_view content,
+                      CaseSensitivity letters = CaseSensitivity::kSensitive);
 
   enum class Verdict : std::uint8_t { kNone, kIgnored, kKept };
   enum class PathKind : std::uint8_t { kFile, kFolder };
-  // `path` is relative to the folder of the file, with '/' between names. The last matching rule
-  // decides; kKept is a negation.
+  // `path` is relative to the folder of the ignore file, with '/' between names. The last rule that
+  // matches decides; kKept means that it was a negated rule (`!pattern`).
   Verdict Match(std::string_view path, PathKind kind) const;
 
  private:
@@ -40,7 +41,7 @@ class IgnoreFile {
   static bool Matches(const Rule& rule, std::string_view text);
   void Add(std::string_view line);
 
-  LetterCase letters_;
+  CaseSensitivity letters_;
   std::vector<Rule> rules_;
 };
 

@@ -1,4 +1,5 @@
-// Files that nobody named: found in a folder by their names, and perhaps put there by others.
+// Reading files that the user did not name: the program finds them by fixed names in a folder,
+// where somebody else may have put them.
 //
 //   auto text = ReadOwnedFile(project + "/.dossier/layouts/ask.yaml", 1 << 20);
 //   if (!text && text.error().code == ErrorCode::kNotFound) UseBuiltIn();
@@ -24,19 +25,20 @@ namespace dossier {
 // anything but a regular file.
 Result<UniqueFd> OpenRegularFile(const std::string& path, struct stat* info);
 
-// Whoever can write a file that steers the program steers the program. Errors: kConfig for anything
-// but a regular file; kRefused if it belongs to another user (but root), or others may write it.
+// Checks that only this user (or root) can change a file that steers the program. Errors: kConfig
+// for anything but a regular file; kRefused if it belongs to another user or others may write to
+// it.
 Status CheckFileOwner(const struct stat& info, const std::string& path);
 
-// As CheckFileOwner for `path`, which must be no link; a folder may be the group's to write.
-// Nothing there is fine. Errors: kRefused for a link, too.
+// The same check by path. A path that does not exist passes; a folder may be writable by its group.
+// Errors: as CheckFileOwner; kRefused for a symbolic link.
 enum class PathKind : std::uint8_t { kFile, kFolder };
 Status CheckOwnPath(const std::string& path, PathKind kind);
 
 // The whole file. Errors: as OpenRegularFile; kTooLong above `max_bytes`.
 Result<std::string> ReadRegularFile(const std::string& path, std::uint64_t max_bytes);
 
-// As this, of a file that passes CheckFileOwner.
+// ReadRegularFile for a file that must pass CheckFileOwner.
 Result<std::string> ReadOwnedFile(const std::string& path, std::uint64_t max_bytes);
 
 }  // namespace dossier

@@ -72,7 +72,7 @@ Status ReplaceFile(const std::string& path, const std::vector<std::string_view>&
   const Target target = TargetOf(path);
   if (target == Target::kFolder) return MakeErrnoError(EISDIR, path);
   if (target == Target::kDevice) return WriteToDevice(path, parts);
-  const bool synced = options.durability == Durability::kOfTheDisk;
+  const bool synced = options.durability == Durability::kSurvivesPowerLoss;
   const std::string temporary = fmt::format("{}.{}.tmp", path, RandomHex(12));
   UniqueFd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, options.mode));
   if (!fd.valid()) return MakeErrnoError(errno, path);

@@ -1,8 +1,8 @@
-// Replaces a file by parts that are written one after the other, so that a large text need not be
-// in memory as a whole.
+// Replaces a file atomically with parts that are written one after the other, so that a large text
+// need not be in memory as a whole.
 //
-//   DOSSIER_RETURN_IF_ERROR(ReplaceFile(path, {head, body}, {.durability =
-//   Durability::kOfThisSystem}));
+//   const ReplaceOptions options{.durability = Durability::kSurvivesCrash};
+//   DOSSIER_RETURN_IF_ERROR(ReplaceFile(path, {head, body}, options));
 //
 // Readers see the old or the new content, never a mix, as with WriteFileAtomic (base/files/file.h),
 // which is this with one part. Thread-safety: a function over files.
@@ -19,16 +19,17 @@
 
 namespace dossier {
 
-// What a replaced file outlives: a killed process, or a power failure too, which takes an fsync.
-enum class Durability : std::uint8_t { kOfThisSystem, kOfTheDisk };
+// What the new content survives once ReplaceFile has returned: a crash of the process, or a power
+// failure too, which needs an fsync.
+enum class Durability : std::uint8_t { kSurvivesCrash, kSurvivesPowerLoss };
 
-// Whose mode, owner and group the new file has. kOfTheOldFile: those of the file that is replaced,
-// exactly; `mode` where there is none.
+// Whose mode, owner and group the new file gets. kOfTheOldFile: exactly those of the file that is
+// replaced; if there is none, `mode` and the user's own.
 enum class Attributes : std::uint8_t { kOfANewFile, kOfTheOldFile };
 
 struct ReplaceOptions {
   unsigned mode = 0644;
-  Durability durability = Durability::kOfTheDisk;
+  Durability durability = Durability::kSurvivesPowerLoss;
   Attributes attributes = Attributes::kOfANewFile;
 };
 

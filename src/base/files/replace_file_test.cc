@@ -20,7 +20,7 @@ std::ptrdiff_t NamesIn(const std::string& folder) {
 TEST(ReplaceFileTest, PartsStandOneAfterTheOtherAndNothingElseIsLeft) {
   const auto folder = *TempFolder::Make();
   const std::string path = folder.path() + "/out.txt";
-  for (const Durability durability : {Durability::kOfThisSystem, Durability::kOfTheDisk}) {
+  for (const Durability durability : {Durability::kSurvivesCrash, Durability::kSurvivesPowerLoss}) {
     ASSERT_TRUE(WriteFileAtomic(path, "what was there before, and longer"));
     ASSERT_TRUE(ReplaceFile(path, {"one ", "", "two"}, {.mode = 0600, .durability = durability}));
     EXPECT_EQ(*ReadFile(path), "one two");

@@ -35,7 +35,7 @@ std::string JoinPath(const std::string& folder, std::string_view name) {
 enum class LinkedFile : std::uint8_t { kRefuse, kFollow };
 
 std::optional<IgnoreFile> ReadIgnoreFile(const std::string& path, LinkedFile linked,
-                                         LetterCase letters) {
+                                         CaseSensitivity letters) {
   struct stat info{};
   const int failed =
       linked == LinkedFile::kRefuse ? lstat(path.c_str(), &info) : stat(path.c_str(), &info);
@@ -94,7 +94,7 @@ std::string_view KindName(mode_t mode) {
 // The rules that hold where the walk is: git's first, then one list for each extra file name.
 class RuleStack {
  public:
-  RuleStack(const std::vector<std::string>& extra_names, LetterCase letters)
+  RuleStack(const std::vector<std::string>& extra_names, CaseSensitivity letters)
       : letters_(letters), lists_(1 + extra_names.size()) {
     names_.emplace_back(".gitignore");
     names_.insert(names_.end(), extra_names.begin(), extra_names.end());
@@ -158,7 +158,7 @@ class RuleStack {
     return Verdict::kNone;
   }
 
-  const LetterCase letters_;
+  const CaseSensitivity letters_;
   std::vector<std::string> names_;
   std::vector<std::vector<Rules>> lists_;  // as names_; in each, outermost first
 };

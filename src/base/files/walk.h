@@ -39,7 +39,7 @@ struct WalkOptions {
   std::vector<std::string> extra_ignore_files;
   // git's core.excludesFile; unset: $XDG_CONFIG_HOME/git/ignore or ~/.config/git/ignore.
   std::optional<std::string> global_ignore_file;
-  LetterCase letters = LetterCase::kTells;  // of ignore rules: git's core.ignorecase
+  CaseSensitivity letters = CaseSensitivity::kSensitive;  // of ignore rules: git's core.ignorecase
   // Files that git's rules do not hold for, because they are in the index: paths from the root of
   // the repository, in byte order.
   std::vector<std::string> tracked;

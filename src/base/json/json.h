@@ -32,7 +32,7 @@ std::string ToJson(const Json& value);
 // Indented by two spaces, for people.
 std::string ToPrettyJson(const Json& value);
 
-// Lookups that never throw: null, absent and wrongly typed are all "not there".
+// Lookups that never throw. A value that is null, absent or of another type counts as not there.
 const Json* Find(const Json& value, std::string_view key);
 const Json* Find(const JsonObject& object, std::string_view key);
 std::optional<std::string_view> FindString(const Json& value, std::string_view key);

@@ -1,4 +1,5 @@
-// libcurl by dlopen: linked, its thirty libraries would cost every start 13 ms.
+// libcurl, loaded by dlopen when it is first needed. If it were linked, the thirty libraries that
+// it brings would cost every start of the program 13 ms.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const CurlApi* curl, LoadCurl());
 //   CURL* easy = curl->easy_init();
@@ -15,8 +16,8 @@
 
 namespace dossier {
 
-// The functions in use, named without their "curl_". Pointers to the real ones: the macros of
-// curl.h check only calls by the full name.
+// Pointers to the functions that are used, named without "curl_". The type checks of curl.h are
+// macros over the full names, so they do not apply to calls through these pointers.
 struct CurlApi {
   CURLcode (*global_init)(long flags);
   CURL* (*easy_init)();

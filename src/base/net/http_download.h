@@ -1,5 +1,5 @@
-// One GET, read in pieces by a thread that waits for them. Pieces that nobody reads hold up the
-// server, not our memory.
+// One download, read in pieces by a thread that waits for each. While nobody reads, the transfer
+// pauses, so memory stays bounded.
 //
 //   HttpDownload download(loop, {.method = HttpCall::Method::kGet, .url = url}, cancel);
 //   DOSSIER_ASSIGN_OR_RETURN(const HttpDownload::Head* head, download.ReadHead());
@@ -38,11 +38,11 @@ class HttpDownload {
   HttpDownload(const HttpDownload&) = delete;
   HttpDownload& operator=(const HttpDownload&) = delete;
 
-  // Waits for it. Errors: kNetwork, kTimeout, kCancelled.
+  // Waits for status and headers. Errors: kNetwork, kTimeout, kCancelled.
   Result<const Head*> ReadHead();
   // The next piece; empty at the end of a whole body. Errors: as ReadHead.
   Result<std::string> Read();
-  // Of the last error: whether another try may help.
+  // Whether another try may help after the last error.
   HttpEnd::Again again() const;
 
  private:

@@ -41,9 +41,10 @@ struct HttpCall {
 struct HttpEnd {
   // What ended it before its time: kTimeout, kNetwork, kCancelled; unset: complete.
   std::optional<Error> error;
-  // kYes: what failed may pass; a bad certificate, or what the receiver refused, does not.
+  // kYes: the failure may be temporary, so another try may help. kNo for a bad certificate and for
+  // what the receiver refused.
   enum class Again { kNo, kYes } again = Again::kNo;
-  // kYes: the whole request was sent, so that the server may work on it, whatever came back.
+  // kYes: the whole request was sent, so the server may have acted on it even if no reply came.
   enum class Sent { kNo, kYes } sent = Sent::kNo;
 };
 

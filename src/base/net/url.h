@@ -1,4 +1,5 @@
-// The parts of an http or https URL that decide who gets a key and who is our own machine.
+// The parts of an http or https URL that decide which host may get a key and whether it is this
+// machine.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Url url, ParseUrl("http://127.0.0.1:8080/v1"));
 //   url.origin();      // "http://127.0.0.1:8080"

@@ -3,10 +3,9 @@
 //   BuildId()                          // "705460f34c82711a357791d40905781e4d883711"
 //   BuildIdOf("/usr/libexec/helper")   // of a program that does not run
 //
-// It is the note that the linker writes (--build-id): a hash of what was linked, so two builds of
-// the same sources by the same tools have the same one, and a file system that lies about the file,
-// or replaced it since the start, changes nothing. Thread-safety: reads the loaded program or a
-// file only.
+// The id is the note that the linker writes (--build-id): a hash of what was linked. Two builds of
+// the same sources by the same tools have the same id. That of the running program is read from
+// memory, so it is right even if the file was replaced since the start. Thread-safety: only reads.
 
 #ifndef DOSSIER_BASE_PROCESS_BUILD_ID_H_
 #define DOSSIER_BASE_PROCESS_BUILD_ID_H_

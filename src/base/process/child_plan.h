@@ -1,5 +1,5 @@
-// What process.cc and supervised_process.cc share: everything a child needs is made before the
-// fork, because after it, in a process with threads, only async-signal-safe calls are allowed.
+// Everything that a child process needs, prepared before the fork: after a fork of a process with
+// threads only async-signal-safe calls are allowed. Shared by process.cc and supervised_process.cc.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(ChildPlan plan, PlanChild(spec));
 //   plan.in = …; plan.out = …; plan.err = …;

@@ -59,23 +59,23 @@ using GitSetting = std::pair<std::string, std::string>;
 // settings to overrule than fit into an environment).
 Result<ProcessResult> CallGit(const GitCall& call, const CancelToken& cancel = {});
 
-// What CallGit would start, for callers that talk to git while it runs. Errors: as CallGit; kFailed
-// with git's complaint.
+// The process that CallGit would start, for callers that talk to git while it runs. Errors: as
+// CallGit; kFailed with git's error message.
 Result<ProcessSpec> PlanGitCall(const GitCall& call, const CancelToken& cancel = {});
 
 // Names of the filters that are set in the repository of `call`, by the user or by the system.
 // Errors: as PlanGitCall.
 Result<std::vector<std::string>> GitFilters(const GitCall& call, const CancelToken& cancel = {});
 
-// What GitSettingVariables gives for a program that is not ours and may call git in `folder`, such
-// as a context command: programs that the repository itself names do not run; those of the user and
-// the system do. Empty, if `folder` is in no repository.
+// Settings for a program of somebody else that may call git in `folder`, such as a context command:
+// with them, git runs no program that the repository itself names, but still those that the user or
+// the system has set. Empty if `folder` is in no repository.
 std::vector<GitSetting> GitWallsFor(const std::string& folder, const CancelToken& cancel = {});
-// Adds `walls` to the environment of such a program, behind settings that it holds already.
+// Adds `walls` to the environment of such a program, after the git settings that it holds already.
 void AddGitWalls(const std::vector<GitSetting>& walls, std::vector<std::string>* environment);
 
-// "NAME=value" for git's environment that sets `settings` after all files, as those from number
-// `first` on.
+// Variables ("NAME=value") that make git apply `settings` after all configuration files. They are
+// numbered from `first` on (GIT_CONFIG_KEY_0 and so on).
 std::vector<std::string> GitSettingVariables(const std::vector<GitSetting>& settings,
                                              std::size_t first = 0);
 

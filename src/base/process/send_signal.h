@@ -2,9 +2,9 @@
 //
 //   SendSignal(pid, SIGTERM);
 //
-// For kill() the numbers 0 and -1 are the own group and every process of the user, so a number that
-// was never set, or was read from a damaged file, would end all there is. Thread-safety: a
-// function.
+// To kill(), 0 means the caller's own process group and -1 every process of the user. A pid that
+// was never set or was read from a damaged file would therefore end far more than one process.
+// Thread-safety: pure functions.
 
 #ifndef DOSSIER_BASE_PROCESS_SEND_SIGNAL_H_
 #define DOSSIER_BASE_PROCESS_SEND_SIGNAL_H_
@@ -16,14 +16,15 @@
 
 namespace dossier {
 
-// kill(), but for a number that is no process's it fails with ESRCH. Safe after fork and vfork.
+// As kill(), but fails with ESRCH for a number that cannot be a process id. Safe after fork and
+// vfork.
 inline int SendSignal(pid_t pid, int number) {
   if (pid > 0) return kill(pid, number);
   errno = ESRCH;
   return -1;
 }
 
-// The same for the process group that `leader` leads. 1 is init's, which is nobody's child here.
+// The same for the process group that `leader` leads. Group 1, that of init, is refused too.
 inline int SendGroupSignal(pid_t leader, int number) {
   if (leader > 1) return kill(-leader, number);
   errno = ESRCH;

@@ -1,5 +1,5 @@
-// What a program that is started by posix_spawn must not inherit from us: blocked signals, ignored
-// ones, and, unless it shall share our terminal, the process group.
+// Attributes for posix_spawn that reset what a started program must not inherit from this process:
+// blocked and ignored signals and, unless it is to share the terminal, the process group.
 //
 //   const SpawnAttributes attributes(SpawnGroup::kOwn);
 //   posix_spawn(&pid, path, nullptr, attributes.get(), argv, environ);

@@ -63,11 +63,12 @@ class SupervisedProcess {
   void CloseOut() { out_.Reset(); }
   void CloseErr() { err_.Reset(); }
 
-  // Readable once there is an end to take.
+  // Becomes readable when the program has ended and TakeEnd has a result.
   int report() const { return control_.get(); }
   std::optional<ProcessEnd> TakeEnd();
 
-  // Asks for the end of the program and all its descendants; TakeEnd says when. May be repeated.
+  // Asks that the program and all its descendants end; TakeEnd says when they have. May be
+  // repeated.
   void Stop();
 
  private:

@@ -11,7 +11,7 @@
 
 namespace dossier::internal {
 
-inline constexpr int kGiveUpMillis = 1000;  // after KILL: what is left cannot be ended by us
+inline constexpr int kGiveUpMillis = 1000;  // how long to wait after KILL for processes to go
 
 // The one message of a supervisor, sent just before it ends.
 struct SupervisorReport {

@@ -33,9 +33,9 @@ CharacterSet CharactersOf(std::string_view value);
 // below 0, random values gain 1 to 3 a character. Linear in the length.
 int BitsOfChance(std::string_view value);
 
-// A value that only stands for one: of very few different characters, mostly a row such as
-// "abcdefgh" or "12345678", something short said twice, or with the word "example" in it, as the
-// example keys of cloud providers have.
+// Whether `value` is a placeholder: it has very few different characters, is mostly a sequence such
+// as "abcdefgh" or "12345678", repeats something short, or holds the word "example", as the example
+// keys of cloud providers do.
 bool IsPlaceholder(std::string_view value);
 
 }  // namespace dossier

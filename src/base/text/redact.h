@@ -1,11 +1,13 @@
-// Secrets out of text: one detector for every writer (packs, samples, journal, logs, errors).
+// Finds secrets in text and replaces them: the one detector that packs, samples, journal, logs and
+// error messages use.
 //
 //   Redact("key sk-abc…")               // "key [redacted:openai_key]"
 //   Redact("token = next_token()")      // as it is: no name makes a word or an expression a secret
 //
-// A secret is known by its value: it begins and is as long as a provider's keys, or looks drawn at
-// random where a literal stands (between quotes, or assigned in a file of settings). Names around
-// it only lower the evidence that it needs. docs/formats/redaction.md lists all kinds.
+// A secret is recognised by its value: it has the prefix and length of a provider's keys, or it
+// looks random and stands where a literal stands (in quotes, or assigned in a settings file). A
+// telling name beside it only lowers the evidence that is needed. docs/formats/redaction.md lists
+// all kinds.
 //
 // Thread-safety: pure functions.
 

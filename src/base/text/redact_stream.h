@@ -1,4 +1,4 @@
-// Redact for text that comes in pieces: a secret that is cut in two by them is found as well.
+// Redact for text that arrives in pieces: a secret that spans two pieces is found as well.
 //
 //   RedactStream stream;
 //   file += stream.Add(bytes);  …  file += stream.Finish();

@@ -1,6 +1,6 @@
-// Secrets that are known by their own looks, whatever stands around them: keys that begin as their
-// provider's do, JSON web tokens, private keys, passwords in URLs, values of Authorization headers.
-// Internal to base/text/redact.h.
+// Secrets that are recognised by their own form, whatever stands around them: keys with a
+// provider's prefix, JSON web tokens, private keys, passwords in URLs, values of Authorization
+// headers. Internal to base/text/redact.h.
 //
 // Thread-safety: pure functions and constants.
 

@@ -1,6 +1,6 @@
-// Secrets that are told by their value: one that looks drawn at random, behind a name that says
-// what it is, or alone between quotes. Names only lower the evidence that a value needs: no name
-// makes a word, an expression or a type a secret. Internal to base/text/redact.h.
+// Secrets that are recognised because their value looks random: after a telling name, or alone in
+// quotes. A name only lowers the evidence that is needed; it never makes a word, an expression or a
+// type a secret. Internal to base/text/redact.h.
 //
 // Thread-safety: pure functions.
 

@@ -12,8 +12,9 @@
 
 namespace dossier {
 
-// Three lines of context; empty if the texts are equal. The shortest set of changes, found in time
-// and memory that grow with lines times changes; above 2,000 changes the rest is one change.
+// With three lines of context; empty if the texts are equal. Finds the shortest set of changes in
+// time and memory proportional to lines times changes; beyond 2,000 changes the rest is shown as
+// one.
 std::string UnifiedDiff(std::string_view before_name, std::string_view before,
                         std::string_view after_name, std::string_view after);
 

@@ -1,4 +1,5 @@
-// YAML as a small tree with places, for layouts and the front matter of templates.
+// Reads YAML into a small tree whose nodes know their line and column: for configuration, layouts
+// and the front matter of templates.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(YamlNode root, ParseYaml(text, "layouts/coding.yaml"));
 //   for (const YamlEntry& entry : root.entries) Use(entry.key, entry.value);
@@ -51,7 +52,7 @@ struct YamlOptions {
 Result<YamlNode> ParseYaml(std::string_view text, std::string_view file,
                            const YamlOptions& options = {});
 
-// The node as JSON: plain words that read as numbers or flags become those.
+// The node as JSON. Unquoted scalars that read as numbers or booleans become numbers or booleans.
 Json ToJsonValue(const YamlNode& node);
 
 // kConfig, "FILE:LINE:COL: MESSAGE".

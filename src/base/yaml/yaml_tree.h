@@ -1,4 +1,5 @@
-// A YAML tree as bytes and back: what the table of built-in YAML is made of.
+// Serializes a YAML tree to bytes and back. The build uses it to store the built-in YAML files
+// parsed.
 //
 //   std::string bytes;
 //   AppendTree(*ParseYaml(text, "layouts/chat.yaml"), &bytes);
@@ -28,8 +29,8 @@ void AppendTree(const YamlNode& node, std::string* out);
 std::size_t TakeNumber(std::string_view* bytes);
 std::string_view TakeText(std::string_view* bytes);
 
-// The tree that AppendTree wrote, `first_line` added to its lines. Bytes that it did not write are
-// not for this function.
+// The tree that AppendTree wrote; `first_line` is added to its line numbers. `bytes` must come from
+// AppendTree: they are not checked.
 YamlNode TreeOf(std::string_view bytes, int first_line);
 
 }  // namespace dossier

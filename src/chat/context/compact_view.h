@@ -1,7 +1,7 @@
 // The history of a conversation as the compactor sees it, and as requests hold it.
 //
 // Messages keep their index as id ("7"). What can become a line by rule: results of tools, and the
-// blocks that a turn of ours saved in front of the user's text; nothing that a user typed (K5).
+// blocks that a turn of ours saved in front of the user's text; nothing that a user typed.
 // Thread-safety: pure functions over plain data.
 
 #ifndef DOSSIER_CHAT_CONTEXT_COMPACT_VIEW_H_

@@ -24,15 +24,15 @@ namespace dossier::chat {
 // What one command gave.
 struct ContextBlock {
   std::size_t command = 0;  // index in the declared commands
-  std::string text;         // between its markers (K1-K3); "" where a failure is ignored
+  std::string text;         // between its markers; "" where a failure is ignored
   CommandRecord record;     // outcome, status, sizes, hash; the declared part is filled in
 };
 
-// `blocks` joined by one blank line; those without text give nothing (K1, N13).
+// `blocks` joined by one blank line; those without text give nothing.
 std::string JoinBlocks(std::span<const std::string> blocks);
 
 struct Frozen {
-  std::string system;  // text of the system message; "" means there is none (N4)
+  std::string system;  // text of the system message; "" means there is none
   ContextRecord record;
 };
 // `blocks` in the order in which they stand. `executed_at` is a time in UTC with microseconds.

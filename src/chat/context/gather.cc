@@ -111,9 +111,9 @@ Result<std::vector<ContextCommand>> CommandContext::Render(
     templates |= chosen.back().origin == CommandOrigin::kConfig;
   }
   if (!templates) return chosen;
-  DOSSIER_ASSIGN_OR_RETURN(const sources::Variables variables,
+  DOSSIER_ASSIGN_OR_RETURN(const sources::TemplateVariables variables,
                            sources::ResolveVariables(setup_.variables));
-  return sources::RenderCommands(chosen, variables, setup_.variables.dialect, warnings);
+  return sources::RenderCommands(chosen, variables, setup_.variables.rules, warnings);
 }
 
 Result<Gathered> CommandContext::Gather(std::span<const std::size_t> run,

@@ -61,7 +61,7 @@ class ContextSource {
 struct ContextSetup {
   std::vector<sources::ContextCommand> commands;  // of the configuration, then of --exec
   sources::VariableInput variables;
-  sources::RunOptions run;
+  sources::ContextRunOptions run;
 };
 
 class CommandContext final : public ContextSource {

@@ -108,7 +108,7 @@ Result<Stored> ReadStored(const Document& document);
 // long conversation.
 Result<Stored> ReadRecords(const Document& document);
 
-// What is known of a conversation's context (K4, the first column of 4.1).
+// What is known of a conversation's context.
 enum class State { kStateless, kNew, kFrozen, kDisabled, kNoCommands, kLegacyFrozen, kLegacyBare };
 // `metadata.context` decides; without it, context blocks in the system message. nullptr: kNew.
 State StateOf(const Stored* stored);
@@ -120,7 +120,7 @@ struct SystemParts {
 };
 SystemParts SplitSystem(const Stored& stored);
 
-// Whether `text` holds a line that opens a context block and later one that ends it (K4).
+// Whether `text` holds a line that opens a context block and later one that ends it.
 bool HasContextBlocks(std::string_view text);
 
 }  // namespace dossier::chat

@@ -105,7 +105,7 @@ class TurnEvents {
         user_(Fitting(turn.user, &warnings_)),
         assistant_(Fitting(turn.assistant, &warnings_)) {}
 
-  Status Write(memory::Session& session) {
+  Status Write(memory::BranchTransaction& session) {
     known_ = false;
     if (!turn_.conversation.empty()) {
       DOSSIER_ASSIGN_OR_RETURN(const memory::View view, session.Snapshot());
@@ -123,7 +123,7 @@ class TurnEvents {
 
  private:
   // What has this number or a later one was taken back, or is asked again.
-  Status MakePlace(const std::vector<memory::Record>& turns, memory::Session& session) {
+  Status MakePlace(const std::vector<memory::Record>& turns, memory::BranchTransaction& session) {
     std::vector<std::int64_t> old;
     for (const memory::Record& event : turns) {
       const std::optional<std::int64_t> number = NumberOf(event.ref);
@@ -137,7 +137,8 @@ class TurnEvents {
     return session.Hide(old, memory::HideReason::kSuperseded);
   }
 
-  Status Add(std::string_view kind, const std::string& text, memory::Session& session) const {
+  Status Add(std::string_view kind, const std::string& text,
+             memory::BranchTransaction& session) const {
     if (TrimSpace(text).empty()) return {};
     memory::Record event{.tier = memory::Tier::kRecall,
                          .kind = std::string(kind),
@@ -156,7 +157,7 @@ class TurnEvents {
 };
 
 // What a block could not do, a sentence each.
-void Report(const memory::BlockResult& result, std::vector<std::string>* warnings) {
+void Report(const memory::UpdateResult& result, std::vector<std::string>* warnings) {
   for (const memory::Notice& notice : result.warnings) {
     warnings->push_back("memory: " + notice.text);
   }
@@ -229,7 +230,7 @@ Result<memory::Injection> TurnMemory::Render(const memory::RenderRequest& reques
   return memory::Inject(view, memory_->store->limits(), injection);
 }
 
-Result<memory::BlockResult> TurnMemory::Read(const memory::Block& block) const {
+Result<memory::UpdateResult> TurnMemory::Read(const memory::UpdateBlock& block) const {
   return memory::Apply(*memory_->store, branch_, block, {});
 }
 
@@ -253,14 +254,14 @@ Result<TurnMemory::Kept> TurnMemory::Keep(const KeptTurn& turn) const {
   Kept kept;
   if (!writes()) return kept;
   TurnEvents events(turn);
-  const memory::Block none;
+  const memory::UpdateBlock none;
   const bool has_block = turn.block && !turn.block->operations.empty();
   const memory::ApplyContext context{
       .block_id = turn.run,
       .phase = std::string(kPhase),
       .actor = has_block ? memory::Actor::kModel : memory::Actor::kSystem,
       .summarizer = memory_->summarizer,
-      .also = [&events](memory::Session& session) { return events.Write(session); }};
+      .also = [&events](memory::BranchTransaction& session) { return events.Write(session); }};
   const auto result =
       memory::Apply(*memory_->store, branch_, turn.block ? *turn.block : none, context);
   if (!result && !events.known()) return tl::unexpected(result.error());

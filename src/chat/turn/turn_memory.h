@@ -54,7 +54,7 @@ class TurnMemory {
                                    std::span<const CompactionRecord> added) const;
 
   // A block that only reads.
-  Result<memory::BlockResult> Read(const memory::Block& block) const;
+  Result<memory::UpdateResult> Read(const memory::UpdateBlock& block) const;
 
   // Lines of memory_calls.jsonl, if there is one: of a call, of each operation of a block. Errors:
   // those of CallLog.
@@ -66,7 +66,7 @@ class TurnMemory {
     std::int64_t number = 0;
     std::string run;  // of the journal; "": there is none
     std::string user, assistant;
-    std::optional<memory::Block> block;
+    std::optional<memory::UpdateBlock> block;
     TurnRecord::Reply reply = TurnRecord::Reply::kComplete;
   };
   struct Kept {

@@ -95,7 +95,7 @@ Result<model::Reply> TurnDriver::ReplyInRounds() {
       return std::string();
     }
     log_.Add("memory.read", {{"input", parsed.block->input}});
-    DOSSIER_ASSIGN_OR_RETURN(const memory::BlockResult result, memory_->Read(*parsed.block));
+    DOSSIER_ASSIGN_OR_RETURN(const memory::UpdateResult result, memory_->Read(*parsed.block));
     LogOperations(result.operations_log);
     return memory::ResultsText(result.reads);
   };

@@ -22,14 +22,14 @@ struct ContextSaving {
   std::int64_t tokens = 0;  // of input that were not sent
   double percent = 0;       // of what the baseline would have sent of the context
 };
-// A context of `block_tokens` over `turns` turns: b·N(N−1)/2 of b·N(N+1)/2 (T2, T5).
+// A context of `block_tokens` over `turns` turns: b·N(N−1)/2 of b·N(N+1)/2.
 ContextSaving SavedBy(std::int64_t block_tokens, std::int64_t turns);
 
-// Share of the stored copies that are saved, in percent: (N−1)/N (T1).
+// Share of the stored copies that are saved, in percent: (N−1)/N.
 double StoredSaving(std::int64_t turns);
 
 // Price of the context over `turns` turns, in prices of plain input for one copy, with a cache that
-// writes at `write` and reads at `read` (T3).
+// writes at `write` and reads at `read`.
 struct CachedCost {
   double frozen = 0, baseline = 0;
 };

@@ -19,7 +19,7 @@ namespace {
 using sources::CommandResult;
 using sources::ContextCommand;
 
-// Config commands, then those of --exec, then the one of --argv (N9).
+// Config commands, then those of --exec, then the one of --argv.
 void Choose(const ContextRunArguments& arguments, std::vector<ContextCommand>* commands) {
   if (arguments.no_context_exec) {
     std::erase_if(*commands, [](const ContextCommand& command) {
@@ -40,10 +40,11 @@ Result<std::vector<ContextCommand>> Render(const std::vector<ContextCommand>& co
     return command.origin == sources::CommandOrigin::kConfig;
   });
   if (!templates) input.declared.clear();
-  DOSSIER_ASSIGN_OR_RETURN(const sources::Variables variables, sources::ResolveVariables(input));
+  DOSSIER_ASSIGN_OR_RETURN(const sources::TemplateVariables variables,
+                           sources::ResolveVariables(input));
   std::vector<std::string> warnings;
   DOSSIER_ASSIGN_OR_RETURN(std::vector<ContextCommand> rendered,
-                           sources::RenderCommands(commands, variables, input.dialect, &warnings));
+                           sources::RenderCommands(commands, variables, input.rules, &warnings));
   for (const std::string& warning : warnings) PrintWarning(err, warning);
   return rendered;
 }

@@ -90,7 +90,7 @@ void MemoryCall::Log(std::string_view op, std::string_view memory_type, JsonObje
   });
 }
 
-void MemoryCall::LogOperations(const memory::BlockResult& result) const {
+void MemoryCall::LogOperations(const memory::UpdateResult& result) const {
   AppendWith([&](const memory::CallLog& log, const memory::LoggedCall& call) {
     return memory::AppendOperations(log, call, result.operations_log);
   });

@@ -43,7 +43,7 @@ class MemoryCall {
   const config::Config& config() const { return config_; }
   const CancelToken& cancel() const { return cancel_; }
   const app::MemoryConfig& settings() const { return settings_; }
-  const memory::Limits& limits() const { return settings_.limits; }
+  const memory::StoreLimits& limits() const { return settings_.limits; }
   std::shared_ptr<const Clock> clock() const { return clock_; }
   memory::Micros now() const;
   std::ostream& out() const { return out_; }
@@ -66,7 +66,7 @@ class MemoryCall {
   // Appends to memory_calls.jsonl; that it cannot is a warning.
   void Log(std::string_view op, std::string_view memory_type, JsonObject details) const;
   // Those of a block that was applied.
-  void LogOperations(const memory::BlockResult& result) const;
+  void LogOperations(const memory::UpdateResult& result) const;
 
   // A file, or stdin for "-". Errors: kNotFound, kIo with the path.
   Result<std::string> ReadInput(const std::string& name) const;

@@ -13,8 +13,8 @@
 namespace dossier::cli {
 namespace {
 
+using memory::BranchTransaction;
 using memory::Notice;
-using memory::Session;
 using memory::View;
 
 void AddInit(CLI::App& command, MemoryArguments* arguments) {
@@ -133,7 +133,7 @@ Result<int> RunSet(const MemoryCall& call) {
   const memory::CoreValue value = ValueOf(call, std::move(text), &notices);
   DOSSIER_ASSIGN_OR_RETURN(const auto store, call.Open());
   memory::CoreWrite written;
-  DOSSIER_RETURN_IF_ERROR(call.Write(*store, [&](Session& session) -> Status {
+  DOSSIER_RETURN_IF_ERROR(call.Write(*store, [&](BranchTransaction& session) -> Status {
     DOSSIER_ASSIGN_OR_RETURN(written, session.SetCore(key, value));
     return {};
   }));
@@ -153,7 +153,7 @@ Result<int> RunDel(const MemoryCall& call) {
   const std::string& key = *call.arguments().key;
   DOSSIER_ASSIGN_OR_RETURN(const auto store, call.Open());
   memory::Seq seq = 0;
-  DOSSIER_RETURN_IF_ERROR(call.Write(*store, [&](Session& session) -> Status {
+  DOSSIER_RETURN_IF_ERROR(call.Write(*store, [&](BranchTransaction& session) -> Status {
     DOSSIER_ASSIGN_OR_RETURN(seq, session.DeleteCore(key));
     return {};
   }));
@@ -196,7 +196,7 @@ Result<int> RunAdd(const MemoryCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(const memory::Record record, RecordOf(call));
   DOSSIER_ASSIGN_OR_RETURN(const auto store, call.Open());
   memory::RecordWrite written;
-  DOSSIER_RETURN_IF_ERROR(call.Write(*store, [&](Session& session) -> Status {
+  DOSSIER_RETURN_IF_ERROR(call.Write(*store, [&](BranchTransaction& session) -> Status {
     DOSSIER_ASSIGN_OR_RETURN(written, session.Add(record));
     return {};
   }));

@@ -182,7 +182,7 @@ Result<int> RunWithoutMemory(const MemoryCall& call, std::string_view text) {
 }
 
 // What did not go as it was written; the rest of the block did.
-void TellErrors(const MemoryCall& call, const memory::BlockResult& result) {
+void TellErrors(const MemoryCall& call, const memory::UpdateResult& result) {
   for (const Json& entry : result.operations_log) {
     if (FindString(entry, "status") != "error") continue;
     PrintError(call.err(),
@@ -209,7 +209,7 @@ Result<int> RunApply(const MemoryCall& call) {
                                .phase = arguments.phase,
                                .clock = call.clock()};
   DOSSIER_ASSIGN_OR_RETURN(context.summarizer, SummarizerOf(call));
-  DOSSIER_ASSIGN_OR_RETURN(const memory::BlockResult result,
+  DOSSIER_ASSIGN_OR_RETURN(const memory::UpdateResult result,
                            memory::Apply(*store, arguments.branch, *reply.block, context));
   call.LogOperations(result);
   call.WarnOfSecrets(result.redacted);

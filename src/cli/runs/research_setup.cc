@@ -131,7 +131,7 @@ std::string AbsolutePath(const std::string& path) {
   return error ? path : whole.string();
 }
 
-Result<research::Config> ReadRunConfig(const ResearchArguments& arguments) {
+Result<research::RunConfig> ReadRunConfig(const ResearchArguments& arguments) {
   std::string text;
   const std::string path = arguments.config.empty() ? "" : AbsolutePath(arguments.config);
   if (!path.empty()) {
@@ -142,8 +142,8 @@ Result<research::Config> ReadRunConfig(const ResearchArguments& arguments) {
                               AbsolutePath("."));
 }
 
-Result<research::Config> ReadStoredConfig(const std::string& folder,
-                                          const ResearchArguments& arguments) {
+Result<research::RunConfig> ReadStoredConfig(const std::string& folder,
+                                             const ResearchArguments& arguments) {
   const std::string path = folder + "/" + std::string(research::run_files::kConfig);
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxConfigBytes));
   Settings settings(arguments.settings);
@@ -151,7 +151,7 @@ Result<research::Config> ReadStoredConfig(const std::string& folder,
   return research::ReadConfig(text, path, settings.Take(), AbsolutePath("."));
 }
 
-research::OpenRoleModel RoleOpener(const ResearchCall& call, const research::Config& config,
+research::OpenRoleModel RoleOpener(const ResearchCall& call, const research::RunConfig& config,
                                    const config::Config& loaded) {
   const auto say = [&err = call.err](std::string_view line) {
     err << fmt::format("dossier: {}\n", line);

@@ -1,6 +1,6 @@
 // From flags, files and the environment to what a staged run takes from outside.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const research::Config config, ReadRunConfig(arguments));
+//   DOSSIER_ASSIGN_OR_RETURN(const research::RunConfig config, ReadRunConfig(arguments));
 //   order.open_model = RoleOpener(call, config, loaded);
 //
 // Thread-safety: none needed, but for RoleOpener's function, which may be called from any thread.
@@ -32,13 +32,13 @@ struct ResearchCall {
 };
 
 // --config, then --set, then the flags that stand for keys. Errors: kConfig, kUsage, kNotFound.
-Result<research::Config> ReadRunConfig(const ResearchArguments& arguments);
+Result<research::RunConfig> ReadRunConfig(const ResearchArguments& arguments);
 // The configuration of a run folder, with what a resume changes. Errors: as ReadRunConfig.
-Result<research::Config> ReadStoredConfig(const std::string& folder,
-                                          const ResearchArguments& arguments);
+Result<research::RunConfig> ReadStoredConfig(const std::string& folder,
+                                             const ResearchArguments& arguments);
 
 // Opens the model of a role, each model once, so that roles share it. `loaded` is copied.
-research::OpenRoleModel RoleOpener(const ResearchCall& call, const research::Config& config,
+research::OpenRoleModel RoleOpener(const ResearchCall& call, const research::RunConfig& config,
                                    const config::Config& loaded);
 
 // "NAME=value" of this process.

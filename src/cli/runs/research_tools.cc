@@ -35,7 +35,7 @@ std::string SectionText(const Json& section) {
 }  // namespace
 
 Result<int> ProbeMachine(const ResearchCall& call) {
-  DOSSIER_ASSIGN_OR_RETURN(const research::Config config, ReadRunConfig(call.arguments));
+  DOSSIER_ASSIGN_OR_RETURN(const research::RunConfig config, ReadRunConfig(call.arguments));
   DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::Make("dossier-probe"));
   const std::vector<std::string> all = ProcessEnvironment();
   const std::vector<std::string> allowed = research::AllowedEnvironment(all);
@@ -52,7 +52,7 @@ Result<int> ProbeMachine(const ResearchCall& call) {
                                           .environment = allowed,
                                           .network = exec.network}));
   using Gpu = research::ProbeConfig::Gpu;
-  const research::Environment found =
+  const research::MachineFacts found =
       research::Probe(*backend,
                       {.environment = allowed,
                        .variables_not_shown = all.size() - allowed.size(),

@@ -200,7 +200,7 @@ Result<int> Run(const PackArguments& arguments, std::istream& in, std::ostream& 
   if (!arguments.out.empty()) {
     // It can be packed again, so nothing waits for the disk.
     DOSSIER_RETURN_IF_ERROR(
-        ReplaceFile(arguments.out, text.Parts(), {.durability = Durability::kOfThisSystem}));
+        ReplaceFile(arguments.out, text.Parts(), {.durability = Durability::kSurvivesCrash}));
   }
   const std::string encoding = options.counter->name();
   Report(arguments, packed, encoding, err);

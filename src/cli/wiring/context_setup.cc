@@ -10,36 +10,36 @@
 namespace dossier::cli {
 namespace {
 
-using sources::Value;
+using sources::TemplateValue;
 
-Value ValueOf(const Json& json) {
+TemplateValue ValueOf(const Json& json) {
   switch (json.kind()) {
     case boost::json::kind::bool_:
-      return Value(json.get_bool());
+      return TemplateValue(json.get_bool());
     case boost::json::kind::int64:
-      return Value(json.get_int64());
+      return TemplateValue(json.get_int64());
     case boost::json::kind::uint64:
-      return Value(static_cast<double>(json.get_uint64()));
+      return TemplateValue(static_cast<double>(json.get_uint64()));
     case boost::json::kind::double_:
-      return Value(json.get_double());
+      return TemplateValue(json.get_double());
     case boost::json::kind::string:
-      return Value(std::string_view(json.get_string()));
+      return TemplateValue(std::string_view(json.get_string()));
     case boost::json::kind::array: {
-      Value::List list;
+      TemplateValue::List list;
       for (const Json& one : json.get_array()) list.push_back(ValueOf(one));
-      return Value(std::move(list));
+      return TemplateValue(std::move(list));
     }
     case boost::json::kind::object: {
-      Value::Map map;
+      TemplateValue::Map map;
       for (const auto& [key, value] : json.get_object()) {
         map.push_back({std::string(key), ValueOf(value)});
       }
-      return Value(std::move(map));
+      return TemplateValue(std::move(map));
     }
     case boost::json::kind::null:
       break;
   }
-  return Value();
+  return TemplateValue();
 }
 
 sources::VariableInput VariablesOf(const ContextFlags& flags, const config::Config& config) {
@@ -48,7 +48,7 @@ sources::VariableInput VariablesOf(const ContextFlags& flags, const config::Conf
     auto& value = input.declared[variable.name];
     if (variable.value) value = ValueOf(*variable.value);
   }
-  if (config.mode == config::Mode::kCompat) input.dialect = sources::Dialect::kCompat;
+  if (config.mode == config::Mode::kCompat) input.rules = sources::CommandRules::kCompat;
   return input;
 }
 
@@ -89,7 +89,7 @@ Result<PreparedContext> PrepareContext(const ContextFlags& flags, const config::
   const auto given = sources::ResolveVariables({.given = flags.variables});
   if (!given) return tl::unexpected(given.error());
   setup.run.max_parallel = static_cast<std::size_t>(flags.jobs);
-  setup.run.dialect = setup.variables.dialect;
+  setup.run.rules = setup.variables.rules;
   DOSSIER_ASSIGN_OR_RETURN(setup.run.known_keys, KnownKeys(config));
   auto deadline = ParseDuration(flags.timeout);
   if (!deadline || *deadline <= Millis(0)) {

@@ -58,7 +58,7 @@ durability: full
 embed_model: none
 )");
   ASSERT_THAT(memory, Succeeds());
-  const memory::Limits& limits = memory->limits;
+  const memory::StoreLimits& limits = memory->limits;
   EXPECT_EQ(memory->enabled, false);
   EXPECT_EQ(limits.core_max_chars, 1);
   EXPECT_EQ(limits.core_protected_max_chars, 2);

@@ -114,7 +114,7 @@ Result<std::optional<std::string>> MemorySection(
     const Json& with, const std::map<std::string, std::string>& variables,
     const config::Config& config) {
   DOSSIER_ASSIGN_OR_RETURN(const app::MemoryConfig settings, app::ReadMemoryConfig(config));
-  const memory::Limits& limits = settings.limits;
+  const memory::StoreLimits& limits = settings.limits;
   DOSSIER_ASSIGN_OR_RETURN(const Wish wish,
                            WishReader(with, variables).Read(limits.memory_budget_chars));
   const std::string path = MemoryStorePath(wish.store, config, memory::OpenMode::kExisting);

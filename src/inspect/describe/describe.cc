@@ -138,7 +138,7 @@ class Describer {
     counts.exactness = complete_ ? Exactness::kExact : Exactness::kBound;
     out_.line_ends = {census.text.lines.lf, census.text.lines.crlf, census.text.lines.lone_cr()};
     out_.read_error = census.read_error;
-    Encoding& encoding = out_.encoding;
+    TextEncoding& encoding = out_.encoding;
     encoding.ascii = census.text.utf8.wide_code_points == 0 && encoding.kind == EncodingKind::kUtf8;
     encoding.invalid = census.invalid;
     encoding.first_invalid_offset = census.first_invalid;
@@ -158,7 +158,7 @@ class Describer {
   }
 
   void DecideEightBit(const TextCensus& census) {
-    Encoding& encoding = out_.encoding;
+    TextEncoding& encoding = out_.encoding;
     const std::uint64_t text_bytes = census.bytes - std::min(start_, census.bytes);
     if (IsEightBit(census)) encoding.kind = EncodingKind::kUnknown8Bit;
     if (encoding.kind != EncodingKind::kUnknown8Bit && encoding.kind != EncodingKind::kBinary) {
@@ -328,7 +328,7 @@ class Describer {
   }
 
   void AddEncodingNotes() {
-    const Encoding& encoding = out_.encoding;
+    const TextEncoding& encoding = out_.encoding;
     if (encoding.invalid > 0) {
       const bool wide = encoding.kind != EncodingKind::kUtf8 && !IsLegacy(encoding.kind);
       Note note{.code = wide ? "lone-surrogate" : "invalid-encoding",

@@ -1,4 +1,4 @@
-// One look at the text of a source: what the parts of Describe share.
+// The state that the parts of Describe share while they look at the text of one source.
 //
 //   Scan scan{…};
 //   DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribeJson(&scan));
@@ -68,10 +68,12 @@ void SetFields(const Scan& scan, const FieldCollector& collector);
 // `text`.
 void SetSample(const Scan& scan, std::string_view text, std::uint64_t chars_behind);
 
-// Whether the name promises nothing that a program writes: none, .txt, .log and the like.
+// Whether the file's name says nothing about its format (no extension, .txt, .log and the like), so
+// that the content alone decides.
 bool IsLeftToContent(const Scan& scan);
 
-// What the Describe… below will scan, as far as the head tells.
+// Guesses from the first bytes what the functions below will scan, so that the counting pass can
+// scan it on the way.
 RecordPlan PlanRecords(const Scan& scan);
 std::unique_ptr<NdjsonPlan> PlanNdjson(const Scan& scan);  // null: no JSON lines at all
 std::unique_ptr<TablePlan> PlanTable(const Scan& scan);    // null: nothing that is read as a table
@@ -83,9 +85,9 @@ Result<bool> DescribeJson(Scan* scan);
 Status DescribeForced(Scan* scan, Format format);
 
 enum class TableDemand : std::uint8_t {
-  kNamed,  // a file named .csv: any text is a table
-  kCertain,
-  kSniffed,
+  kNamed,    // a file named .csv: any text is a table
+  kCertain,  // only if the content proves it to be a table, whatever the name
+  kSniffed,  // if it looks enough like a table; for texts without a telling name
 };
 Result<bool> DescribeTable(Scan* scan, TableDemand demand);
 // Whether the rows alone would make it one.

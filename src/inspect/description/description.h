@@ -41,7 +41,7 @@ enum class Format : std::uint8_t {
   kMail,
   kSource,
   kBinary,
-  kUnknown,  // named for a format that the content is not
+  kUnknown,  // the name promises a format that the content does not have
 };
 
 // "ndjson": the name in --format, --json and contextMeta.
@@ -98,14 +98,14 @@ std::vector<std::string_view> EncodingNames();
 // Common other names are known too: sjis, cp1252, latin1.
 std::optional<EncodingKind> EncodingFromName(std::string_view name);
 
-struct Encoding {
+struct TextEncoding {
   EncodingKind kind = EncodingKind::kUtf8;
   bool bom = false;
   bool guessed = false;                    // the bytes fit it, and would fit others
   bool ascii = true;                       // no byte >= 0x80 in UTF-8
   std::uint64_t invalid = 0;               // parts replaced by U+FFFD
   std::uint64_t first_invalid_offset = 0;  // stored bytes; only if invalid > 0
-  bool operator==(const Encoding&) const = default;
+  bool operator==(const TextEncoding&) const = default;
 };
 
 enum class FieldType : std::uint8_t {
@@ -202,12 +202,12 @@ struct Description {
   std::string path;  // as given
   Format format = Format::kPlainText;
   std::optional<Format> named_format;  // what the extension says
-  bool certain = false;                // the content alone decides
+  bool certain = false;                // the content proves the format, whatever the name
   std::string extension;               // ".json", in lower case
   std::string flavour;                 // geojson, notebook, string, number, boolean, null
   std::string language;                // of source code: "C++"
   std::string log_shape;               // of Format::kLog: the id that DetectLog gave
-  Encoding encoding;
+  TextEncoding encoding;
   Counts counts;
   LineEnds line_ends;
   std::optional<RecordSummary> records;

@@ -106,7 +106,7 @@ JsonObject DetailsJson(const Description& description) {
 }
 
 void AddEncoding(const Description& description, JsonObject* out) {
-  const Encoding& encoding = description.encoding;
+  const TextEncoding& encoding = description.encoding;
   (*out)["encoding"] = EncodingName(encoding.kind);
   (*out)["encoding_guessed"] = encoding.guessed;
   (*out)["bom"] = encoding.bom;

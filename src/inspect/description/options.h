@@ -13,7 +13,7 @@ namespace dossier::inspect {
 
 enum class HeaderRow : std::uint8_t { kAuto, kYes, kNo };
 
-// Whether the text ends where the given part of it ends.
+// Whether the given bytes are the end of the text, or more follow.
 enum class TextEnds : std::uint8_t { kHere, kLater };
 
 struct Options {

@@ -36,8 +36,8 @@ struct CsvGuess {
   bool sep_line = false;       // the text starts with sep=;
   std::size_t text_start = 0;  // bytes: behind that line, or behind the comments in front
   std::uint64_t comments = 0;  // lines in front of text_start
-  bool certain = false;        // beats the name
-  bool fits_sniffed = false;   // good enough without a name
+  bool certain = false;        // surely a table, whatever the file's name says
+  bool fits_sniffed = false;   // table enough for a text without a telling name
 };
 
 // Names of columns from a header row: an empty one is `column 3`, a repeated one `name#2`.

@@ -1,4 +1,5 @@
-// Records that are scanned while the counting pass has the text in cache, by the same threads.
+// Scans records in the same pass that counts bytes and lines, on the same threads, while the text
+// is in the processor's cache.
 //
 //   TakeCensus(source, {.records = &pass});   // starts a part for each chunk, feeds it, joins it
 //   NdjsonSummary found = *pass.Take(TextEnds::kHere);

@@ -1,4 +1,5 @@
-// What the head of a text promises: the scan of records that may ride on the counting pass.
+// Decides from the first bytes of a text which scan of records is worth running during the counting
+// pass.
 //
 //   RecordPlan plan = PlanRecords(scan);                  // looks at scan.head
 //   TakeCensus(source, {.records = plan.pass()});

@@ -1,4 +1,4 @@
-// Which kind of binary file the first bytes say; nothing inside is read.
+// The kind of a binary file by its first bytes. Nothing inside the file is read.
 //
 //   BinaryKind("\x89PNG\r\n\x1A\n…")->name == "png";
 //

@@ -23,7 +23,7 @@ struct EncodingGuess {
   std::size_t bom_bytes = 0;  // needs the whole text
 };
 
-// Looks at the first 64 KiB.
+// Looks at the first 64 KiB of `head`.
 EncodingGuess GuessEncoding(std::string_view head);
 // The length of the byte order mark of `kind` at the start of `head`, or 0.
 std::size_t BomBytes(EncodingKind kind, std::string_view head);

@@ -19,7 +19,7 @@ bool IsRead(const BlockOperation& operation) {
   return OperationOf(operation.id).access == Access::kRead;
 }
 
-Status RunReads(const View& view, const Block& block, BlockRun& run) {
+Status RunReads(const View& view, const UpdateBlock& block, BlockRun& run) {
   for (const BlockOperation& operation : block.operations) {
     if (IsRead(operation)) DOSSIER_RETURN_IF_ERROR(run.Read(view, operation));
   }
@@ -27,8 +27,8 @@ Status RunReads(const View& view, const Block& block, BlockRun& run) {
 }
 
 // Everything of the block, from the beginning: `result` is what it is before any operation.
-Status RunAll(Session& session, AnswerBook& answers, const Block& block,
-              const ApplyContext& context, BlockResult& result) {
+Status RunAll(BranchTransaction& session, AnswerBook& answers, const UpdateBlock& block,
+              const ApplyContext& context, UpdateResult& result) {
   BlockRun run(result);
   for (const BlockOperation& operation : block.operations) {
     if (!IsRead(operation)) DOSSIER_RETURN_IF_ERROR(run.Write(session, answers, operation));
@@ -44,8 +44,8 @@ Status RunAll(Session& session, AnswerBook& answers, const Block& block,
   return {};
 }
 
-BlockResult Prepared(const Block& block, const ApplyContext& context) {
-  BlockResult result{
+UpdateResult Prepared(const UpdateBlock& block, const ApplyContext& context) {
+  UpdateResult result{
       .input_updates = block.input, .warnings = block.warnings, .start = context.clock->WallNow()};
   RedactJson(&result.input_updates);
   result.errors = std::ranges::count(block.warnings, "unknown_operation", &Notice::name);
@@ -54,22 +54,23 @@ BlockResult Prepared(const Block& block, const ApplyContext& context) {
 
 }  // namespace
 
-Result<BlockResult> Apply(Store& store, std::string_view branch, const Block& block,
-                          const ApplyContext& context) {
+Result<UpdateResult> Apply(Store& store, std::string_view branch, const UpdateBlock& block,
+                           const ApplyContext& context) {
   const Clock::Steady start = context.clock->Now();
-  const BlockResult prepared = Prepared(block, context);
-  BlockResult result = prepared;
+  const UpdateResult prepared = Prepared(block, context);
+  UpdateResult result = prepared;
   if (block.Writes() || context.also || context.consolidate_from) {
     AnswerBook answers(context.summarizer);
     const WriteContext writer{.actor = context.actor,
                               .block_id = context.block_id,
                               .node_id = context.node_id,
                               .phase = context.phase};
-    DOSSIER_RETURN_IF_ERROR(TransactAsking(store, branch, writer, answers,
-                                           [&](Session& session, AnswerBook& book) -> Status {
-                                             result = prepared;
-                                             return RunAll(session, book, block, context, result);
-                                           }));
+    DOSSIER_RETURN_IF_ERROR(
+        TransactAsking(store, branch, writer, answers,
+                       [&](BranchTransaction& session, AnswerBook& book) -> Status {
+                         result = prepared;
+                         return RunAll(session, book, block, context, result);
+                       }));
     std::ranges::copy(answers.warnings(), std::back_inserter(result.warnings));
   } else {  // reads need no transaction
     DOSSIER_ASSIGN_OR_RETURN(const View view, store.Snapshot(branch));
@@ -93,7 +94,7 @@ Result<bool> WasApplied(const Store& store, std::string_view block_id) {
   return found;
 }
 
-JsonObject BlockResultJson(const BlockResult& result) {
+JsonObject BlockResultJson(const UpdateResult& result) {
   JsonObject json = result.results;
   json["operations_log"] = result.operations_log;
   json["input_updates"] = result.input_updates;

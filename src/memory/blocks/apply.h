@@ -1,7 +1,7 @@
 // A checked block, run against a branch: writes, then reads, in one transaction.
 //
 //   const ParsedReply reply = ParseReply(text);
-//   DOSSIER_ASSIGN_OR_RETURN(const BlockResult result,
+//   DOSSIER_ASSIGN_OR_RETURN(const UpdateResult result,
 //                            Apply(*store, "root", *reply.block, {.phase = "plan"}));
 //   Print(ToJson(BlockResultJson(result)));
 //   prompt.results = ResultsText(result.reads);
@@ -33,13 +33,13 @@ struct ApplyContext {
   std::string block_id, node_id, phase;
   Actor actor = Actor::kModel;
   Summarizer summarizer;                          // for consolidation
-  std::optional<PressureLevel> consolidate_from;  // afterwards, at this level and above
-  // Written in the same transaction: the record of the reply. Runs with each try.
-  std::function<Status(Session& session)> also;
+  std::optional<PressureLevel> consolidate_from;  // consolidate afterwards, from this level on
+  // Further writes in the same transaction, such as the record of the reply. Called on every try.
+  std::function<Status(BranchTransaction& session)> also;
   std::shared_ptr<const Clock> clock = SystemClock();  // for `timing`
 };
 
-struct BlockResult {
+struct UpdateResult {
   JsonObject results;        // by operation, those that return something
   JsonArray operations_log;  // {type, timestamp, status, seq?, …}, one a write or read
   JsonObject input_updates;  // the block, secrets redacted
@@ -51,16 +51,16 @@ struct BlockResult {
   Millis duration{0};
 };
 
-Result<BlockResult> Apply(Store& store, std::string_view branch, const Block& block,
-                          const ApplyContext& context);
+Result<UpdateResult> Apply(Store& store, std::string_view branch, const UpdateBlock& block,
+                           const ApplyContext& context);
 
-// Whether a write of a block with this id is in the store: what a driver asks after a kill between
-// the block and its own record of it.
+// Whether the store holds a write of the block with this id. A driver asks this after a crash,
+// since it may have been killed after the block was applied and before it noted that.
 Result<bool> WasApplied(const Store& store, std::string_view block_id);
 
 // The result: a key for each operation that returns something, then the log and the timing; without
 // `schema`.
-JsonObject BlockResultJson(const BlockResult& result);
+JsonObject BlockResultJson(const UpdateResult& result);
 
 }  // namespace dossier::memory
 

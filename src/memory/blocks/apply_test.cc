@@ -11,27 +11,27 @@ namespace {
 
 using ::dossier::testing::FailsWith;
 
-Block BlockOf(std::string_view json) {
+UpdateBlock BlockOf(std::string_view json) {
   const ParsedReply reply = ParseReply(fmt::format("<memory_update>{}</memory_update>", json));
   EXPECT_TRUE(reply.block) << json;
   return *reply.block;
 }
 
-BlockResult Applied(TestStore& store, std::string_view json, std::string_view branch = kRootBranch,
-                    ApplyContext context = {}) {
+UpdateResult Applied(TestStore& store, std::string_view json, std::string_view branch = kRootBranch,
+                     ApplyContext context = {}) {
   context.clock = store.options().clock;
   auto result = Apply(*store, branch, BlockOf(json), context);
   EXPECT_TRUE(result) << result.error().message;
   return *std::move(result);
 }
 
-std::string ResultOf(const BlockResult& result, std::string_view name) {
+std::string ResultOf(const UpdateResult& result, std::string_view name) {
   const Json* found = Find(result.results, name);
   return found ? ToJson(*found) : "none";
 }
 
 // "core_set ok, core_get ok".
-std::string LogOf(const BlockResult& result) {
+std::string LogOf(const UpdateResult& result) {
   std::string text;
   for (const Json& entry : result.operations_log) {
     if (!text.empty()) text += ", ";
@@ -42,7 +42,7 @@ std::string LogOf(const BlockResult& result) {
 
 TEST(ApplyTest, WritesRunBeforeReadsAndTheReadsSeeThem) {  // MEM-20, MEM-T8
   TestStore store;
-  const BlockResult result = Applied(store, R"({"core_get": ["a", "b"], "core_set": {"a": "1"}})");
+  const UpdateResult result = Applied(store, R"({"core_get": ["a", "b"], "core_set": {"a": "1"}})");
   EXPECT_EQ(LogOf(result), "core_set ok, core_get ok");
   EXPECT_EQ(ResultOf(result, "core_get"), R"({"a":"1","b":null})");
   EXPECT_EQ(ResultOf(result, "core_set"), R"({"evicted":[]})");
@@ -51,7 +51,7 @@ TEST(ApplyTest, WritesRunBeforeReadsAndTheReadsSeeThem) {  // MEM-20, MEM-T8
 
 TEST(ApplyTest, TheStoreKnowsWhichBlocksWroteToIt) {  // MEM-27
   TestStore store;
-  const Block block =
+  const UpdateBlock block =
       *ParseReply(R"(<memory_update>{"core_set": {"a": "1"}}</memory_update>)").block;
   ASSERT_TRUE(Apply(*store, "root", block, {.block_id = "n1/draft/a1/r1"}));
   EXPECT_TRUE(*WasApplied(*store, "n1/draft/a1/r1"));
@@ -60,7 +60,7 @@ TEST(ApplyTest, TheStoreKnowsWhichBlocksWroteToIt) {  // MEM-27
 
 TEST(ApplyTest, TheResultHasTheSpecifiedParts) {  // MEM-20
   TestStore store;
-  const BlockResult result = Applied(store, R"({"core_set": {"a": "1"}})");
+  const UpdateResult result = Applied(store, R"({"core_set": {"a": "1"}})");
   EXPECT_EQ(
       ToJson(BlockResultJson(result)),
       R"({"core_set":{"evicted":[]},"operations_log":[{"type":"core_set",)"
@@ -72,12 +72,12 @@ TEST(ApplyTest, TheResultHasTheSpecifiedParts) {  // MEM-20
 
 TEST(ApplyTest, EachOperationReturnsWhatTheTableSays) {  // MEM-20, MEM-T8
   TestStore store;
-  const BlockResult wrote = Applied(
+  const UpdateResult wrote = Applied(
       store, R"({"archival_write": [{"text": "first linker", "tags": ["a"]}, {"text": "second"}],
                  "recall_append": [{"text": "an event", "kind": "note"}, {"summary": "another"}]})");
   EXPECT_EQ(ResultOf(wrote, "archival_write"), "[1,2]");
   EXPECT_EQ(ResultOf(wrote, "recall_append"), "[3,4]");
-  const BlockResult read = Applied(store, R"({"archival_get": [1], "archival_search": "linker",
+  const UpdateResult read = Applied(store, R"({"archival_get": [1], "archival_search": "linker",
                                               "recall_search": {"query": "event", "kind": "note"}})");
   EXPECT_EQ(ResultOf(read, "archival_get"),
             R"([{"id":1,"text":"first linker","tags":["LLM_INSIGHT","a"]}])");
@@ -87,7 +87,7 @@ TEST(ApplyTest, EachOperationReturnsWhatTheTableSays) {  // MEM-20, MEM-T8
   EXPECT_GT(*FindNumber(hits->get_array()[0], "score"), 0);
   EXPECT_EQ(ResultOf(read, "recall_search"),
             R"([{"id":3,"kind":"note","summary":"an event","ts":"2023-11-14T22:13:20.000000Z"}])");
-  const BlockResult changed = Applied(store, R"({"archival_update": [{"id": 2, "text": "third"}],
+  const UpdateResult changed = Applied(store, R"({"archival_update": [{"id": 2, "text": "third"}],
       "archival_delete": [1], "recall_evict": [3, 99], "core_delete": "absent"})");
   EXPECT_EQ(ResultOf(changed, "archival_update"), R"([{"id":5,"supersedes":2}])");
   EXPECT_EQ(ResultOf(changed, "archival_delete"), "none");
@@ -101,7 +101,7 @@ TEST(ApplyTest, EachOperationReturnsWhatTheTableSays) {  // MEM-20, MEM-T8
 
 TEST(ApplyTest, ARefusedItemLeavesTheOthers) {  // MEM-21
   TestStore store;
-  const BlockResult result = Applied(store, R"({"archive": "x", "core_set": {"a": null, "b": "2"},
+  const UpdateResult result = Applied(store, R"({"archive": "x", "core_set": {"a": null, "b": "2"},
       "archival_write": 5, "recall_append": [{"kind": "empty"}, {"text": "kept"}]})");
   EXPECT_EQ(LogOf(result),
             "core_set error, core_set ok, archival_write error, recall_append error, "
@@ -125,7 +125,7 @@ TEST(ApplyTest, TheSameBlockAgainChangesNothing) {  // MEM-15, MEM-16
 TEST(ApplyTest, AFailureOfTheStoreUndoesTheBlock) {  // MEM-21, MEM-27
   TestStore store;
   const ApplyContext context{
-      .also = [](Session&) -> Status { return MakeError(ErrorCode::kIo, "disk full"); }};
+      .also = [](BranchTransaction&) -> Status { return MakeError(ErrorCode::kIo, "disk full"); }};
   EXPECT_THAT(Apply(*store, "root", BlockOf(R"({"core_set": {"a": "1"}})"), context),
               FailsWith(ErrorCode::kIo, "disk full"));
   EXPECT_EQ(store.Core("a"), "none");
@@ -142,9 +142,9 @@ TEST(ApplyTest, ReadsWriteNothing) {  // MEM-2
 
 TEST(ApplyTest, SecretsAreOutOfTheResultToo) {  // MEM-52
   TestStore store;
-  const BlockResult result = Applied(store, R"({"core_set": {"note": "use hf_x8Kq2LwZ9vT)"
-                                            "n4RbY7cMd1eQ5zT3kWq9Lp0"
-                                            R"("}})");
+  const UpdateResult result = Applied(store, R"({"core_set": {"note": "use hf_x8Kq2LwZ9vT)"
+                                             "n4RbY7cMd1eQ5zT3kWq9Lp0"
+                                             R"("}})");
   const std::string json = ToJson(BlockResultJson(result));
   EXPECT_EQ(json.find("hf_x8Kq2LwZ9vT"), std::string::npos);
   EXPECT_EQ(result.redacted, 1);
@@ -161,10 +161,10 @@ TEST(ApplyTest, TtlCountsFromTheWrite) {  // MEM-10, MEM-T6
 TEST(ApplyTest, ConsolidationFollowsAnAppliedBlockAtTheTrigger) {  // MEM-49
   TestStore store({.limits = {.core_max_chars = 100, .recall_max_events = 2}});
   for (int i = 0; i < 4; ++i) store.Add({.tier = Tier::kRecall, .text = fmt::format("e{}", i)});
-  const BlockResult low = Applied(store, R"({"core_set": {"a": "1"}})", "root",
-                                  {.consolidate_from = PressureLevel::kHigh});
+  const UpdateResult low = Applied(store, R"({"core_set": {"a": "1"}})", "root",
+                                   {.consolidate_from = PressureLevel::kHigh});
   EXPECT_EQ(LogOf(low), "core_set ok");
-  const BlockResult high =
+  const UpdateResult high =
       Applied(store, fmt::format(R"({{"core_set": {{"b": "{}"}}}})", std::string(85, 'x')), "root",
               {.consolidate_from = PressureLevel::kHigh});
   EXPECT_EQ(LogOf(high), "core_set ok, consolidate ok");

@@ -46,7 +46,8 @@ Notice UnknownOperation(const std::string& name) {
               : fmt::format("unknown operation \"{}\"; did you mean \"{}\"?", name, nearest)};
 }
 
-void Take(const Operation& operation, std::string name, Json value, Written& into, Block& block) {
+void Take(const Operation& operation, std::string name, Json value, Written& into,
+          UpdateBlock& block) {
   if (into.present) {
     if (into.name != name) {
       block.warnings.push_back(
@@ -62,21 +63,21 @@ void Take(const Operation& operation, std::string name, Json value, Written& int
 
 }  // namespace
 
-bool Block::Writes() const {
+bool UpdateBlock::Writes() const {
   return std::ranges::any_of(operations, [](const BlockOperation& operation) {
     return OperationOf(operation.id).access == Access::kWrite;
   });
 }
 
-bool Block::Reads() const {
+bool UpdateBlock::Reads() const {
   return std::ranges::any_of(operations, [](const BlockOperation& operation) {
     return OperationOf(operation.id).access == Access::kRead;
   });
 }
 
-Block CheckBlock(std::vector<std::pair<std::string, Json>> members,
-                 const std::vector<std::string>& repeated) {
-  Block block;
+UpdateBlock CheckBlock(std::vector<std::pair<std::string, Json>> members,
+                       const std::vector<std::string>& repeated) {
+  UpdateBlock block;
   WrittenTable written;
   for (auto& [name, value] : members) {
     if (const Operation* operation = FindOperation(name)) {

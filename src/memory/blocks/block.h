@@ -1,8 +1,8 @@
 // The operations of a memory block, checked and ready to run.
 //
-//   const Block block = CheckBlock(ReadBlockJson(R"({"core_set": {"compiler": "icpx"}})").members,
-//   {}); for (const BlockOperation& operation : block.operations) …      // in the order in which
-//   they run
+//   const auto json = ReadBlockJson(R"({"core_set": {"compiler": "icpx"}})");
+//   const UpdateBlock block = CheckBlock(json.members, {});
+//   for (const BlockOperation& operation : block.operations) …   // in the order in which they run
 //
 // A value of a wrong type makes that operation an error with its JSON path; the others stay.
 // Thread-safety: plain data; CheckBlock is pure.
@@ -21,7 +21,7 @@
 #include "memory/consolidate/notice.h"
 #include "memory/records/operations.h"
 #include "memory/records/types.h"
-#include "memory/store/session.h"
+#include "memory/store/branch_transaction.h"
 
 namespace dossier::memory {
 
@@ -58,7 +58,7 @@ struct NewRecords {
 struct RecordChanges {
   std::vector<RecordChange> changes;
 };
-// `recall_summarize` and `consolidate`.
+// The value of an operation that is only switched on: `recall_summarize`, `consolidate`.
 struct Asked {};
 struct BadValue {
   std::string path;      // "$.archival_search.k"
@@ -73,7 +73,7 @@ struct BlockOperation {
       value;
 };
 
-struct Block {
+struct UpdateBlock {
   std::vector<BlockOperation> operations;
   JsonObject input;  // as it was written, equal names merged
   std::vector<Notice> warnings;
@@ -83,8 +83,8 @@ struct Block {
 };
 
 // `repeated`: paths of names that stand twice in one object.
-Block CheckBlock(std::vector<std::pair<std::string, Json>> members,
-                 const std::vector<std::string>& repeated);
+UpdateBlock CheckBlock(std::vector<std::pair<std::string, Json>> members,
+                       const std::vector<std::string>& repeated);
 
 }  // namespace dossier::memory
 

@@ -1,4 +1,4 @@
-// One run of a block's operations in a session, with its log. Internal to apply.cc.
+// Runs a block's operations in one transaction and keeps their log. Internal to apply.cc.
 //
 // Thread-safety: one owner.
 
@@ -14,23 +14,23 @@ namespace dossier::memory {
 
 class BlockRun {
  public:
-  explicit BlockRun(BlockResult& result) : result_(result) {}
+  explicit BlockRun(UpdateResult& result) : result_(result) {}
 
-  // Errors: only those after which nothing of the block may stand.
-  Status Write(Session& session, AnswerBook& answers, const BlockOperation& operation);
+  // Errors: only those that undo the whole block.
+  Status Write(BranchTransaction& session, AnswerBook& answers, const BlockOperation& operation);
   Status Read(const View& view, const BlockOperation& operation);
-  Status ConsolidateFrom(Session& session, AnswerBook& answers, PressureLevel level);
+  Status ConsolidateFrom(BranchTransaction& session, AnswerBook& answers, PressureLevel level);
 
  private:
-  Status SetCore(Session& session, const CoreSetItems& items);
-  Status SetOne(Session& session, const CoreSetItem& item, JsonArray& evicted);
-  Status DeleteCore(Session& session, const Keys& keys);
-  Status AddRecords(Session& session, const NewRecords& records);
-  Status UpdateRecords(Session& session, const RecordChanges& changes);
-  Status DeleteRecords(Session& session, const Ids& ids);
-  Status EvictEvents(Session& session, const EvictSelection& selection);
-  Status Summarize(Session& session, AnswerBook& answers);
-  Status Consolidate(Session& session, AnswerBook& answers);
+  Status SetCore(BranchTransaction& session, const CoreSetItems& items);
+  Status SetOne(BranchTransaction& session, const CoreSetItem& item, JsonArray& evicted);
+  Status DeleteCore(BranchTransaction& session, const Keys& keys);
+  Status AddRecords(BranchTransaction& session, const NewRecords& records);
+  Status UpdateRecords(BranchTransaction& session, const RecordChanges& changes);
+  Status DeleteRecords(BranchTransaction& session, const Ids& ids);
+  Status EvictEvents(BranchTransaction& session, const EvictSelection& selection);
+  Status Summarize(BranchTransaction& session, AnswerBook& answers);
+  Status Consolidate(BranchTransaction& session, AnswerBook& answers);
 
   Status GetCore(const View& view, const Keys& keys);
   Status GetRecords(const View& view, const Ids& ids);
@@ -42,11 +42,11 @@ class BlockRun {
   }
   // An entry of the log; `details` are its last members.
   void Log(std::string_view status, JsonObject details);
-  // Logs an error that concerns one item; another one is handed back.
+  // Logs an error that concerns one item; any other error is returned.
   Status Refuse(const Error& error, JsonObject details);
   void SetResult(Json value) { result_.results[OperationOf(id_).name] = std::move(value); }
 
-  BlockResult& result_;
+  UpdateResult& result_;
   OperationId id_ = OperationId::kCoreSet;  // under way
   Micros now_ = 0;
 };

@@ -7,20 +7,20 @@
 namespace dossier::memory {
 namespace {
 
-Block Checked(std::string_view json) {
+UpdateBlock Checked(std::string_view json) {
   BlockJson read = ReadBlockJson(json);
   EXPECT_FALSE(read.fault) << json;
   return CheckBlock(std::move(read.members), read.repeated);
 }
 
 template <typename T>
-const T& Only(const Block& block) {
+const T& Only(const UpdateBlock& block) {
   EXPECT_EQ(block.operations.size(), 1U);
   return std::get<T>(block.operations.at(0).value);
 }
 
 TEST(BlockTest, OperationsStandInTableOrderWhateverTheWrittenOrder) {  // MEM-20, MEM-T8
-  const Block block = Checked(
+  const UpdateBlock block = Checked(
       R"({"recall_search": "x", "core_get": "a", "recall": {"text": "e"}, "core": {"a": "b"}})");
   std::vector<OperationId> ids;
   for (const BlockOperation& operation : block.operations) ids.push_back(operation.id);
@@ -70,13 +70,13 @@ TEST(BlockTest, AWrongTypeFailsThatOperationAloneWithItsPath) {  // MEM-21
        "$.recall_search: expected a query, or an object with one, not 5"},
   };
   for (const Case& c : kCases) EXPECT_EQ(Only<BadValue>(Checked(c.json)).Text(), c.error);
-  const Block both = Checked(R"({"core_set": 5, "archival_get": [7]})");
+  const UpdateBlock both = Checked(R"({"core_set": 5, "archival_get": [7]})");
   EXPECT_TRUE(std::holds_alternative<BadValue>(both.operations[0].value));
   EXPECT_EQ(std::get<Ids>(both.operations[1].value).ids, std::vector<std::int64_t>{7});
 }
 
 TEST(BlockTest, UnknownNamesAreReportedWithTheNearest) {  // MEM-21
-  const Block block = Checked(R"({"archive": "x", "core_get": "a"})");
+  const UpdateBlock block = Checked(R"({"archive": "x", "core_get": "a"})");
   ASSERT_EQ(block.warnings.size(), 1U);
   EXPECT_EQ(block.warnings[0].name, "unknown_operation");
   EXPECT_EQ(block.warnings[0].text,
@@ -85,24 +85,24 @@ TEST(BlockTest, UnknownNamesAreReportedWithTheNearest) {  // MEM-21
 }
 
 TEST(BlockTest, ANameBesideItsSynonymIsMergedAndTheLaterTextWins) {  // MEM-21
-  const Block maps = Checked(R"({"core_set": {"a": "1", "b": "2"}, "core": {"b": "3"}})");
+  const UpdateBlock maps = Checked(R"({"core_set": {"a": "1", "b": "2"}, "core": {"b": "3"}})");
   const auto& items = Only<CoreSetItems>(maps).items;
   ASSERT_EQ(items.size(), 2U);
   EXPECT_EQ(items[0].value.value, "1");
   EXPECT_EQ(items[1].value.value, "3");
   ASSERT_EQ(maps.warnings.size(), 1U);
   EXPECT_EQ(maps.warnings[0].name, "duplicate_key");
-  const Block lists = Checked(R"({"core_get": "a", "mem_core_get": ["b"]})");
+  const UpdateBlock lists = Checked(R"({"core_get": "a", "mem_core_get": ["b"]})");
   EXPECT_EQ(Only<Keys>(lists).keys, (std::vector<std::string>{"a", "b"}));
-  const Block one = Checked(R"({"recall_search": "a", "mem_recall_search": "b"})");
+  const UpdateBlock one = Checked(R"({"recall_search": "a", "mem_recall_search": "b"})");
   EXPECT_EQ(Only<SearchRequest>(one).query, "b");
-  const Block twice = Checked(R"({"core_set": {"a": "1"}, "core_set": {"b": "2"}})");
+  const UpdateBlock twice = Checked(R"({"core_set": {"a": "1"}, "core_set": {"b": "2"}})");
   EXPECT_EQ(Only<CoreSetItems>(twice).items.size(), 2U);
   EXPECT_EQ(twice.warnings.at(0).name, "duplicate_key");
 }
 
 TEST(BlockTest, CoreValuesHaveTwoForms) {  // MEM-9, MEM-10
-  const Block block = Checked(R"({"core_set": {"plain": "x", "number": 1.5, "list": [1, "a"],
+  const UpdateBlock block = Checked(R"({"core_set": {"plain": "x", "number": 1.5, "list": [1, "a"],
     "data": {"value": 3, "unit": "m"}, "none": null,
     "full": {"value": "v", "importance": 9, "ttl": "2h", "pin": true},
     "odd": {"value": "v", "importance": "high", "ttl": "soon"}}})");
@@ -165,10 +165,11 @@ TEST(BlockTest, AnEventsTextIsTextSummaryOrContent) {  // MEM-14, MEM-T8
                              {R"({"content": "a", "text": "a"})", "a"},
                              {R"({"kind": "note"})", ""}};
   for (const Case& c : kCases) {
-    const Block block = Checked(fmt::format(R"({{"recall_append": {}}})", c.event));
+    const UpdateBlock block = Checked(fmt::format(R"({{"recall_append": {}}})", c.event));
     EXPECT_EQ(Only<NewRecords>(block).records.at(0).text, c.text) << c.event;
   }
-  const Block block = Checked(R"({"recall_append": [{"text": "a", "kind": "result", "tags": "t",
+  const UpdateBlock block =
+      Checked(R"({"recall_append": [{"text": "a", "kind": "result", "tags": "t",
     "phase": "run", "thread": "s", "ref": "r", "time": "1970-01-01T00:00:02Z", "score": 4}]})");
   const Record& record = Only<NewRecords>(block).records.at(0);
   EXPECT_EQ(record.kind, "result");
@@ -183,7 +184,7 @@ TEST(BlockTest, AnEventsTextIsTextSummaryOrContent) {  // MEM-14, MEM-T8
 TEST(BlockTest, ABareListOfAnEvictionMeansIds) {  // MEM-18
   EXPECT_EQ(Only<EvictSelection>(Checked(R"({"recall_evict": [3, 4]})")).ids,
             (std::vector<std::int64_t>{3, 4}));
-  const Block block = Checked(R"({"recall_evict": {"ids": [3], "kind": "k", "oldest": 2}})");
+  const UpdateBlock block = Checked(R"({"recall_evict": {"ids": [3], "kind": "k", "oldest": 2}})");
   const auto& selection = Only<EvictSelection>(block);
   EXPECT_EQ(selection.ids, std::vector<std::int64_t>{3});
   EXPECT_EQ(selection.kind, "k");

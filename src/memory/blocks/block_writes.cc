@@ -30,7 +30,8 @@ Status BlockRun::Refuse(const Error& error, JsonObject details) {
   return {};
 }
 
-Status BlockRun::Write(Session& session, AnswerBook& answers, const BlockOperation& operation) {
+Status BlockRun::Write(BranchTransaction& session, AnswerBook& answers,
+                       const BlockOperation& operation) {
   Begin(operation.id, session.now());
   if (const auto* bad = std::get_if<BadValue>(&operation.value)) {
     return Refuse({ErrorCode::kInvalidArgument, bad->Text()}, {{"path", bad->path}});
@@ -58,7 +59,7 @@ Status BlockRun::Write(Session& session, AnswerBook& answers, const BlockOperati
   }
 }
 
-Status BlockRun::SetCore(Session& session, const CoreSetItems& items) {
+Status BlockRun::SetCore(BranchTransaction& session, const CoreSetItems& items) {
   JsonArray evicted;
   for (const CoreSetItem& item : items.items) {
     DOSSIER_RETURN_IF_ERROR(SetOne(session, item, evicted));
@@ -67,7 +68,7 @@ Status BlockRun::SetCore(Session& session, const CoreSetItems& items) {
   return {};
 }
 
-Status BlockRun::SetOne(Session& session, const CoreSetItem& item, JsonArray& evicted) {
+Status BlockRun::SetOne(BranchTransaction& session, const CoreSetItem& item, JsonArray& evicted) {
   if (!item.refused.empty()) {
     return Refuse({ErrorCode::kInvalidArgument, item.refused}, {{"key", item.key}});
   }
@@ -86,7 +87,7 @@ Status BlockRun::SetOne(Session& session, const CoreSetItem& item, JsonArray& ev
   return {};
 }
 
-Status BlockRun::DeleteCore(Session& session, const Keys& keys) {
+Status BlockRun::DeleteCore(BranchTransaction& session, const Keys& keys) {
   for (const std::string& key : keys.keys) {
     const Result<Seq> seq = session.DeleteCore(key);
     if (seq) {
@@ -98,7 +99,7 @@ Status BlockRun::DeleteCore(Session& session, const Keys& keys) {
   return {};
 }
 
-Status BlockRun::AddRecords(Session& session, const NewRecords& records) {
+Status BlockRun::AddRecords(BranchTransaction& session, const NewRecords& records) {
   JsonArray ids;
   for (std::size_t i = 0; i < records.records.size(); ++i) {
     const Result<RecordWrite> written = session.Add(records.records[i]);
@@ -115,7 +116,7 @@ Status BlockRun::AddRecords(Session& session, const NewRecords& records) {
   return {};
 }
 
-Status BlockRun::UpdateRecords(Session& session, const RecordChanges& changes) {
+Status BlockRun::UpdateRecords(BranchTransaction& session, const RecordChanges& changes) {
   JsonArray updated;
   for (const RecordChange& change : changes.changes) {
     const Result<RecordWrite> written = session.Update(change.id, change.text, change.tags);
@@ -132,7 +133,7 @@ Status BlockRun::UpdateRecords(Session& session, const RecordChanges& changes) {
   return {};
 }
 
-Status BlockRun::DeleteRecords(Session& session, const Ids& ids) {
+Status BlockRun::DeleteRecords(BranchTransaction& session, const Ids& ids) {
   for (const std::int64_t id : ids.ids) {
     const Result<Seq> seq = session.DeleteArchival(id);
     if (seq) {
@@ -144,7 +145,7 @@ Status BlockRun::DeleteRecords(Session& session, const Ids& ids) {
   return {};
 }
 
-Status BlockRun::EvictEvents(Session& session, const EvictSelection& selection) {
+Status BlockRun::EvictEvents(BranchTransaction& session, const EvictSelection& selection) {
   const Result<EvictResult> evicted = session.Evict(selection);
   if (!evicted) return Refuse(evicted.error(), {});
   JsonObject counts{{"evicted_count", evicted->evicted_count},
@@ -163,7 +164,7 @@ Status BlockRun::EvictEvents(Session& session, const EvictSelection& selection) 
   return {};
 }
 
-Status BlockRun::Summarize(Session& session, AnswerBook& answers) {
+Status BlockRun::Summarize(BranchTransaction& session, AnswerBook& answers) {
   DOSSIER_ASSIGN_OR_RETURN(const RecallConsolidation done, ConsolidateRecall(session, answers));
   const std::string_view status = StatusOf(done.events == 0);
   Log(status, {{"events_consolidated", done.events}});
@@ -171,7 +172,7 @@ Status BlockRun::Summarize(Session& session, AnswerBook& answers) {
   return {};
 }
 
-Status BlockRun::Consolidate(Session& session, AnswerBook& answers) {
+Status BlockRun::Consolidate(BranchTransaction& session, AnswerBook& answers) {
   DOSSIER_ASSIGN_OR_RETURN(const Consolidation done,
                            ConsolidateIn(session, answers, PressureLevel::kHigh));
   const std::string_view status =
@@ -181,7 +182,8 @@ Status BlockRun::Consolidate(Session& session, AnswerBook& answers) {
   return {};
 }
 
-Status BlockRun::ConsolidateFrom(Session& session, AnswerBook& answers, PressureLevel level) {
+Status BlockRun::ConsolidateFrom(BranchTransaction& session, AnswerBook& answers,
+                                 PressureLevel level) {
   DOSSIER_ASSIGN_OR_RETURN(const View view, session.Snapshot());
   DOSSIER_ASSIGN_OR_RETURN(const Pressure pressure, MeasurePressure(view, session.limits()));
   if (pressure.level < level) return {};

@@ -39,16 +39,16 @@ ByteRange JsonRange(std::string_view reply, ByteRange range) {
 std::optional<ReplyFault> TagFault(const ReplyPiece& piece) {
   ReplyFault fault{.offset = piece.whole.begin};
   switch (piece.end) {
-    case BlockEnd::kClosed:
+    case BlockClosing::kClosed:
       return std::nullopt;
-    case BlockEnd::kMissing:
+    case BlockClosing::kMissing:
       fault.text = "memory_update is not closed; end it with </memory_update>";
       return fault;
-    case BlockEnd::kSlash:
+    case BlockClosing::kSlash:
       fault.text = "memory_update ends in \"/>\"; end it with </memory_update>";
       fault.offset = piece.content.end;
       return fault;
-    case BlockEnd::kNoTag:
+    case BlockClosing::kNoTag:
       fault.text = "memory_update has no whole opening tag; begin it with <memory_update>";
       return fault;
   }

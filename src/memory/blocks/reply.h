@@ -35,11 +35,11 @@ struct ReplyFault {
 std::string_view FaultName(ReplyFault::Kind kind);  // "malformed_block", "bad_json"
 
 struct ParsedReply {
-  // The reply less its blocks, trimmed; without a block, the reply byte for byte.
+  // The reply without its blocks, trimmed. If it has no block, the reply byte for byte.
   std::string payload;
-  std::optional<Block> block;       // the first one; none also with a fault
-  std::optional<ReplyFault> fault;  // of the first one
-  std::vector<Notice> warnings;     // extra_block, invented_results, attributes_dropped
+  std::optional<UpdateBlock> block;  // the first one; none also with a fault
+  std::optional<ReplyFault> fault;   // of the first one
+  std::vector<Notice> warnings;      // extra_block, invented_results, attributes_dropped
 };
 
 ParsedReply ParseReply(std::string_view reply);
@@ -56,8 +56,8 @@ class BlockFilter {
   BlockFilter(const BlockFilter&) = delete;
   BlockFilter& operator=(const BlockFilter&) = delete;
 
-  // What may be shown by now. All of it together is the payload; where the reply is wholly in one
-  // fence and holds a block, the lines of that fence are around it.
+  // The text that may be shown now. All returned texts together are the payload; if the whole reply
+  // is one code fence that holds a block, the fence's own lines are shown too.
   std::string Push(std::string_view chunk);
   std::string Finish();
 

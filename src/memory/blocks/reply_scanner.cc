@@ -239,10 +239,10 @@ ReplyScanner::Step ReplyScanner::ScanTag() {
   block_.content.begin = at_ = has_tag ? found + 1 : found;
   mode_ = Mode::kContent;
   if (!has_tag) {
-    block_.end = BlockEnd::kNoTag;
+    block_.end = BlockClosing::kNoTag;
   } else if (attributes.begin < attributes.end && reply_[attributes.end - 1] == '/') {
     block_.attributes = Trimmed(reply_, {attributes.begin, attributes.end - 1});
-    EndBlock(BlockEnd::kClosed, at_, at_);  // <memory_update/> is empty
+    EndBlock(BlockClosing::kClosed, at_, at_);  // <memory_update/> is empty
   } else {
     block_.attributes = attributes;
   }
@@ -263,7 +263,7 @@ ReplyScanner::Step ReplyScanner::ScanContent() {
     if (value_ == Value::kAfter && c == '/') {
       if (at_ + 1 == reply_.size() && !final_) return Step::kWait;
       if (reply_.compare(at_, 2, "/>") == 0) {
-        EndBlock(BlockEnd::kSlash, at_, at_ + 2);
+        EndBlock(BlockClosing::kSlash, at_, at_ + 2);
         return Step::kOn;
       }
     }
@@ -327,11 +327,11 @@ ReplyScanner::Step ReplyScanner::EndUnclosed() {
     if (value_ == Value::kNone || value_ == Value::kBefore) end = block_.content.begin;
     if (value_ == Value::kAfter || value_ == Value::kDone) end = value_end_;
   }
-  EndBlock(BlockEnd::kMissing, end, end);
+  EndBlock(BlockClosing::kMissing, end, end);
   return Step::kOn;
 }
 
-void ReplyScanner::EndBlock(BlockEnd how, std::size_t content_end, std::size_t end) {
+void ReplyScanner::EndBlock(BlockClosing how, std::size_t content_end, std::size_t end) {
   block_.end = how;
   block_.content.end = std::max(content_end, block_.content.begin);
   block_.whole.end = end;
@@ -346,7 +346,7 @@ void ReplyScanner::EndBlock(BlockEnd how, std::size_t content_end, std::size_t e
 ReplyScanner::Step ReplyScanner::ScanResults() {
   const std::size_t found = reply_.find(kResultsClose, at_);
   if (found != std::string::npos) {
-    EndBlock(BlockEnd::kClosed, found, found + kResultsClose.size());
+    EndBlock(BlockClosing::kClosed, found, found + kResultsClose.size());
     return Step::kOn;
   }
   if (!final_) {

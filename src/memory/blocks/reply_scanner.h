@@ -19,7 +19,7 @@
 
 namespace dossier::memory {
 
-enum class BlockEnd : std::uint8_t {
+enum class BlockClosing : std::uint8_t {
   kClosed,   // by </memory_update> or <\/memory_update>
   kSlash,    // by /> behind its JSON
   kMissing,  // the reply ended
@@ -39,13 +39,13 @@ struct ReplyPiece {
   // Of a block: between its tags, what stands in the opening tag, and how it ends.
   ByteRange content;
   ByteRange attributes;
-  BlockEnd end = BlockEnd::kClosed;
+  BlockClosing end = BlockClosing::kClosed;
 };
 
 class ReplyScanner {
  public:
   using Sink = std::function<void(const ReplyPiece&)>;
-  // A reply that is wholly in one code fence is looked into, unless it is the inside of one.
+  // If the whole reply is one code fence, blocks are looked for inside of it.
   enum class Unwrap : std::uint8_t { kYes, kNo };
   explicit ReplyScanner(Sink sink, Unwrap unwrap = Unwrap::kYes)
       : sink_(std::move(sink)), unwrap_(unwrap) {}
@@ -87,7 +87,7 @@ class ReplyScanner {
   void TrackJson(char c);
   bool TrackValue(char c);
   Step EndUnclosed();
-  void EndBlock(BlockEnd how, std::size_t content_end, std::size_t end);
+  void EndBlock(BlockClosing how, std::size_t content_end, std::size_t end);
   void ScanInside();
   void Emit(const ReplyPiece& piece) { sink_(piece); }
   void EmitText(std::size_t end);

@@ -31,8 +31,8 @@ struct ReadResults {
 
 std::string ResultsText(const ReadResults& results);
 
-// Stored text as a model may be shown it: `<memory_` and `</memory_` cannot begin a block or end
-// the results.
+// `text` with `<memory_` and `</memory_` broken up, so that stored text can neither begin a block
+// nor end the results.
 std::string Harmless(std::string_view text);
 // At most `code_points` of `text`, the last one … where something is missing.
 std::string CutText(std::string_view text, std::int64_t code_points);

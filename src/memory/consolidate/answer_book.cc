@@ -65,7 +65,7 @@ Status TransactAsking(Store& store, std::string_view branch, const WriteContext&
                       AnswerBook& answers, const AskingWork& work) {
   for (int tries = 1;; ++tries) {
     if (tries == kMostTries) answers.Close();
-    Status done = store.Transact(branch, context, [&](Session& session) -> Status {
+    Status done = store.Transact(branch, context, [&](BranchTransaction& session) -> Status {
       DOSSIER_RETURN_IF_ERROR(work(session, answers));
       if (answers.lacks()) return MakeError(ErrorCode::kCancelled, "a model's answers are missing");
       return {};

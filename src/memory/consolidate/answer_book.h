@@ -1,11 +1,13 @@
-// Answers of a model to questions that come up inside a transaction, without a call in it: the work
-// notes what it lacks, is undone, and runs again with the answers.
+// A model's answers for work inside a transaction, in which no model may be called. The work asks
+// the book; if an answer is missing, the transaction is undone, the model is asked outside of it,
+// and the work runs again with the answer at hand.
 //
 //   AnswerBook answers(summarizer);
 //   DOSSIER_RETURN_IF_ERROR(TransactAsking(store, "root", context, answers,
-//       [&](Session& session, AnswerBook& book) -> Status {
-//         const std::optional<std::string> summary = book.Summary({.text = text, .max_chars =
-//         400}); … }));
+//       [&](BranchTransaction& session, AnswerBook& book) -> Status {
+//         const auto summary = book.Summary({.text = text, .max_chars = 400});
+//         …
+//       }));
 //
 // Thread-safety: one owner; the work runs while TransactAsking waits.
 
@@ -21,7 +23,7 @@
 
 #include "memory/consolidate/notice.h"
 #include "memory/consolidate/summarizer.h"
-#include "memory/store/session.h"
+#include "memory/store/branch_transaction.h"
 #include "memory/store/store.h"
 
 namespace dossier::memory {
@@ -30,7 +32,7 @@ class AnswerBook {
  public:
   explicit AnswerBook(const Summarizer& summarizer) : summarizer_(summarizer) {}
 
-  // None: there is no model, it failed, or its answer is not there yet.
+  // nullopt if there is no model, if it failed, or if its answer is not there yet.
   std::optional<std::string> Summary(const SummaryRequest& request);
   std::optional<std::vector<int>> Ratings(const std::vector<RatedItem>& items);
 
@@ -57,7 +59,7 @@ class AnswerBook {
 
 // Runs `work` in a transaction until it lacks no answer, a few times, each time from the beginning;
 // the last time without a model for what is still missing.
-using AskingWork = std::function<Status(Session& session, AnswerBook& answers)>;
+using AskingWork = std::function<Status(BranchTransaction& session, AnswerBook& answers)>;
 Status TransactAsking(Store& store, std::string_view branch, const WriteContext& context,
                       AnswerBook& answers, const AskingWork& work);
 

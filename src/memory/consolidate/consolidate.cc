@@ -52,7 +52,7 @@ Record SummaryRecord(Tier tier, const Events& events, const std::string& kind,
 
 // Those that are to leave: all but the newest recall_max_events, if there are more than the
 // threshold allows.
-Events Surplus(Events events, const Limits& limits) {
+Events Surplus(Events events, const StoreLimits& limits) {
   const auto most = static_cast<std::size_t>(std::max(limits.recall_max_events, 0));
   const auto threshold = static_cast<std::size_t>(
       std::max(0.0, static_cast<double>(most) * limits.recall_consolidation_threshold));
@@ -61,7 +61,7 @@ Events Surplus(Events events, const Limits& limits) {
 }
 
 // A summary for each kind; the events are hidden from the window, nowhere else.
-Result<RecallConsolidation> Replace(Session& session, AnswerBook& answers, Tier tier,
+Result<RecallConsolidation> Replace(BranchTransaction& session, AnswerBook& answers, Tier tier,
                                     const Events& events) {
   RecallConsolidation done{.events = std::ssize(events)};
   std::map<std::string, Events> by_kind;
@@ -90,7 +90,7 @@ struct RatedEntry {
 
 // Own entries that may be evicted, as a model rates them; without one by the importance that they
 // were given, and nothing is stored.
-Result<std::vector<RatedEntry>> RateOwnCore(Session& session, AnswerBook& answers) {
+Result<std::vector<RatedEntry>> RateOwnCore(BranchTransaction& session, AnswerBook& answers) {
   DOSSIER_ASSIGN_OR_RETURN(const View view, session.Snapshot());
   std::vector<RatedEntry> rated;
   std::vector<RatedItem> items;
@@ -112,7 +112,7 @@ Result<std::vector<RatedEntry>> RateOwnCore(Session& session, AnswerBook& answer
   return rated;
 }
 
-Status Evict(Session& session, const RatedEntry& rated, Consolidation& done) {
+Status Evict(BranchTransaction& session, const RatedEntry& rated, Consolidation& done) {
   const CoreEntry& entry = rated.entry;
   DOSSIER_RETURN_IF_ERROR(
       session.Add({.tier = Tier::kArchival,
@@ -126,7 +126,8 @@ Status Evict(Session& session, const RatedEntry& rated, Consolidation& done) {
 }
 
 // Takes those that leave out of `rated`.
-Status EvictUnimportant(Session& session, std::vector<RatedEntry>& rated, Consolidation& done) {
+Status EvictUnimportant(BranchTransaction& session, std::vector<RatedEntry>& rated,
+                        Consolidation& done) {
   for (const RatedEntry& one : rated) {
     if (one.rating <= kUnimportant) DOSSIER_RETURN_IF_ERROR(Evict(session, one, done));
   }
@@ -134,7 +135,7 @@ Status EvictUnimportant(Session& session, std::vector<RatedEntry>& rated, Consol
   return {};
 }
 
-Result<PressureLevel> LevelNow(Session& session) {
+Result<PressureLevel> LevelNow(BranchTransaction& session) {
   DOSSIER_ASSIGN_OR_RETURN(const View view, session.Snapshot());
   DOSSIER_ASSIGN_OR_RETURN(const Pressure pressure, MeasurePressure(view, session.limits()));
   return TidyLevel(pressure, session.limits());
@@ -142,7 +143,7 @@ Result<PressureLevel> LevelNow(Session& session) {
 
 // The least important leave first, by importance, then by key, until the pressure is below high;
 // important ones only while it is critical.
-Status Relieve(Session& session, std::vector<RatedEntry> rated, Consolidation& done) {
+Status Relieve(BranchTransaction& session, std::vector<RatedEntry> rated, Consolidation& done) {
   std::ranges::sort(rated, [](const RatedEntry& a, const RatedEntry& b) {
     return a.rating != b.rating ? a.rating < b.rating : a.entry.key < b.entry.key;
   });
@@ -156,7 +157,7 @@ Status Relieve(Session& session, std::vector<RatedEntry> rated, Consolidation& d
   return {};
 }
 
-Status EnforceBudget(Session& session, Consolidation& done) {
+Status EnforceBudget(BranchTransaction& session, Consolidation& done) {
   DOSSIER_ASSIGN_OR_RETURN(const View before, session.Snapshot());
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> evicted, session.EnforceCoreBudget());
   for (const std::string& key : evicted) {
@@ -169,7 +170,7 @@ Status EnforceBudget(Session& session, Consolidation& done) {
 
 }  // namespace
 
-PressureLevel TidyLevel(const Pressure& pressure, const Limits& limits) {
+PressureLevel TidyLevel(const Pressure& pressure, const StoreLimits& limits) {
   PressureLevel by_core = PressureLevel::kLow;
   if (pressure.core_ratio >= limits.pressure_medium) by_core = PressureLevel::kMedium;
   if (pressure.core_ratio >= limits.pressure_high) by_core = PressureLevel::kHigh;
@@ -185,7 +186,7 @@ JsonObject ConsolidationJson(const Consolidation& done) {
           {"new_pressure_level", PressureName(done.new_level)}};
 }
 
-Result<RecallConsolidation> ConsolidateRecall(Session& session, AnswerBook& answers) {
+Result<RecallConsolidation> ConsolidateRecall(BranchTransaction& session, AnswerBook& answers) {
   DOSSIER_ASSIGN_OR_RETURN(const View view, session.Snapshot());
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<Record> window,
                            view.Window(std::numeric_limits<int>::max()));
@@ -205,7 +206,8 @@ Result<RecallConsolidation> ConsolidateRecall(Session& session, AnswerBook& answ
   return done;
 }
 
-Result<Consolidation> ConsolidateIn(Session& session, AnswerBook& answers, PressureLevel level) {
+Result<Consolidation> ConsolidateIn(BranchTransaction& session, AnswerBook& answers,
+                                    PressureLevel level) {
   Consolidation done;
   const auto note = [&](std::string_view action, std::int64_t count) {
     if (count > 0) done.actions_taken.push_back(fmt::format("{}:{}", action, count));
@@ -240,7 +242,8 @@ Result<ConsolidateOutcome> Consolidate(Store& store, std::string_view branch,
   ConsolidateOutcome outcome;
   AnswerBook answers(summarizer);
   DOSSIER_RETURN_IF_ERROR(TransactAsking(
-      store, branch, request.context, answers, [&](Session& session, AnswerBook& book) -> Status {
+      store, branch, request.context, answers,
+      [&](BranchTransaction& session, AnswerBook& book) -> Status {
         DOSSIER_ASSIGN_OR_RETURN(outcome.done, ConsolidateIn(session, book, request.level));
         return {};
       }));

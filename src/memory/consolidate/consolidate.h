@@ -1,4 +1,4 @@
-// Room made in memory: unimportant core facts and old events move to archival memory. No text is
+// Makes room in memory: moves unimportant core facts and old events to archival memory. No text is
 // lost: what was summarised stays searchable.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const ConsolidateOutcome outcome,
@@ -21,14 +21,14 @@
 #include "memory/consolidate/notice.h"
 #include "memory/consolidate/pressure.h"
 #include "memory/consolidate/summarizer.h"
-#include "memory/store/session.h"
+#include "memory/store/branch_transaction.h"
 #include "memory/store/store.h"
 
 namespace dossier::memory {
 
 // The level that consolidation goes by. A full core is pressure by itself: a store of facts alone,
 // without one event, would never be above low.
-PressureLevel TidyLevel(const Pressure& pressure, const Limits& limits);
+PressureLevel TidyLevel(const Pressure& pressure, const StoreLimits& limits);
 
 struct Consolidation {
   std::vector<std::string> actions_taken;  // "evicted_core_items:2"
@@ -39,16 +39,17 @@ struct Consolidation {
 };
 JsonObject ConsolidationJson(const Consolidation& done);
 
-// What left the window.
+// How much left the window of recent events.
 struct RecallConsolidation {
   std::int64_t events = 0;
   std::int64_t chars = 0;  // code points
 };
 // This branch's own events and inherited ones, each if they are over the threshold.
-Result<RecallConsolidation> ConsolidateRecall(Session& session, AnswerBook& answers);
+Result<RecallConsolidation> ConsolidateRecall(BranchTransaction& session, AnswerBook& answers);
 
 // Does what `level` asks for, inside the transaction of `session`.
-Result<Consolidation> ConsolidateIn(Session& session, AnswerBook& answers, PressureLevel level);
+Result<Consolidation> ConsolidateIn(BranchTransaction& session, AnswerBook& answers,
+                                    PressureLevel level);
 
 struct ConsolidateRequest {
   PressureLevel level = PressureLevel::kHigh;  // what is done is what this level asks for
@@ -61,7 +62,8 @@ struct ConsolidateOutcome {
 Result<ConsolidateOutcome> Consolidate(Store& store, std::string_view branch,
                                        const ConsolidateRequest& request,
                                        const Summarizer& summarizer);
-// At the branch's own level, if that is at least `trigger`; none: it is lower.
+// Consolidates at the branch's current pressure level if that is at least `trigger`; nullopt if it
+// is lower.
 Result<std::optional<ConsolidateOutcome>> ConsolidateIfNeeded(Store& store, std::string_view branch,
                                                               PressureLevel trigger,
                                                               const Summarizer& summarizer);

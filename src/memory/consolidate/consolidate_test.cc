@@ -147,7 +147,7 @@ TEST(ConsolidateTest, CriticalAlsoEnforcesTheBudget) {  // MEM-47
 // Facts whose lines have 107 characters, of these importances: 971 of the limit of 1000.
 void AddFacts(TestStore& store, const std::vector<int>& importances) {
   for (std::size_t i = 0; i < importances.size(); ++i) {
-    ASSERT_TRUE(store.In(kRootBranch, [&](Session& session) {
+    ASSERT_TRUE(store.In(kRootBranch, [&](BranchTransaction& session) {
       return session.SetCore(fmt::format("fact{}", i),
                              {.value = std::string(100, 'x'), .importance = importances[i]});
     }));
@@ -238,7 +238,7 @@ TEST(ConsolidateTest, WithoutAModelTheSameStoreGivesTheSameBytes) {  // MEM-50, 
 
 TEST(ConsolidateTest, AnOperationOfABlockSummarises) {  // MEM-20, MEM-48
   TestStore store({.limits = {.recall_max_events = 2}});
-  const Block block =
+  const UpdateBlock block =
       *ParseReply(R"(<memory_update>{"recall_summarize": true, "consolidate": {}}</memory_update>)")
            .block;
   const auto none = Apply(*store, "root", block, {});

@@ -22,7 +22,7 @@ double Ratio(std::int64_t used, std::int64_t limit) {
   return Rounded(static_cast<double>(used) / static_cast<double>(limit));
 }
 
-PressureLevel LevelOf(double overall, const Limits& limits) {
+PressureLevel LevelOf(double overall, const StoreLimits& limits) {
   if (overall >= limits.pressure_critical) return PressureLevel::kCritical;
   if (overall >= limits.pressure_high) return PressureLevel::kHigh;
   return overall >= limits.pressure_medium ? PressureLevel::kMedium : PressureLevel::kLow;
@@ -55,7 +55,7 @@ std::int64_t CoreChars(const std::vector<CoreEntry>& entries, std::string_view b
   return chars;
 }
 
-Pressure PressureOf(const MemoryUse& use, const Limits& limits) {
+Pressure PressureOf(const MemoryUse& use, const StoreLimits& limits) {
   Pressure pressure{
       .use = use, .core_max = limits.core_max_chars, .recall_max = limits.recall_max_events};
   const double recall = Ratio(use.own_events, limits.recall_max_events);
@@ -75,7 +75,7 @@ Pressure PressureOf(const MemoryUse& use, const Limits& limits) {
   return pressure;
 }
 
-Result<Pressure> MeasurePressure(const View& view, const Limits& limits) {
+Result<Pressure> MeasurePressure(const View& view, const StoreLimits& limits) {
   DOSSIER_ASSIGN_OR_RETURN(const ViewCounts counts, view.Counts());
   const std::vector<CoreEntry>& core = view.AllCore();
   return PressureOf({.core_chars = CoreChars(core, view.branch()),

@@ -50,9 +50,9 @@ struct Pressure {
 bool CountsForCore(const CoreEntry& entry, std::string_view branch);
 std::int64_t CoreChars(const std::vector<CoreEntry>& entries, std::string_view branch);
 
-Pressure PressureOf(const MemoryUse& use, const Limits& limits);
-Result<Pressure> MeasurePressure(const View& view, const Limits& limits);
-// As in 5.4, without `schema`.
+Pressure PressureOf(const MemoryUse& use, const StoreLimits& limits);
+Result<Pressure> MeasurePressure(const View& view, const StoreLimits& limits);
+// The JSON that `dossier memory pressure --json` prints, without `schema`.
 JsonObject PressureJson(const Pressure& pressure);
 
 }  // namespace dossier::memory

@@ -1,4 +1,5 @@
-// Texts as directions: what search sets beside the words where `embed_model` names a model.
+// Turns texts into vectors, so that search can also compare meanings where `embed_model` names a
+// model.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Vector text, embedder.Embed("I adopted a beagle"));
 //   DOSSIER_ASSIGN_OR_RETURN(const Vector query, embedder.Embed("Which dog did she rescue?"));
@@ -20,8 +21,8 @@
 
 namespace dossier::memory {
 
-// Its largest component is 127 or -127; empty: the text has nothing that the model knows. Only the
-// direction means something.
+// A text as a vector whose largest component is 127 or -127; only its direction matters. Empty if
+// the model knows nothing of the text.
 using Vector = std::vector<std::int8_t>;
 
 class Embedder {

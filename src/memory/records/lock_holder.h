@@ -1,4 +1,4 @@
-// Who holds a lock that was waited for in vain: the kernel knows, no file has to be kept true.
+// Which process holds a lock that could not be obtained, as the kernel's list of locks says.
 //
 //   FindLockHolder("memory.sqlite")   // 4711; none if it is free by now or the kernel does not say
 //

@@ -34,8 +34,8 @@ enum class OperationId : std::uint8_t {
 
 enum class Access : std::uint8_t { kWrite, kRead };
 
-// The form of a value, and so how a name beside its synonym is merged: a map by key, a list by
-// appending, of the others the later one holds.
+// The form of an operation's value. It decides how a block that uses a name and its synonym is
+// merged: maps by key, lists by appending; of other values the later one counts.
 enum class ValueShape : std::uint8_t { kMap, kList, kOne };
 
 struct Operation {

@@ -44,7 +44,7 @@ TEST(OperationsTest, AnUnknownNameIsToldTheNearest) {  // MEM-21
 
 TEST(OperationsTest, TheParserTakesEachExampleOfTheHelp) {  // MEM-T29
   for (const Operation& operation : kOperations) {
-    const Block block =
+    const UpdateBlock block =
         CheckBlock({{std::string(operation.name), *ParseJson(operation.example)}}, {});
     ASSERT_EQ(block.operations.size(), 1U);
     const auto* bad = std::get_if<BadValue>(&block.operations[0].value);

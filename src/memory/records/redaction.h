@@ -1,4 +1,4 @@
-// Secrets out of what memory keeps, by the detector of base/text/redact.h; "***" takes their place.
+// Replaces secrets in what memory keeps by "***", found by the detector of base/text/redact.h.
 //
 //   std::string text = "the key is hf_…";  // with a real tail
 //   RedactSecrets(&text);                  // 1; text is "the key is ***"
@@ -18,13 +18,13 @@
 
 namespace dossier::memory {
 
-// How many were replaced: the value alone, so that JSON stays JSON.
+// Replaces each secret's value, so that JSON stays valid, and returns how many there were.
 std::int64_t RedactSecrets(std::string* text);
-// The value of something that has a name: a core entry, a field.
+// The same for the value of something with a name, such as a core entry or a field.
 std::int64_t RedactNamed(std::string_view name, std::string* value);
-// All of it that is a text of the writer's own.
+// The same for all texts of a record that its writer chose.
 std::int64_t RedactRecord(Record* record);
-// All strings in it, at any depth.
+// The same for all strings of a JSON object, at any depth.
 std::int64_t RedactJson(JsonObject* object);
 
 }  // namespace dossier::memory

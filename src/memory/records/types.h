@@ -30,8 +30,8 @@ std::optional<Tier> FindTier(std::string_view name);
 enum class Actor : std::uint8_t { kModel, kUser, kSystem };
 std::string_view ActorName(Actor actor);  // "model"
 
-// Why a branch does not show a record. A later row of the same branch takes the place of an earlier
-// one, and the nearest branch of a chain decides.
+// Why a branch hides a record. A later row of a branch replaces its earlier ones, and the nearest
+// branch of a chain decides.
 enum class HideReason : std::uint8_t {
   kEvicted,
   kConsolidated,  // left the window; found by search and by id as before
@@ -43,9 +43,9 @@ enum class HideReason : std::uint8_t {
 std::string_view HideReasonName(HideReason reason);
 std::optional<HideReason> FindHideReason(std::string_view name);
 
-// What the ids of new records count. kByBranch: each branch has kBranchNumbers of its own, so that
-// a record gets the same id whatever is written to other branches at the same time; what is above
-// them is numbered with the store. Ids ascend along a chain in both.
+// How new records are numbered. kByBranch: each branch has kBranchNumbers ids of its own, so a
+// record gets the same id whatever is written to other branches at the same time; once they are
+// used up, the store's numbers follow. In both modes ids ascend along a chain of branches.
 enum class Numbering : std::uint8_t { kByStore, kByBranch };
 inline constexpr std::int64_t kBranchNumbers = 10'000;  // #50034: record 34 of the branch of id 6
 
@@ -87,7 +87,7 @@ struct Branch {
 };
 
 // Section `memory` of the configuration; the members' values are the defaults.
-struct Limits {
+struct StoreLimits {
   std::int64_t core_max_chars = 2000;  // code points, as all "chars"
   std::int64_t core_protected_max_chars = 16'000;
   int recall_max_events = 20;

@@ -13,7 +13,7 @@ MemoryMaterial::Part& PartOf(MemoryMaterial& material, MemorySection section) {
 }
 
 // Events that a window has to hold so that `limits.recall_max_events` of them are not elsewhere.
-Result<int> WindowSize(const View& view, const Limits& limits,
+Result<int> WindowSize(const View& view, const StoreLimits& limits,
                        const std::set<std::int64_t>& elsewhere) {
   if (elsewhere.empty()) return limits.recall_max_events;
   const int most = limits.recall_max_events + static_cast<int>(elsewhere.size());
@@ -77,14 +77,15 @@ void Account(const LaidOut& laid, RenderAccounting* accounting) {
 
 }  // namespace
 
-Result<Injection> Inject(const View& view, const Limits& limits, const InjectionRequest& request) {
+Result<Injection> Inject(const View& view, const StoreLimits& limits,
+                         const InjectionRequest& request) {
   const RenderRequest& render = request.render;
   if (render.budget.tokens && !render.budget.count_tokens) {
     return MakeError(ErrorCode::kInvalidArgument, "a budget in tokens needs a tokenizer");
   }
   const auto now = [&] { return render.stopwatch ? render.stopwatch->Now() : Clock::Steady(); };
   const Clock::Steady start = now();
-  Limits wide = limits;
+  StoreLimits wide = limits;
   DOSSIER_ASSIGN_OR_RETURN(wide.recall_max_events, WindowSize(view, limits, request.elsewhere));
   DOSSIER_ASSIGN_OR_RETURN(Gathered gathered, GatherMemory(view, wide, render));
   std::set<std::string> gone;

@@ -33,7 +33,8 @@ struct Injection {
 };
 
 // Errors: as Render.
-Result<Injection> Inject(const View& view, const Limits& limits, const InjectionRequest& request);
+Result<Injection> Inject(const View& view, const StoreLimits& limits,
+                         const InjectionRequest& request);
 
 }  // namespace dossier::memory
 

@@ -31,7 +31,7 @@ JsonObject AccountingJson(const RenderAccounting& accounting) {
   return json;
 }
 
-Result<Rendered> Render(const View& view, const Limits& limits, const RenderRequest& request) {
+Result<Rendered> Render(const View& view, const StoreLimits& limits, const RenderRequest& request) {
   if (request.budget.tokens && !request.budget.count_tokens) {
     return MakeError(ErrorCode::kInvalidArgument, "a budget in tokens needs a tokenizer");
   }

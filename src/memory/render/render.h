@@ -104,17 +104,18 @@ struct LaidOut {
   std::vector<DroppedItem> dropped;
 };
 
-// Never over the budget, never half a code point.
+// Lays the material out within `budget`, which is never exceeded; no code point is cut in two.
 LaidOut LayOut(const MemoryMaterial& material, const RenderBudget& budget);
 
 struct Gathered {
   MemoryMaterial material;
   RenderAccounting accounting;  // what is known before the layout
 };
-Result<Gathered> GatherMemory(const View& view, const Limits& limits, const RenderRequest& request);
+Result<Gathered> GatherMemory(const View& view, const StoreLimits& limits,
+                              const RenderRequest& request);
 
 // Errors: those of the view; kInvalidArgument for a token budget without a counter.
-Result<Rendered> Render(const View& view, const Limits& limits, const RenderRequest& request);
+Result<Rendered> Render(const View& view, const StoreLimits& limits, const RenderRequest& request);
 
 }  // namespace dossier::memory
 

@@ -89,7 +89,7 @@ Result<std::vector<Record>> Best(const View& view, const std::string& query, int
 
 // Neither resources nor summaries, which have places of their own; those may fill up to `others`
 // places of a search.
-Result<MemoryMaterial::Part> ArchivalPart(const View& view, const Limits& limits,
+Result<MemoryMaterial::Part> ArchivalPart(const View& view, const StoreLimits& limits,
                                           const std::string& query, std::int64_t others) {
   MemoryMaterial::Part part;
   const auto k = static_cast<std::int64_t>(limits.retrieval_k);
@@ -107,7 +107,7 @@ Result<MemoryMaterial::Part> ArchivalPart(const View& view, const Limits& limits
 }
 
 // By rank; without a query, by id.
-Result<MemoryMaterial::Part> ResourcePart(const View& view, const Limits& limits,
+Result<MemoryMaterial::Part> ResourcePart(const View& view, const StoreLimits& limits,
                                           const std::string& query, std::vector<Record> resources) {
   if (query.empty()) {
     std::ranges::sort(resources, {}, &Record::id);
@@ -127,7 +127,7 @@ Result<MemoryMaterial::Part> ResourcePart(const View& view, const Limits& limits
   return part;
 }
 
-std::string StatusLine(const View& view, const Limits& limits, std::size_t window,
+std::string StatusLine(const View& view, const StoreLimits& limits, std::size_t window,
                        const ViewCounts& counts) {
   return fmt::format("core {}/{} characters, recall {} of {} events, archival {} records",
                      CoreChars(view.AllCore(), view.branch()), limits.core_max_chars, window,
@@ -136,7 +136,7 @@ std::string StatusLine(const View& view, const Limits& limits, std::size_t windo
 
 }  // namespace
 
-Result<Gathered> GatherMemory(const View& view, const Limits& limits,
+Result<Gathered> GatherMemory(const View& view, const StoreLimits& limits,
                               const RenderRequest& request) {
   Gathered gathered;
   auto& parts = gathered.material.parts;

@@ -90,7 +90,7 @@ TEST(RenderTest, TheStatusLineAndHelpStandWhereAskedFor) {  // MEM-36
 TEST(RenderTest, ImportantFactsAndNewEventsStay) {  // MEM-34
   TestStore store;
   for (const auto& [key, importance] : {std::pair("a", 1), std::pair("b", 5), std::pair("c", 3)}) {
-    ASSERT_TRUE(store.In("root", [&, k = key, i = importance](Session& session) {
+    ASSERT_TRUE(store.In("root", [&, k = key, i = importance](BranchTransaction& session) {
       return session.SetCore(k, {.value = std::string(20, 'x'), .importance = i});
     }));
   }

@@ -4,7 +4,7 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const ViewerData data, GatherViewer(*store, {}));
 //   WriteFile(path, ViewerPage(data));          // viewer_page.h
 //
-// Secrets are out, as in an export. Thread-safety: plain data; as the store's.
+// Secrets are replaced, as in an export. Thread-safety: plain data; GatherViewer as the store.
 
 #ifndef DOSSIER_MEMORY_RENDER_VIEWER_DATA_H_
 #define DOSSIER_MEMORY_RENDER_VIEWER_DATA_H_
@@ -19,7 +19,8 @@
 
 namespace dossier::memory {
 
-// From this write on, up to but not with that one; `to` 0: still.
+// The writes during which something was there: from `from` up to, but not including, `to`. `to` 0:
+// it is still there.
 struct SeqSpan {
   Seq from = 0;
   Seq to = 0;

@@ -113,7 +113,7 @@ TEST(ViewerTest, OrphansStandUnderAVirtualRootWithoutData) {  // 5.5
 
 TEST(ViewerTest, WritesForksAndReadsAreCountedByPhase) {  // 5.5
   TestStore store;
-  ASSERT_TRUE(store->Transact("root", {.phase = "plan"}, [](Session& session) -> Status {
+  ASSERT_TRUE(store->Transact("root", {.phase = "plan"}, [](BranchTransaction& session) -> Status {
     DOSSIER_RETURN_IF_ERROR(session.SetCore("a", {.value = "1"}));
     DOSSIER_RETURN_IF_ERROR(session.SetCore("b", {.value = "1"}));
     return {};

@@ -1,4 +1,4 @@
-// The branches of a store and the chains that they form, as rows say.
+// Reads the branches of a store, and the chains that they form, from its tables.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Branch branch, FindBranch(connection, "n1"));
 //   DOSSIER_ASSIGN_OR_RETURN(const View view, LoadView(connections, connection, {.branch = "n1"}));
@@ -33,7 +33,7 @@ Result<Branch> FindBranch(Connection& connection, std::string_view name);
 
 // The newest write of the store; 0 before the first.
 Result<Seq> NewestSeq(Connection& connection);
-// Of `branch` alone: the write that made it, if it has no other.
+// The newest write of `branch` alone; if it has none, the write that made the branch.
 Result<Seq> NewestSeqOf(Connection& connection, const Branch& branch);
 
 struct ViewRequest {

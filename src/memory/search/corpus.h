@@ -1,5 +1,5 @@
-// The texts of some tiers that a view shows, made ready for ranking once, with the postings of the
-// terms that were asked for.
+// The texts that a view shows of some tiers, prepared once for ranking, with the postings of the
+// terms that were searched for so far.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const auto corpus, state.searches->Get(connection, state, tiers));
 //   DOSSIER_ASSIGN_OR_RETURN(const auto postings, corpus->Find(connection, {"linker", "fftw3"}));
@@ -60,7 +60,8 @@ class Corpus {
                                                            const View::State& state,
                                                            const Query& query);
 
-  // For a view with an embedder, whose vectors have `dimensions`; made when first asked for.
+  // The vectors of a view that has an embedder, made when they are first needed. `dimensions`: the
+  // size of its vectors.
   Result<std::shared_ptr<const VectorTable>> Vectors(Connection& connection,
                                                      const View::State& state,
                                                      std::size_t dimensions);

@@ -188,8 +188,9 @@ TEST_F(EmbeddingTest, WhatIsImportedGetsVectors) {
 
 TEST_F(EmbeddingTest, PruningTakesTheVectorsOfTextsThatAreGone) {  // MEM-7
   Add("a beagle at last");
-  ASSERT_THAT(store_.In("root", [](Session& session) { return session.DeleteArchival(1); }),
-              Succeeds());
+  ASSERT_THAT(
+      store_.In("root", [](BranchTransaction& session) { return session.DeleteArchival(1); }),
+      Succeeds());
   Add("rain all day");
   const auto counts = store_->Prune(3, PruneMode::kRemove);
   ASSERT_THAT(counts, Succeeds());

@@ -1,5 +1,5 @@
-// The rows of a write, as they are put into the tables. Whoever calls decides what is written;
-// nothing is checked here.
+// Puts the rows of one write into the tables. Nothing is checked here: the caller decides what is
+// written.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(RowWriter rows, RowWriter::Make(connection));
 //   DOSSIER_ASSIGN_OR_RETURN(const std::int64_t id, rows.AddRecord(branch_id, record));

@@ -58,7 +58,7 @@ std::int64_t AddText(TestStore& store, std::string_view text, Record record = {}
   return added ? added->id : 0;
 }
 
-Status AddTo(Session& session, const Record& record) {
+Status AddTo(BranchTransaction& session, const Record& record) {
   const auto added = session.Add(record);
   return added ? Status() : tl::unexpected(added.error());
 }
@@ -107,7 +107,7 @@ TEST(SearchTest, WhatAViewDoesNotShowMovesNoScore) {  // MEM-5, MEM-39, MEM-T12
   ASSERT_THAT(store->Fork("root", "sibling", {}), Succeeds());
   const auto fill = [&](std::string_view branch) {
     ASSERT_THAT(store.In(branch,
-                         [&](Session& session) -> Status {
+                         [&](BranchTransaction& session) -> Status {
                            for (int i = 0; i < 1000; ++i) {
                              Record record{.tier = Tier::kRecall, .thread = "s1"};
                              record.text = fmt::format("the linker fails on fftw3, says {}", i);
@@ -125,8 +125,9 @@ TEST(SearchTest, WhatAViewDoesNotShowMovesNoScore) {  // MEM-5, MEM-39, MEM-T12
   ExpectTheExample(Search(before, {.text = std::string(kExampleQuery)}));
   ExpectTheExample(Search(store.View("child"), {.text = std::string(kExampleQuery)}));
   const auto newer = AddText(store, "The linker is gold", {}, "child");
-  ASSERT_THAT(store.In("child", [&](Session& session) { return session.DeleteArchival(newer); }),
-              Succeeds());
+  ASSERT_THAT(
+      store.In("child", [&](BranchTransaction& session) { return session.DeleteArchival(newer); }),
+      Succeeds());
   ExpectTheExample(Search(store.View("child"), {.text = std::string(kExampleQuery)}));
 }
 
@@ -334,7 +335,7 @@ TEST(SearchTest, TenThousandQueriesGiveTheSameBytesTwice) {  // MEM-T30
     return text;
   };
   ASSERT_THAT(store.In("root",
-                       [&](Session& session) -> Status {
+                       [&](BranchTransaction& session) -> Status {
                          for (int i = 0; i < 300; ++i) {
                            Record record{.tier = Tier::kRecall, .at = i / 2 + 1};
                            record.text = words(random, random.Below(12) + 1);

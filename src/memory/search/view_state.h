@@ -52,12 +52,14 @@ struct View::State {
 
 // "WITH chain(depth, branch_id, last) …", from parameter ?1, to stand before a SELECT.
 std::string_view WithChain();
-// Of `records AS r` joined with `chain`: why the view does not show it, or NULL.
+// An SQL expression over `records AS r` joined with `chain`: why the view hides the record, or
+// NULL.
 std::string_view HiddenBy();
-// Whether it is shown: neither hidden nor anything but consolidated.
+// An SQL condition: whether the view shows the record, that is, it is not hidden or only
+// consolidated.
 std::string_view IsShown();
-// False of records that no branch of the chain ever hid: queries that look at many records ask the
-// two above only behind it.
+// An SQL condition that is false for records that no branch of the chain ever hid. It is cheap, so
+// queries over many records test it before the two above.
 std::string_view MayBeHidden();
 
 // A whole query over the records that the view shows, consolidated ones too. `more` follows the

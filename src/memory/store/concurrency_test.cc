@@ -39,7 +39,7 @@ int StatusOf(pid_t child) {
 }
 
 Status AddText(Store& store, const std::string& text) {
-  return store.Transact("root", {}, [&](Session& session) -> Status {
+  return store.Transact("root", {}, [&](BranchTransaction& session) -> Status {
     DOSSIER_RETURN_IF_ERROR(session.Add({.tier = Tier::kRecall, .text = text}));
     return {};
   });
@@ -92,7 +92,7 @@ int WriteBlocks(const std::string& path, int told) {
   auto store = Store::Open({.path = path});
   if (!store) return 1;
   for (int i = 0;; ++i) {
-    const Status done = (*store)->Transact("root", {}, [&](Session& session) -> Status {
+    const Status done = (*store)->Transact("root", {}, [&](BranchTransaction& session) -> Status {
       DOSSIER_RETURN_IF_ERROR(session.Add({.text = fmt::format("{} {}", getpid(), i)}));
       DOSSIER_RETURN_IF_ERROR(
           session.SetCore("last", {.value = fmt::format("{} {}", getpid(), i)}));

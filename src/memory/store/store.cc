@@ -1,8 +1,8 @@
 #include "memory/store/store.h"
 
 #include "memory/search/vectors.h"
+#include "memory/store/branch_transaction_impl.h"
 #include "memory/store/fork.h"
-#include "memory/store/session_impl.h"
 #include "memory/store/store_impl.h"
 
 namespace dossier::memory {

@@ -5,7 +5,7 @@
 //   DOSSIER_ASSIGN_OR_RETURN(Branch branch, store->Fork("root", "n1", {}));
 //   const Record record{.tier = Tier::kArchival, .text = "icpx is in /opt/intel"};
 //   DOSSIER_RETURN_IF_ERROR(
-//       store->Transact("n1", {.actor = Actor::kUser}, [&](Session& session) -> Status {
+//       store->Transact("n1", {.actor = Actor::kUser}, [&](BranchTransaction& session) -> Status {
 //         DOSSIER_RETURN_IF_ERROR(session.Add(record));
 //         return {};
 //       }));
@@ -32,7 +32,7 @@
 #include "memory/records/schema.h"
 #include "memory/records/types.h"
 #include "memory/search/view.h"
-#include "memory/store/session.h"
+#include "memory/store/branch_transaction.h"
 
 namespace dossier::memory {
 
@@ -41,7 +41,7 @@ enum class Redaction : std::uint8_t { kOn, kOff };
 struct StoreOptions {
   std::string path;
   OpenMode mode = OpenMode::kExisting;
-  Limits limits;
+  StoreLimits limits;
   UseFts use_fts = UseFts::kAuto;
   Durability durability = Durability::kNormal;
   Redaction redaction = Redaction::kOn;
@@ -100,7 +100,7 @@ class Store {
 
   virtual const std::string& path() const = 0;
   virtual const std::string& store_id() const = 0;
-  virtual const Limits& limits() const = 0;
+  virtual const StoreLimits& limits() const = 0;
   // Said once at Open: no FTS5, a network file system.
   virtual const std::vector<std::string>& warnings() const = 0;
 
@@ -120,7 +120,7 @@ class Store {
   // Runs `work` in a transaction of its own or one shared with other callers; if it fails, what it
   // wrote is undone and its error returned. It may be called on another thread, and must not call
   // this store.
-  using Work = std::function<Status(Session& session)>;
+  using Work = std::function<Status(BranchTransaction& session)>;
   virtual Status Transact(std::string_view branch, const WriteContext& context,
                           const Work& work) = 0;
 
@@ -130,12 +130,12 @@ class Store {
   // Returns the newest seq. What was hidden since is shown again, what was written is hidden.
   virtual Result<Seq> Revert(std::string_view branch, Seq to, const std::optional<std::string>& key,
                              const WriteContext& context) = 0;
-  // Rows of writes before `before` that no view, summary or fork can reach.
+  // Counts or removes the rows of writes before `before` that no view, summary or fork can reach.
   virtual Result<PruneCounts> Prune(Seq before, PruneMode mode) = 0;
   // What is wrong, a sentence each: chains, postings, hidden rows.
   virtual Result<std::vector<std::string>> Check(CheckMode mode) = 0;
 
-  // A text by key, kept for good: compressions.
+  // A text that was kept under a key for good, such as a compression.
   virtual Result<std::optional<std::string>> Remembered(std::string_view key) const = 0;
   virtual Status Remember(std::string_view key, std::string_view text) = 0;
 

@@ -44,7 +44,7 @@ class StoreImpl final : public Store {
 
   const std::string& path() const override { return options_.path; }
   const std::string& store_id() const override { return store_id_; }
-  const Limits& limits() const override { return options_.limits; }
+  const StoreLimits& limits() const override { return options_.limits; }
   const std::vector<std::string>& warnings() const override { return warnings_; }
 
   Result<Branch> Fork(std::string_view parent, std::string_view name,

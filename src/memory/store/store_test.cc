@@ -127,7 +127,8 @@ TEST(StoreTest, RevertIsUndoneByASecondOneAndHistoryShowsBoth) {  // MEM-T4, MEM
   ASSERT_THAT(store.Set("a", "2"), Succeeds());
   ASSERT_THAT(store.Set("b", "new"), Succeeds());
   ASSERT_THAT(store.Add({.tier = Tier::kArchival, .text = "added"}), Succeeds());
-  const auto deleted = store.In("root", [&](Session& s) { return s.DeleteArchival(kept->id); });
+  const auto deleted =
+      store.In("root", [&](BranchTransaction& s) { return s.DeleteArchival(kept->id); });
   ASSERT_THAT(deleted, Succeeds());
   const auto state = [&](std::optional<Seq> at) {
     return std::tuple(store.Core("a", "root", at), store.Core("b", "root", at),
@@ -168,17 +169,20 @@ TEST(StoreTest, PruneRemovesOnlyWhatNobodyCanReach) {  // MEM-7
   const auto forgotten = store.Add({.tier = Tier::kArchival, .text = "forgotten", .tags = {"t"}});
   const auto in_fork = store.Add({.tier = Tier::kArchival, .text = "seen by the fork"});
   const auto source = store.Add({.tier = Tier::kArchival, .text = "source"});
-  ASSERT_THAT(store.In("root", [&](Session& s) { return s.DeleteArchival(forgotten->id); }),
-              Succeeds());
+  ASSERT_THAT(
+      store.In("root", [&](BranchTransaction& s) { return s.DeleteArchival(forgotten->id); }),
+      Succeeds());
   ASSERT_THAT(store->Fork("root", "fork", {}), Succeeds());
   ASSERT_THAT(store.Set("a", "2"), Succeeds());
   ASSERT_THAT(store.Set("a", "3"), Succeeds());
   const auto summary = store.Add({.tier = Tier::kSummary, .text = "summary"});
   const std::int64_t ids[] = {source->id};
-  ASSERT_THAT(store.In("root", [&](Session& s) { return s.LinkSources(summary->id, ids); }),
-              Succeeds());
+  ASSERT_THAT(
+      store.In("root", [&](BranchTransaction& s) { return s.LinkSources(summary->id, ids); }),
+      Succeeds());
   for (const std::int64_t id : {in_fork->id, source->id}) {
-    ASSERT_THAT(store.In("root", [&](Session& s) { return s.DeleteArchival(id); }), Succeeds());
+    ASSERT_THAT(store.In("root", [&](BranchTransaction& s) { return s.DeleteArchival(id); }),
+                Succeeds());
   }
   const Seq newest = store.View().at();
   const PruneCounts expected{.core = 1, .records = 1, .hidden = 1, .tags = 1};

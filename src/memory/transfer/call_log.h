@@ -50,7 +50,7 @@ class CallLog {
   CallLogOptions options_;
 };
 
-// Those of a block that was applied, as BlockResult has them, a line each. `as` gives the rest.
+// Those of a block that was applied, as UpdateResult has them, a line each. `as` gives the rest.
 Status AppendOperations(const CallLog& log, const LoggedCall& as, const JsonArray& operations_log);
 
 // memory_calls.jsonl beside the store.

@@ -25,7 +25,7 @@ struct Line {
 class LineReader {
  public:
   explicit LineReader(std::string_view text) : text_(text) {}
-  // Not those of blanks alone; none at the end.
+  // The next line that is not blank; nullopt at the end.
   std::optional<Line> Next();
 
  private:

@@ -45,7 +45,7 @@ class Loading {
 
   Status Flush() {
     LoadResult added;
-    const auto work = [&](Session& session) -> Status {
+    const auto work = [&](BranchTransaction& session) -> Status {
       added = {};
       for (const auto& [line, record] : batch_) {
         DOSSIER_RETURN_IF_ERROR(Add(session, line, record, &added));
@@ -79,7 +79,8 @@ class Loading {
   }
 
   // A line that is refused fails alone; an error of the disk ends the load.
-  static Status Add(Session& session, const Line& line, const Record& record, LoadResult* added) {
+  static Status Add(BranchTransaction& session, const Line& line, const Record& record,
+                    LoadResult* added) {
     const Result<RecordWrite> written = session.Add(record);
     if (written) {
       ++(written->unchanged ? added->unchanged : added->added);

@@ -1,4 +1,4 @@
-// Memory as files: lines to load, a store written out, and read back into another.
+// Memory as files: loads records from lines, exports a store, and imports it into another.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(LoadResult loaded, LoadLines(store, "root", jsonl, {}));
 //   DOSSIER_RETURN_IF_ERROR(ExportStore(store, {.format = ExportFormat::kJsonl}, sink));

@@ -71,7 +71,7 @@ void Fill(TestStore& store) {
   const auto summary = store.Add({.tier = Tier::kSummary, .text = "summary"}, "n1");
   const std::int64_t ids[] = {event->id};
   ASSERT_THAT(store.In("n1",
-                       [&](Session& s) -> Result<int> {
+                       [&](BranchTransaction& s) -> Result<int> {
                          DOSSIER_RETURN_IF_ERROR(s.LinkSources(summary->id, ids));
                          DOSSIER_RETURN_IF_ERROR(s.Hide(ids, HideReason::kConsolidated));
                          return 0;
@@ -79,7 +79,7 @@ void Fill(TestStore& store) {
               Succeeds());
   ASSERT_THAT(store.Delete("k", "n1"), Succeeds());
   ASSERT_THAT(store.In("root",
-                       [](Session& s) {
+                       [](BranchTransaction& s) {
                          return s.SetCore("brief",
                                           {.value = "v", .expires_at = StandingClock::kStart * 2});
                        }),

@@ -16,7 +16,7 @@ constexpr std::string_view kApplied = "block.applied";
 constexpr std::uint64_t kLongestQuery = 4'000;  // code points; a search takes 32 terms of it
 
 // `block` with its reads alone: its writes are in the store already.
-memory::Block ReadsOf(memory::Block block) {
+memory::UpdateBlock ReadsOf(memory::UpdateBlock block) {
   std::erase_if(block.operations, [](const memory::BlockOperation& operation) {
     return memory::OperationOf(operation.id).access != memory::Access::kRead;
   });
@@ -57,7 +57,7 @@ Status CallMemory::MakeRoom() {
 
 Result<MemoryText> CallMemory::Render() const {
   const CallerOptions& options = parts_.options();
-  const memory::Limits& limits = options.memory->limits();
+  const memory::StoreLimits& limits = options.memory->limits();
   std::int64_t chars = site_.memory_chars > 0 ? site_.memory_chars : limits.memory_budget_chars;
   const auto configured = options.budget_chars.find(site_.memory_hint);
   if (configured != options.budget_chars.end()) chars = configured->second;
@@ -74,8 +74,8 @@ Result<MemoryText> CallMemory::Render() const {
                     .accounting = memory::AccountingJson(rendered.accounting)};
 }
 
-Result<memory::BlockResult> CallMemory::RunBlock(const memory::Block& block,
-                                                 std::string_view place) {
+Result<memory::UpdateResult> CallMemory::RunBlock(const memory::UpdateBlock& block,
+                                                  std::string_view place) {
   const CallerOptions& options = parts_.options();
   const memory::ApplyContext context{.block_id = std::string(place),
                                      .node_id = request_.scope.node,
@@ -101,7 +101,7 @@ Result<std::string> CallMemory::Apply(const memory::ParsedReply& reply, std::str
     const Json* results = Find(done->data, "results");
     return std::string(results && results->is_string() ? results->get_string() : "");
   }
-  DOSSIER_ASSIGN_OR_RETURN(const memory::BlockResult result, RunBlock(*reply.block, place));
+  DOSSIER_ASSIGN_OR_RETURN(const memory::UpdateResult result, RunBlock(*reply.block, place));
   std::string results = memory::ResultsText(result.reads);
   const JsonObject json = memory::BlockResultJson(result);
   if (parts_.options().prompt_logs == CallerOptions::PromptLogs::kOn) {

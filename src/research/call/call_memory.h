@@ -45,7 +45,7 @@ class CallMemory {
  private:
   std::string_view Branch() const;
   std::string Query() const;
-  Result<memory::BlockResult> RunBlock(const memory::Block& block, std::string_view place);
+  Result<memory::UpdateResult> RunBlock(const memory::UpdateBlock& block, std::string_view place);
 
   CallParts& parts_;
   const CallSite& site_;

@@ -34,7 +34,7 @@ class CallParts {
   PromptLogs& logs() { return logs_; }
   RunLog& journal() const { return *options_.log; }
 
-  // Opened once a role; lives as long as this.
+  // The model of a role, opened on first use. The pointer is valid as long as this object.
   Result<const chat::ChatModel*> Model(std::string_view role);
   // Of the next prompt log of a node ("": of the run): one more than the journal knows of.
   std::int64_t NextCounter(std::string_view node);

@@ -144,13 +144,14 @@ Status CallRun::Send(const memory::Ask& ask) {
     request.schema = parts_.schemas().Of(site_)->json();
   }
   DOSSIER_RETURN_IF_ERROR(LogSent(ask, prompt, request, memory));
-  DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply, AskPatiently(*model_, request,
-                                                                  {.ledger = options.ledger,
-                                                                   .clock = options.clock,
-                                                                   .max_wait = options.max_wait,
-                                                                   .on_wait = options.on_wait,
-                                                                   .wait = options.wait},
-                                                                  cancel_));
+  DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply,
+                           CompleteWithRetry(*model_, request,
+                                             {.ledger = options.ledger,
+                                              .clock = options.clock,
+                                              .max_wait = options.max_wait,
+                                              .on_wait = options.on_wait,
+                                              .wait = options.wait},
+                                             cancel_));
   return KeepReply(reply);
 }
 

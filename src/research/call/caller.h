@@ -43,7 +43,7 @@
 
 namespace dossier::research {
 
-// Who asks (2): "code feedback vlm summary select report cite write review memory".
+// Opens the model of a role: "code feedback vlm summary select report cite write review memory".
 using OpenRoleModel =
     std::function<Result<chat::ChatModel>(std::string_view role)>;  // opened once a role
 
@@ -116,9 +116,11 @@ struct CallerOptions {
   std::map<std::string, double, std::less<>> temperatures;  // by role
   std::uint64_t boundary_seed = 0;                          // from the run's id
   Millis max_wait{3'600'000};                               // limits.max_wait_seconds
-  // Why a call waits, and for how long yet; for `status`. May be empty.
+  // Called with the reason why a call waits and for how long it still does; for `status`. May be
+  // empty.
   std::function<void(std::string_view reason, Millis left)> on_wait;
-  // Of memory: who summarises, and from which pressure on room is made; unset: never.
+  // Consolidation of memory: the model that summarises, and the pressure from which on it runs;
+  // unset: never.
   memory::Summarizer summarizer;
   std::optional<memory::PressureLevel> consolidate_from;
   // How it waits between two tries; unset: until the time is over or `cancel` says so.

@@ -291,9 +291,10 @@ TEST_F(CallerTest, ABlockThatTheStoreHasIsNotAppliedAgain) {  // RSP-48, MEM-27
   const std::string reply =
       "<memory_update>{\"core_set\": {\"n\": \"old\"}}</memory_update>\n{\"command\": \"make\"}";
   ASSERT_TRUE(log_->Add("call.replied", place, {{"reply", reply}, {"counter", 1}}));
-  ASSERT_TRUE(store_->Transact("root", {.block_id = place}, [](memory::Session& session) -> Status {
-    return session.SetCore("n", {.value = "new"}).map([](const memory::CoreWrite&) {});
-  }));
+  ASSERT_TRUE(store_->Transact(
+      "root", {.block_id = place}, [](memory::BranchTransaction& session) -> Status {
+        return session.SetCore("n", {.value = "new"}).map([](const memory::CoreWrite&) {});
+      }));
   EXPECT_EQ(Call(Request("phase1_step")).payload, R"({"command":"make"})");
   EXPECT_EQ(store_->Snapshot("root")->Core("n")->value, "new");
   EXPECT_TRUE(log_->Has("block.applied", place));

@@ -109,7 +109,7 @@ Status PromptLogs::Create(const PromptEntry& entry, std::string_view ending,
   const std::string folder = fmt::format("{}/{}", run_folder_, FolderOf(entry.node));
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder));
   const Status made = assembly::CreateWhole(fmt::format("{}/{}_{}", folder, NameOf(entry), ending),
-                                            content, Durability::kOfThisSystem);
+                                            content, Durability::kSurvivesCrash);
   if (!made && made.error().code == ErrorCode::kLocked) return {};
   return made;
 }

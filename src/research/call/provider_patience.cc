@@ -32,8 +32,8 @@ void Pause(Millis time, const CancelToken& cancel) {
   cancel.Forget(id);
 }
 
-Result<model::Reply> AskPatiently(const chat::ChatModel& model, const model::Request& request,
-                                  const Patience& patience, const CancelToken& cancel) {
+Result<model::Reply> CompleteWithRetry(const chat::ChatModel& model, const model::Request& request,
+                                       const Patience& patience, const CancelToken& cancel) {
   const chat::CallEvents events{.on_retry = [&patience](int, const Error& error, Millis wait) {
     if (patience.on_wait) patience.on_wait(error.message, wait);
   }};

@@ -1,9 +1,10 @@
-// A call of a model that outlasts a provider's bad hour, but not for ever.
+// Calls a model and tries again while its provider is unavailable, up to a limit.
 //
-//   Result<model::Reply> reply = AskPatiently(model, request, patience, cancel);
+//   Result<model::Reply> reply = CompleteWithRetry(model, request, patience, cancel);
 //
-// The gate of the model tries a few times by itself; behind it come waits of 5 s, doubled up to 5
-// minutes, until `max_wait` is used up. Thread-safety: blocks its caller.
+// The model's gate retries a few times by itself. After that this function waits 5 s, then twice as
+// long each time up to 5 minutes, and tries again until `max_wait` is used up. Thread-safety:
+// blocks its caller.
 
 #ifndef DOSSIER_RESEARCH_CALL_PROVIDER_PATIENCE_H_
 #define DOSSIER_RESEARCH_CALL_PROVIDER_PATIENCE_H_
@@ -30,10 +31,10 @@ struct Patience {
 };
 
 // Errors: those of the gate. kRateLimited, kNetwork and kTimeout only once `max_wait` is used up.
-Result<model::Reply> AskPatiently(const chat::ChatModel& model, const model::Request& request,
-                                  const Patience& patience, const CancelToken& cancel);
+Result<model::Reply> CompleteWithRetry(const chat::ChatModel& model, const model::Request& request,
+                                       const Patience& patience, const CancelToken& cancel);
 
-// Until `time` is over or `cancel` is.
+// Waits until `time` is over or `cancel` is cancelled.
 void Pause(Millis time, const CancelToken& cancel);
 
 }  // namespace dossier::research

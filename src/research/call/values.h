@@ -18,9 +18,9 @@
 namespace dossier::research {
 
 assembly::Section SectionOf(const OwnSection& section);
-// Nothing is to be shown: null, "", [], {}.
+// Whether a value shows nothing: null, "", [], {}.
 bool IsEmptyValue(const Json& value);
-// What it is as text, for queries of memory.
+// The section's value as text, for queries of memory.
 std::string ValueText(const OwnSection& section);
 
 }  // namespace dossier::research

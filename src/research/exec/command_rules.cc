@@ -164,7 +164,7 @@ RuledCommand ApplyCommandRules(const Command& command, Root root) {
     judge.Simple(words, 0);
   }
   if (!judge.reason().empty()) {
-    ruled.refusal = CommandResult{
+    ruled.refusal = ExecResult{
         .status = kRefusedStatus, .refused = judge.reason(), .err = judge.reason() + "\n"};
     ruled.refusal->err_bytes = ruled.refusal->err.size();
     return ruled;

@@ -22,7 +22,7 @@ inline constexpr int kRefusedStatus = 126;
 struct RuledCommand {
   Command command;   // as it is to be run
   std::string note;  // "a leading sudo was dropped"
-  std::optional<CommandResult> refusal;
+  std::optional<ExecResult> refusal;
 };
 
 RuledCommand ApplyCommandRules(const Command& command, SandboxFacts::Root root);

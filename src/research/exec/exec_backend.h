@@ -2,7 +2,7 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto backend, MakeLocalBackend(options));
 //   DOSSIER_RETURN_IF_ERROR(backend->Start({.workspace = folder + "/nodes/3f9a/workspace"}));
-//   DOSSIER_ASSIGN_OR_RETURN(const CommandResult built,
+//   DOSSIER_ASSIGN_OR_RETURN(const ExecResult built,
 //                            backend->Run({.command = "make -j2", .phase = Phase::kCompile},
 //                            cancel));
 //   if (built.status != 0) Show(built.err);
@@ -28,7 +28,7 @@
 
 namespace dossier::research {
 
-// The life of one node (2).
+// The phases in the life of one node.
 enum class Phase : std::uint8_t { kPlan, kInstall, kCoding, kCompile, kRun };
 inline constexpr int kPhases = 5;
 std::string_view PhaseName(Phase phase);  // "phase0" … "phase4"
@@ -76,7 +76,7 @@ struct Command {
   std::string queued_job;
 };
 
-struct CommandResult {
+struct ExecResult {
   int status = -1;  // exit status; 126: refused before it ran; 128 + signal: ended by that signal
   int signal = 0;
   bool timed_out = false, out_of_memory = false;
@@ -112,7 +112,7 @@ class ExecBackend {
   virtual Status Start(const SandboxSpec& spec) = 0;
   // Runs to the end; on a limit or a cancelled token the whole tree of processes is ended. A status
   // that is not 0 is no error. Errors: kUnavailable, kIo, kCancelled.
-  virtual Result<CommandResult> Run(const Command& command, const CancelToken& cancel) = 0;
+  virtual Result<ExecResult> Run(const Command& command, const CancelToken& cancel) = 0;
   // After phase 1: the image that later phases use. Without images: empty.
   virtual Result<ImageRef> Snapshot(std::string_view name) = 0;
   virtual SandboxFacts Facts() const = 0;

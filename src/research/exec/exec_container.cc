@@ -52,7 +52,7 @@ bool IsOfEngine(std::string_view name) {
 
 bool IsUrl(std::string_view image) { return image.find("://") != std::string_view::npos; }
 
-bool IsFuseError(const CommandResult& result) {
+bool IsFuseError(const ExecResult& result) {
   if (result.status != kEngineFailed) return false;
   const std::string text = ToLowerAscii(result.err);
   return text.find("fuse") != std::string::npos || text.find("allow_other") != std::string::npos;
@@ -79,14 +79,14 @@ class Container final : public ContainerBackend {
     return {};
   }
 
-  Result<CommandResult> Run(const Command& command, const CancelToken& cancel) override {
+  Result<ExecResult> Run(const Command& command, const CancelToken& cancel) override {
     if (spec_.workspace.empty()) return NotStarted();
     RuledCommand ruled = ApplyCommandRules(command, Facts().root);
     if (ruled.refusal) return std::move(*ruled.refusal);
     if (command.phase == Phase::kInstall && UsesSandbox() && !Exists(SandboxPath())) {
       DOSSIER_RETURN_IF_ERROR(BuildSandbox(cancel));
     }
-    DOSSIER_ASSIGN_OR_RETURN(CommandResult result, RunOnce(ruled.command, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(ExecResult result, RunOnce(ruled.command, cancel));
     if (!plain_ && IsFuseError(result)) {
       plain_ = true;
       DOSSIER_ASSIGN_OR_RETURN(result, RunOnce(ruled.command, cancel));
@@ -249,7 +249,7 @@ class Container final : public ContainerBackend {
     return variables;
   }
 
-  Result<CommandResult> RunOnce(const Command& command, const CancelToken& cancel) const {
+  Result<ExecResult> RunOnce(const Command& command, const CancelToken& cancel) const {
     HostCommand host = HostLine(command);
     const ProcessSpec process{.argv = std::move(host.argv),
                               .environment = std::move(host.environment),
@@ -257,7 +257,7 @@ class Container final : public ContainerBackend {
                               .timeout = command.time_limit.value_or(options_.timeout)};
     const auto begin = std::chrono::steady_clock::now();
     DOSSIER_ASSIGN_OR_RETURN(ProcessResult ran, RunProcess(process, cancel));
-    CommandResult result;
+    ExecResult result;
     result.status = ran.signal != 0 ? 128 + ran.signal : ran.exit_code;
     result.signal = ran.signal;
     result.timed_out = ran.timed_out;

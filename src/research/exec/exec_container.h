@@ -65,7 +65,7 @@ class ContainerBackend : public ExecBackend {
 // (no image).
 Result<std::unique_ptr<ContainerBackend>> MakeContainerBackend(ContainerOptions options);
 
-// On a resume: the image must be the one that the run began with, as Environment::container_digest
+// On a resume: the image must be the one that the run began with, as MachineFacts::container_digest
 // says ("sha256:…"). Errors: kUnavailable with both digests.
 Status CheckSameImage(std::string_view before, const ImageRef& now);
 

@@ -56,10 +56,10 @@ class ExecContainerTest : public ::testing::Test {
     DOSSIER_ASSIGN_OR_RETURN(backend_, MakeContainerBackend(options_));
     return backend_->Start(spec_);
   }
-  CommandResult Run(Command command) {
+  ExecResult Run(Command command) {
     auto result = backend_->Run(command, {});
     EXPECT_THAT(result, Succeeds());
-    return result.value_or(CommandResult{});
+    return result.value_or(ExecResult{});
   }
   std::vector<std::string> Calls() const { return fakes_.Calls("apptainer"); }
 
@@ -75,7 +75,7 @@ TEST_F(ExecContainerTest, APhaseFourCommandIsOneExecWithoutNetwork) {  // RSP-22
   options_.overlay = "/overlay.img";
   options_.extra_args = {"--dns", "9.9.9.9"};
   ASSERT_THAT(Start(), Succeeds());
-  const CommandResult result = Run({.command = "echo out; echo err >&2; exit 3", .folder = "sub"});
+  const ExecResult result = Run({.command = "echo out; echo err >&2; exit 3", .folder = "sub"});
   EXPECT_EQ(result.status, 3);
   EXPECT_EQ(result.out, "out\n");
   EXPECT_EQ(result.err, "err\n");
@@ -150,7 +150,7 @@ TEST_F(ExecContainerTest, ASandboxIsKeptOnlyIfSoSaidAndOnlyForItsWorkspace) {  /
 TEST_F(ExecContainerTest, AnErrorOfFuseIsTriedOnceMoreWithoutTmpfs) {  // RSP-22
   ASSERT_THAT(WriteFileAtomic(fakes_.folder() + "/fuse", ""), Succeeds());
   ASSERT_THAT(Start(), Succeeds());
-  const CommandResult result = Run({.command = "echo well"});
+  const ExecResult result = Run({.command = "echo well"});
   EXPECT_EQ(result.out, "well\n");
   EXPECT_THAT(result.note, HasSubstr("FUSE"));
   EXPECT_EQ(Calls().size(), 2u);

@@ -40,7 +40,7 @@ bool HasNetwork(NetworkPolicy policy, Phase phase) {
 // Keeps output up to a limit, and passes all of it on.
 class Outputs {
  public:
-  Outputs(const Command& command, std::uint64_t limit, CommandResult& result)
+  Outputs(const Command& command, std::uint64_t limit, ExecResult& result)
       : command_(command), limit_(limit), result_(result) {}
 
   void Take(sandbox::Stream stream, std::string_view text) {
@@ -55,7 +55,7 @@ class Outputs {
  private:
   const Command& command_;
   const std::uint64_t limit_;
-  CommandResult& result_;
+  ExecResult& result_;
 };
 
 // What the slots of a run share: options, and what was found out about the machine.
@@ -104,13 +104,13 @@ class LocalBackend final : public ExecBackend {
     return ForgetInstalled();
   }
 
-  Result<CommandResult> Run(const Command& command, const CancelToken& cancel) override {
+  Result<ExecResult> Run(const Command& command, const CancelToken& cancel) override {
     if (spec_.workspace.empty()) return NotStarted();
     if (cancel.cancelled()) return Cancelled(cancel);
     RuledCommand ruled = ApplyCommandRules(
         command, MayInstall(command) ? SandboxFacts::Root::kYes : SandboxFacts::Root::kNo);
     if (ruled.refusal) return std::move(*ruled.refusal);
-    DOSSIER_ASSIGN_OR_RETURN(CommandResult result, RunInJail(ruled.command, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(ExecResult result, RunInJail(ruled.command, cancel));
     result.note = std::move(ruled.note);
     return result;
   }
@@ -260,7 +260,7 @@ class LocalBackend final : public ExecBackend {
     return {};
   }
 
-  Result<CommandResult> RunInJail(const Command& command, const CancelToken& cancel) const {
+  Result<ExecResult> RunInJail(const Command& command, const CancelToken& cancel) const {
     const std::vector<std::string> argv =
         command.argv.empty() ? std::vector<std::string>{"/bin/sh", "-c", command.command}
                              : command.argv;
@@ -271,7 +271,7 @@ class LocalBackend final : public ExecBackend {
     } else {
       jail.overlays = machine_->system.ReadOnly(spec_.system);
     }
-    CommandResult result;
+    ExecResult result;
     result.no_overlay = no_overlay_;
     Outputs outputs(command, options_.output_bytes, result);
     sandbox::Io io{.cancel = cancel};
@@ -293,14 +293,14 @@ class LocalBackend final : public ExecBackend {
   }
 
   // A program or a folder that is not there is the command's own failure, as in a shell.
-  static Result<CommandResult> NotRun(const Command& command, const Error& error) {
+  static Result<ExecResult> NotRun(const Command& command, const Error& error) {
     const bool of_command = !command.argv.empty() || !command.folder.empty();
     if (!of_command ||
         (error.code != ErrorCode::kNotFound && error.code != ErrorCode::kPermission)) {
       return tl::unexpected(error);
     }
-    CommandResult result{.status = error.code == ErrorCode::kNotFound ? 127 : 126,
-                         .err = error.message + "\n"};
+    ExecResult result{.status = error.code == ErrorCode::kNotFound ? 127 : 126,
+                      .err = error.message + "\n"};
     result.err_bytes = result.err.size();
     return result;
   }

@@ -80,10 +80,10 @@ class ExecLocalOverlayTest : public ::testing::TestWithParam<As> {
     return std::move(*backend);
   }
 
-  static CommandResult Run(ExecBackend& backend, std::string line, Phase phase = Phase::kInstall) {
+  static ExecResult Run(ExecBackend& backend, std::string line, Phase phase = Phase::kInstall) {
     auto result = backend.Run({.command = std::move(line), .phase = phase}, {});
     EXPECT_THAT(result, Succeeds());
-    return result.value_or(CommandResult{});
+    return result.value_or(ExecResult{});
   }
 
   // What is the same for all nodes of a run is made once for all tests.
@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Users, ExecLocalOverlayTest, ::testing::Values(As::kUse
 
 TEST_P(ExecLocalOverlayTest, WhatPhase1InstallsStaysInItsNode) {  // RSP-22, RSP-23
   const auto node = StartNode("a");
-  const CommandResult made =
+  const ExecResult made =
       Run(*node,
           "printf '#!/bin/sh\\necho tool\\n' > /usr/local/bin/dossier-tool && "
           "chmod 755 /usr/local/bin/dossier-tool && echo x > /etc/dossier-tool");
@@ -108,7 +108,7 @@ TEST_P(ExecLocalOverlayTest, WhatPhase1InstallsStaysInItsNode) {  // RSP-22, RSP
   EXPECT_EQ(made.no_overlay, "");
   EXPECT_EQ(Run(*node, "dossier-tool").out, "tool\n");
   for (const Phase phase : {Phase::kCompile, Phase::kRun}) {
-    const CommandResult later = Run(*node, "dossier-tool && cat /etc/dossier-tool", phase);
+    const ExecResult later = Run(*node, "dossier-tool && cat /etc/dossier-tool", phase);
     EXPECT_EQ(later.out, "tool\nx\n") << later.err;
     EXPECT_THAT(later.layers, Contains("overlay"));
     EXPECT_NE(Run(*node, "echo x > /usr/local/bin/more", phase).status, 0);
@@ -123,10 +123,9 @@ TEST_P(ExecLocalOverlayTest, WhatPhase1InstallsStaysInItsNode) {  // RSP-22, RSP
 
 TEST_P(ExecLocalOverlayTest, FilesOfTheSystemAreReplacedAndRemoved) {  // RSP-22
   const auto node = StartNode("a");
-  const CommandResult changed =
-      Run(*node,
-          "cp /usr/bin/true /usr/bin/new && mv /usr/bin/new /usr/bin/false "
-          "&& rm /usr/bin/yes && mkdir /opt/tool /var/lib/tool");
+  const ExecResult changed = Run(*node,
+                                 "cp /usr/bin/true /usr/bin/new && mv /usr/bin/new /usr/bin/false "
+                                 "&& rm /usr/bin/yes && mkdir /opt/tool /var/lib/tool");
   EXPECT_EQ(changed.status, 0) << changed.err;
   EXPECT_EQ(Run(*node, "/usr/bin/false && test ! -e /usr/bin/yes && test -d /opt/tool", Phase::kRun)
                 .status,
@@ -166,7 +165,7 @@ TEST_P(ExecLocalOverlayTest, APackageManagerWorksInPhase1) {  // RSP-22, RSP-24
   const auto node = StartNode("a");
   if (Run(*node, "command -v dpkg-deb").status != 0) GTEST_SKIP() << "no dpkg here";
   // With a file of an id that the user namespace does not know.
-  const CommandResult installed = Run(
+  const ExecResult installed = Run(
       *node,
       "mkdir -p p/DEBIAN p/usr/bin p/usr/share/doc/dossier-hello && "
       "printf 'Package: dossier-hello\\nVersion: 1\\nArchitecture: all\\nMaintainer: A <a@b.c>\\n"
@@ -181,7 +180,7 @@ TEST_P(ExecLocalOverlayTest, APackageManagerWorksInPhase1) {  // RSP-22, RSP-24
   EXPECT_EQ(Run(*node, "dossier-hello", Phase::kRun).out, "hello\n");
   EXPECT_THAT(Run(*node, "dpkg -s dossier-hello", Phase::kRun).out, HasSubstr("install ok"));
   EXPECT_EQ(Run(*node, "dpkg -r dossier-hello && ! command -v dossier-hello").status, 0);
-  const CommandResult late = Run(*node, "apt-get install hello", Phase::kRun);
+  const ExecResult late = Run(*node, "apt-get install hello", Phase::kRun);
   EXPECT_EQ(late.status, 126);
   EXPECT_THAT(late.refused, HasSubstr("needs root"));
   EXPECT_FALSE(Exists("/usr/bin/dossier-hello"));
@@ -220,7 +219,7 @@ TEST_P(ExecLocalOverlayTest, WithoutAnOverlayTheReasonIsInEveryResult) {  // RSP
   MakeBackends({.overlay = LocalOptions::Overlay::kNo});
   const auto node = StartNode("a");
   EXPECT_EQ(node->Facts().root, SandboxFacts::Root::kNo);
-  const CommandResult result = Run(*node, "touch /usr/local/x");
+  const ExecResult result = Run(*node, "touch /usr/local/x");
   EXPECT_NE(result.status, 0);
   EXPECT_EQ(result.no_overlay, "switched off");
   EXPECT_THAT(result.layers, Not(Contains("overlay")));

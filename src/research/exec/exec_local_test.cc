@@ -40,12 +40,12 @@ class ExecLocalTest : public ::testing::Test {
     return started.has_value();
   }
 
-  CommandResult Run(Command command) {
+  ExecResult Run(Command command) {
     auto result = backend_->Run(command, {});
     EXPECT_THAT(result, Succeeds());
-    return result.value_or(CommandResult{});
+    return result.value_or(ExecResult{});
   }
-  CommandResult Shell(std::string_view line, Phase phase = Phase::kRun) {
+  ExecResult Shell(std::string_view line, Phase phase = Phase::kRun) {
     return Run({.command = std::string(line), .phase = phase});
   }
 
@@ -57,7 +57,7 @@ class ExecLocalTest : public ::testing::Test {
 
 TEST_F(ExecLocalTest, ACommandWorksInTheWorkspaceAtItsMount) {  // RSP-22, RSP-23
   if (!StartOrSkip()) GTEST_SKIP() << skipped_;
-  const CommandResult result = Shell("pwd; echo $HOME; echo text > working.txt; echo bad >&2");
+  const ExecResult result = Shell("pwd; echo $HOME; echo text > working.txt; echo bad >&2");
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(result.out, "/workspace\n/workspace\n");
   EXPECT_EQ(result.err, "bad\n");
@@ -103,16 +103,16 @@ TEST_F(ExecLocalTest, NetworkIsThereInThePhasesOfThePolicyOnly) {  // RSP-23, RS
 TEST_F(ExecLocalTest, LimitsEndACommandAndAllItsChildren) {  // RSP-23, RSP-T9, RSP-T10
   if (!StartOrSkip({.memory_bytes = 256u << 20, .output_bytes = 1000})) GTEST_SKIP() << skipped_;
   Command slow{.command = "sleep 600 & echo started; sleep 600", .time_limit = Millis(300)};
-  const CommandResult late = Run(slow);
+  const ExecResult late = Run(slow);
   EXPECT_TRUE(late.timed_out);
   EXPECT_NE(late.status, 0);
   EXPECT_THAT(late.err, HasSubstr("time limit"));
   EXPECT_EQ(late.out, "started\n");
 
-  const CommandResult fat = Run({.argv = {"/usr/bin/python3", "-c", "x = b'1' * (1 << 30)"}});
+  const ExecResult fat = Run({.argv = {"/usr/bin/python3", "-c", "x = b'1' * (1 << 30)"}});
   EXPECT_NE(fat.status, 0);
 
-  const CommandResult loud = Shell("head -c 5000 /dev/zero | tr '\\0' a");
+  const ExecResult loud = Shell("head -c 5000 /dev/zero | tr '\\0' a");
   EXPECT_EQ(loud.out.size(), 1000u);
   EXPECT_EQ(loud.out_bytes, 5000u);
 }

@@ -39,13 +39,12 @@ class ScriptedBackend final : public ExecBackend {
     return MakeFolders(workspace_);
   }
 
-  Result<CommandResult> Run(const Command& command, const CancelToken& cancel) override {
+  Result<ExecResult> Run(const Command& command, const CancelToken& cancel) override {
     if (workspace_.empty()) return NotStarted();
     if (cancel.cancelled()) return Cancelled(cancel);
     RuledCommand ruled = ApplyCommandRules(command, options_.root);
     if (ruled.refusal) return std::move(*ruled.refusal);
-    DOSSIER_ASSIGN_OR_RETURN(CommandResult result,
-                             script_->Answer(ruled.command, workspace_, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(ExecResult result, script_->Answer(ruled.command, workspace_, cancel));
     result.note = std::move(ruled.note);
     result.layers = {"scripted"};
     if (command.on_output) {
@@ -85,7 +84,7 @@ ScriptedRule& ScriptedRule::Fails(int status, std::string_view err) {
   return *this;
 }
 
-ScriptedRule& ScriptedRule::Gives(CommandResult result) {
+ScriptedRule& ScriptedRule::Gives(ExecResult result) {
   result_ = std::move(result);
   return *this;
 }
@@ -107,8 +106,8 @@ ScriptedRule& ScriptedRule::Times(int uses) {
 
 ScriptedRule& CommandScript::On(std::string_view pattern) { return rules_.emplace_back(pattern); }
 
-Result<CommandResult> CommandScript::Answer(const Command& command, const std::string& workspace,
-                                            const CancelToken& cancel) {
+Result<ExecResult> CommandScript::Answer(const Command& command, const std::string& workspace,
+                                         const CancelToken& cancel) {
   const std::string line = LineOf(command);
   const ScriptedRule* found = nullptr;
   {
@@ -122,9 +121,9 @@ Result<CommandResult> CommandScript::Answer(const Command& command, const std::s
     }
   }
   if (found == nullptr) {
-    return CommandResult{.status = 127, .err = "no rule of the script fits: " + line + "\n"};
+    return ExecResult{.status = 127, .err = "no rule of the script fits: " + line + "\n"};
   }
-  CommandResult result = found->result_;
+  ExecResult result = found->result_;
   if (found->work_) {
     DOSSIER_ASSIGN_OR_RETURN(result, found->work_(command, workspace, cancel));
   }

@@ -32,7 +32,7 @@
 namespace dossier::research {
 
 // Works out a result by itself. `workspace` is a folder of the host.
-using ScriptedWork = std::function<Result<CommandResult>(
+using ScriptedWork = std::function<Result<ExecResult>(
     const Command& command, const std::string& workspace, const CancelToken& cancel)>;
 
 class ScriptedRule {
@@ -43,7 +43,7 @@ class ScriptedRule {
 
   ScriptedRule& Says(std::string_view out);
   ScriptedRule& Fails(int status, std::string_view err);
-  ScriptedRule& Gives(CommandResult result);
+  ScriptedRule& Gives(ExecResult result);
   // A path relative to the workspace.
   ScriptedRule& Writes(std::string_view path, std::string_view content);
   ScriptedRule& Does(ScriptedWork work);
@@ -53,7 +53,7 @@ class ScriptedRule {
   friend class CommandScript;
 
   std::string pattern_;
-  CommandResult result_{.status = 0};
+  ExecResult result_{.status = 0};
   std::map<std::string, std::string> files_;
   ScriptedWork work_;
   int uses_left_ = -1;  // -1: any number
@@ -64,8 +64,8 @@ class CommandScript {
   // The reference lives as long as the script.
   ScriptedRule& On(std::string_view pattern);
 
-  Result<CommandResult> Answer(const Command& command, const std::string& workspace,
-                               const CancelToken& cancel);
+  Result<ExecResult> Answer(const Command& command, const std::string& workspace,
+                            const CancelToken& cancel);
   // As they came, those of all backends.
   std::vector<std::string> commands() const;
 

@@ -24,10 +24,10 @@ class ExecScriptedTest : public ::testing::Test {
     ASSERT_THAT(backend_->Start({.workspace = folder_->path()}), Succeeds());
   }
 
-  CommandResult Run(std::string_view line) {
+  ExecResult Run(std::string_view line) {
     auto result = backend_->Run({.command = std::string(line)}, {});
     EXPECT_THAT(result, Succeeds());
-    return result.value_or(CommandResult{});
+    return result.value_or(ExecResult{});
   }
 
   std::optional<TempFolder> folder_;
@@ -58,10 +58,10 @@ TEST_F(ExecScriptedTest, ACommandWithoutARuleIsNotFoundAndARefusedOneIsNotAsked)
 
 TEST_F(ExecScriptedTest, ARuleMayWorkItOut) {
   script_->On("cat *").Does([](const Command& command, const std::string& workspace,
-                               const CancelToken&) -> Result<CommandResult> {
+                               const CancelToken&) -> Result<ExecResult> {
     DOSSIER_ASSIGN_OR_RETURN(std::string text,
                              ReadFile(workspace + "/" + command.command.substr(4)));
-    return CommandResult{.status = 0, .out = std::move(text)};
+    return ExecResult{.status = 0, .out = std::move(text)};
   });
   ASSERT_THAT(WriteFileAtomic(folder_->path() + "/a", "text"), Succeeds());
   EXPECT_EQ(Run("cat a").out, "text");

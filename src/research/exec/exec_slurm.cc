@@ -61,12 +61,12 @@ class SlurmBackend final : public ExecBackend {
     return facts;
   }
 
-  Result<CommandResult> Run(const Command& command, const CancelToken& cancel) override {
+  Result<ExecResult> Run(const Command& command, const CancelToken& cancel) override {
     if (!IsQueued(command)) return inner_->Run(command, cancel);
     if (inner_->spec().workspace.empty()) return NotStarted();
     RuledCommand ruled = ApplyCommandRules(command, Facts().root);
     if (ruled.refusal) return std::move(*ruled.refusal);
-    DOSSIER_ASSIGN_OR_RETURN(CommandResult result, RunQueued(ruled.command, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(ExecResult result, RunQueued(ruled.command, cancel));
     if (!ruled.note.empty()) result.note = std::move(ruled.note);
     return result;
   }
@@ -86,7 +86,7 @@ class SlurmBackend final : public ExecBackend {
     return fmt::format("{}/jobs/{:.16}", inner_->options().folder, Sha256Hex(key));
   }
 
-  Result<CommandResult> RunQueued(const Command& command, const CancelToken& cancel) {
+  Result<ExecResult> RunQueued(const Command& command, const CancelToken& cancel) {
     const std::string folder = JobFolder(command);
     std::string note;
     if (IsJobId(command.queued_job)) {
@@ -104,7 +104,7 @@ class SlurmBackend final : public ExecBackend {
       CancelJob(programs_, job);
       return tl::unexpected(std::move(kept).error());
     }
-    DOSSIER_ASSIGN_OR_RETURN(CommandResult result, Collect(command, folder, job, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(ExecResult result, Collect(command, folder, job, cancel));
     result.note = std::move(note);
     return result;
   }
@@ -132,8 +132,8 @@ class SlurmBackend final : public ExecBackend {
     return flags;
   }
 
-  Result<CommandResult> Collect(const Command& command, const std::string& folder,
-                                const std::string& job, const CancelToken& cancel) {
+  Result<ExecResult> Collect(const Command& command, const std::string& folder,
+                             const std::string& job, const CancelToken& cancel) {
     std::string name;
     for (int late = 0; late < kLateLooks;) {
       if (ReadJobEnd(folder)) break;
@@ -152,9 +152,9 @@ class SlurmBackend final : public ExecBackend {
     return ResultOf(command, folder, name);
   }
 
-  Result<CommandResult> ResultOf(const Command& command, const std::string& folder,
-                                 const std::string& state) const {
-    CommandResult result{.layers = Facts().layers};
+  Result<ExecResult> ResultOf(const Command& command, const std::string& folder,
+                              const std::string& state) const {
+    ExecResult result{.layers = Facts().layers};
     TakeOutput(folder + "/out", result.out, result.out_bytes);
     TakeOutput(folder + "/err", result.err, result.err_bytes);
     const NetworkPolicy network = inner_->spec().network;

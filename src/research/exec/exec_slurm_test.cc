@@ -67,10 +67,10 @@ class ExecSlurmTest : public ::testing::Test {
     };
     return command;
   }
-  CommandResult Run(const Command& command) {
+  ExecResult Run(const Command& command) {
     auto result = backend_->Run(command, {});
     EXPECT_THAT(result, Succeeds());
-    return result.value_or(CommandResult{});
+    return result.value_or(ExecResult{});
   }
 
   EngineFakes fakes_;
@@ -85,7 +85,7 @@ TEST_F(ExecSlurmTest, APhaseFourCommandIsAJobAndOthersAreNot) {  // RSP-22, RSP-
   EXPECT_THAT(fakes_.Calls("sbatch"), IsEmpty());
   Command command = Queued("echo 'it''s out'; echo err >&2; exit 3");
   command.time_limit = Millis(90'000);
-  const CommandResult result = Run(command);
+  const ExecResult result = Run(command);
   EXPECT_EQ(result.status, 3);
   EXPECT_EQ(result.out, "its out\n");
   EXPECT_EQ(result.err, "err\n");
@@ -134,7 +134,7 @@ TEST_F(ExecSlurmTest, ADoneJobIsCollectedOnResume) {  // RSP-48, RSP-T24
 TEST_F(ExecSlurmTest, AnUnknownJobIsSubmittedAgain) {  // RSP-48, RSP-T24
   Command command = Queued("echo out");
   command.queued_job = "99";
-  const CommandResult result = Run(command);
+  const ExecResult result = Run(command);
   EXPECT_EQ(result.out, "out\n");
   EXPECT_THAT(result.note, HasSubstr("does not know job 99"));
   EXPECT_THAT(jobs_, ElementsAre("4711"));
@@ -143,7 +143,7 @@ TEST_F(ExecSlurmTest, AnUnknownJobIsSubmittedAgain) {  // RSP-48, RSP-T24
 TEST_F(ExecSlurmTest, AJobThatEndsWithoutAStatusSaysWhy) {  // RSP-23
   ASSERT_THAT(Put("keep", ""), Succeeds());
   ASSERT_THAT(Put("kept", "TIMEOUT\n"), Succeeds());
-  const CommandResult late = Run(Queued("sleep 600"));
+  const ExecResult late = Run(Queued("sleep 600"));
   EXPECT_TRUE(late.timed_out);
   EXPECT_NE(late.status, 0);
   EXPECT_THAT(late.err, HasSubstr("TIMEOUT"));

@@ -1,4 +1,5 @@
-// SHA-256 of files on the host, each computed once while it stays as it is: images are large.
+// SHA-256 of files on the host. Images are large, so each hash is kept while the file does not
+// change.
 //
 //   FileDigests digests;
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string hex, digests.Of("/images/x.sif"));

@@ -43,7 +43,7 @@ Status PhaseLog::Begin() {
 
 Status PhaseLog::Line(std::string_view text) { return Append(fmt::format("{}\n", text)); }
 
-Status PhaseLog::Add(const Command& command, const CommandResult& result) {
+Status PhaseLog::Add(const Command& command, const ExecResult& result) {
   std::string text = fmt::format("$ {}\n", CommandLine(command));
   for (const Download& download : Downloads(command.command)) {
     text += fmt::format("[download {} -> {}]\n", download.url,
@@ -66,7 +66,7 @@ std::string CommandLine(const Command& command) {
   return command.argv.empty() ? command.command : Join(command.argv, " ");
 }
 
-std::string OutputText(const CommandResult& result) {
+std::string OutputText(const ExecResult& result) {
   std::string text;
   for (const std::string* part : {&result.out, &result.err}) {
     if (part->empty()) continue;

@@ -25,7 +25,7 @@ class PhaseLog {
 
   const std::string& path() const { return path_; }
   Status Begin();
-  Status Add(const Command& command, const CommandResult& result);
+  Status Add(const Command& command, const ExecResult& result);
   Status Line(std::string_view text);
 
  private:
@@ -40,7 +40,7 @@ Status AppendToFile(const std::string& path, std::string_view text);
 // "$ make -j2", as logs and prompts show it.
 std::string CommandLine(const Command& command);
 // What it printed, then how it ended where that was not well: "[exit status 2]".
-std::string OutputText(const CommandResult& result);
+std::string OutputText(const ExecResult& result);
 
 // What a command fetches: "wget -O x.tgz https://…", "git clone URL folder".
 struct Download {

@@ -46,8 +46,8 @@ class Prober {
   Prober(ExecBackend& backend, const ProbeConfig& config, const CancelToken& cancel)
       : backend_(backend), config_(config), cancel_(cancel) {}
 
-  Environment Probe() {
-    Environment found;
+  MachineFacts Probe() {
+    MachineFacts found;
     Take("cat /etc/os-release 2>/dev/null || cat /usr/lib/os-release", {20, 1'200},
          found.os_release);
     if (const auto text = Ask({.command = "lscpu"})) {
@@ -90,7 +90,7 @@ class Prober {
     if (const auto text = Ask({.command = std::string(line)})) field = CutTail(*text, limits);
   }
 
-  void TakeConfiguration(Environment& found) const {
+  void TakeConfiguration(MachineFacts& found) const {
     if (!config_.container_runtime.empty()) found.container_runtime = config_.container_runtime;
     if (!config_.singularity_image.empty()) found.singularity_image = config_.singularity_image;
     const std::string digest = backend_.Facts().image.digest;
@@ -243,25 +243,25 @@ std::string CachePath(ExecBackend& backend, const ProbeConfig& config, const Pro
 
 }  // namespace
 
-Environment Probe(ExecBackend& backend, const ProbeConfig& config, const CancelToken& cancel) {
+MachineFacts Probe(ExecBackend& backend, const ProbeConfig& config, const CancelToken& cancel) {
   return Prober(backend, config, cancel).Probe();
 }
 
-Environment CachedProbe(ExecBackend& backend, const ProbeConfig& config, const ProbeCache& cache,
-                        const CancelToken& cancel) {
+MachineFacts CachedProbe(ExecBackend& backend, const ProbeConfig& config, const ProbeCache& cache,
+                         const CancelToken& cancel) {
   const std::string path = CachePath(backend, config, cache);
   if (const auto text = ReadFile(path, 1 << 20)) {
     const auto json = ParseJson(*text);
     if (auto known = json ? ReadEnvironment(*json) : tl::unexpected(json.error())) return *known;
   }
-  Environment found = Probe(backend, config, cancel);
+  MachineFacts found = Probe(backend, config, cancel);
   if (cancel.cancelled()) return found;
   // A cache that cannot be written costs a second probe, no more.
   if (MakeFolders(cache.folder)) (void)WriteFileAtomic(path, ToJson(EnvironmentJson(found)));
   return found;
 }
 
-std::vector<std::string> CompilerNames(const Environment& environment) {
+std::vector<std::string> CompilerNames(const MachineFacts& environment) {
   std::vector<std::string> names;
   for (const ProbedTool& tool : environment.available_compilers) names.push_back(tool.name);
   return names;

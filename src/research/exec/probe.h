@@ -1,7 +1,7 @@
 // What a model is told about the machine that its commands run on: facts found by commands inside
 // the sandbox.
 //
-//   const Environment found = Probe(*backend, {.timeout_seconds = 3600}, cancel);
+//   const MachineFacts found = Probe(*backend, {.timeout_seconds = 3600}, cancel);
 //   prefix.environment = EnvironmentText(found);
 //   services.compilers = CompilerNames(found);
 //
@@ -49,7 +49,7 @@ struct ProbedPackage {
 };
 
 // The names of the fields are those that prompts and JSON show.
-struct Environment {
+struct MachineFacts {
   std::string os_release;
   std::string cpu_info = "unknown", memory_info = "unknown";
   std::string gpu_info = "nvidia-smi not available", assigned_gpu_id = "unknown";
@@ -64,17 +64,17 @@ struct Environment {
   std::vector<ProbedTool> system_performance_tools;
   std::vector<ProbedPackage> installed_system_packages;
 
-  bool operator==(const Environment&) const = default;
+  bool operator==(const MachineFacts&) const = default;
 };
 
-Environment Probe(ExecBackend& backend, const ProbeConfig& config, const CancelToken& cancel = {});
+MachineFacts Probe(ExecBackend& backend, const ProbeConfig& config, const CancelToken& cancel = {});
 
 // For section `Environment`: a list of the facts, then four rules about how to use them.
-std::string EnvironmentText(const Environment& environment);
-JsonObject EnvironmentJson(const Environment& environment);
+std::string EnvironmentText(const MachineFacts& environment);
+JsonObject EnvironmentJson(const MachineFacts& environment);
 // Errors: kDamaged naming the field.
-Result<Environment> ReadEnvironment(const Json& json);
-std::vector<std::string> CompilerNames(const Environment& environment);
+Result<MachineFacts> ReadEnvironment(const Json& json);
+std::vector<std::string> CompilerNames(const MachineFacts& environment);
 
 // The variables of `all` ("NAME=value") whose names commands may see, sorted.
 std::vector<std::string> AllowedEnvironment(std::span<const std::string> all);
@@ -86,8 +86,8 @@ struct ProbeCache {
   std::string folder;
   std::string day;  // "2026-01-28"
 };
-Environment CachedProbe(ExecBackend& backend, const ProbeConfig& config, const ProbeCache& cache,
-                        const CancelToken& cancel = {});
+MachineFacts CachedProbe(ExecBackend& backend, const ProbeConfig& config, const ProbeCache& cache,
+                         const CancelToken& cancel = {});
 
 }  // namespace dossier::research
 

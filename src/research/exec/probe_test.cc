@@ -59,8 +59,8 @@ class ProbeTest : public ::testing::Test {
 
 TEST_F(ProbeTest, WithEveryToolAbsentEachFieldHasItsFallback) {  // RSP-14, RSP-T6
   Start();
-  const Environment found = Probe(*backend_, {});
-  EXPECT_EQ(found, Environment{});
+  const MachineFacts found = Probe(*backend_, {});
+  EXPECT_EQ(found, MachineFacts{});
   EXPECT_EQ(found.gpu_info, "nvidia-smi not available");
   EXPECT_EQ(found.cpu_governor, "NA");
   const std::string text = EnvironmentText(found);
@@ -73,7 +73,7 @@ TEST_F(ProbeTest, WithEveryToolAbsentEachFieldHasItsFallback) {  // RSP-14, RSP-
 TEST_F(ProbeTest, WithEveryToolThereItsFactsAreShownOnce) {  // RSP-14, RSP-T6
   ScriptEverything();
   Start({.image = {"/images/x.sif", std::string(64, 'a')}});
-  const Environment found =
+  const MachineFacts found =
       Probe(*backend_, {.environment = {"CUDA_VISIBLE_DEVICES=1", "OMP_NUM_THREADS=4"},
                         .variables_not_shown = 3,
                         .network_probe_host = "example.org",
@@ -136,7 +136,7 @@ TEST_F(ProbeTest, OfACommandThatHangsWhatItSaidBeforeCounts) {  // 4.4: each fie
 TEST_F(ProbeTest, JsonGivesTheSameBack) {
   ScriptEverything();
   Start();
-  const Environment found = Probe(*backend_, {});
+  const MachineFacts found = Probe(*backend_, {});
   const auto again = ReadEnvironment(EnvironmentJson(found));
   ASSERT_THAT(again, Succeeds());
   EXPECT_EQ(*again, found);
@@ -150,7 +150,7 @@ TEST_F(ProbeTest, AProbeIsKeptForItsDayAndImage) {  // 4.4
   ScriptEverything();
   Start();
   const ProbeCache monday{folder_->path() + "/cache", "2026-01-26"};
-  const Environment first = CachedProbe(*backend_, {}, monday);
+  const MachineFacts first = CachedProbe(*backend_, {}, monday);
   const std::size_t asked = script_->commands().size();
   EXPECT_EQ(CachedProbe(*backend_, {}, monday), first);
   EXPECT_EQ(script_->commands().size(), asked);
@@ -216,7 +216,7 @@ TEST(ProbeRealTest, TheLocalSandboxShowsThisMachine) {  // RSP-T6
       !started) {
     GTEST_SKIP() << started.error().message;
   }
-  const Environment found = Probe(**backend, {.environment = environment});
+  const MachineFacts found = Probe(**backend, {.environment = environment});
   EXPECT_THAT(found.os_release, HasSubstr("NAME="));
   EXPECT_THAT(found.available_libs, ::testing::Contains("libc"));
   EXPECT_THAT(found.memory_info, HasSubstr("MemTotal"));

@@ -16,22 +16,22 @@ namespace {
 
 struct TextField {
   std::string_view name;
-  std::string Environment::* member;
+  std::string MachineFacts::* member;
 };
 constexpr std::array<TextField, 13> kTexts = {{
-    {"os_release", &Environment::os_release},
-    {"cpu_info", &Environment::cpu_info},
-    {"memory_info", &Environment::memory_info},
-    {"gpu_info", &Environment::gpu_info},
-    {"assigned_gpu_id", &Environment::assigned_gpu_id},
-    {"cpu_governor", &Environment::cpu_governor},
-    {"numa_config", &Environment::numa_config},
-    {"all_env_vars", &Environment::all_env_vars},
-    {"network_access", &Environment::network_access},
-    {"container_runtime", &Environment::container_runtime},
-    {"singularity_image", &Environment::singularity_image},
-    {"container_digest", &Environment::container_digest},
-    {"workspace_mount", &Environment::workspace_mount},
+    {"os_release", &MachineFacts::os_release},
+    {"cpu_info", &MachineFacts::cpu_info},
+    {"memory_info", &MachineFacts::memory_info},
+    {"gpu_info", &MachineFacts::gpu_info},
+    {"assigned_gpu_id", &MachineFacts::assigned_gpu_id},
+    {"cpu_governor", &MachineFacts::cpu_governor},
+    {"numa_config", &MachineFacts::numa_config},
+    {"all_env_vars", &MachineFacts::all_env_vars},
+    {"network_access", &MachineFacts::network_access},
+    {"container_runtime", &MachineFacts::container_runtime},
+    {"singularity_image", &MachineFacts::singularity_image},
+    {"container_digest", &MachineFacts::container_digest},
+    {"workspace_mount", &MachineFacts::workspace_mount},
 }};
 
 // A value of several lines stands below its name.
@@ -103,7 +103,7 @@ Result<std::vector<ProbedTool>> ReadTools(const Json& json, std::string_view nam
 
 }  // namespace
 
-std::string EnvironmentText(const Environment& environment) {
+std::string EnvironmentText(const MachineFacts& environment) {
   std::string text;
   for (const TextField& field : kTexts) text += Item(field.name, environment.*field.member);
   text += fmt::format("- timeout_seconds: {}\n", environment.timeout_seconds);
@@ -120,7 +120,7 @@ std::string EnvironmentText(const Environment& environment) {
   return text;
 }
 
-JsonObject EnvironmentJson(const Environment& environment) {
+JsonObject EnvironmentJson(const MachineFacts& environment) {
   JsonObject json;
   for (const TextField& field : kTexts) json[field.name] = environment.*field.member;
   json["timeout_seconds"] = environment.timeout_seconds;
@@ -137,8 +137,8 @@ JsonObject EnvironmentJson(const Environment& environment) {
   return json;
 }
 
-Result<Environment> ReadEnvironment(const Json& json) {
-  Environment environment;
+Result<MachineFacts> ReadEnvironment(const Json& json) {
+  MachineFacts environment;
   for (const TextField& field : kTexts) {
     DOSSIER_ASSIGN_OR_RETURN(environment.*field.member, Text(json, field.name, field.name));
   }

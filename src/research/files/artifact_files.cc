@@ -75,7 +75,7 @@ Status WriteFiles(const Artifacts& artifacts, const std::string& workspace) {
     }
     const auto mode = static_cast<unsigned>(std::stoul(file.mode, nullptr, 8));
     DOSSIER_RETURN_IF_ERROR(ReplaceFile(path.string(), {file.content},
-                                        {.mode = mode, .durability = Durability::kOfThisSystem}));
+                                        {.mode = mode, .durability = Durability::kSurvivesCrash}));
   }
   return {};
 }

@@ -59,11 +59,12 @@ struct Artifacts {
   std::vector<std::string> warnings;          // "payload_repaired: …"
 };
 
-// The payload is a reply less its memory block.
+// `payload`: a reply without its memory block.
 Result<Artifacts> ParseArtifacts(std::string_view payload, const ParseContext& context);
 // The same from JSON: from what ArtifactsJson made, too.
 Result<Artifacts> ReadArtifacts(const Json& value, const ParseContext& context);
-// {"phase_artifacts": …, "constraints": …} as 5.2, with all defaults filled in.
+// {"phase_artifacts": …, "constraints": …}, the form in which models give it, with all defaults
+// filled in.
 JsonObject ArtifactsJson(const Artifacts& artifacts);
 
 // Writes the files below `workspace`; before the first byte all are checked: no link leads out, no

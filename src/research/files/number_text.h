@@ -5,7 +5,7 @@
 //   RoundedText(0.123456); // "0.1235": pages, and run times for a person
 //   UsdText(0.00002);      // "0.00002"
 //
-// Nothing that is not 0 is ever written as 0. Thread-safety: pure functions.
+// A value that is not 0 is never written as 0. Thread-safety: pure functions.
 
 #ifndef DOSSIER_RESEARCH_FILES_NUMBER_TEXT_H_
 #define DOSSIER_RESEARCH_FILES_NUMBER_TEXT_H_

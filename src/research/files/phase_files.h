@@ -1,5 +1,5 @@
-// Phase 2 and what the others take from it: files in the workspace, commands with the fields of the
-// build plan filled in, the outputs that must be there.
+// The work of phase 2, and what later phases need of it: writes files into the workspace, fills the
+// fields of the build plan into commands, and finds expected outputs that are missing.
 //
 //   FillCommand("{compiler_selected} {cflags} -o {x}", build)     // "g++ -O3 -o {x}"
 //   const auto missing = MissingOutput(workspace, "working/x_data.npy");

@@ -89,7 +89,7 @@ std::string PromptLogs(std::string_view node) {
 }  // namespace run_files
 
 Status WriteRunFile(const std::string& path, std::string_view content) {
-  return ReplaceFile(path, {content}, {.durability = Durability::kOfThisSystem});
+  return ReplaceFile(path, {content}, {.durability = Durability::kSurvivesCrash});
 }
 
 std::string RunNameOf(std::string_view text) {

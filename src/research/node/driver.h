@@ -35,7 +35,7 @@ struct Driver {
   std::string environment, resources;  // texts, for the report and the paper
   std::string data_overview;           // text of the file; "": none
 
-  const Config& config() const { return *services.config; }
+  const RunConfig& config() const { return *services.config; }
   Caller& caller() const { return *services.caller; }
   RunLog& log() const { return *services.log; }
 };
@@ -56,10 +56,10 @@ Status KeepWarning(const Driver& driver, std::string_view place, std::string war
 // "missing_payload: … (logs/phase_logs/…)": for a person, and for node.failure.
 std::string FailureText(const CallFailure& failure);
 
-// Writes a file of the run folder: to a temporary name, renamed, then journalled. kOfThisSystem:
+// Writes a file of the run folder: to a temporary name, renamed, then journalled. kSurvivesCrash:
 // for what is written again, or can be made again from the journal.
 Status WriteArtefact(const Services& services, const std::string& path, std::string_view content,
-                     Durability durability = Durability::kOfTheDisk);
+                     Durability durability = Durability::kSurvivesPowerLoss);
 // Whether the journal knows this file with this content.
 bool IsArtefact(const Services& services, std::string_view path, std::string_view content);
 

@@ -69,7 +69,7 @@ Result<std::string> Measuring::RunScript(int attempt, const Json& files) {
   }
   last_code_ = reply->script;
   DOSSIER_RETURN_IF_ERROR(WriteOwnFile(place_.workspace, kScript, reply->script));
-  DOSSIER_ASSIGN_OR_RETURN(const CommandResult result,
+  DOSSIER_ASSIGN_OR_RETURN(const ExecResult result,
                            RunInWorkspace(driver_.services,
                                           {.worker = place_.worker,
                                            .workspace = place_.workspace,

@@ -158,7 +158,7 @@ Status KeepNode(const Driver& driver, Node* node) {
   node->usage = driver.log().UsageOf(node->id);
   const JsonObject json = NodeJson(*node);
   DOSSIER_RETURN_IF_ERROR(WriteArtefact(driver.services, run_files::NodeJson(node->id),
-                                        ToPrettyJson(json) + "\n", Durability::kOfThisSystem));
+                                        ToPrettyJson(json) + "\n", Durability::kSurvivesCrash));
   return driver.log().Add("node.finished", node->id, {{"node", json}});
 }
 

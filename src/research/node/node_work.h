@@ -23,10 +23,10 @@ struct NodeMade {
 
 Result<NodeMade> MakeNode(const Driver& driver, const NodeOrder& order, const CancelToken& cancel);
 
-// What all nodes go through after their program ran, reruns too: metric, file, journal.
+// The last step of every node whose program ran, reruns included: measures it and records it.
 Status MeasureInto(const Driver& driver, std::string_view worker, Node* node,
                    const CancelToken& cancel);
-// Gives it what its calls took, then writes it.
+// Adds the usage of the node's calls to it, then writes node.json and the journal.
 Status KeepNode(const Driver& driver, Node* node);
 // From the journal; unset: it is not finished. Errors: kDamaged.
 Result<std::optional<Node>> RecordedNode(const Driver& driver, std::string_view id);

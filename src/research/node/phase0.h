@@ -19,16 +19,16 @@
 
 namespace dossier::research {
 
-// A bare plan, or {"plan": …}; the result is bare, with every key of 5.2. Errors: kInvalidArgument
-// (no JSON object, none of the known keys, a known key of a wrong type).
+// Reads a plan, alone or as {"plan": …}. The result is the plan alone, with every known key.
+// Errors: kInvalidArgument (no JSON object, none of the known keys, a known key of a wrong type).
 Result<Json> ParsePlan(std::string_view payload);
-// What later calls see of it.
+// What later calls are shown of the plan.
 Json PlanSection(const Json& plan);
-// Of time_budget_estimate; 0: none.
+// The plan's time_budget_estimate; 0 if it has none.
 std::int64_t EstimatedSeconds(const Json& plan);
 
-// Asks for the plan, or takes it from the journal; its files are written. A failed call is the
-// node's.
+// Asks a model for the plan, or takes it from the journal, and writes its files. If the call fails,
+// the node fails.
 Status MakePlan(PhaseContext& context);
 
 // The texts of a list in a plan; what is no text is left out.

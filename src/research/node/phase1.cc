@@ -286,7 +286,7 @@ class Installer {
   }
 
   Result<InstallStep> RunStep(const std::string& line, InstallStep::Kind kind) {
-    DOSSIER_ASSIGN_OR_RETURN(const CommandResult result,
+    DOSSIER_ASSIGN_OR_RETURN(const ExecResult result,
                              context_.Run({.command = line, .phase = Phase::kInstall}, log_));
     InstallStep step{.step = static_cast<int>(steps_.size()) + 1,
                      .command = Redact(line),

@@ -36,7 +36,8 @@ struct InstallReply {
 // {command, done, notes}. Errors: kInvalidArgument.
 Result<InstallReply> ParseInstallReply(std::string_view payload);
 
-// Leaves `phase1_steps_summary` of the history in the outcome. A failure is the node's.
+// Runs phase 1 and puts `phase1_steps_summary` into the outcome's history. If it fails, the node
+// fails.
 Status Install(PhaseContext& context);
 
 }  // namespace dossier::research

@@ -6,7 +6,7 @@
 
 #include "base/files/file.h"
 #include "base/text/redact.h"
-#include "memory/store/session.h"
+#include "memory/store/branch_transaction.h"
 #include "research/exec/environment_list.h"
 #include "research/files/cuts.h"
 #include "research/files/phase_files.h"
@@ -70,7 +70,7 @@ Status PhaseContext::CopyData() const {
   return CopyWorkspace(services.data, fmt::format("{}/{}", work.workspace, kInputFolder));
 }
 
-Result<CommandResult> PhaseContext::Run(Command command, PhaseLog& log, std::string_view job) {
+Result<ExecResult> PhaseContext::Run(Command command, PhaseLog& log, std::string_view job) {
   if (!command.time_limit) command.time_limit = Millis(services.config->exec.timeout * 1000);
   if (!job.empty()) {
     const std::string key = Key(job);
@@ -82,7 +82,7 @@ Result<CommandResult> PhaseContext::Run(Command command, PhaseLog& log, std::str
       return services.log->Add(kJobQueued, key, {{"node", work.node_id}, {"job", id}});
     };
   }
-  DOSSIER_ASSIGN_OR_RETURN(CommandResult result, sandbox_->Run(command, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(ExecResult result, sandbox_->Run(command, cancel));
   DOSSIER_RETURN_IF_ERROR(log.Add(command, result));
   return result;
 }
@@ -103,10 +103,11 @@ Status PhaseContext::Remember(Phase phase, std::string_view kind, std::string_vi
                         .text = std::string(text),
                         .ref = work.node_id,
                         .phase = context.phase};
-  return services.memory->Transact(branch, context, [&](memory::Session& session) -> Status {
-    DOSSIER_RETURN_IF_ERROR(session.Add(record));
-    return {};
-  });
+  return services.memory->Transact(branch, context,
+                                   [&](memory::BranchTransaction& session) -> Status {
+                                     DOSSIER_RETURN_IF_ERROR(session.Add(record));
+                                     return {};
+                                   });
 }
 
 Status PhaseContext::Warn(std::string_view text) {

@@ -37,14 +37,14 @@ class PhaseContext {
   void StopSandbox() noexcept;
   // Stops it, and removes the workspace and what was installed.
   Status ClearSandbox();
-  // Into a workspace that no command has worked in; nothing where data are bound, or there are
-  // none.
+  // Copies the run's data into a workspace in which no command has run yet. Does nothing if the
+  // data are bound, or if there are none.
   Status CopyData() const;
   ExecBackend* sandbox() { return sandbox_.get(); }
 
   // A refused or failed command is a result; it is written to `log`. `job` names the command for a
   // cluster's queue; "": it never waits there.
-  Result<CommandResult> Run(Command command, PhaseLog& log, std::string_view job = {});
+  Result<ExecResult> Run(Command command, PhaseLog& log, std::string_view job = {});
 
   // Whether a command of this name was given to a queue, by this process or an earlier one.
   bool HasJob(std::string_view job) const;

@@ -35,7 +35,7 @@ std::string FolderOf(const PhaseContext& context, const BuildPlan& build) {
   return std::string(folder.starts_with('/') ? "" : folder);
 }
 
-std::string HowItFailed(const std::string& line, const CommandResult& result) {
+std::string HowItFailed(const std::string& line, const ExecResult& result) {
   if (!result.refused.empty()) return result.refused;
   if (result.timed_out) {
     return fmt::format("`{}` timed out after {:.0f} s", line, result.seconds);
@@ -47,7 +47,7 @@ std::string HowItFailed(const std::string& line, const CommandResult& result) {
 
 // What a command that failed said: its stderr, or its stdout where that is empty. How it ended is
 // said where its text cannot say it.
-std::string ErrorText(const std::string& line, const CommandResult& result) {
+std::string ErrorText(const std::string& line, const ExecResult& result) {
   const std::string& said = TrimSpace(result.err).empty() ? result.out : result.err;
   std::string text = CutTail(Redact(utf8::Sanitize(said)), kFailureTail);
   const bool was_ended = result.timed_out || result.out_of_memory || result.signal != 0;
@@ -77,7 +77,7 @@ Result<ListOutcome> RunList(PhaseContext& context, const CommandList& list,
                     .phase = list.phase};
     const std::string line = command.command;
     const std::string job = fmt::format("{}/c{}", PhaseName(list.phase), i);
-    DOSSIER_ASSIGN_OR_RETURN(const CommandResult result, context.Run(std::move(command), log, job));
+    DOSSIER_ASSIGN_OR_RETURN(const ExecResult result, context.Run(std::move(command), log, job));
     outcome.seconds += result.seconds;
     outcome.output += Redact(fmt::format("$ {}\n{}", line, OutputText(result)));
     context.Say(fmt::format("{}: {} ({})", list.name, CutText(line, 80), result.status));

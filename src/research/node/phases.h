@@ -35,7 +35,7 @@ namespace dossier::research {
 
 // What every part of a run works with. All of it outlives the parts.
 struct Services {
-  const Config* config = nullptr;
+  const RunConfig* config = nullptr;
   RunLog* log = nullptr;
   Caller* caller = nullptr;
   memory::Store* memory = nullptr;  // null: --no-memory
@@ -75,7 +75,7 @@ struct NodeWork {
 
 struct PhasesOutcome {
   Json phase0_plan;        // null if phase 0 failed
-  Json artifacts;          // as 5.2, checked; null if there are none
+  Json artifacts;          // checked, as ArtifactsJson writes them; null if there are none
   std::string plan, code;  // code: files as prompts show them
   Json history;            // for phase 0 of a child
   std::string term_out;    // of the last command list, the middle cut out

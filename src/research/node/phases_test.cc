@@ -164,7 +164,7 @@ class PhasesTest : public ::testing::Test {
   }
 
   std::optional<TempFolder> folder_;
-  Config config_;
+  RunConfig config_;
   NodeWork work_;
   FakeCaller caller_;
   std::shared_ptr<CommandScript> script_ = std::make_shared<CommandScript>();
@@ -595,7 +595,7 @@ TEST_F(PhasesTest, ALinkInPlaceOfTheMarkLeadsNowhere) {  // RSP-23
   script_->On("evil").Does([&](const Command&, const std::string& workspace, const CancelToken&) {
     (void)RemoveAll(workspace + "/.dossier");
     std::filesystem::create_directory_symlink(folder_->path(), workspace + "/.dossier");
-    return Result<CommandResult>(CommandResult{.status = 0});
+    return Result<ExecResult>(ExecResult{.status = 0});
   });
   caller_.Next("phase0_plan", R"({"goal_summary": "x"})");
   caller_.Next("phase1_step0", R"({"command": "evil", "done": true})");

@@ -143,15 +143,15 @@ TEST_F(PlotsTest, AScriptThatPythonCannotReadIsRepairedOnce) {  // 4.2: plotting
   int runs = 0;
   rig_.script->On("python3 plot.py")
       .Does([&](const Command&, const std::string& workspace,
-                const CancelToken&) -> Result<CommandResult> {
+                const CancelToken&) -> Result<ExecResult> {
         ++runs;
         const std::string code = *ReadFile(workspace + "/plot.py");
         if (code.starts_with(">>>")) {
-          return CommandResult{.status = 1, .err = "SyntaxError: invalid syntax\n"};
+          return ExecResult{.status = 1, .err = "SyntaxError: invalid syntax\n"};
         }
         static_cast<void>(MakeFolders(workspace + "/working"));
         static_cast<void>(WriteFileAtomic(workspace + "/working/a.png", TinyPng()));
-        return CommandResult{.status = 0};
+        return ExecResult{.status = 0};
       });
   rig_.services.vision = Services::Vision::kNo;
   Reply("plotting_code", "```python\n>>> print(1)\n1\n```");
@@ -188,8 +188,8 @@ class RecordingBackend final : public ExecBackend {
     *spec_ = spec;
     return {};
   }
-  Result<CommandResult> Run(const Command&, const CancelToken&) override {
-    return CommandResult{.status = 0};
+  Result<ExecResult> Run(const Command&, const CancelToken&) override {
+    return ExecResult{.status = 0};
   }
   Result<ImageRef> Snapshot(std::string_view) override { return ImageRef(); }
   SandboxFacts Facts() const override { return {}; }

@@ -11,7 +11,7 @@
 namespace dossier::research {
 namespace {
 
-bool IsUnreadable(const CommandResult& result) {
+bool IsUnreadable(const ExecResult& result) {
   constexpr std::array<std::string_view, 3> kNames = {
       "SyntaxError:", "IndentationError:", "TabError:"};
   if (result.status == 0) return false;
@@ -33,7 +33,7 @@ std::optional<Repair> RepairOnce(const std::string& code) {
   return {};
 }
 
-std::string FailureOf(const CommandResult& result) {
+std::string FailureOf(const ExecResult& result) {
   if (result.status == 0) return {};
   const std::string why = result.timed_out          ? "ran into its time limit"
                           : result.out_of_memory    ? "ran out of memory"
@@ -57,7 +57,7 @@ Result<ScriptRun> RunScript(const Services& services, const WorkspacePlace& plac
   while (true) {
     DOSSIER_RETURN_IF_ERROR(MakeFolders(place.workspace));
     DOSSIER_RETURN_IF_ERROR(WriteOwnFile(place.workspace, file, run.code));
-    DOSSIER_ASSIGN_OR_RETURN(const CommandResult result,
+    DOSSIER_ASSIGN_OR_RETURN(const ExecResult result,
                              RunInWorkspace(services, closed, command, cancel));
     run.failure = FailureOf(result);
     run.output = CutTail(result.out + result.err, kCommandSummary);

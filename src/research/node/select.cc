@@ -236,7 +236,7 @@ std::size_t SlotRandom::Index(std::size_t n) {
   return static_cast<std::size_t>(Next() * static_cast<double>(n));
 }
 
-SearchConfig SearchOf(const Config& config) {
+SearchConfig SearchOf(const RunConfig& config) {
   return {.seed = config.seed,
           .num_workers = config.num_workers,
           .num_drafts = config.num_drafts,

@@ -28,7 +28,7 @@ struct SearchConfig {
   std::string primary_metric;
 };
 
-SearchConfig SearchOf(const Config& config);
+SearchConfig SearchOf(const RunConfig& config);
 
 struct StageState {
   int stage = 1;     // 1 to 4

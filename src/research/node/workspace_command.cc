@@ -6,8 +6,8 @@
 
 namespace dossier::research {
 
-Result<CommandResult> RunInWorkspace(const Services& services, const WorkspacePlace& place,
-                                     const Command& command, const CancelToken& cancel) {
+Result<ExecResult> RunInWorkspace(const Services& services, const WorkspacePlace& place,
+                                  const Command& command, const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<ExecBackend> backend,
                            services.backend(place.worker));
   SandboxSpec spec{
@@ -23,7 +23,7 @@ Result<CommandResult> RunInWorkspace(const Services& services, const WorkspacePl
                           place.environment.end());
   spec.binds.insert(spec.binds.end(), place.binds.begin(), place.binds.end());
   DOSSIER_RETURN_IF_ERROR(backend->Start(spec));
-  Result<CommandResult> result = backend->Run(command, cancel);
+  Result<ExecResult> result = backend->Run(command, cancel);
   backend->Stop();
   return result;
 }

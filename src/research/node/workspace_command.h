@@ -2,7 +2,7 @@
 // one that draws them.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(
-//       const CommandResult drawn,
+//       const ExecResult drawn,
 //       RunInWorkspace(services, {.worker = "worker-0", .workspace = folder},
 //                      {.argv = {"python3", "plot.py"}}, cancel));
 //   if (drawn.status != 0) return Failed(drawn.err);
@@ -30,8 +30,8 @@ struct WorkspacePlace {
   std::optional<NetworkPolicy> network;  // unset: exec.network
 };
 
-Result<CommandResult> RunInWorkspace(const Services& services, const WorkspacePlace& place,
-                                     const Command& command, const CancelToken& cancel);
+Result<ExecResult> RunInWorkspace(const Services& services, const WorkspacePlace& place,
+                                  const Command& command, const CancelToken& cancel);
 
 }  // namespace dossier::research
 

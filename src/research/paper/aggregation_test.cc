@@ -82,10 +82,10 @@ TEST_F(AggregationTest, AFolderOfFiguresThatIsALinkIsNotRead) {  // RSP-41
   rig_.Write("elsewhere/secret.png", TinyPng());
   rig_.script->On("python3 aggregate.py")
       .Does([&](const Command&, const std::string& workspace,
-                const CancelToken&) -> Result<CommandResult> {
+                const CancelToken&) -> Result<ExecResult> {
         std::filesystem::remove(workspace + "/figures");
         std::filesystem::create_symlink(rig_.folder() + "/elsewhere", workspace + "/figures");
-        return CommandResult{.status = 0};
+        return ExecResult{.status = 0};
       });
   rig_.caller.Reply("plot_aggregation", Script("1"));
   const Aggregation made = Make();

@@ -77,7 +77,7 @@ Result<const LatexTool*> FindTool(const Services& services, const WorkspacePlace
     command += fmt::format("command -v {} >/dev/null && echo {}; ", tool.program, tool.program);
   }
   DOSSIER_ASSIGN_OR_RETURN(
-      const CommandResult found,
+      const ExecResult found,
       RunInWorkspace(services, place, {.command = command + "true", .time_limit = kLatexTime},
                      cancel));
   const std::vector<std::string_view> names = Split(found.out, '\n');
@@ -131,7 +131,7 @@ Result<LatexBuild> BuildLatex(const Services& services, const LatexSources& sour
     return built;
   }
   DOSSIER_ASSIGN_OR_RETURN(
-      const CommandResult result,
+      const ExecResult result,
       RunInWorkspace(services, place,
                      {.command = std::string(tool->command), .time_limit = kLatexTime}, cancel));
   const auto log = ReadWorkspaceFile(place.workspace, "paper.log", kMaxPdf);

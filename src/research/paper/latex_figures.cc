@@ -6,14 +6,14 @@
 namespace dossier::research {
 namespace {
 
-struct Environment {
+struct MachineFacts {
   std::size_t begin = 0, end = 0;  // bytes, with \begin and \end
   std::vector<LatexUse> uses;      // inside
 };
 
 // Outermost figure environments; of two columns, too.
-std::vector<Environment> FigureEnvironments(std::string_view tex) {
-  std::vector<Environment> found;
+std::vector<MachineFacts> FigureEnvironments(std::string_view tex) {
+  std::vector<MachineFacts> found;
   const std::string clean = WithoutComments(tex);
   bool inside = false;
   for (LatexUse& use : ScanLatex(clean)) {
@@ -44,7 +44,7 @@ bool RefersTo(std::string_view paragraph, std::string_view label) {
 std::vector<PaperFigure> FiguresOf(std::string_view tex) {
   std::vector<PaperFigure> figures;
   const std::string clean = WithoutComments(tex);
-  for (const Environment& environment : FigureEnvironments(tex)) {
+  for (const MachineFacts& environment : FigureEnvironments(tex)) {
     PaperFigure figure;
     for (const LatexUse& use : environment.uses) {
       if (use.command == "includegraphics") figure.images.push_back(use.argument);
@@ -68,7 +68,7 @@ std::string WithoutFigure(std::string_view tex, std::string_view image) {
   const std::string name(image);
   const std::span<const std::string> names(&name, 1);
   std::string kept(tex);
-  std::vector<Environment> environments = FigureEnvironments(tex);
+  std::vector<MachineFacts> environments = FigureEnvironments(tex);
   for (auto environment = environments.rbegin(); environment != environments.rend();
        ++environment) {
     std::vector<const LatexUse*> images;

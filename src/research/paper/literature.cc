@@ -106,7 +106,7 @@ std::string FileOf(int round) {
 }  // namespace
 
 bool Literature::HasSource() const {
-  const Config& config = *services_.config;
+  const RunConfig& config = *services_.config;
   return !config.citation_bibtex.empty() || !config.citation_search_url.empty();
 }
 

@@ -43,17 +43,17 @@ class WriteupTest : public ::testing::Test {
     rig_.script->On("command -v *").Says("latexmk\npdflatex\n");
     rig_.script->On("latexmk *")
         .Does([](const Command&, const std::string& folder,
-                 const CancelToken&) -> Result<CommandResult> {
+                 const CancelToken&) -> Result<ExecResult> {
           const std::string tex = *ReadFile(folder + "/paper.tex");
           if (tex.find("\\bad") != std::string::npos) {
             static_cast<void>(
                 WriteFileAtomic(folder + "/paper.log", "! Undefined control sequence.\nl.4 \\bad"));
-            return CommandResult{.status = 12};
+            return ExecResult{.status = 12};
           }
           static_cast<void>(WriteFileAtomic(folder + "/paper.pdf", "%PDF-1.5 " + tex));
           static_cast<void>(WriteFileAtomic(folder + "/paper.log",
                                             "Output written on paper.pdf (9 pages, 12 bytes).\n"));
-          return CommandResult{.status = 0};
+          return ExecResult{.status = 0};
         });
   }
 

@@ -196,7 +196,7 @@ JsonObject ResourceIndexJson(const ResourceIndex& index) {
 Status RememberResources(const ResourceIndex& index, memory::Store& store) {
   return store.Transact(
       memory::kRootBranch, {.actor = memory::Actor::kSystem, .phase = "resources"},
-      [&](memory::Session& session) -> Status {
+      [&](memory::BranchTransaction& session) -> Status {
         const std::pair<std::string_view, std::string> keys[] = {
             {"RESOURCE_INDEX", ResourceIndexText(index)},
             {"resource_digest", index.digest},

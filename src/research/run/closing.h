@@ -22,7 +22,7 @@ struct Closed {
   std::string reason;  // of a failure
 };
 
-// What a run that asks again for what failed has been told, over all of its resumes.
+// How often the run was told to try again what failed, over all of its resumes.
 Result<int> RetriesOf(const RunLog& log);
 
 Result<Closed> CloseRun(const Driver& driver, const RunResults& results, const ReportFacts& facts,

@@ -92,7 +92,7 @@ JsonObject TokenTracker(std::span<const store::Event> events) {
           {"roles", std::move(by_role)}};
 }
 
-model::LedgerLimits LimitsLeft(const Config& config, const RunSpend& spent, const Clock& clock) {
+model::LedgerLimits LimitsLeft(const RunConfig& config, const RunSpend& spent, const Clock& clock) {
   model::LedgerLimits limits;
   if (config.max_tokens) {
     limits.tokens = std::max<std::int64_t>(*config.max_tokens - spent.tokens, 0);
@@ -109,7 +109,7 @@ model::LedgerLimits LimitsLeft(const Config& config, const RunSpend& spent, cons
   return limits;
 }
 
-std::string ReachedLimit(const Config& config, const RunSpend& spent) {
+std::string ReachedLimit(const RunConfig& config, const RunSpend& spent) {
   const double usd = static_cast<double>(spent.nano_usd.value_or(0)) / kNano;
   if (config.max_cost_usd && usd >= *config.max_cost_usd) {
     return fmt::format("cost: {} of {} USD", UsdText(usd), UsdText(*config.max_cost_usd));

@@ -1,4 +1,5 @@
-// What a run may spend yet, when it goes on with an earlier one, and the end of its time.
+// What a run may still spend, counting what earlier processes of the same run have spent, and its
+// deadline.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const RunSpend spent, SpendOf(*log));
 //   model::Ledger ledger(LimitsLeft(config, spent, *clock), clock);
@@ -65,10 +66,10 @@ class SpendCounter {
 // token_tracker.json: calls, tokens and cost by role, and their sum.
 JsonObject TokenTracker(std::span<const store::Event> events);
 
-model::LedgerLimits LimitsLeft(const Config& config, const RunSpend& spent, const Clock& clock);
+model::LedgerLimits LimitsLeft(const RunConfig& config, const RunSpend& spent, const Clock& clock);
 
 // The limit that the run has reached, for a person: "cost: 1.0200 of 1.00 USD"; "": none.
-std::string ReachedLimit(const Config& config, const RunSpend& spent);
+std::string ReachedLimit(const RunConfig& config, const RunSpend& spent);
 
 // Cancels the source when the time of the ledger is over, until it is destroyed.
 class Deadline {

@@ -47,7 +47,7 @@ TEST(RunBudgetTest, OneUnknownPriceMakesTheSumUnknown) {
 }
 
 TEST(RunBudgetTest, LimitsAreOfTheWholeRun) {  // RSP-46
-  Config config;
+  RunConfig config;
   config.max_tokens = 1000;
   config.max_cost_usd = 2e-6;
   const RunSpend spend{.tokens = 400, .nano_usd = 500};
@@ -61,7 +61,7 @@ TEST(RunBudgetTest, LimitsAreOfTheWholeRun) {  // RSP-46
 }
 
 TEST(RunBudgetTest, TheDeadlineCancelsWhatRuns) {  // RSP-46
-  Config config;
+  RunConfig config;
   config.max_seconds = 0;
   const model::Ledger ledger(LimitsLeft(config, {}, *SystemClock()), SystemClock());
   CancelSource source;

@@ -109,7 +109,7 @@ Status OpenMemory(const RunOrder& order, const MemoryOptions& options, RunSetup*
 
 // What templates say of the run (CallerOptions::variables).
 std::map<std::string, std::string> Variables(const RunOrder& order) {
-  const Config& config = order.config;
+  const RunConfig& config = order.config;
   std::map<std::string, std::string> variables = {
       {"mount", config.exec.workspace_mount},
       {"output_name", OutputName(order.folder.substr(order.folder.rfind('/') + 1))},
@@ -170,8 +170,8 @@ ProbeConfig ProbeOf(const RunOrder& order, const std::vector<std::string>& allow
           .timeout_seconds = exec.timeout};
 }
 
-Result<Environment> ProbeNow(const RunOrder& order, const ProbeConfig& config,
-                             const CancelToken& cancel) {
+Result<MachineFacts> ProbeNow(const RunOrder& order, const ProbeConfig& config,
+                              const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<ExecBackend> backend, order.backend(kProbeWorker));
   const std::string workspace = InFolder(order, run_files::Worker(kProbeWorker)) + "/probe";
   DOSSIER_RETURN_IF_ERROR(backend->Start({.workspace = workspace,
@@ -180,16 +180,16 @@ Result<Environment> ProbeNow(const RunOrder& order, const ProbeConfig& config,
                                           .network = config.network,
                                           .image = order.config.exec.singularity_image}));
   const std::string day = FormatTime(order.clock->WallNow()).substr(0, 10);
-  const Environment found = order.probe_cache.empty()
-                                ? Probe(*backend, config, cancel)
-                                : CachedProbe(*backend, config, {order.probe_cache, day}, cancel);
+  const MachineFacts found = order.probe_cache.empty()
+                                 ? Probe(*backend, config, cancel)
+                                 : CachedProbe(*backend, config, {order.probe_cache, day}, cancel);
   backend->Stop();
   if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
   return found;
 }
 
 // A resumed run goes on in the image that it began with.
-Status CheckImage(const RunOrder& order, const Environment& before) {
+Status CheckImage(const RunOrder& order, const MachineFacts& before) {
   if (before.container_digest == "NA") return {};
   DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<ExecBackend> backend, order.backend(kProbeWorker));
   const std::string workspace = InFolder(order, run_files::Worker(kProbeWorker)) + "/probe";
@@ -202,7 +202,7 @@ Status CheckImage(const RunOrder& order, const Environment& before) {
 Status FindMachine(const RunOrder& order, RunSetup* setup, const CancelToken& cancel) {
   Services& services = setup->driver.services;
   services.environment = AllowedEnvironment(order.environment);
-  Environment found;
+  MachineFacts found;
   DOSSIER_ASSIGN_OR_RETURN(const auto event, setup->log->Recorded("probe.done", "probe"));
   if (event) {
     const Json* recorded = Find(event->data, "environment");
@@ -295,7 +295,7 @@ Services::Vision VisionOf(const RunOrder& order) {
                                                            : Services::Vision::kNo;
 }
 
-JsonObject Domain(const Config& config) {
+JsonObject Domain(const RunConfig& config) {
   JsonObject domain{
       {"language", config.exec.language},
       {"phase_mode", config.exec.phase_mode == PhaseMode::kSplit ? "split" : "single"},

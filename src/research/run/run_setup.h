@@ -22,7 +22,7 @@
 namespace dossier::research {
 
 struct RunSetup {
-  Config config;
+  RunConfig config;
   Idea idea;
   std::optional<RunLock> lock;
   std::unique_ptr<RunLog> log;

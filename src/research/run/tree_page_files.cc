@@ -115,7 +115,7 @@ PageStage ReadPageStage(const std::string& run_folder, const StageResults& stage
 std::string PrimaryMetric(const std::string& folder) {
   const std::string path = fmt::format("{}/{}", folder, run_files::kConfig);
   const auto text = ReadFile(path);
-  const auto config = text ? ReadConfig(*text, path, {}) : Result<Config>(Config());
+  const auto config = text ? ReadConfig(*text, path, {}) : Result<RunConfig>(RunConfig());
   return config ? config->primary_metric : "";
 }
 

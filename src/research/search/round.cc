@@ -121,7 +121,7 @@ Status Remember(const Driver& driver, const Node& node) {
                         .phase = "result"};
   DOSSIER_RETURN_IF_ERROR(driver.services.memory->Transact(
       node.branch_id, {.actor = memory::Actor::kSystem, .node_id = node.id, .phase = "result"},
-      [&](memory::Session& session) -> Status {
+      [&](memory::BranchTransaction& session) -> Status {
         DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const memory::RecordWrite written,
                                  session.Add(record));
         return {};

@@ -1,4 +1,5 @@
-// The best program of a stage again, with other seeds: how far its metric can be trusted.
+// Runs the best program of a stage again with other seeds, to see how far its metric can be
+// trusted.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Json statistics,
 //       RunSeeds(driver, {.stage = 1, .name = name, .round = 4, .best = best.id}, &tree, cancel));

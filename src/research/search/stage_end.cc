@@ -81,7 +81,7 @@ Status WriteStageFiles(const Driver& driver, const StageResults& stage) {
     // Its file was written before it had children.
     DOSSIER_RETURN_IF_ERROR(WriteArtefact(driver.services, run_files::NodeJson(node.id),
                                           ToPrettyJson(nodes.back()) + "\n",
-                                          Durability::kOfThisSystem));
+                                          Durability::kSurvivesCrash));
   }
   const JsonObject journal{
       {"stage", stage.name}, {"best_node", stage.best_node}, {"nodes", std::move(nodes)}};

@@ -143,8 +143,8 @@ Result<SubstageStep> Substage::Decide(std::int64_t made, const CancelToken& canc
   }
   if (step == StageStep::kDone) return SubstageStep::kStageDone;
   if (step == StageStep::kAsk) {
-    DOSSIER_ASSIGN_OR_RETURN(const Completion answer, AskCompletion(driver_, View(), cancel));
-    if (answer.state == Completion::State::kComplete) return SubstageStep::kStageDone;
+    DOSSIER_ASSIGN_OR_RETURN(const StageCompletion answer, AskCompletion(driver_, View(), cancel));
+    if (answer.state == StageCompletion::State::kComplete) return SubstageStep::kStageDone;
   }
   if (LeftHere() > 0) return SubstageStep::kGoOn;
   DOSSIER_ASSIGN_OR_RETURN(const Progression next, AskProgression(driver_, View(), cancel));

@@ -134,8 +134,8 @@ std::string_view MainGoals(int stage) {
   return kGoals[static_cast<std::size_t>(stage - 1)];
 }
 
-Result<Completion> AskCompletion(const Driver& driver, const StageView& view,
-                                 const CancelToken& cancel) {
+Result<StageCompletion> AskCompletion(const Driver& driver, const StageView& view,
+                                      const CancelToken& cancel) {
   CallRequest request = Question(driver, view, "stage_completion");
   request.sections = {
       {"goals", Json(view.goals)},
@@ -144,8 +144,9 @@ Result<Completion> AskCompletion(const Driver& driver, const StageView& view,
       {view.stage == 4 ? "ablations" : "datasets", Json(Tested(view))}};
   DOSSIER_ASSIGN_OR_RETURN(const Json reply,
                            AskRunJson(driver, request, "taken as not complete", cancel));
-  Completion answer{.reasoning = StringOf(reply, "reasoning")};
-  if (FindBool(reply, "is_complete").value_or(false)) answer.state = Completion::State::kComplete;
+  StageCompletion answer{.reasoning = StringOf(reply, "reasoning")};
+  if (FindBool(reply, "is_complete").value_or(false))
+    answer.state = StageCompletion::State::kComplete;
   return answer;
 }
 

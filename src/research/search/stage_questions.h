@@ -1,7 +1,7 @@
 // What the manager of a run asks about a stage as a whole.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const Completion answer, AskCompletion(driver, view, cancel));
-//   if (answer.state == Completion::State::kComplete) break;
+//   DOSSIER_ASSIGN_OR_RETURN(const StageCompletion answer, AskCompletion(driver, view, cancel));
+//   if (answer.state == StageCompletion::State::kComplete) break;
 //
 // A reply that does not hold is a warning and the cautious answer: not
 // complete, not ready, the main goals, the best by metric, no text. Errors: those of Caller::Call.
@@ -31,12 +31,12 @@ struct StageView {
 
 std::string_view MainGoals(int stage);
 
-struct Completion {
+struct StageCompletion {
   enum class State : std::uint8_t { kNotComplete, kComplete } state = State::kNotComplete;
   std::string reasoning;
 };
-Result<Completion> AskCompletion(const Driver& driver, const StageView& view,
-                                 const CancelToken& cancel);
+Result<StageCompletion> AskCompletion(const Driver& driver, const StageView& view,
+                                      const CancelToken& cancel);
 
 enum class Progression : std::uint8_t { kNextStage, kSubstage };
 Result<Progression> AskProgression(const Driver& driver, const StageView& view,

@@ -30,8 +30,8 @@ constexpr std::pair<std::string_view, double> kTemperatures[] = {
     {"report", 1.0}, {"cite", 1.0},     {"write", 1.0}, {"review", 0.75}, {"memory", 0.3},
 };
 
-Config Defaults() {
-  Config config;
+RunConfig Defaults() {
+  RunConfig config;
   for (const auto& [role, temperature] : kTemperatures) {
     config.roles[std::string(role)].temperature = temperature;
   }
@@ -231,7 +231,7 @@ std::string FolderOf(const Origin& origin) {
 
 class TreeReader {
  public:
-  TreeReader(std::string_view flag_folder, Config* out) : flag_folder_(flag_folder), out_(out) {}
+  TreeReader(std::string_view flag_folder, RunConfig* out) : flag_folder_(flag_folder), out_(out) {}
 
   Status Read(const Value& value, const std::string& path) {
     if (const Key* key = FindKey(path)) return ReadKey(*key, value);
@@ -288,7 +288,7 @@ class TreeReader {
   }
 
   std::string flag_folder_;
-  Config* out_;
+  RunConfig* out_;
 };
 
 void SetOrigin(const Origin& origin, Value* value) {
@@ -313,7 +313,7 @@ Status Override(std::string_view setting, Value* root) {
 }
 
 // Beyond what each key can check alone.
-Status CheckTogether(const Config& config, std::string_view file) {
+Status CheckTogether(const RunConfig& config, std::string_view file) {
   const std::string& mount = config.exec.workspace_mount;
   const bool plain = mount == std::filesystem::path(mount).lexically_normal() &&
                      mount.find_first_of(":,\n") == std::string::npos;
@@ -334,8 +334,8 @@ Status CheckTogether(const Config& config, std::string_view file) {
   return {};
 }
 
-Json ValueOf(const Key& key, const Config& config) {
-  Config copy = config;  // places are those of a Config that may be changed
+Json ValueOf(const Key& key, const RunConfig& config) {
+  RunConfig copy = config;  // places are those of a RunConfig that may be changed
   return std::visit([&](const auto* place) { return Writer{key}(place); }, key.at(copy));
 }
 
@@ -360,8 +360,8 @@ void WriteKey(std::string_view name, const Json& value, std::vector<std::string>
 
 }  // namespace
 
-Result<Config> ReadConfig(std::string_view yaml, std::string_view file,
-                          std::span<const std::string> settings, std::string_view folder) {
+Result<RunConfig> ReadConfig(std::string_view yaml, std::string_view file,
+                             std::span<const std::string> settings, std::string_view folder) {
   DOSSIER_ASSIGN_OR_RETURN(YamlNode node, ParseYaml(yaml, file));
   Value root = node.kind == YamlNode::Kind::kNull
                    ? MakeMap({})
@@ -369,13 +369,13 @@ Result<Config> ReadConfig(std::string_view yaml, std::string_view file,
   for (const std::string& setting : settings) {
     DOSSIER_RETURN_IF_ERROR(Override(setting, &root));
   }
-  Config out = Defaults();
+  RunConfig out = Defaults();
   DOSSIER_RETURN_IF_ERROR(TreeReader(folder, &out).Read(root, ""));
   DOSSIER_RETURN_IF_ERROR(CheckTogether(out, file));
   return out;
 }
 
-std::string ConfigYaml(const Config& config) {
+std::string ConfigYaml(const RunConfig& config) {
   std::string out;
   std::vector<std::string> open;
   for (const Key& key : Keys()) {
@@ -389,7 +389,7 @@ std::string ConfigYaml(const Config& config) {
   return out;
 }
 
-JsonObject FrozenDigests(const Config& config) {
+JsonObject FrozenDigests(const RunConfig& config) {
   constexpr std::size_t kDigits = 16;
   JsonObject out;
   const auto add = [&](const std::string& name, const Json& value) {
@@ -404,7 +404,7 @@ JsonObject FrozenDigests(const Config& config) {
   return out;
 }
 
-std::vector<std::string> FrozenDifferences(const JsonObject& before, const Config& now) {
+std::vector<std::string> FrozenDifferences(const JsonObject& before, const RunConfig& now) {
   std::vector<std::string> out;
   const JsonObject after = FrozenDigests(now);
   for (const auto& [name, digest] : after) {
@@ -418,7 +418,7 @@ std::vector<std::string> FrozenDifferences(const JsonObject& before, const Confi
   return out;
 }
 
-std::vector<std::string> FrozenDifferences(const Config& before, const Config& now) {
+std::vector<std::string> FrozenDifferences(const RunConfig& before, const RunConfig& now) {
   return FrozenDifferences(FrozenDigests(before), now);
 }
 

@@ -1,6 +1,7 @@
 // The settings of a run: config.yaml of the run folder, with the defaults of keys that it lacks.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(Config config, ReadConfig(yaml, "my.yml", {"agent.num_workers=2"}));
+//   DOSSIER_ASSIGN_OR_RETURN(RunConfig config,
+//                            ReadConfig(yaml, "my.yml", {"agent.num_workers=2"}));
 //   DOSSIER_RETURN_IF_ERROR(WriteFile(folder + "/config.yaml", ConfigYaml(config)));
 //
 // Plain data. Errors: kConfig, "FILE:LINE:COL: reason", for an unknown key with the nearest name;
@@ -63,7 +64,7 @@ struct StageCap {
   std::optional<std::int64_t> max_iters;  // nodes; unset: agent.steps
 };
 
-struct Config {
+struct RunConfig {
   ExecConfig exec;
 
   int num_workers = 4;              // slots of a round
@@ -112,13 +113,13 @@ struct Config {
 
 // `settings` are KEY=VALUE of --set, the later one holds; they win over the file. Relative paths
 // start at the file's folder, those of settings at `folder`.
-Result<Config> ReadConfig(std::string_view yaml, std::string_view file,
-                          std::span<const std::string> settings, std::string_view folder = {});
+Result<RunConfig> ReadConfig(std::string_view yaml, std::string_view file,
+                             std::span<const std::string> settings, std::string_view folder = {});
 // As YAML that ReadConfig reads back, every key with its value.
-std::string ConfigYaml(const Config& config);
+std::string ConfigYaml(const RunConfig& config);
 // The keys in which `now` differs from `before`, but for those that a resume may change: limits,
 // models, max_parallel.
-std::vector<std::string> FrozenDifferences(const Config& before, const Config& now);
+std::vector<std::string> FrozenDifferences(const RunConfig& before, const RunConfig& now);
 
 }  // namespace dossier::research
 

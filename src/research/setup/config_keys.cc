@@ -15,7 +15,7 @@ using Resume = Key::Resume;
 constexpr double kMostSeconds = 1e9;  // 31 years
 
 // A row's place: AT(exec.timeout).
-#define DOSSIER_AT(field) [](Config& config) -> Target { return &config.field; }
+#define DOSSIER_AT(field) [](RunConfig& config) -> Target { return &config.field; }
 
 std::vector<Key> ExecKeys() {
   return {
@@ -91,17 +91,17 @@ std::vector<Key> AgentKeys() {
   for (std::size_t stage = 0; stage < 4; ++stage) {
     keys.push_back(
         {.name = fmt::format("agent.stages.stage{}_max_iters", stage + 1),
-         .at = [stage](Config& config) -> Target { return &config.stages[stage].max_iters; },
+         .at = [stage](RunConfig& config) -> Target { return &config.stages[stage].max_iters; },
          .low = 1});
   }
   for (const std::string_view role : Roles()) {
     const std::string name(role);
     keys.push_back({.name = fmt::format("agent.{}.model", name),
-                    .at = [name](Config& config) -> Target { return &config.roles[name].model; },
+                    .at = [name](RunConfig& config) -> Target { return &config.roles[name].model; },
                     .resume = Resume::kMayChange});
     keys.push_back(
         {.name = fmt::format("agent.{}.temp", name),
-         .at = [name](Config& config) -> Target { return &config.roles[name].temperature; },
+         .at = [name](RunConfig& config) -> Target { return &config.roles[name].temperature; },
          .high = 2,
          .resume = Resume::kMayChange});
   }

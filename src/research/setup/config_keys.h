@@ -32,7 +32,7 @@ using Target =
 
 struct Key {
   std::string name;  // dotted
-  std::function<Target(Config&)> at;
+  std::function<Target(RunConfig&)> at;
   double low = 0, high = std::numeric_limits<double>::infinity();  // of numbers
   std::vector<std::string_view> words = {};                        // the only ones, if not empty
   // kPath: relative to the file that says it; kSize: "4G".
@@ -45,8 +45,8 @@ const Key* FindKey(std::string_view name);
 
 // What a resume may not change, as {"exec.timeout": "HASH"}: for the journal, which the run
 // folder's files are compared with.
-JsonObject FrozenDigests(const Config& config);
-std::vector<std::string> FrozenDifferences(const JsonObject& before, const Config& now);
+JsonObject FrozenDigests(const RunConfig& config);
+std::vector<std::string> FrozenDifferences(const JsonObject& before, const RunConfig& now);
 
 // "code", "feedback", …: the closed list of who may ask a model.
 std::span<const std::string_view> Roles();

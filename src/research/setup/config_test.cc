@@ -10,14 +10,14 @@ namespace {
 
 using ::dossier::testing::FailsWith;
 
-Config Read(std::string_view yaml, const std::vector<std::string>& settings = {}) {
+RunConfig Read(std::string_view yaml, const std::vector<std::string>& settings = {}) {
   auto config = ReadConfig(yaml, "/home/ann/my.yml", settings, "/home/ann/here");
   EXPECT_TRUE(config) << config.error().message;
-  return config ? *config : Config{};
+  return config ? *config : RunConfig{};
 }
 
 TEST(ConfigTest, AnEmptyFileGivesTheDefaultsOfTheSpecification) {
-  const Config config = Read("");
+  const RunConfig config = Read("");
   EXPECT_EQ(config.exec.timeout, 3600);
   EXPECT_EQ(config.exec.network, NetworkPolicy::kPhase1);
   EXPECT_EQ(config.num_workers, 4);
@@ -32,7 +32,7 @@ TEST(ConfigTest, AnEmptyFileGivesTheDefaultsOfTheSpecification) {
 }
 
 TEST(ConfigTest, TheFileAndThenSettingsAreReadEachPathFromItsOwnFolder) {
-  const Config config = Read(
+  const RunConfig config = Read(
       "exec: {timeout: 60, phase_mode: single, network: never, resources: res.yml,\n"
       "       container_extra_args: [--cleanenv], slurm: {time: '01:00:00'}, memory_bytes: 2G}\n"
       "agent:\n"
@@ -113,13 +113,13 @@ TEST(ConfigTest, APlaceThatNoProgramCouldUseIsRefused) {
 }
 
 TEST(ConfigTest, WhatIsWrittenReadsBackTheSame) {
-  const Config config = Read(
+  const RunConfig config = Read(
       "exec: {language: \"c: # 1\", singularity_image: a.sif, slurm: {time: '1'}}\n"
       "agent: {max_parallel: 3, steps: 7, stages: {stage2_max_iters: none}}\n"
       "memory: {retrieval_k: 3, pressure_thresholds: {medium: 0.5}, paper_section_count: 5}\n"
       "limits: {max_tokens: 100}\n");
   const std::string yaml = ConfigYaml(config);
-  const Config again = Read(yaml);
+  const RunConfig again = Read(yaml);
   EXPECT_EQ(ConfigYaml(again), yaml);
   EXPECT_TRUE(FrozenDifferences(config, again).empty());
   EXPECT_EQ(again.exec.language, "c: # 1");
@@ -138,7 +138,7 @@ TEST(ConfigTest, ANumberThatDoesNotFitIsRefused) {
 
 // RSP-48: limits, models and max_parallel only.
 TEST(ConfigTest, AResumeMayChangeLimitsModelsAndParallelismAndNothingElse) {
-  const Config before = Read("");
+  const RunConfig before = Read("");
   EXPECT_TRUE(FrozenDifferences(before, Read("", {"limits.max_cost_usd=9", "agent.code.model=m",
                                                   "agent.code.temp=0", "agent.max_parallel=1"}))
                   .empty());

@@ -8,41 +8,41 @@
 namespace dossier::research {
 namespace {
 
-using memory::Limits;
+using memory::StoreLimits;
 
 struct LimitKey {
   std::string_view name;
-  std::variant<std::int64_t Limits::*, int Limits::*, double Limits::*> at;
+  std::variant<std::int64_t StoreLimits::*, int StoreLimits::*, double StoreLimits::*> at;
 };
 constexpr LimitKey kLimits[] = {
-    {"core_max_chars", &Limits::core_max_chars},
-    {"core_protected_max_chars", &Limits::core_protected_max_chars},
-    {"recall_max_events", &Limits::recall_max_events},
-    {"retrieval_k", &Limits::retrieval_k},
-    {"memory_budget_chars", &Limits::memory_budget_chars},
-    {"archival_snippet_budget_chars", &Limits::archival_snippet_budget_chars},
-    {"archival_max_chars", &Limits::archival_max_chars},
-    {"max_compression_iterations", &Limits::max_compression_iterations},
-    {"max_memory_read_rounds", &Limits::max_memory_read_rounds},
-    {"recall_consolidation_threshold", &Limits::recall_consolidation_threshold},
+    {"core_max_chars", &StoreLimits::core_max_chars},
+    {"core_protected_max_chars", &StoreLimits::core_protected_max_chars},
+    {"recall_max_events", &StoreLimits::recall_max_events},
+    {"retrieval_k", &StoreLimits::retrieval_k},
+    {"memory_budget_chars", &StoreLimits::memory_budget_chars},
+    {"archival_snippet_budget_chars", &StoreLimits::archival_snippet_budget_chars},
+    {"archival_max_chars", &StoreLimits::archival_max_chars},
+    {"max_compression_iterations", &StoreLimits::max_compression_iterations},
+    {"max_memory_read_rounds", &StoreLimits::max_memory_read_rounds},
+    {"recall_consolidation_threshold", &StoreLimits::recall_consolidation_threshold},
 };
 constexpr LimitKey kThresholds[] = {
-    {"medium", &Limits::pressure_medium},
-    {"high", &Limits::pressure_high},
-    {"critical", &Limits::pressure_critical},
+    {"medium", &StoreLimits::pressure_medium},
+    {"high", &StoreLimits::pressure_high},
+    {"critical", &StoreLimits::pressure_critical},
 };
 constexpr std::string_view kBudgetEnd = "_budget_chars";
 
-void Read(const Json& section, const LimitKey& key, Limits* limits) {
-  if (const auto* number = std::get_if<double Limits::*>(&key.at)) {
+void Read(const Json& section, const LimitKey& key, StoreLimits* limits) {
+  if (const auto* number = std::get_if<double StoreLimits::*>(&key.at)) {
     limits->** number = FindNumber(section, key.name).value_or(limits->**number);
     return;
   }
   const auto value = FindInt(section, key.name);
   if (!value) return;
-  if (const auto* wide = std::get_if<std::int64_t Limits::*>(&key.at)) {
+  if (const auto* wide = std::get_if<std::int64_t StoreLimits::*>(&key.at)) {
     limits->** wide = *value;
-  } else if (const auto* narrow = std::get_if<int Limits::*>(&key.at)) {
+  } else if (const auto* narrow = std::get_if<int StoreLimits::*>(&key.at)) {
     constexpr std::int64_t kMost = std::numeric_limits<int>::max();
     limits->** narrow = static_cast<int>(std::clamp<std::int64_t>(*value, 0, kMost));
   }

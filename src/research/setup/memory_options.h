@@ -20,7 +20,7 @@
 namespace dossier::research {
 
 struct MemoryOptions {
-  memory::Limits limits;
+  memory::StoreLimits limits;
   memory::Redaction redaction = memory::Redaction::kOn;
   std::map<std::string, std::int64_t, std::less<>> budget_chars;  // by hint
 };

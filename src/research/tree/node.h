@@ -41,7 +41,7 @@ struct NodeUsage {
   std::int64_t calls = 0, input_tokens = 0, output_tokens = 0;
   std::optional<std::int64_t> cost_nano_usd;  // unset: a price is not known
 };
-// Adds what a part took; a price that is not known once is not known for all.
+// Adds `more` to `sum`. If the price of one part is not known, the price of the sum is not known.
 void AddUsage(const NodeUsage& more, NodeUsage* sum);
 JsonObject UsageJson(const NodeUsage& usage);
 // Errors: kDamaged naming the field.
@@ -57,7 +57,7 @@ struct Node {
   NodeKind kind = NodeKind::kDraft;
   std::string branch_id;  // of memory
   std::string plan, code;
-  Json phase_artifacts;  // as 5.2; null: none
+  Json phase_artifacts;  // as ArtifactsJson writes them; null: none
   double exec_time = 0;  // seconds
   std::string exc_type;  // "CompilationError"; "": none
   std::string exc_info, term_out, analysis;
@@ -99,7 +99,8 @@ std::string RoundedMetricText(const Metric& metric);
 // without any value has none that is finite.
 std::optional<std::string> NotFinite(const Metric& metric);
 
-// Not buggy, plots valid (2), and each number that it measured is one.
+// Whether a node is good: it is not buggy, its plots are valid, and all numbers it measured are
+// finite.
 inline bool IsGood(const Node& node) {
   return !node.is_buggy && !node.is_buggy_plots && !(node.metric && NotFinite(*node.metric));
 }
@@ -109,7 +110,7 @@ struct Tree {
   std::vector<Node> nodes;
 
   const Node* Find(std::string_view id) const;
-  // Consecutive debug nodes up to and including this one (2).
+  // The number of consecutive debug nodes up to and including this one.
   int DebugDepth(const Node& node) const;
   bool IsLeaf(const Node& node) const { return node.children.empty(); }
   // The root of the tree it stands in.

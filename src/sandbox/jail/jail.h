@@ -1,5 +1,5 @@
-// External programs behind the sandbox's walls: argv without a shell, folders that it may read and
-// write, limits, and the end of everything that it started.
+// Runs an external program behind the sandbox's walls: without a shell, with the folders that it
+// may read and write and with limits. When it ends, everything that it started is ended too.
 //
 //   JailSpec spec;
 //   spec.folder = "/home/ann/project";
@@ -55,7 +55,7 @@ struct JailLimits {
 
 enum class JailNetwork { kNone, kAny };
 
-// What the program reads: nothing, the bytes, or a descriptor of the caller's (which stays his).
+// The program's stdin: nothing, the given bytes, or a descriptor, which the caller keeps.
 struct NoInput {};
 using JailInput = std::variant<NoInput, std::string, int>;
 
@@ -84,8 +84,9 @@ struct JailSpec {
   // Absolute paths; folders or files. Those that do not exist are left out.
   std::vector<std::string> read;   // read and execute below
   std::vector<std::string> write;  // change everything below, too
-  // As `read` and `write`, elsewhere. Without namespaces they are at their paths of the host, and
-  // so is a working folder below them: whoever needs the place requires that layer.
+  // Folders that the program sees at other paths than the host's. Without namespaces they appear at
+  // their host paths, and so does a working folder below them; a caller that needs the other paths
+  // adds "namespaces" to required_layers.
   std::vector<JailMount> mounts = {};
   std::vector<std::string> system = {};  // empty: SystemFolders()
   // Layer `overlay`; where it cannot be had, or without namespaces, nothing runs (kUnavailable).

@@ -1,5 +1,5 @@
-// What the two halves of RunJailed share: the host (jail.cc) makes the plan and reads what comes of
-// it, the forked side (jail_inside.cc, jail_keeper.cc) builds the walls and runs the program.
+// What the two halves of RunJailed share. The host (jail.cc) makes the plan and reads the reports;
+// the forked side (jail_inside.cc, jail_keeper.cc) builds the walls and runs the program.
 //
 // Processes: host -> keeper -> program. With namespaces the keeper is the first process of its own
 // pid namespace, behind a parent that only waits for it; else it is a subreaper. Either way every

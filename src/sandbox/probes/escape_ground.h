@@ -1,4 +1,5 @@
-// What lies outside the sandbox for the escape attempts to reach, and whether anything reached it.
+// Files and listening sockets outside the sandbox that escape attempts try to reach, and a check
+// whether anything reached them.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(EscapeGround ground, EscapeGround::Make());
 //   std::string code = ground.Fill("open('$FOLDER$/secret')");
@@ -27,7 +28,7 @@ class EscapeGround {
 
   // Replaces the names of escape_attempts.h but $ROOT$.
   std::string Fill(std::string_view code) const;
-  // Random; it stands in the files outside and in no code.
+  // A random text that stands in the files outside and in no code: if it turns up, a file was read.
   const std::string& secret() const { return secret_; }
   // Takes what has arrived since the last call: connections, datagrams, changed or new files.
   std::string Disturbed();

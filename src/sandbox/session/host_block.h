@@ -61,7 +61,7 @@ struct BlockTask {
   const SessionSpec* spec = nullptr;
   BlockControl* control = nullptr;
   Waker* waker = nullptr;
-  RunOptions options;
+  BlockOptions options;
   BridgeHandler* handler = nullptr;  // or, in a replay,
   const std::vector<CallRecord>* records = nullptr;
   std::optional<Millis> interrupt_after;  // replay of a block that was interrupted

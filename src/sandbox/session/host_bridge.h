@@ -75,7 +75,7 @@ class HostBridge : public std::enable_shared_from_this<HostBridge> {
   bool pending() const;
 
   std::shared_ptr<BridgeReply> OpenCall(const BridgeCall& call);
-  // The worker gave up waiting.
+  // The worker no longer waits for the reply of this call: the call is cancelled.
   void CancelCall(std::uint64_t id, std::string reason);
   // Answers an open call; false if it is not open.
   bool Complete(std::uint64_t id, JsonObject reply, std::string raw);

@@ -80,7 +80,7 @@ Status HostSession::StartWorker() {
   return {};
 }
 
-Result<BlockResult> HostSession::Run(std::string_view code, const RunOptions& options,
+Result<BlockResult> HostSession::Run(std::string_view code, const BlockOptions& options,
                                      BridgeHandler& handler) {
   const std::unique_lock lock(running_, std::try_to_lock);
   if (!lock.owns_lock()) return MakeError(ErrorCode::kRefused, "the session is running a block");

@@ -23,7 +23,7 @@ class HostSession final : public Session {
                                                SessionSpec spec, const CancelToken& cancel);
   ~HostSession() override { Close(); }
 
-  Result<BlockResult> Run(std::string_view code, const RunOptions& options,
+  Result<BlockResult> Run(std::string_view code, const BlockOptions& options,
                           BridgeHandler& handler) override;
   Result<CheckResult> Check(std::string_view code) override;
   Result<std::string> Get(std::string_view name, std::uint64_t max_bytes) override;

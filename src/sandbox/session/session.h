@@ -86,7 +86,8 @@ struct BlockResult {
   std::vector<VariableInfo> variables;
   std::optional<HandedAnswer> answer;  // accepted form of this block
   std::optional<std::string> draft;    // answer["content"] while not ready
-  // What its output stands on. Data is a context, a model's reply, or what was computed from one.
+  // What the block's output was made from. Data means a context, a model's reply, or something that
+  // was computed from one.
   enum class Ground { kNothing, kData } ground = Ground::kNothing;
   std::vector<std::string> typed;     // texts of output and answer that stand in the code itself
   std::vector<std::string> searched;  // constants of the code that it looks for in texts
@@ -140,7 +141,7 @@ class BridgeHandler {
 Result<std::string> ResolveText(const Json& parts, std::string_view raw,
                                 const std::vector<std::string_view>& contexts);
 
-struct RunOptions {
+struct BlockOptions {
   std::optional<Clock::Steady> deadline;  // of the run; beats the block's own limits
   CancelToken cancel;
   enum class Repeat { kAllow, kRefuse } repeat = Repeat::kAllow;
@@ -164,7 +165,7 @@ class Session {
   // answer that it handed over just then. Errors: kDied after the third death of the worker in this
   // session, kProtocol, kUnavailable; kCancelled if there was nothing to run yet, or if the code
   // did not stop and its worker was killed.
-  virtual Result<BlockResult> Run(std::string_view code, const RunOptions& options,
+  virtual Result<BlockResult> Run(std::string_view code, const BlockOptions& options,
                                   BridgeHandler& handler) = 0;
   // Compiles, runs nothing.
   virtual Result<CheckResult> Check(std::string_view code) = 0;
@@ -177,7 +178,7 @@ class Session {
   virtual void Interrupt(InterruptReason reason) = 0;
   virtual void Close() = 0;
   virtual const IsolationReport& report() const = 0;
-  // Fork to ready, for the journal.
+  // The time from the fork until the session was ready, for the journal.
   virtual Millis start_time() const = 0;
 };
 

@@ -162,7 +162,7 @@ TEST_F(SessionLimitsTest, TheRunsDeadlineAndItsCancellationBeatTheBlocksLimits) 
     std::this_thread::sleep_for(Millis(50));
     cancel.Cancel("interrupted");
   });
-  RunOptions options;
+  BlockOptions options;
   options.cancel = cancel.token();
   const BlockResult stopped =
       Run(*session, "answer['content'] = 'perhaps'\nwhile True: pass", options);

@@ -1,5 +1,4 @@
-// What a process may do by right: identity, capabilities, and the flags that keep it from getting
-// more.
+// Gives up privileges: user ids, capabilities, and the flags that keep a process from gaining more.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(std::string who, LeaveRoot());   // "uid 65534"
 //   DOSSIER_RETURN_IF_ERROR(DropAllCapabilities());
@@ -18,11 +17,11 @@
 
 namespace dossier::sandbox {
 
-// Who a worker of root becomes: the kernel's overflow ids, which own nothing.
+// The ids that a worker started by root switches to: the kernel's overflow ids, which own no files.
 inline constexpr uid_t kUnprivilegedUid = 65534;
 inline constexpr gid_t kUnprivilegedGid = 65534;
 
-// Who a process of root becomes.
+// The ids that a process started by root switches to.
 struct UserIds {
   uid_t uid = kUnprivilegedUid;
   gid_t gid = kUnprivilegedGid;

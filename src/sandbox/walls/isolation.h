@@ -1,5 +1,5 @@
-// The walls around a process that runs a model's code: options made by the host, closed step by
-// step in the worker.
+// The walls around a process that runs a model's code. The host makes the options; the worker
+// closes the walls step by step.
 //
 //   // host: the options travel to the worker binary as JSON
 //   std::string text = ToJson(options.ToJson());
@@ -50,7 +50,8 @@ struct Layer {
 
 struct Limits {
   Millis silence{60'000};  // of a block without bridge activity
-  // What counts as silence: all time, or only what a block does not work in.
+  // What counts as silence: all time without bridge activity (kWall), or only time in which the
+  // block's main thread does not run (kIdle).
   enum class Counts { kWall, kIdle } counts = Counts::kWall;
   Millis cpu{120'000};                // of a block, all threads
   Millis grace{2'000};                // from the first interrupt to SIGKILL

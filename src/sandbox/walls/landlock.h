@@ -1,4 +1,5 @@
-// Landlock: what the calling thread and its future threads and children may still open.
+// Landlock: restricts what the calling thread, and the threads and children that it starts later,
+// may open.
 //
 //   Result<int> abi = LandlockAbi();                       // asked at run time
 //   DOSSIER_RETURN_IF_ERROR(RestrictFiles({.read = {"/usr/lib/python3.11"}, .write = {"/tmp"}}));

@@ -18,8 +18,8 @@ namespace dossier::sandbox {
 // Closes everything but 0, 1, 2 and `keep`; negative numbers in it are ignored. Errors: kIo.
 Status CloseOtherDescriptors(std::vector<int> keep);
 
-// Why there is no cgroup of our own. A delegated one is only noted: the other layers bound memory
-// and threads already.
+// The reason why the sandbox uses no cgroup, for the report. A delegated cgroup is only mentioned:
+// the other layers bound memory and threads already.
 std::string CgroupReason();
 
 }  // namespace dossier::sandbox

@@ -43,7 +43,8 @@ std::vector<FilterRule> ThreadRules(const std::vector<int>& private_fds);
 // What a program in a jail may reach by system calls.
 struct ProgramPolicy {
   enum class Network { kNone, kAny } network = Network::kNone;
-  // Without a mount namespace the sockets of the machine's services have names in reach.
+  // Whether there is a mount namespace. Without one, the sockets of the machine's services can be
+  // reached by their paths.
   enum class LocalSockets { kAny, kPairsOnly } local_sockets = LocalSockets::kAny;
   // Without a pid namespace or landlock's scope, signals reach every process of the user.
   enum class Signals { kAny, kNone } signals = Signals::kAny;

@@ -60,11 +60,11 @@ Status Spool::ForEachBlock(Visit visit) const {
   return visit(memory_);
 }
 
-CommandOutput::CommandOutput(const ContextCommand& command, Dialect dialect,
+CommandOutput::CommandOutput(const ContextCommand& command, CommandRules rules,
                              const store::ContentStore* store)
     : command_(command),
       store_(command.keep_full ? store : nullptr),
-      text_({.cap = command.max_output, .dialect = dialect}) {}
+      text_({.cap = command.max_output, .rules = rules}) {}
 
 Status CommandOutput::Take(std::string_view bytes) {
   bytes_ += bytes.size();

@@ -1,7 +1,7 @@
 // The whole output of one command as one stream: stdout and then, if it is not blank, LF and
 // stderr.
 //
-//   CommandOutput output(command, Dialect::kDossier, store);
+//   CommandOutput output(command, CommandRules::kDossier, store);
 //   output.AddOut(block);  output.AddErr(block);
 //   DOSSIER_RETURN_IF_ERROR(std::move(output).Finish(&result));   // bytes, sha256, text, kept,
 //   notes
@@ -43,7 +43,8 @@ class Spool {
 class CommandOutput {
  public:
   // `store` keeps the whole output of commands with keep_full; it may be null for others.
-  CommandOutput(const ContextCommand& command, Dialect dialect, const store::ContentStore* store);
+  CommandOutput(const ContextCommand& command, CommandRules rules,
+                const store::ContentStore* store);
 
   // Errors of the disk: kIo.
   Status AddOut(std::string_view bytes);

@@ -74,7 +74,7 @@ std::string_view TextEnds::tail() const {
 // Blank lines in front; in compat all white space.
 void TextEnds::Skip(std::string_view* text) {
   const std::size_t first = text->find_first_not_of(kSpaces);
-  if (dialect_ == Dialect::kCompat) {
+  if (rules_ == CommandRules::kCompat) {
     text->remove_prefix(std::min(first, text->size()));
     return;
   }

@@ -1,7 +1,7 @@
 // What a command printed, made fit for a prompt while it streams by: clean and capped, never held
 // whole.
 //
-//   CommandText text({.cap = 65'536, .dialect = Dialect::kDossier});
+//   CommandText text({.cap = 65'536, .rules = CommandRules::kDossier});
 //   text.Add(block);  text.Add(next);
 //   CommandText::Kept kept = std::move(text).Finish("Git Status");
 //
@@ -34,7 +34,7 @@ std::string JoinEnds(std::string_view head, std::string_view tail, const CutPlac
 // The first and the last bytes of a stream that has no white space at its ends.
 class TextEnds {
  public:
-  TextEnds(std::uint64_t cap, Dialect dialect) : cap_(cap), dialect_(dialect) {}
+  TextEnds(std::uint64_t cap, CommandRules rules) : cap_(cap), rules_(rules) {}
 
   void Add(std::string_view text);
 
@@ -49,7 +49,7 @@ class TextEnds {
   void AddTail(std::string_view text);
 
   std::uint64_t cap_;
-  Dialect dialect_;
+  CommandRules rules_;
   std::uint64_t seen_ = 0, solid_ = 0;
   std::string head_, tail_, spaces_;  // spaces_: white space that may be the end
 };
@@ -58,7 +58,7 @@ class CommandText {
  public:
   struct Options {
     std::uint64_t cap = 65'536;
-    Dialect dialect = Dialect::kDossier;
+    CommandRules rules = CommandRules::kDossier;
   };
   struct Kept {
     std::string text;
@@ -66,7 +66,7 @@ class CommandText {
   };
 
   explicit CommandText(const Options& options)
-      : cap_(options.cap), ends_(options.cap, options.dialect) {}
+      : cap_(options.cap), ends_(options.cap, options.rules) {}
 
   // `bytes` may begin and end inside a code point or an escape.
   void Add(std::string_view bytes);

@@ -1,4 +1,4 @@
-// Blocks: the output of context commands between markers that no output can forge (K1 to K4).
+// Blocks: the output of context commands between markers that no output can forge.
 //
 //   RenderBlock("Git Status", result);   // --- Context: Git Status ---
 //                                        //  M src/file.py
@@ -27,7 +27,7 @@ namespace dossier::sources {
 std::string RenderBlock(std::string_view name, const CommandResult& result);
 std::string JoinBlocks(std::span<const std::string> blocks);
 
-// What a body was before its marker-like lines were escaped: the inverse of K3.
+// What a body was before its marker-like lines were escaped: the inverse of that escaping.
 inline std::string RestoreOutput(std::string_view body) { return assembly::UnescapeMarkers(body); }
 
 struct BlockSpan {

@@ -16,7 +16,7 @@ TEST(RenderBlockTest, HasTheBytesOfTheSpec) {  // CON-K1, CON-N15
   EXPECT_EQ(RenderBlock("Git Status", Printed(" M src/file.py")),
             "--- Context: Git Status ---\n M src/file.py\n--- End Context ---");
   EXPECT_EQ(RenderBlock("X", Printed("")), "--- Context: X ---\n(no output)\n--- End Context ---");
-  CommandResult failed{.outcome = Outcome::kExit, .error = "Command exited with code 2"};
+  CommandResult failed{.outcome = CommandOutcome::kExit, .error = "Command exited with code 2"};
   EXPECT_EQ(RenderBlock("X", failed),
             "--- Context Error: X ---\nCommand exited with code 2\n--- End Context ---");
   failed.text = "half";
@@ -162,7 +162,7 @@ TEST(CommandTextTest, IsClean) {  // CON-22, CON-D22
       EXPECT_EQ(Cleaned(c.output, {}, piece, &kept), c.clean) << c.clean << " by " << piece;
       EXPECT_EQ(kept.invalid, c.invalid) << c.clean;
       EXPECT_EQ(kept.escapes, c.escapes) << c.clean;
-      EXPECT_EQ(Cleaned(c.output, {.dialect = Dialect::kCompat}, piece), c.compat) << c.clean;
+      EXPECT_EQ(Cleaned(c.output, {.rules = CommandRules::kCompat}, piece), c.compat) << c.clean;
     }
   }
 }

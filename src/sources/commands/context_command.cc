@@ -14,7 +14,7 @@ std::vector<ContextCommand> ExecCommands(const std::vector<std::string>& lines) 
   return commands;
 }
 
-std::string_view OutcomeName(Outcome outcome) {
+std::string_view OutcomeName(CommandOutcome outcome) {
   constexpr std::string_view kNames[] = {"ok", "exit", "signal", "timeout", "start_error"};
   return kNames[static_cast<std::size_t>(outcome)];
 }

@@ -19,7 +19,7 @@ namespace dossier::sources {
 
 enum class OnFailure { kWarn, kIgnore, kFail };
 enum class Freshness { kStatic, kDynamic };
-enum class Unchanged { kFull, kNote };  // what a dynamic command's repeat shows; Y8
+enum class Unchanged { kFull, kNote };  // what a dynamic command's repeat shows
 enum class CommandOrigin { kConfig, kExec };
 
 using Argv = std::vector<std::string>;
@@ -43,13 +43,13 @@ struct ContextCommand {
 // The commands of --exec, named "CLI Command N" from 1.
 std::vector<ContextCommand> ExecCommands(const std::vector<std::string>& lines);
 
-enum class Outcome { kOk, kExit, kSignal, kTimeout, kStartError };
+enum class CommandOutcome { kOk, kExit, kSignal, kTimeout, kStartError };
 // "ok", "exit", "signal", "timeout", "start_error".
-std::string_view OutcomeName(Outcome outcome);
+std::string_view OutcomeName(CommandOutcome outcome);
 
 // What is worth knowing about a run beside its text.
 struct CommandNotes {
-  std::uint64_t escaped_lines = 0;     // marker-like lines, made harmless when rendered; K3
+  std::uint64_t escaped_lines = 0;     // marker-like lines, made harmless when rendered
   std::uint64_t invalid_bytes = 0;     // parts that were no UTF-8, and NULs
   std::uint64_t terminal_escapes = 0;  // removed
   std::uint64_t cut_bytes = 0;         // left out by max_output
@@ -63,7 +63,7 @@ struct CommandNotes {
 
 struct CommandResult {
   std::size_t index = 0;  // of the command
-  Outcome outcome = Outcome::kOk;
+  CommandOutcome outcome = CommandOutcome::kOk;
   int status = 0;  // exit code or signal
   std::chrono::milliseconds took{0};
   std::uint64_t bytes = 0;  // of the whole output: stdout and, if it is not blank, LF and stderr
@@ -73,7 +73,7 @@ struct CommandResult {
   std::string error;        // "Command exited with code 2"; empty for kOk
   CommandNotes notes;
 
-  bool failed() const { return outcome != Outcome::kOk; }
+  bool failed() const { return outcome != CommandOutcome::kOk; }
 };
 
 }  // namespace dossier::sources

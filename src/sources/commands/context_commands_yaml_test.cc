@@ -98,27 +98,27 @@ TEST(ReadContextCommandsTest, BadInputIsNamedWithItsPlace) {  // CON section 6
 }
 
 TEST(RenderCommandsTest, OnlyConfigCommandsAreTemplates) {  // CON-17, CON-20, CON-N16
-  const Variables variables{{"F", {Value("a b;"), VariableOrigin::kCommandLine}}};
+  const TemplateVariables variables{{"F", {TemplateValue("a b;"), VariableOrigin::kCommandLine}}};
   std::vector<ContextCommand> commands{
       {.name = "A", .run = "cat {{ F | shellquote }}"},
       {.name = "{{ F }}", .run = Argv{"cat", "{{ F }}"}},
       {.name = "E", .run = "{{ x }}", .origin = CommandOrigin::kExec}};
-  const auto rendered = RenderCommands(commands, variables, Dialect::kDossier, nullptr);
+  const auto rendered = RenderCommands(commands, variables, CommandRules::kDossier, nullptr);
   ASSERT_TRUE(rendered) << rendered.error().message;
   EXPECT_EQ(std::get<std::string>((*rendered)[0].run), "cat 'a b;'");
   EXPECT_EQ(std::get<Argv>((*rendered)[1].run)[1], "a b;");
   EXPECT_EQ((*rendered)[1].name, "{{ F }}");
   EXPECT_EQ(std::get<std::string>((*rendered)[2].run), "{{ x }}");
   commands[0].run = "cat {{ F }}";
-  EXPECT_THAT(RenderCommands(commands, variables, Dialect::kDossier, nullptr),
+  EXPECT_THAT(RenderCommands(commands, variables, CommandRules::kDossier, nullptr),
               FailsWith(ErrorCode::kConfig,
                         "context command 'A': column 5: variable F holds shell characters; write "
                         "{{ F | shellquote }} or use argv (variables: F)"));
   std::vector<std::string> warnings;
-  EXPECT_TRUE(RenderCommands(commands, variables, Dialect::kCompat, &warnings));
+  EXPECT_TRUE(RenderCommands(commands, variables, CommandRules::kCompat, &warnings));
   EXPECT_EQ(warnings.size(), 1u);
   commands[0].run = "cat {{ G }}";
-  EXPECT_THAT(RenderCommands(commands, {}, Dialect::kDossier, nullptr),
+  EXPECT_THAT(RenderCommands(commands, {}, CommandRules::kDossier, nullptr),
               FailsWith(ErrorCode::kConfig, "variable G is not defined (variables: none)"));
 }
 

@@ -6,7 +6,8 @@
 namespace dossier::sources {
 namespace {
 
-Error Explain(const ContextCommand& command, const Error& error, const Variables& variables) {
+Error Explain(const ContextCommand& command, const Error& error,
+              const TemplateVariables& variables) {
   std::vector<std::string> names;
   for (const auto& [name, variable] : variables) names.push_back(name);
   return {ErrorCode::kConfig, fmt::format("context command '{}': {} (variables: {})",
@@ -14,8 +15,8 @@ Error Explain(const ContextCommand& command, const Error& error, const Variables
                                           names.empty() ? "none" : Join(names, ", "))};
 }
 
-Status RenderRun(const Variables& variables, ShellRule rule, std::vector<std::string>* warnings,
-                 ContextCommand* command) {
+Status RenderRun(const TemplateVariables& variables, ShellRule rule,
+                 std::vector<std::string>* warnings, ContextCommand* command) {
   if (auto* line = std::get_if<std::string>(&command->run)) {
     DOSSIER_ASSIGN_OR_RETURN(*line, RenderTemplate(*line, variables, rule, warnings));
     return {};
@@ -29,9 +30,10 @@ Status RenderRun(const Variables& variables, ShellRule rule, std::vector<std::st
 }  // namespace
 
 Result<std::vector<ContextCommand>> RenderCommands(std::span<const ContextCommand> commands,
-                                                   const Variables& variables, Dialect dialect,
+                                                   const TemplateVariables& variables,
+                                                   CommandRules rules,
                                                    std::vector<std::string>* warnings) {
-  const ShellRule rule = dialect == Dialect::kCompat ? ShellRule::kWarn : ShellRule::kRefuse;
+  const ShellRule rule = rules == CommandRules::kCompat ? ShellRule::kWarn : ShellRule::kRefuse;
   std::vector<ContextCommand> rendered(commands.begin(), commands.end());
   for (ContextCommand& command : rendered) {
     if (command.origin == CommandOrigin::kExec) continue;

@@ -22,7 +22,8 @@ namespace dossier::sources {
 // folders and the commands of --exec stay as they are.
 // Errors: kConfig, naming the command and the variables there are.
 Result<std::vector<ContextCommand>> RenderCommands(std::span<const ContextCommand> commands,
-                                                   const Variables& variables, Dialect dialect,
+                                                   const TemplateVariables& variables,
+                                                   CommandRules rules,
                                                    std::vector<std::string>* warnings);
 
 }  // namespace dossier::sources

@@ -22,7 +22,7 @@ using SteadyClock = std::chrono::steady_clock;
 // All commands of one phase.
 class Phase {
  public:
-  Phase(std::span<const ContextCommand> commands, const RunOptions& options,
+  Phase(std::span<const ContextCommand> commands, const ContextRunOptions& options,
         const CancelToken& cancel)
       : commands_(commands), options_(options), cancel_(cancel), results_(commands.size()) {}
 
@@ -87,7 +87,7 @@ class Phase {
   // Those for which no time is left.
   Status SkipRest() {
     for (; next_ < commands_.size(); ++next_) {
-      CommandResult result{.index = next_, .outcome = Outcome::kTimeout};
+      CommandResult result{.index = next_, .outcome = CommandOutcome::kTimeout};
       result.sha256 = Sha256Hex("");
       result.error = fmt::format("Command timed out after {} seconds",
                                  static_cast<double>(options_.deadline.count()) / 1000);
@@ -166,7 +166,7 @@ class Phase {
   }
 
   const std::span<const ContextCommand> commands_;
-  const RunOptions& options_;
+  const ContextRunOptions& options_;
   const CancelToken& cancel_;
   UniqueFd wake_;
   std::vector<std::string> inherited_;
@@ -180,7 +180,7 @@ class Phase {
   std::optional<Error> failure_;
 };
 
-Status CheckOptions(std::span<const ContextCommand> commands, const RunOptions& options) {
+Status CheckOptions(std::span<const ContextCommand> commands, const ContextRunOptions& options) {
   if (options.max_parallel < 1) {
     return MakeError(ErrorCode::kInvalidArgument,
                      "the number of parallel commands must be above 0");
@@ -204,7 +204,7 @@ Status CheckOptions(std::span<const ContextCommand> commands, const RunOptions& 
 }  // namespace
 
 Result<std::vector<CommandResult>> RunContext(std::span<const ContextCommand> commands,
-                                              const RunOptions& options,
+                                              const ContextRunOptions& options,
                                               const CancelToken& cancel) {
   DOSSIER_RETURN_IF_ERROR(CheckOptions(commands, options));
   if (cancel.cancelled()) {

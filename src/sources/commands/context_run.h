@@ -26,19 +26,19 @@
 
 namespace dossier::sources {
 
-struct RunOptions {
+struct ContextRunOptions {
   std::size_t max_parallel = 16;        // --context-jobs
   Millis deadline{120'000};             // of all commands together: --context-timeout
   std::vector<std::string> known_keys;  // values that no command may see
   std::optional<std::vector<std::string>> environment;  // "NAME=VALUE"; unset: ours
   const store::ContentStore* store = nullptr;           // for keep_full
-  Dialect dialect = Dialect::kDossier;
+  CommandRules rules = CommandRules::kDossier;
 };
 
 // Errors: kFailed (a command with `fail` failed, and nothing else: exit 14), kCancelled,
 // kInvalidArgument (options; a command with keep_full and no store), kIo.
 Result<std::vector<CommandResult>> RunContext(std::span<const ContextCommand> commands,
-                                              const RunOptions& options,
+                                              const ContextRunOptions& options,
                                               const CancelToken& cancel = {});
 
 // The blocks of `results`, in their order; a failed command with `ignore` has none.

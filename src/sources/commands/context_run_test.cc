@@ -24,7 +24,7 @@ ContextCommand Shell(std::string line, std::string name = "T") {
   return {.name = std::move(name), .run = std::move(line)};
 }
 
-CommandResult RunOne(const ContextCommand& command, const RunOptions& options = {}) {
+CommandResult RunOne(const ContextCommand& command, const ContextRunOptions& options = {}) {
   auto results = RunContext({&command, 1}, options);
   EXPECT_TRUE(results) << results.error().message;
   return results ? results->front() : CommandResult{};
@@ -115,7 +115,7 @@ TEST_F(ContextRunTest, ATimeoutEndsEveryDescendant) {  // CON-P4, CON-25, CON-D6
   const std::chrono::duration<double> took = SteadyClock::now() - start;
   ASSERT_TRUE(results);
   for (const CommandResult& result : *results) {
-    EXPECT_EQ(result.outcome, Outcome::kTimeout);
+    EXPECT_EQ(result.outcome, CommandOutcome::kTimeout);
     EXPECT_EQ(result.error, "Command timed out after 1 seconds");
     EXPECT_EQ(result.text, "begun");
     EXPECT_FALSE(result.notes.survivors);
@@ -130,7 +130,7 @@ TEST_F(ContextRunTest, ABackgroundChildOfASuccessLivesOn) {  // CON-P5, CON-25
   const CommandResult result =
       RunOne(Shell("sh -c 'echo $$ > " + Path("pids") + "; exec sleep 37' & while [ ! -s " +
                    Path("pids") + " ]; do sleep 0.01; done; echo hi"));
-  EXPECT_EQ(result.outcome, Outcome::kOk);
+  EXPECT_EQ(result.outcome, CommandOutcome::kOk);
   EXPECT_EQ(result.text, "hi");
   EXPECT_TRUE(result.notes.left_background);
   EXPECT_LE(std::chrono::duration<double>(SteadyClock::now() - start).count(), 20.0);
@@ -233,7 +233,7 @@ TEST_F(ContextRunTest, TheWholeOutputIsKeptWhereAsked) {  // CON-23
 TEST_F(ContextRunTest, EveryWayToFailHasItsSentence) {  // CON-24
   struct Case {
     ContextCommand command;
-    Outcome outcome;
+    CommandOutcome outcome;
     std::string error;
   };
   ContextCommand slow = Shell("echo some; sleep 30");
@@ -241,17 +241,17 @@ TEST_F(ContextRunTest, EveryWayToFailHasItsSentence) {  // CON-24
   ContextCommand lost = Shell("pwd");
   lost.folder = "/no/such";
   const Case cases[] = {
-      {Shell("echo x; exit 7"), Outcome::kExit, "Command exited with code 7"},
-      {Shell("no-such-program-anywhere"), Outcome::kExit, "Command exited with code 127"},
-      {slow, Outcome::kTimeout, "Command timed out after 0.5 seconds"},
-      {Shell("kill -9 $$"), Outcome::kSignal, "Command killed by signal 9 (SIGKILL)"},
+      {Shell("echo x; exit 7"), CommandOutcome::kExit, "Command exited with code 7"},
+      {Shell("no-such-program-anywhere"), CommandOutcome::kExit, "Command exited with code 127"},
+      {slow, CommandOutcome::kTimeout, "Command timed out after 0.5 seconds"},
+      {Shell("kill -9 $$"), CommandOutcome::kSignal, "Command killed by signal 9 (SIGKILL)"},
       {{.name = "T", .run = Argv{"no-such-program-anywhere"}},
-       Outcome::kStartError,
+       CommandOutcome::kStartError,
        "Execution error: there is no program no-such-program-anywhere on PATH"},
       {{.name = "T", .run = Argv{"/no/such"}},
-       Outcome::kStartError,
+       CommandOutcome::kStartError,
        "Execution error: cannot start /no/such: no such program or folder"},
-      {lost, Outcome::kStartError,
+      {lost, CommandOutcome::kStartError,
        "Execution error: cannot start /bin/sh: no such program or folder"},
   };
   for (const Case& c : cases) {
@@ -259,7 +259,7 @@ TEST_F(ContextRunTest, EveryWayToFailHasItsSentence) {  // CON-24
     EXPECT_EQ(result.outcome, c.outcome) << c.error;
     EXPECT_EQ(result.error, c.error);
   }
-  EXPECT_EQ(RunOne(Shell("kill -9 $$"), {.dialect = Dialect::kCompat}).error,
+  EXPECT_EQ(RunOne(Shell("kill -9 $$"), {.rules = CommandRules::kCompat}).error,
             "Command exited with code -9");
   EXPECT_EQ(RenderBlock("T", RunOne(slow)),
             "--- Context Error: T ---\nCommand timed out after 0.5 seconds\nPartial output:\nsome\n"
@@ -272,7 +272,7 @@ TEST_F(ContextRunTest, ArgvIsNoShell) {  // CON-21
 }
 
 TEST_F(ContextRunTest, CommandsSeeNoSecrets) {  // CON-21, CON-D17
-  RunOptions options{.known_keys = {"sk-known"}};
+  ContextRunOptions options{.known_keys = {"sk-known"}};
   options.environment = {"PATH=" + std::string(getenv("PATH")),
                          "A_KEY=1",
                          "my_token=2",

@@ -18,8 +18,8 @@ std::string SecondsText(Millis time) {
   return fmt::format("{}", static_cast<double>(time.count()) / 1000);
 }
 
-std::string SignalText(int number, Dialect dialect) {
-  if (dialect == Dialect::kCompat) return fmt::format("Command exited with code -{}", number);
+std::string SignalText(int number, CommandRules rules) {
+  if (rules == CommandRules::kCompat) return fmt::format("Command exited with code -{}", number);
   const char* name = sigabbrev_np(number);
   return name ? fmt::format("Command killed by signal {} (SIG{})", number, name)
               : fmt::format("Command killed by signal {}", number);
@@ -45,7 +45,7 @@ void RunningCommand::Start(std::span<const std::string> environment, Time now) {
 }
 
 void RunningCommand::NotStarted(const Error& error) {
-  result_.outcome = Outcome::kStartError;
+  result_.outcome = CommandOutcome::kStartError;
   result_.error = "Execution error: " + error.message;
   done_ = true;
 }
@@ -118,13 +118,13 @@ void RunningCommand::Judge() {
   if (stopped_) {
     result_.notes.phase_deadline = stopped_ == StopReason::kPhaseDeadline;
     const Millis limit = result_.notes.phase_deadline ? options_.deadline : command_.timeout;
-    result_.outcome = Outcome::kTimeout;
+    result_.outcome = CommandOutcome::kTimeout;
     result_.error = fmt::format("Command timed out after {} seconds", SecondsText(limit));
   } else if (end_->signal != 0) {
-    result_.outcome = Outcome::kSignal;
-    result_.error = SignalText(end_->signal, options_.dialect);
+    result_.outcome = CommandOutcome::kSignal;
+    result_.error = SignalText(end_->signal, options_.rules);
   } else if (end_->exit_code != 0) {
-    result_.outcome = Outcome::kExit;
+    result_.outcome = CommandOutcome::kExit;
     result_.error = fmt::format("Command exited with code {}", end_->exit_code);
   }
 }

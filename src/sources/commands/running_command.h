@@ -29,8 +29,8 @@ class RunningCommand {
   using Time = std::chrono::steady_clock::time_point;
   static constexpr std::size_t kDescriptors = 3;  // stdout, stderr, the report
 
-  RunningCommand(const ContextCommand& command, std::size_t index, const RunOptions& options)
-      : command_(command), options_(options), output_(command, options.dialect, options.store) {
+  RunningCommand(const ContextCommand& command, std::size_t index, const ContextRunOptions& options)
+      : command_(command), options_(options), output_(command, options.rules, options.store) {
     result_.index = index;
   }
 
@@ -62,7 +62,7 @@ class RunningCommand {
   void NotStarted(const Error& error);
 
   const ContextCommand& command_;
-  const RunOptions& options_;
+  const ContextRunOptions& options_;
   CommandOutput output_;
   CommandResult result_;
   std::optional<SupervisedProcess> process_;

@@ -25,58 +25,58 @@ bool IsName(std::string_view text) {
 }
 
 // 64 bits; larger ones stay text.
-std::optional<Value> ReadInteger(std::string_view text) {
+std::optional<TemplateValue> ReadInteger(std::string_view text) {
   std::int64_t number = 0;
   const char* end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, number);
   if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return Value(number);
+  return TemplateValue(number);
 }
 
-bool IsInteger(std::string_view text, Dialect dialect) {
-  if (dialect == Dialect::kCompat) return AllDigits(text);  // 007 is 7; -5 is none
+bool IsInteger(std::string_view text, CommandRules rules) {
+  if (rules == CommandRules::kCompat) return AllDigits(text);  // 007 is 7; -5 is none
   const std::string_view digits = WithoutSign(text);
   return AllDigits(digits) && (digits.size() == 1 || digits[0] != '0');
 }
 
-bool IsReal(std::string_view text, Dialect dialect) {
+bool IsReal(std::string_view text, CommandRules rules) {
   const std::string_view digits = WithoutSign(text);
   const std::size_t point = digits.find('.');
-  if (point == std::string_view::npos) return dialect == Dialect::kCompat && AllDigits(digits);
+  if (point == std::string_view::npos) return rules == CommandRules::kCompat && AllDigits(digits);
   return AllDigits(digits.substr(0, point)) && AllDigits(digits.substr(point + 1));
 }
 
 double ReadReal(std::string_view text) { return std::strtod(std::string(text).c_str(), nullptr); }
 
 // Plain words of YAML that are numbers: 1e3, .5, 0x1F and the like are left to the core schema.
-std::optional<Value> ReadYamlNumber(const std::string& text) {
+std::optional<TemplateValue> ReadYamlNumber(const std::string& text) {
   const char* end = text.data() + text.size();
   std::int64_t integer = 0;
   const std::size_t plus = text.starts_with('+') ? 1 : 0;
   auto parsed = std::from_chars(text.data() + plus, end, integer);
-  if (parsed.ec == std::errc() && parsed.ptr == end) return Value(integer);
+  if (parsed.ec == std::errc() && parsed.ptr == end) return TemplateValue(integer);
   if (text.find_first_not_of("0123456789.-+eE") != std::string::npos) return std::nullopt;
   double real = 0;
   parsed = std::from_chars(text.data() + plus, end, real);
-  if (parsed.ec == std::errc() && parsed.ptr == end) return Value(real);
+  if (parsed.ec == std::errc() && parsed.ptr == end) return TemplateValue(real);
   return std::nullopt;
 }
 
-Value ValueOfScalar(const YamlNode& node) {
+TemplateValue ValueOfScalar(const YamlNode& node) {
   if (node.style == YamlNode::Style::kPlain) {
     for (const std::string_view word : {"true", "True", "TRUE"}) {
-      if (node.scalar == word) return Value(true);
+      if (node.scalar == word) return TemplateValue(true);
     }
     for (const std::string_view word : {"false", "False", "FALSE"}) {
-      if (node.scalar == word) return Value(false);
+      if (node.scalar == word) return TemplateValue(false);
     }
-    if (node.scalar == "Null" || node.scalar == "NULL") return Value();
+    if (node.scalar == "Null" || node.scalar == "NULL") return TemplateValue();
     if (auto number = ReadYamlNumber(node.scalar)) return *number;
   }
-  return Value(node.scalar);
+  return TemplateValue(node.scalar);
 }
 
-Status AddGiven(const std::string& definition, Dialect dialect, Variables* variables) {
+Status AddGiven(const std::string& definition, CommandRules rules, TemplateVariables* variables) {
   const std::size_t equals = definition.find('=');
   if (equals == std::string::npos || !IsName(definition.substr(0, equals))) {
     return MakeError(ErrorCode::kUsage,
@@ -85,33 +85,33 @@ Status AddGiven(const std::string& definition, Dialect dialect, Variables* varia
                      definition);
   }
   (*variables)[definition.substr(0, equals)] = {
-      CoerceText(std::string_view(definition).substr(equals + 1), dialect),
+      CoerceText(std::string_view(definition).substr(equals + 1), rules),
       VariableOrigin::kCommandLine};
   return {};
 }
 
 }  // namespace
 
-Value CoerceText(std::string_view text, Dialect dialect) {
+TemplateValue CoerceText(std::string_view text, CommandRules rules) {
   const std::string lower = ToLowerAscii(text);
-  if (lower == "true" || lower == "false") return Value(lower == "true");
-  if (IsInteger(text, dialect)) {
+  if (lower == "true" || lower == "false") return TemplateValue(lower == "true");
+  if (IsInteger(text, rules)) {
     if (auto number = ReadInteger(text)) return *number;
-  } else if (IsReal(text, dialect)) {
-    return Value(ReadReal(text));
+  } else if (IsReal(text, rules)) {
+    return TemplateValue(ReadReal(text));
   }
-  return Value(text);
+  return TemplateValue(text);
 }
 
-Result<Variables> ResolveVariables(const VariableInput& input) {
-  Variables variables;
+Result<TemplateVariables> ResolveVariables(const VariableInput& input) {
+  TemplateVariables variables;
   for (const auto& [name, value] : input.declared) {
     if (value) variables[name] = {*value, VariableOrigin::kConfig};
     const auto text = input.environment ? input.environment(name) : std::nullopt;
-    if (text) variables[name] = {CoerceText(*text, input.dialect), VariableOrigin::kEnvironment};
+    if (text) variables[name] = {CoerceText(*text, input.rules), VariableOrigin::kEnvironment};
   }
   for (const std::string& definition : input.given) {
-    DOSSIER_RETURN_IF_ERROR(AddGiven(definition, input.dialect, &variables));
+    DOSSIER_RETURN_IF_ERROR(AddGiven(definition, input.rules, &variables));
   }
   for (const auto& [name, value] : input.declared) {
     if (variables.contains(name)) continue;
@@ -123,16 +123,16 @@ Result<Variables> ResolveVariables(const VariableInput& input) {
   return variables;
 }
 
-Value ValueOfYaml(const YamlNode& node) {
+TemplateValue ValueOfYaml(const YamlNode& node) {
   using Kind = YamlNode::Kind;
   if (node.kind == Kind::kScalar) return ValueOfScalar(node);
   if (node.kind == Kind::kList) {
-    Value::List list;
+    TemplateValue::List list;
     for (const YamlNode& item : node.items) list.push_back(ValueOfYaml(item));
     return list;
   }
-  if (node.kind == Kind::kNull) return Value();
-  Value::Map map;
+  if (node.kind == Kind::kNull) return TemplateValue();
+  TemplateValue::Map map;
   for (const YamlEntry& entry : node.entries) {
     map.push_back({entry.key, ValueOfYaml(entry.value)});
   }

@@ -1,8 +1,9 @@
 // The variables of command templates: where their values come from, and which type a text becomes.
 //
-//   VariableInput input{.declared = {{"BRANCH", Value("main")}, {"N", std::nullopt}},
+//   VariableInput input{.declared = {{"BRANCH", TemplateValue("main")}, {"N", std::nullopt}},
 //                       .given = {"N=7"}, .environment = LookUpEnvironment};
-//   DOSSIER_ASSIGN_OR_RETURN(Variables variables, ResolveVariables(input));   // N is the number 7
+//   DOSSIER_ASSIGN_OR_RETURN(TemplateVariables variables, ResolveVariables(input));
+//   // N is the number 7
 //
 // Thread-safety: pure functions, but for what `environment` does.
 
@@ -23,24 +24,24 @@
 namespace dossier::sources {
 
 // Whose rules hold: ours, or those of the Python tool whose files we read.
-enum class Dialect { kDossier, kCompat };
+enum class CommandRules { kDossier, kCompat };
 
 struct VariableInput {
-  std::map<std::string, std::optional<Value>> declared;  // name -> default; none: required
-  std::vector<std::string> given;                        // "NAME=VALUE" of -D, in order
+  std::map<std::string, std::optional<TemplateValue>> declared;  // name -> default; none: required
+  std::vector<std::string> given;                                // "NAME=VALUE" of -D, in order
   // Asked for declared names only.
   std::function<std::optional<std::string>(const std::string& name)> environment;
-  Dialect dialect = Dialect::kDossier;
+  CommandRules rules = CommandRules::kDossier;
 };
 
 // Errors: kUsage (a -D without a name or `=`), kConfig (a required one is missing).
-Result<Variables> ResolveVariables(const VariableInput& input);
+Result<TemplateVariables> ResolveVariables(const VariableInput& input);
 
 // The value that a text from -D or the environment means.
-Value CoerceText(std::string_view text, Dialect dialect);
+TemplateValue CoerceText(std::string_view text, CommandRules rules);
 
 // A variable of a YAML file, types as written there.
-Value ValueOfYaml(const YamlNode& node);
+TemplateValue ValueOfYaml(const YamlNode& node);
 
 std::optional<std::string> LookUpEnvironment(const std::string& name);
 

@@ -3,8 +3,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const ChangePolicy policy, LoadChangePolicy(root, ""));
 //   if (policy.max_files && changed > *policy.max_files) Refuse();
 //
-// This only reads them; the harness judges patches. Thread-safety: plain data, functions over files
-// that are only read.
+// This only reads them; the room `agents` judges patches. Thread-safety: plain data, functions over
+// files that are only read.
 
 #ifndef DOSSIER_SOURCES_HEADER_CHANGE_POLICY_H_
 #define DOSSIER_SOURCES_HEADER_CHANGE_POLICY_H_

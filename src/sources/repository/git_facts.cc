@@ -78,7 +78,8 @@ void ReadSettings(const GitFolders& folders, std::string_view out, const CancelT
     return asked->out.substr(0, asked->out.find('\0'));
   };
   facts->global_ignore_file = value("--type=path", "core.excludesfile");
-  if (value("--type=bool", "core.ignorecase") == "true") facts->letters = LetterCase::kIgnored;
+  if (value("--type=bool", "core.ignorecase") == "true")
+    facts->letters = CaseSensitivity::kInsensitive;
 }
 
 // Git's first line of complaint, or why it could not be started.

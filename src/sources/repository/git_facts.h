@@ -33,9 +33,9 @@ struct GitFacts {
   std::unordered_set<std::string> staged;              // the index differs from HEAD
   // The last commit that touched a file: 0 is the newest. Only the newest 1,000 are read.
   std::unordered_map<std::string, std::uint32_t> last_commit;
-  std::vector<std::vector<std::string>> commits;  // newest first: what each touched
-  std::optional<std::string> global_ignore_file;  // core.excludesFile
-  LetterCase letters = LetterCase::kTells;        // core.ignorecase
+  std::vector<std::vector<std::string>> commits;          // newest first: what each touched
+  std::optional<std::string> global_ignore_file;          // core.excludesFile
+  CaseSensitivity letters = CaseSensitivity::kSensitive;  // core.ignorecase
   GitHash hash = GitHash::kSha1;
   std::string problem;  // why nothing is known: git is missing, or refuses; one sentence
 };

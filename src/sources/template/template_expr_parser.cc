@@ -22,12 +22,12 @@ constexpr SignName kSigns[] = {
 
 struct Literal {
   std::string_view name;
-  Value (*make)();
+  TemplateValue (*make)();
 };
 constexpr Literal kLiterals[] = {
-    {"true", [] { return Value(true); }},   {"True", [] { return Value(true); }},
-    {"false", [] { return Value(false); }}, {"False", [] { return Value(false); }},
-    {"none", [] { return Value(); }},       {"None", [] { return Value(); }},
+    {"true", [] { return TemplateValue(true); }},   {"True", [] { return TemplateValue(true); }},
+    {"false", [] { return TemplateValue(false); }}, {"False", [] { return TemplateValue(false); }},
+    {"none", [] { return TemplateValue(); }},       {"None", [] { return TemplateValue(); }},
 };
 constexpr std::string_view kReserved[] = {"and", "or", "not", "in", "is", "if", "elif", "else"};
 
@@ -163,7 +163,7 @@ class ExprParser {
     TemplateExpr literal{.kind = Kind::kLiteral, .place = token.place};
     switch (token.kind) {
       case Word::kString:
-        literal.literal = Value(token.text);
+        literal.literal = TemplateValue(token.text);
         return literal;
       case Word::kInteger:
       case Word::kReal:
@@ -207,11 +207,11 @@ class ExprParser {
         return tl::unexpected(
             TemplateError(token.place, fmt::format("{} does not fit 64 bits", text)));
       }
-      literal.literal = Value(integer);
+      literal.literal = TemplateValue(integer);
     } else {
       // Out of range: 0 or infinity, as in Python.
       real = std::strtod(text.c_str(), nullptr);
-      literal.literal = Value(real);
+      literal.literal = TemplateValue(real);
     }
     return literal;
   }

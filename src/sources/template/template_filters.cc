@@ -13,17 +13,18 @@
 namespace dossier::sources {
 namespace {
 
-using Arguments = std::span<const Value>;
+using Arguments = std::span<const TemplateValue>;
 
 tl::unexpected<Error> Fail(std::string_view message) {
   return MakeError(ErrorCode::kConfig, "{}", message);
 }
 
-Value TextOf(const Value& from, std::string text) {
-  return Value(std::move(text)).WithOrigin(from.origin());
+TemplateValue TextOf(const TemplateValue& from, std::string text) {
+  return TemplateValue(std::move(text)).WithOrigin(from.origin());
 }
 
-Value MapCase(const Value& value, utf8proc_int32_t (*map)(utf8proc_int32_t), bool upper) {
+TemplateValue MapCase(const TemplateValue& value, utf8proc_int32_t (*map)(utf8proc_int32_t),
+                      bool upper) {
   std::string out;
   const std::string text = value.ToText();
   for (std::size_t at = 0; at < text.size();) {
@@ -37,19 +38,19 @@ Value MapCase(const Value& value, utf8proc_int32_t (*map)(utf8proc_int32_t), boo
   return TextOf(value, std::move(out));
 }
 
-Value ItemOf(const Value& whole, const Value& item) {
-  return item.origin().empty() ? Value(item).WithOrigin(whole.origin()) : item;
+TemplateValue ItemOf(const TemplateValue& whole, const TemplateValue& item) {
+  return item.origin().empty() ? TemplateValue(item).WithOrigin(whole.origin()) : item;
 }
 
-Result<Value> Upper(const Value& value, Arguments) {
+Result<TemplateValue> Upper(const TemplateValue& value, Arguments) {
   return MapCase(value, utf8proc_toupper, true);
 }
 
-Result<Value> Lower(const Value& value, Arguments) {
+Result<TemplateValue> Lower(const TemplateValue& value, Arguments) {
   return MapCase(value, utf8proc_tolower, false);
 }
 
-Result<Value> Trim(const Value& value, Arguments) {
+Result<TemplateValue> Trim(const TemplateValue& value, Arguments) {
   return TextOf(value, std::string(StripPythonSpace(value.ToText())));
 }
 
@@ -79,18 +80,18 @@ bool Fits(std::size_t size, std::size_t count, std::size_t piece) {
   return size <= kMaxCommandTemplate && count * piece <= kMaxCommandTemplate - size;
 }
 
-Result<Value> Replace(const Value& value, Arguments arguments) {
+Result<TemplateValue> Replace(const TemplateValue& value, Arguments arguments) {
   const std::string from = arguments[0].ToText(), to = arguments[1].ToText();
   const std::string text = value.ToText();
   const std::string origin = value.origin().empty() ? OriginIfUnsafe(arguments[1]) : value.origin();
   if (!Fits(text.size(), Occurrences(text, from), to.size())) return Fail(kTooLarge);
   std::string out = from.empty() ? Interleave(text, to) : ReplaceAll(text, from, to);
-  return Value(std::move(out)).WithOrigin(origin);
+  return TemplateValue(std::move(out)).WithOrigin(origin);
 }
 
-Result<Value> Join(const Value& value, Arguments arguments) {
-  DOSSIER_ASSIGN_OR_RETURN(const Value::List items, Items(value));
-  const Value separator = arguments.empty() ? Value("") : arguments[0];
+Result<TemplateValue> Join(const TemplateValue& value, Arguments arguments) {
+  DOSSIER_ASSIGN_OR_RETURN(const TemplateValue::List items, Items(value));
+  const TemplateValue separator = arguments.empty() ? TemplateValue("") : arguments[0];
   std::string out, origin;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (i > 0) out += separator.ToText();
@@ -99,22 +100,22 @@ Result<Value> Join(const Value& value, Arguments arguments) {
     if (origin.empty()) origin = OriginIfUnsafe(ItemOf(value, items[i]));
   }
   if (origin.empty()) origin = OriginIfUnsafe(separator);
-  return Value(std::move(out)).WithOrigin(std::move(origin));
+  return TemplateValue(std::move(out)).WithOrigin(std::move(origin));
 }
 
-Result<Value> Length(const Value& value, Arguments) {
-  DOSSIER_ASSIGN_OR_RETURN(const Value::List items, Items(value));
-  return Value(static_cast<std::int64_t>(items.size()));
+Result<TemplateValue> Length(const TemplateValue& value, Arguments) {
+  DOSSIER_ASSIGN_OR_RETURN(const TemplateValue::List items, Items(value));
+  return TemplateValue(static_cast<std::int64_t>(items.size()));
 }
 
-Result<Value> First(const Value& value, Arguments) {
-  DOSSIER_ASSIGN_OR_RETURN(const Value::List items, Items(value));
-  return items.empty() ? Value(Value::Undefined{}) : ItemOf(value, items.front());
+Result<TemplateValue> First(const TemplateValue& value, Arguments) {
+  DOSSIER_ASSIGN_OR_RETURN(const TemplateValue::List items, Items(value));
+  return items.empty() ? TemplateValue(TemplateValue::Undefined{}) : ItemOf(value, items.front());
 }
 
-Result<Value> Last(const Value& value, Arguments) {
-  DOSSIER_ASSIGN_OR_RETURN(const Value::List items, Items(value));
-  return items.empty() ? Value(Value::Undefined{}) : ItemOf(value, items.back());
+Result<TemplateValue> Last(const TemplateValue& value, Arguments) {
+  DOSSIER_ASSIGN_OR_RETURN(const TemplateValue::List items, Items(value));
+  return items.empty() ? TemplateValue(TemplateValue::Undefined{}) : ItemOf(value, items.back());
 }
 
 // Digits as Python reads them: white space around, a sign, single underscores between digits.
@@ -146,51 +147,55 @@ std::optional<double> ReadReal(std::string_view text) {
   return end == lower.c_str() + lower.size() ? std::optional(number) : std::nullopt;
 }
 
-Result<Value> Whole(double number, const Value& otherwise) {
+Result<TemplateValue> Whole(double number, const TemplateValue& otherwise) {
   if (std::isnan(number) || std::isinf(number)) return otherwise;
   if (number < -0x1p63 || number >= 0x1p63) return Fail("a number does not fit 64 bits");
-  return Value(static_cast<std::int64_t>(number));
+  return TemplateValue(static_cast<std::int64_t>(number));
 }
 
-Result<Value> Int(const Value& value, Arguments arguments) {
-  const Value otherwise = arguments.empty() ? Value(std::int64_t{0}) : arguments[0];
+Result<TemplateValue> Int(const TemplateValue& value, Arguments arguments) {
+  const TemplateValue otherwise = arguments.empty() ? TemplateValue(std::int64_t{0}) : arguments[0];
   if (value.integer()) return value;
-  if (value.flag()) return Value(std::int64_t{*value.flag()});
+  if (value.flag()) return TemplateValue(std::int64_t{*value.flag()});
   if (value.real()) return Whole(*value.real(), otherwise);
   if (!value.text()) return otherwise;
   if (const auto digits = PlainDigits(*value.text())) {
     std::int64_t number = 0;
     const char* end = digits->data() + digits->size();
     const auto parsed = std::from_chars(digits->data(), end, number);
-    if (parsed.ptr == end && parsed.ec == std::errc()) return Value(number);
+    if (parsed.ptr == end && parsed.ec == std::errc()) return TemplateValue(number);
     if (parsed.ptr == end) return Fail("a number does not fit 64 bits");
   }
   const auto real = ReadReal(*value.text());
   return real ? Whole(*real, otherwise) : otherwise;
 }
 
-Result<Value> Float(const Value& value, Arguments arguments) {
-  const Value otherwise = arguments.empty() ? Value(0.0) : arguments[0];
+Result<TemplateValue> Float(const TemplateValue& value, Arguments arguments) {
+  const TemplateValue otherwise = arguments.empty() ? TemplateValue(0.0) : arguments[0];
   if (value.real()) return value;
-  if (value.integer()) return Value(static_cast<double>(*value.integer()));
-  if (value.flag()) return Value(*value.flag() ? 1.0 : 0.0);
+  if (value.integer()) return TemplateValue(static_cast<double>(*value.integer()));
+  if (value.flag()) return TemplateValue(*value.flag() ? 1.0 : 0.0);
   if (!value.text()) return otherwise;
   const auto real = ReadReal(*value.text());
-  return real ? Value(*real) : otherwise;
+  return real ? TemplateValue(*real) : otherwise;
 }
 
-Result<Value> ShellQuoted(const Value& value, Arguments) {
-  return Value(ShellQuote(value.ToText()));
+Result<TemplateValue> ShellQuoted(const TemplateValue& value, Arguments) {
+  return TemplateValue(ShellQuote(value.ToText()));
 }
 
-Result<Value> Raw(const Value& value, Arguments) { return Value(value).WithOrigin(""); }
+Result<TemplateValue> Raw(const TemplateValue& value, Arguments) {
+  return TemplateValue(value).WithOrigin("");
+}
 
-Result<Value> NoFunction(const Value&, Arguments) { return Fail("default is no function"); }
+Result<TemplateValue> NoFunction(const TemplateValue&, Arguments) {
+  return Fail("default is no function");
+}
 
 struct Filter {
   std::string_view name;
   std::size_t least, most;  // arguments
-  Result<Value> (*apply)(const Value&, Arguments);
+  Result<TemplateValue> (*apply)(const TemplateValue&, Arguments);
 };
 
 constexpr Filter kFilters[] = {
@@ -234,7 +239,8 @@ Status CheckFilter(std::string_view name, std::size_t arguments) {
                                 filter->most, arguments));
 }
 
-Result<Value> ApplyFilter(std::string_view name, const Value& value, Arguments arguments) {
+Result<TemplateValue> ApplyFilter(std::string_view name, const TemplateValue& value,
+                                  Arguments arguments) {
   return FindFilter(name)->apply(value, arguments);
 }
 
@@ -255,9 +261,9 @@ bool HoldsShellCharacters(std::string_view text) {
   });
 }
 
-Result<Value::List> Items(const Value& value) {
+Result<TemplateValue::List> Items(const TemplateValue& value) {
   if (value.list()) return *value.list();
-  Value::List items;
+  TemplateValue::List items;
   if (value.map()) {
     for (const MapItem& item : *value.map()) items.emplace_back(item.key);
     return items;
@@ -271,9 +277,9 @@ Result<Value::List> Items(const Value& value) {
   return items;
 }
 
-std::string OriginIfUnsafe(const Value& value) {
+std::string OriginIfUnsafe(const TemplateValue& value) {
   if (value.list()) {
-    for (const Value& item : *value.list()) {
+    for (const TemplateValue& item : *value.list()) {
       if (std::string origin = OriginIfUnsafe(ItemOf(value, item)); !origin.empty()) return origin;
     }
   }

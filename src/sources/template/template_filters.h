@@ -1,6 +1,6 @@
 // The filters of command templates, with the results that Jinja's have.
 //
-//   ApplyFilter("join", list, {Value(", ")});
+//   ApplyFilter("join", list, {TemplateValue(", ")});
 //
 // `default` is no function of values, because it takes what is undefined: the renderer has it.
 // Thread-safety: pure functions.
@@ -21,18 +21,18 @@ namespace dossier::sources {
 Status CheckFilter(std::string_view name, std::size_t arguments);
 
 // `name` must have passed CheckFilter. Errors: kConfig (a value of the wrong kind).
-Result<Value> ApplyFilter(std::string_view name, const Value& value,
-                          std::span<const Value> arguments);
+Result<TemplateValue> ApplyFilter(std::string_view name, const TemplateValue& value,
+                                  std::span<const TemplateValue> arguments);
 
 // What a loop goes through: the items of a list, the keys of a map, the code points of a text.
 // Errors: kConfig for values that have no items.
-Result<Value::List> Items(const Value& value);
+Result<TemplateValue::List> Items(const TemplateValue& value);
 
 // `text` as one word of a POSIX shell.
 std::string ShellQuote(std::string_view text);
 
 // The origin that a text made of `value` has: none if nothing of it could be misread.
-std::string OriginIfUnsafe(const Value& value);
+std::string OriginIfUnsafe(const TemplateValue& value);
 // Whether `text` holds a character that means something to a shell, or a control character.
 bool HoldsShellCharacters(std::string_view text);
 

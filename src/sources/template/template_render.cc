@@ -11,7 +11,7 @@ using Kind = TemplateExpr::Kind;
 // One rendering. What is undefined is a value until somebody uses it.
 class Renderer {
  public:
-  Renderer(const Variables& variables, ShellRule rule, std::vector<std::string>* warnings)
+  Renderer(const TemplateVariables& variables, ShellRule rule, std::vector<std::string>* warnings)
       : variables_(variables), rule_(rule), warnings_(warnings) {}
 
   Result<std::string> Run(const TemplateTree& tree) {
@@ -56,7 +56,7 @@ class Renderer {
   }
 
   Status Print(const TemplateNode& node) {
-    DOSSIER_ASSIGN_OR_RETURN(const Value value, Evaluate(node.value));
+    DOSSIER_ASSIGN_OR_RETURN(const TemplateValue value, Evaluate(node.value));
     if (rule_ != ShellRule::kNone && !OriginIfUnsafe(value).empty()) {
       const std::string message = fmt::format(
           "variable {0} holds shell characters; write {{{{ {0} | shellquote }}}} or use argv",
@@ -70,7 +70,7 @@ class Renderer {
   Status RenderIf(const TemplateNode& node) {
     for (const TemplateNode::Branch& branch : node.branches) {
       if (branch.condition) {
-        DOSSIER_ASSIGN_OR_RETURN(const Value condition, Evaluate(*branch.condition));
+        DOSSIER_ASSIGN_OR_RETURN(const TemplateValue condition, Evaluate(*branch.condition));
         if (!condition.Truth()) continue;
       }
       return RenderBody(branch.body);
@@ -79,8 +79,8 @@ class Renderer {
   }
 
   Status RenderFor(const TemplateNode& node) {
-    DOSSIER_ASSIGN_OR_RETURN(const Value through, Evaluate(node.value));
-    DOSSIER_ASSIGN_OR_RETURN(const Value::List items, At(node.place, Items(through)));
+    DOSSIER_ASSIGN_OR_RETURN(const TemplateValue through, Evaluate(node.value));
+    DOSSIER_ASSIGN_OR_RETURN(const TemplateValue::List items, At(node.place, Items(through)));
     if (items.empty()) {
       return node.branches.size() > 1 ? RenderBody(node.branches[1].body) : Status();
     }
@@ -96,19 +96,19 @@ class Renderer {
     return {};
   }
 
-  static Value LoopState(std::size_t index, std::size_t length) {
+  static TemplateValue LoopState(std::size_t index, std::size_t length) {
     const auto number = static_cast<std::int64_t>(index);
     const auto count = static_cast<std::int64_t>(length);
-    return Value::Map{{"index", Value(number + 1)},
-                      {"index0", Value(number)},
-                      {"first", Value(index == 0)},
-                      {"last", Value(index + 1 == length)},
-                      {"length", Value(count)}};
+    return TemplateValue::Map{{"index", TemplateValue(number + 1)},
+                              {"index0", TemplateValue(number)},
+                              {"first", TemplateValue(index == 0)},
+                              {"last", TemplateValue(index + 1 == length)},
+                              {"length", TemplateValue(count)}};
   }
 
   // A value that is there.
-  Result<Value> Evaluate(const TemplateExpr& expr) {
-    DOSSIER_ASSIGN_OR_RETURN(Value value, EvaluateOpen(expr));
+  Result<TemplateValue> Evaluate(const TemplateExpr& expr) {
+    DOSSIER_ASSIGN_OR_RETURN(TemplateValue value, EvaluateOpen(expr));
     if (value.undefined()) return Fail(expr.place, WhyUndefined(expr));
     return value;
   }
@@ -129,7 +129,7 @@ class Renderer {
   }
 
   // A value that may be undefined.
-  Result<Value> EvaluateOpen(const TemplateExpr& expr) {
+  Result<TemplateValue> EvaluateOpen(const TemplateExpr& expr) {
     switch (expr.kind) {
       case Kind::kLiteral:
         return expr.literal;
@@ -160,29 +160,29 @@ class Renderer {
       case Kind::kChoice:
         return Choose(expr);
     }
-    return Value();
+    return TemplateValue();
   }
 
-  Value LookUp(std::string_view name) const {
+  TemplateValue LookUp(std::string_view name) const {
     for (auto local = scope_.rbegin(); local != scope_.rend(); ++local) {
       if (local->key == name) return local->value;
     }
     const auto found = variables_.find(name);
-    if (found == variables_.end()) return Value(Value::Undefined{});
-    return Value(found->second.value).WithOrigin(found->first);
+    if (found == variables_.end()) return TemplateValue(TemplateValue::Undefined{});
+    return TemplateValue(found->second.value).WithOrigin(found->first);
   }
 
-  Result<Value> EvaluateList(const TemplateExpr& expr) {
-    Value::List items;
+  Result<TemplateValue> EvaluateList(const TemplateExpr& expr) {
+    TemplateValue::List items;
     for (const TemplateExpr& operand : expr.operands) {
-      DOSSIER_ASSIGN_OR_RETURN(Value item, Evaluate(operand));
+      DOSSIER_ASSIGN_OR_RETURN(TemplateValue item, Evaluate(operand));
       items.push_back(std::move(item));
     }
-    return Value(std::move(items));
+    return TemplateValue(std::move(items));
   }
 
-  Result<Value> Member(const TemplateExpr& expr) {
-    DOSSIER_ASSIGN_OR_RETURN(const Value value, Evaluate(expr.operands[0]));
+  Result<TemplateValue> Member(const TemplateExpr& expr) {
+    DOSSIER_ASSIGN_OR_RETURN(const TemplateValue value, Evaluate(expr.operands[0]));
     if (!value.map()) {
       return Fail(expr.place,
                   fmt::format(".{} of {}: only maps have names", expr.name, value.TypeName()));
@@ -191,14 +191,14 @@ class Renderer {
   }
 
   // A part of `whole` comes from where the whole does.
-  static Value Inner(const Value& whole, const Value* part) {
-    if (!part) return Value(Value::Undefined{});
-    return part->origin().empty() ? Value(*part).WithOrigin(whole.origin()) : *part;
+  static TemplateValue Inner(const TemplateValue& whole, const TemplateValue* part) {
+    if (!part) return TemplateValue(TemplateValue::Undefined{});
+    return part->origin().empty() ? TemplateValue(*part).WithOrigin(whole.origin()) : *part;
   }
 
-  Result<Value> Index(const TemplateExpr& expr) {
-    DOSSIER_ASSIGN_OR_RETURN(const Value value, Evaluate(expr.operands[0]));
-    DOSSIER_ASSIGN_OR_RETURN(const Value index, Evaluate(expr.operands[1]));
+  Result<TemplateValue> Index(const TemplateExpr& expr) {
+    DOSSIER_ASSIGN_OR_RETURN(const TemplateValue value, Evaluate(expr.operands[0]));
+    DOSSIER_ASSIGN_OR_RETURN(const TemplateValue index, Evaluate(expr.operands[1]));
     if (value.map()) {
       return Inner(value, index.text() ? value.Find(*index.text()) : nullptr);
     }
@@ -207,81 +207,83 @@ class Renderer {
                   fmt::format("[] of {}: only lists and maps have items", value.TypeName()));
     }
     const auto size = static_cast<std::int64_t>(value.list()->size());
-    if (!index.integer()) return Value(Value::Undefined{});
+    if (!index.integer()) return TemplateValue(TemplateValue::Undefined{});
     const std::int64_t at = *index.integer() < 0 ? *index.integer() + size : *index.integer();
-    if (at < 0 || at >= size) return Value(Value::Undefined{});
+    if (at < 0 || at >= size) return TemplateValue(TemplateValue::Undefined{});
     return Inner(value, &(*value.list())[static_cast<std::size_t>(at)]);
   }
 
-  Result<Value> Filter(const TemplateExpr& expr) {
-    std::vector<Value> arguments;
+  Result<TemplateValue> Filter(const TemplateExpr& expr) {
+    std::vector<TemplateValue> arguments;
     for (std::size_t i = 1; i < expr.operands.size(); ++i) {
-      DOSSIER_ASSIGN_OR_RETURN(Value argument, Evaluate(expr.operands[i]));
+      DOSSIER_ASSIGN_OR_RETURN(TemplateValue argument, Evaluate(expr.operands[i]));
       arguments.push_back(std::move(argument));
     }
     if (expr.name == "default") return Default(expr, arguments);
-    DOSSIER_ASSIGN_OR_RETURN(const Value value, Evaluate(expr.operands[0]));
+    DOSSIER_ASSIGN_OR_RETURN(const TemplateValue value, Evaluate(expr.operands[0]));
     return At(expr.place, ApplyFilter(expr.name, value, arguments));
   }
 
   // default(value, true) replaces empty values, too.
-  Result<Value> Default(const TemplateExpr& expr, const std::vector<Value>& arguments) {
-    DOSSIER_ASSIGN_OR_RETURN(Value value, EvaluateOpen(expr.operands[0]));
+  Result<TemplateValue> Default(const TemplateExpr& expr,
+                                const std::vector<TemplateValue>& arguments) {
+    DOSSIER_ASSIGN_OR_RETURN(TemplateValue value, EvaluateOpen(expr.operands[0]));
     const bool empty = arguments.size() > 1 && arguments[1].Truth() && !value.Truth();
     if (!value.undefined() && !empty) return value;
-    return arguments.empty() ? Value("") : arguments[0];
+    return arguments.empty() ? TemplateValue("") : arguments[0];
   }
 
-  Result<Value> IsDefined(const TemplateExpr& expr) {
-    DOSSIER_ASSIGN_OR_RETURN(const Value value, EvaluateOpen(expr.operands[0]));
-    return Value(!value.undefined());
+  Result<TemplateValue> IsDefined(const TemplateExpr& expr) {
+    DOSSIER_ASSIGN_OR_RETURN(const TemplateValue value, EvaluateOpen(expr.operands[0]));
+    return TemplateValue(!value.undefined());
   }
 
-  Result<Value> IsNone(const TemplateExpr& expr) {
-    DOSSIER_ASSIGN_OR_RETURN(const Value value, Evaluate(expr.operands[0]));
-    return Value(value.none());
+  Result<TemplateValue> IsNone(const TemplateExpr& expr) {
+    DOSSIER_ASSIGN_OR_RETURN(const TemplateValue value, Evaluate(expr.operands[0]));
+    return TemplateValue(value.none());
   }
 
-  Result<Value> Not(const TemplateExpr& expr) {
-    DOSSIER_ASSIGN_OR_RETURN(const Value value, Evaluate(expr.operands[0]));
-    return Value(!value.Truth());
+  Result<TemplateValue> Not(const TemplateExpr& expr) {
+    DOSSIER_ASSIGN_OR_RETURN(const TemplateValue value, Evaluate(expr.operands[0]));
+    return TemplateValue(!value.Truth());
   }
 
   // The first operand with that truth, else the last: what `or` and `and` give.
-  Result<Value> FirstWith(const TemplateExpr& expr, bool truth) {
+  Result<TemplateValue> FirstWith(const TemplateExpr& expr, bool truth) {
     for (std::size_t i = 0; i + 1 < expr.operands.size(); ++i) {
-      DOSSIER_ASSIGN_OR_RETURN(Value value, Evaluate(expr.operands[i]));
+      DOSSIER_ASSIGN_OR_RETURN(TemplateValue value, Evaluate(expr.operands[i]));
       if (value.Truth() == truth) return value;
     }
     return Evaluate(expr.operands.back());
   }
 
-  Result<Value> Concat(const TemplateExpr& expr) {
+  Result<TemplateValue> Concat(const TemplateExpr& expr) {
     std::string text, origin;
     for (const TemplateExpr& operand : expr.operands) {
-      DOSSIER_ASSIGN_OR_RETURN(const Value value, Evaluate(operand));
+      DOSSIER_ASSIGN_OR_RETURN(const TemplateValue value, Evaluate(operand));
       text += value.ToText();
       if (origin.empty()) origin = OriginIfUnsafe(value);
       if (text.size() > kMaxCommandTemplate) {
         return Fail(expr.place, "a text is larger than 1 MiB");
       }
     }
-    return Value(std::move(text)).WithOrigin(std::move(origin));
+    return TemplateValue(std::move(text)).WithOrigin(std::move(origin));
   }
 
-  Result<Value> CompareAll(const TemplateExpr& expr) {
-    DOSSIER_ASSIGN_OR_RETURN(Value left, Evaluate(expr.operands[0]));
+  Result<TemplateValue> CompareAll(const TemplateExpr& expr) {
+    DOSSIER_ASSIGN_OR_RETURN(TemplateValue left, Evaluate(expr.operands[0]));
     for (std::size_t i = 0; i < expr.signs.size(); ++i) {
-      DOSSIER_ASSIGN_OR_RETURN(Value right, Evaluate(expr.operands[i + 1]));
+      DOSSIER_ASSIGN_OR_RETURN(TemplateValue right, Evaluate(expr.operands[i + 1]));
       DOSSIER_ASSIGN_OR_RETURN(const bool holds,
                                At(expr.place, CompareTwo(left, expr.signs[i], right)));
-      if (!holds) return Value(false);
+      if (!holds) return TemplateValue(false);
       left = std::move(right);
     }
-    return Value(true);
+    return TemplateValue(true);
   }
 
-  static Result<bool> CompareTwo(const Value& left, CompareSign sign, const Value& right) {
+  static Result<bool> CompareTwo(const TemplateValue& left, CompareSign sign,
+                                 const TemplateValue& right) {
     switch (sign) {
       case CompareSign::kEqual:
         return Equal(left, right);
@@ -312,22 +314,22 @@ class Renderer {
     }
   }
 
-  Result<Value> Choose(const TemplateExpr& expr) {
-    DOSSIER_ASSIGN_OR_RETURN(const Value condition, Evaluate(expr.operands[1]));
+  Result<TemplateValue> Choose(const TemplateExpr& expr) {
+    DOSSIER_ASSIGN_OR_RETURN(const TemplateValue condition, Evaluate(expr.operands[1]));
     return EvaluateOpen(expr.operands[condition.Truth() ? 0 : 2]);
   }
 
-  const Variables& variables_;
+  const TemplateVariables& variables_;
   const ShellRule rule_;
   std::vector<std::string>* const warnings_;
   std::string out_;
-  Value::Map scope_;  // loop variables, the innermost last
+  TemplateValue::Map scope_;  // loop variables, the innermost last
   int passes_ = 0;
 };
 
 }  // namespace
 
-Result<std::string> RenderTemplate(std::string_view text, const Variables& variables,
+Result<std::string> RenderTemplate(std::string_view text, const TemplateVariables& variables,
                                    ShellRule rule, std::vector<std::string>* warnings) {
   DOSSIER_ASSIGN_OR_RETURN(const TemplateTree tree, ParseTemplateTree(text));
   return Renderer(variables, rule, warnings).Run(tree);

@@ -1,6 +1,7 @@
 // Text for context commands from templates in a subset of Jinja.
 //
-//   Variables variables{{"F", {Value("docs/adr 0012.md"), VariableOrigin::kCommandLine}}};
+//   const TemplateValue path("docs/adr 0012.md");
+//   TemplateVariables variables{{"F", {path, VariableOrigin::kCommandLine}}};
 //   RenderTemplate("cat {{ F | shellquote }}", variables);   // cat 'docs/adr 0012.md'
 //
 // The subset: {{ }}, if/elif/else, for/else with loop, raw, comments, - marks; strings, numbers,
@@ -26,12 +27,12 @@ inline constexpr int kMaxTemplatePasses = 10'000;  // through all loops of one r
 
 enum class VariableOrigin { kConfig, kEnvironment, kCommandLine };
 
-struct Variable {
-  Value value;
+struct TemplateVariable {
+  TemplateValue value;
   VariableOrigin origin = VariableOrigin::kConfig;
 };
 
-using Variables = std::map<std::string, Variable, std::less<>>;
+using TemplateVariables = std::map<std::string, TemplateVariable, std::less<>>;
 
 // What happens to values of variables that hold characters of the shell, and have passed neither
 // `shellquote` nor `raw`.
@@ -42,7 +43,7 @@ enum class ShellRule {
 };
 
 // Errors: kConfig, "column C: …", with the construct.
-Result<std::string> RenderTemplate(std::string_view text, const Variables& variables,
+Result<std::string> RenderTemplate(std::string_view text, const TemplateVariables& variables,
                                    ShellRule rule = ShellRule::kNone,
                                    std::vector<std::string>* warnings = nullptr);
 

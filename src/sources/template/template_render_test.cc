@@ -15,12 +15,12 @@ namespace {
 using ::dossier::testing::FailsWith;
 
 // The variables of the spec's table.
-Variables Table() {
+TemplateVariables Table() {
   const auto yaml = assembly::ReadYaml(
       "{F: docs/adr 0012.md, Q: \"it's\", E: '', N: 7, B: true, Z: null, X: -5.0, L: [a, b],\n"
       " D: {k: v, list: [1, 2]}, H: 'é\\n', W: \"  w \"}",
       "test.yml");
-  Variables variables;
+  TemplateVariables variables;
   for (const YamlEntry& entry : yaml->entries) {
     variables[entry.key] = {ValueOfYaml(entry.value), VariableOrigin::kConfig};
   }
@@ -125,9 +125,9 @@ TEST(RenderTemplateTest, HoldsItsLimits) {  // CON-19
   const std::string wide(1 << 20, 'x');
   EXPECT_TRUE(RenderTemplate(wide, {}));
   EXPECT_THAT(RenderTemplate(wide + "x", {}), FailsWith(ErrorCode::kConfig, "1 MiB"));
-  EXPECT_THAT(RenderTemplate("{{ T }}{{ T }}", {{"T", {Value(wide), {}}}}),
+  EXPECT_THAT(RenderTemplate("{{ T }}{{ T }}", {{"T", {TemplateValue(wide), {}}}}),
               FailsWith(ErrorCode::kConfig, "1 MiB"));
-  EXPECT_THAT(RenderTemplate("{{ T|replace('', T) }}", {{"T", {Value(wide), {}}}}),
+  EXPECT_THAT(RenderTemplate("{{ T|replace('', T) }}", {{"T", {TemplateValue(wide), {}}}}),
               FailsWith(ErrorCode::kConfig, "1 MiB"));
   const auto nested = [](int depth) {
     return "{{ " + std::string(static_cast<std::size_t>(depth), '(') + "1" +
@@ -160,14 +160,14 @@ TEST(RenderTemplateTest, AnyTextEndsInAResultOrAnError) {
 
 TEST(RenderTemplateTest, ValuesFromOutsideAreQuotedOrRefused) {  // CON-20
   const auto variables = [](std::string_view value, VariableOrigin origin) {
-    return Variables{{"F", {Value(value), origin}}};
+    return TemplateVariables{{"F", {TemplateValue(value), origin}}};
   };
   constexpr auto kGiven = VariableOrigin::kCommandLine;
   constexpr std::string_view kUnsafe = "`$;&|<>(){}\\\"'*?[]~#!\n\x01\x7f";
   constexpr std::string_view kMessage =
       "variable F holds shell characters; write {{ F | shellquote }} or use argv";
   for (const char c : kUnsafe) {
-    const Variables given = variables(fmt::format("a{}b", c), kGiven);
+    const TemplateVariables given = variables(fmt::format("a{}b", c), kGiven);
     EXPECT_THAT(RenderTemplate("ls {{ F }}", given, ShellRule::kRefuse),
                 FailsWith(ErrorCode::kConfig, std::string(kMessage)))
         << c;
@@ -175,7 +175,7 @@ TEST(RenderTemplateTest, ValuesFromOutsideAreQuotedOrRefused) {  // CON-20
     EXPECT_TRUE(RenderTemplate("ls {{ F|shellquote }}", given, ShellRule::kRefuse)) << c;
     EXPECT_TRUE(RenderTemplate("ls {{ F|raw }}", given, ShellRule::kRefuse)) << c;
   }
-  const Variables given = variables("a;b", kGiven);
+  const TemplateVariables given = variables("a;b", kGiven);
   for (const std::string_view text :
        {"{{ F|upper }}", "{{ 'x' ~ F }}", "{{ [F]|join }}", "{{ [F] }}", "{{ F|trim }}",
         "{{ 'x'|replace('x', F) }}", "{{ F if true else 1 }}", "{{ nope|default(F) }}",
@@ -191,9 +191,12 @@ TEST(RenderTemplateTest, ValuesFromOutsideAreQuotedOrRefused) {  // CON-20
   // FLT-130: a file's values are no better than a command line's.
   EXPECT_FALSE(
       RenderTemplate("{{ F }}", variables("a;b", VariableOrigin::kConfig), ShellRule::kRefuse));
-  const Variables nested{
-      {"L", {Value(Value::List{Value("a"), Value("b;c")}), VariableOrigin::kConfig}},
-      {"M", {Value(Value::Map{{"k", Value("b;c")}}), VariableOrigin::kConfig}}};
+  const TemplateVariables nested{
+      {"L",
+       {TemplateValue(TemplateValue::List{TemplateValue("a"), TemplateValue("b;c")}),
+        VariableOrigin::kConfig}},
+      {"M",
+       {TemplateValue(TemplateValue::Map{{"k", TemplateValue("b;c")}}), VariableOrigin::kConfig}}};
   for (const std::string_view text :
        {"{{ L[1] }}", "{{ L|last }}", "{{ L|join(' ') }}", "{{ M.k }}", "{{ M['k'] }}",
         "{% for x in L %}{{ x }} {% endfor %}"}) {
@@ -234,14 +237,14 @@ TEST(VariablesTest, TextBecomesTheTypeItLooksLike) {  // CON-18
       {"none", "'none'", "'none'"},
   };
   for (const Coercion& c : kCases) {
-    EXPECT_EQ(CoerceText(c.text, Dialect::kDossier).ToLiteral(), c.dossier) << c.text;
-    EXPECT_EQ(CoerceText(c.text, Dialect::kCompat).ToLiteral(), c.compat) << c.text;
+    EXPECT_EQ(CoerceText(c.text, CommandRules::kDossier).ToLiteral(), c.dossier) << c.text;
+    EXPECT_EQ(CoerceText(c.text, CommandRules::kCompat).ToLiteral(), c.compat) << c.text;
   }
 }
 
 TEST(VariablesTest, TheCommandLineBeatsTheEnvironmentAndThatTheConfig) {  // CON-17
   const VariableInput input{
-      .declared = {{"A", Value("a")}, {"B", Value("b")}, {"C", std::nullopt}},
+      .declared = {{"A", TemplateValue("a")}, {"B", TemplateValue("b")}, {"C", std::nullopt}},
       .given = {"A=1", "A=x=y", "U=2"},
       .environment = [](const std::string& name) -> std::optional<std::string> {
         if (name == "C") return "5";

@@ -35,7 +35,7 @@ struct TemplateExpr {
   };
   Kind kind = Kind::kLiteral;
   TemplatePlace place;
-  Value literal;
+  TemplateValue literal;
   std::string name;
   std::vector<CompareSign> signs;
   std::vector<TemplateExpr> operands;

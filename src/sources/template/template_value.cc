@@ -75,7 +75,7 @@ std::string TextLiteral(std::string_view text) {
 }
 
 // Numbers and flags as one kind; 80-bit floats hold every 64-bit integer exactly.
-std::optional<long double> Number(const Value& value) {
+std::optional<long double> Number(const TemplateValue& value) {
   if (value.flag()) return *value.flag() ? 1.0L : 0.0L;
   if (value.integer()) return static_cast<long double>(*value.integer());
   if (value.real()) return static_cast<long double>(*value.real());
@@ -89,28 +89,29 @@ Order OrderOf(const T& left, const T& right) {
   return left == right ? Order::kEqual : Order::kUnordered;
 }
 
-std::optional<Order> CompareLists(const Value::List& left, const Value::List& right) {
+std::optional<Order> CompareLists(const TemplateValue::List& left,
+                                  const TemplateValue::List& right) {
   for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
     if (!Equal(left[i], right[i])) return Compare(left[i], right[i]);
   }
   return OrderOf(left.size(), right.size());
 }
 
-bool EqualLists(const Value::List& left, const Value::List& right) {
+bool EqualLists(const TemplateValue::List& left, const TemplateValue::List& right) {
   return std::equal(left.begin(), left.end(), right.begin(), right.end(), Equal);
 }
 
-bool EqualMaps(const Value& left, const Value& right) {
+bool EqualMaps(const TemplateValue& left, const TemplateValue& right) {
   if (left.map()->size() != right.map()->size()) return false;
   return std::all_of(left.map()->begin(), left.map()->end(), [&](const MapItem& item) {
-    const Value* other = right.Find(item.key);
+    const TemplateValue* other = right.Find(item.key);
     return other && Equal(item.value, *other);
   });
 }
 
 }  // namespace
 
-const Value* Value::Find(std::string_view key) const {
+const TemplateValue* TemplateValue::Find(std::string_view key) const {
   if (!map()) return nullptr;
   for (const MapItem& item : *map()) {
     if (item.key == key) return &item.value;
@@ -118,16 +119,16 @@ const Value* Value::Find(std::string_view key) const {
   return nullptr;
 }
 
-std::string Value::ToText() const { return text() ? *text() : ToLiteral(); }
+std::string TemplateValue::ToText() const { return text() ? *text() : ToLiteral(); }
 
-std::string Value::ToLiteral() const {
+std::string TemplateValue::ToLiteral() const {
   if (flag()) return *flag() ? "True" : "False";
   if (integer()) return std::to_string(*integer());
   if (real()) return RealText(*real());
   if (text()) return TextLiteral(*text());
   std::string out;
   if (list()) {
-    for (const Value& item : *list()) {
+    for (const TemplateValue& item : *list()) {
       if (!out.empty()) out += ", ";
       out += item.ToLiteral();
     }
@@ -143,7 +144,7 @@ std::string Value::ToLiteral() const {
   return undefined() ? "" : "None";
 }
 
-bool Value::Truth() const {
+bool TemplateValue::Truth() const {
   if (const auto number = Number(*this)) return *number != 0;
   if (text()) return !text()->empty();
   if (list()) return !list()->empty();
@@ -151,13 +152,13 @@ bool Value::Truth() const {
   return false;
 }
 
-std::string_view Value::TypeName() const {
+std::string_view TemplateValue::TypeName() const {
   constexpr std::string_view kNames[] = {"undefined", "none",   "a flag", "a number",
                                          "a number",  "a text", "a list", "a map"};
   return kNames[data_.index()];
 }
 
-bool Equal(const Value& left, const Value& right) {
+bool Equal(const TemplateValue& left, const TemplateValue& right) {
   const auto left_number = Number(left), right_number = Number(right);
   if (left_number && right_number) return *left_number == *right_number;
   if (left.text() && right.text()) return *left.text() == *right.text();
@@ -166,7 +167,7 @@ bool Equal(const Value& left, const Value& right) {
   return left.none() && right.none();
 }
 
-std::optional<Order> Compare(const Value& left, const Value& right) {
+std::optional<Order> Compare(const TemplateValue& left, const TemplateValue& right) {
   const auto left_number = Number(left), right_number = Number(right);
   if (left_number && right_number) return OrderOf(*left_number, *right_number);
   // The order of UTF-8 bytes is that of code points.
@@ -175,10 +176,10 @@ std::optional<Order> Compare(const Value& left, const Value& right) {
   return std::nullopt;
 }
 
-Result<bool> Contains(const Value& container, const Value& item) {
+Result<bool> Contains(const TemplateValue& container, const TemplateValue& item) {
   if (container.list()) {
     return std::any_of(container.list()->begin(), container.list()->end(),
-                       [&](const Value& other) { return Equal(other, item); });
+                       [&](const TemplateValue& other) { return Equal(other, item); });
   }
   if (container.text() && item.text()) {
     return container.text()->find(*item.text()) != std::string::npos;

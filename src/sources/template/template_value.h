@@ -1,9 +1,9 @@
 // Values of command templates, with the meaning that Python gives them: users write Jinja and
 // expect its text, byte for byte.
 //
-//   Value list = Value::List{Value("a"), Value("b")};
+//   TemplateValue list = TemplateValue::List{TemplateValue("a"), TemplateValue("b")};
 //   list.ToText();                       // ['a', 'b']
-//   Value(-5.0).ToText();                // -5.0
+//   TemplateValue(-5.0).ToText();                // -5.0
 //
 // Thread-safety: plain data.
 
@@ -24,23 +24,23 @@ namespace dossier::sources {
 
 struct MapItem;
 
-class Value {
+class TemplateValue {
  public:
   struct Undefined {};
   struct None {};
-  using List = std::vector<Value>;
+  using List = std::vector<TemplateValue>;
   using Map = std::vector<MapItem>;  // in order of insertion, keys unique
 
-  Value();
-  explicit Value(Undefined);
-  explicit Value(bool flag);
-  explicit Value(std::int64_t number);
-  explicit Value(double number);
-  explicit Value(std::string text);
-  explicit Value(std::string_view text);
-  explicit Value(const char* text);
-  Value(List list);
-  Value(Map map);
+  TemplateValue();
+  explicit TemplateValue(Undefined);
+  explicit TemplateValue(bool flag);
+  explicit TemplateValue(std::int64_t number);
+  explicit TemplateValue(double number);
+  explicit TemplateValue(std::string text);
+  explicit TemplateValue(std::string_view text);
+  explicit TemplateValue(const char* text);
+  TemplateValue(List list);
+  TemplateValue(Map map);
 
   bool undefined() const { return std::holds_alternative<Undefined>(data_); }
   bool none() const { return std::holds_alternative<None>(data_); }
@@ -52,7 +52,7 @@ class Value {
   const Map* map() const { return std::get_if<Map>(&data_); }
 
   // Of a map; nullptr if it is no map or has no such key.
-  const Value* Find(std::string_view key) const;
+  const TemplateValue* Find(std::string_view key) const;
 
   // As Python's str(), repr(), bool() and type().__name__.
   std::string ToText() const;
@@ -63,7 +63,7 @@ class Value {
   // The variable whose text this value holds, if that came from outside; else empty. It does not
   // take part in comparisons.
   const std::string& origin() const { return origin_; }
-  Value WithOrigin(std::string origin) &&;
+  TemplateValue WithOrigin(std::string origin) &&;
 
  private:
   std::variant<Undefined, None, bool, std::int64_t, double, std::string, List, Map> data_;
@@ -72,33 +72,33 @@ class Value {
 
 struct MapItem {
   std::string key;
-  Value value;
+  TemplateValue value;
 };
 
 // Below MapItem, because what they make can only be destroyed where it is complete.
-inline Value::Value() : data_(None{}) {}
-inline Value::Value(Undefined) : data_(Undefined{}) {}
-inline Value::Value(bool flag) : data_(flag) {}
-inline Value::Value(std::int64_t number) : data_(number) {}
-inline Value::Value(double number) : data_(number) {}
-inline Value::Value(std::string text) : data_(std::move(text)) {}
-inline Value::Value(std::string_view text) : data_(std::string(text)) {}
-inline Value::Value(const char* text) : data_(std::string(text)) {}
-inline Value::Value(List list) : data_(std::move(list)) {}
-inline Value::Value(Map map) : data_(std::move(map)) {}
-inline Value Value::WithOrigin(std::string origin) && {
+inline TemplateValue::TemplateValue() : data_(None{}) {}
+inline TemplateValue::TemplateValue(Undefined) : data_(Undefined{}) {}
+inline TemplateValue::TemplateValue(bool flag) : data_(flag) {}
+inline TemplateValue::TemplateValue(std::int64_t number) : data_(number) {}
+inline TemplateValue::TemplateValue(double number) : data_(number) {}
+inline TemplateValue::TemplateValue(std::string text) : data_(std::move(text)) {}
+inline TemplateValue::TemplateValue(std::string_view text) : data_(std::string(text)) {}
+inline TemplateValue::TemplateValue(const char* text) : data_(std::string(text)) {}
+inline TemplateValue::TemplateValue(List list) : data_(std::move(list)) {}
+inline TemplateValue::TemplateValue(Map map) : data_(std::move(map)) {}
+inline TemplateValue TemplateValue::WithOrigin(std::string origin) && {
   origin_ = std::move(origin);
   return std::move(*this);
 }
 
 // Python's ==: 1, 1.0 and True are equal; values of different kinds are not.
-bool Equal(const Value& left, const Value& right);
+bool Equal(const TemplateValue& left, const TemplateValue& right);
 // Below 0, 0 or above 0 as left is less, equal or more; nothing where Python has no order.
 // `unordered` (a NaN) is true for no comparison.
 enum class Order { kLess, kEqual, kMore, kUnordered };
-std::optional<Order> Compare(const Value& left, const Value& right);
+std::optional<Order> Compare(const TemplateValue& left, const TemplateValue& right);
 // Python's `in`. Errors: kConfig with the reason.
-Result<bool> Contains(const Value& container, const Value& item);
+Result<bool> Contains(const TemplateValue& container, const TemplateValue& item);
 
 // Whether str.strip() removes it.
 bool IsPythonSpace(char32_t code_point);

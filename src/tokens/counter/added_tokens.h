@@ -1,5 +1,5 @@
-// Tokens that a vocabulary's makers added by hand and that stand for their text wherever it occurs,
-// before anything is split: <tool_call> of Qwen2, runs of spaces of Gemma.
+// Tokens that were added to a vocabulary by hand, such as <tool_call> of Qwen2 or runs of spaces of
+// Gemma. Each is matched wherever its text occurs, before the text is split into pieces.
 //
 //   AddedTokens added({{"<tool_call>", 151657}});
 //   added.ForEach(text, [](std::string_view part, std::optional<TokenId> token) { … });
@@ -34,7 +34,7 @@ class AddedTokens {
   }
 
   bool empty() const { return tokens_.empty(); }
-  // Of the longest; 0 if there is none.
+  // The length of the longest token's text in bytes; 0 if there is none.
   std::size_t longest() const { return tokens_.empty() ? 0 : tokens_.front().text.size(); }
   // Whether one of them occurs in `text`, chosen or not, that ends behind the place `from` and
   // starts before `to`, which is not before `from`.

@@ -1,4 +1,4 @@
-// Counters that need to know nothing about a text but how many bytes and code points it has.
+// Base class of counters whose result depends only on how many bytes and code points a text has.
 //
 //   class ByteCounter final : public CensusCounter {
 //     std::int64_t TokensOf(const utf8::Census& census) const override { return census.bytes; }

@@ -60,7 +60,7 @@ struct Cut {
   std::int64_t tokens = 0;
 };
 
-// What is known of a text once it has been counted, whatever it will stand behind.
+// What counting a text once tells about it, for appending it after other texts cheaply.
 struct Measured {
   std::int64_t tokens = 0;  // of the text alone, as CountText
   // For Running::AppendMeasured, in tokens of the vocabulary; empty: joining it counts it again.
@@ -133,7 +133,7 @@ Result<std::shared_ptr<const Counter>> MakeEstimator(Ratio ratio);
 std::shared_ptr<const Counter> MakeCharCounter();
 std::shared_ptr<const Counter> MakeByteCounter();
 
-// Stands in for the vocabulary `name` that is missing: all bytes by the ratio.
+// An estimator that stands in for the missing vocabulary `name`: bytes divided by the ratio.
 std::shared_ptr<const Counter> MakeStandIn(std::string name, Ratio ratio);
 // `counter`'s counts times `ratio`, rounded up: for models whose vocabulary is like its. Errors:
 // kInvalidArgument (a ratio not above 0, a margin not 0 to 1).

@@ -24,7 +24,7 @@ namespace dossier::tokens {
 // Where a part of a text starts: with the text, or at a lasting border behind its start.
 enum class Place : std::uint8_t { kStart, kBorder };
 
-// The count of an end of a text.
+// The token count of the last part of a text.
 struct Tail {
   std::int64_t tokens = 0;
   Cut lasting;  // up to the last border that nothing appended can move; of 0 bytes: there is none

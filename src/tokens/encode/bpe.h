@@ -27,7 +27,8 @@
 
 namespace dossier::tokens {
 
-// Inner numbers; a code point that the vocabulary does not have is kUnknown plus its value.
+// The tokens of a text by their numbers in Vocabulary (not those of the vocabulary's maker). A code
+// point that the vocabulary does not have is kUnknown plus its value.
 struct Encoding {
   std::vector<std::uint32_t> tokens;
   std::size_t bytes = 0;  // of their texts

@@ -33,7 +33,7 @@ class CountCache {
 
   // The count of `text` by `counter`, from the cache if it is there. Short texts are just counted.
   std::int64_t CountText(std::string_view text, const Counter& counter);
-  // Writes what was counted since. False: it could not; nothing is lost but time.
+  // Writes the counts made since the last save. False if that failed, which only costs time later.
   bool Save();
 
   std::size_t size() const { return counts_.size(); }

@@ -50,7 +50,7 @@ struct GgufFile {
 // place; kTooLong.
 Result<GgufFile> ReadGguf(const std::string& path);
 
-// The same from the first bytes of a file. nullopt: they end before the metadata does.
+// The same from the first bytes of a file; nullopt if they end before the metadata does.
 Result<std::optional<GgufFile>> ParseGguf(std::string head);
 
 // What a file says of its tokenizer.
@@ -59,7 +59,7 @@ struct ModelVocabulary {
   std::vector<AddedTokens::Token> added;
 };
 
-// Only `added`: quick.
+// The added tokens alone, without the vocabulary's tables: quick.
 std::vector<AddedTokens::Token> AddedTokensOf(const GgufFile& file);
 
 // Of a file of another kind. Errors: kUnavailable for a tokenizer that is not counted here (not

@@ -1,4 +1,4 @@
-#include "memory/store/session.h"
+#include "memory/store/branch_transaction.h"
 
 #include "base/text/utf8.h"
 #include "testing/result_matchers.h"
@@ -22,7 +22,7 @@ std::string TextOf(TestStore& store, std::int64_t id) {
 
 Result<CoreWrite> SetWith(TestStore& store, std::string_view key, CoreValue value,
                           Actor actor = Actor::kUser) {
-  return store.In("root", [&](Session& s) { return s.SetCore(key, value); }, actor);
+  return store.In("root", [&](BranchTransaction& s) { return s.SetCore(key, value); }, actor);
 }
 
 // RSP-34
@@ -47,7 +47,7 @@ TEST(SessionTest, NumberedByBranchARecordHasTheSameIdWhateverOtherBranchesWrite)
 TEST(SessionTest, ABranchWithoutNumbersOfItsOwnTakesThoseOfTheStore) {
   TestStore store({.numbering = Numbering::kByBranch});
   ASSERT_THAT(store->Fork("root", "n1", {}), Succeeds());
-  ASSERT_TRUE(store.In("root", [](Session& session) -> Status {
+  ASSERT_TRUE(store.In("root", [](BranchTransaction& session) -> Status {
     for (std::int64_t i = 0; i < kBranchNumbers; ++i) {
       DOSSIER_RETURN_IF_ERROR(session.Add({.text = fmt::format("{}", i)}));
     }
@@ -77,10 +77,11 @@ TEST(SessionTest, WhatExpiredIsGoneAndWhatItCoveredDoesNotComeBack) {  // MEM-T6
   ASSERT_THAT(store.Set("k", "inherited"), Succeeds());
   ASSERT_THAT(store->Fork("root", "n1", {}), Succeeds());
   const Micros end = StandingClock::kStart + 30 * kSecond;
-  ASSERT_THAT(
-      store.In("n1",
-               [&](Session& s) { return s.SetCore("k", {.value = "own", .expires_at = end}); }),
-      Succeeds());
+  ASSERT_THAT(store.In("n1",
+                       [&](BranchTransaction& s) {
+                         return s.SetCore("k", {.value = "own", .expires_at = end});
+                       }),
+              Succeeds());
   const View before = store.View("n1");
   store.clock().now = end - 1;
   EXPECT_EQ(store.Core("k", "n1"), "own");
@@ -241,7 +242,8 @@ TEST(SessionTest, RecordsAreCheckedAndCompleted) {  // MEM-14, MEM-16, defect 2
   EXPECT_EQ(stored.at, StandingClock::kStart);
   EXPECT_EQ(stored.meta, (JsonObject{{"n", 1}}));
   const auto told = store.In(
-      "root", [](Session& s) { return s.Add({.text = "told", .tags = {"t"}}); }, Actor::kModel);
+      "root", [](BranchTransaction& s) { return s.Add({.text = "told", .tags = {"t"}}); },
+      Actor::kModel);
   EXPECT_THAT((*store.View().Find(told->id))->tags, ElementsAre("LLM_INSIGHT", "t"));
 }
 
@@ -252,13 +254,13 @@ TEST(SessionTest, UpdatesReachOwnRecordsAndKeepWhatIsNotSaid) {  // MEM-T10, MEM
   ASSERT_THAT(store->Fork("root", "n2", {}), Succeeds());
   const auto own = store.Add({.text = "of n2"}, "n2");
   const auto update = [&](std::string_view branch, std::int64_t id) {
-    return store.In(branch, [&](Session& s) { return s.Update(id, "new", {}); });
+    return store.In(branch, [&](BranchTransaction& s) { return s.Update(id, "new", {}); });
   };
   EXPECT_THAT(
       update("n1", own->id),
       FailsWith(ErrorCode::kNotFound, "not_visible: record #2 is not visible from branch \"n1\""));
   EXPECT_THAT(update("n1", old->id), FailsWith(ErrorCode::kNotFound, "inherited: "));
-  EXPECT_THAT(store.In("n1", [&](Session& s) { return s.DeleteArchival(old->id); }),
+  EXPECT_THAT(store.In("n1", [&](BranchTransaction& s) { return s.DeleteArchival(old->id); }),
               FailsWith(ErrorCode::kNotFound, "inherited: "));
   const auto changed = update("root", old->id);
   ASSERT_THAT(changed, Succeeds());
@@ -291,7 +293,7 @@ TEST(SessionTest, EvictionTakesOwnEventsAndKeepsEveryText) {  // MEM-T9, MEM-18,
                            "n1")
                       ->id);
   }
-  const auto evicted = store.In("n1", [&](Session& s) {
+  const auto evicted = store.In("n1", [&](BranchTransaction& s) {
     return s.Evict({.ids = {ids[5], inherited->id, 999, ids[0]}, .kind = "plan", .oldest = 2});
   });
   EXPECT_EQ(evicted->evicted_count, 4);  // 0 and 1, 3, 5
@@ -317,7 +319,7 @@ TEST(SessionTest, ConsolidatedEventsLeaveTheWindowHereAndStayFound) {  // MEM-19
   const auto event = store.Add({.tier = Tier::kRecall, .text = "event"});
   ASSERT_THAT(store->Fork("root", "n1", {}), Succeeds());
   const std::int64_t ids[] = {event->id};
-  const auto hide = [&](Session& s) -> Result<int> {
+  const auto hide = [&](BranchTransaction& s) -> Result<int> {
     DOSSIER_RETURN_IF_ERROR(s.Hide(ids, HideReason::kConsolidated));
     return 0;
   };
@@ -331,7 +333,7 @@ TEST(SessionTest, ConsolidatedEventsLeaveTheWindowHereAndStayFound) {  // MEM-19
 TEST(SessionTest, AFailedWorkIsUndoneAndAViewInsideSeesItsOwnWrites) {
   TestStore store;
   ASSERT_THAT(store.Set("k", "before"), Succeeds());
-  const Status failed = store->Transact("root", {}, [&](Session& s) -> Status {
+  const Status failed = store->Transact("root", {}, [&](BranchTransaction& s) -> Status {
     DOSSIER_RETURN_IF_ERROR(s.SetCore("k", {.value = "inside"}));
     DOSSIER_ASSIGN_OR_RETURN(const RecordWrite written, s.Add({.text = "inside"}));
     DOSSIER_ASSIGN_OR_RETURN(const View view, s.Snapshot());

@@ -1,18 +1,19 @@
 // Writes to one branch inside one transaction: whole, or not at all.
 //
-//   store->Transact("root", {.actor = Actor::kUser}, [&](Session& session) -> Status {
-//     DOSSIER_ASSIGN_OR_RETURN(const CoreWrite written, session.SetCore("compiler", {.value =
-//     "icpx"})); …
+//   store->Transact("root", {.actor = Actor::kUser}, [&](BranchTransaction& session) -> Status {
+//     DOSSIER_ASSIGN_OR_RETURN(const CoreWrite written,
+//                              session.SetCore("compiler", {.value = "icpx"}));
+//     …
 //   });
 //
 // Every text is redacted before it is hashed or stored. A refused write changes nothing and leaves
-// the session usable. Errors beside those of the database: kInvalidArgument with a sentence that
-// begins with the name of what is wrong ("too_large: …", "bad_value: …", "empty_text:
-// …"), kNotFound ("record #41 is not visible from branch "n2"").
-// Thread-safety: none; used inside the function it was given to.
+// the transaction usable. Errors beside those of the database: kInvalidArgument with a sentence
+// that begins with the name of what is wrong ("too_large: …", "bad_value: …", "empty_text: …"),
+// kNotFound ("record #41 is not visible from branch "n2""). Thread-safety: none; used inside the
+// function it was given to.
 
-#ifndef DOSSIER_MEMORY_STORE_SESSION_H_
-#define DOSSIER_MEMORY_STORE_SESSION_H_
+#ifndef DOSSIER_MEMORY_STORE_BRANCH_TRANSACTION_H_
+#define DOSSIER_MEMORY_STORE_BRANCH_TRANSACTION_H_
 
 #include <optional>
 #include <span>
@@ -63,14 +64,14 @@ struct EvictResult {
   std::vector<std::int64_t> refused;  // not own events of this branch
 };
 
-class Session {
+class BranchTransaction {
  public:
-  virtual ~Session() = default;
+  virtual ~BranchTransaction() = default;
 
   virtual const std::string& branch() const = 0;
-  virtual const Limits& limits() const = 0;
+  virtual const StoreLimits& limits() const = 0;
   virtual Micros now() const = 0;
-  // What this session's branch shows now, its own writes included.
+  // What the branch shows now, the writes of this transaction included.
   virtual Result<View> Snapshot() = 0;
 
   virtual Result<CoreWrite> SetCore(std::string_view key, CoreValue value) = 0;
@@ -78,7 +79,7 @@ class Session {
   virtual Result<Seq> DeleteCore(std::string_view key) = 0;
   // Rates an own entry, without a change of its value or time.
   virtual Status RateCore(std::string_view key, int importance) = 0;
-  // Evicts own unprotected entries until the core fits; the keys.
+  // Evicts own unprotected entries until the core fits; returns their keys.
   virtual Result<std::vector<std::string>> EnforceCoreBudget() = 0;
 
   // `record.branch`, `id` and `seq` are not looked at; `at` 0: now. Stored once. With `supersedes`,
@@ -89,11 +90,11 @@ class Session {
                                      std::optional<std::vector<std::string>> tags) = 0;
   virtual Result<Seq> DeleteArchival(std::int64_t id) = 0;
   virtual Result<EvictResult> Evict(const EvictSelection& selection) = 0;
-  // A row of `hidden` for each; they must be visible.
+  // Hides each of these records in this branch; they must be visible.
   virtual Status Hide(std::span<const std::int64_t> ids, HideReason reason) = 0;
   virtual Status LinkSources(std::int64_t summary, std::span<const std::int64_t> sources) = 0;
 };
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_STORE_SESSION_H_
+#endif  // DOSSIER_MEMORY_STORE_BRANCH_TRANSACTION_H_

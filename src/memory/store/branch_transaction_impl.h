@@ -1,22 +1,22 @@
-// The one Session: checks, redacts, and turns calls into rows and ops.
+// The one BranchTransaction: checks, redacts, and turns calls into rows and ops.
 //
-// Thread-safety: as Session. Lives inside one transaction of the writer.
+// Thread-safety: as BranchTransaction. Lives inside one transaction of the writer.
 
-#ifndef DOSSIER_MEMORY_STORE_SESSION_IMPL_H_
-#define DOSSIER_MEMORY_STORE_SESSION_IMPL_H_
+#ifndef DOSSIER_MEMORY_STORE_BRANCH_TRANSACTION_IMPL_H_
+#define DOSSIER_MEMORY_STORE_BRANCH_TRANSACTION_IMPL_H_
 
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "memory/search/rows.h"
-#include "memory/store/session.h"
+#include "memory/store/branch_transaction.h"
 #include "memory/store/store.h"
 
 namespace dossier::memory {
 
-// What the views of a session read through: the writer, to see what is not committed yet; after the
-// session, the store's readers.
+// The connections that views of a transaction read through: during the transaction the writer's,
+// which sees what is not committed yet; afterwards the store's readers.
 class SessionConnections final : public Connections {
  public:
   SessionConnections(Connection& writer, std::shared_ptr<Connections> readers)
@@ -30,7 +30,7 @@ class SessionConnections final : public Connections {
   std::shared_ptr<Connections> readers_;
 };
 
-class SessionImpl final : public Session {
+class SessionImpl final : public BranchTransaction {
  public:
   struct Setup {
     std::string branch;
@@ -47,7 +47,7 @@ class SessionImpl final : public Session {
   ~SessionImpl() override { connections_->End(); }
 
   const std::string& branch() const override { return chain_.front().name; }
-  const Limits& limits() const override { return setup_.options.limits; }
+  const StoreLimits& limits() const override { return setup_.options.limits; }
   Micros now() const override { return setup_.now; }
   Result<View> Snapshot() override;
 
@@ -104,4 +104,4 @@ std::string_view AddOpName(Tier tier);
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_STORE_SESSION_IMPL_H_
+#endif  // DOSSIER_MEMORY_STORE_BRANCH_TRANSACTION_IMPL_H_

@@ -4,7 +4,7 @@
 
 #include "base/text/utf8.h"
 #include "memory/records/redaction.h"
-#include "memory/store/session_impl.h"
+#include "memory/store/branch_transaction_impl.h"
 
 namespace dossier::memory {
 namespace {

@@ -1,8 +1,8 @@
-#include "memory/store/session.h"
+#include "memory/store/branch_transaction.h"
 
 #include <limits>
 
-#include "memory/store/session_impl.h"
+#include "memory/store/branch_transaction_impl.h"
 
 namespace dossier::memory {
 
