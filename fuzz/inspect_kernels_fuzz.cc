@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/text/utf8_kernels.h"
-#include "inspect/formats/csv_kernels.h"
+#include "inspect/formats/csv_scanner.h"
 #include "inspect/text/text_counter.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

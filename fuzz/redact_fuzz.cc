@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/text/redact.h"
-#include "base/text/redact_stream.h"
 #include "base/text/secret_places.h"
 #include "base/text/utf8_kernels.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/text/utf8.h"
-#include "tokens/split/pattern.h"
 #include "tokens/split/split_rules.h"
+#include "tokens/split/splitter.h"
 
 namespace {
 

@@ -21,11 +21,6 @@ using assembly::Section;
 
 constexpr std::uint64_t kMaxSourceBytes = 64ull << 20;
 
-bool IsFolder(const std::string& path) {
-  struct stat info{};
-  return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 Json Provenance(std::string_view kind, std::string_view reference, std::string_view content) {
   return JsonObject{{"kind", kind},
                     {"reference", reference},

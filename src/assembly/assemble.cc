@@ -20,10 +20,6 @@ constexpr std::int64_t kShrinkExtra = 8;  // tokens
 constexpr int kMaxGrowths = 4;
 constexpr std::int64_t kNoCap = std::numeric_limits<std::int64_t>::max();
 
-std::string Grouped(std::int64_t tokens) {
-  return GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(tokens, 0)));
-}
-
 std::int64_t WithMargin(std::int64_t tokens, double margin) {
   return tokens::Count{.tokens = tokens, .margin = margin}.upper();
 }
@@ -46,8 +42,8 @@ Result<BudgetNumbers> ResolveBudget(const Layout& layout, const Budget& budget,
                        capability.max_input.value_or(std::numeric_limits<std::int64_t>::max()));
   if (out.limit <= 0) {
     return MakeError(ErrorCode::kConfig,
-                     "reserve_output {} leaves nothing of a window of {} tokens", Grouped(reserve),
-                     Grouped(capability.window));
+                     "reserve_output {} leaves nothing of a window of {} tokens",
+                     GroupCount(reserve), GroupCount(capability.window));
   }
   const auto share = static_cast<std::int64_t>(std::floor(
       static_cast<double>(capability.window) * budget.window_share.value_or(layout.window_share)));
@@ -406,7 +402,7 @@ class Assembler {
     std::string list;
     for (const Part* part : sizes) {
       list += fmt::format("{}{} {}", list.empty() ? "" : ", ", part->rule->name,
-                          Grouped(part->full.tokens));
+                          GroupCount(part->full.tokens));
     }
     // What they need is counted without all others.
     for (Part& part : parts_) {
@@ -419,10 +415,11 @@ class Assembler {
     const std::string more_room =
         options_.more_room == AssembleOptions::MoreRoom::kLargerModel
             ? "take a model with a larger window"
-            : "raise --budget to " + Grouped(WithMargin(needed, counter_.margin()));
+            : "raise --budget to " + GroupCount(WithMargin(needed, counter_.margin()));
     return MakeError(ErrorCode::kTooLong, "needs {}, usable {}: {} or shorten {} (required: {})",
-                     Grouped(needed - tally_.framing), Grouped(budget_.allowance - tally_.framing),
-                     more_room, sizes.empty() ? "the prompt" : sizes.front()->rule->name, list);
+                     GroupCount(needed - tally_.framing),
+                     GroupCount(budget_.allowance - tally_.framing), more_room,
+                     sizes.empty() ? "the prompt" : sizes.front()->rule->name, list);
   }
 
   // Who gets the messages may change their texts.

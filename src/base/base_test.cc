@@ -11,11 +11,13 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/files/file.h"
-#include "base/files/file_time.h"
+#include "base/files/regular_file.h"
 #include "base/hash.h"
 #include "base/json/json.h"
+#include "base/json/json_lexer.h"
 #include "base/process/cancel_fd.h"
 #include "base/random.h"
+#include "base/text/ascii.h"
 #include "base/text/parse_time.h"
 #include "base/text/text.h"
 #include "testing/result_matchers.h"
@@ -207,6 +209,143 @@ TEST(RandomTest, TheSameSeedGivesTheSameSequence) {
 }
 
 TEST(AssetsTest, AnUnknownPathIsAbsent) { EXPECT_FALSE(BuiltInAsset("layouts/nothing.yaml")); }
+
+TEST(Base64Test, MatchesTheVectorsOfTheStandard) {  // RFC 4648, section 10
+  const std::pair<std::string_view, std::string_view> kCases[] = {{"", ""},
+                                                                  {"f", "Zg=="},
+                                                                  {"fo", "Zm8="},
+                                                                  {"foo", "Zm9v"},
+                                                                  {"foob", "Zm9vYg=="},
+                                                                  {"fooba", "Zm9vYmE="},
+                                                                  {"foobar", "Zm9vYmFy"}};
+  for (const auto& [bytes, text] : kCases) EXPECT_EQ(Base64(bytes), text);
+}
+
+TEST(AsciiTest, ClassesHoldTheirBytesOnly) {
+  for (int byte = 0; byte < 256; ++byte) {
+    const char c = static_cast<char>(byte);
+    const std::string_view digits = "0123456789", hex = "0123456789abcdefABCDEF";
+    EXPECT_EQ(IsDigit(c), byte != 0 && digits.find(c) != std::string_view::npos) << byte;
+    EXPECT_EQ(IsHexDigit(c), byte != 0 && hex.find(c) != std::string_view::npos) << byte;
+    EXPECT_EQ(IsLetter(c), (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z')) << byte;
+    EXPECT_EQ(IsWordByte(c), IsLetter(c) || IsDigit(c) || byte == '_') << byte;
+    EXPECT_EQ(IsJsonSpace(c), byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r') << byte;
+  }
+  EXPECT_EQ(HexValue('7'), 7);
+  EXPECT_EQ(HexValue('c'), 12);
+  EXPECT_EQ(HexValue('C'), 12);
+  EXPECT_EQ(HexValue('g'), -1);
+  EXPECT_EQ(ToLower('Q'), 'q');
+  EXPECT_EQ(ToLower('['), '[');
+}
+
+TEST(TextTest, TheFirstLineIsTheFirstThatSaysSomething) {
+  EXPECT_EQ(FirstLine("\n  one \r\ntwo"), "one");
+  EXPECT_EQ(FirstLine("one\rtwo"), "one");
+  EXPECT_EQ(FirstLine(" \n"), "");
+}
+
+TEST(TextTest, CountsBelowZeroAreShownAsZero) {
+  EXPECT_EQ(GroupCount(1234567), "1,234,567");
+  EXPECT_EQ(GroupCount(-1), "0");
+}
+
+TEST(JsonTest, TextsAndListsThatAreNotThereAreEmpty) {
+  const auto json = ParseJson(R"({"a": "x", "b": 1, "c": ["p", 2, "q"]})");
+  ASSERT_TRUE(json);
+  EXPECT_EQ(TextAt(*json, "a"), "x");
+  EXPECT_EQ(TextAt(*json, "b"), "");
+  EXPECT_EQ(StringsOf(Find(*json, "c")), (std::vector<std::string>{"p", "q"}));
+  EXPECT_TRUE(StringsOf(Find(*json, "a")).empty());
+  EXPECT_TRUE(StringsOf(nullptr).empty());
+}
+
+TEST(JsonLexerTest, StopsAtTheByteThatIsWrong) {
+  using Fault = JsonLexer::Fault;
+  struct Case {
+    std::string_view text;
+    std::size_t at;
+    Fault fault;
+  };
+  const std::string control = std::string(20, 'x').insert(0, 1, '"') + "\n\"";
+  const Case kCases[] = {
+      {R"("a\"b\u00e9" ,)", 12, Fault::kNone}, {"x", 0, Fault::kQuote},
+      {R"("abc)", 4, Fault::kOpenString},      {R"("ab\)", 4, Fault::kOpenEscape},
+      {R"("ab\x")", 4, Fault::kEscape},        {R"("\u12g4")", 5, Fault::kHexDigit},
+      {R"("\u12)", 5, Fault::kHexDigit},       {control, 21, Fault::kControl},
+  };
+  for (const Case& c : kCases) {
+    JsonLexer lexer(c.text);
+    EXPECT_EQ(lexer.String(), c.fault == Fault::kNone) << c.text;
+    EXPECT_EQ(lexer.fault(), c.fault) << c.text;
+    EXPECT_EQ(lexer.at(), c.at) << c.text;
+  }
+}
+
+TEST(JsonLexerTest, NumbersEndWhereTheStandardEndsThem) {
+  struct Case {
+    std::string_view text;
+    std::size_t at;
+    JsonLexer::Fault fault;
+  };
+  using Fault = JsonLexer::Fault;
+  const Case kCases[] = {{"0", 1, Fault::kNone},   {"-12.5e+3,", 8, Fault::kNone},
+                         {"01", 1, Fault::kNone},  {"+1", 0, Fault::kValue},
+                         {"-", 1, Fault::kDigit},  {"1.", 2, Fault::kDigit},
+                         {"1e", 2, Fault::kDigit}, {".5", 0, Fault::kValue}};
+  for (const Case& c : kCases) {
+    JsonLexer lexer(c.text);
+    EXPECT_EQ(lexer.Number(), c.fault == Fault::kNone) << c.text;
+    EXPECT_EQ(lexer.fault(), c.fault) << c.text;
+    EXPECT_EQ(lexer.at(), c.at) << c.text;
+  }
+}
+
+TEST(HashTest, TheKeyedHashMatchesTheVectorsOfTheStandard) {  // RFC 4231, cases 2 and 6
+  EXPECT_EQ(HmacSha256Hex("Jefe", "what do ya want for nothing?"),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+  EXPECT_EQ(HmacSha256Hex(std::string(131, '\xaa'),
+                          "Test Using Larger Than Block-Size Key - Hash Key First"),
+            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+}
+
+TEST(FileTest, BelowIsAMatterOfWholeNames) {
+  EXPECT_TRUE(IsBelow("/a/b", "/a"));
+  EXPECT_TRUE(IsBelow("/a", "/a"));
+  EXPECT_TRUE(IsBelow("/a", "/"));
+  EXPECT_TRUE(IsBelow("a/b", "a/"));
+  EXPECT_FALSE(IsBelow("/ab", "/a"));
+  EXPECT_FALSE(IsBelow("/a", "/a/b"));
+  EXPECT_FALSE(IsBelow("/a", ""));
+}
+
+TEST(FileTest, APipeIsReadToItsEndOrRefused) {
+  for (const std::uint64_t most : {std::uint64_t{5}, std::uint64_t{4}}) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const UniqueFd out(ends[0]);
+    UniqueFd in(ends[1]);
+    ASSERT_TRUE(WriteAll(in.get(), "hello"));
+    in.Reset();
+    const auto text = ReadAll(out.get(), "a pipe", most);
+    if (most == 5) {
+      EXPECT_EQ(text.value_or(""), "hello");
+    } else {
+      ASSERT_FALSE(text);
+      EXPECT_EQ(text.error().code, ErrorCode::kTooLong);
+    }
+  }
+}
+
+TEST(FileTest, ALinkToAFolderCountsAsOne) {
+  const auto temp = TempFolder::Make();
+  ASSERT_TRUE(temp);
+  ASSERT_EQ(symlink(".", (temp->path() + "/link").c_str()), 0);
+  ASSERT_TRUE(WriteFileAtomic(temp->path() + "/file", ""));
+  EXPECT_TRUE(IsFolder(temp->path() + "/link"));
+  EXPECT_FALSE(IsFolder(temp->path() + "/file"));
+  EXPECT_FALSE(IsFolder(temp->path() + "/none"));
+}
 
 }  // namespace
 }  // namespace dossier

@@ -1,6 +1,8 @@
 #include "base/hash.h"
 
 #include <fmt/format.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/sha.h>
 
 namespace dossier {
@@ -41,6 +43,13 @@ std::string Sha256Hex(std::string_view bytes) {
   Sha256 hash;
   hash.Update(bytes);
   return hash.Hex();
+}
+
+std::string HmacSha256Hex(std::string_view key, std::string_view message) {
+  unsigned char digest[SHA256_DIGEST_LENGTH] = {};
+  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+       reinterpret_cast<const unsigned char*>(message.data()), message.size(), digest, nullptr);
+  return Hex(digest, sizeof digest);
 }
 
 std::string GitBlobName(std::string_view content, GitHash hash) {

@@ -1,4 +1,5 @@
-// SHA-256, the name of every stored body; SHA-1 only because git names its objects so.
+// SHA-256, the name of every stored body, and its keyed form; SHA-1 only because git names its
+// objects so.
 //
 //   std::string name = Sha256Hex("abc");       // ba7816bf…
 //   Sha256 hash; hash.Update(a); hash.Update(b); std::string name = hash.Hex();
@@ -27,6 +28,8 @@ class Sha256 {
 };
 
 std::string Sha256Hex(std::string_view bytes);
+// HMAC (RFC 2104), which only the holder of the key can make: 64 lower-case hex digits.
+std::string HmacSha256Hex(std::string_view key, std::string_view message);
 // Whether `text` has the form of such a name.
 bool IsSha256Hex(std::string_view text);
 

@@ -11,13 +11,29 @@
 #ifndef DOSSIER_CONFIG_EXPAND_H_
 #define DOSSIER_CONFIG_EXPAND_H_
 
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "config/value.h"
-#include "config/variables.h"
 
 namespace dossier::config {
+
+// The environment as a value, so that nothing below reads the process's own.
+//
+//   const Variables variables = ProcessVariables();
+//   if (const auto home = Lookup(variables, "HOME")) Use(*home);
+//
+// Thread-safety: plain data; ProcessVariables reads `environ` once and must not run beside setenv.
+
+using Variables = std::map<std::string, std::string, std::less<>>;
+
+Variables ProcessVariables();
+
+// Unset and empty are the same: both are how people switch a variable off.
+std::optional<std::string> Lookup(const Variables& variables, std::string_view name);
 
 std::string ExpandText(std::string_view text, const Variables& variables);
 

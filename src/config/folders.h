@@ -15,7 +15,7 @@
 
 #include "base/files/user_folders.h"
 #include "base/result.h"
-#include "config/variables.h"
+#include "config/expand.h"
 
 namespace dossier::config {
 

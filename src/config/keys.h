@@ -16,8 +16,8 @@
 
 #include "base/result.h"
 #include "config/config.h"
+#include "config/expand.h"
 #include "config/value.h"
-#include "config/variables.h"
 
 namespace dossier::config {
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "base/files/file.h"
 #include "base/files/regular_file.h"
 #include "config/expand.h"
 #include "config/keys.h"
@@ -13,11 +14,6 @@ namespace {
 using Owner = Candidate::Owner;
 
 constexpr std::string_view kUserOnly[] = {"models", "local"};
-
-bool IsFolder(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::is_directory(path, error);
-}
 
 // Collects the layers in order.
 class Loader {

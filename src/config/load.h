@@ -18,7 +18,7 @@
 #include "base/result.h"
 #include "config/config.h"
 #include "config/config_file.h"
-#include "config/variables.h"
+#include "config/expand.h"
 
 namespace dossier::config {
 

@@ -1,8 +1,11 @@
 #include "store/journal.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <mutex>
 #include <set>
 
@@ -26,6 +29,11 @@ constexpr std::size_t kCandidates = 5;
 constexpr int kIdAttempts = 8;
 // A log that the next start reads in about a millisecond is left to it.
 constexpr off_t kLogKept = 1 << 20;  // bytes
+
+// What a list of runs shows of a text.
+std::string Preview(std::string_view text) {
+  return std::string(utf8::Prefix(FirstLine(text), kAnswerPreview));
+}
 
 // A number for the event is taken in the statement that stores it: with SQLite's one writer at a
 // time, numbers have no gaps however many processes append.
@@ -52,11 +60,6 @@ std::string MakeRunId(const Clock& clock) {
     if (c >= '0' && c <= '9') digits += c;
   }
   return fmt::format("{}-{}", digits, RandomHex(6));
-}
-
-std::string FirstLine(std::string_view text) {
-  text = TrimSpace(text);
-  return std::string(utf8::Prefix(text.substr(0, text.find_first_of("\r\n")), kAnswerPreview));
 }
 
 // The run's main model: "model", or "root" of "models", or its first name.
@@ -101,7 +104,7 @@ class SqliteJournal final : public Journal {
 
   Result<std::string> StartRun(JsonObject data) override {
     DOSSIER_RETURN_IF_ERROR(CleanEventData(data, kInlineLimit, *content_));
-    const std::string question = FirstLine(TextOf(Find(data, "question")));
+    const std::string question = Preview(TextOf(Find(data, "question")));
     const std::string model = ModelOf(data);
     const std::string json = ToJson(Json(std::move(data)));
 
@@ -345,7 +348,7 @@ class SqliteJournal final : public Journal {
     const Json* status = Find(data, "status");
     return RunState{
         .status = status && status->is_string() ? TextOf(status) : std::string("finished"),
-        .answer = FirstLine(TextOf(Find(data, "answer")))};
+        .answer = Preview(TextOf(Find(data, "answer")))};
   }
 
   // The text of a string or a body; empty for anything else.
@@ -465,6 +468,13 @@ class SqliteJournal final : public Journal {
 };
 
 }  // namespace
+
+Status SyncJournal(const std::string& folder) {
+  const std::string log = folder + "/journal.db-wal";
+  const UniqueFd fd(open(log.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid() || fdatasync(fd.get()) != 0) return MakeErrnoError(errno, "sync " + log);
+  return {};
+}
 
 Result<std::unique_ptr<Journal>> Journal::Open(const std::string& folder, JournalOptions options) {
   if (!options.clock) options.clock = SystemClock();

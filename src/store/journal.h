@@ -30,6 +30,18 @@
 
 namespace dossier::store {
 
+// Makes a journal outlive a power failure, not only the death of a process.
+//
+//   DOSSIER_RETURN_IF_ERROR(journal->Append(run, 0, "merge.intent", data));
+//   DOSSIER_RETURN_IF_ERROR(SyncJournal(folder));
+//
+// Thread-safety: a function over files; processes may append meanwhile.
+
+// What was appended to the journal in `folder` so far is on the disk when this returns: an fsync of
+// SQLite's log. With `synchronous = NORMAL` nobody else syncs it before it is emptied into the
+// database, which syncs both. Errors: kIo.
+Status SyncJournal(const std::string& folder);
+
 struct Event {
   std::string run;
   std::int64_t seq = 0;   // from 1, without gaps within a run

@@ -11,7 +11,7 @@
 
 #include "base/files/file.h"
 #include "base/hash.h"
-#include "store/content_writer.h"
+#include "store/content.h"
 #include "store/journal.h"
 #include "store/memo.h"
 #include "testing/result_matchers.h"

@@ -16,7 +16,7 @@
 #include "agents/git/secret_values.h"
 #include "base/files/file.h"
 #include "base/result.h"
-#include "base/text/redact_stream.h"
+#include "base/text/redact.h"
 
 namespace dossier::agents {
 

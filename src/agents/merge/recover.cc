@@ -21,10 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr Millis kPatience(10'000);  // for processes that are about to end
 
-bool IsBelow(const std::string& path, const std::string& folder) {
-  return !folder.empty() && (path == folder || path.starts_with(folder + "/"));
-}
-
 bool HasLocks(const Intent& intent) {
   return std::any_of(intent.locks.begin(), intent.locks.end(), Exists);
 }

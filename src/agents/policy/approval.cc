@@ -6,7 +6,7 @@
 #include <cctype>
 #include <vector>
 
-#include "base/hmac.h"
+#include "base/hash.h"
 #include "base/json/json.h"
 #include "base/random.h"
 #include "base/text/text.h"

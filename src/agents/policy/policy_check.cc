@@ -7,14 +7,11 @@
 
 #include "agents/git/path_rules.h"
 #include "agents/policy/policy_glob.h"
+#include "base/files/file.h"
 #include "base/text/text.h"
 
 namespace dossier::agents {
 namespace {
-
-bool IsBelow(std::string_view path, std::string_view folder) {
-  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
-}
 
 struct Pattern {
   std::string written;

@@ -10,7 +10,7 @@
 #include "agents/task/log_line.h"
 #include "base/random.h"
 #include "store/event_data.h"
-#include "store/journal_sync.h"
+#include "store/journal.h"
 
 namespace dossier::agents {
 namespace {

@@ -12,7 +12,7 @@
 #include "agents/task/log_line.h"
 #include "base/clock.h"
 #include "base/files/file.h"
-#include "base/files/file_time.h"
+#include "base/files/regular_file.h"
 #include "base/text/parse_time.h"
 #include "base/text/text.h"
 
@@ -23,10 +23,6 @@ constexpr std::string_view kEnding = ".jsonl";
 
 // Statuses of tasks that nobody has worked on to an end.
 constexpr std::string_view kOpen[] = {"skipped", "blocked", "interrupted", "budget"};
-
-std::string TextAt(const Json& value, std::string_view key) {
-  return std::string(FindString(value, key).value_or(""));
-}
 
 TaskRecord TaskRecordOf(const Json& line) {
   TaskRecord record{.status = TextAt(line, "status"), .reason = TextAt(line, "reason")};

@@ -18,7 +18,7 @@
 #include "base/text/utf8.h"
 #include "inspect/text/encoding.h"
 #include "inspect/text/text_stream.h"
-#include "store/content_writer.h"
+#include "store/content.h"
 
 namespace dossier::ask {
 namespace {

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier::ask {
@@ -14,7 +15,6 @@ namespace {
 
 constexpr std::size_t kLeastQuote = 2;  // bytes; shorter quotes are marks, not evidence
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
          static_cast<unsigned char>(c) >= 0x80;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ask/reply/fences.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier::ask {
@@ -27,12 +28,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kQuotes =
     {"\xE2\x80\x98", "\xE2\x80\x99"},  // ‘ ’
 }};
 
-bool IsWord(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 bool IsIdentifier(std::string_view text) {
-  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') && std::ranges::all_of(text, IsWord);
+  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') &&
+         std::ranges::all_of(text, IsWordByte);
 }
 
 // The marks that Markdown may put before a final on its line.
@@ -49,7 +47,7 @@ std::string_view QuoteAt(std::string_view text, std::size_t at) {
 
 std::string_view OpensQuote(std::string_view text, std::size_t at) {
   // An apostrophe inside a word opens nothing.
-  if (at > 0 && (IsWord(text[at - 1]) || static_cast<unsigned char>(text[at - 1]) >= 0x80))
+  if (at > 0 && (IsWordByte(text[at - 1]) || static_cast<unsigned char>(text[at - 1]) >= 0x80))
     return {};
   return QuoteAt(text, at);
 }
@@ -223,9 +221,9 @@ std::optional<BareAnswer> ReadText(std::string_view text, ModelSize model) {
 
 bool OccursAsWord(std::string_view text, std::string_view word) {
   for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
-    const bool starts = at == 0 || !IsWord(text[at - 1]);
+    const bool starts = at == 0 || !IsWordByte(text[at - 1]);
     const std::size_t end = at + word.size();
-    if (starts && (end == text.size() || !IsWord(text[end]))) return true;
+    if (starts && (end == text.size() || !IsWordByte(text[end]))) return true;
   }
   return false;
 }

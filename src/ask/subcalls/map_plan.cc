@@ -7,6 +7,7 @@
 
 #include "ask/reply/fences.h"
 #include "base/json/json.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier::ask {
@@ -20,8 +21,6 @@ bool IsAlphanumeric(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
          static_cast<unsigned char>(c) >= 0x80;
 }
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // Lower case, without anything but letters and digits at both ends.
 std::string Plain(std::string_view text) {

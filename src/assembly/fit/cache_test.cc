@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "assembly/assemble.h"
-#include "assembly/fit/compare.h"
+#include "assembly/fit/report.h"
 #include "assembly/fit/tally.h"
 #include "base/hash.h"
 #include "testing/test_prompts.h"

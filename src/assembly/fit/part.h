@@ -63,7 +63,7 @@ struct Part {
   std::string_view reason;  // of the outcome, for the report
   int turn = -1;            // index of the turn it stands in; -1: system, tools or nowhere
   std::string sha256, prefix_sha256;
-  std::string marks;  // see PrefixMarks in compare.h
+  std::string marks;  // see PrefixMarks in report.h
 
   bool present() const { return outcome == Outcome::kKept || outcome == Outcome::kCut; }
   // Never cut and never dropped: it fits, or nothing does.

@@ -5,15 +5,42 @@
 #ifndef DOSSIER_ASSEMBLY_FIT_REPORT_H_
 #define DOSSIER_ASSEMBLY_FIT_REPORT_H_
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "assembly/fit/arrange.h"
 #include "assembly/fit/cache_plan.h"
 #include "assembly/fit/part.h"
 #include "assembly/fit/tally.h"
+#include "base/json/json.h"
 
 namespace dossier::assembly {
+
+// Two calls of one layout side by side: where their prompts part, and what that costs.
+//
+//   const Comparison difference = Compare(previous_report, report);
+//   if (difference.found) Warn("{} changed at byte {}", difference.section, difference.byte);
+//
+// Thread-safety: pure functions.
+
+struct Comparison {
+  bool found = false;   // false: what both hold is the same, byte for byte
+  std::string section;  // the first that differs
+  // Bytes of the section that are surely the same: exact where the section begins or ends, else a
+  // multiple of 256 within its first 4,096 bytes, of 4,096 behind.
+  std::int64_t byte = 0;
+  std::int64_t common_tokens = 0;  // of the prefix that both share, without framing
+  std::int64_t tokens_lost = 0;    // that `before` held behind it, up to the end of its history
+};
+
+// Both are reports of schema dossier.assembly/1; what one lacks counts as different.
+Comparison Compare(const Json& before, const Json& after);
+
+// For the report: 8 hex digits of the SHA-256 of the first 256, 512, … 4,096, 8,192, … bytes, so
+// that Compare finds a place without the text. `sha256` gets the hash of all of it.
+std::string PrefixMarks(std::string_view bytes, std::string* sha256);
 
 // How the budget came about, in tokens.
 struct BudgetNumbers {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier::assembly {
@@ -24,9 +25,6 @@ constexpr std::array<Special, 5> kSpecials = {{{"\x7f", "\\u007f"},
                                                {"\xe2\x80\xa8", "\\u2028"},
                                                {"\xe2\x80\xa9", "\\u2029"},
                                                {"\xef\xbb\xbf", "\\ufeff"}}};
-
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool IsWord(std::string_view text) {
   const std::string lower = ToLowerAscii(text);

@@ -28,10 +28,14 @@ void UniqueFd::Reset() {
 Result<std::string> ReadFile(const std::string& path, std::uint64_t max_bytes) {
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) return MakeErrnoError(errno, path);
+  return ReadAll(fd.get(), path, max_bytes);
+}
+
+Result<std::string> ReadAll(int fd, std::string_view name, std::uint64_t max_bytes) {
   struct stat info{};
-  if (fstat(fd.get(), &info) != 0) return MakeErrnoError(errno, path);
+  if (fstat(fd, &info) != 0) return MakeErrnoError(errno, name);
   const auto too_long = [&] {
-    return MakeError(ErrorCode::kTooLong, "{}: larger than {} bytes", path, max_bytes);
+    return MakeError(ErrorCode::kTooLong, "{}: larger than {} bytes", name, max_bytes);
   };
   // Before room is made for it: a file with holes may say any size.
   if (info.st_size > 0 && static_cast<std::uint64_t>(info.st_size) > max_bytes) return too_long();
@@ -43,12 +47,12 @@ Result<std::string> ReadFile(const std::string& path, std::uint64_t max_bytes) {
     const std::size_t old = out.size(), reserved = out.capacity() - old;
     const std::size_t room = sized && reserved > 0 ? reserved : 65536;
     out.resize(old + room);
-    const ssize_t got = read(fd.get(), out.data() + old, room);
+    const ssize_t got = read(fd, out.data() + old, room);
     if (got < 0 && errno == EINTR) {
       out.resize(old);
       continue;
     }
-    if (got < 0) return MakeErrnoError(errno, path);
+    if (got < 0) return MakeErrnoError(errno, name);
     out.resize(old + static_cast<std::size_t>(got));
     if (out.size() > max_bytes) return too_long();
     if (got == 0) return out;
@@ -91,6 +95,16 @@ Status MakeFolders(const std::string& path, unsigned mode) {
 }
 
 bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+bool IsFolder(const std::string& path) {
+  struct stat info{};
+  return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool IsBelow(std::string_view path, std::string_view folder) {
+  if (folder.empty() || !path.starts_with(folder)) return false;
+  return path.size() == folder.size() || folder.ends_with('/') || path[folder.size()] == '/';
+}
 
 namespace {
 

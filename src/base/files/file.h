@@ -38,6 +38,8 @@ class UniqueFd {
 
 // The whole file. `max_bytes` guards against a huge one: kTooLong above it.
 Result<std::string> ReadFile(const std::string& path, std::uint64_t max_bytes = 1ull << 32);
+// What is left to read of `fd`, a file, pipe or socket. Errors: kIo, kTooLong with `name`.
+Result<std::string> ReadAll(int fd, std::string_view name, std::uint64_t max_bytes = 1ull << 32);
 
 // Writes `path` through a temporary file beside it, fsync and rename: readers see the old or the
 // new content, never a mix; on failure the old file stays and nothing half-made is left.
@@ -50,6 +52,10 @@ Status WriteAll(int fd, std::string_view content);
 // mkdir -p.
 Status MakeFolders(const std::string& path, unsigned mode = 0755);
 bool Exists(const std::string& path);
+// Whether it is a folder, or a link that leads to one.
+bool IsFolder(const std::string& path);
+// Whether `path` is `folder` or lies in it, by their names alone. An empty folder holds nothing.
+bool IsBelow(std::string_view path, std::string_view folder);
 // Removes a file or a folder with all it holds; absent is success. Never follows symbolic links.
 Status RemoveAll(const std::string& path);
 

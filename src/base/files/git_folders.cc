@@ -13,11 +13,6 @@ namespace {
 
 constexpr std::uint64_t kMaxPointer = 64 << 10;  // bytes of a file that names a folder
 
-bool IsFolder(const std::string& path) {
-  struct stat info{};
-  return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 // The path in the file `file`, behind `head`, seen from `folder`; "" if there is none.
 std::string ReadPointer(const std::string& file, std::string_view head, const std::string& folder) {
   const auto text = ReadRegularFile(file, kMaxPointer);

@@ -4,28 +4,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <limits>
 
 namespace dossier {
 namespace {
 
 constexpr mode_t kGroupAndOthers = S_IWGRP | S_IWOTH;
-
-Result<std::string> ReadToEnd(int fd, const std::string& path, std::uint64_t max_bytes) {
-  constexpr std::size_t kBlock = 64 << 10;
-  std::string text;
-  while (true) {
-    const std::size_t before = text.size();
-    text.resize(before + kBlock);
-    const ssize_t got = read(fd, text.data() + before, kBlock);
-    text.resize(before + static_cast<std::size_t>(got < 0 ? 0 : got));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return MakeErrnoError(errno, path);
-    if (text.size() > max_bytes) {
-      return MakeError(ErrorCode::kTooLong, "{}: larger than {} bytes", path, max_bytes);
-    }
-    if (got == 0) return text;
-  }
-}
 
 Status CheckOwner(const struct stat& info, const std::string& path, mode_t others) {
   if (info.st_uid != geteuid() && info.st_uid != 0) {
@@ -40,6 +24,17 @@ Status CheckOwner(const struct stat& info, const std::string& path, mode_t other
 }
 
 }  // namespace
+
+std::int64_t NanosSinceEpoch(const timespec& time) {
+  constexpr std::int64_t kPerSecond = 1'000'000'000;
+  using Limits = std::numeric_limits<std::int64_t>;
+  std::int64_t nanos = 0;
+  if (__builtin_mul_overflow(std::int64_t{time.tv_sec}, kPerSecond, &nanos) ||
+      __builtin_add_overflow(nanos, std::int64_t{time.tv_nsec}, &nanos)) {
+    return time.tv_sec < 0 ? Limits::min() : Limits::max();
+  }
+  return nanos;
+}
 
 Result<UniqueFd> OpenRegularFile(const std::string& path, struct stat* info) {
   // Not blocking: a pipe without a writer must not hang us.
@@ -80,14 +75,14 @@ Status CheckOwnPath(const std::string& path, PathKind kind) {
 Result<std::string> ReadRegularFile(const std::string& path, std::uint64_t max_bytes) {
   struct stat info{};
   DOSSIER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, &info));
-  return ReadToEnd(fd.get(), path, max_bytes);
+  return ReadAll(fd.get(), path, max_bytes);
 }
 
 Result<std::string> ReadOwnedFile(const std::string& path, std::uint64_t max_bytes) {
   struct stat info{};
   DOSSIER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, &info));
   DOSSIER_RETURN_IF_ERROR(CheckFileOwner(info, path));
-  return ReadToEnd(fd.get(), path, max_bytes);
+  return ReadAll(fd.get(), path, max_bytes);
 }
 
 }  // namespace dossier

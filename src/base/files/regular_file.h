@@ -14,12 +14,23 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <ctime>
 #include <string>
 
 #include "base/files/file.h"
 #include "base/result.h"
 
 namespace dossier {
+
+// Times of files as numbers.
+//
+//   note.mtime_ns = NanosSinceEpoch(info.st_mtim);       // info of fstat
+//
+// Thread-safety: pure function.
+
+// Nanoseconds since 1970. A file may carry any time: what 64 bits cannot hold (before 1677, after
+// 2262) is the nearest that they can.
+std::int64_t NanosSinceEpoch(const timespec& time);
 
 // A descriptor for reading of a regular file. Errors: kNotFound, kPermission, kIo; kConfig for
 // anything but a regular file.

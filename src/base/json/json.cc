@@ -156,6 +156,19 @@ std::optional<std::string_view> FindString(const Json& value, std::string_view k
   return std::string_view(text->data(), text->size());
 }
 
+std::string TextAt(const Json& value, std::string_view key) {
+  return std::string(FindString(value, key).value_or(""));
+}
+
+std::vector<std::string> StringsOf(const Json* list) {
+  std::vector<std::string> strings;
+  if (!list || !list->is_array()) return strings;
+  for (const Json& item : list->get_array()) {
+    if (item.is_string()) strings.emplace_back(item.get_string());
+  }
+  return strings;
+}
+
 std::optional<std::int64_t> FindInt(const Json& value, std::string_view key) {
   const Json* found = Find(value, key);
   if (!found) return std::nullopt;

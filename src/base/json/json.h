@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -36,6 +37,10 @@ std::string ToPrettyJson(const Json& value);
 const Json* Find(const Json& value, std::string_view key);
 const Json* Find(const JsonObject& object, std::string_view key);
 std::optional<std::string_view> FindString(const Json& value, std::string_view key);
+// FindString, with "" for what is not there.
+std::string TextAt(const Json& value, std::string_view key);
+// The strings of a list, in order; anything else in it is passed over. None of what is no list.
+std::vector<std::string> StringsOf(const Json* list);
 std::optional<std::int64_t> FindInt(const Json& value, std::string_view key);
 std::optional<double> FindNumber(const Json& value, std::string_view key);
 std::optional<bool> FindBool(const Json& value, std::string_view key);

@@ -23,6 +23,29 @@
 
 namespace dossier {
 
+// Redact for text that comes in pieces: a secret that is cut in two by them is found as well.
+//
+//   RedactStream stream;
+//   file += stream.Add(bytes);  …  file += stream.Finish();
+//
+// What comes out in all is Redact of what went in. Up to 128 KiB are held back. Thread-safety: one
+// owner.
+
+class RedactStream {
+ public:
+  // What may be written by now.
+  std::string Add(std::string_view bytes);
+  // The rest. The stream may be used anew.
+  std::string Finish();
+
+ private:
+  // The text up to about `end`, which must hold all secrets that begin there.
+  std::string Take(std::size_t end);
+
+  std::string pending_;
+  std::size_t written_ = 0;  // bytes of pending_, kept for what stands in front of a value
+};
+
 struct Secret {
   std::size_t offset;     // bytes
   std::size_t length;     // bytes

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "base/text/redact_stream.h"
 #include "base/text/secret_places.h"
 #include "base/text/utf8_kernels.h"
 

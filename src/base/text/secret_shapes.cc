@@ -274,7 +274,7 @@ bool IsMadePassword(std::string_view value) {
   for (std::size_t at = 0; at < value.size(); ++at) {
     decoded += value[at];
     if (value[at] != '%') continue;
-    const auto in_hex = [](char c) { return IsHex(Lower(c)); };
+    const auto in_hex = [](char c) { return IsHexDigit(c); };
     if (!in_hex(At(value, at + 1)) || !in_hex(At(value, at + 2))) return false;  // a format
     decoded.back() = '%';
     at += 2;

@@ -8,13 +8,10 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/text/ascii.h"
+
 namespace dossier::secrets {
 
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
-constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
-constexpr bool IsLetter(char c) { return IsUpper(c) || IsLower(c); }
-constexpr bool IsAlnum(char c) { return IsDigit(c) || IsLetter(c); }
 constexpr bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); }
 constexpr bool IsUpperOrDigit(char c) { return IsUpper(c) || IsDigit(c); }
 constexpr bool IsLowerOrDigit(char c) { return IsLower(c) || IsDigit(c); }
@@ -24,9 +21,7 @@ constexpr bool IsUrlSafeOrDot(char c) { return IsUrlSafe(c) || c == '.'; }
 constexpr bool IsBase64(char c) { return IsUrlSafe(c) || c == '+' || c == '/' || c == '='; }
 // RFC 9110: what follows Bearer and Basic.
 constexpr bool IsToken68(char c) { return IsBase64(c) || c == '.' || c == '~'; }
-constexpr bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 constexpr bool IsQuote(char c) { return c == '"' || c == '\'' || c == '`'; }
-constexpr char Lower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // The byte at `at`, 0 behind the end.
 constexpr char At(std::string_view text, std::size_t at) {
@@ -48,7 +43,7 @@ constexpr std::size_t RunStart(std::string_view text, std::size_t at, std::size_
 constexpr bool StartsWithNoCase(std::string_view text, std::size_t at, std::string_view lower) {
   if (text.size() < at + lower.size()) return false;
   for (std::size_t i = 0; i < lower.size(); ++i) {
-    if (Lower(text[at + i]) != lower[i]) return false;
+    if (ToLower(text[at + i]) != lower[i]) return false;
   }
   return true;
 }

@@ -233,7 +233,7 @@ bool IsStructured(std::string_view value) {
     return true;
   }
   const char first = value.front();
-  if (first == '%') return !IsHex(Lower(At(value, 1))) || !IsHex(Lower(At(value, 2)));
+  if (first == '%') return !IsHexDigit(At(value, 1)) || !IsHexDigit(At(value, 2));
   return first == '$' || first == '<' || first == '{' || first == '[';
 }
 
@@ -249,7 +249,7 @@ bool IsPath(std::string_view value, int bits) {
 bool IsNumber(std::string_view value) {
   if (value.starts_with('-') || value.starts_with('+')) value.remove_prefix(1);
   if (value.starts_with("0x") || value.starts_with("0X")) {
-    return std::ranges::all_of(value.substr(2), [](char c) { return IsHex(Lower(c)) || c == '_'; });
+    return std::ranges::all_of(value.substr(2), [](char c) { return IsHexDigit(c) || c == '_'; });
   }
   return std::ranges::none_of(value, IsLetter);
 }
@@ -295,7 +295,7 @@ bool IsUuid(std::string_view value) {
   if (value.size() != 36) return false;
   for (std::size_t i = 0; i < value.size(); ++i) {
     const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-    if (dash ? value[i] != '-' : !IsHex(Lower(value[i]))) return false;
+    if (dash ? value[i] != '-' : !IsHexDigit(value[i])) return false;
   }
   return true;
 }

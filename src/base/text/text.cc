@@ -60,11 +60,20 @@ std::string GroupDigits(std::uint64_t number) {
   return digits;
 }
 
+std::string GroupCount(std::int64_t number) {
+  return GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(number, 0)));
+}
+
 std::string_view TrimSpace(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n\f\v";
   const auto first = text.find_first_not_of(kSpace);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+std::string_view FirstLine(std::string_view text) {
+  text = TrimSpace(text);
+  return TrimSpace(text.substr(0, text.find_first_of("\r\n")));
 }
 
 std::string ToLowerAscii(std::string_view text) {
@@ -104,6 +113,23 @@ std::string ReplaceAll(std::string_view text, std::string_view from, std::string
     out += to;
     text.remove_prefix(at + from.size());
   }
+}
+
+std::string Base64(std::string_view bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+    unsigned bits = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      bits = bits << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    for (std::size_t k = 0; k < 4; ++k) {
+      text += k <= count ? kDigits[bits >> (18 - 6 * k) & 63] : '=';
+    }
+  }
+  return text;
 }
 
 std::vector<std::string> NearestNames(std::string_view name, std::span<const std::string> names,

@@ -21,11 +21,16 @@ namespace dossier {
 
 // Thousands separated by commas, whatever the locale.
 std::string GroupDigits(std::uint64_t number);
+// The same of a count that may be unknown or below 0, which is shown as 0.
+std::string GroupCount(std::int64_t number);
 std::string_view TrimSpace(std::string_view text);  // ASCII white space at both ends
+// The first line that is not blank, without white space at its ends; "" if all are blank.
+std::string_view FirstLine(std::string_view text);
 std::string ToLowerAscii(std::string_view text);
 // Pieces between `separator`; "" gives one empty piece.
 std::vector<std::string_view> Split(std::string_view text, char separator);
 std::string Join(std::span<const std::string> parts, std::string_view separator);
+std::string Base64(std::string_view bytes);  // RFC 4648, padded
 std::string ReplaceAll(std::string_view text, std::string_view from, std::string_view to);
 
 // Up to `count` of `names`, nearest first by edit distance without case; those too far to be meant

@@ -14,10 +14,6 @@ using assembly::HistoryTurn;
 using Step = assembly::CompactionPlan::Step;
 using Trigger = CompactionPlan::Trigger;
 
-std::string Grouped(std::int64_t tokens) {
-  return GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(tokens, 0)));
-}
-
 // One compaction on its way to a plan.
 class Planner {
  public:
@@ -100,8 +96,8 @@ class Planner {
     const double gain = static_cast<double>(before - after) / static_cast<double>(before);
     const CompactionCost cost = CostOf(before, after, summary, prices_, limits_.horizon);
     if (gain >= limits_.min_gain && cost.pays()) return true;
-    plan_ = None(fmt::format("{} -> {} tokens would not pay within {} turns", Grouped(before),
-                             Grouped(after), limits_.horizon));
+    plan_ = None(fmt::format("{} -> {} tokens would not pay within {} turns", GroupCount(before),
+                             GroupCount(after), limits_.horizon));
     return false;
   }
 
@@ -212,7 +208,7 @@ std::int64_t PercentSaved(const CompactionFigures& figures) {
 
 std::string TurnsOf(const CompactionFigures& figures) {
   return fmt::format("turns {}-{} ({} tokens)", figures.turns_from, figures.turns_to,
-                     Grouped(figures.tokens_before));
+                     GroupCount(figures.tokens_before));
 }
 
 // What stands for the turns that a summary was planned for; nothing if they are sent as they are.
@@ -233,7 +229,7 @@ std::optional<CompactionRecord> SummaryRecord(const CompactionPlan& plan,
   }
   record.method = "stub";
   record.text = fmt::format("[{} earlier turns ({} tokens) are left out here]", plan.turns,
-                            Grouped(record.tokens_before));
+                            GroupCount(record.tokens_before));
   warnings->push_back("the summary of old turns failed; a note that counts them stands for them");
   return record;
 }
@@ -269,7 +265,7 @@ std::string DryRunLine(const CompactionPlan& plan) {
   const CompactionFigures figures = FiguresOf(plan, plan.summary_tokens);
   return fmt::format("would compact: {} -> {}{}; saves {}{} %; nothing is changed",
                      TurnsOf(figures), plan.summary ? "at most " : "",
-                     Grouped(figures.tokens_after), plan.summary ? "at least " : "",
+                     GroupCount(figures.tokens_after), plan.summary ? "at least " : "",
                      PercentSaved(figures));
 }
 
@@ -334,7 +330,7 @@ Compacted FinishCompaction(const CompactionPlan& plan, std::optional<std::string
   out.line = fmt::format(
       "compacted: {} -> {}; saved {} %; original kept; undo: dossier conversations compact {} "
       "--undo",
-      TurnsOf(out.figures), Grouped(out.figures.tokens_after), PercentSaved(out.figures), id);
+      TurnsOf(out.figures), GroupCount(out.figures.tokens_after), PercentSaved(out.figures), id);
   return out;
 }
 

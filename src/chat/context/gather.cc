@@ -7,7 +7,6 @@
 #include "base/text/text.h"
 #include "sources/commands/context_blocks.h"
 #include "sources/commands/context_cut.h"
-#include "sources/commands/context_render.h"
 
 namespace dossier::chat {
 namespace {

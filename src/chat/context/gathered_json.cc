@@ -29,10 +29,6 @@ JsonObject BlockJson(const ContextBlock& block) {
           {"sha256", record.sha256},           {"notes", record.notes}};
 }
 
-std::string TextAt(const Json& json, std::string_view key) {
-  return std::string(FindString(json, key).value_or(""));
-}
-
 DeclaredCommand CommandOf(const Json& json) {
   const auto is = [&](std::string_view key) { return FindBool(json, key).value_or(false); };
   return {.name = TextAt(json, "name"),

@@ -12,7 +12,7 @@
 #include <memory>
 #include <thread>
 
-#include "base/files/file_time.h"
+#include "base/files/regular_file.h"
 #include "base/random.h"
 #include "chat/document/document.h"
 

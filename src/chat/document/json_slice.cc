@@ -1,70 +1,48 @@
 #include "chat/document/json_slice.h"
 
-#include <cstdint>
-#include <cstring>
-
+#include "base/json/json_lexer.h"
+#include "base/text/ascii.h"
 #include "base/text/utf8.h"
 
 namespace dossier::chat {
 namespace {
 
-bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-
-// Whether one of eight bytes ends a run of plain text inside quotation marks. A byte behind such a
-// one may count, too; one in front never does.
-bool EndsPlainText(std::uint64_t eight) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101, kTops = 0x8080808080808080;
-  const auto has_zero = [](std::uint64_t word) { return (word - kOnes) & ~word & kTops; };
-  const std::uint64_t control = (eight - kOnes * 0x20) & ~eight & kTops;
-  return (control | has_zero(eight ^ (kOnes * '"')) | has_zero(eight ^ (kOnes * '\\'))) != 0;
-}
-
-bool IsEscape(char c) {
-  switch (c) {
-    case '"':
-    case '\\':
-    case '/':
-    case 'b':
-    case 'f':
-    case 'n':
-    case 'r':
-    case 't':
-      return true;
-    default:
-      return false;
+std::string_view Reason(JsonLexer::Fault fault) {
+  using Fault = JsonLexer::Fault;
+  switch (fault) {
+    case Fault::kQuote:
+      return "a text in quotation marks is expected";
+    case Fault::kOpenString:
+      return "the text ends inside quotation marks";
+    case Fault::kControl:
+      return "a control character inside a text";
+    case Fault::kOpenEscape:
+      return "the text ends inside an escape";
+    case Fault::kEscape:
+      return "an unknown escape";
+    case Fault::kHexDigit:
+      return "an escape without four hex digits";
+    case Fault::kNone:
+    case Fault::kValue:
+    case Fault::kDigit:
+      break;
   }
-}
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-int HexDigit(char c) {
-  if (IsDigit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
+  return "not a JSON value";
 }
 
 // Walks over values; the position is always inside the text or at its end.
 class Walker {
  public:
-  Walker(std::string_view text, std::size_t at) : text_(text), at_(at) {}
+  Walker(std::string_view text, std::size_t at) : lexer_(text, at) {}
 
-  std::size_t at() const { return at_; }
-  bool done() const { return at_ >= text_.size(); }
-
-  void SkipSpace() {
-    while (!done() && IsSpace(text_[at_])) ++at_;
-  }
-
-  bool Take(char c) {
-    if (done() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
+  std::size_t at() const { return lexer_.at(); }
+  bool done() const { return lexer_.done(); }
+  void SkipSpace() { lexer_.SkipSpace(); }
+  bool Take(char c) { return lexer_.Take(c); }
 
   Status Value(int depth) {
     if (done()) return Fail("the text ends early");
-    switch (text_[at_]) {
+    switch (lexer_.Peek()) {
       case '{':
         return Container('}', depth);
       case '[':
@@ -72,93 +50,31 @@ class Walker {
       case '"':
         return String();
       case 't':
-        return Word("true");
+        return Checked(lexer_.Word("true"));
       case 'f':
-        return Word("false");
+        return Checked(lexer_.Word("false"));
       case 'n':
-        return Word("null");
+        return Checked(lexer_.Word("null"));
       default:
-        return Number();
+        return Checked(lexer_.Number());
     }
   }
 
-  Status String() {
-    if (!Take('"')) return Fail("a text in quotation marks is expected");
-    while (true) {
-      SkipPlainText();
-      if (done()) break;
-      const char c = text_[at_];
-      if (c == '"') {
-        ++at_;
-        return {};
-      }
-      if (static_cast<unsigned char>(c) < 0x20) return Fail("a control character inside a text");
-      if (c == '\\') {
-        DOSSIER_RETURN_IF_ERROR(Escape());
-      } else {
-        ++at_;
-      }
-    }
-    return Fail("the text ends inside quotation marks");
-  }
+  Status String() { return Checked(lexer_.String()); }
 
   tl::unexpected<Error> Fail(std::string_view what) const {
-    return MakeError(ErrorCode::kDamaged, "{} at byte {}", what, at_);
+    return MakeError(ErrorCode::kDamaged, "{} at byte {}", what, at());
   }
 
  private:
-  // Most of a conversation's bytes are these: eight at a time.
-  void SkipPlainText() {
-    std::uint64_t eight;
-    while (text_.size() - at_ >= sizeof(eight)) {
-      std::memcpy(&eight, text_.data() + at_, sizeof(eight));
-      if (EndsPlainText(eight)) return;
-      at_ += sizeof(eight);
-    }
-  }
-
-  Status Word(std::string_view word) {
-    if (text_.substr(at_, word.size()) != word) return Fail("not a JSON value");
-    at_ += word.size();
-    return {};
-  }
-
-  Status Escape() {
-    ++at_;
-    if (done()) return Fail("the text ends inside an escape");
-    const char c = text_[at_];
-    if (c == 'u') {
-      for (int i = 0; i < 4; ++i) {
-        ++at_;
-        if (done() || HexDigit(text_[at_]) < 0) return Fail("an escape without four hex digits");
-      }
-    } else if (!IsEscape(c)) {
-      return Fail("an unknown escape");
-    }
-    ++at_;
-    return {};
-  }
-
-  Status Digits() {
-    if (done() || !IsDigit(text_[at_])) return Fail("not a JSON value");
-    while (!done() && IsDigit(text_[at_])) ++at_;
-    return {};
-  }
-
-  Status Number() {
-    Take('-');
-    if (!Take('0')) DOSSIER_RETURN_IF_ERROR(Digits());
-    if (Take('.')) DOSSIER_RETURN_IF_ERROR(Digits());
-    if (Take('e') || Take('E')) {
-      if (!Take('+')) Take('-');
-      DOSSIER_RETURN_IF_ERROR(Digits());
-    }
+  Status Checked(bool stepped) const {
+    if (!stepped) return Fail(Reason(lexer_.fault()));
     return {};
   }
 
   Status Container(char close, int depth) {
     if (depth >= kMaxDepth) return Fail("nested too deeply");
-    ++at_;
+    Take(lexer_.Peek());
     SkipSpace();
     if (Take(close)) return {};
     while (true) {
@@ -176,15 +92,14 @@ class Walker {
     }
   }
 
-  std::string_view text_;
-  std::size_t at_;
+  JsonLexer lexer_;
 };
 
 // The code unit of a `\uXXXX` at `at`, -1 if there is none.
 int UnitAt(std::string_view raw, std::size_t at) {
   if (at + 6 > raw.size() || raw[at] != '\\' || raw[at + 1] != 'u') return -1;
   int unit = 0;
-  for (std::size_t i = at + 2; i < at + 6; ++i) unit = unit * 16 + HexDigit(raw[i]);
+  for (std::size_t i = at + 2; i < at + 6; ++i) unit = unit * 16 + HexValue(raw[i]);
   return unit;
 }
 

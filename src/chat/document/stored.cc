@@ -10,10 +10,6 @@ namespace {
 
 using Mode = ContextRecord::Mode;
 
-std::string TextAt(const Json& json, std::string_view key) {
-  return std::string(FindString(json, key).value_or(""));
-}
-
 std::uint64_t SizeAt(const Json& json, std::string_view key) {
   const std::int64_t value = FindInt(json, key).value_or(0);
   return value < 0 ? 0 : static_cast<std::uint64_t>(value);

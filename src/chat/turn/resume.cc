@@ -5,10 +5,6 @@
 namespace dossier::chat {
 namespace {
 
-std::string TextAt(const Json& json, std::string_view key) {
-  return std::string(FindString(json, key).value_or(""));
-}
-
 Result<Json> ReadJsonBody(store::Journal& journal, const Json& data, std::string_view key) {
   const Json* body = Find(data, key);
   if (!body) return MakeError(ErrorCode::kDamaged, "the journal's event has no {}", key);

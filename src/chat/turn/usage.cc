@@ -5,14 +5,6 @@
 #include "base/text/text.h"
 
 namespace dossier::chat {
-namespace {
-
-std::string Grouped(std::int64_t number) {
-  return GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(number, 0)));
-}
-
-}  // namespace
-
 ContextSaving SavedBy(std::int64_t block_tokens, std::int64_t turns) {
   if (block_tokens <= 0 || turns <= 1) return {};
   const auto n = static_cast<double>(turns);
@@ -43,15 +35,15 @@ JsonObject UsageJson(const model::Usage& usage) {
 }
 
 std::string UsageLine(const model::Usage& usage, const ContextSaving& saving) {
-  std::string line = fmt::format("usage: {} in ({} cached) + {} out", Grouped(usage.input),
-                                 Grouped(usage.cached), Grouped(usage.output));
+  std::string line = fmt::format("usage: {} in ({} cached) + {} out", GroupCount(usage.input),
+                                 GroupCount(usage.cached), GroupCount(usage.output));
   if (usage.cost_nano_usd) {
     const std::int64_t micro = (*usage.cost_nano_usd + 500) / 1000;
     line += fmt::format(" = ${}.{:06}", micro / 1'000'000, micro % 1'000'000);
   }
   if (saving.tokens > 0) {
-    line +=
-        fmt::format("; context saved {} tokens ({:.1f} %)", Grouped(saving.tokens), saving.percent);
+    line += fmt::format("; context saved {} tokens ({:.1f} %)", GroupCount(saving.tokens),
+                        saving.percent);
   }
   return line;
 }

@@ -10,7 +10,6 @@
 #include "cli/tree/exit_codes.h"
 #include "cli/tree/failure.h"
 #include "sources/commands/context_blocks.h"
-#include "sources/commands/context_render.h"
 #include "sources/commands/context_run.h"
 
 namespace dossier::cli {

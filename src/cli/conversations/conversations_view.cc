@@ -20,10 +20,6 @@ std::string Upper(std::string_view text) {
   return out;
 }
 
-std::string Grouped(std::int64_t number) {
-  return GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(number, 0)));
-}
-
 // "2026-11-21 12:47" of "2026-11-21T12:47:15.250000Z".
 std::string ShortTime(std::string_view time) {
   std::string out(time.substr(0, 16));
@@ -105,7 +101,7 @@ void PrintHeader(const Stored& stored, std::ostream& out) {
       << "\nUpdated: " << Shown(stored.updated_at) << "\nMessages: " << stored.messages.size()
       << "\n";
   if (stored.total_tokens.value_or(0) > 0) {
-    out << "Tokens: " << Grouped(*stored.total_tokens) << "\n";
+    out << "Tokens: " << GroupCount(*stored.total_tokens) << "\n";
   }
   out << "\n";
 }
@@ -120,7 +116,7 @@ void PrintMessages(const std::vector<ShownMessage>& messages, std::ostream& out)
 void PrintUsage(const Stored& stored, std::ostream& out) {
   for (const chat::TurnRecord& turn : stored.turns) {
     const auto number = [&turn](std::string_view key) {
-      return Grouped(FindInt(turn.usage, key).value_or(0));
+      return GroupCount(FindInt(turn.usage, key).value_or(0));
     };
     out << fmt::format("turn {}: {}, {} in ({} cached) + {} out\n", turn.n, Shown(turn.model),
                        number("input"), number("cached_read"), number("output"));
@@ -130,8 +126,8 @@ void PrintUsage(const Stored& stored, std::ostream& out) {
 void PrintCompactions(const Stored& stored, std::ostream& out) {
   for (const chat::CompactionRecord& record : stored.compaction) {
     out << fmt::format("{}: messages {}-{}, {}, {} -> {} tokens, {}\n", record.id, record.from,
-                       record.to, Shown(record.method), Grouped(record.tokens_before),
-                       Grouped(record.tokens_after), Shown(record.at));
+                       record.to, Shown(record.method), GroupCount(record.tokens_before),
+                       GroupCount(record.tokens_after), Shown(record.at));
     if (!record.text.empty()) out << Shown(record.text) << "\n";
   }
 }

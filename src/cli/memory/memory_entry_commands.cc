@@ -8,7 +8,7 @@
 #include "cli/memory/memory_view.h"
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/memory_setup.h"
-#include "memory/blocks/ttl.h"
+#include "memory/blocks/block.h"
 
 namespace dossier::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/open_chat_model.h"
 #include "config/edit.h"
-#include "config/variables.h"
+#include "config/expand.h"
 #include "research/files/run_folder.h"
 #include "research/setup/config_keys.h"
 

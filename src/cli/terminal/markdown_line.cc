@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier::cli {
@@ -12,8 +13,6 @@ using Kind = MarkdownContainer::Kind;
 std::size_t Indent(std::string_view text) {
   return std::min(text.find_first_not_of(' '), text.size());
 }
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // One step into a line: a leaf, or a container that it opens.
 struct Start {

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "config/variables.h"
+#include "config/expand.h"
 
 namespace dossier::cli {
 

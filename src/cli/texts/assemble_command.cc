@@ -21,7 +21,7 @@
 #include "model/catalog/tokenizer.h"
 #include "model/dialects/dialect.h"
 #include "sources/header/header_source.h"
-#include "sources/repository/project_state.h"
+#include "sources/repository/git_facts.h"
 #include "tokens/files/open.h"
 
 namespace dossier::cli {

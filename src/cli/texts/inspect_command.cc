@@ -6,6 +6,7 @@
 #include <map>
 #include <ostream>
 
+#include "base/files/file.h"
 #include "base/files/walk.h"
 #include "base/json/json.h"
 #include "base/text/text.h"
@@ -86,11 +87,6 @@ Result<Plan> MakePlan(const InspectArguments& arguments) {
   DOSSIER_RETURN_IF_ERROR(ApplyContentFlags(arguments.content, &plan.options));
   DOSSIER_RETURN_IF_ERROR(SetLimits(arguments, &plan.options));
   return plan;
-}
-
-bool IsFolder(const std::string& path) {
-  struct stat info{};
-  return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 // Malformed, inexact or unknown (--strict).

@@ -16,7 +16,7 @@
 #include "sources/pack/pack.h"
 #include "sources/pack/pack_order.h"
 #include "sources/pack/pack_report.h"
-#include "sources/repository/project_state.h"
+#include "sources/repository/git_facts.h"
 #include "tokens/files/open.h"
 
 namespace dossier::cli {

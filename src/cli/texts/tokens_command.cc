@@ -43,11 +43,6 @@ Result<std::string> ReadStdin() {
   }
 }
 
-bool IsFolder(const std::string& path) {
-  struct stat info{};
-  return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 bool LooksBinary(std::string_view text) {
   constexpr std::size_t kLookedAt = 8192;
   return text.substr(0, kLookedAt).find('\0') != std::string_view::npos;

@@ -34,11 +34,6 @@ Status CheckProjectStore(const config::Config& config, const std::string& path) 
   return {};
 }
 
-bool IsFolder(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::is_directory(path, error);
-}
-
 }  // namespace
 
 std::string MemoryStorePath(const std::string& flag, const config::Config& config,

@@ -15,7 +15,7 @@
 
 #include "base/cancel.h"
 #include "base/result.h"
-#include "inspect/records/record_pass.h"
+#include "inspect/records/record_passes.h"
 #include "inspect/text/byte_source.h"
 #include "inspect/text/encoding.h"
 #include "inspect/text/text_counter.h"

@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,12 +22,56 @@
 #include "base/result.h"
 #include "inspect/description/description.h"
 #include "inspect/description/options.h"
+#include "inspect/formats/csv_shape.h"
 #include "inspect/json/field_collector.h"
-#include "inspect/records/record_plan.h"
+#include "inspect/json/json_machine.h"
+#include "inspect/records/record_passes.h"
 #include "inspect/text/byte_source.h"
 #include "inspect/text/text_stream.h"
 
 namespace dossier::inspect {
+
+// What the head of a text promises: the scan of records that may ride on the counting pass.
+//
+//   RecordPlan plan = PlanRecords(scan);                  // looks at scan.head
+//   TakeCensus(source, {.records = plan.pass()});
+//   scan.plan = &plan;                                    // Describe… takes what it wants from it
+//
+// A plan is a guess that costs time if it is wrong, never a result: whoever takes the scan checks
+// that it is the one needed, and else scans the text once more.
+// Thread-safety: one owner.
+
+struct NdjsonPlan {
+  explicit NdjsonPlan(const FieldLimits& limits) : fields(limits) {}
+
+  NdjsonSummary probe;  // of the head
+  FieldCollector fields;
+  JsonCapture sample;
+  std::unique_ptr<NdjsonPass> pass;  // reports to the two above; null: the probe speaks against it
+};
+
+struct TablePlan {
+  CsvGuess guess;
+  std::unique_ptr<TablePass> pass;  // null: the guess speaks against it
+};
+
+// Stanzas or log lines.
+struct CountPlan {
+  Format format = Format::kLog;
+  std::unique_ptr<CountPass> pass;
+};
+
+struct RecordPlan {
+  std::unique_ptr<NdjsonPlan> ndjson;
+  std::unique_ptr<TablePlan> table;
+  std::unique_ptr<CountPlan> count;
+
+  RecordPass* pass() const {
+    if (ndjson && ndjson->pass) return ndjson->pass.get();
+    if (table && table->pass) return table->pass.get();
+    return count ? count->pass.get() : nullptr;
+  }
+};
 
 struct Scan {
   const ByteSource& source;

@@ -1,17 +1,122 @@
 // JSON of every kind.
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "inspect/describe/scan.h"
 #include "inspect/description/json_text.h"
 #include "inspect/json/json_scanner.h"
-#include "inspect/json/jsonc_filter.h"
 #include "inspect/json/ndjson_scanner.h"
 
 namespace dossier::inspect {
 namespace {
+
+// JSON with comments and trailing commas, turned into JSON.
+//
+//   JsoncFilter filter;
+//   std::string json = filter.Take("{\"a\": 1, /* one */ }");   // {"a": 1   }
+//   filter.changed() == true;
+//
+// The state survives any split of the input. Thread-safety: one owner.
+
+class JsoncFilter {
+ public:
+  std::string Take(std::string_view text);
+  // Whether there was a comment or a trailing comma.
+  bool changed() const { return changed_; }
+  // Whether the text ends in a place where it may.
+  bool complete() const { return state_ == State::kPlain || state_ == State::kLineComment; }
+
+ private:
+  enum class State : std::uint8_t {
+    kPlain,
+    kString,
+    kEscape,
+    kSlash,
+    kLineComment,
+    kBlockComment,
+    kBlockStar
+  };
+
+  void TakePlain(char c, std::string* out);
+
+  State state_ = State::kPlain;
+  bool comma_ = false;  // held back until it is known what follows
+  bool changed_ = false;
+};
+
+std::string JsoncFilter::Take(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    switch (state_) {
+      case State::kPlain:
+        TakePlain(c, &out);
+        break;
+      case State::kString:
+        out += c;
+        if (c == '"') state_ = State::kPlain;
+        if (c == '\\') state_ = State::kEscape;
+        break;
+      case State::kEscape:
+        out += c;
+        state_ = State::kString;
+        break;
+      case State::kSlash:
+        if (c == '/' || c == '*') {
+          state_ = c == '/' ? State::kLineComment : State::kBlockComment;
+          changed_ = true;
+        } else {
+          out += '/';  // a fault: let the JSON scanner see it
+          out += c;
+          state_ = State::kPlain;
+        }
+        break;
+      case State::kLineComment:
+        if (c == '\n' || c == '\r') {
+          out += c;
+          state_ = State::kPlain;
+        }
+        break;
+      case State::kBlockComment:
+        if (c == '*') state_ = State::kBlockStar;
+        break;
+      case State::kBlockStar:
+        if (c == '/') {
+          out += ' ';
+          state_ = State::kPlain;
+        } else if (c != '*') {
+          state_ = State::kBlockComment;
+        }
+        break;
+    }
+  }
+  return out;
+}
+
+void JsoncFilter::TakePlain(char c, std::string* out) {
+  if (c == '/') {
+    state_ = State::kSlash;
+    return;
+  }
+  const bool space = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+  if (space) {
+    *out += c;
+    return;
+  }
+  if (comma_ && (c == '}' || c == ']')) {
+    changed_ = true;
+  } else if (comma_) {
+    *out += ',';
+  }
+  comma_ = c == ',';
+  if (comma_) return;
+  *out += c;
+  if (c == '"') state_ = State::kString;
+}
 
 constexpr char kRecordSeparator = '\x1E';
 

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier::inspect {
 namespace {
 
 constexpr std::size_t kMaxDigits = 15;  // more would not survive a double
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 std::size_t Digits(std::string_view text) {
   std::size_t count = 0;

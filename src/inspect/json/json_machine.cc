@@ -8,6 +8,7 @@
 #include <bit>
 #include <numeric>
 
+#include "base/text/ascii.h"
 #include "base/text/utf8.h"
 
 namespace dossier::inspect {
@@ -30,10 +31,7 @@ constexpr std::string_view kFaultTexts[] = {
     "something follows the value",
 };
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool IsLineEnd(char c) { return c == '\n' || c == '\r'; }
-bool IsSpace(char c) { return c == ' ' || c == '\t' || IsLineEnd(c); }
 
 bool EndsString(char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; }
 
@@ -124,7 +122,7 @@ JsonOutcome JsonMachine::Run(const char** position, const char* end) {
       case State::kColon:
       case State::kNext: {
         const char c = *at;
-        if (IsSpace(c)) {
+        if (IsJsonSpace(c)) {
           if (line_ends_ == JsonLineEnds::kEndValue && IsLineEnd(c)) {
             Fail(JsonFault::kUnexpectedEnd);
             break;
@@ -299,7 +297,7 @@ const char* JsonMachine::InEscape(const char* at) {
   const char c = *at;
   if (Reporting()) KeepToken(at, at + 1);
   if (state_ == State::kHex) {
-    if (!IsHex(c)) {
+    if (!IsHexDigit(c)) {
       Fail(JsonFault::kBadEscape);
       return at;
     }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "inspect/json/field_collector.h"
 
@@ -26,9 +27,6 @@ constexpr Prior kPriors[] = {
     {"body_markdown", 10}, {"body_text", 10}, {"body", 10},   {"body_html", 10},  {"text", 8},
     {"content", 8},        {"markdown", 8},   {"message", 5}, {"description", 5}, {"abstract", 5},
     {"summary", 5},        {"title", 2},      {"subject", 2}, {"name", 2}};
-
-bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
-bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 
 // Words between `_`, `-`, `.` and where the case changes: linkedText is "linked" and "text".
 std::vector<std::string> Words(std::string_view name) {

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/text/ascii.h"
+
 namespace dossier::inspect {
 namespace {
 
 constexpr std::size_t kMaxFaults = 10;
 
 bool IsLineEnd(char c) { return c == '\n' || c == '\r'; }
-bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
 const char* FindLineEnd(const char* at, const char* end) {
   const auto length = static_cast<std::size_t>(end - at);

@@ -1,47 +1,19 @@
 #include "inspect/records/record_json.h"
 
 #include <array>
-#include <bit>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+#include "base/json/json_lexer.h"
+#include "base/text/ascii.h"
 
 namespace dossier::inspect {
 namespace {
 
-bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsHexDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-bool EndsPlainRun(char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; }
-
-// The first quote, backslash or control from `at` on, or text.size().
-std::size_t SkipPlainRun(std::string_view text, std::size_t at) {
-#if defined(__SSE2__)
-  const __m128i quote = _mm_set1_epi8('"');
-  const __m128i backslash = _mm_set1_epi8('\\');
-  const __m128i last_control = _mm_set1_epi8(0x1f);
-  while (at + 16 <= text.size()) {
-    const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
-    const __m128i control = _mm_cmpeq_epi8(_mm_max_epu8(block, last_control), last_control);
-    const __m128i found = _mm_or_si128(
-        control, _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash)));
-    if (const auto mask = static_cast<unsigned>(_mm_movemask_epi8(found)); mask != 0) {
-      return at + static_cast<std::size_t>(std::countr_zero(mask));
-    }
-    at += 16;
-  }
-#endif
-  while (at < text.size() && !EndsPlainRun(text[at])) ++at;
-  return at;
-}
-
 // One value without recursion: a bit for each open level says whether it is an object.
 class Skipper {
  public:
-  Skipper(std::string_view text, std::size_t at) : text_(text), at_(at) {}
+  Skipper(std::string_view text, std::size_t at) : lexer_(text, at) {}
 
-  std::size_t at() const { return at_; }
+  std::size_t at() const { return lexer_.at(); }
 
   bool Value() {
     if (!Open()) return false;
@@ -51,50 +23,40 @@ class Skipper {
     return true;
   }
 
-  bool String() {
-    if (peek() != '"') return false;
-    ++at_;
-    for (;;) {
-      at_ = SkipPlainRun(text_, at_);
-      if (peek() == '"') return ++at_, true;
-      if (peek() != '\\' || !Escape()) return false;
-    }
-  }
-
  private:
-  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  void SkipSpace() { at_ = SkipJsonSpace(text_, at_); }
   bool InObject() const { return (levels_[(depth_ - 1) / 64] >> ((depth_ - 1) % 64)) & 1; }
 
   // At the first byte of a value: a scalar is read to its end; a container is entered, up to its
   // first value, or left again if it is empty.
   bool Open() {
-    switch (peek()) {
+    switch (lexer_.Peek()) {
       case '"':
-        return String();
+        return lexer_.String();
       case 't':
-        return Word("true");
+        return lexer_.Word("true");
       case 'f':
-        return Word("false");
+        return lexer_.Word("false");
       case 'n':
-        return Word("null");
+        return lexer_.Word("null");
       case 'N':
-        return Word("NaN");
+        return lexer_.Word("NaN");
       case 'I':
-        return Word("Infinity");
+        return lexer_.Word("Infinity");
       case '{':
       case '[':
         return Enter();
       default:
-        return Number();
+        return lexer_.text().substr(lexer_.at()).starts_with("-I") ? lexer_.Word("-Infinity")
+                                                                   : lexer_.Number();
     }
   }
 
   bool Enter() {
     if (depth_ == kMaxJsonDepth) return false;
-    const bool object = text_[at_++] == '{';
-    SkipSpace();
-    if (peek() == (object ? '}' : ']')) return ++at_, true;
+    const bool object = lexer_.Take('{');
+    if (!object) lexer_.Take('[');
+    lexer_.SkipSpace();
+    if (lexer_.Take(object ? '}' : ']')) return true;
     const std::uint64_t bit = std::uint64_t{1} << (depth_ % 64);
     std::uint64_t& word = levels_[depth_ / 64];
     word = object ? word | bit : word & ~bit;
@@ -107,76 +69,27 @@ class Skipper {
   bool Continue() {
     const bool object = InObject();
     if (!fresh_) {
-      SkipSpace();
-      if (peek() == (object ? '}' : ']')) {
+      lexer_.SkipSpace();
+      if (lexer_.Take(object ? '}' : ']')) {
         --depth_;
-        return ++at_, true;
+        return true;
       }
-      if (peek() != ',') return false;
-      ++at_;
-      SkipSpace();
+      if (!lexer_.Take(',')) return false;
+      lexer_.SkipSpace();
     }
     fresh_ = false;
     return (!object || Key()) && Open();
   }
 
   bool Key() {
-    if (!String()) return false;
-    SkipSpace();
-    if (peek() != ':') return false;
-    ++at_;
-    SkipSpace();
+    if (!lexer_.String()) return false;
+    lexer_.SkipSpace();
+    if (!lexer_.Take(':')) return false;
+    lexer_.SkipSpace();
     return true;
   }
 
-  bool Word(std::string_view word) {
-    if (text_.substr(at_, word.size()) != word) return false;
-    at_ += word.size();
-    return true;
-  }
-
-  bool Digits() {
-    if (!IsDigit(peek())) return false;
-    while (IsDigit(peek())) ++at_;
-    return true;
-  }
-
-  bool Number() {
-    if (peek() == '-') {
-      ++at_;
-      if (peek() == 'I') return Word("Infinity");
-    }
-    if (peek() == '0') {
-      ++at_;
-    } else if (!Digits()) {
-      return false;
-    }
-    if (peek() == '.' && (++at_, !Digits())) return false;
-    if (peek() != 'e' && peek() != 'E') return true;
-    ++at_;
-    if (peek() == '+' || peek() == '-') ++at_;
-    return Digits();
-  }
-
-  bool Escape() {
-    ++at_;
-    const char kind = peek();
-    if (kind == 'u') {
-      for (std::size_t digit = 1; digit <= 4; ++digit) {
-        if (at_ + digit >= text_.size() || !IsHexDigit(text_[at_ + digit])) return false;
-      }
-      at_ += 5;
-      return true;
-    }
-    if (kind == '\0' || std::string_view("\"\\/bfnrt").find(kind) == std::string_view::npos) {
-      return false;
-    }
-    ++at_;
-    return true;
-  }
-
-  std::string_view text_;
-  std::size_t at_;
+  JsonLexer lexer_;
   std::size_t depth_ = 0;
   bool fresh_ = false;  // a container was just entered and is not empty
   std::array<std::uint64_t, kMaxJsonDepth / 64> levels_;  // bits below depth_ are set on entry
@@ -185,13 +98,13 @@ class Skipper {
 }  // namespace
 
 std::size_t SkipJsonSpace(std::string_view text, std::size_t at) {
-  while (at < text.size() && IsSpace(text[at])) ++at;
+  while (at < text.size() && IsJsonSpace(text[at])) ++at;
   return at;
 }
 
 std::string_view TrimJsonSpace(std::string_view text) {
   text.remove_prefix(SkipJsonSpace(text, 0));
-  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
+  while (!text.empty() && IsJsonSpace(text.back())) text.remove_suffix(1);
   return text;
 }
 
@@ -203,9 +116,9 @@ bool SkipJsonValue(std::string_view text, std::size_t* at) {
 }
 
 bool SkipJsonString(std::string_view text, std::size_t* at) {
-  Skipper skipper(text, *at);
-  const bool valid = skipper.String();
-  *at = skipper.at();
+  JsonLexer lexer(text, *at);
+  const bool valid = lexer.String();
+  *at = lexer.at();
   return valid;
 }
 

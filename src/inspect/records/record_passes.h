@@ -1,5 +1,4 @@
-// How the records of NDJSON, of tables, and of stanzas and logs are scanned in parts
-// (parted_pass.h).
+// How the records of NDJSON, of tables, and of stanzas and logs are scanned in parts.
 //
 // Thread-safety: as PartedPass says; the events and the capture of NDJSON are those of the first
 // records, so one thread at a time uses them.
@@ -7,18 +6,239 @@
 #ifndef DOSSIER_INSPECT_RECORDS_RECORD_PASSES_H_
 #define DOSSIER_INSPECT_RECORDS_RECORD_PASSES_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "inspect/formats/csv_scanner.h"
 #include "inspect/json/ndjson_scanner.h"
 #include "inspect/json/text_records.h"
-#include "inspect/records/parted_pass.h"
+#include "inspect/text/record_lines.h"
+#include "inspect/text/text_stream.h"
 
 namespace dossier::inspect {
+
+// Records that are scanned while the counting pass has the text in cache, by the same threads.
+//
+//   TakeCensus(source, {.records = &pass});   // starts a part for each chunk, feeds it, joins it
+//   NdjsonSummary found = *pass.Take(TextEnds::kHere);
+//
+// A chunk may begin anywhere in a record. A part holds the records that begin in its chunk, or
+// right behind it, but not where the chunk begins (those are the part's in front); the first part
+// holds that one too. So a part reads on behind its chunk, to the end of its last record.
+// Offsets are of the decoded text, which must be stored as such (UTF-8 without invalid parts).
+
+// What one thread finds in its chunk. Thread-safety: one owner.
+class RecordPart {
+ public:
+  virtual ~RecordPart() = default;
+  // The bytes of the chunk, in order.
+  virtual void Feed(std::string_view block) = 0;
+  // The chunk has ended: whether its last record has not.
+  virtual bool open() const = 0;
+  // The bytes behind the chunk, as long as it is open. What is behind the record is not taken.
+  virtual void FeedTail(std::string_view block) = 0;
+  // There are no more bytes behind the chunk: the text ends.
+  virtual void EndText() = 0;
+};
+
+class RecordPass {
+ public:
+  virtual ~RecordPass() = default;
+  // The part of the chunk [from, to). May be called from many threads.
+  virtual std::unique_ptr<RecordPart> Start(std::uint64_t from, std::uint64_t to) const = 0;
+  // Takes the parts in the order of their chunks; one caller at a time. A part whose guess at the
+  // state of the text in front of it was wrong is read again here.
+  virtual void Join(std::unique_ptr<RecordPart> part) = 0;
+};
+
+// A RecordPass over any scanner that knows where a record ends.
+//
+//   PartedPass<TableRecords> pass(source, stream, TableRecords(options));
+//
+// `Records` says how records are scanned:
+//   using Scanner = …;                            with Feed, Finish(TextEnds), at_record_start(),
+//   Summary Scanner First() const;                        from the start of the text Scanner
+//   Later() const;                        from the start of a later record Scanner
+//   Finder(std::string_view block) const; from anywhere: to find the end of the record that
+//                                                 `block` cuts; it may guess what was in front
+//   void Add(const Scanner::Summary& part, std::uint64_t offset, Scanner::Summary* sum) const;
+// Records end with LF or CR.
+//
+// A guess is proved or refuted when the part in front has ended: a part is right if its first
+// record begins where the last record of the part in front ends. So the result never depends on a
+// guess.
+
+namespace internal {
+
+inline constexpr std::uint64_t kNowhere = std::numeric_limits<std::uint64_t>::max();
+
+// Feeds `block` up to the first line end that ends a record, and says how much that is; everything,
+// and npos, if there is none.
+template <typename Scanner>
+std::size_t FeedToRecordEnd(Scanner* scanner, std::string_view block) {
+  for (std::size_t from = 0;;) {
+    const std::size_t end = from < block.size() ? from + NextLine(block, from).text.size() : from;
+    scanner->Feed(block.substr(from, end + 1 - from));
+    if (end >= block.size()) return std::string_view::npos;
+    from = end + 1;
+    if (scanner->at_record_start()) return from;
+  }
+}
+
+}  // namespace internal
+
+template <typename Records>
+class PartedPass final : public RecordPass {
+ public:
+  using Scanner = typename Records::Scanner;
+  using Summary = typename Scanner::Summary;
+
+  // `source` must outlive the pass. `stream`: how the whole text is read.
+  PartedPass(const ByteSource& source, TextStreamOptions stream, Records records)
+      : source_(source), stream_(std::move(stream)), records_(std::move(records)) {}
+
+  std::unique_ptr<RecordPart> Start(std::uint64_t from, std::uint64_t to) const override {
+    return std::make_unique<Part>(records_, from, to);
+  }
+
+  void Join(std::unique_ptr<RecordPart> part) override {
+    auto& joined = static_cast<Part&>(*part);
+    if (failed_ || text_ended_) return;
+    if (joined.begin == next_ && joined.end != internal::kNowhere) {
+      Append(std::move(*joined.scanner), joined.begin, joined.end);
+      text_ended_ = joined.text_ended;
+    } else if (next_ <= joined.to) {
+      ReadAgain(joined.to);
+    }
+  }
+
+  // After the last Join: the sum over the text. None if reading failed.
+  std::optional<Summary> Take(TextEnds ends) {
+    if (failed_ || !last_) return std::nullopt;
+    AddLast(ends);
+    return std::move(sum_);
+  }
+
+  const Records& records() const { return records_; }
+  // How many parts were read again.
+  std::uint64_t wrong_guesses() const { return wrong_guesses_; }
+
+ private:
+  struct Part final : RecordPart {
+    Part(const Records& how, std::uint64_t from, std::uint64_t chunk_end)
+        : records(how), to(chunk_end), fed(from) {
+      if (from > 0) return;
+      begin = 0;
+      scanner.emplace(records.First());
+    }
+
+    void Feed(std::string_view block) override {
+      if (!scanner) {
+        if (!finder) finder.emplace(records.Finder(block));
+        const std::size_t taken = internal::FeedToRecordEnd(&*finder, block);
+        if (taken == std::string_view::npos) {
+          fed += block.size();
+          return;
+        }
+        fed += taken;
+        block.remove_prefix(taken);
+        begin = fed;
+        scanner.emplace(records.Later());
+      }
+      scanner->Feed(block);
+      fed += block.size();
+    }
+
+    bool open() const override { return scanner && end == internal::kNowhere; }
+
+    void FeedTail(std::string_view block) override {
+      const std::size_t taken = internal::FeedToRecordEnd(&*scanner, block);
+      fed += std::min(taken, block.size());
+      if (taken != std::string_view::npos) end = fed;
+    }
+
+    void EndText() override {
+      end = fed;
+      text_ended = true;
+    }
+
+    const Records& records;
+    const std::uint64_t to;
+    std::uint64_t fed;                         // behind the last byte that was taken
+    std::uint64_t begin = internal::kNowhere;  // of the first record
+    std::uint64_t end = internal::kNowhere;    // behind the last one
+    bool text_ended = false;                   // at `end`, in a record or behind one
+    std::optional<Scanner> finder;
+    std::optional<Scanner> scanner;  // from `begin`; none: no record begins in the chunk
+  };
+
+  void Append(Scanner scanner, std::uint64_t begin, std::uint64_t end) {
+    AddLast(TextEnds::kLater);
+    last_.emplace(std::move(scanner));
+    last_begin_ = begin;
+    next_ = end;
+  }
+
+  // Only the last scanner of all may hold a record that has not ended.
+  void AddLast(TextEnds ends) {
+    if (!last_) return;
+    const Summary& part = last_->Finish(ends);
+    if (last_begin_ == 0) {
+      sum_ = part;
+    } else {
+      records_.Add(part, last_begin_, &sum_);
+    }
+    last_.reset();
+  }
+
+  // From the record at `next_` to the end of the one that `to` cuts.
+  void ReadAgain(std::uint64_t to) {
+    ++wrong_guesses_;
+    TextStreamOptions options = stream_;
+    options.start += next_;
+    TextStream stream(source_, options);
+    Scanner scanner = next_ == 0 ? records_.First() : records_.Later();
+    for (std::uint64_t at = next_;;) {
+      const auto block = stream.Next();
+      if (!block) {
+        failed_ = true;
+        return;
+      }
+      if (block->empty()) {
+        Append(std::move(scanner), next_, at);
+        text_ended_ = true;
+        return;
+      }
+      const auto inside =
+          static_cast<std::size_t>(std::min<std::uint64_t>(to - std::min(to, at), block->size()));
+      scanner.Feed(block->substr(0, inside));
+      const std::size_t taken = inside < block->size()
+                                    ? internal::FeedToRecordEnd(&scanner, block->substr(inside))
+                                    : std::string_view::npos;
+      if (taken != std::string_view::npos) {
+        return Append(std::move(scanner), next_, at + inside + taken);
+      }
+      at += block->size();
+    }
+  }
+
+  const ByteSource& source_;
+  const TextStreamOptions stream_;
+  const Records records_;
+  Summary sum_;
+  std::optional<Scanner> last_;
+  std::uint64_t last_begin_ = 0;
+  std::uint64_t next_ = 0;  // where the record behind the last joined part begins
+  std::uint64_t wrong_guesses_ = 0;
+  bool text_ended_ = false;
+  bool failed_ = false;
+};
 
 class NdjsonRecords {
  public:

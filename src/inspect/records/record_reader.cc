@@ -1,10 +1,288 @@
 #include "inspect/records/record_reader.h"
 
+#include <iterator>
+#include <unordered_map>
+
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "inspect/records/record_row.h"
+#include "inspect/description/value_type.h"
+#include "inspect/formats/deb822.h"
+#include "inspect/formats/log_shape.h"
+#include "inspect/records/record_table.h"
 
 namespace dossier::inspect {
+
+namespace {
+
+constexpr std::uint64_t kSampledRecords = 1000;
+
+enum class CellKind : std::uint8_t { kText, kNumber, kBoolean };
+
+// Names and values of one record. An empty name: a cell without a column.
+using Cells = std::vector<std::pair<std::string, std::string>>;
+
+class JsonRows final : public RowWriter {
+ public:
+  void Append(std::string_view record, std::string* out) const override {
+    if (record.starts_with('{')) {
+      out->append(record);
+      return;
+    }
+    fmt::format_to(std::back_inserter(*out), "{{\"{}\":{}}}", kRowValue, record);
+  }
+};
+
+std::string_view BooleanText(std::string_view cell) {
+  const std::string lower = ToLowerAscii(TrimSpace(cell));
+  if (lower == "true") return "true";
+  if (lower == "false") return "false";
+  return {};
+}
+
+// What the description says; nothing if it leaves it open.
+std::optional<CellKind> DescribedKind(const Field& field) {
+  const bool number = field.types.Has(FieldType::kInteger) || field.types.Has(FieldType::kNumber);
+  const bool boolean = field.types.Has(FieldType::kBoolean);
+  const bool other = field.types.Has(FieldType::kString) || field.types.Has(FieldType::kDate) ||
+                     field.types.Has(FieldType::kDatetime);
+  if (number && (other || boolean)) return std::nullopt;
+  if (number) return CellKind::kNumber;
+  return boolean && !other ? CellKind::kBoolean : CellKind::kText;
+}
+
+// Types of fields by name: from the description, else from the first records. A column whose
+// numerals are no numbers there is text, whatever the fewer records of the description say.
+class FieldKinds {
+ public:
+  explicit FieldKinds(const Description& description) {
+    for (const Field& field : description.fields) {
+      if (field.path.size() != 1) continue;
+      if (const auto kind = DescribedKind(field)) known_.emplace(field.path[0], *kind);
+    }
+  }
+
+  void Sample(const Cells& cells) {
+    for (const auto& [name, value] : cells) {
+      if (TrimSpace(value).empty() || Of(name, CellKind::kNumber) != CellKind::kNumber) continue;
+      Tally& tally = tallies_[name];
+      tally.forms.Add(value);
+      ++tally.values;
+      tally.numbers += NumberText(value).empty() ? 0 : 1;
+    }
+  }
+  void EndSampling() {
+    for (const auto& [name, tally] : tallies_) {
+      const bool number = known_.contains(name) || tally.numbers * 100 >= tally.values * 95;
+      known_[name] = number && tally.forms.AreNumbers() ? CellKind::kNumber : CellKind::kText;
+    }
+    tallies_.clear();
+  }
+
+  CellKind Of(const std::string& name, CellKind unknown = CellKind::kText) const {
+    const auto found = known_.find(name);
+    return found == known_.end() ? unknown : found->second;
+  }
+
+ private:
+  struct Tally {
+    std::uint32_t values = 0, numbers = 0;
+    NumeralForms forms;
+  };
+  std::unordered_map<std::string, CellKind> known_;
+  std::unordered_map<std::string, Tally> tallies_;
+};
+
+void AppendCell(CellKind kind, std::string_view cell, std::string* out) {
+  if (kind == CellKind::kText) return AppendJsonString(cell, out);
+  if (TrimSpace(cell).empty()) {
+    out->append("null");
+    return;
+  }
+  const std::string typed =
+      kind == CellKind::kNumber ? NumberText(cell) : std::string(BooleanText(cell));
+  if (typed.empty()) return AppendJsonString(cell, out);
+  out->append(typed);
+}
+
+// Records that are made of named texts: CSV, deb822, logs.
+class NamedRows : public RowWriter {
+ public:
+  explicit NamedRows(const Description& description) : kinds_(description) {}
+
+  void Append(std::string_view record, std::string* out) const override {
+    out->push_back('{');
+    bool first = true;
+    for (const auto& [name, value] : Read(record)) {
+      if (!first) out->push_back(',');
+      first = false;
+      AppendJsonString(name, out);
+      out->push_back(':');
+      AppendCell(kinds_.Of(name), value, out);
+    }
+    out->push_back('}');
+  }
+
+  void LearnTypes(std::string_view text, const RecordIndex& index) {
+    ByteRange range;
+    auto first = index.Locate(0);
+    std::size_t position = first ? first->begin : text.size();
+    for (std::uint64_t i = 0; i < kSampledRecords && index.Next(&position, &range); ++i) {
+      kinds_.Sample(Read(Slice(text, range)));
+    }
+    kinds_.EndSampling();
+  }
+
+ protected:
+  virtual Cells Read(std::string_view record) const = 0;
+
+ private:
+  FieldKinds kinds_;
+};
+
+class TableRows final : public NamedRows {
+ public:
+  TableRows(std::string_view text, const Description& description)
+      : NamedRows(description), shape_(description.table.value_or(TableShape{})) {
+    if (!description.table && description.format == Format::kTsv) shape_.delimiter = '\t';
+    std::size_t position = TableStart(text, shape_);
+    names_ = ColumnNames(TakeHeader(text, shape_, &position));
+  }
+
+ protected:
+  Cells Read(std::string_view record) const override {
+    std::vector<std::string> values = ParseCells(record, shape_.delimiter);
+    Cells cells;
+    cells.reserve(values.size());
+    for (std::size_t column = 0; column < values.size(); ++column) {
+      cells.emplace_back(column < names_.size() ? names_[column] : ColumnName(column),
+                         std::move(values[column]));
+    }
+    return cells;
+  }
+
+ private:
+  TableShape shape_;
+  std::vector<std::string> names_;
+};
+
+class StanzaRows final : public NamedRows {
+ public:
+  using NamedRows::NamedRows;
+
+ protected:
+  Cells Read(std::string_view record) const override { return ParseStanza(record); }
+};
+
+class LogRows final : public NamedRows {
+ public:
+  explicit LogRows(const Description& description)
+      : NamedRows(description),
+        shape_(LogShapeNamed(description.log_shape).value_or(LogShape::kTimestampLevel)) {}
+
+ protected:
+  Cells Read(std::string_view record) const override { return ParseLogRecord(shape_, record); }
+
+ private:
+  LogShape shape_;
+};
+
+std::unique_ptr<NamedRows> MakeNamedRows(std::string_view text, const Description& description) {
+  switch (description.format) {
+    case Format::kCsv:
+    case Format::kTsv:
+      return std::make_unique<TableRows>(text, description);
+    case Format::kDeb822:
+      return std::make_unique<StanzaRows>(description);
+    case Format::kLog:
+      return std::make_unique<LogRows>(description);
+    default:
+      return nullptr;
+  }
+}
+
+// Takes digits off the front of *rest.
+std::string_view TakeDigits(std::string_view* rest) {
+  const std::size_t end = std::min(rest->find_first_not_of("0123456789"), rest->size());
+  const std::string_view digits = rest->substr(0, end);
+  rest->remove_prefix(end);
+  return digits;
+}
+
+void AppendEscape(unsigned char c, std::string* out) {
+  switch (c) {
+    case '"':
+      out->append("\\\"");
+      break;
+    case '\\':
+      out->append("\\\\");
+      break;
+    case '\n':
+      out->append("\\n");
+      break;
+    case '\r':
+      out->append("\\r");
+      break;
+    case '\t':
+      out->append("\\t");
+      break;
+    default:
+      fmt::format_to(std::back_inserter(*out), "\\u{:04x}", c);
+  }
+}
+
+}  // namespace
+
+std::string NumberText(std::string_view cell) {
+  std::string_view rest = TrimSpace(cell);
+  std::string out;
+  if (rest.starts_with('-')) out.push_back('-');
+  if (rest.starts_with('-') || rest.starts_with('+')) rest.remove_prefix(1);
+  const std::string_view whole = TakeDigits(&rest);
+  if (whole.size() > 15 || (whole.size() > 1 && whole[0] == '0')) return {};
+  out.append(whole.empty() ? "0" : whole);
+  std::string_view fraction;
+  if (rest.starts_with('.')) {
+    rest.remove_prefix(1);
+    fraction = TakeDigits(&rest);
+    if (fraction.empty()) return {};
+    out.append(".").append(fraction);
+  }
+  if (whole.empty() && fraction.empty()) return {};
+  if (rest.starts_with('e') || rest.starts_with('E')) {
+    out.push_back('e');
+    rest.remove_prefix(1);
+    if (rest.starts_with('-') || rest.starts_with('+')) {
+      out.push_back(rest[0]);
+      rest.remove_prefix(1);
+    }
+    const std::string_view exponent = TakeDigits(&rest);
+    if (exponent.empty() || exponent.size() > 3) return {};
+    out.append(exponent);
+  }
+  return rest.empty() ? out : std::string();
+}
+
+void AppendJsonString(std::string_view text, std::string* out) {
+  out->push_back('"');
+  std::size_t plain = 0;  // where the bytes begin that need no escape
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto c = static_cast<unsigned char>(text[at]);
+    if (c >= 0x20 && c != '"' && c != '\\') continue;
+    out->append(text, plain, at - plain);
+    AppendEscape(c, out);
+    plain = at + 1;
+  }
+  out->append(text, plain);
+  out->push_back('"');
+}
+
+std::unique_ptr<RowWriter> MakeRowWriter(std::string_view text, const Description& description,
+                                         const RecordIndex& index) {
+  auto rows = MakeNamedRows(text, description);
+  if (!rows) return std::make_unique<JsonRows>();
+  rows->LearnTypes(text, index);
+  return rows;
+}
 
 RecordReader::RecordReader(std::string_view text, RecordIndex index,
                            std::unique_ptr<RowWriter> writer)

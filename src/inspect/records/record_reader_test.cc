@@ -5,7 +5,6 @@
 
 #include "base/json/json.h"
 #include "base/random.h"
-#include "inspect/records/record_row.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::inspect {

@@ -12,7 +12,7 @@
 #include <mutex>
 
 #include "base/files/file.h"
-#include "base/files/file_time.h"
+#include "base/files/regular_file.h"
 #include "base/text/text.h"
 
 namespace dossier::inspect {

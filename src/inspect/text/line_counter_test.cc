@@ -1,8 +1,7 @@
-#include "inspect/text/line_counter.h"
-
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "inspect/text/text_counter.h"
 
 namespace dossier::inspect {
 namespace {

@@ -12,18 +12,36 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/json/json.h"
-#include "memory/blocks/ttl.h"
 #include "memory/consolidate/notice.h"
 #include "memory/records/operations.h"
 #include "memory/records/types.h"
 #include "memory/store/branch_transaction.h"
 
 namespace dossier::memory {
+
+// How long a core entry lives.
+//
+//   std::optional<Ttl> ttl = ParseTtl("2h");      // also "30s 10m 7d 4w", seconds, an RFC 3339
+//   time entry.expires_at = ttl->ExpiryAt(now);
+//
+// Thread-safety: plain data; pure functions.
+
+struct Ttl {
+  enum class Kind : std::uint8_t { kAfter, kAt } kind = Kind::kAfter;
+  Micros time = 0;  // a span from now on, or an instant
+
+  Micros ExpiryAt(Micros now) const { return kind == Kind::kAt ? time : now + time; }
+};
+
+// None if it is neither; spans are above 0 and at most 100 years.
+std::optional<Ttl> ParseTtl(std::string_view text);
+std::optional<Ttl> ParseTtl(const Json& value);  // a text, or a number of seconds
 
 struct CoreSetItem {
   std::string key;

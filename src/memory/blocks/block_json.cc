@@ -3,32 +3,67 @@
 #include <algorithm>
 #include <set>
 
+#include "base/json/json_lexer.h"
+#include "base/text/ascii.h"
 #include "base/text/utf8.h"
 
 namespace dossier::memory {
 namespace {
 
 constexpr std::size_t kMaxDepth = 64;
-constexpr std::string_view kBlanks = " \t\r\n";
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsHexDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+// What should stand where a step failed.
+std::string_view Expected(const JsonLexer& lexer) {
+  using Fault = JsonLexer::Fault;
+  switch (lexer.fault()) {
+    case Fault::kNone:
+    case Fault::kValue:
+      return "a value";
+    case Fault::kDigit:
+      return "a digit";
+    case Fault::kQuote:
+    case Fault::kOpenString:
+      return "'\"'";
+    case Fault::kControl:
+      return lexer.Peek() == '\n' ? "'\"' (a line end in a text is written \\n)"
+                                  : "no control character in a text";
+    case Fault::kOpenEscape:
+    case Fault::kEscape:
+      return "one of \" \\ / b f n r t u after '\\'";
+    case Fault::kHexDigit:
+      return "four hexadecimal digits";
+  }
+  return "a value";
+}
+
+// The code unit of the escape `\uXXXX` at `at`; -1 if there is no whole one.
+int UnitAt(std::string_view text, std::size_t at) {
+  if (text.size() < at + 6 || text.substr(at, 2) != "\\u") return -1;
+  int unit = 0;
+  for (std::size_t i = at + 2; i < at + 6; ++i) {
+    if (!IsHexDigit(text[i])) return -1;
+    unit = unit * 16 + HexValue(text[i]);
+  }
+  return unit;
+}
+bool IsFirstHalf(int unit) { return unit >= 0xd800 && unit < 0xdc00; }
+bool IsSecondHalf(int unit) { return unit >= 0xdc00 && unit < 0xe000; }
 
 // Reads JSON by RFC 8259 and stops at the first byte that it does not allow.
 class JsonChecker {
  public:
-  explicit JsonChecker(std::string_view text) : text_(text) {}
+  explicit JsonChecker(std::string_view text) : text_(text), lexer_(text) {}
 
   BlockJson Read() && {
     const std::size_t start = SkipBlanks();
     if (start == text_.size()) return {};
     if (const std::size_t bad = FirstInvalidByte(); bad < text_.size()) {
       Fail(bad, "valid UTF-8");
-    } else if (Peek() != '{') {
-      Fail(at_, "'{'");
+    } else if (lexer_.Peek() != '{') {
+      Fail(lexer_.at(), "'{'");
     } else if (ReadMembers(Level::kTop)) {
       SkipBlanks();
-      if (at_ < text_.size()) Fail(at_, "the end of the block");
+      if (lexer_.at() < text_.size()) Fail(lexer_.at(), "the end of the block");
     }
     if (read_.fault) read_.members.clear();
     return std::move(read_);
@@ -48,11 +83,12 @@ class JsonChecker {
     return at;
   }
 
-  char Peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   std::size_t SkipBlanks() {
-    at_ = std::min(text_.find_first_not_of(kBlanks, at_), text_.size());
-    return at_;
+    lexer_.SkipSpace();
+    return lexer_.at();
   }
+  // Whether a step of the lexer succeeded.
+  bool Check(bool stepped) { return stepped || Fail(lexer_.at(), std::string(Expected(lexer_))); }
   bool Fail(std::size_t offset, std::string expected) {
     if (!read_.fault) read_.fault = JsonFault{offset, std::move(expected)};
     return false;
@@ -60,35 +96,35 @@ class JsonChecker {
 
   // At '{'. The members of the block's own object are kept.
   bool ReadMembers(Level level) {
-    if (++depth_ > kMaxDepth) return Fail(at_, "at most 64 levels");
-    ++at_;
+    if (++depth_ > kMaxDepth) return Fail(lexer_.at(), "at most 64 levels");
+    lexer_.Take(lexer_.Peek());
     std::set<std::string_view> names;
     SkipBlanks();
-    if (Peek() != '}') {
+    if (lexer_.Peek() != '}') {
       do {
         SkipBlanks();
         if (!ReadMember(level, names)) return false;
         SkipBlanks();
-      } while (Take(','));
+      } while (lexer_.Take(','));
     }
-    if (!Take('}'))
-      return Fail(at_, names.empty() ? "a name in double quotes or '}'" : "',' or '}'");
+    if (!lexer_.Take('}'))
+      return Fail(lexer_.at(), names.empty() ? "a name in double quotes or '}'" : "',' or '}'");
     --depth_;
     return true;
   }
 
   bool ReadMember(Level level, std::set<std::string_view>& names) {
-    const std::size_t start = at_;
-    if (Peek() != '"') {
-      return Fail(at_,
+    const std::size_t start = lexer_.at();
+    if (lexer_.Peek() != '"') {
+      return Fail(lexer_.at(),
                   names.empty() ? "a name in double quotes or '}'" : "a name in double quotes");
     }
     if (!ReadString()) return false;
-    const std::string_view name = text_.substr(start, at_ - start);
+    const std::string_view name = text_.substr(start, lexer_.at() - start);
     path_.push_back(Unquoted(name));
     if (!names.insert(name).second) NoteRepeated();
     SkipBlanks();
-    if (!Take(':')) return Fail(at_, "':'");
+    if (!lexer_.Take(':')) return Fail(lexer_.at(), "':'");
     const std::size_t value = SkipBlanks();
     if (!ReadValue()) return false;
     if (level == Level::kTop && !Keep(path_.back(), value)) return false;
@@ -109,14 +145,14 @@ class JsonChecker {
   }
 
   bool Keep(const std::string& name, std::size_t start) {
-    Result<Json> value = ParseJson(text_.substr(start, at_ - start), kMaxDepth);
+    Result<Json> value = ParseJson(text_.substr(start, lexer_.at() - start), kMaxDepth);
     if (!value) return Fail(start, "a value that can be read");
     read_.members.emplace_back(name, *std::move(value));
     return true;
   }
 
   bool ReadValue() {
-    switch (Peek()) {
+    switch (lexer_.Peek()) {
       case '{':
         return ReadMembers(Level::kInner);
       case '[':
@@ -124,119 +160,59 @@ class JsonChecker {
       case '"':
         return ReadString();
       case 't':
-        return ReadWord("true");
+        return Check(lexer_.Word("true"));
       case 'f':
-        return ReadWord("false");
+        return Check(lexer_.Word("false"));
       case 'n':
-        return ReadWord("null");
+        return Check(lexer_.Word("null"));
       default:
-        return ReadNumber();
+        return Check(lexer_.Number());
     }
   }
 
   bool ReadList() {
-    if (++depth_ > kMaxDepth) return Fail(at_, "at most 64 levels");
-    ++at_;
+    if (++depth_ > kMaxDepth) return Fail(lexer_.at(), "at most 64 levels");
+    lexer_.Take(lexer_.Peek());
     SkipBlanks();
-    if (Peek() != ']') {
+    if (lexer_.Peek() != ']') {
       do {
         SkipBlanks();
         if (!ReadValue()) return false;
         SkipBlanks();
-      } while (Take(','));
+      } while (lexer_.Take(','));
     }
-    if (!Take(']')) return Fail(at_, "',' or ']'");
+    if (!lexer_.Take(']')) return Fail(lexer_.at(), "',' or ']'");
     --depth_;
     return true;
   }
 
-  bool ReadWord(std::string_view word) {
-    if (!text_.substr(at_).starts_with(word)) return Fail(at_, "a value");
-    at_ += word.size();
-    return true;
-  }
-
-  bool ReadDigits() {
-    if (!IsDigit(Peek())) return Fail(at_, "a digit");
-    while (IsDigit(Peek())) ++at_;
-    return true;
-  }
-
-  bool ReadNumber() {
-    if (Peek() != '-' && !IsDigit(Peek())) return Fail(at_, "a value");
-    Take('-');
-    if (!Take('0') && !ReadDigits()) return false;
-    if (Take('.') && !ReadDigits()) return false;
-    if (Peek() == 'e' || Peek() == 'E') {
-      ++at_;
-      if (!Take('+')) Take('-');
-      return ReadDigits();
-    }
-    return true;
-  }
-
-  // At the opening quote.
+  // A string, whose escapes of surrogates are pairs. Those before a fault are looked at first.
   bool ReadString() {
-    for (++at_; at_ < text_.size(); ++at_) {
-      const char c = text_[at_];
-      if (c == '"') {
-        ++at_;
-        return true;
+    const std::size_t start = lexer_.at();
+    const bool stepped = lexer_.String();
+    return CheckSurrogates(start, lexer_.at()) && Check(stepped);
+  }
+
+  bool CheckSurrogates(std::size_t at, std::size_t end) {
+    constexpr std::string_view kSecond = "the second half of a surrogate pair";
+    const std::string_view read = text_.substr(0, end);
+    while ((at = read.find('\\', at)) != std::string_view::npos) {
+      const int unit = UnitAt(read, at);
+      if (IsSecondHalf(unit)) return Fail(at, "the first half of a surrogate pair");
+      at += unit < 0 ? 2 : 6;
+      if (!IsFirstHalf(unit)) continue;
+      if (text_.substr(std::min(at, text_.size()), 2) != "\\u") {
+        return Fail(at, std::string(kSecond));
       }
-      if (static_cast<unsigned char>(c) < 0x20) {
-        return Fail(at_, c == '\n' ? "'\"' (a line end in a text is written \\n)"
-                                   : "no control character in a text");
-      }
-      if (c == '\\' && !ReadEscape()) return false;
+      const int second = UnitAt(read, at);
+      if (second >= 0 && !IsSecondHalf(second)) return Fail(at, std::string(kSecond));
+      at += 6;
     }
-    return Fail(at_, "'\"'");
-  }
-
-  // At the backslash; ends on the last byte of the escape.
-  bool ReadEscape() {
-    const std::size_t start = at_++;
-    if (Peek() == 'u') return ReadUnicodeEscape(start);
-    if (std::string_view("\"\\/bfnrt").find(Peek()) == std::string_view::npos || Peek() == '\0') {
-      return Fail(at_, "one of \" \\ / b f n r t u after '\\'");
-    }
-    return true;
-  }
-
-  bool ReadUnicodeEscape(std::size_t start) {
-    unsigned unit = 0;
-    if (!ReadHexUnit(unit)) return false;
-    if (unit >= 0xdc00 && unit < 0xe000) return Fail(start, "the first half of a surrogate pair");
-    if (unit < 0xd800 || unit >= 0xdc00) return true;
-    if (text_.substr(std::min(at_ + 1, text_.size()), 2) != "\\u") {
-      return Fail(at_ + 1, "the second half of a surrogate pair");
-    }
-    const std::size_t second = at_ + 1;
-    at_ += 2;
-    if (!ReadHexUnit(unit)) return false;
-    if (unit < 0xdc00 || unit >= 0xe000) return Fail(second, "the second half of a surrogate pair");
-    return true;
-  }
-
-  // At the 'u'; ends on the last digit.
-  bool ReadHexUnit(unsigned& unit) {
-    unit = 0;
-    for (int i = 0; i < 4; ++i) {
-      ++at_;
-      if (!IsHexDigit(Peek())) return Fail(at_, "four hexadecimal digits");
-      unit = unit * 16 +
-             static_cast<unsigned>(IsDigit(Peek()) ? Peek() - '0' : (Peek() | 0x20) - 'a' + 10);
-    }
-    return true;
-  }
-
-  bool Take(char c) {
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
     return true;
   }
 
   const std::string_view text_;
-  std::size_t at_ = 0;
+  JsonLexer lexer_;
   std::size_t depth_ = 0;
   std::vector<std::string> path_;
   BlockJson read_;

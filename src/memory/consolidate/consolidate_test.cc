@@ -4,7 +4,6 @@
 
 #include "memory/blocks/apply.h"
 #include "memory/blocks/reply.h"
-#include "memory/consolidate/compress.h"
 #include "testing/result_matchers.h"
 #include "testing/store_for_test.h"
 

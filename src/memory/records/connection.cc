@@ -1,6 +1,80 @@
 #include "memory/records/connection.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <vector>
+
+#include "base/files/file.h"
+#include "base/text/text.h"
+
 namespace dossier::memory {
+
+namespace {
+
+// SQLite's file format: the write lock of the log is byte 120 of the -shm file; the rollback
+// journal has its locks in the page behind the first GiB.
+constexpr std::uint64_t kLogWriteLock = 120;
+constexpr std::uint64_t kPendingByte = 0x40000000;
+constexpr std::uint64_t kSharedSize = 512;
+
+template <typename Number>
+std::optional<Number> ParseNumber(std::string_view text) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::vector<std::string_view> Words(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (const std::string_view word : Split(line, ' ')) {
+    if (!word.empty()) words.push_back(word);
+  }
+  return words;
+}
+
+std::optional<pid_t> FindHolderOf(const std::string& file, std::uint64_t first,
+                                  std::uint64_t last) {
+  struct stat info{};
+  if (stat(file.c_str(), &info) != 0) return std::nullopt;
+  const Result<std::string> locks = ReadFile("/proc/locks");
+  if (!locks) return std::nullopt;
+  return FindHolder(*locks, {.inode = info.st_ino, .first = first, .last = last});
+}
+
+}  // namespace
+
+// "1: POSIX  ADVISORY  WRITE 4711 fd:01:1234 120 120": proc(5).
+std::optional<pid_t> FindHolder(std::string_view locks, const LockedRange& range) {
+  for (const std::string_view line : Split(locks, '\n')) {
+    const std::vector<std::string_view> words = Words(line);
+    // A line of a waiter has "->" behind its number.
+    if (words.size() != 8 || words[3] != "WRITE") continue;
+    const std::size_t colon = words[5].rfind(':');
+    if (colon == std::string_view::npos) continue;
+    if (ParseNumber<std::uint64_t>(words[5].substr(colon + 1)) != range.inode) continue;
+    const auto first = ParseNumber<std::uint64_t>(words[6]);
+    const auto last = words[7] == "EOF" ? UINT64_MAX : ParseNumber<std::uint64_t>(words[7]);
+    const auto pid = ParseNumber<pid_t>(words[4]);
+    if (first && last && pid && *pid > 0 && *first <= range.last && *last >= range.first) {
+      return pid;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<pid_t> FindLockHolder(const std::string& path) {
+  if (const auto pid = FindHolderOf(path + "-shm", kLogWriteLock, kLogWriteLock)) return pid;
+  return FindHolderOf(path, kPendingByte, kPendingByte + kSharedSize);
+}
+
+std::string HostName() {
+  char name[256] = {};
+  if (gethostname(name, sizeof name - 1) != 0) return "this host";
+  return name;
+}
 
 Result<store::Statement*> Connection::Use(std::string_view sql) {
   const auto known = statements_.find(sql);

@@ -11,9 +11,13 @@
 #ifndef DOSSIER_MEMORY_RECORDS_CONNECTION_H_
 #define DOSSIER_MEMORY_RECORDS_CONNECTION_H_
 
+#include <sys/types.h>
+
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -24,6 +28,25 @@
 #include "store/sqlite.h"
 
 namespace dossier::memory {
+
+// Who holds a lock that was waited for in vain: the kernel knows, no file has to be kept true.
+//
+//   FindLockHolder("memory.sqlite")   // 4711; none if it is free by now or the kernel does not say
+//
+// Thread-safety: pure functions over files.
+
+struct LockedRange {
+  std::uint64_t inode = 0;
+  std::uint64_t first = 0, last = 0;  // bytes of the file
+};
+
+// The process that `locks`, the text of /proc/locks, gives a write lock over any byte of `range`.
+std::optional<pid_t> FindHolder(std::string_view locks, const LockedRange& range);
+
+// Of the writers' lock of the SQLite database at `path`.
+std::optional<pid_t> FindLockHolder(const std::string& path);
+
+std::string HostName();
 
 class Connection {
  public:

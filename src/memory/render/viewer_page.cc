@@ -4,36 +4,18 @@
 #include <array>
 
 #include "base/hash.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
 namespace dossier::memory {
 namespace {
 
-// Base64 of bytes that are given as hex digits; of SHA-256: 32 bytes, one `=`.
-std::string Base64OfHex(std::string_view hex) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const auto digit = [](char c) {
-    return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10);
-  };
-  std::string text;
-  for (std::size_t i = 0; i < hex.size(); i += 6) {
-    unsigned bits = 0;
-    for (std::size_t k = 0; k < 6; ++k)
-      bits = bits << 4 | (i + k < hex.size() ? digit(hex[i + k]) : 0);
-    for (int shift = 18; shift >= 0; shift -= 6) text += kDigits[bits >> shift & 63];
-  }
-  const std::size_t missing = (6 - hex.size() % 6) % 6 / 2;  // bytes of the last three
-  return text.substr(0, text.size() - missing) + std::string(missing, '=');
-}
-
 std::string Policy() {
-  const auto hash = [](std::string_view text) { return Base64OfHex(Sha256Hex(text)); };
   return fmt::format(
-      "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; "
+      "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; "
       "form-action 'none'",
-      hash(ViewerScript()), hash(ViewerStyle()));
+      HashSource(ViewerScript()), HashSource(ViewerStyle()));
 }
 
 std::string SpansText(const std::vector<SeqSpan>& spans) {
@@ -184,6 +166,15 @@ class PageWriter {
 };
 
 }  // namespace
+
+std::string HashSource(std::string_view text) {
+  const std::string hex = Sha256Hex(text);
+  std::string bytes;
+  for (std::size_t i = 0; i < hex.size(); i += 2) {
+    bytes += static_cast<char>(HexValue(hex[i]) << 4 | HexValue(hex[i + 1]));
+  }
+  return fmt::format("'sha256-{}'", Base64(bytes));
+}
 
 std::string EscapeHtml(std::string_view text) {
   const std::string valid = utf8::Sanitize(text);

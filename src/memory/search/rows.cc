@@ -1,16 +1,11 @@
 #include "memory/search/rows.h"
 
 #include "base/hash.h"
+#include "base/text/ascii.h"
 #include "memory/search/terms.h"
 #include "memory/search/vectors.h"
 
 namespace dossier::memory {
-namespace {
-
-int HexValue(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
-
-}  // namespace
-
 std::string TextHash(std::string_view text) {
   const std::string hex = Sha256Hex(text);
   std::string bytes;

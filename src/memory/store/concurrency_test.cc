@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/random.h"
-#include "memory/records/lock_holder.h"
+#include "memory/records/connection.h"
 #include "memory/transfer/transfer.h"
 #include "testing/result_matchers.h"
 #include "testing/store_for_test.h"

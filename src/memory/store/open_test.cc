@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
-#include "memory/records/lock_holder.h"
+#include "memory/records/connection.h"
 #include "store/network_fs.h"
 #include "testing/result_matchers.h"
 #include "testing/store_for_test.h"

@@ -27,10 +27,6 @@ Result<Key> Checked(Key key) {
   return key;
 }
 
-std::string FirstLine(std::string_view text) {
-  return std::string(TrimSpace(TrimSpace(text).substr(0, TrimSpace(text).find('\n'))));
-}
-
 // Nothing of the program's output gets into an error: it may hold the key.
 Result<Key> RunKeyCommand(const std::vector<std::string>& argv) {
   const std::string source = "key_cmd " + argv[0];
@@ -44,7 +40,7 @@ Result<Key> RunKeyCommand(const std::vector<std::string>& argv) {
     return MakeError(ErrorCode::kAuth, "{} ended with status {} and gave no key", source,
                      ran->exit_code);
   }
-  Key key{FirstLine(ran->out), source};
+  Key key{std::string(FirstLine(ran->out)), source};
   if (key.value.empty()) return MakeError(ErrorCode::kAuth, "{} gave no key", source);
   return Checked(std::move(key));
 }
@@ -60,7 +56,7 @@ std::optional<Key> AskSecretService(std::string_view provider, const Environment
        .max_output = kMostBytes,
        .timeout = kCommandLimit});
   if (!ran || ran->exit_code != 0 || FirstLine(ran->out).empty()) return std::nullopt;
-  return Key{FirstLine(ran->out), "secret-tool"};
+  return Key{std::string(FirstLine(ran->out)), "secret-tool"};
 }
 
 Result<Key> ReadKeyFile(const std::string& path) {

@@ -1,5 +1,6 @@
 #include "model/dialects/wire.h"
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "model/client/http_failure.h"
@@ -12,10 +13,7 @@ constexpr std::int64_t kMostTokens = 1'000'000'000'000;
 int HexValue(std::string_view digits) {
   int value = 0;
   for (const char c : digits) {
-    const int digit = c >= '0' && c <= '9'   ? c - '0'
-                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                             : -1;
+    const int digit = dossier::HexValue(c);
     if (digit < 0) return -1;
     value = value * 16 + digit;
   }

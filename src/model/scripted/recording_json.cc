@@ -133,10 +133,6 @@ JsonArray CallsToJson(const std::vector<ToolCall>& calls) {
   return out;
 }
 
-std::string TextAt(const Json& json, std::string_view name) {
-  return std::string(FindString(json, name).value_or(""));
-}
-
 Json ValueAt(const Json& json, std::string_view name) {
   const Json* value = Find(json, name);
   return value ? *value : Json();

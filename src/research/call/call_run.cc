@@ -1,6 +1,6 @@
 #include "research/call/call_run.h"
 
-#include "assembly/fit/log_files.h"
+#include "assembly/fit/prompt_log.h"
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "memory/blocks/reply.h"

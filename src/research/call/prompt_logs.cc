@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "assembly/fit/log_files.h"
+#include "assembly/fit/prompt_log.h"
 #include "assembly/sources/fence.h"
 #include "base/files/file.h"
 #include "base/text/redact.h"

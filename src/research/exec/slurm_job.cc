@@ -28,11 +28,6 @@ Result<ProcessResult> Ask(const SlurmPrograms& programs, std::vector<std::string
       {.argv = std::move(argv), .environment = programs.environment, .timeout = kToolTime}, cancel);
 }
 
-std::string FirstLine(std::string_view text) {
-  text = TrimSpace(text);
-  return std::string(text.substr(0, text.find('\n')));
-}
-
 }  // namespace
 
 std::string ShellQuoted(std::string_view text) {
@@ -62,7 +57,7 @@ bool IsJobId(std::string_view text) {
 }
 
 std::optional<std::string> ParseJobId(std::string_view text) {
-  const std::string line = FirstLine(text);
+  const std::string line(FirstLine(text));
   std::string id = line.substr(0, line.find(';'));
   if (!IsJobId(id)) return {};
   return id;
@@ -97,7 +92,7 @@ Result<JobLook> LookAtJob(const SlurmPrograms& programs, const std::string& job,
   DOSSIER_ASSIGN_OR_RETURN(
       const ProcessResult queued,
       Ask(programs, {programs.squeue, "--noheader", "--format=%T", "--jobs=" + job}, cancel));
-  std::string name = queued.exit_code == 0 ? FirstLine(queued.out) : "";
+  std::string name(queued.exit_code == 0 ? FirstLine(queued.out) : "");
   // The queue forgets a job some minutes after its end; the accounting does not.
   if (name.empty() && !programs.sacct.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(const ProcessResult kept,

@@ -35,8 +35,6 @@ Image ScaledDown(Image image, std::uint32_t max_side);
 // DecodePng.
 Result<std::string> FitPng(std::string_view bytes, std::uint32_t max_side);
 
-std::string Base64(std::string_view bytes);  // RFC 4648, padded
-
 }  // namespace dossier::research
 
 #endif  // DOSSIER_RESEARCH_FILES_PNG_H_

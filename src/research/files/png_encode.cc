@@ -121,20 +121,4 @@ Result<std::string> FitPng(std::string_view bytes, std::uint32_t max_side) {
   return EncodePng(ScaledDown(std::move(image), max_side));
 }
 
-std::string Base64(std::string_view bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
-    unsigned bits = 0;
-    for (std::size_t k = 0; k < 3; ++k) bits = bits << 8 | (k < count ? Byte(bytes, i + k) : 0U);
-    for (std::size_t k = 0; k < 4; ++k) {
-      text += k <= count ? kDigits[bits >> (18 - 6 * k) & 63] : '=';
-    }
-  }
-  return text;
-}
-
 }  // namespace dossier::research

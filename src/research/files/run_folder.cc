@@ -14,7 +14,7 @@
 #include "base/files/file.h"
 #include "base/files/replace_file.h"
 #include "base/text/text.h"
-#include "memory/records/lock_holder.h"
+#include "memory/records/connection.h"
 
 namespace dossier::research {
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier::research {
@@ -12,8 +13,6 @@ namespace {
 
 constexpr std::string_view kVerbatim[] = {"verbatim", "verbatim*", "lstlisting", "Verbatim",
                                           "minted"};
-
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 // The offset behind the bracket that closes the one at `open`; npos: none does.
 std::size_t BehindClose(std::string_view tex, std::size_t open) {

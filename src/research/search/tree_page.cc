@@ -17,16 +17,7 @@ namespace {
 
 using memory::EscapeForScript;
 using memory::EscapeHtml;
-
-std::string HashSource(std::string_view text) {
-  std::string bytes;
-  const std::string hex = Sha256Hex(text);
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  for (std::size_t i = 0; i < hex.size(); i += 2) {
-    bytes += static_cast<char>(digit(hex[i]) << 4 | digit(hex[i + 1]));
-  }
-  return fmt::format("'sha256-{}'", Base64(bytes));
-}
+using memory::HashSource;
 
 std::string CostText(const NodeUsage& usage) {
   if (!usage.cost_nano_usd) return "not known";

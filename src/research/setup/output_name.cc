@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier::research {
 namespace {
 
 constexpr std::size_t kMaxName = 50;  // bytes, all ASCII
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view WithoutDate(std::string_view name) {
   constexpr std::string_view kForm = "0000-00-00_00-00-00_";

@@ -32,10 +32,6 @@ std::string RealPath(const std::string& path) {
   return real ? std::string(real.get()) : std::string();
 }
 
-bool IsBelow(const std::string& root, const std::string& path) {
-  return path == root || root == "/" || path.starts_with(root + "/");
-}
-
 bool IsProgram(const std::string& path) {
   struct stat info;
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
@@ -194,7 +190,7 @@ bool LiesInside(const CommandJail& jail, const std::string& path) {
     whole.resize(slash);
     real = RealPath(whole.empty() ? "/" : whole);
   }
-  return IsBelow(root, real);
+  return IsBelow(real, root);
 }
 
 JailSpec JailForCommand(const Policy& policy, const CommandJail& jail,

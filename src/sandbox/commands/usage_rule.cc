@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier::sandbox {
@@ -34,8 +35,6 @@ bool MatchesGlob(std::string_view pattern, std::string_view text) {
   while (p < pattern.size() && pattern[p] == '*') ++p;
   return p == pattern.size();
 }
-
-bool IsSpace(char c) { return c == ' ' || c == '\t'; }
 
 std::optional<UsageRule::Kind> KindOf(std::string_view text) {
   if (text == "<path>") return UsageRule::Kind::kPath;
@@ -78,13 +77,13 @@ class UsageRule::Parser {
   }
 
   bool SkipSpace() {
-    while (at_ < line_.size() && IsSpace(line_[at_])) ++at_;
+    while (at_ < line_.size() && IsBlank(line_[at_])) ++at_;
     return at_ < line_.size();
   }
 
   Status Plain(bool usage) {
     const std::size_t begin = at_;
-    while (at_ < line_.size() && !IsSpace(line_[at_])) ++at_;
+    while (at_ < line_.size() && !IsBlank(line_[at_])) ++at_;
     const std::string_view token = line_.substr(begin, at_ - begin);
     if (token.find('<') != std::string_view::npos) {
       return AddOperand(begin, token, /*optional=*/false);
@@ -142,7 +141,7 @@ class UsageRule::Parser {
       inside += "...";
       at_ += 3;
     }
-    if (at_ < line_.size() && !IsSpace(line_[at_]) && line_[at_] != '[') {
+    if (at_ < line_.size() && !IsBlank(line_[at_]) && line_[at_] != '[') {
       return Wrong(at_, "expected a space behind the bracket");
     }
     if (inside.starts_with('<')) return AddOperand(begin, inside, /*optional=*/true);

@@ -19,7 +19,6 @@
 #include "sandbox/walls/landlock.h"
 #include "sandbox/walls/process_layer.h"
 #include "sandbox/walls/process_tree.h"
-#include "sandbox/walls/rlimits.h"
 #include "sandbox/walls/seccomp_policy.h"
 
 namespace dossier::sandbox {

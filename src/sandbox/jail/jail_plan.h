@@ -14,8 +14,8 @@
 
 #include "base/files/file.h"
 #include "sandbox/jail/jail.h"
-#include "sandbox/walls/capabilities.h"
 #include "sandbox/walls/namespaces.h"
+#include "sandbox/walls/process_layer.h"
 
 namespace dossier::sandbox {
 

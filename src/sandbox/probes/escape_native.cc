@@ -72,15 +72,6 @@ Status RunAll(const IsolationOptions& options, std::span<const NativeProbe> prob
   return {};
 }
 
-std::string ReadToEnd(int fd) {
-  std::string text;
-  char buffer[4096];
-  for (ssize_t got; (got = read(fd, buffer, sizeof(buffer))) > 0 || (got < 0 && errno == EINTR);) {
-    if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
-  }
-  return text;
-}
-
 }  // namespace
 
 Result<std::vector<NativeResult>> RunNativeProbes(const IsolationOptions& options,
@@ -97,7 +88,7 @@ Result<std::vector<NativeResult>> RunNativeProbes(const IsolationOptions& option
     _exit(0);
   }
   write_end.Reset();
-  const std::string text = ReadToEnd(read_end.get());
+  const std::string text = ReadAll(read_end.get(), "probes").value_or("");
   while (waitpid(zygote, nullptr, 0) < 0 && errno == EINTR) continue;
   std::vector<NativeResult> results;
   for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {

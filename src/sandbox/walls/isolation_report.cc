@@ -54,13 +54,8 @@ JsonArray Strings(const std::vector<std::string>& list) {
 
 Result<std::vector<std::string>> StringList(const Json& value, std::string_view key) {
   const Json* list = Find(value, key);
-  std::vector<std::string> out;
-  if (list != nullptr && list->is_array()) {
-    for (const Json& entry : list->get_array()) {
-      if (entry.is_string()) out.emplace_back(entry.get_string());
-    }
-    if (out.size() == list->get_array().size()) return out;
-  }
+  std::vector<std::string> strings = StringsOf(list);
+  if (list && list->is_array() && strings.size() == list->get_array().size()) return strings;
   return MakeError(ErrorCode::kInvalidArgument, "isolation: {} is not a list of texts", key);
 }
 

@@ -13,7 +13,6 @@
 #include "base/instrumentation.h"
 #include "base/random.h"
 #include "sandbox/probes/escape_native.h"
-#include "sandbox/walls/session_filters.h"
 #include "testing/isolation_harness.h"
 #include "testing/result_matchers.h"
 

@@ -1,13 +1,96 @@
 #include "sandbox/walls/process_layer.h"
 
+#include <grp.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "base/files/file.h"
+#include "base/instrumentation.h"
 
 namespace dossier::sandbox {
+
+namespace {
+
+// The initial user namespace maps every id to itself.
+bool InInitialUserNamespace() {
+  const auto map = ReadFile("/proc/self/uid_map", 4096);
+  return !map || map->find("4294967295") != std::string::npos;
+}
+
+Status SetLimit(__rlimit_resource resource, const char* name, std::uint64_t value) {
+  rlimit current;
+  if (getrlimit(resource, &current) != 0) return MakeErrnoError(errno, name);
+  const rlim_t wanted = std::min<rlim_t>(value, current.rlim_max);
+  const rlimit both = {wanted, wanted};
+  if (setrlimit(resource, &both) != 0) return MakeErrnoError(errno, name);
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> LeaveRoot(UserIds ids) {
+  if (geteuid() != 0 && getuid() != 0) return fmt::format("uid {}", getuid());
+  if (setgroups(0, nullptr) != 0 || setresgid(ids.gid, ids.gid, ids.gid) != 0 ||
+      setresuid(ids.uid, ids.uid, ids.uid) != 0) {
+    const int reason = errno;
+    if (!InInitialUserNamespace()) return std::string("uid 0 of a user namespace");
+    return MakeErrnoError(reason, "leaving root");
+  }
+  // Changing ids made /proc/self root's, and the id maps are written there.
+  prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+  return fmt::format("uid {}", ids.uid);
+}
+
+Status DropAllCapabilities() {
+  // Ambient and bounding sets first: the latter needs CAP_SETPCAP, where there is any.
+  prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  // Ends behind the last one that the kernel knows; at once where none may be dropped.
+  for (int capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0;) ++capability;
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct none[2] = {};
+  if (syscall(__NR_capset, &header, none) != 0) return MakeErrnoError(errno, "capset");
+  return {};
+}
+
+Status SetFlags() {
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return MakeErrnoError(errno, "no_new_privs");
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return MakeErrnoError(errno, "pdeathsig");
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return MakeErrnoError(errno, "dumpable");
+  return {};
+}
+
+Status SetResourceLimits(const ResourceLimits& limits) {
+  // A write above the file limit is then an error (EFBIG), not death.
+  signal(SIGXFSZ, SIG_IGN);
+  const struct {
+    __rlimit_resource resource;
+    const char* name;
+    std::uint64_t value;
+  } table[] = {
+      {RLIMIT_DATA, "DATA", limits.data},
+      {RLIMIT_CPU, "CPU", limits.cpu_seconds},
+      {RLIMIT_FSIZE, "FSIZE", limits.file_size},
+      {RLIMIT_NOFILE, "NOFILE", limits.files},
+      {RLIMIT_STACK, "STACK", limits.stack},
+      {RLIMIT_CORE, "CORE", 0},
+      {RLIMIT_MEMLOCK, "MEMLOCK", 0},
+      {RLIMIT_MSGQUEUE, "MSGQUEUE", 0},
+  };
+  for (const auto& entry : table) {
+    // The shadow memory of a sanitizer counts as data, and is larger than any limit.
+    if (kThisBuild == Instrumentation::kSanitizer && entry.resource == RLIMIT_DATA) continue;
+    DOSSIER_RETURN_IF_ERROR(SetLimit(entry.resource, entry.name, entry.value));
+  }
+  if (limits.threads) DOSSIER_RETURN_IF_ERROR(SetLimit(RLIMIT_NPROC, "NPROC", *limits.threads));
+  return {};
+}
 
 Status CloseOtherDescriptors(std::vector<int> keep) {
   keep.insert(keep.end(), {0, 1, 2});

@@ -10,7 +10,7 @@
 //
 // Another architecture, the x32 bit and negative numbers always kill. The program is a binary tree
 // over call numbers, so a call costs about eight comparisons. Assembling is
-// done once, before sessions are forked (session_filters.h).
+// done once, before sessions are forked (isolation.h).
 //
 // Thread-safety: values are plain data; LoadFilter changes the calling thread or process.
 

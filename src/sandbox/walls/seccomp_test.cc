@@ -15,9 +15,9 @@
 #include <cstring>
 
 #include "base/random.h"
+#include "sandbox/walls/isolation.h"
 #include "sandbox/walls/seccomp_policy.h"
 #include "sandbox/walls/seccomp_program.h"
-#include "sandbox/walls/session_filters.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::sandbox {

@@ -63,17 +63,6 @@ std::string LockAndTry(IsolationPlan& plan, int bridge, int answer) {
   return "";
 }
 
-Result<std::string> ReadAll(int fd) {
-  std::string text;
-  char buffer[512];
-  for (;;) {
-    const ssize_t got = read(fd, buffer, sizeof(buffer));
-    if (got == 0) return text;
-    if (got < 0 && errno != EINTR) return MakeErrnoError(errno, "self test");
-    if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
-  }
-}
-
 }  // namespace
 
 Result<SelfTest> SelfTest::Start(IsolationPlan& plan) {
@@ -93,7 +82,7 @@ Result<SelfTest> SelfTest::Start(IsolationPlan& plan) {
 }
 
 Status SelfTest::Finish() {
-  const auto message = ReadAll(answer_.get());
+  const auto message = ReadAll(answer_.get(), "self test");
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
   DOSSIER_RETURN_IF_ERROR(message);

@@ -19,9 +19,26 @@
 #include <vector>
 
 #include "assembly/sources/fence.h"
+#include "base/result.h"
 #include "sources/commands/context_command.h"
+#include "sources/commands/variables.h"
+#include "sources/template/template_render.h"
 
 namespace dossier::sources {
+
+// The templates in context commands, rendered before any process starts.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto commands, RenderCommands(declared, variables, {}, &warnings));
+//
+// Thread-safety: pure functions.
+
+// `command` strings are rendered with the shell rule, elements of `argv` one by one without; names,
+// folders and the commands of --exec stay as they are.
+// Errors: kConfig, naming the command and the variables there are.
+Result<std::vector<ContextCommand>> RenderCommands(std::span<const ContextCommand> commands,
+                                                   const TemplateVariables& variables,
+                                                   CommandRules rules,
+                                                   std::vector<std::string>* warnings);
 
 // Without a trailing line end.
 std::string RenderBlock(std::string_view name, const CommandResult& result);

@@ -6,7 +6,6 @@
 #include "base/random.h"
 #include "sources/commands/context_blocks.h"
 #include "sources/commands/context_cut.h"
-#include "sources/commands/context_render.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::sources {

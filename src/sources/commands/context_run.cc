@@ -1,20 +1,366 @@
 #include "sources/commands/context_run.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "assembly/sources/fence.h"
+#include "base/files/file.h"
+#include "base/hash.h"
 #include "base/process/git_call.h"
+#include "base/process/supervised_process.h"
 #include "sources/commands/command_environment.h"
+#include "sources/commands/command_text.h"
 #include "sources/commands/context_blocks.h"
-#include "sources/commands/running_command.h"
+#include "sources/commands/context_command.h"
+#include "store/content.h"
 
 namespace dossier::sources {
 namespace {
+
+// One context command while it runs: its process, its pipes, its times.
+//
+//   RunningCommand running(command, index, options);
+//   running.Start(environment, now);
+//   // poll running.Descriptors(); then running.OnReady(descriptor), running.OnTime(now)
+//   if (running.done()) results[index] = running.TakeResult();
+//
+// Private to this module; RunContext drives it. Thread-safety: one owner.
+
+// The whole output of one command as one stream: stdout and then, if it is not blank, LF and
+// stderr.
+//
+//   CommandOutput output(command, CommandRules::kDossier, store);
+//   output.AddOut(block);  output.AddErr(block);
+//   DOSSIER_RETURN_IF_ERROR(std::move(output).Finish(&result));   // bytes, sha256, text, kept,
+//   notes
+//
+// stdout is hashed, cleaned and capped as it comes; stderr waits for its end, in memory and above
+// 64 KiB in a file without a name. Thread-safety: one owner.
+
+// Bytes that wait; above 64 KiB on disk.
+class Spool {
+ public:
+  Status Add(std::string_view bytes);
+  // Calls visit(block) for all bytes in order.
+  template <typename Visit>
+  Status ForEachBlock(Visit visit) const;
+
+ private:
+  Status Spill();
+
+  std::string memory_;
+  UniqueFd file_;
+};
+
+class CommandOutput {
+ public:
+  // `store` keeps the whole output of commands with keep_full; it may be null for others.
+  CommandOutput(const ContextCommand& command, CommandRules rules,
+                const store::ContentStore* store);
+
+  // Errors of the disk: kIo.
+  Status AddOut(std::string_view bytes);
+  Status AddErr(std::string_view bytes);
+  Status Finish(CommandResult* result) &&;
+
+ private:
+  Status Take(std::string_view bytes);
+
+  const ContextCommand& command_;
+  const store::ContentStore* store_;
+  CommandText text_;
+  Sha256 hash_;
+  std::uint64_t bytes_ = 0;
+  Spool err_;
+  bool err_blank_ = true;
+  std::optional<store::ContentWriter> writer_;
+};
+
+class RunningCommand {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  static constexpr std::size_t kDescriptors = 3;  // stdout, stderr, the report
+
+  RunningCommand(const ContextCommand& command, std::size_t index, const ContextRunOptions& options)
+      : command_(command), options_(options), output_(command, options.rules, options.store) {
+    result_.index = index;
+  }
+
+  // A command that cannot be started is done at once.
+  void Start(std::span<const std::string> environment, Time now);
+
+  // Filled with what to poll; closed ones are -1.
+  void Descriptors(pollfd* waits) const;
+  // After the poll. Errors: kIo.
+  Status OnReady(const pollfd* waits, Time now);
+  // When OnTime wants to be called.
+  std::optional<Time> wake_at() const;
+  void OnTime(Time now);
+
+  enum class StopReason { kTimeout, kPhaseDeadline, kAbandoned };
+  void Stop(StopReason reason);
+
+  bool done() const { return done_; }
+  const ContextCommand& command() const { return command_; }
+  // Once done. Errors: kIo.
+  Result<CommandResult> TakeResult(Time now);
+
+ private:
+  enum class Pipe { kOut, kErr };
+  Status Read(Pipe pipe);
+  void TakeEnd(Time now);
+  void Close();
+  void Judge();
+  void NotStarted(const Error& error);
+
+  const ContextCommand& command_;
+  const ContextRunOptions& options_;
+  CommandOutput output_;
+  CommandResult result_;
+  std::optional<SupervisedProcess> process_;
+  std::optional<ProcessEnd> end_;
+  std::optional<StopReason> stopped_;
+  Time started_{}, ends_at_{};
+  Time drained_at_{};  // once ended: how long its pipes are read
+  bool done_ = false;
+};
+
+constexpr std::size_t kMaxMemory = 64 << 10;
+
+// A file that nobody else can open and that goes with its descriptor.
+Result<UniqueFd> OpenNameless() {
+  const char* folder = std::getenv("TMPDIR");
+  std::string path = std::string(folder && *folder ? folder : "/tmp") + "/dossier-XXXXXX";
+  UniqueFd file(mkostemp(path.data(), O_CLOEXEC));
+  if (!file.valid()) return MakeErrnoError(errno, path);
+  unlink(path.c_str());
+  return file;
+}
+
+bool IsBlank(std::string_view text) {
+  return text.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos;
+}
+
+// How long output is read after the end of the program: a child of it may still hold the pipes.
+constexpr Millis kDrain{100};
+constexpr std::size_t kBlock = 256 << 10;
+
+// 10, 0.5, 1.25: as configured, without a unit.
+std::string SecondsText(Millis time) {
+  return fmt::format("{}", static_cast<double>(time.count()) / 1000);
+}
+
+std::string SignalText(int number, CommandRules rules) {
+  if (rules == CommandRules::kCompat) return fmt::format("Command exited with code -{}", number);
+  const char* name = sigabbrev_np(number);
+  return name ? fmt::format("Command killed by signal {} (SIG{})", number, name)
+              : fmt::format("Command killed by signal {}", number);
+}
+
+std::vector<std::string> ArgvOf(const ContextCommand& command) {
+  if (const auto* argv = std::get_if<Argv>(&command.run)) return *argv;
+  return {"/bin/sh", "-c", std::get<std::string>(command.run)};
+}
+
+Status Spool::Spill() {
+  if (!file_.valid()) {
+    DOSSIER_ASSIGN_OR_RETURN(file_, OpenNameless());
+  }
+  DOSSIER_RETURN_IF_ERROR(WriteAll(file_.get(), memory_));
+  memory_.clear();
+  return {};
+}
+
+Status Spool::Add(std::string_view bytes) {
+  memory_ += bytes;
+  if (memory_.size() > kMaxMemory) return Spill();
+  return {};
+}
+
+template <typename Visit>
+Status Spool::ForEachBlock(Visit visit) const {
+  if (file_.valid()) {
+    std::string block(kMaxMemory, '\0');
+    for (off_t at = 0;;) {
+      const ssize_t got = pread(file_.get(), block.data(), block.size(), at);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return MakeErrnoError(errno, "read back stderr");
+      if (got == 0) break;
+      DOSSIER_RETURN_IF_ERROR(visit(std::string_view(block).substr(0, static_cast<size_t>(got))));
+      at += got;
+    }
+  }
+  return visit(memory_);
+}
+
+CommandOutput::CommandOutput(const ContextCommand& command, CommandRules rules,
+                             const store::ContentStore* store)
+    : command_(command),
+      store_(command.keep_full ? store : nullptr),
+      text_({.cap = command.max_output, .rules = rules}) {}
+
+Status CommandOutput::Take(std::string_view bytes) {
+  bytes_ += bytes.size();
+  hash_.Update(bytes);
+  text_.Add(bytes);
+  if (!store_) return {};
+  if (!writer_) {
+    DOSSIER_ASSIGN_OR_RETURN(store::ContentWriter writer, store::ContentWriter::Start(*store_));
+    writer_.emplace(std::move(writer));
+  }
+  return writer_->Write(bytes);
+}
+
+Status CommandOutput::AddOut(std::string_view bytes) { return Take(bytes); }
+
+Status CommandOutput::AddErr(std::string_view bytes) {
+  err_blank_ = err_blank_ && IsBlank(bytes);
+  return err_.Add(bytes);
+}
+
+Status CommandOutput::Finish(CommandResult* result) && {
+  text_.EndStream();
+  if (!err_blank_) {
+    DOSSIER_RETURN_IF_ERROR(Take("\n"));
+    DOSSIER_RETURN_IF_ERROR(
+        err_.ForEachBlock([this](std::string_view block) { return Take(block); }));
+  }
+  if (writer_) {
+    DOSSIER_ASSIGN_OR_RETURN(const store::StoredBody body, std::move(*writer_).Finish());
+    result->notes.stored = body.sha256;
+  }
+  CommandText::Kept kept = std::move(text_).Finish(assembly::MarkerName(command_.name));
+  result->bytes = bytes_;
+  result->sha256 = hash_.Hex();
+  result->text = std::move(kept.text);
+  result->kept = result->text.size();
+  result->notes.cut_bytes = kept.cut_bytes;
+  result->notes.invalid_bytes = kept.invalid;
+  result->notes.terminal_escapes = kept.escapes;
+  // Each escaped line gets one byte more.
+  result->notes.escaped_lines = assembly::EscapeMarkers(result->text).size() - result->text.size();
+  return {};
+}
+
+void RunningCommand::Start(std::span<const std::string> environment, Time now) {
+  started_ = now;
+  ends_at_ = now + command_.timeout;
+  const ProcessSpec spec{
+      .argv = ArgvOf(command_),
+      .folder = command_.folder,
+      .environment = std::vector<std::string>(environment.begin(), environment.end())};
+  auto process = SupervisedProcess::Start(spec);
+  if (!process) return NotStarted(process.error());
+  process_.emplace(std::move(*process));
+}
+
+void RunningCommand::NotStarted(const Error& error) {
+  result_.outcome = CommandOutcome::kStartError;
+  result_.error = "Execution error: " + error.message;
+  done_ = true;
+}
+
+void RunningCommand::Descriptors(pollfd* waits) const {
+  waits[0] = {process_->out(), POLLIN, 0};
+  waits[1] = {process_->err(), POLLIN, 0};
+  waits[2] = {end_ ? -1 : process_->report(), POLLIN, 0};
+}
+
+Status RunningCommand::OnReady(const pollfd* waits, Time now) {
+  if (waits[0].revents) DOSSIER_RETURN_IF_ERROR(Read(Pipe::kOut));
+  if (waits[1].revents) DOSSIER_RETURN_IF_ERROR(Read(Pipe::kErr));
+  if (waits[2].revents) TakeEnd(now);
+  if (end_ && process_->out() < 0 && process_->err() < 0) Close();
+  return {};
+}
+
+Status RunningCommand::Read(Pipe pipe) {
+  std::array<char, kBlock> block;  // not thread_local: each start of the program would clear it
+  const int fd = pipe == Pipe::kOut ? process_->out() : process_->err();
+  const ssize_t got = read(fd, block.data(), block.size());
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return {};
+  if (got <= 0) {
+    pipe == Pipe::kOut ? process_->CloseOut() : process_->CloseErr();
+    return {};
+  }
+  const std::string_view bytes(block.data(), static_cast<std::size_t>(got));
+  return pipe == Pipe::kOut ? output_.AddOut(bytes) : output_.AddErr(bytes);
+}
+
+void RunningCommand::TakeEnd(Time now) {
+  end_ = process_->TakeEnd();
+  drained_at_ = now + kDrain;
+}
+
+std::optional<RunningCommand::Time> RunningCommand::wake_at() const {
+  if (end_) return drained_at_;
+  if (stopped_) return std::nullopt;  // the supervisor keeps the time
+  return ends_at_;
+}
+
+void RunningCommand::OnTime(Time now) {
+  if (done_) return;
+  if (end_) {
+    if (now >= drained_at_) Close();
+  } else if (!stopped_ && now >= ends_at_) {
+    Stop(StopReason::kTimeout);
+  }
+}
+
+void RunningCommand::Stop(StopReason reason) {
+  if (stopped_ || end_ || done_) return;
+  stopped_ = reason;
+  process_->Stop();
+}
+
+void RunningCommand::Close() {
+  process_->CloseOut();
+  process_->CloseErr();
+  Judge();
+  done_ = true;
+}
+
+void RunningCommand::Judge() {
+  result_.notes.left_background = end_->left == ProcessEnd::Left::kBackground;
+  result_.notes.survivors = end_->left == ProcessEnd::Left::kSurvivors;
+  if (end_->not_started) return NotStarted(*end_->not_started);
+  result_.status = end_->signal != 0 ? end_->signal : end_->exit_code;
+  if (stopped_) {
+    result_.notes.phase_deadline = stopped_ == StopReason::kPhaseDeadline;
+    const Millis limit = result_.notes.phase_deadline ? options_.deadline : command_.timeout;
+    result_.outcome = CommandOutcome::kTimeout;
+    result_.error = fmt::format("Command timed out after {} seconds", SecondsText(limit));
+  } else if (end_->signal != 0) {
+    result_.outcome = CommandOutcome::kSignal;
+    result_.error = SignalText(end_->signal, options_.rules);
+  } else if (end_->exit_code != 0) {
+    result_.outcome = CommandOutcome::kExit;
+    result_.error = fmt::format("Command exited with code {}", end_->exit_code);
+  }
+}
+
+Result<CommandResult> RunningCommand::TakeResult(Time now) {
+  DOSSIER_RETURN_IF_ERROR(std::move(output_).Finish(&result_));
+  result_.took = std::chrono::duration_cast<Millis>(now - started_);
+  return std::move(result_);
+}
 
 using Time = RunningCommand::Time;
 using SteadyClock = std::chrono::steady_clock;

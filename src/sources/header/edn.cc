@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
@@ -16,7 +17,6 @@ namespace {
 constexpr bool IsBlank(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == ',' || c == '\f' || c == '\v';
 }
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool IsOneOf(char c, std::string_view set) {
   return set.find(c) != std::string_view::npos;
 }

@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "base/files/file.h"
-#include "base/files/file_time.h"
+#include "base/files/regular_file.h"
 #include "base/process/process.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kTitle = "Files";
 
-// Pieces add up exactly in the public encodings (pack_render.h); of other counters, estimates by
+// Pieces add up exactly in the public encodings (pack_file.h); of other counters, estimates by
 // one of them included, the whole is counted again, as a sum is no count.
 bool AddsUp(const tokens::Counter& counter) {
   constexpr std::string_view kNames[] = {"o200k_base", "cl100k_base", "chars", "bytes"};

@@ -3,16 +3,35 @@
 #ifndef DOSSIER_SOURCES_PACK_PACK_FILE_H_
 #define DOSSIER_SOURCES_PACK_PACK_FILE_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sources/pack/pack.h"
 #include "sources/pack/pack_rank.h"
-#include "sources/pack/pack_select.h"
 #include "sources/repository/code_facts.h"
+#include "sources/repository/git_facts.h"
 #include "tokens/files/count_cache.h"
 
 namespace dossier::sources {
+
+// Which files are packed. A step of Pack.
+
+struct SelectedFile {
+  std::string full;    // absolute
+  std::string path;    // from the root of the pack, by which it is shown
+  bool named = false;  // outright: no rule leaves it out
+};
+
+struct Selection {
+  std::string root;  // the repository's, or the deepest folder above all that was named
+  std::vector<SelectedFile> files;  // by bytes of `path`, once each
+  std::optional<GitFacts> git;      // if the root is a work tree's
+  std::vector<std::string> warnings;
+};
+
+// Errors: as Pack's. Thread-safety: a function over its arguments.
+Result<Selection> SelectFiles(const PackOptions& options, const CancelToken& cancel);
 
 // What the later steps need to know beside the file itself.
 struct ReadFileFacts {

@@ -14,7 +14,7 @@
 #include "base/text/text.h"
 #include "sources/pack/pack_order.h"
 #include "sources/pack/pack_report.h"
-#include "sources/repository/project_state.h"
+#include "sources/repository/git_facts.h"
 #include "testing/result_matchers.h"
 #include "tokens/files/open.h"
 

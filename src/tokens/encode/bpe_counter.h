@@ -18,7 +18,7 @@
 #include "tokens/counter/counter.h"
 #include "tokens/encode/bpe_text.h"
 #include "tokens/encode/vocabulary.h"
-#include "tokens/split/pattern.h"
+#include "tokens/split/splitter.h"
 
 namespace dossier::tokens {
 

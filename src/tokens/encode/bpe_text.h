@@ -21,8 +21,8 @@
 #include "tokens/counter/added_tokens.h"
 #include "tokens/encode/bpe.h"
 #include "tokens/encode/recent_pieces.h"
-#include "tokens/split/pattern.h"
 #include "tokens/split/split_rules.h"
+#include "tokens/split/splitter.h"
 
 namespace dossier::tokens {
 

@@ -22,7 +22,7 @@
 #include "tokens/counter/added_tokens.h"
 #include "tokens/encode/bpe_text.h"
 #include "tokens/encode/vocabulary_builder.h"
-#include "tokens/split/pattern.h"
+#include "tokens/split/splitter.h"
 
 namespace dossier::tokens {
 

@@ -4,7 +4,6 @@
 
 #include "base/random.h"
 #include "base/text/utf8.h"
-#include "tokens/split/pattern.h"
 
 namespace dossier::tokens {
 namespace {

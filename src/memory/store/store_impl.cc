@@ -1,10 +1,10 @@
-#include "memory/store/writer.h"
+#include "memory/store/store_impl.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "base/cancel.h"
-#include "memory/records/lock_holder.h"
+#include "memory/records/connection.h"
 
 namespace dossier::memory {
 namespace {

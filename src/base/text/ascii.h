@@ -1,0 +1,36 @@
+// Classes of ASCII bytes, whatever the locale. A byte of a character outside ASCII is in none.
+//
+//   IsDigit('7');      // true
+//   HexValue('f');     // 15
+//
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_BASE_TEXT_ASCII_H_
+#define DOSSIER_BASE_TEXT_ASCII_H_
+
+namespace dossier {
+
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool IsLetter(char c) { return IsUpper(c) || IsLower(c); }
+constexpr bool IsAlnum(char c) { return IsDigit(c) || IsLetter(c); }
+// What most languages take for a part of a name.
+constexpr bool IsWordByte(char c) { return IsAlnum(c) || c == '_'; }
+constexpr bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+// What JSON takes for white space.
+constexpr bool IsJsonSpace(char c) { return IsBlank(c) || c == '\n' || c == '\r'; }
+constexpr char ToLower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// The value of a hexadecimal digit in either case; -1 for any other byte.
+constexpr int HexValue(char c) {
+  return IsDigit(c)             ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : -1;
+}
+constexpr bool IsHexDigit(char c) { return HexValue(c) >= 0; }
+
+}  // namespace dossier
+
+#endif  // DOSSIER_BASE_TEXT_ASCII_H_
