@@ -6,6 +6,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "inspect/description/value_type.h"
+#include "inspect/formats/csv_shape.h"
 #include "inspect/formats/deb822.h"
 #include "inspect/formats/log_shape.h"
 #include "inspect/records/record_table.h"
