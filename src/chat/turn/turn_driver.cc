@@ -19,7 +19,7 @@ std::string_view StatusOf(const TurnOutcome& outcome, TurnRecord::Reply complete
 
 }  // namespace
 
-std::int64_t ContextLimit(const TurnRequest& request, const ChatModel& model) {
+std::int64_t ContextLimit(const TurnRequest& request, const driver::BoundModel& model) {
   return request.context_max_tokens.value_or(model.entry.capability.window / kContextShare);
 }
 
@@ -36,7 +36,8 @@ TurnDriver::TurnDriver(const ChatParts& parts, const TurnRequest& request, ChatE
       cancel_(cancel),
       begun_(parts.clock->Now()),
       log_(request.action == TurnRequest::Action::kSend ? parts.journal : nullptr, parts.bodies),
-      ledger_({}, parts.clock) {
+      ledger_({}, parts.clock),
+      caller_(ledger_, parts.clock) {
   input_.options = request.options;
   input_.prompt = request.prompt;
   input_.system_text = request.system_text;
@@ -99,6 +100,7 @@ Status TurnDriver::OpenModel() {
   outcome_.model = model_.stored;
   input_.model = model_.stored;
   input_.reserve_output = model_.sampling.max_output;
+  DOSSIER_RETURN_IF_ERROR(ReadUserSections());
   if (parts_.tool) input_.tools = {parts_.tool->Spec()};
   if (log_.run().empty()) {
     log_.Start({{"conversation", request_.id},
@@ -108,6 +110,17 @@ Status TurnDriver::OpenModel() {
                 {"prompt", log_.Body(input_.prompt)}});
   }
   outcome_.run = log_.run();
+  return {};
+}
+
+Status TurnDriver::ReadUserSections() {
+  DOSSIER_ASSIGN_OR_RETURN(
+      input_.user_sections,
+      driver::ReadUserSections(layout_, {.makers = parts_.makers,
+                                         .values = {{"question", input_.prompt}},
+                                         .counter = model_.counter,
+                                         .cancel = cancel_}));
+  for (const std::string& warning : input_.user_sections.warnings) Warn(warning);
   return {};
 }
 

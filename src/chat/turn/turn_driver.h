@@ -14,6 +14,7 @@
 #include "chat/turn/reply_check.h"
 #include "chat/turn/resume.h"
 #include "chat/turn/turn_memory.h"
+#include "driver/caller.h"
 #include "memory/blocks/rounds.h"
 #include "model/client/ledger.h"
 
@@ -31,6 +32,7 @@ class TurnDriver {
   Status Steps();
   Status Load();
   Status OpenModel();
+  Status ReadUserSections();
   Status GatherContext();
   void LogContext();
   Status MakePlan();
@@ -68,6 +70,7 @@ class TurnDriver {
   Status CheckedConverse();
   Result<model::Reply> FinalReply();
   Result<model::Reply> CallModel(model::Purpose purpose);
+  void LogRequest(model::Purpose purpose);
   Status Refuse(const CheckedReply& checked, const model::Reply& reply);
   Status Accept(const model::Reply& reply, std::string text);
   Status KeepIncomplete(const Error& why);
@@ -84,13 +87,14 @@ class TurnDriver {
   const Clock::Steady begun_;
   TurnLog log_;
   model::Ledger ledger_;
+  driver::Caller caller_;
   TurnOutcome outcome_;
 
   std::optional<Creation> creation_;
   std::optional<Loaded> loaded_;
   std::optional<Stored> stored_;  // what the turn is planned on
   std::optional<FileLock> held_;
-  ChatModel model_;
+  driver::BoundModel model_;
   assembly::Layout layout_;
   std::optional<Gathered> gathered_;
   TurnInput input_;

@@ -88,7 +88,7 @@ Result<std::unique_ptr<RunLog>> RunLog::Reopen(const std::string& folder,
     const std::string key = KeyOf(event.data);
     log->Count(event.type, key);
     if (event.type == kReplied) {
-      DOSSIER_ASSIGN_OR_RETURN(const NodeUsage usage, ReplyUsage(event.data));
+      DOSSIER_ASSIGN_OR_RETURN(const model::Usage usage, ReplyUsage(event.data));
       log->AddUsageAt(key, usage);
     }
     return see ? see(event) : Status();
@@ -114,21 +114,21 @@ void RunLog::Count(std::string_view type, std::string_view key) {
 }
 
 // As Count.
-void RunLog::AddUsageAt(std::string_view key, const NodeUsage& usage) {
-  AddUsage(usage, &usage_[std::string(NodeOf(key))]);
+void RunLog::AddUsageAt(std::string_view key, const model::Usage& usage) {
+  usage_[std::string(NodeOf(key))].Add(usage);
 }
 
-NodeUsage RunLog::UsageOf(std::string_view node) const {
+model::UsageSum RunLog::UsageOf(std::string_view node) const {
   const std::lock_guard lock(mutex_);
   const auto found = usage_.find(node.empty() ? kOfNoNode : node);
-  return found == usage_.end() ? NodeUsage{.cost_nano_usd = 0} : found->second;
+  return found == usage_.end() ? model::UsageSum() : found->second;
 }
 
-NodeUsage RunLog::UsageOutside(const std::set<std::string, std::less<>>& nodes) const {
-  NodeUsage sum{.cost_nano_usd = 0};
+model::UsageSum RunLog::UsageOutside(const std::set<std::string, std::less<>>& nodes) const {
+  model::UsageSum sum;
   const std::lock_guard lock(mutex_);
   for (const auto& [node, usage] : usage_) {
-    if (!nodes.contains(node)) AddUsage(usage, &sum);
+    if (!nodes.contains(node)) sum.Add(usage);
   }
   return sum;
 }
@@ -170,7 +170,7 @@ Status RunLog::Add(std::string_view type, std::string_view key, JsonObject data)
         store::CleanEventData(data, store::Journal::kInlineLimit, journal_->content()));
     event.data = data;
   }
-  NodeUsage usage;
+  model::Usage usage;
   if (type == kReplied) usage = ReplyUsage(Json(data));
   {
     const std::lock_guard lock(mutex_);
@@ -212,24 +212,20 @@ JsonObject RunLog::Whole(const JsonObject& data) const {
   return std::move(value.get_object());
 }
 
-NodeUsage ReplyUsage(const Json& data) {
+model::Usage ReplyUsage(const Json& data) {
   const Json* usage = Find(data, "usage");
-  if (!usage) return {.calls = 1};
-  return {.calls = 1,
-          .input_tokens = FindInt(*usage, "input_tokens").value_or(0),
-          .output_tokens = FindInt(*usage, "output_tokens").value_or(0),
-          .cost_nano_usd = FindInt(*usage, "cost_nano_usd")};
+  return usage ? ReadReplyUsage(*usage) : model::Usage();
 }
 
 // The rest stays unread: usage is all numbers, so its first brace ends it.
-Result<NodeUsage> ReplyUsage(std::string_view data) {
+Result<model::Usage> ReplyUsage(std::string_view data) {
   constexpr std::string_view kStart = R"("usage":{)";
   const std::size_t at = data.find(kStart);
-  if (at == std::string_view::npos) return NodeUsage{.calls = 1};
+  if (at == std::string_view::npos) return model::Usage();
   const std::size_t begin = at + kStart.size() - 1;
   const std::string_view usage = data.substr(begin, data.find('}', begin) + 1 - begin);
-  DOSSIER_ASSIGN_OR_RETURN(Json read, ParseJson(usage, store::kMaxEventDepth + 1));
-  return ReplyUsage(Json(JsonObject{{"usage", std::move(read)}}));
+  DOSSIER_ASSIGN_OR_RETURN(const Json read, ParseJson(usage, store::kMaxEventDepth + 1));
+  return ReadReplyUsage(read);
 }
 
 // It is the last member, where Add puts it: nothing else of the text need be looked at. A quote

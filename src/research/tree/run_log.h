@@ -75,10 +75,10 @@ class RunLog {
   std::int64_t PromptsSent(std::string_view node) const;
   // What all calls of a node took, over all processes that worked on the run; "": of the run. This
   // is the one sum: a reply is added to it when it is recorded, nowhere else.
-  NodeUsage UsageOf(std::string_view node) const;
+  model::UsageSum UsageOf(std::string_view node) const;
   // Of the calls that are of no node in `nodes`, ids: those of the run, and of nodes without an
   // end.
-  NodeUsage UsageOutside(const std::set<std::string, std::less<>>& nodes) const;
+  model::UsageSum UsageOutside(const std::set<std::string, std::less<>>& nodes) const;
 
   const std::string& run() const { return run_; }
   const std::string& folder() const { return folder_; }
@@ -99,7 +99,7 @@ class RunLog {
   RunLog(std::string folder, std::unique_ptr<store::Journal> journal,
          std::shared_ptr<const Clock> clock, Watch watch);
   void Count(std::string_view type, std::string_view key);
-  void AddUsageAt(std::string_view key, const NodeUsage& usage);
+  void AddUsageAt(std::string_view key, const model::Usage& usage);
 
   const std::string folder_;
   const std::unique_ptr<store::Journal> journal_;
@@ -108,14 +108,14 @@ class RunLog {
   std::string run_;
   mutable std::mutex mutex_;  // guards what follows, and the order of appends
   std::int64_t events_ = 0;
-  std::map<KeyHash, std::int64_t> by_key_;                 // the number of the first event
-  std::map<std::string, std::int64_t, std::less<>> sent_;  // by node
-  std::map<std::string, NodeUsage, std::less<>> usage_;    // by node
+  std::map<KeyHash, std::int64_t> by_key_;                     // the number of the first event
+  std::map<std::string, std::int64_t, std::less<>> sent_;      // by node
+  std::map<std::string, model::UsageSum, std::less<>> usage_;  // by node
 };
 
 // What one reply took: of the data of `call.replied`, as an object or as it is stored.
-NodeUsage ReplyUsage(const Json& data);
-Result<NodeUsage> ReplyUsage(std::string_view data);
+model::Usage ReplyUsage(const Json& data);
+Result<model::Usage> ReplyUsage(std::string_view data);
 
 // The key of an event, from its data as it is stored; "": it has none.
 std::string KeyOf(std::string_view data);

@@ -1,4 +1,4 @@
-#include "app/section_sources.h"
+#include "driver/section_reader.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "base/files/file.h"
 #include "testing/result_matchers.h"
 
-namespace dossier::app {
+namespace dossier::driver {
 namespace {
 
 using ::dossier::testing::Succeeds;
@@ -44,15 +44,14 @@ TEST(SectionReaderTest, AFileThatChangesBetweenTwoSectionsIsReadOnce) {  // ASM-
   ASSERT_THAT(layout, Succeeds());
   assembly::Layout filled = *layout;
   filled.sections[4].with = JsonObject{{"path", path}};
-  SectionReader reader(filled,
-                       {{"first", "@" + path},
-                        {"between", "-"},
-                        {"second", "@" + path},
-                        {"other_spelling", "@" + folder.path() + "/./notes.md"}},
-                       tokens::MakeCharCounter(), {});
+  SectionReader reader(filled, {.counter = tokens::MakeCharCounter()});
   Meddler meddler(path, "after, and longer");
   std::istream in(&meddler);
-  const auto sections = reader.Read(in);
+  const auto sections = reader.ReadAll({{"first", "@" + path},
+                                        {"between", "-"},
+                                        {"second", "@" + path},
+                                        {"other_spelling", "@" + folder.path() + "/./notes.md"}},
+                                       in);
   ASSERT_THAT(sections, Succeeds());
   ASSERT_EQ(*ReadFile(path), "after, and longer") << "it did change in between";
   ASSERT_EQ(sections->size(), 5u);
@@ -64,4 +63,4 @@ TEST(SectionReaderTest, AFileThatChangesBetweenTwoSectionsIsReadOnce) {  // ASM-
 }
 
 }  // namespace
-}  // namespace dossier::app
+}  // namespace dossier::driver
