@@ -3,8 +3,8 @@
 //   RetryPolicy{}                               // not at all: what the gate reports is the result
 //   RetryPolicy{.max_wait = Millis(3'600'000)}  // 5 s, doubled up to 5 minutes, an hour together
 //
-// A request of one turn fails at once, so that a person can act. A run of hours outlasts a bad hour.
-// Thread-safety: plain data and functions.
+// A request of one turn fails at once, so that a person can act. A run of hours outlasts a bad
+// hour. Thread-safety: plain data and functions.
 
 #ifndef DOSSIER_DRIVER_RETRY_POLICY_H_
 #define DOSSIER_DRIVER_RETRY_POLICY_H_

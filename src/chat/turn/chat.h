@@ -34,10 +34,10 @@
 #include "chat/context/plan.h"
 #include "chat/store/store.h"
 #include "chat/turn/tool_calls.h"
-#include "chat/turn/turn_log.h"
 #include "chat/turn/usage.h"
 #include "driver/bound_model.h"
 #include "driver/memory_port.h"
+#include "driver/run_log.h"
 #include "driver/section_reader.h"
 #include "model/schema/json_schema.h"
 
@@ -130,7 +130,7 @@ struct ChatParts {
   std::function<Consent(const Judged&)> confirm;  // may be empty
   driver::MemoryUse memory;
   std::shared_ptr<store::Journal> journal;  // null: nothing is kept
-  TurnLog::Bodies bodies = TurnLog::Bodies::kKept;
+  driver::RunLogSetting::Bodies bodies = driver::RunLogSetting::Bodies::kKept;  // --no-log
   std::string content_folder;  // for contexts that a refresh replaces; "": they are not kept
   assembly::AssetFolders folders;
   driver::SectionMakers makers;  // of sections that a user's layout adds

@@ -41,7 +41,7 @@ Status TurnDriver::Converse() {
                              .done = [this](const JsonObject& record, std::string_view why) {
                                JsonObject event = record;
                                event["why"] = why;
-                               log_.Add("tool.done", std::move(event));
+                               Log("tool.done", std::move(event));
                                events_.OnTool(record, why);
                              }});
   }
@@ -65,7 +65,7 @@ Status TurnDriver::CheckedConverse() {
       return Accept(reply, std::move(checked.text));
     }
     if (round >= request_.repair_rounds) return Refuse(checked, reply);
-    log_.Add("answer.refused", {{"reason", checked.violations.front()}, {"round", round + 1}});
+    Log("answer.refused", {{"reason", checked.violations.front()}, {"round", round + 1}});
     Warn(fmt::format("the reply does not match the schema; repair round {}", round + 1));
     DOSSIER_ASSIGN_OR_RETURN(std::string text, RepairText(checked.violations, parts_.folders));
     input_.steps.push_back(model::AssistantTurn(reply));
@@ -133,12 +133,12 @@ Result<model::Reply> TurnDriver::CallModel(model::Purpose purpose) {
   if (!called.reply) return tl::unexpected(called.reply.error());
   const model::Reply& reply = *called.reply;
   outcome_.usage = caller_.usage().total;
-  log_.Add("reply.received", {{"purpose", model::PurposeName(purpose)},
-                              {"body", log_.Body(reply.text)},
-                              {"finish", model::FinishName(reply.finish)},
-                              {"attempts", reply.attempts},
-                              {"tool_calls", CallsJson(reply.tool_calls)},
-                              {"usage", UsageJson(reply.usage)}});
+  Log("reply.received", {{"purpose", model::PurposeName(purpose)},
+                         {"body", log_.Body(reply.text)},
+                         {"finish", model::FinishName(reply.finish)},
+                         {"attempts", reply.attempts},
+                         {"tool_calls", CallsJson(reply.tool_calls)},
+                         {"usage", UsageJson(reply.usage)}});
   for (const std::string& warning : reply.warnings) Warn(warning);
   if (reply.finish == model::Finish::kCut) {
     return MakeError(ErrorCode::kNetwork, "the reply broke off");
@@ -148,11 +148,11 @@ Result<model::Reply> TurnDriver::CallModel(model::Purpose purpose) {
 
 void TurnDriver::LogRequest(model::Purpose purpose) {
   const Json messages = assembly::ToCanonicalJson(plan_->request.messages);
-  log_.Add("request.sent", {{"purpose", model::PurposeName(purpose)},
-                            {"turn", plan_->turn},
-                            {"tokens", plan_->request.tokens},
-                            {"messages", log_.Body(dossier::ToJson(messages))}});
-  if (memory_) log_.Add("memory.shown", shown_memory_);
+  Log("request.sent", {{"purpose", model::PurposeName(purpose)},
+                       {"turn", plan_->turn},
+                       {"tokens", plan_->request.tokens},
+                       {"messages", log_.Body(dossier::ToJson(messages))}});
+  if (memory_) Log("memory.shown", shown_memory_);
 }
 
 Status TurnDriver::Accept(const model::Reply& reply, std::string text) {
@@ -171,7 +171,7 @@ Status TurnDriver::Accept(const model::Reply& reply, std::string text) {
     for (const Turn& step : input_.steps) answer_->messages.push_back(ToMessage(step));
   }
   answer_->messages.push_back({{"role", "assistant"}, {"content", answer_->text}});
-  log_.Add("answer.accepted", {{"answer", log_.Body(dossier::ToJson(ToJson(*answer_)))}});
+  Log("answer.accepted", {{"answer", log_.Body(dossier::ToJson(ToJson(*answer_)))}});
   return {};
 }
 

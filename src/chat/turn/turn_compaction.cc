@@ -63,7 +63,7 @@ void TurnDriver::ReportCompaction(const Compacted& done) {
   report["line"] = done.line;
   report["method"] = done.records.back().method;
   outcome_.compaction = report;
-  log_.Add("compaction.done", std::move(report));
+  Log("compaction.done", std::move(report));
   events_.OnCompaction(done.line);
 }
 

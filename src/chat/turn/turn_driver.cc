@@ -8,7 +8,8 @@
 namespace dossier::chat {
 namespace {
 
-constexpr std::int64_t kContextShare = 4;  // of the window
+constexpr std::string_view kChatRun = "chat";  // `kind` of run.started
+constexpr std::int64_t kContextShare = 4;      // of the window
 
 // What the run's status says in the journal.
 std::string_view StatusOf(const TurnOutcome& outcome, TurnRecord::Reply completeness) {
@@ -35,7 +36,8 @@ TurnDriver::TurnDriver(const ChatParts& parts, const TurnRequest& request, ChatE
       events_(events),
       cancel_(cancel),
       begun_(parts.clock->Now()),
-      log_(request.action == TurnRequest::Action::kSend ? parts.journal : nullptr, parts.bodies),
+      log_({.journal = request.action == TurnRequest::Action::kSend ? parts.journal : nullptr,
+            .bodies = parts.bodies}),
       ledger_({}, parts.clock),
       caller_(ledger_, parts.clock) {
   input_.options = request.options;
@@ -103,11 +105,13 @@ Status TurnDriver::OpenModel() {
   DOSSIER_RETURN_IF_ERROR(ReadUserSections());
   if (parts_.tool) input_.tools = {parts_.tool->Spec()};
   if (log_.run().empty()) {
-    log_.Start({{"conversation", request_.id},
-                {"folder", parts_.store ? parts_.store->folder() : ""},
-                {"model", model_.stored},
-                {"question", parts_.bodies == TurnLog::Bodies::kKept ? TitleOf(input_.prompt) : ""},
-                {"prompt", log_.Body(input_.prompt)}});
+    const bool kept = parts_.bodies == driver::RunLogSetting::Bodies::kKept;
+    DOSSIER_RETURN_IF_ERROR(log_.Start({{"conversation", request_.id},
+                                        {"folder", parts_.store ? parts_.store->folder() : ""},
+                                        {"model", model_.stored},
+                                        {"question", kept ? TitleOf(input_.prompt) : ""},
+                                        {"prompt", log_.Body(input_.prompt)},
+                                        {"kind", kChatRun}}));
   }
   outcome_.run = log_.run();
   return {};
@@ -144,7 +148,7 @@ Status TurnDriver::GatherContext() {
 }
 
 void TurnDriver::LogContext() {
-  log_.Add("context.ready", {{"context", log_.Body(dossier::ToJson(ToJson(*gathered_)))}});
+  Log("context.ready", {{"context", log_.Body(dossier::ToJson(ToJson(*gathered_)))}});
 }
 
 // Planned, and planned again if the history had to be made shorter.
@@ -226,7 +230,7 @@ Status TurnDriver::Save() {
   outcome_.conversation = saved->id;
   outcome_.turn = saved->turn;
   for (const std::string& warning : saved->warnings) Warn(warning);
-  log_.Add("turn.saved", {{"conversation", saved->id}, {"turn", saved->turn}});
+  Log("turn.saved", {{"conversation", saved->id}, {"turn", saved->turn}});
   MakeRoomAfterBlock();
   return {};
 }
@@ -251,9 +255,15 @@ void TurnDriver::Finish() {
                    {"ms", outcome_.times.total.count()},
                    {"exit", outcome_.exit}};
     if (outcome_.error) end["error"] = outcome_.error->message;
-    log_.Add("run.finished", std::move(end));
+    Log("run.finished", std::move(end));
   }
-  if (log_.failure()) Warn(*log_.failure());
+  if (const auto failure = log_.failure()) {
+    Warn("the journal could not be written: " + failure->message);
+  }
+}
+
+void TurnDriver::Log(std::string_view type, JsonObject data) {
+  if (!log_.run().empty()) static_cast<void>(log_.Add(type, std::move(data)));
 }
 
 void TurnDriver::Warn(std::string_view sentence) {

@@ -1,5 +1,11 @@
 // One turn on its way; what Chat::Send does. Private to this module.
 //
+// A turn is a run of kind "chat" in the journal. Its events, in order: run.started (kind,
+// conversation, folder, model, prompt), context.ready (what GatheredOf reads), compaction.done, and
+// for each model call request.sent and reply.received; tool.done for each call of a tool;
+// answer.accepted (what is about to be saved), turn.saved, run.finished with status final, partial
+// (incomplete), interrupted, failed or none.
+//
 // Steps return a Status; the first that fails ends the turn, and Run turns it into an outcome.
 // Thread-safety: one owner.
 
@@ -41,6 +47,8 @@ class TurnDriver {
   void Fail(const Error& error);
   void Finish();
   void Warn(std::string_view sentence);
+  // An event of the turn's run. A journal that cannot be written costs no turn: Finish tells.
+  void Log(std::string_view type, JsonObject data);
 
   // turn_resume.cc: a turn that was interrupted.
   Status FindWhatIsLeft();
@@ -85,7 +93,7 @@ class TurnDriver {
   ChatEvents& events_;
   const CancelToken& cancel_;
   const Clock::Steady begun_;
-  TurnLog log_;
+  driver::RunLog log_;
   model::Ledger ledger_;
   driver::Caller caller_;
   TurnOutcome outcome_;

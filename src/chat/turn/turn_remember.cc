@@ -34,7 +34,7 @@ Status TurnDriver::MakeRoom() {
   DOSSIER_ASSIGN_OR_RETURN(const auto made, memory_->port().MakeRoom());
   if (!made) return {};
   for (const memory::Notice& warning : made->warnings) Warn("memory: " + warning.text);
-  log_.Add("memory.room", memory::ConsolidationJson(made->done));
+  Log("memory.room", memory::ConsolidationJson(made->done));
   return {};
 }
 
@@ -87,7 +87,7 @@ Result<model::Reply> TurnDriver::ReplyInRounds() {
       if (parsed.block) with_block_ = last;
       return std::string();
     }
-    log_.Add("memory.read", {{"input", parsed.block->input}});
+    Log("memory.read", {{"input", parsed.block->input}});
     DOSSIER_ASSIGN_OR_RETURN(const memory::BlockResult result,
                              memory_->port().Apply(*parsed.block, {}));
     LogOperations(result.operations_log);
@@ -166,7 +166,7 @@ Json TurnDriver::Remember(std::string_view conversation, std::int64_t number) {
     const Json* operations = kept->applied.if_contains("operations_log");
     if (operations && operations->is_array()) LogOperations(operations->as_array());
     outcome_.memory.as_object()["block"] = kept->applied;
-    log_.Add("memory.applied", std::move(kept->applied));
+    Log("memory.applied", std::move(kept->applied));
   }
   return std::move(kept->record);
 }

@@ -218,7 +218,7 @@ Status ChatSetup::MakeChat() {
   if (asks()) {
     DOSSIER_ASSIGN_OR_RETURN(parts.confirm, ConfirmOnTerminal());
   }
-  if (arguments_.no_log) parts.bodies = chat::TurnLog::Bodies::kLeftOut;
+  if (arguments_.no_log) parts.bodies = driver::RunLogSetting::Bodies::kLeftOut;
   const bool sends = !arguments_.dry_run && !arguments_.explain_context;
   if (sends && !arguments_.no_save && !journal_) {
     auto journal = store::Journal::Open(config_.user.data + "/runs");

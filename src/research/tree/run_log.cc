@@ -45,8 +45,30 @@ RunLog::RunLog(std::string folder, std::unique_ptr<store::Journal> journal,
                std::shared_ptr<const Clock> clock, Watch watch)
     : folder_(std::move(folder)),
       journal_(std::move(journal)),
-      clock_(std::move(clock)),
-      watch_(std::move(watch)) {}
+      watch_(std::move(watch)),
+      log_({.journal = journal_,
+            .clock = std::move(clock),
+            .watch = [this](const store::Event& event) -> Status {
+              See(event);
+              return {};
+            },
+            .failure = driver::RunLogSetting::Failure::kEnds,
+            .seen = watch_ ? driver::RunLogSetting::Seen::kAsKept
+                           : driver::RunLogSetting::Seen::kAsGiven}) {}
+
+void RunLog::See(const store::Event& event) {
+  const Json* place = Find(event.data, kPlace);
+  const std::string key(place && place->is_string() ? place->get_string() : "");
+  {
+    const std::lock_guard lock(mutex_);
+    Count(event.type, key);
+    if (event.type == kReplied) {
+      const Json* usage = Find(event.data, "usage");
+      AddUsageAt(key, usage ? ReadReplyUsage(*usage) : model::Usage());
+    }
+  }
+  if (watch_) watch_(event);
+}
 
 Result<std::unique_ptr<RunLog>> RunLog::Start(const std::string& folder, JsonObject started,
                                               std::shared_ptr<const Clock> clock, Watch watch) {
@@ -59,16 +81,8 @@ Result<std::unique_ptr<RunLog>> RunLog::Start(const std::string& folder, JsonObj
                      folder, runs.front().run);
   }
   std::unique_ptr<RunLog> log(new RunLog(folder, std::move(journal), clock, std::move(watch)));
-  DOSSIER_RETURN_IF_ERROR(
-      store::CleanEventData(started, store::Journal::kInlineLimit, log->journal_->content()));
-  DOSSIER_ASSIGN_OR_RETURN(log->run_, log->journal_->StartRun(started));
-  store::Event event{.run = log->run_,
-                     .seq = 1,
-                     .time = FormatTime(clock->WallNow()),
-                     .type = "run.started",
-                     .data = std::move(started)};
-  if (log->watch_) log->watch_(event);
-  log->Count(event.type, "");
+  DOSSIER_RETURN_IF_ERROR(log->log_.Start(std::move(started)));
+  log->run_ = log->log_.run();
   return log;
 }
 
@@ -93,6 +107,7 @@ Result<std::unique_ptr<RunLog>> RunLog::Reopen(const std::string& folder,
     }
     return see ? see(event) : Status();
   }));
+  log->log_.Resume(log->run_, log->events_);
   return log;
 }
 
@@ -162,26 +177,8 @@ Result<std::optional<store::Event>> RunLog::Recorded(std::string_view type,
 }
 
 Status RunLog::Add(std::string_view type, std::string_view key, JsonObject data) {
-  const std::string kept_key = store::CleanText(key);
-  if (!key.empty()) data[kPlace] = kept_key;
-  store::Event event{.run = run_, .type = std::string(type)};
-  if (watch_) {
-    DOSSIER_RETURN_IF_ERROR(
-        store::CleanEventData(data, store::Journal::kInlineLimit, journal_->content()));
-    event.data = data;
-  }
-  model::Usage usage;
-  if (type == kReplied) usage = ReplyUsage(Json(data));
-  {
-    const std::lock_guard lock(mutex_);
-    DOSSIER_RETURN_IF_ERROR(journal_->Append(run_, /*call=*/0, type, std::move(data)));
-    Count(type, kept_key);
-    if (type == kReplied) AddUsageAt(kept_key, usage);
-    event.seq = events_;
-    event.time = FormatTime(clock_->WallNow());
-  }
-  if (watch_) watch_(event);
-  return {};
+  if (!key.empty()) data[kPlace] = store::CleanText(key);
+  return log_.Add(type, std::move(data));
 }
 
 Result<std::vector<store::Event>> RunLog::EventsOf(std::string_view type) const {

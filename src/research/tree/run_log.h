@@ -37,6 +37,7 @@
 #include "base/clock.h"
 #include "base/json/json.h"
 #include "base/result.h"
+#include "driver/run_log.h"
 #include "research/tree/node.h"
 #include "store/journal.h"
 
@@ -47,7 +48,7 @@ namespace dossier::research {
 // run.resumed run.finished job.queued warning
 class RunLog {
  public:
-  // Sees each new event once it is recorded, on the thread that adds it; for a view. May be empty.
+  // Sees each new event once it is recorded, in order; for a view, which adds none. May be empty.
   using Watch = std::function<void(const store::Event&)>;
 
   static constexpr std::string_view kFile = "journal.sqlite";  // in the run folder, with objects/
@@ -98,15 +99,16 @@ class RunLog {
 
   RunLog(std::string folder, std::unique_ptr<store::Journal> journal,
          std::shared_ptr<const Clock> clock, Watch watch);
+  void See(const store::Event& event);
   void Count(std::string_view type, std::string_view key);
   void AddUsageAt(std::string_view key, const model::Usage& usage);
 
   const std::string folder_;
-  const std::unique_ptr<store::Journal> journal_;
-  const std::shared_ptr<const Clock> clock_;
+  const std::shared_ptr<store::Journal> journal_;
   const Watch watch_;
+  driver::RunLog log_;
   std::string run_;
-  mutable std::mutex mutex_;  // guards what follows, and the order of appends
+  mutable std::mutex mutex_;  // guards what follows
   std::int64_t events_ = 0;
   std::map<KeyHash, std::int64_t> by_key_;                     // the number of the first event
   std::map<std::string, std::int64_t, std::less<>> sent_;      // by node
