@@ -8,8 +8,8 @@
 // written ends a run that lives by it (kEnds: Start and Add fail), and no other (kTold: `failure`
 // says so, it is not tried again, and the watch goes on).
 //
-// Thread-safety: all methods from any thread. Events have one order, the same for journal and watch;
-// the watch is called with that order held, so it must not add events.
+// Thread-safety: all methods from any thread. Events have one order, the same for journal and
+// watch; the watch is called with that order held, so it must not add events.
 
 #ifndef DOSSIER_DRIVER_RUN_LOG_H_
 #define DOSSIER_DRIVER_RUN_LOG_H_
@@ -30,14 +30,15 @@
 namespace dossier::driver {
 
 struct RunLogSetting {
-  std::shared_ptr<store::Journal> journal;              // null: nothing is kept
-  std::shared_ptr<const Clock> clock = SystemClock();   // of the events that the watch sees
+  std::shared_ptr<store::Journal> journal;             // null: nothing is kept
+  std::shared_ptr<const Clock> clock = SystemClock();  // of the events that the watch sees
   // Sees each event once it is recorded. Its error is that of Start or Add. May be empty.
   std::function<Status(const store::Event& event)> watch;
   enum class Failure : std::uint8_t { kTold, kEnds } failure = Failure::kTold;
   // kLeftOut: of texts only sizes and hashes.
   enum class Bodies : std::uint8_t { kKept, kLeftOut } bodies = Bodies::kKept;
-  // kAsKept: the watch sees an event as the journal keeps it, without secrets, long texts as bodies.
+  // kAsKept: the watch sees an event as the journal keeps it, without secrets, long texts as
+  // bodies.
   enum class Seen : std::uint8_t { kAsGiven, kAsKept } seen = Seen::kAsGiven;
 };
 
@@ -54,7 +55,7 @@ class RunLog {
   // A text as the journal holds it: inline, or stored by hash. Without a journal its start.
   Json Body(std::string_view text);
 
-  std::string run() const;                // "": there is none
+  std::string run() const;               // "": there is none
   std::optional<Error> failure() const;  // why the journal is not written any more
 
  private:

@@ -88,7 +88,7 @@ TEST(LedgerTest, OneUnknownPriceMakesTheSumUnknownNotZero) {  // MOD-24
   EXPECT_EQ(ledger.use().spent.total.cost_nano_usd, 70);
   ledger.Reserve({}, Stage::kNormal)->Settle({.input = 1, .cached = 1, .estimated = true});
   EXPECT_FALSE(ledger.use().spent.total.cost_nano_usd);
-  EXPECT_TRUE(ledger.use().estimated);
+  EXPECT_TRUE(ledger.use().spent.total.estimated);
   EXPECT_EQ(ledger.use().spent.total.input, 11);
   EXPECT_EQ(ledger.use().spent.total.cached, 1);
   ledger.Reserve({}, Stage::kNormal)->Settle({.cost_nano_usd = 1});
