@@ -32,8 +32,8 @@ Status RunLog::Record(std::string_view type, JsonObject data, std::int64_t call,
   std::lock_guard lock(mutex_);
   const bool ends = setting_.failure == RunLogSetting::Failure::kEnds;
   if (setting_.seen == RunLogSetting::Seen::kAsKept && keeps()) {
-    DOSSIER_RETURN_IF_ERROR(store::CleanEventData(data, store::Journal::kInlineLimit,
-                                                  setting_.journal->content()));
+    DOSSIER_RETURN_IF_ERROR(
+        store::CleanEventData(data, store::Journal::kInlineLimit, setting_.journal->content()));
   }
   if (keeps()) {
     const Status written = write(data);
