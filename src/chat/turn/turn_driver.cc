@@ -8,8 +8,7 @@
 namespace dossier::chat {
 namespace {
 
-constexpr std::string_view kChatRun = "chat";  // `kind` of run.started
-constexpr std::int64_t kContextShare = 4;      // of the window
+constexpr std::int64_t kContextShare = 4;  // of the window
 
 // What the run's status says in the journal.
 std::string_view StatusOf(const TurnOutcome& outcome, TurnRecord::Reply completeness) {
