@@ -67,7 +67,7 @@ class Bench {
 
   Result<std::unique_ptr<Engine>> MakeEngine(std::string_view yaml, int concurrency) const {
     DOSSIER_ASSIGN_OR_RETURN(auto script, model::Script::Parse(yaml, "bench"));
-    ask::BoundModel bound;
+    driver::BoundModel bound;
     bound.name = bound.entry.name = "scripted";
     bound.entry.capability.window = 128'000;
     bound.entry.capability.max_output = 8192;

@@ -117,14 +117,15 @@ struct ChatRig : ContextSource, Tool, ChatEvents {
     store::JournalOptions none;
     if (!journal) journal = std::move(*store::Journal::Open(temp.path() + "/runs", none));
     ChatParts parts{.store = &store,
-                    .open_model = [&, gate](const std::string& name) -> Result<ChatModel> {
+                    .open_model = [&, gate](const std::string& name) -> Result<driver::BoundModel> {
                       if (model_error) return tl::unexpected(*model_error);
-                      return ChatModel{.name = name,
-                                       .stored = name,
-                                       .entry = entry,
-                                       .counter = counter,
-                                       .gate = gate,
-                                       .wire = [](const model::Request&) { return "wire"; }};
+                      return driver::BoundModel{
+                          .name = name,
+                          .stored = name,
+                          .entry = entry,
+                          .counter = counter,
+                          .gate = gate,
+                          .wire = [](const model::Request&) { return "wire"; }};
                     },
                     .context = this,
                     .tool = agent ? this : nullptr,
@@ -165,7 +166,7 @@ struct ChatRig : ContextSource, Tool, ChatEvents {
   std::optional<Error> gather_error, model_error, tool_error;
   bool agent = false;
   std::function<Consent(const Judged&)> confirm;
-  ChatMemory memory;
+  driver::MemoryUse memory;
   CancelSource cancel;
   model::Entry entry{.name = "m", .capability = {.window = 100'000, .max_output = 1000}};
   std::shared_ptr<const tokens::Counter> counter = tokens::MakeCharCounter();

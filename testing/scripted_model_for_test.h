@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "base/text/text.h"
-#include "chat/turn/chat_model.h"
+#include "driver/bound_model.h"
 #include "model/client/client.h"
 #include "research/call/caller.h"
 
@@ -93,16 +93,16 @@ class ScriptedModel {
                      .capability = {.window = 1'000'000, .max_output = 16'000, .image_tokens = 85},
                      .vision = true};
 
-  OpenRoleModel Open() const {
+  driver::OpenModel Open() const {
     return [state = state_, entry = entry](std::string_view role) {
       auto client = std::make_shared<Client>(state, std::string(role));
-      return Result<chat::ChatModel>(
-          chat::ChatModel{.name = "scripted-" + std::string(role),
-                          .stored = "scripted",
-                          .entry = entry,
-                          .counter = tokens::MakeCharCounter(),
-                          .gate = std::shared_ptr<model::Gate>(model::Gate::Make(
-                              client, {.retries = 0, .price = Free}, SystemClock()))});
+      return Result<driver::BoundModel>(
+          driver::BoundModel{.name = "scripted-" + std::string(role),
+                             .stored = "scripted",
+                             .entry = entry,
+                             .counter = tokens::MakeCharCounter(),
+                             .gate = std::shared_ptr<model::Gate>(model::Gate::Make(
+                                 client, {.retries = 0, .price = Free}, SystemClock()))});
     };
   }
 

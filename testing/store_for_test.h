@@ -29,6 +29,11 @@ class StandingClock final : public Clock {
   Micros now = kStart;
 };
 
+// A store that its test owns, for whoever shares one; null stays null.
+inline std::shared_ptr<Store> SharedBy(Store* store) {
+  return {store, [](Store*) {}};
+}
+
 class TestStore {
  public:
   explicit TestStore(StoreOptions options = {}) : clock_(std::make_shared<StandingClock>()) {

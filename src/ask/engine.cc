@@ -16,20 +16,20 @@ namespace {
 
 constexpr std::int64_t kMemoryShare = 8;  // of the window, at most, beside memory_budget_chars
 
-Profile ResolveProfile(const Request& request, const BoundModel& root) {
+Profile ResolveProfile(const Request& request, const driver::BoundModel& root) {
   if (request.profile != Profile::kAuto) return request.profile;
   return root.entry.capability.profile == "small" ? Profile::kSmall : Profile::kLarge;
 }
 
 // What fits the sub-model's window beside its reply. The rest is for roles and fences.
-std::int64_t SubcallTokens(const BoundModel& sub) {
+std::int64_t SubcallTokens(const driver::BoundModel& sub) {
   const auto& capability = sub.entry.capability;
   const std::int64_t reserve = std::min<std::int64_t>(capability.max_output, 1024);
   return capability.window - reserve - 256;
 }
 
 // The same in characters of ordinary text.
-std::int64_t SubcallChars(const BoundModel& sub) {
+std::int64_t SubcallChars(const driver::BoundModel& sub) {
   const auto tokens = static_cast<double>(SubcallTokens(sub));
   const double chars = tokens * sub.entry.bytes_per_token / (1.0 + sub.entry.margin);
   return std::max<std::int64_t>(static_cast<std::int64_t>(chars) / 1000 * 1000, 1000);
@@ -60,7 +60,7 @@ void AddLedgerLimits(const model::Ledger& ledger, const Limits& given, Millis el
       hit.used = use.calls;
     } else if (limit == "tokens") {
       hit.max = *limits.tokens;
-      hit.used = use.tokens_input + use.tokens_output;
+      hit.used = use.spent.tokens();
     } else if (limit == "cost") {
       hit.max = part(*limits.nano_usd, 1e9);
       hit.used = part(ledger.nano_usd_spent(), 1e9);
@@ -82,7 +82,7 @@ JsonArray DescribeContexts(const ContextSet& context) {
   return list;
 }
 
-JsonObject DescribeModel(const BoundModel& model) {
+JsonObject DescribeModel(const driver::BoundModel& model) {
   const auto& capability = model.entry.capability;
   return {{"name", model.name},
           {"origin", model.origin},
@@ -130,8 +130,11 @@ class Engine::Impl {
 
  private:
   Result<PromptBook> Prompts(const Request& request);
+  Result<std::vector<std::string>> ReadUserSections(const Request& request,
+                                                    const CancelToken& cancel,
+                                                    PromptBook* prompts) const;
   RunState MakeState(const Request& request, PromptBook prompts, model::Ledger& ledger, RunLog& log,
-                     CancelToken cancel) const;
+                     driver::Caller& caller, CancelToken cancel) const;
   Result<sandbox::Pool*> GetPool();
   CallResult Recursive(RunState& run, Outcome* outcome);
   void Start(RunState& run, const ModeDecision& decision);
@@ -145,8 +148,18 @@ class Engine::Impl {
   std::shared_ptr<sandbox::Pool> made_pool_;
 };
 
+// What a user's layouts add to the prompts: read once a run, so that all its prompts hold the same.
+Result<std::vector<std::string>> Engine::Impl::ReadUserSections(const Request& request,
+                                                                const CancelToken& cancel,
+                                                                PromptBook* prompts) const {
+  return prompts->ReadUserSections({.makers = options_.makers,
+                                    .values = {{"question", request.question}},
+                                    .counter = options_.root.counter,
+                                    .cancel = cancel});
+}
+
 RunState Engine::Impl::MakeState(const Request& request, PromptBook prompts, model::Ledger& ledger,
-                                 RunLog& log, CancelToken cancel) const {
+                                 RunLog& log, driver::Caller& caller, CancelToken cancel) const {
   return {.options = options_,
           .request = request,
           .policy = PolicyOf(ResolveProfile(request, options_.root)),
@@ -154,6 +167,7 @@ RunState Engine::Impl::MakeState(const Request& request, PromptBook prompts, mod
           .prompts = std::move(prompts),
           .ledger = ledger,
           .log = log,
+          .caller = caller,
           .cancel = std::move(cancel),
           .max_subcall_chars = SubcallChars(options_.sub),
           .max_subcall_tokens = SubcallTokens(options_.sub)};
@@ -216,7 +230,7 @@ Status Engine::Impl::ShowMemory(RunState& run, RunMemory::Writes writes) const {
   if (!run.request.memory.store) return {};
   DOSSIER_ASSIGN_OR_RETURN(RunMemory memory, RunMemory::Open(run.request.memory));
   run.memory = std::make_shared<const RunMemory>(std::move(memory));
-  const BoundModel& root = options_.root;
+  const driver::BoundModel& root = options_.root;
   DOSSIER_ASSIGN_OR_RETURN(run.shown_memory,
                            run.memory->Show(run.request.question, *root.counter,
                                             root.entry.capability.window / kMemoryShare, writes));
@@ -271,14 +285,18 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
                                   EventSink& events) {
   const auto started = options_.clock->Now();
   DOSSIER_ASSIGN_OR_RETURN(PromptBook prompts, Prompts(request));
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> told,
+                           ReadUserSections(request, cancel, &prompts));
   model::Ledger ledger(MakeLimits(request.limits, *options_.clock), options_.clock);
   RunLog log(options_.journal, events, options_.clock);
   // The deadline of the run cancels requests in flight and interrupts code.
   CancelSource stop(cancel);
-  RunState run = MakeState(request, std::move(prompts), ledger, log, stop.token());
+  driver::Caller caller(ledger, options_.clock);
+  RunState run = MakeState(request, std::move(prompts), ledger, log, caller, stop.token());
   DOSSIER_RETURN_IF_ERROR(ShowMemory(run, RunMemory::Writes::kYes));
   DOSSIER_ASSIGN_OR_RETURN(ModeDecision decision, DecideMode(run));
   Start(run, decision);
+  for (const std::string& warning : told) run.log.Warn(0, "layout", Json(warning));
   Outcome outcome;
   outcome.mode = decision.mode;
   outcome.mode_tokens = decision.tokens;
@@ -375,20 +393,21 @@ void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
   outcome->evidence.doubts = std::move(result.doubts);
   outcome->last_output = std::move(result.last_output);
   outcome->usage = run.ledger.use();
-  JsonObject finished{
-      {"status", RunStatusName(outcome->status)},
-      {"source", SourceName(outcome->source)},
-      {"answer", run.log.Body(outcome->text)},
-      {"turns", outcome->turns},
-      {"calls", outcome->usage.calls},
-      {"input", outcome->usage.tokens_input},
-      {"output", outcome->usage.tokens_output},
-      {"cached", outcome->usage.tokens_cached},
-      {"failed_calls", outcome->usage.failed_calls},
-      {"cached_calls", outcome->usage.cached_calls},
-      {"nano_usd", outcome->usage.nano_usd ? Json(*outcome->usage.nano_usd) : Json(nullptr)},
-      {"evidence", outcome->evidence.ToJson()},
-      {"ms", outcome->elapsed.count()}};
+  const std::optional<std::int64_t>& cost = outcome->usage.spent.total.cost_nano_usd;
+  JsonObject finished{{"status", RunStatusName(outcome->status)},
+                      {"source", SourceName(outcome->source)},
+                      {"answer", run.log.Body(outcome->text)},
+                      {"turns", outcome->turns},
+                      {"calls", outcome->usage.calls},
+                      {"input", outcome->usage.spent.total.input},
+                      {"output", outcome->usage.spent.total.output},
+                      {"cached", outcome->usage.spent.total.cached},
+                      {"cache_write", outcome->usage.spent.total.cache_write},
+                      {"failed_calls", outcome->usage.failed_calls},
+                      {"cached_calls", outcome->usage.cached_calls},
+                      {"nano_usd", cost ? Json(*cost) : Json(nullptr)},
+                      {"evidence", outcome->evidence.ToJson()},
+                      {"ms", outcome->elapsed.count()}};
   if (outcome->error) finished["error"] = outcome->error->message;
   if (outcome->sandbox) finished["sandbox"] = outcome->sandbox->ToJson();
   run.log.Add(0, "run.finished", std::move(finished));
@@ -398,12 +417,14 @@ void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
 
 Result<Plan> Engine::Impl::DryRun(const Request& request) {
   DOSSIER_ASSIGN_OR_RETURN(PromptBook prompts, Prompts(request));
+  DOSSIER_RETURN_IF_ERROR(ReadUserSections(request, /*cancel=*/{}, &prompts));
   model::Ledger ledger(MakeLimits(request.limits, *options_.clock), options_.clock);
   class Nobody final : public EventSink {
     void OnEvent(const store::Event&) override {}
   } nobody;
   RunLog log(nullptr, nobody, options_.clock);
-  RunState run = MakeState(request, std::move(prompts), ledger, log, /*cancel=*/{});
+  driver::Caller caller(ledger, options_.clock);
+  RunState run = MakeState(request, std::move(prompts), ledger, log, caller, /*cancel=*/{});
   DOSSIER_RETURN_IF_ERROR(ShowMemory(run, RunMemory::Writes::kNo));
   DOSSIER_ASSIGN_OR_RETURN(const ModeDecision decision, DecideMode(run));
   Plan plan{.mode = decision.mode,

@@ -30,16 +30,13 @@
 #include "base/clock.h"
 #include "base/json/json.h"
 #include "base/result.h"
-#include "memory/consolidate/pressure.h"
-#include "memory/consolidate/summarizer.h"
-#include "memory/store/store.h"
-#include "memory/transfer/call_log.h"
-#include "model/catalog/catalog.h"
-#include "model/client/gate.h"
+#include "driver/bound_model.h"
+#include "driver/memory_port.h"
+#include "driver/section_reader.h"
+#include "model/client/ledger.h"
 #include "sandbox/session/session.h"
 #include "store/journal.h"
 #include "store/memo.h"
-#include "tokens/counter/counter.h"
 
 namespace dossier::ask {
 
@@ -81,15 +78,6 @@ struct Limits {
   std::optional<std::size_t> output_chars;  // code points a block; unset: see RunState
 };
 
-// The memory that a run reads and writes.
-struct AskMemory {
-  std::shared_ptr<memory::Store> store;  // null: off
-  std::string branch = std::string(memory::kRootBranch);
-  std::shared_ptr<const memory::CallLog> calls;           // null: not logged
-  std::optional<memory::PressureLevel> consolidate_from;  // unset: never by itself
-  memory::Summarizer summarizer;                          // of consolidation
-};
-
 struct Request {
   std::string question;
   std::shared_ptr<const ContextSet> context;
@@ -105,13 +93,11 @@ struct Request {
   sandbox::Limits cell;
   std::uint64_t context_string_max = 2ull << 30;  // bytes
   std::optional<double> temperature;              // unset: 0.2 small, the provider's own otherwise
-  model::Sampling sampling;                       // what else the caller sets
-  std::optional<std::int64_t> sub_max_output;    // tokens of a sub-call's reply; unset: the model's
-  Millis deadline{300'000}, idle_limit{60'000};  // of one model request
+  std::optional<std::int64_t> sub_max_output;  // tokens of a sub-call's reply; unset: the model's
   std::uint64_t seed = 0;
   enum class Seed { kDrawn, kGiven } seed_from = Seed::kDrawn;  // given: replies can be repeated
   JsonArray argv;                                               // for the journal
-  AskMemory memory;
+  driver::MemoryUse memory;
 };
 
 struct LimitHit {
@@ -144,16 +130,6 @@ struct Compacted {
   std::size_t messages_cut = 0;        // of those a summary was made of
 
   JsonObject ToJson() const;
-};
-
-// One model as the engine uses it.
-struct BoundModel {
-  std::string name;    // as the provider knows it
-  std::string origin;  // who answers: provider and address, or the hash of a script
-  model::Entry entry;
-  std::shared_ptr<const tokens::Counter> counter;
-  std::shared_ptr<model::Gate> gate;
-  enum class Stops { kHonoured, kIgnored } stops = Stops::kHonoured;
 };
 
 struct Outcome {
@@ -190,12 +166,13 @@ class EventSink {
 };
 
 struct EngineOptions {
-  BoundModel root, sub;
+  driver::BoundModel root, sub;
   std::shared_ptr<sandbox::Pool> pool;  // made when the first recursive run needs it, if null
   sandbox::PoolOptions pool_options;
   std::shared_ptr<store::Journal> journal;
   std::shared_ptr<const store::Memo> replies;  // of sub-calls asked before; null: none is kept
   assembly::AssetFolders folders;
+  driver::SectionMakers makers;        // of sections that a user's layouts add
   std::shared_ptr<const Clock> clock;  // unset: the system's
   std::string version = "0.1.0";
 };

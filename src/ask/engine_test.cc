@@ -68,7 +68,7 @@ class EngineTest : public ::testing::Test {
 
   // `rules`: YAML as in docs/formats/scripts.md.
   EngineOptions Options(std::string_view rules) {
-    BoundModel model{.name = "scripted", .origin = "test"};
+    driver::BoundModel model{.name = "scripted", .origin = "test"};
     model.entry.capability.window = 32'768;
     model.entry.capability.max_output = 1'024;
     model.counter = *tokens::MakeEstimator({.bytes_per_token = 4, .margin = 0});
@@ -275,8 +275,8 @@ TEST_F(EngineTest, TheLedgerHoldsForRepliesOfAllKinds) {  // REC-55
           " {purpose: subcall, usage: {input: 100, output: 5}, reply: b}]");
   EXPECT_EQ(outcome.text, "bb");
   EXPECT_EQ(outcome.usage.calls, 3);
-  EXPECT_EQ(outcome.usage.tokens_input, 210);
-  EXPECT_EQ(outcome.usage.tokens_output, 11);
+  EXPECT_EQ(outcome.usage.spent.total.input, 210);
+  EXPECT_EQ(outcome.usage.spent.total.output, 11);
 }
 
 TEST_F(EngineTest, ASubCallAskedBeforeIsNotAskedAgain) {  // REC-50

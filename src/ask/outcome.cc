@@ -93,6 +93,7 @@ int Outcome::exit_code() const {
 
 Json Outcome::ToJson() const {
   const model::LedgerUse& use = usage;
+  const model::Usage& spent = use.spent.total;
   JsonObject object{
       {"schema", "dossier.ask/1"},
       {"run", run},
@@ -105,11 +106,13 @@ Json Outcome::ToJson() const {
       {"turns", turns},
       {"calls",
        JsonObject{{"sent", use.calls}, {"cached", use.cached_calls}, {"failed", use.failed_calls}}},
-      {"tokens", JsonObject{{"input", use.tokens_input},
-                            {"output", use.tokens_output},
-                            {"cached", use.tokens_cached},
-                            {"estimated", use.estimated}}},
-      {"cost_usd", use.nano_usd ? Json(static_cast<double>(*use.nano_usd) / 1e9) : Json(nullptr)},
+      {"tokens", JsonObject{{"input", spent.input},
+                            {"output", spent.output},
+                            {"cached", spent.cached},
+                            {"cache_write", spent.cache_write},
+                            {"estimated", spent.estimated}}},
+      {"cost_usd",
+       spent.cost_nano_usd ? Json(static_cast<double>(*spent.cost_nano_usd) / 1e9) : Json(nullptr)},
       {"seconds", static_cast<double>(elapsed.count()) / 1000},
       {"coverage", JsonObject{{"read_by_models", evidence.read_by_models},
                               {"read_by_code", evidence.read_by_code}}},

@@ -29,11 +29,13 @@ Step StepOf(int stage) { return static_cast<Step>(static_cast<int>(Step::kStage1
 std::string OfWholeRun(const RunConfig& config, const RunSpend& spent, const std::string& message) {
   constexpr std::string_view kNotFitting = "used, and the next request needs more";
   if (config.max_tokens && message.starts_with("tokens:")) {
-    return fmt::format("tokens: {} of {} {}", GroupDigits(static_cast<std::uint64_t>(spent.tokens)),
+    return fmt::format("tokens: {} of {} {}",
+                       GroupDigits(static_cast<std::uint64_t>(spent.usage.tokens())),
                        GroupDigits(static_cast<std::uint64_t>(*config.max_tokens)), kNotFitting);
   }
-  if (config.max_cost_usd && spent.nano_usd && message.starts_with("cost:")) {
-    return fmt::format("cost: {} of {} USD {}", UsdText(static_cast<double>(*spent.nano_usd) / 1e9),
+  if (config.max_cost_usd && spent.usage.total.cost_nano_usd && message.starts_with("cost:")) {
+    return fmt::format("cost: {} of {} USD {}",
+                       UsdText(static_cast<double>(*spent.usage.total.cost_nano_usd) / 1e9),
                        UsdText(*config.max_cost_usd), kNotFitting);
   }
   return message;

@@ -48,9 +48,10 @@ struct RunOrder {
   enum class Skip : std::uint8_t { kPlots, kCitations, kWriteup, kReview };
   std::vector<Skip> skip;
 
-  OpenRoleModel open_model;
+  driver::OpenModel open_model;
   BackendFactory backend;
   assembly::AssetFolders assets;
+  driver::SectionMakers makers;  // of sections that a user's layouts add
   std::shared_ptr<const Clock> clock;
   std::string memory_store;              // --memory; "": memory/memory.sqlite of the folder
   std::string resources_path;            // of the file, for messages and relative paths

@@ -108,7 +108,7 @@ TEST(RunTest, WhatEveryCallTookIsInItsNode) {  // FLT-67
   for (const StageResults& stage : history->results.stages) {
     for (const Node& node : stage.tree.nodes) {
       EXPECT_EQ(node.usage.calls, calls[node.id]) << NodeKindName(node.kind);
-      EXPECT_EQ(node.usage.cost_nano_usd, 1000 * calls[node.id]);
+      EXPECT_EQ(node.usage.total.cost_nano_usd, 1000 * calls[node.id]);
       const Json file = *ParseJson(rig.File("nodes/" + node.id + "/node.json"));
       EXPECT_EQ(FindInt(*Find(file, "usage"), "calls"), calls[node.id])
           << NodeKindName(node.kind) << " " << stage.name;
@@ -116,7 +116,7 @@ TEST(RunTest, WhatEveryCallTookIsInItsNode) {  // FLT-67
     }
   }
   EXPECT_EQ(told, all);
-  EXPECT_EQ(history->spend.calls, all);
+  EXPECT_EQ(history->spend.usage.calls, all);
 }
 
 TEST(RunTest, APaperThatNobodyWroteFailsTheRunAndCanBeAskedForAgain) {  // FLT-62

@@ -8,6 +8,7 @@
 #include "agents/engine/deadline.h"
 #include "agents/git/state_folder.h"
 #include "base/text/utf8.h"
+#include "driver/caller.h"
 
 namespace dossier::agents {
 namespace {
@@ -27,23 +28,6 @@ Turn ResultTurn(const model::ToolCall& call, std::string text) {
                       .text = std::move(text),
                       .call_id = call.id,
                       .tool_name = call.name}}};
-}
-
-void AddUsage(const model::Usage& more, std::optional<model::Usage>* sum) {
-  if (!*sum) {
-    *sum = more;
-    return;
-  }
-  model::Usage& all = **sum;
-  all.input += more.input;
-  all.output += more.output;
-  all.cached += more.cached;
-  all.estimated |= more.estimated;
-  if (all.cost_nano_usd && more.cost_nano_usd) {
-    *all.cost_nano_usd += *more.cost_nano_usd;
-  } else {
-    all.cost_nano_usd.reset();
-  }
 }
 
 // One text on one line, so that nothing a model says stands alone on a line of the transcript.
@@ -68,7 +52,8 @@ class Loop {
                 .environment = spec.environment},
                files_),
         specs_(tools_.Specs()),
-        deadline_(cancel, job.time_limit, "time is up") {}
+        deadline_(cancel, job.time_limit, "time is up"),
+        caller_(*spec.ledger, SystemClock()) {}
 
   Result<EngineOutcome> Run() {
     const auto started = SystemClock()->Now();
@@ -111,23 +96,18 @@ class Loop {
         const assembly::Assembled prompt,
         job_.prompt->Messages({spec_.model.entry.capability, spec_.model.counter}, turns_, specs_));
     if (turn == 1) DOSSIER_RETURN_IF_ERROR(KeepPrompt(prompt.messages));
-    model::Request request{.model = spec_.model.name,
-                           .messages = prompt.messages,
-                           .sampling = spec_.model.sampling,
-                           .purpose = model::Purpose::kRoot,
-                           .path = fmt::format("{}.{}", job_.task, RoleName(job_.role)),
-                           .turn = turn,
-                           .deadline = spec_.model.deadline,
-                           .idle_limit = spec_.model.idle_limit};
-    request.estimated_tokens = prompt.tokens;
-    auto reply = spec_.model.gate->Complete(std::move(request), *spec_.ledger,
-                                            model::Stage::kNormal, deadline_.token());
-    if (reply) {
-      AddUsage(reply->usage, &outcome_.usage);
-      for (const std::string& warning : reply->warnings) outcome_.warnings.push_back(warning);
+    model::Request request = driver::RequestTo(spec_.model, prompt, model::Purpose::kRoot);
+    request.path = fmt::format("{}.{}", job_.task, RoleName(job_.role));
+    request.turn = turn;
+    driver::Called called = caller_.Ask(spec_.model, std::move(request), {}, deadline_.token());
+    if (called.reply) {
+      outcome_.usage = caller_.usage();
+      for (const std::string& warning : called.reply->warnings) {
+        outcome_.warnings.push_back(warning);
+      }
       if (spec_.spent) spec_.spent();
     }
-    return reply;
+    return std::move(called.reply);
   }
 
   Status KeepPrompt(const assembly::Messages& messages) {
@@ -196,6 +176,7 @@ class Loop {
   AgentTools tools_;
   const std::vector<assembly::ToolSpec> specs_;
   Deadline deadline_;
+  driver::Caller caller_;
   std::vector<Turn> turns_;
   EngineOutcome outcome_;
   Status noted_;

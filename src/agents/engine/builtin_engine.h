@@ -13,34 +13,21 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "agents/engine/engine.h"
-#include "model/catalog/catalog.h"
-#include "model/client/gate.h"
+#include "driver/bound_model.h"
 #include "model/client/ledger.h"
-#include "tokens/counter/counter.h"
 
 namespace dossier::agents {
 
 inline constexpr std::int64_t kMaxTurns = 40;
 inline constexpr int kMaxTurnsWithoutCall = 2;
 
-// A model, connected.
-struct LoopModel {
-  std::string name;  // as the provider knows it
-  model::Entry entry;
-  std::shared_ptr<const tokens::Counter> counter;
-  std::shared_ptr<model::Gate> gate;
-  model::Sampling sampling;
-  Millis deadline{300'000}, idle_limit{60'000};  // of one request
-};
-
 struct BuiltinEngineSpec {
-  LoopModel model;
+  driver::BoundModel model;
   model::Ledger* ledger = nullptr;                 // of the whole run; outlives the engine
   std::function<void()> spent;                     // called after each reply; may be empty
   std::vector<std::vector<std::string>> commands;  // prefixes of argv for the tool `run`

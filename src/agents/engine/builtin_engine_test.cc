@@ -76,7 +76,7 @@ TEST_F(BuiltinEngineTest, AModelWritesAndFinishes) {  // REP-54, A32
   EXPECT_TRUE(outcome->good()) << outcome->reason;
   EXPECT_EQ(*ReadFile(root_ + "/src/a"), "x\n");
   ASSERT_TRUE(outcome->usage);
-  EXPECT_GT(outcome->usage->input, 0);
+  EXPECT_GT(outcome->usage->total.input, 0);
   EXPECT_THAT(Out(), HasSubstr("turn 1: write_file"));
   EXPECT_THAT(Out(), HasSubstr("there is no tool no_such"));
   EXPECT_THAT(Out(), HasSubstr("summary: all done"));

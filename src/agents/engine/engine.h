@@ -28,7 +28,7 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/result.h"
-#include "model/client/client.h"
+#include "model/client/usage_sum.h"
 #include "tokens/counter/counter.h"
 
 namespace dossier::agents {
@@ -73,8 +73,8 @@ struct EngineOutcome {
   int exit_code = -1;
   int signal = 0;
   CappedOutput out, err;
-  std::optional<model::Usage> usage;  // unset: unknown, as of every program
-  std::string reason;                 // in words, of an end that is not good
+  std::optional<model::UsageSum> usage;  // unset: unknown, as of every program
+  std::string reason;                    // in words, of an end that is not good
   std::vector<std::string> warnings;
   Millis took{0};
 

@@ -25,6 +25,8 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "driver/bound_model.h"
+#include "driver/section_reader.h"
 #include "sources/header/agents_config.h"
 #include "store/journal.h"
 
@@ -37,9 +39,10 @@ struct RunPorts {
   std::vector<std::string> environment;  // "NAME=value" of the process
   sources::AgentsConfig agents;
   // Connects the model of a built-in engine; "default" is the one that nothing names.
-  std::function<Result<LoopModel>(const std::string& name)> open_model;
+  driver::OpenModel open_model;
   std::string journal_folder;
   assembly::AssetFolders assets;
+  driver::SectionMakers makers;                    // of sections that a user's layouts add
   std::function<void(const store::Event&)> watch;  // may be empty
   std::function<void(std::string_view)> warn;      // sentences for people; may be empty
   CancelToken cancel;

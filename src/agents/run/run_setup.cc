@@ -249,6 +249,7 @@ Status RunSetup::PreparePrompts() {
   prompts_.source = source_.get();
   prompts_.clock = ports_.clock;
   prompts_.folders = ports_.assets;
+  prompts_.makers = ports_.makers;
   DOSSIER_ASSIGN_OR_RETURN(prompts_.boundary, Boundary(ground_.state));
   if (!policy_.file.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(prompts_.policy,
@@ -276,7 +277,7 @@ Result<RoleEngine> RunSetup::MakeEngine(const std::string& name, RunBudget& budg
   const sources::AgentEngine& config = *ports_.agents.FindEngine(name);
   RoleEngine made{.config = &config};
   if (config.builtin) {
-    DOSSIER_ASSIGN_OR_RETURN(LoopModel model, ports_.open_model(config.model));
+    DOSSIER_ASSIGN_OR_RETURN(driver::BoundModel model, ports_.open_model(config.model));
     engines_.push_back(std::make_unique<BuiltinEngine>(
         BuiltinEngineSpec{.model = std::move(model),
                           .ledger = &budget.ledger(),

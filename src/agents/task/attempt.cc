@@ -174,14 +174,7 @@ void Attempt::Count(const EngineOutcome& outcome) {
   if (first) {
     result_.usage = outcome.usage;
   } else if (result_.usage && outcome.usage) {
-    result_.usage->input += outcome.usage->input;
-    result_.usage->output += outcome.usage->output;
-    result_.usage->cached += outcome.usage->cached;
-    if (result_.usage->cost_nano_usd && outcome.usage->cost_nano_usd) {
-      *result_.usage->cost_nano_usd += *outcome.usage->cost_nano_usd;
-    } else {
-      result_.usage->cost_nano_usd.reset();
-    }
+    result_.usage->Add(*outcome.usage);
   } else {
     result_.usage.reset();
   }

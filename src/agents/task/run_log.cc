@@ -80,13 +80,11 @@ Result<std::unique_ptr<RunLog>> RunLog::Start(RunLogPlaces places, JsonObject da
     }
   }
   DOSSIER_ASSIGN_OR_RETURN(
-      log->journal_,
+      auto journal,
       store::Journal::Open(log->places_.journal_folder,
                            {.clock = stamp, .make_id = [run = log->run_] { return run; }}));
-  DOSSIER_RETURN_IF_ERROR(log->Clean(&data));
-  DOSSIER_RETURN_IF_ERROR(log->journal_->StartRun(data));
-  log->seq_ = 1;
-  DOSSIER_RETURN_IF_ERROR(log->WriteLine({log->run_, 1, time, 0, "run.started", std::move(data)}));
+  log->Open(std::move(journal));
+  DOSSIER_RETURN_IF_ERROR(log->log_->Start(log->WithoutSecrets(std::move(data))));
   return log;
 }
 
@@ -95,33 +93,43 @@ Result<std::unique_ptr<RunLog>> RunLog::Reopen(RunLogPlaces places, std::string_
   auto stamp = std::make_shared<StampClock>();
   std::unique_ptr<RunLog> log(new RunLog(std::move(places), stamp));
   DOSSIER_RETURN_IF_ERROR(MakeFolders(log->places_.runs_folder, 0700));
-  DOSSIER_ASSIGN_OR_RETURN(log->journal_,
+  DOSSIER_ASSIGN_OR_RETURN(auto journal,
                            store::Journal::Open(log->places_.journal_folder, {.clock = stamp}));
+  log->Open(std::move(journal));
   log->run_ = run;
   log->path_ = LogPath(log->places_.runs_folder, run);
   DOSSIER_RETURN_IF_ERROR(RepairLog(*log->journal_, run, log->path_));
   DOSSIER_ASSIGN_OR_RETURN(*events, log->journal_->Events(run));
-  log->seq_ = events->back().seq;
+  log->log_->Resume(log->run_, events->back().seq);
   log->file_ = UniqueFd(open(log->path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (!log->file_.valid()) return MakeErrnoError(errno, log->path_);
   return log;
 }
 
-Status RunLog::Clean(JsonObject* data) {
-  for (auto& entry : *data) HideIn(places_.secrets, &entry.value());
-  return store::CleanEventData(*data, store::Journal::kInlineLimit, journal_->content());
+// The line is written once the journal has the event, as the journal has it.
+void RunLog::Open(std::unique_ptr<store::Journal> journal) {
+  journal_ = std::move(journal);
+  log_.emplace(
+      driver::RunLogSetting{.journal = journal_,
+                            .clock = stamp_,
+                            .watch = [this](const store::Event& event) { return WriteLine(event); },
+                            .failure = driver::RunLogSetting::Failure::kEnds,
+                            .seen = driver::RunLogSetting::Seen::kAsKept});
+}
+
+JsonObject RunLog::WithoutSecrets(JsonObject data) const {
+  for (auto& entry : data) HideIn(places_.secrets, &entry.value());
+  return data;
 }
 
 Status RunLog::Add(std::string_view event, std::string_view task, JsonObject data) {
   JsonObject whole;
   if (!task.empty()) whole["task-id"] = task;
   for (auto& [key, value] : data) whole.emplace(key, std::move(value));
+  whole = WithoutSecrets(std::move(whole));
   const std::lock_guard lock(mutex_);
-  DOSSIER_RETURN_IF_ERROR(Clean(&whole));
   stamp_->Set(places_.clock->WallNow());
-  DOSSIER_RETURN_IF_ERROR(journal_->Append(run_, 0, event, whole));
-  return WriteLine(
-      {run_, ++seq_, FormatTime(stamp_->WallNow()), 0, std::string(event), std::move(whole)});
+  return log_->Add(event, std::move(whole));
 }
 
 Status RunLog::WriteLine(const store::Event& event) {

@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@
 #include "base/files/file.h"
 #include "base/json/json.h"
 #include "base/result.h"
+#include "driver/run_log.h"
 #include "store/journal.h"
 
 namespace dossier::agents {
@@ -65,16 +67,17 @@ class RunLog {
   RunLog(RunLogPlaces places, std::shared_ptr<StampClock> stamp)
       : places_(std::move(places)), stamp_(std::move(stamp)) {}
 
-  Status Clean(JsonObject* data);
+  void Open(std::unique_ptr<store::Journal> journal);
+  JsonObject WithoutSecrets(JsonObject data) const;
   Status WriteLine(const store::Event& event);
 
   const RunLogPlaces places_;
   const std::shared_ptr<StampClock> stamp_;
-  std::unique_ptr<store::Journal> journal_;
-  std::mutex mutex_;
+  std::shared_ptr<store::Journal> journal_;
+  std::optional<driver::RunLog> log_;
+  std::mutex mutex_;  // an event has the time that was stamped for it
   std::string run_, path_;
   UniqueFd file_;
-  std::int64_t seq_ = 0;
 };
 
 // The log of `run` as the journal has it, written to `path` unless that has it already. Returns

@@ -51,13 +51,15 @@ std::string ViolationsText(const std::vector<Violation>& violations) {
   return text;
 }
 
-Json UsageToJson(const std::optional<model::Usage>& usage) {
+Json UsageToJson(const std::optional<model::UsageSum>& usage) {
   if (!usage) return nullptr;
+  const model::Usage& total = usage->total;
   Json cost = nullptr;
-  if (usage->cost_nano_usd) cost = static_cast<double>(*usage->cost_nano_usd) / 1e9;
-  return JsonObject{{"input", usage->input},
-                    {"output", usage->output},
-                    {"cached", usage->cached},
+  if (total.cost_nano_usd) cost = static_cast<double>(*total.cost_nano_usd) / 1e9;
+  return JsonObject{{"input", total.input},
+                    {"output", total.output},
+                    {"cached", total.cached},
+                    {"cache_write", total.cache_write},
                     {"cost_usd", std::move(cost)}};
 }
 

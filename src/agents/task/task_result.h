@@ -16,7 +16,7 @@
 #include "agents/git/violation.h"
 #include "agents/task/task_status.h"
 #include "base/json/json.h"
-#include "model/client/client.h"
+#include "model/client/usage_sum.h"
 
 namespace dossier::agents {
 
@@ -34,7 +34,7 @@ struct TaskResult {
   std::string digest;                    // TaskDigest
   std::int64_t attempts = 0;
   double seconds = 0;
-  std::optional<model::Usage> usage;  // unset: unknown
+  std::optional<model::UsageSum> usage;  // unset: unknown
   std::vector<std::string> moved_branches;
   std::int64_t timestamp = 0;  // ms since 1970
 };
@@ -48,7 +48,7 @@ JsonObject PolicyToJson(const std::vector<Violation>& violations);
 std::string ViolationsText(const std::vector<Violation>& violations);
 
 // {"input", "output", "cached", "cost_usd"}; null if unknown.
-Json UsageToJson(const std::optional<model::Usage>& usage);
+Json UsageToJson(const std::optional<model::UsageSum>& usage);
 
 }  // namespace dossier::agents
 

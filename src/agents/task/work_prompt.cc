@@ -42,12 +42,22 @@ Result<sources::AgentPrompt> WorkPrompt::Assemble(const assembly::Capability& ca
   input.patch = content_.patch;
   input.checks = content_.checks;
   input.feedback = content_.feedback;
-  return sources::AssembleAgentPrompt(
-      input, {.folders = setting_.folders,
-              .budget = {},
-              .capability = capability,
-              .counter = std::move(counter),
-              .options = {.variables = {}, .boundary = setting_.boundary}});
+  const auto own_sections =
+      [&](const assembly::Layout& layout) -> Result<std::vector<assembly::Section>> {
+    DOSSIER_ASSIGN_OR_RETURN(
+        driver::UserSections own,
+        driver::ReadUserSections(layout, {.makers = setting_.makers,
+                                          .values = {{"question", content_.task->summary}},
+                                          .counter = counter}));
+    return std::move(own.sections);
+  };
+  return sources::AssembleAgentPrompt(input,
+                                      {.folders = setting_.folders,
+                                       .budget = {},
+                                       .capability = capability,
+                                       .counter = counter,
+                                       .options = {.variables = {}, .boundary = setting_.boundary},
+                                       .more = own_sections});
 }
 
 Result<sources::AgentPrompt> WorkPrompt::ForProgram() const {

@@ -16,6 +16,7 @@
 #include "agents/engine/engine.h"
 #include "assembly/layout/layout.h"
 #include "base/clock.h"
+#include "driver/section_reader.h"
 #include "sources/header/agent_prompt.h"
 #include "sources/header/header_source.h"
 
@@ -26,6 +27,7 @@ struct PromptSetting {
   sources::HeaderSource* source = nullptr;
   std::shared_ptr<const Clock> clock;
   assembly::AssetFolders folders;
+  driver::SectionMakers makers;                             // of sections that a user's layouts add
   std::string boundary;                                     // 32 hex digits
   std::string policy;                                       // text of the policy file
   std::optional<sources::CustomPrompt> engineer, reviewer;  // the repository's own

@@ -120,7 +120,7 @@ void CallLoop::KeepClosing() {
 void CallLoop::KeepClosingTokens(const assembly::Assembled& empty,
                                  model::FinishReserve* keep) const {
   const model::LedgerLimits& limits = run_.ledger.limits();
-  const BoundModel& root = run_.options.root;
+  const driver::BoundModel& root = run_.options.root;
   const std::int64_t prompt = root.gate->MostInput(empty.tokens);
   const auto keep_of = [&](std::int64_t limit, const model::TokenPrice& price) {
     const std::int64_t least = prompt * price.input + kClosingReply * price.output;
@@ -160,7 +160,7 @@ Result<assembly::Assembled> CallLoop::ClosingPrompt(const std::string& reason) {
       room_.Assemble(
           "extract", values,
           {.turn = turn_, .attempt = attempt_, .summaries = PromptRoom::For::Summaries::kNo}));
-  const BoundModel& root = run_.options.root;
+  const driver::BoundModel& root = run_.options.root;
   const std::int64_t room = ClosingRoom(prompt), most = root.gate->MostInput(prompt.tokens);
   if (most <= room) return prompt;
   // The oldest turns and the ends of outputs go, as for a small window. A share of the room is for

@@ -24,7 +24,7 @@ GateContext MakeGateContext(const RunState& run, const Metadata& metadata) {
 }
 
 TranscriptStyle MakeTranscriptStyle(const RunState& run) {
-  const BoundModel& root = run.options.root;
+  const driver::BoundModel& root = run.options.root;
   return {.counter = *root.counter,
           .tokens_per_message = root.entry.capability.tokens_per_message,
           .summary_tokens = SummaryTokens(root.entry.capability.window),

@@ -63,7 +63,7 @@ Result<assembly::Assembled> PromptRoom::Try(
 // Nothing if the prompt is small enough.
 std::optional<PromptRoom::Need> PromptRoom::Wanted(const assembly::Assembled& prompt,
                                                    const HistoryUse& use) const {
-  const BoundModel& root = run_.options.root;
+  const driver::BoundModel& root = run_.options.root;
   const double window = static_cast<double>(root.entry.capability.window);
   const double margin = root.counter->margin();
   const double start = run_.request.compact_at;
@@ -130,7 +130,7 @@ Result<assembly::Assembled> PromptRoom::SummaryPrompt(const assembly::Compaction
 // What the model makes of the turns; empty if it fails: the work goes on without a summary.
 Result<std::string> PromptRoom::Summary(const assembly::CompactionPlan& plan, const For& what,
                                         std::size_t* messages_cut) {
-  const BoundModel& root = run_.options.root;
+  const driver::BoundModel& root = run_.options.root;
   const std::int64_t most = SummaryTokens(root.entry.capability.window);
   const auto failed = [&](std::string_view why) {
     run_.log.Warn(0, "summary_failed", Json(why));

@@ -24,22 +24,19 @@ std::optional<double> Temperature(const RunState& run, int attempt) {
 // Tokens that the reply may have.
 std::int64_t OutputOf(const RunState& run, const RootRequest& about) {
   if (about.max_output) return *about.max_output;
-  return run.request.sampling.max_output.value_or(run.reserve_output());
+  return run.options.root.sampling.max_output.value_or(run.reserve_output());
 }
 
 model::Request MakeRequest(const RunState& run, const assembly::Assembled& prompt,
                            const RootRequest& about) {
-  model::Request request;
-  const BoundModel& root = run.options.root;
-  request.model = root.name;
-  request.messages = prompt.messages;
-  request.sampling = run.request.sampling;
+  const driver::BoundModel& root = run.options.root;
+  model::Request request = driver::RequestTo(root, prompt, about.purpose);
   request.sampling.max_output = OutputOf(run, about);
   if (const auto temperature = Temperature(run, about.attempt)) {
     request.sampling.temperature = temperature;
   }
   if (run.policy.stops_behind_code && about.purpose == model::Purpose::kRoot &&
-      root.stops == BoundModel::Stops::kHonoured) {
+      root.stops == driver::BoundModel::Stops::kHonoured) {
     request.sampling.stop.emplace_back(kBehindCode);
   }
   if (about.temperature) request.sampling.temperature = about.temperature;
@@ -48,42 +45,28 @@ model::Request MakeRequest(const RunState& run, const assembly::Assembled& promp
     request.sampling.seed = run.request.seed + static_cast<std::uint64_t>(about.turn);
   }
   if (root.entry.grammar) request.sampling.grammar = about.grammar;
-  request.purpose = about.purpose;
   request.turn = about.turn;
-  request.deadline = run.request.deadline;
-  request.idle_limit = run.request.idle_limit;
-  request.estimated_tokens = prompt.tokens;
   return request;
 }
 
-// Sends it. A model that writes the same line for ever is stopped; what it wrote so far is its
-// reply.
-Result<model::Reply> Complete(RunState& run, model::Request request, model::Stage stage) {
-  CancelSource stop(run.cancel);
-  std::string so_far;
-  bool stuck = false;
-  memory::BlockFilter filter;
-  const auto show = [&](const std::string& text) {
-    if (!text.empty()) run.log.Delta(text);
-  };
-  auto reply = run.options.root.gate->Complete(
-      std::move(request), run.ledger, stage, stop.token(), [&](std::string_view delta) {
-        show(filter.Push(delta));
-        so_far += delta;
-        if (run.policy.repeats_itself && !stuck && delta.find('\n') != std::string_view::npos &&
-            RepeatsLine(so_far)) {
-          stuck = true;
-          stop.Cancel("the reply repeats itself");
-        }
-      });
-  show(filter.Finish());
-  if (!reply && stuck && !run.cancel.cancelled()) {
-    return model::Reply{.text = so_far, .finish = model::Finish::kLength};
-  }
-  return reply;
+void LogRequest(RunState& run, const RootRequest& about, const assembly::Assembled& prompt) {
+  run.log.Add(0, "request.sent",
+              {{"purpose", model::PurposeName(about.purpose)},
+               {"turn", about.turn},
+               {"model", run.options.root.name},
+               {"messages", run.log.Messages(prompt.messages)},
+               {"tokens", prompt.tokens}});
 }
 
-void LogReply(RunState& run, const RootRequest& about, const model::Reply& reply, std::int64_t ms) {
+void LogReply(RunState& run, const RootRequest& about, const driver::Called& called) {
+  if (!called.reply) {
+    return run.log.Add(0, "request.failed",
+                       {{"turn", about.turn},
+                        {"kind", ErrorName(called.reply.error().code)},
+                        {"message", called.reply.error().message},
+                        {"ms", called.took.count()}});
+  }
+  const model::Reply& reply = *called.reply;
   run.log.Add(0, "reply.received",
               {{"purpose", model::PurposeName(about.purpose)},
                {"turn", about.turn},
@@ -92,8 +75,9 @@ void LogReply(RunState& run, const RootRequest& about, const model::Reply& reply
                {"input", reply.usage.input},
                {"output", reply.usage.output},
                {"cached", reply.usage.cached},
+               {"cache_write", reply.usage.cache_write},
                {"attempts", reply.attempts},
-               {"ms", ms}});
+               {"ms", called.took.count()}});
   for (const std::string& warning : reply.warnings) run.log.Warn(0, "model", Json(warning));
 }
 
@@ -112,27 +96,31 @@ void RemoveMemoryBlocks(RunState& run, model::Reply* reply) {
 
 Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
                              const RootRequest& about) {
-  run.log.Add(0, "request.sent",
-              {{"purpose", model::PurposeName(about.purpose)},
-               {"turn", about.turn},
-               {"model", run.options.root.name},
-               {"messages", run.log.Messages(prompt.messages)},
-               {"tokens", prompt.tokens}});
-  const auto started = run.options.clock->Now();
-  auto reply = Complete(run, MakeRequest(run, prompt, about), about.stage);
-  const std::int64_t ms =
-      std::chrono::duration_cast<Millis>(run.options.clock->Now() - started).count();
-  if (reply) {
-    LogReply(run, about, *reply, ms);
-    RemoveMemoryBlocks(run, &*reply);
-  } else {
-    run.log.Add(0, "request.failed",
-                {{"turn", about.turn},
-                 {"kind", ErrorName(reply.error().code)},
-                 {"message", reply.error().message},
-                 {"ms", ms}});
+  CancelSource stop(run.cancel);
+  bool stuck = false;
+  memory::BlockFilter filter;
+  const auto show = [&](const std::string& text) {
+    if (!text.empty()) run.log.Delta(text);
+  };
+  LogRequest(run, about, prompt);
+  const driver::CallHooks hooks{.on_delta = [&](std::string_view delta, std::string_view so_far) {
+    show(filter.Push(delta));
+    if (run.policy.repeats_itself && !stuck && delta.find('\n') != std::string_view::npos &&
+        RepeatsLine(so_far)) {
+      stuck = true;
+      stop.Cancel("the reply repeats itself");
+    }
+  }};
+  driver::Called called = run.caller.Ask(run.options.root, MakeRequest(run, prompt, about), hooks,
+                                         stop.token(), about.stage);
+  show(filter.Finish());
+  // A model that writes the same line for ever was stopped: what it wrote so far is its reply.
+  if (!called.reply && stuck && !run.cancel.cancelled()) {
+    called.reply = model::Reply{.text = called.partial, .finish = model::Finish::kLength};
   }
-  return reply;
+  LogReply(run, about, called);
+  if (called.reply) RemoveMemoryBlocks(run, &*called.reply);
+  return std::move(called.reply);
 }
 
 Result<model::Reply> AskAgain(RunState& run, const assembly::Assembled& prompt, RootRequest about,

@@ -84,7 +84,23 @@ Result<PromptBook> PromptBook::Load(const PromptStyle& style,
   return book;
 }
 
-Result<assembly::Assembled> PromptBook::Assemble(std::string_view layout, const BoundModel& model,
+Result<std::vector<std::string>> PromptBook::ReadUserSections(
+    const driver::SectionSources& sources) {
+  std::vector<std::string> warnings;
+  JsonObject hashes;
+  for (const auto& [role, layout] : layouts_) {
+    DOSSIER_ASSIGN_OR_RETURN(driver::UserSections own, driver::ReadUserSections(layout, sources));
+    warnings.insert(warnings.end(), own.warnings.begin(), own.warnings.end());
+    if (own.sections.empty()) continue;
+    hashes[layout.name] = own.Hashes();
+    user_sections_[role] = std::move(own);
+  }
+  if (!hashes.empty()) manifest_["sections"] = std::move(hashes);
+  return warnings;
+}
+
+Result<assembly::Assembled> PromptBook::Assemble(std::string_view layout,
+                                                 const driver::BoundModel& model,
                                                  const std::map<std::string, std::string>& values,
                                                  const std::vector<assembly::Section>& sections,
                                                  std::string_view boundary,
@@ -95,7 +111,10 @@ Result<assembly::Assembled> PromptBook::Assemble(std::string_view layout, const 
   }
   assembly::Budget budget;
   budget.reserve_output = reserve_output;
-  return assembly::Assemble(found->second, sections, budget, model.entry.capability, *model.counter,
+  const auto own = user_sections_.find(layout);
+  return assembly::Assemble(found->second,
+                            own == user_sections_.end() ? sections : own->second.With(sections),
+                            budget, model.entry.capability, *model.counter,
                             {.variables = values,
                              .boundary = std::string(boundary),
                              .more_room = assembly::AssembleOptions::MoreRoom::kLargerModel});

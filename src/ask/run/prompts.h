@@ -16,6 +16,7 @@
 #include "ask/engine.h"
 #include "assembly/assemble.h"
 #include "base/result.h"
+#include "driver/section_reader.h"
 
 namespace dossier::ask {
 
@@ -28,10 +29,13 @@ struct PromptStyle {
 class PromptBook {
  public:
   static Result<PromptBook> Load(const PromptStyle& style, const assembly::AssetFolders& folders);
+  // Reads the sections that the user's layouts add, once for all prompts of a run. Returns the
+  // warnings. Errors: as driver::ReadUserSections.
+  Result<std::vector<std::string>> ReadUserSections(const driver::SectionSources& sources);
 
   // The whole prompt of a layout ("turn", "extract", "compact", "direct", "subcall",
   // "subcall_context", "map_batch", "map_one"), with the run's values by name.
-  Result<assembly::Assembled> Assemble(std::string_view layout, const BoundModel& model,
+  Result<assembly::Assembled> Assemble(std::string_view layout, const driver::BoundModel& model,
                                        const std::map<std::string, std::string>& values,
                                        const std::vector<assembly::Section>& sections,
                                        std::string_view boundary,
@@ -39,12 +43,14 @@ class PromptBook {
   // A single template of this style ("reminder", "code_required", "final_refused", …).
   Result<std::string> Text(std::string_view name, const std::map<std::string, std::string>& values,
                            std::string_view boundary) const;
-  // Which files these prompts come from: {"layouts":{NAME:SHA-256},"templates":{FILE:SHA-256}}.
+  // What these prompts come from: {"layouts":{NAME:SHA-256},"templates":{FILE:SHA-256}};
+  // after ReadUserSections, where there are some, also "sections":{LAYOUT:{NAME:SHA-256}}.
   const JsonObject& manifest() const { return manifest_; }
 
  private:
   std::map<std::string, assembly::Layout, std::less<>> layouts_;
   std::map<std::string, assembly::Template, std::less<>> templates_;
+  std::map<std::string, driver::UserSections, std::less<>> user_sections_;  // by role of the layout
   JsonObject manifest_;
 };
 

@@ -1,45 +1,24 @@
 #include "ask/run/run_log.h"
 
-#include <algorithm>
-
 #include "base/hash.h"
-#include "base/text/utf8.h"
 
 namespace dossier::ask {
 
-void RunLog::Start(JsonObject data) {
-  std::lock_guard lock(mutex_);
-  if (journal_) {
-    if (auto run = journal_->StartRun(data)) {
-      run_ = *run;
-    } else {
-      Failed(run.error());
-    }
-  }
-  sink_.OnEvent({run_, ++seq_, FormatTime(clock_->WallNow()), 0, "run.started", std::move(data)});
-}
+// The watch never fails, and a journal that does is told of by `warnings`.
+RunLog::RunLog(std::shared_ptr<store::Journal> journal, EventSink& sink,
+               std::shared_ptr<const Clock> clock)
+    : sink_(sink),
+      log_({.journal = std::move(journal),
+            .clock = std::move(clock),
+            .watch = [&sink](const store::Event& event) {
+              sink.OnEvent(event);
+              return Status();
+            }}) {}
+
+void RunLog::Start(JsonObject data) { static_cast<void>(log_.Start(std::move(data))); }
 
 void RunLog::Add(std::int64_t call, std::string_view type, JsonObject data) {
-  std::lock_guard lock(mutex_);
-  if (journal_ && !broken_) {
-    if (Status written = journal_->Append(run_, call, type, data); !written) {
-      Failed(written.error());
-    }
-  }
-  sink_.OnEvent(
-      {run_, ++seq_, FormatTime(clock_->WallNow()), call, std::string(type), std::move(data)});
-}
-
-Json RunLog::Body(std::string_view text) {
-  std::lock_guard lock(mutex_);
-  if (journal_ && !broken_) {
-    if (auto body = journal_->Body(text)) return std::move(*body);
-  }
-  // Without a store the event keeps the start: enough for whoever watches.
-  return JsonObject{
-      {"text", text.substr(0, utf8::FloorBoundary(
-                                  text, std::min(text.size(), store::Journal::kInlineLimit)))},
-      {"bytes", text.size()}};
+  static_cast<void>(log_.Add(type, std::move(data), call));
 }
 
 Json RunLog::Messages(const assembly::Messages& messages) {
@@ -78,14 +57,11 @@ void RunLog::Warn(std::int64_t call, std::string_view code, Json data) {
 
 std::vector<Warning> RunLog::warnings() const {
   std::lock_guard lock(mutex_);
-  return warnings_;
-}
-
-// Called with the mutex held.
-void RunLog::Failed(const Error& error) {
-  if (broken_) return;
-  broken_ = true;
-  warnings_.push_back({"journal_failed", Json(error.message)});
+  std::vector<Warning> all = warnings_;
+  if (const auto failure = log_.failure()) {
+    all.push_back({"journal_failed", Json(failure->message)});
+  }
+  return all;
 }
 
 }  // namespace dossier::ask

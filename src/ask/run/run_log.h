@@ -23,6 +23,7 @@
 #include "assembly/layout/messages.h"
 #include "base/clock.h"
 #include "base/json/json.h"
+#include "driver/run_log.h"
 #include "store/journal.h"
 
 namespace dossier::ask {
@@ -30,32 +31,24 @@ namespace dossier::ask {
 class RunLog {
  public:
   RunLog(std::shared_ptr<store::Journal> journal, EventSink& sink,
-         std::shared_ptr<const Clock> clock)
-      : journal_(std::move(journal)), sink_(sink), clock_(std::move(clock)) {}
+         std::shared_ptr<const Clock> clock);
 
   void Start(JsonObject data);
   void Add(std::int64_t call, std::string_view type, JsonObject data);
-  // A text as the journal holds it: inline, or stored by hash above 4 KB.
-  Json Body(std::string_view text);
+  Json Body(std::string_view text) { return log_.Body(text); }
   // The messages of a request: [1, 2, {"n":3,"role":"user","body":…}]. Each is told once a run, the
   // first time it is sent, and is only named after that: a turn adds what is new in it.
   Json Messages(const assembly::Messages& messages);
   void Warn(std::int64_t call, std::string_view code, Json data = nullptr);
   void Delta(std::string_view text) { sink_.OnDelta(text); }
 
-  const std::string& run() const { return run_; }
+  std::string run() const { return log_.run(); }
   std::vector<Warning> warnings() const;
 
  private:
-  void Failed(const Error& error);
-
-  const std::shared_ptr<store::Journal> journal_;
   EventSink& sink_;
-  const std::shared_ptr<const Clock> clock_;
-  mutable std::mutex mutex_;
-  std::string run_;
-  std::int64_t seq_ = 0;
-  bool broken_ = false;
+  driver::RunLog log_;
+  mutable std::mutex mutex_;  // guards what follows
   std::vector<Warning> warnings_;
   std::map<std::string, std::int64_t> told_;  // messages, by hash
 };

@@ -6,7 +6,6 @@
 #include "ask/documents/document_arguments.h"
 #include "base/text/text.h"
 #include "memory/blocks/results_text.h"
-#include "memory/consolidate/consolidate.h"
 
 namespace dossier::ask {
 namespace {
@@ -49,18 +48,16 @@ Result<std::vector<std::string>> TagsOf(const JsonObject& args) {
 
 }  // namespace
 
-Result<RunMemory> RunMemory::Open(const AskMemory& memory) {
-  DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const memory::View view,
-                           memory.store->Snapshot(memory.branch));
-  return RunMemory(memory);
+Result<RunMemory> RunMemory::Open(const driver::MemoryUse& memory) {
+  DOSSIER_ASSIGN_OR_RETURN(driver::MemoryPort port,
+                           driver::MemoryPort::Open(memory, memory.branch, kPhase));
+  return RunMemory(std::move(port));
 }
 
 Result<RunMemory> RunMemory::ForSubSession(std::string_view run, std::string_view path) const {
-  const std::string name = fmt::format("ask:{}:{}", run, path).substr(0, kLongestBranch);
-  DOSSIER_ASSIGN_OR_RETURN(const memory::Branch branch,
-                           memory_.store->Fork(memory_.branch, name, {}));
-  AskMemory below = memory_;
-  below.branch = branch.name;
+  DOSSIER_ASSIGN_OR_RETURN(
+      driver::MemoryPort below,
+      port_.Fork(fmt::format("ask:{}:{}", run, path).substr(0, kLongestBranch)));
   return RunMemory(std::move(below));
 }
 
@@ -68,25 +65,16 @@ Result<RunMemory::Shown> RunMemory::Show(const std::string& question,
                                          const tokens::Counter& counter, std::int64_t max_tokens,
                                          Writes writes) const {
   Shown shown;
-  if (writes == Writes::kYes && memory_.consolidate_from) {
-    DOSSIER_ASSIGN_OR_RETURN(const auto made, memory::ConsolidateIfNeeded(
-                                                  *memory_.store, memory_.branch,
-                                                  *memory_.consolidate_from, memory_.summarizer));
+  if (writes == Writes::kYes) {
+    DOSSIER_ASSIGN_OR_RETURN(const auto made, port_.MakeRoom());
     if (made && !made->done.actions_taken.empty()) {
       shown.said.push_back(Join(made->done.actions_taken, ", "));
     }
   }
-  DOSSIER_ASSIGN_OR_RETURN(const memory::View view, memory_.store->Snapshot(memory_.branch));
-  const memory::StoreLimits& limits = memory_.store->limits();
-  DOSSIER_ASSIGN_OR_RETURN(memory::Rendered rendered,
-                           memory::Render(view, limits,
-                                          {.hint = std::string(kPhase),
-                                           .query = std::string(TrimSpace(question)),
-                                           .budget = {.chars = limits.memory_budget_chars,
-                                                      .tokens = max_tokens,
-                                                      .count_tokens = [&](std::string_view text) {
-                                                        return counter.CountText(text).tokens;
-                                                      }}}));
+  DOSSIER_ASSIGN_OR_RETURN(const memory::View view, port_.Snapshot());
+  DOSSIER_ASSIGN_OR_RETURN(
+      memory::Rendered rendered,
+      memory::Render(view, port_.limits(), port_.RequestFor(question, counter, max_tokens)));
   shown.text = std::move(rendered.text);
   shown.accounting = std::move(rendered.accounting);
   return shown;
@@ -112,7 +100,7 @@ Result<Json> RunMemory::Search(const JsonObject& args) const {
   if (k == 0) {
     return MakeError(ErrorCode::kInvalidArgument, "memory_search: k must be 1 to {}", kMostHits);
   }
-  DOSSIER_ASSIGN_OR_RETURN(const memory::View view, memory_.store->Snapshot(memory_.branch));
+  DOSSIER_ASSIGN_OR_RETURN(const memory::View view, port_.Snapshot());
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<memory::Hit> hits,
                            view.Search({.text = std::string(query), .k = static_cast<int>(k)}));
   JsonArray list;
@@ -130,7 +118,7 @@ Result<Json> RunMemory::Get(const JsonObject& args) const {
   DOSSIER_ASSIGN_OR_RETURN(
       const std::uint64_t id,
       arguments.Whole("id", {.max = std::numeric_limits<std::int64_t>::max()}));
-  DOSSIER_ASSIGN_OR_RETURN(const memory::View view, memory_.store->Snapshot(memory_.branch));
+  DOSSIER_ASSIGN_OR_RETURN(const memory::View view, port_.Snapshot());
   DOSSIER_ASSIGN_OR_RETURN(const auto record, view.Find(static_cast<std::int64_t>(id)));
   if (!record) return JsonObject{{"record", nullptr}};
   return JsonObject{{"record", RecordJson(*record, record->text)}};
@@ -143,20 +131,12 @@ Result<Json> RunMemory::Write(const JsonObject& args) const {
   memory::Record record{.tier = memory::Tier::kArchival, .text = std::string(text)};
   DOSSIER_ASSIGN_OR_RETURN(record.tags, TagsOf(args));
   memory::RecordWrite written;
-  DOSSIER_RETURN_IF_ERROR(memory_.store->Transact(
-      memory_.branch, {.actor = memory::Actor::kModel, .phase = std::string(kPhase)},
-      [&](memory::BranchTransaction& session) -> Status {
+  DOSSIER_RETURN_IF_ERROR(
+      port_.Write(memory::Actor::kModel, [&](memory::BranchTransaction& session) -> Status {
         DOSSIER_ASSIGN_OR_RETURN(written, session.Add(record));
         return {};
       }));
   return JsonObject{{"id", written.id}, {"unchanged", written.unchanged}};
-}
-
-Status RunMemory::Log(memory::LoggedCall call) const {
-  if (!memory_.calls) return {};
-  call.branch = memory_.branch;
-  call.phase = kPhase;
-  return memory_.calls->Append(std::move(call));
 }
 
 Status RunMemory::Keep(const Answer& answer) const {
@@ -172,11 +152,9 @@ Status RunMemory::Keep(const Answer& answer) const {
       .ref = answer.run};
   if (!names.empty()) event.text += "\nSources: " + Join(names, ", ");
   event.meta = {{"status", answer.status}, {"sources", answer.sources}};
-  return memory_.store->Transact(memory_.branch,
-                                 {.actor = memory::Actor::kSystem, .phase = std::string(kPhase)},
-                                 [&](memory::BranchTransaction& session) -> Status {
-                                   return session.Add(event).map([](const memory::RecordWrite&) {});
-                                 });
+  return port_.Write(memory::Actor::kSystem, [&](memory::BranchTransaction& session) -> Status {
+    return session.Add(event).map([](const memory::RecordWrite&) {});
+  });
 }
 
 }  // namespace dossier::ask

@@ -34,13 +34,13 @@ namespace dossier::ask {
 class RunMemory {
  public:
   // Errors: those of the store; kNotFound for a branch that is not there.
-  static Result<RunMemory> Open(const AskMemory& memory);
+  static Result<RunMemory> Open(const driver::MemoryUse& memory);
   // For a session below this one: a fork of the branch as it is now, named after the run and the
   // session's path in its tree. It sees what was known then; what it writes stays its own.
   // Nothing calls it yet: sub-calls of this version are plain questions, without code or memory.
   Result<RunMemory> ForSubSession(std::string_view run, std::string_view path) const;
 
-  const std::string& branch() const { return memory_.branch; }
+  const driver::MemoryPort& port() const { return port_; }
 
   struct Shown {
     std::string text;  // "" if nothing is remembered
@@ -56,9 +56,6 @@ class RunMemory {
   // Errors: kInvalidArgument naming the argument, or with the store's reason; those of the store.
   Result<Json> Handle(std::string_view method, const JsonObject& args) const;
 
-  // A line of memory_calls.jsonl, if there is one. Errors: those of CallLog.
-  Status Log(memory::LoggedCall call) const;
-
   struct Answer {
     std::string run, question, text, status;
     JsonArray sources;  // {name, sha256}
@@ -66,13 +63,13 @@ class RunMemory {
   Status Keep(const Answer& answer) const;
 
  private:
-  explicit RunMemory(AskMemory memory) : memory_(std::move(memory)) {}
+  explicit RunMemory(driver::MemoryPort port) : port_(std::move(port)) {}
 
   Result<Json> Search(const JsonObject& args) const;
   Result<Json> Get(const JsonObject& args) const;
   Result<Json> Write(const JsonObject& args) const;
 
-  AskMemory memory_;
+  driver::MemoryPort port_;
 };
 
 }  // namespace dossier::ask

@@ -16,8 +16,7 @@ using ::testing::IsEmpty;
 class RunMemoryTest : public ::testing::Test {
  protected:
   RunMemory Open() {
-    auto opened =
-        RunMemory::Open({.store = std::shared_ptr<memory::Store>(&*store_, [](memory::Store*) {})});
+    auto opened = RunMemory::Open({.store = memory::SharedBy(&*store_)});
     EXPECT_THAT(opened, testing::Succeeds());
     return *opened;
   }
@@ -133,14 +132,14 @@ TEST_F(RunMemoryTest, TheAnswerIsKeptWithItsSources) {
 TEST_F(RunMemoryTest, CallsAreLoggedWithTheirRun) {
   const std::string path = store_.folder() + "/memory_calls.jsonl";
   const auto memory = RunMemory::Open(
-      {.store = std::shared_ptr<memory::Store>(&*store_, [](memory::Store*) {}),
+      {.store = memory::SharedBy(&*store_),
        .calls = std::make_shared<const memory::CallLog>(memory::CallLogOptions{.path = path})});
   ASSERT_THAT(memory, testing::Succeeds());
-  ASSERT_THAT(memory->Log({.op = "memory_search",
-                           .layer = "bridge",
-                           .memory_type = "store",
-                           .run = "run-1",
-                           .details = {{"query", "linker"}}}),
+  ASSERT_THAT(memory->port().Log({.op = "memory_search",
+                                  .layer = "bridge",
+                                  .memory_type = "store",
+                                  .run = "run-1",
+                                  .details = {{"query", "linker"}}}),
               testing::Succeeds());
   const auto line = ParseJson(*ReadFile(path));
   ASSERT_TRUE(line);
@@ -149,12 +148,11 @@ TEST_F(RunMemoryTest, CallsAreLoggedWithTheirRun) {
   EXPECT_EQ(FindString(*line, "phase"), "ask");
   EXPECT_EQ(FindString(*line, "run_id"), "run-1");
   EXPECT_EQ((*memory::ReadsByPhase(path))["ask"], 1);
-  EXPECT_THAT(Open().Log({.op = "show"}), testing::Succeeds());  // without a log: nothing
+  EXPECT_THAT(Open().port().Log({.op = "show"}), testing::Succeeds());  // without a log: nothing
 }
 
 TEST_F(RunMemoryTest, ABranchThatIsNotThereIsSaidAtOnce) {
-  const auto opened = RunMemory::Open(
-      {.store = std::shared_ptr<memory::Store>(&*store_, [](memory::Store*) {}), .branch = "n9"});
+  const auto opened = RunMemory::Open({.store = memory::SharedBy(&*store_), .branch = "n9"});
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().message, HasSubstr("no branch \"n9\""));
 }

@@ -19,6 +19,7 @@
 #include "ask/run/run_log.h"
 #include "ask/run/run_memory.h"
 #include "base/cancel.h"
+#include "driver/caller.h"
 #include "model/client/ledger.h"
 
 namespace dossier::ask {
@@ -37,6 +38,7 @@ struct RunState {
   const PromptBook prompts;
   model::Ledger& ledger;
   RunLog& log;
+  driver::Caller& caller;
   const CancelToken cancel;
   const std::int64_t max_subcall_chars;     // of ordinary text: what the prompts say
   const std::int64_t max_subcall_tokens;    // what holds
@@ -61,7 +63,7 @@ struct RunState {
   void LogMemory(memory::LoggedCall call) const {
     if (!memory) return;
     call.run = log.run();
-    const Status logged = memory->Log(std::move(call));
+    const Status logged = memory->port().Log(std::move(call));
     if (!logged) log.Warn(0, "memory_not_logged", Json(logged.error().message));
   }
 };

@@ -559,7 +559,7 @@ Status MapCall::Ask(const Plan& plan, About about, const std::vector<std::string
 
 Result<assembly::Assembled> MapCall::Prompt(const Plan& plan, About about,
                                             const std::vector<std::string_view>& items) const {
-  const BoundModel& sub = run_.options.sub;
+  const driver::BoundModel& sub = run_.options.sub;
   std::map<std::string, std::string> values{{"instruction", plan.instruction},
                                             {"labels", Listed(plan.labels)},
                                             {"question", run_.request.question}};

@@ -10,17 +10,6 @@ namespace {
 
 using sandbox::BridgeReply;
 
-// Hands one request's result to a function.
-class FunctionSink final : public model::Sink {
- public:
-  explicit FunctionSink(Subcalls::Done done) : done_(std::move(done)) {}
-  void OnDelta(std::string_view) override {}
-  void OnDone(Result<model::Reply> reply) override { done_(std::move(reply)); }
-
- private:
-  Subcalls::Done done_;
-};
-
 // `reply` has no thinking in it any more.
 JsonObject TextValue(const model::Reply& reply, std::string* raw) {
   const std::size_t at = raw->size();
@@ -45,6 +34,7 @@ bool IsBlank(std::string_view text) { return TrimSpace(text).empty(); }
 
 SubcallFailure FailureOf(const Error& error) {
   using Retry = BridgeReply::Retry;
+  if (driver::MayPass(error.code)) return {"failed", Retry::kYes};
   switch (error.code) {
     case ErrorCode::kLimit:
       return {"limit", Retry::kNo};
@@ -55,10 +45,6 @@ SubcallFailure FailureOf(const Error& error) {
       return {"bad_argument", Retry::kNo};
     case ErrorCode::kCancelled:
       return {"cancelled", Retry::kNo};
-    case ErrorCode::kTimeout:
-    case ErrorCode::kRateLimited:
-    case ErrorCode::kNetwork:
-      return {"failed", Retry::kYes};
     default:
       return {"failed", Retry::kNo};
   }
@@ -271,7 +257,7 @@ Result<assembly::Assembled> Subcalls::Assemble(std::string text,
                                                const std::optional<std::string>& content,
                                                const std::string& system) const {
   DOSSIER_RETURN_IF_ERROR(CheckLength({text, content ? *content : std::string_view(), system}));
-  const BoundModel& sub = run_.options.sub;
+  const driver::BoundModel& sub = run_.options.sub;
   auto prompt = content ? run_.prompts.Assemble("subcall_context", sub,
                                                 {{"instruction", text}, {"content", *content}}, {},
                                                 run_.boundary, kLeastReply)
@@ -336,7 +322,8 @@ void Subcalls::SendPrepared(Prepared prepared, model::Sampling sampling, const C
 
 // max_tokens, temperature and system as code gave them. A model that thinks needs room for that,
 // too.
-Result<Subcalls::Settings> Subcalls::ReadSettings(const JsonObject& args, const BoundModel& sub) {
+Result<Subcalls::Settings> Subcalls::ReadSettings(const JsonObject& args,
+                                                  const driver::BoundModel& sub) {
   Settings settings;
   if (const Json* cap = Find(args, "max_tokens"); cap && !cap->is_null()) {
     const std::int64_t* tokens = cap->if_int64();
@@ -403,10 +390,8 @@ Status Subcalls::CheckModel(const JsonObject& args) const {
 std::shared_ptr<model::Request> Subcalls::MakeRequest(const assembly::Assembled& prompt,
                                                       model::Purpose purpose,
                                                       model::Sampling sampling) {
-  const BoundModel& sub = run_.options.sub;
-  auto request = std::make_shared<model::Request>();
-  request->model = sub.name;
-  request->messages = prompt.messages;
+  const driver::BoundModel& sub = run_.options.sub;
+  auto request = std::make_shared<model::Request>(driver::RequestTo(sub, prompt, purpose));
   request->sampling = std::move(sampling);
   request->sampling.max_output = OutputOf(request->sampling, prompt);
   if (!request->sampling.temperature) request->sampling.temperature = run_.request.temperature;
@@ -416,10 +401,6 @@ std::shared_ptr<model::Request> Subcalls::MakeRequest(const assembly::Assembled&
   if (!request->sampling.seed && run_.request.seed_from == Request::Seed::kGiven) {
     request->sampling.seed = run_.request.seed;
   }
-  request->purpose = purpose;
-  request->deadline = run_.request.deadline;
-  request->idle_limit = run_.request.idle_limit;
-  request->estimated_tokens = prompt.tokens;
   return request;
 }
 
@@ -491,8 +472,7 @@ void Subcalls::Send(assembly::Assembled prompt, model::Purpose purpose, model::S
     --in_flight_;
     idle_.notify_all();
   };
-  run_.options.sub.gate->Submit(std::move(request), run_.ledger, model::Stage::kNormal, cancel,
-                                std::make_shared<FunctionSink>(std::move(finish)));
+  run_.caller.Submit(run_.options.sub, std::move(request), cancel, std::move(finish));
 }
 
 void Subcalls::CountFailure(std::string_view kind, std::string_view told) {

@@ -89,7 +89,7 @@ class Subcalls {
     model::Sampling sampling;
     std::string system;  // empty: no system message
   };
-  static Result<Settings> ReadSettings(const JsonObject& args, const BoundModel& sub);
+  static Result<Settings> ReadSettings(const JsonObject& args, const driver::BoundModel& sub);
   // One prompt, {"parts": …, "context": …}, ready to be sent.
   struct Prepared {
     assembly::Assembled prompt;

@@ -20,9 +20,7 @@ constexpr std::string_view kSetCompiler =
     R"(<memory_update>{"core_set": {"compiler": "icpx"}}</memory_update>)";
 
 struct MemoryRig : ChatRig {
-  MemoryRig() {
-    memory.store = std::shared_ptr<memory::Store>(&*memories, [](memory::Store*) {});
-  }
+  MemoryRig() { memory.store = memory::SharedBy(&*memories); }
 
   // One turn; what the model says is `reply`.
   TurnOutcome Say(std::string_view prompt, std::string_view reply, const std::string& id = "talk") {

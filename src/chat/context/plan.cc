@@ -53,9 +53,9 @@ class Planner {
     std::vector<Section> sections = MakeSections(system);
     if (stateless_ && input_.options.compat == TurnOptions::Compat::kYes) OneMessage(&sections);
     DOSSIER_ASSIGN_OR_RETURN(
-        plan_.request,
-        assembly::Assemble(layout, sections, {.reserve_output = input_.reserve_output}, capability,
-                           counter_, AssemblyOptions()));
+        plan_.request, assembly::Assemble(layout, input_.user_sections.With(std::move(sections)),
+                                          {.reserve_output = input_.reserve_output}, capability,
+                                          counter_, AssemblyOptions()));
     DOSSIER_RETURN_IF_ERROR(CheckWhole());
     MakeSave();
     return std::move(plan_);
@@ -263,7 +263,8 @@ class Planner {
     }
   }
 
-  // The layout's history may be cut by its rules; a conversation's never is.
+  // The layout's history may be cut by its rules; a conversation's never is. What the user
+  // added to the layout is cut as that says.
   Status CheckWhole() const {
     const Json* sections = Find(plan_.request.report, "sections");
     const JsonArray* list = sections ? sections->if_array() : nullptr;
@@ -272,7 +273,8 @@ class Planner {
     bool whole = true;
     for (const Json& section : *list) {
       const auto outcome = FindString(section, "outcome");
-      whole &= outcome != "cut" && outcome != "dropped";
+      const bool own = input_.user_sections.Has(FindString(section, "name").value_or(""));
+      whole &= own || (outcome != "cut" && outcome != "dropped");
       if (outcome == "absent" || outcome == "empty") continue;
       const std::int64_t tokens = FindInt(section, "tokens_wanted").value_or(0);
       sizes += fmt::format("{}{} {}", sizes.empty() ? "" : ", ",

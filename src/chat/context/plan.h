@@ -18,10 +18,11 @@
 #include <vector>
 
 #include "assembly/assemble.h"
-#include "chat/context/chat_memory.h"
 #include "chat/context/context_need.h"
 #include "chat/context/frozen.h"
+#include "chat/context/memory_texts.h"
 #include "chat/document/stored.h"
+#include "driver/section_reader.h"
 #include "tokens/counter/counter.h"
 
 namespace dossier::chat {
@@ -41,6 +42,7 @@ struct TurnInput {
   std::vector<CompactionRecord> compaction;
   std::int64_t keep_turns = 2;  // as the compaction was planned with
   MemoryTexts memory;
+  driver::UserSections user_sections;  // what the user's layout adds
 };
 
 // What to save after the reply; see save.h.

@@ -29,15 +29,16 @@
 #include "base/clock.h"
 #include "base/json/json.h"
 #include "base/result.h"
-#include "chat/context/chat_memory.h"
 #include "chat/context/compact.h"
 #include "chat/context/gather.h"
 #include "chat/context/plan.h"
 #include "chat/store/store.h"
-#include "chat/turn/chat_model.h"
 #include "chat/turn/tool_calls.h"
-#include "chat/turn/turn_log.h"
 #include "chat/turn/usage.h"
+#include "driver/bound_model.h"
+#include "driver/memory_port.h"
+#include "driver/run_log.h"
+#include "driver/section_reader.h"
 #include "model/schema/json_schema.h"
 
 namespace dossier::chat {
@@ -119,19 +120,20 @@ class ChatEvents {
 };
 
 // The share of the model's window that all blocks together may take, in tokens.
-std::int64_t ContextLimit(const TurnRequest& request, const ChatModel& model);
+std::int64_t ContextLimit(const TurnRequest& request, const driver::BoundModel& model);
 
 struct ChatParts {
   const Store* store = nullptr;  // null: stateless turns only
-  OpenChatModel open_model;
+  driver::OpenModel open_model;
   ContextSource* context = nullptr;
   const Tool* tool = nullptr;                     // of agent mode; null: off
   std::function<Consent(const Judged&)> confirm;  // may be empty
-  ChatMemory memory;
+  driver::MemoryUse memory;
   std::shared_ptr<store::Journal> journal;  // null: nothing is kept
-  TurnLog::Bodies bodies = TurnLog::Bodies::kKept;
+  driver::RunLogSetting::Bodies bodies = driver::RunLogSetting::Bodies::kKept;  // --no-log
   std::string content_folder;  // for contexts that a refresh replaces; "": they are not kept
   assembly::AssetFolders folders;
+  driver::SectionMakers makers;  // of sections that a user's layout adds
   std::shared_ptr<const Clock> clock = SystemClock();
 };
 

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "chat/context/cache_prices.h"
 #include "chat/store/save.h"
 #include "chat/turn/summarize.h"
 #include "model/client/ledger.h"
@@ -23,8 +24,8 @@ Result<CompactedNow> CompactNow(const CompactParts& parts, std::string_view id,
   if (plan.summary) {
     const auto clock = SystemClock();
     model::Ledger ledger({}, clock);
-    DOSSIER_ASSIGN_OR_RETURN(summary,
-                             Summarize(plan, parts.writer, parts.folders, ledger, *clock, cancel));
+    driver::Caller caller(ledger, clock);
+    DOSSIER_ASSIGN_OR_RETURN(summary, Summarize(plan, parts.writer, parts.folders, caller, cancel));
   }
   const Compacted done = FinishCompaction(
       plan, summary ? std::optional<std::string_view>(summary->text) : std::nullopt, id,

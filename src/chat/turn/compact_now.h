@@ -18,14 +18,14 @@
 #include "assembly/layout/layout.h"
 #include "chat/context/compact.h"
 #include "chat/store/store.h"
-#include "chat/turn/chat_model.h"
+#include "driver/bound_model.h"
 
 namespace dossier::chat {
 
 struct CompactParts {
   const Store& store;
-  const ChatModel& model;   // the conversation's: its tokens count
-  const ChatModel& writer;  // of the summary; may be the same
+  const driver::BoundModel& model;   // the conversation's: its tokens count
+  const driver::BoundModel& writer;  // of the summary; may be the same
   CompactionLimits limits;
   assembly::AssetFolders folders;
   enum class Action { kSave, kPlan } action = Action::kSave;  // kPlan: --dry-run

@@ -24,12 +24,12 @@ class CompactNowTest : public ::testing::Test {
   Result<CompactedNow> Compact(CompactionLimits limits, ListedClient::Answer answer,
                                CompactParts::Action action = CompactParts::Action::kSave) {
     client_ = std::make_shared<ListedClient>(std::vector{std::move(answer)}, &rig_.trace);
-    const ChatModel model{.name = "m",
-                          .stored = "m",
-                          .entry = rig_.entry,
-                          .counter = rig_.counter,
-                          .gate = std::shared_ptr<model::Gate>(
-                              model::Gate::Make(client_, {.retries = 0}, SystemClock()))};
+    const driver::BoundModel model{.name = "m",
+                                   .stored = "m",
+                                   .entry = rig_.entry,
+                                   .counter = rig_.counter,
+                                   .gate = std::shared_ptr<model::Gate>(
+                                       model::Gate::Make(client_, {.retries = 0}, SystemClock()))};
     return CompactNow(
         {.store = rig_.store, .model = model, .writer = model, .limits = limits, .action = action},
         "talk", {});

@@ -1,7 +1,5 @@
 #include "chat/turn/resume.h"
 
-#include "chat/turn/turn_log.h"
-
 namespace dossier::chat {
 namespace {
 

@@ -23,6 +23,8 @@
 
 namespace dossier::chat {
 
+inline constexpr std::string_view kChatRun = "chat";  // `kind` of run.started
+
 // A reply that was received and is to be saved.
 struct AcceptedAnswer {
   std::string text, model, finish;

@@ -6,22 +6,17 @@
 
 namespace dossier::chat {
 
-Result<Summary> Summarize(const CompactionPlan& plan, const ChatModel& writer,
-                          const assembly::AssetFolders& folders, model::Ledger& ledger,
-                          const Clock& clock, const CancelToken& cancel) {
+Result<Summary> Summarize(const CompactionPlan& plan, const driver::BoundModel& writer,
+                          const assembly::AssetFolders& folders, driver::Caller& caller,
+                          const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const assembly::Layout layout,
                            assembly::FindLayout("chat.compaction", folders));
-  DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt,
+  DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt,
                            SummaryRequest(plan, layout, writer.entry.capability, *writer.counter,
                                           assembly::MakeBoundary(SystemEntropy())));
-  model::Request request{.model = writer.name,
-                         .messages = std::move(prompt.messages),
-                         .purpose = model::Purpose::kCompact,
-                         .estimated_tokens = prompt.tokens,
-                         .deadline = writer.deadline,
-                         .idle_limit = writer.idle_limit};
-  request.sampling.max_output = plan.summary_tokens;
-  Called called = Call(writer, std::move(request), ledger, {}, clock, cancel);
+  model::Request request = driver::RequestTo(writer, prompt, model::Purpose::kCompact);
+  request.sampling = {.max_output = plan.summary_tokens};
+  const driver::Called called = caller.Ask(writer, std::move(request), {}, cancel);
   if (!called.reply) return tl::unexpected(called.reply.error());
   const model::Reply& reply = *called.reply;
   if (TrimSpace(reply.text).empty()) {

@@ -1,7 +1,7 @@
 // The summary that stands for old turns, asked of a model.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Summary summary,
-//                            Summarize(plan, writer, folders, ledger, clock, cancel));
+//                            Summarize(plan, writer, folders, caller, cancel));
 //   FinishCompaction(plan, summary.text, id, writer.stored, now, *counter);
 //
 // Thread-safety: blocks its caller; shares nothing.
@@ -13,7 +13,7 @@
 
 #include "assembly/layout/layout.h"
 #include "chat/context/compact.h"
-#include "chat/turn/chat_model.h"
+#include "driver/caller.h"
 
 namespace dossier::chat {
 
@@ -23,9 +23,9 @@ struct Summary {
 };
 // `plan` needs a summary. Errors: those of the layout chat.compaction and of the call; kNetwork if
 // the model returned no text.
-Result<Summary> Summarize(const CompactionPlan& plan, const ChatModel& writer,
-                          const assembly::AssetFolders& folders, model::Ledger& ledger,
-                          const Clock& clock, const CancelToken& cancel);
+Result<Summary> Summarize(const CompactionPlan& plan, const driver::BoundModel& writer,
+                          const assembly::AssetFolders& folders, driver::Caller& caller,
+                          const CancelToken& cancel);
 
 }  // namespace dossier::chat
 

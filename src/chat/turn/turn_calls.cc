@@ -26,17 +26,11 @@ std::string RetrySentence(int attempt, const Error& error, Millis wait) {
 
 model::Request TurnDriver::MakeRequest(const assembly::Assembled& prompt,
                                        model::Purpose purpose) const {
-  model::Request request{.model = model_.name,
-                         .messages = prompt.messages,
-                         .sampling = model_.sampling,
-                         .purpose = purpose};
+  model::Request request = driver::RequestTo(model_, prompt, purpose);
   if (request_.schema) request.schema = request_.schema->json();
   if (tools_use_ == ToolsUse::kOff) request.tool_use = model::Request::ToolUse::kNone;
   request.raw = request_.raw;
   request.turn = plan_ ? plan_->turn : 1;
-  request.estimated_tokens = prompt.tokens;
-  request.deadline = model_.deadline;
-  request.idle_limit = model_.idle_limit;
   return request;
 }
 
@@ -47,7 +41,7 @@ Status TurnDriver::Converse() {
                              .done = [this](const JsonObject& record, std::string_view why) {
                                JsonObject event = record;
                                event["why"] = why;
-                               log_.Add("tool.done", std::move(event));
+                               Log("tool.done", std::move(event));
                                events_.OnTool(record, why);
                              }});
   }
@@ -71,7 +65,7 @@ Status TurnDriver::CheckedConverse() {
       return Accept(reply, std::move(checked.text));
     }
     if (round >= request_.repair_rounds) return Refuse(checked, reply);
-    log_.Add("answer.refused", {{"reason", checked.violations.front()}, {"round", round + 1}});
+    Log("answer.refused", {{"reason", checked.violations.front()}, {"round", round + 1}});
     Warn(fmt::format("the reply does not match the schema; repair round {}", round + 1));
     DOSSIER_ASSIGN_OR_RETURN(std::string text, RepairText(checked.violations, parts_.folders));
     input_.steps.push_back(model::AssistantTurn(reply));
@@ -117,47 +111,48 @@ Result<model::Reply> TurnDriver::FinalReply() {
 }
 
 Result<model::Reply> TurnDriver::CallModel(model::Purpose purpose) {
-  CallEvents watch{.on_retry = [this](int attempt, const Error& error, Millis wait) {
-    events_.OnRetry(RetrySentence(attempt, error, wait));
-  }};
   // Also without memory: a block is never shown.
   memory::BlockFilter filter;
   const auto show = [this](const std::string& text) {
     if (!text.empty()) events_.OnDelta(text);
   };
+  driver::CallHooks hooks{
+      .sent = [this, purpose] { LogRequest(purpose); },
+      .on_retry = [this](int attempt, const Error& error,
+                         Millis wait) { events_.OnRetry(RetrySentence(attempt, error, wait)); }};
   if (!request_.schema && !tools_ && shown_text_.empty()) {
-    watch.on_delta = [&](std::string_view text) { show(filter.Push(text)); };
+    hooks.on_delta = [&](std::string_view text, std::string_view) { show(filter.Push(text)); };
   }
-  watch.on_sent = [this, purpose] {
-    const Json messages = assembly::ToCanonicalJson(plan_->request.messages);
-    log_.Add("request.sent", {{"purpose", model::PurposeName(purpose)},
-                              {"turn", plan_->turn},
-                              {"tokens", plan_->request.tokens},
-                              {"messages", log_.Body(dossier::ToJson(messages))}});
-    if (memory_) log_.Add("memory.shown", shown_memory_);
-  };
   partial_.clear();
-  Called called =
-      Call(model_, MakeRequest(plan_->request, purpose), ledger_, watch, *parts_.clock, cancel_);
-  if (watch.on_delta) show(filter.Finish());
+  driver::Called called = caller_.Ask(model_, MakeRequest(plan_->request, purpose), hooks, cancel_);
+  if (hooks.on_delta) show(filter.Finish());
   partial_ = memory::RemoveBlocks(called.partial).payload;
   if (called.first_text && !outcome_.times.first_token) {
     outcome_.times.first_token = std::chrono::duration_cast<Millis>(*called.first_text - begun_);
   }
   if (!called.reply) return tl::unexpected(called.reply.error());
   const model::Reply& reply = *called.reply;
-  AddUsage(reply.usage, &outcome_.usage);
-  log_.Add("reply.received", {{"purpose", model::PurposeName(purpose)},
-                              {"body", log_.Body(reply.text)},
-                              {"finish", model::FinishName(reply.finish)},
-                              {"attempts", reply.attempts},
-                              {"tool_calls", CallsJson(reply.tool_calls)},
-                              {"usage", UsageJson(reply.usage)}});
+  outcome_.usage = caller_.usage().total;
+  Log("reply.received", {{"purpose", model::PurposeName(purpose)},
+                         {"body", log_.Body(reply.text)},
+                         {"finish", model::FinishName(reply.finish)},
+                         {"attempts", reply.attempts},
+                         {"tool_calls", CallsJson(reply.tool_calls)},
+                         {"usage", UsageJson(reply.usage)}});
   for (const std::string& warning : reply.warnings) Warn(warning);
   if (reply.finish == model::Finish::kCut) {
     return MakeError(ErrorCode::kNetwork, "the reply broke off");
   }
   return std::move(*called.reply);
+}
+
+void TurnDriver::LogRequest(model::Purpose purpose) {
+  const Json messages = assembly::ToCanonicalJson(plan_->request.messages);
+  Log("request.sent", {{"purpose", model::PurposeName(purpose)},
+                       {"turn", plan_->turn},
+                       {"tokens", plan_->request.tokens},
+                       {"messages", log_.Body(dossier::ToJson(messages))}});
+  if (memory_) Log("memory.shown", shown_memory_);
 }
 
 Status TurnDriver::Accept(const model::Reply& reply, std::string text) {
@@ -176,7 +171,7 @@ Status TurnDriver::Accept(const model::Reply& reply, std::string text) {
     for (const Turn& step : input_.steps) answer_->messages.push_back(ToMessage(step));
   }
   answer_->messages.push_back({{"role", "assistant"}, {"content", answer_->text}});
-  log_.Add("answer.accepted", {{"answer", log_.Body(dossier::ToJson(ToJson(*answer_)))}});
+  Log("answer.accepted", {{"answer", log_.Body(dossier::ToJson(ToJson(*answer_)))}});
   return {};
 }
 

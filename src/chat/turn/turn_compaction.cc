@@ -1,5 +1,6 @@
 // Before every call: does the history have to become shorter?
 
+#include "chat/context/cache_prices.h"
 #include "chat/turn/summarize.h"
 #include "chat/turn/turn_driver.h"
 
@@ -38,16 +39,16 @@ Status TurnDriver::Compact(const std::optional<Error>& too_long) {
 // nullopt if the call failed: what then is done, FinishCompaction says.
 std::optional<std::string> TurnDriver::Summarize(const CompactionPlan& plan) {
   const auto ask = [&]() -> Result<std::string> {
-    ChatModel other;
-    const ChatModel* model = &model_;
+    driver::BoundModel other;
+    const driver::BoundModel* model = &model_;
     if (!request_.compaction_model.empty()) {
       DOSSIER_ASSIGN_OR_RETURN(other, parts_.open_model(request_.compaction_model));
       model = &other;
     }
-    DOSSIER_ASSIGN_OR_RETURN(Summary written, chat::Summarize(plan, *model, parts_.folders, ledger_,
-                                                              *parts_.clock, cancel_));
-    AddUsage(written.usage, &outcome_.usage);
-    return std::move(written.text);
+    auto written = chat::Summarize(plan, *model, parts_.folders, caller_, cancel_);
+    outcome_.usage = caller_.usage().total;
+    if (!written) return tl::unexpected(written.error());
+    return std::move(written->text);
   };
   auto summary = ask();
   if (!summary) {
@@ -62,7 +63,7 @@ void TurnDriver::ReportCompaction(const Compacted& done) {
   report["line"] = done.line;
   report["method"] = done.records.back().method;
   outcome_.compaction = report;
-  log_.Add("compaction.done", std::move(report));
+  Log("compaction.done", std::move(report));
   events_.OnCompaction(done.line);
 }
 

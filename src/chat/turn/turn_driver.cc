@@ -19,7 +19,7 @@ std::string_view StatusOf(const TurnOutcome& outcome, TurnRecord::Reply complete
 
 }  // namespace
 
-std::int64_t ContextLimit(const TurnRequest& request, const ChatModel& model) {
+std::int64_t ContextLimit(const TurnRequest& request, const driver::BoundModel& model) {
   return request.context_max_tokens.value_or(model.entry.capability.window / kContextShare);
 }
 
@@ -35,8 +35,10 @@ TurnDriver::TurnDriver(const ChatParts& parts, const TurnRequest& request, ChatE
       events_(events),
       cancel_(cancel),
       begun_(parts.clock->Now()),
-      log_(request.action == TurnRequest::Action::kSend ? parts.journal : nullptr, parts.bodies),
-      ledger_({}, parts.clock) {
+      log_({.journal = request.action == TurnRequest::Action::kSend ? parts.journal : nullptr,
+            .bodies = parts.bodies}),
+      ledger_({}, parts.clock),
+      caller_(ledger_, parts.clock) {
   input_.options = request.options;
   input_.prompt = request.prompt;
   input_.system_text = request.system_text;
@@ -99,15 +101,29 @@ Status TurnDriver::OpenModel() {
   outcome_.model = model_.stored;
   input_.model = model_.stored;
   input_.reserve_output = model_.sampling.max_output;
+  DOSSIER_RETURN_IF_ERROR(ReadUserSections());
   if (parts_.tool) input_.tools = {parts_.tool->Spec()};
   if (log_.run().empty()) {
-    log_.Start({{"conversation", request_.id},
-                {"folder", parts_.store ? parts_.store->folder() : ""},
-                {"model", model_.stored},
-                {"question", parts_.bodies == TurnLog::Bodies::kKept ? TitleOf(input_.prompt) : ""},
-                {"prompt", log_.Body(input_.prompt)}});
+    const bool kept = parts_.bodies == driver::RunLogSetting::Bodies::kKept;
+    DOSSIER_RETURN_IF_ERROR(log_.Start({{"conversation", request_.id},
+                                        {"folder", parts_.store ? parts_.store->folder() : ""},
+                                        {"model", model_.stored},
+                                        {"question", kept ? TitleOf(input_.prompt) : ""},
+                                        {"prompt", log_.Body(input_.prompt)},
+                                        {"kind", kChatRun}}));
   }
   outcome_.run = log_.run();
+  return {};
+}
+
+Status TurnDriver::ReadUserSections() {
+  DOSSIER_ASSIGN_OR_RETURN(
+      input_.user_sections,
+      driver::ReadUserSections(layout_, {.makers = parts_.makers,
+                                         .values = {{"question", input_.prompt}},
+                                         .counter = model_.counter,
+                                         .cancel = cancel_}));
+  for (const std::string& warning : input_.user_sections.warnings) Warn(warning);
   return {};
 }
 
@@ -131,7 +147,7 @@ Status TurnDriver::GatherContext() {
 }
 
 void TurnDriver::LogContext() {
-  log_.Add("context.ready", {{"context", log_.Body(dossier::ToJson(ToJson(*gathered_)))}});
+  Log("context.ready", {{"context", log_.Body(dossier::ToJson(ToJson(*gathered_)))}});
 }
 
 // Planned, and planned again if the history had to be made shorter.
@@ -213,7 +229,7 @@ Status TurnDriver::Save() {
   outcome_.conversation = saved->id;
   outcome_.turn = saved->turn;
   for (const std::string& warning : saved->warnings) Warn(warning);
-  log_.Add("turn.saved", {{"conversation", saved->id}, {"turn", saved->turn}});
+  Log("turn.saved", {{"conversation", saved->id}, {"turn", saved->turn}});
   MakeRoomAfterBlock();
   return {};
 }
@@ -238,9 +254,15 @@ void TurnDriver::Finish() {
                    {"ms", outcome_.times.total.count()},
                    {"exit", outcome_.exit}};
     if (outcome_.error) end["error"] = outcome_.error->message;
-    log_.Add("run.finished", std::move(end));
+    Log("run.finished", std::move(end));
   }
-  if (log_.failure()) Warn(*log_.failure());
+  if (const auto failure = log_.failure()) {
+    Warn("the journal could not be written: " + failure->message);
+  }
+}
+
+void TurnDriver::Log(std::string_view type, JsonObject data) {
+  if (!log_.run().empty()) static_cast<void>(log_.Add(type, std::move(data)));
 }
 
 void TurnDriver::Warn(std::string_view sentence) {

@@ -1,5 +1,11 @@
 // One turn on its way; what Chat::Send does. Private to this module.
 //
+// A turn is a run of kind "chat" in the journal. Its events, in order: run.started (kind,
+// conversation, folder, model, prompt), context.ready (what GatheredOf reads), compaction.done, and
+// for each model call request.sent and reply.received; tool.done for each call of a tool;
+// answer.accepted (what is about to be saved), turn.saved, run.finished with status final, partial
+// (incomplete), interrupted, failed or none.
+//
 // Steps return a Status; the first that fails ends the turn, and Run turns it into an outcome.
 // Thread-safety: one owner.
 
@@ -14,6 +20,7 @@
 #include "chat/turn/reply_check.h"
 #include "chat/turn/resume.h"
 #include "chat/turn/turn_memory.h"
+#include "driver/caller.h"
 #include "memory/blocks/rounds.h"
 #include "model/client/ledger.h"
 
@@ -31,6 +38,7 @@ class TurnDriver {
   Status Steps();
   Status Load();
   Status OpenModel();
+  Status ReadUserSections();
   Status GatherContext();
   void LogContext();
   Status MakePlan();
@@ -39,6 +47,8 @@ class TurnDriver {
   void Fail(const Error& error);
   void Finish();
   void Warn(std::string_view sentence);
+  // An event of the turn's run. A journal that cannot be written costs no turn: Finish tells.
+  void Log(std::string_view type, JsonObject data);
 
   // turn_resume.cc: a turn that was interrupted.
   Status FindWhatIsLeft();
@@ -68,6 +78,7 @@ class TurnDriver {
   Status CheckedConverse();
   Result<model::Reply> FinalReply();
   Result<model::Reply> CallModel(model::Purpose purpose);
+  void LogRequest(model::Purpose purpose);
   Status Refuse(const CheckedReply& checked, const model::Reply& reply);
   Status Accept(const model::Reply& reply, std::string text);
   Status KeepIncomplete(const Error& why);
@@ -82,15 +93,16 @@ class TurnDriver {
   ChatEvents& events_;
   const CancelToken& cancel_;
   const Clock::Steady begun_;
-  TurnLog log_;
+  driver::RunLog log_;
   model::Ledger ledger_;
+  driver::Caller caller_;
   TurnOutcome outcome_;
 
   std::optional<Creation> creation_;
   std::optional<Loaded> loaded_;
   std::optional<Stored> stored_;  // what the turn is planned on
   std::optional<FileLock> held_;
-  ChatModel model_;
+  driver::BoundModel model_;
   assembly::Layout layout_;
   std::optional<Gathered> gathered_;
   TurnInput input_;

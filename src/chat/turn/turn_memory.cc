@@ -170,46 +170,36 @@ void Report(const memory::UpdateResult& result, std::vector<std::string>* warnin
 
 }  // namespace
 
-Result<TurnMemory> TurnMemory::Open(const ChatMemory& memory, std::string_view id,
+Result<TurnMemory> TurnMemory::Open(driver::MemoryUse memory, std::string_view id,
                                     const Stored* stored, Use use) {
-  TurnMemory turn(memory, use);
+  if (use == Use::kPreview) memory.writes = driver::MemoryUse::Writes::kNo;
   const Json* record = LastRecord(stored);
   const bool ours = record && TextOf(*record, "store") == memory.store->store_id();
-  if (!memory.branch.empty()) {
-    turn.branch_ = memory.branch;
-  } else if (ours && TextOf(*record, "conversation") == id) {
-    turn.branch_ = TextOf(*record, "branch");
-  } else if (ours) {
-    DOSSIER_RETURN_IF_ERROR(turn.ForkFrom(*record, id));
-  }
+  const bool forks = memory.branch.empty() && ours && TextOf(*record, "conversation") != id;
+  std::string branch = memory.branch;
+  if (branch.empty() && ours && !forks) branch = TextOf(*record, "branch");
+  TurnMemory turn(driver::MemoryPort(std::move(memory), branch, kPhase));
+  if (forks) DOSSIER_RETURN_IF_ERROR(turn.ForkFrom(*record, id));
   // A branch that is not there is said before anything is paid for.
   DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const memory::View view, turn.Snapshot());
   return turn;
 }
 
 Status TurnMemory::ForkFrom(const Json& record, std::string_view id) {
-  const std::string parent = TextOf(record, "branch");
   const memory::Seq at = FindInt(record, "seq").value_or(0);
-  if (!writes()) {
-    branch_ = parent;
+  driver::MemoryPort parent(port_.use(), TextOf(record, "branch"), kPhase);
+  if (!port_.writes()) {
+    port_ = std::move(parent);
     at_ = at;
     return {};
   }
-  DOSSIER_ASSIGN_OR_RETURN(const memory::Branch branch,
-                           memory_->store->Fork(parent, ForkName(id, at), {.at = at}));
-  branch_ = branch.name;
+  DOSSIER_ASSIGN_OR_RETURN(port_, parent.Fork(ForkName(id, at), at));
   return {};
 }
 
 std::string TurnMemory::Boundary(std::string_view id) const {
-  return Sha256Hex(fmt::format("dossier-chat-memory:{}:{}", memory_->store->store_id(), id))
+  return Sha256Hex(fmt::format("dossier-chat-memory:{}:{}", port_.store().store_id(), id))
       .substr(0, 32);
-}
-
-Result<std::optional<memory::ConsolidateOutcome>> TurnMemory::MakeRoom() const {
-  if (!writes() || !memory_->consolidate_from) return std::nullopt;
-  return memory::ConsolidateIfNeeded(*memory_->store, branch_, *memory_->consolidate_from,
-                                     memory_->summarizer);
 }
 
 Result<memory::Injection> TurnMemory::Render(const memory::RenderRequest& request,
@@ -227,52 +217,29 @@ Result<memory::Injection> TurnMemory::Render(const memory::RenderRequest& reques
       }
     }
   }
-  return memory::Inject(view, memory_->store->limits(), injection);
-}
-
-Result<memory::UpdateResult> TurnMemory::Read(const memory::UpdateBlock& block) const {
-  return memory::Apply(*memory_->store, branch_, block, {});
-}
-
-Status TurnMemory::Log(memory::LoggedCall call) const {
-  if (!logs()) return {};
-  call.branch = branch_;
-  call.phase = kPhase;
-  return memory_->calls->Append(std::move(call));
-}
-
-Status TurnMemory::LogOperations(const memory::LoggedCall& as,
-                                 const JsonArray& operations_log) const {
-  if (!logs()) return {};
-  memory::LoggedCall call = as;
-  call.branch = branch_;
-  call.phase = kPhase;
-  return memory::AppendOperations(*memory_->calls, call, operations_log);
+  return memory::Inject(view, port_.limits(), injection);
 }
 
 Result<TurnMemory::Kept> TurnMemory::Keep(const KeptTurn& turn) const {
   Kept kept;
-  if (!writes()) return kept;
+  if (!port_.writes()) return kept;
   TurnEvents events(turn);
   const memory::UpdateBlock none;
   const bool has_block = turn.block && !turn.block->operations.empty();
   const memory::ApplyContext context{
       .block_id = turn.run,
-      .phase = std::string(kPhase),
       .actor = has_block ? memory::Actor::kModel : memory::Actor::kSystem,
-      .summarizer = memory_->summarizer,
       .also = [&events](memory::BranchTransaction& session) { return events.Write(session); }};
-  const auto result =
-      memory::Apply(*memory_->store, branch_, turn.block ? *turn.block : none, context);
+  const auto result = port_.Apply(turn.block ? *turn.block : none, context);
   if (!result && !events.known()) return tl::unexpected(result.error());
   kept.warnings = events.TakeWarnings();
   if (result && turn.block) {
     Report(*result, &kept.warnings);
     kept.applied = memory::BlockResultJson(*result);
   }
-  DOSSIER_ASSIGN_OR_RETURN(const memory::View view, memory_->store->Snapshot(branch_));
-  kept.record = JsonObject{{"store", memory_->store->store_id()},
-                           {"branch", branch_},
+  DOSSIER_ASSIGN_OR_RETURN(const memory::View view, port_.Snapshot());
+  kept.record = JsonObject{{"store", port_.store().store_id()},
+                           {"branch", port_.branch()},
                            {"conversation", turn.conversation},
                            {"seq", view.at()}};
   return kept;

@@ -25,10 +25,8 @@
 
 #include "base/json/json.h"
 #include "base/result.h"
-#include "chat/context/chat_memory.h"
 #include "chat/document/stored.h"
-#include "memory/blocks/apply.h"
-#include "memory/consolidate/consolidate.h"
+#include "driver/memory_port.h"
 #include "memory/render/injection.h"
 
 namespace dossier::chat {
@@ -38,28 +36,17 @@ class TurnMemory {
   enum class Use { kTurn, kPreview };  // kPreview writes nothing
   // `stored` is null for a new or stateless conversation, `id` empty for a stateless one.
   // Errors: those of the store; kNotFound for a branch that is not there.
-  static Result<TurnMemory> Open(const ChatMemory& memory, std::string_view id,
+  static Result<TurnMemory> Open(driver::MemoryUse memory, std::string_view id,
                                  const Stored* stored, Use use);
 
-  const std::string& branch() const { return branch_; }
+  const driver::MemoryPort& port() const { return port_; }
   // Of the fences: the same in every turn of a conversation, so that a cached prefix holds.
   std::string Boundary(std::string_view id) const;
-
-  // Consolidates where the pressure asks for it; none: it does not.
-  Result<std::optional<memory::ConsolidateOutcome>> MakeRoom() const;
 
   // Events of turns that the history shows word by word are left out. `added`: compactions that the
   // file does not hold yet.
   Result<memory::Injection> Render(const memory::RenderRequest& request, const Stored* stored,
                                    std::span<const CompactionRecord> added) const;
-
-  // A block that only reads.
-  Result<memory::UpdateResult> Read(const memory::UpdateBlock& block) const;
-
-  // Lines of memory_calls.jsonl, if there is one: of a call, of each operation of a block. Errors:
-  // those of CallLog.
-  Status Log(memory::LoggedCall call) const;
-  Status LogOperations(const memory::LoggedCall& as, const JsonArray& operations_log) const;
 
   struct KeptTurn {
     std::string conversation;  // "": stateless
@@ -78,16 +65,12 @@ class TurnMemory {
   Result<Kept> Keep(const KeptTurn& turn) const;
 
  private:
-  TurnMemory(const ChatMemory& memory, Use use) : memory_(&memory), use_(use) {}
+  explicit TurnMemory(driver::MemoryPort port) : port_(std::move(port)) {}
 
-  bool writes() const { return use_ == Use::kTurn && memory_->writes == ChatMemory::Writes::kYes; }
-  bool logs() const { return use_ == Use::kTurn && memory_->calls; }
   Status ForkFrom(const Json& record, std::string_view id);
-  Result<memory::View> Snapshot() const { return memory_->store->Snapshot(branch_, at_); }
+  Result<memory::View> Snapshot() const { return port_.Snapshot(at_); }
 
-  const ChatMemory* memory_;
-  Use use_;
-  std::string branch_ = std::string(memory::kRootBranch);
+  driver::MemoryPort port_;
   std::optional<memory::Seq> at_;  // of a fork that is only looked at
 };
 

@@ -22,7 +22,7 @@ Status TurnDriver::OpenMemory() {
   DOSSIER_ASSIGN_OR_RETURN(
       memory_, TurnMemory::Open(parts_.memory, request_.id, stored(),
                                 preview ? TurnMemory::Use::kPreview : TurnMemory::Use::kTurn));
-  outcome_.memory = JsonObject{{"branch", memory_->branch()}};
+  outcome_.memory = JsonObject{{"branch", memory_->port().branch()}};
   input_.memory.help = memory::HelpText(memory::HelpForm::kShort);
   input_.memory.boundary = memory_->Boundary(request_.id);
   return MakeRoom();
@@ -31,36 +31,29 @@ Status TurnDriver::OpenMemory() {
 // Before a render and after an applied block, never under the conversation's lock: a model may be
 // asked for summaries.
 Status TurnDriver::MakeRoom() {
-  DOSSIER_ASSIGN_OR_RETURN(const auto made, memory_->MakeRoom());
+  DOSSIER_ASSIGN_OR_RETURN(const auto made, memory_->port().MakeRoom());
   if (!made) return {};
   for (const memory::Notice& warning : made->warnings) Warn("memory: " + warning.text);
-  log_.Add("memory.room", memory::ConsolidationJson(made->done));
+  Log("memory.room", memory::ConsolidationJson(made->done));
   return {};
 }
 
 Status TurnDriver::RenderMemory() {
   if (!memory_) return {};
-  const memory::RenderRequest request{
-      .hint = "chat",
-      .query = std::string(TrimSpace(input_.prompt)),
-      .budget = {.chars = parts_.memory.store->limits().memory_budget_chars,
-                 .tokens = model_.entry.capability.window / kMemoryShare,
-                 .count_tokens =
-                     [this](std::string_view text) {
-                       return model_.counter->CountText(text).tokens;
-                     }},
-      .stopwatch = parts_.clock.get()};
+  memory::RenderRequest request = memory_->port().RequestFor(
+      input_.prompt, *model_.counter, model_.entry.capability.window / kMemoryShare);
+  request.stopwatch = parts_.clock.get();
   DOSSIER_ASSIGN_OR_RETURN(memory::Injection shown,
                            memory_->Render(request, stored(), input_.compaction));
   input_.memory.core = std::move(shown.core);
   input_.memory.rest = std::move(shown.rest);
   shown_memory_ = memory::AccountingJson(shown.accounting);
   outcome_.memory.as_object()["shown"] = shown_memory_;
-  WarnUnlogged(memory_->Log({.op = "show",
-                             .layer = "prompt",
-                             .memory_type = "store",
-                             .run = log_.run(),
-                             .details = shown_memory_}));
+  WarnUnlogged(memory_->port().Log({.op = "show",
+                                    .layer = "prompt",
+                                    .memory_type = "store",
+                                    .run = log_.run(),
+                                    .details = shown_memory_}));
   return {};
 }
 
@@ -94,8 +87,9 @@ Result<model::Reply> TurnDriver::ReplyInRounds() {
       if (parsed.block) with_block_ = last;
       return std::string();
     }
-    log_.Add("memory.read", {{"input", parsed.block->input}});
-    DOSSIER_ASSIGN_OR_RETURN(const memory::UpdateResult result, memory_->Read(*parsed.block));
+    Log("memory.read", {{"input", parsed.block->input}});
+    DOSSIER_ASSIGN_OR_RETURN(const memory::UpdateResult result,
+                             memory_->port().Apply(*parsed.block, {}));
     LogOperations(result.operations_log);
     return memory::ResultsText(result.reads);
   };
@@ -161,23 +155,24 @@ Json TurnDriver::Remember(std::string_view conversation, std::int64_t number) {
   }
   for (const std::string& warning : kept->warnings) Warn(warning);
   if (!kept->record.is_null()) {
-    WarnUnlogged(memory_->Log({.op = "recall_append",
-                               .layer = "turn",
-                               .memory_type = "recall",
-                               .run = log_.run(),
-                               .details = {{"thread", turn.conversation}, {"turn", number}}}));
+    WarnUnlogged(
+        memory_->port().Log({.op = "recall_append",
+                             .layer = "turn",
+                             .memory_type = "recall",
+                             .run = log_.run(),
+                             .details = {{"thread", turn.conversation}, {"turn", number}}}));
   }
   if (!kept->applied.empty()) {
     const Json* operations = kept->applied.if_contains("operations_log");
     if (operations && operations->is_array()) LogOperations(operations->as_array());
     outcome_.memory.as_object()["block"] = kept->applied;
-    log_.Add("memory.applied", std::move(kept->applied));
+    Log("memory.applied", std::move(kept->applied));
   }
   return std::move(kept->record);
 }
 
 void TurnDriver::LogOperations(const JsonArray& operations_log) {
-  WarnUnlogged(memory_->LogOperations({.run = log_.run()}, operations_log));
+  WarnUnlogged(memory_->port().LogOperations({.run = log_.run()}, operations_log));
 }
 
 void TurnDriver::WarnUnlogged(const Status& logged) {

@@ -53,7 +53,10 @@ Status TurnDriver::FindWhatIsLeft() {
     answer_ = std::move(left->answer);
     outcome_.finish = answer_->finish;
   }
-  if (request_.action == TurnRequest::Action::kSend && !again) log_.Resume(left->run);
+  if (request_.action == TurnRequest::Action::kSend && !again) {
+    log_.Resume(left->run);
+    Log("run.resumed", {});
+  }
   return {};
 }
 

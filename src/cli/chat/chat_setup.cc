@@ -15,12 +15,12 @@
 #include "cli/wiring/memory_model.h"
 #include "cli/wiring/open_chat_model.h"
 #include "cli/wiring/schema_choice.h"
+#include "cli/wiring/section_makers.h"
 #include "sources/commands/command_environment.h"
 
 namespace dossier::cli {
 namespace {
 
-using chat::ChatModel;
 using chat::TurnOptions;
 using chat::TurnRequest;
 
@@ -194,14 +194,14 @@ Status ChatSetup::MakeMemory() {
   return {};
 }
 
-chat::ChatMemory ChatSetup::ChatMemory() const {
-  chat::ChatMemory memory{.store = memory_.store,
-                          .branch = memory_.branch,
-                          .calls = memory_.calls,
-                          .consolidate_from = memory_.consolidate_from,
-                          .summarizer = summarizer_};
+driver::MemoryUse ChatSetup::Memory() const {
+  driver::MemoryUse memory{.store = memory_.store,
+                           .branch = memory_.branch,
+                           .calls = memory_.calls,
+                           .consolidate_from = memory_.consolidate_from,
+                           .summarizer = summarizer_};
   if (arguments_.no_save || arguments_.read_only) {
-    memory.writes = chat::ChatMemory::Writes::kNo;
+    memory.writes = driver::MemoryUse::Writes::kNo;
   }
   return memory;
 }
@@ -214,11 +214,11 @@ Status ChatSetup::MakeChat() {
       .open_model = [this](const std::string& name) { return OpenChatModel(name); },
       .context = context_.get(),
       .tool = tool_.get(),
-      .memory = ChatMemory()};
+      .memory = Memory()};
   if (asks()) {
     DOSSIER_ASSIGN_OR_RETURN(parts.confirm, ConfirmOnTerminal());
   }
-  if (arguments_.no_log) parts.bodies = chat::TurnLog::Bodies::kLeftOut;
+  if (arguments_.no_log) parts.bodies = driver::RunLogSetting::Bodies::kLeftOut;
   const bool sends = !arguments_.dry_run && !arguments_.explain_context;
   if (sends && !arguments_.no_save && !journal_) {
     auto journal = store::Journal::Open(config_.user.data + "/runs");
@@ -233,6 +233,8 @@ Status ChatSetup::MakeChat() {
   parts.content_folder = content_folder();
   DOSSIER_ASSIGN_OR_RETURN(folders_, AssetFoldersFor("", global_, std::cerr));
   parts.folders = folders_;
+  parts.makers =
+      SectionMakersFor({.flags = global_, .cancel = cancel_, .err = std::cerr, .now = {}});
   chat_ = std::make_unique<chat::Chat>(std::move(parts));
   return {};
 }
@@ -248,18 +250,18 @@ Status ChatSetup::SetExec(std::vector<std::string> exec) {
 }
 
 Result<std::string> ChatSetup::SetModel(const std::string& name) {
-  DOSSIER_ASSIGN_OR_RETURN(const ChatModel model, OpenChatModel(name));
+  DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, OpenChatModel(name));
   arguments_.model.model = name;
   return model.stored;
 }
 
-Result<ChatModel> ChatSetup::OpenChatModel(const std::string& name) {
+Result<driver::BoundModel> ChatSetup::OpenChatModel(const std::string& name) {
   if (const auto known = models_.find(name); known != models_.end()) return known->second;
   ModelFlags flags = arguments_.model;
   flags.model = name;
   const bool sends = !arguments_.dry_run && !arguments_.explain_context;
   if (!sends) flags.use = ModelFlags::Use::kLookedAt;
-  DOSSIER_ASSIGN_OR_RETURN(const ChatModel model,
+  DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model,
                            cli::OpenChatModel(std::move(flags), config_, global_, say_, cancel_));
   models_.emplace(name, model);
   return model;

@@ -60,7 +60,7 @@ class ChatSetup {
   // stays then.
   Result<std::string> SetModel(const std::string& name);
   // Opened once; "" is the one that is used where nothing says which.
-  Result<chat::ChatModel> OpenChatModel(const std::string& name);
+  Result<driver::BoundModel> OpenChatModel(const std::string& name);
   chat::ContextSource& context() { return *context_; }
   // Where layouts and templates come from.
   const assembly::AssetFolders& folders() const { return folders_; }
@@ -89,7 +89,7 @@ class ChatSetup {
   Status MakeTool();
   Status MakeMemory();
   Status MakeChat();
-  chat::ChatMemory ChatMemory() const;
+  driver::MemoryUse Memory() const;
 
   ChatArguments arguments_;
   const GlobalFlags& global_;
@@ -108,7 +108,7 @@ class ChatSetup {
   PromptMemory memory_;
   memory::Summarizer summarizer_;
   std::shared_ptr<store::Journal> journal_;
-  std::map<std::string, chat::ChatModel> models_;  // by the name they were asked for
+  std::map<std::string, driver::BoundModel> models_;  // by the name they were asked for
   std::optional<TempFolder> scratch_;
   std::unique_ptr<chat::Chat> chat_;
 };

@@ -83,7 +83,7 @@ Result<std::unique_ptr<ConversationDriver>> ConversationDriver::Make(ChatSetup& 
   const chat::ModelChoice choice =
       chat::ChooseModel(loaded ? loaded->stored.model : "", request.asked_model,
                         request.configured_model, request.options.compat);
-  DOSSIER_ASSIGN_OR_RETURN(const chat::ChatModel model, setup.OpenChatModel(choice.model));
+  DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, setup.OpenChatModel(choice.model));
   driver->model_ = model.stored;
   return driver;
 }
@@ -124,7 +124,7 @@ ChatTurn ConversationDriver::TakeTurn(TurnRequest request, ChatSink& sink,
   watch.End(outcome.text);
   sink_ = nullptr;
   if (!outcome.model.empty()) model_ = outcome.model;
-  if (outcome.usage.input > 0) chat::AddUsage(outcome.usage, &usage_);
+  if (outcome.usage.input > 0) usage_.Add(outcome.usage);
   // Another one if it was deleted meanwhile.
   if (!outcome.conversation.empty()) setup_.SetConversation(outcome.conversation);
   ChatTurn turn = TurnOf(outcome);
@@ -177,7 +177,7 @@ Result<std::string> ConversationDriver::Save(std::string_view id, const CancelTo
 Result<std::string> ConversationDriver::Refresh(const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, LoadBegun());
   DOSSIER_RETURN_IF_ERROR(setup_.SetExec({}));
-  DOSSIER_ASSIGN_OR_RETURN(const chat::ChatModel model, setup_.OpenChatModel(model_));
+  DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, setup_.OpenChatModel(model_));
   const chat::GatherLimits limits{.counter = *model.counter,
                                   .max_tokens = chat::ContextLimit(setup_.RequestFor(""), model)};
   chat::ContextSource& source = setup_.context();
@@ -204,15 +204,15 @@ Result<std::string> ConversationDriver::Compact(const CancelToken& cancel) {
   const TurnRequest request = setup_.RequestFor("");
   const std::string writer_name =
       request.compaction_model.empty() ? model_ : request.compaction_model;
-  DOSSIER_ASSIGN_OR_RETURN(const chat::ChatModel model, setup_.OpenChatModel(model_));
-  DOSSIER_ASSIGN_OR_RETURN(const chat::ChatModel writer, setup_.OpenChatModel(writer_name));
+  DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, setup_.OpenChatModel(model_));
+  DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel writer, setup_.OpenChatModel(writer_name));
   DOSSIER_ASSIGN_OR_RETURN(chat::CompactedNow done, chat::CompactNow({.store = setup_.store(),
                                                                       .model = model,
                                                                       .writer = writer,
                                                                       .limits = request.compaction,
                                                                       .folders = setup_.folders()},
                                                                      setup_.id(), cancel));
-  if (done.usage.input > 0) chat::AddUsage(done.usage, &usage_);
+  if (done.usage.input > 0) usage_.Add(done.usage);
   return std::move(done.line);
 }
 
@@ -249,7 +249,8 @@ Result<std::string> ConversationDriver::Usage() {
   DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, LoadBegun());
   std::ostringstream lines;
   PrintUsage(loaded.stored, lines);
-  if (usage_.input > 0) lines << "this session, " << chat::UsageLine(usage_, {}) << "\n";
+  if (usage_.total.input > 0)
+    lines << "this session, " << chat::UsageLine(usage_.total, {}) << "\n";
   return lines.str();
 }
 

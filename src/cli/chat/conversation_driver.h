@@ -62,7 +62,7 @@ class ConversationDriver final : public ChatDriver {
   std::vector<std::string> first_exec_;                 // of --exec: for the first turn
   enum class First { kNo, kYes } first_ = First::kYes;  // no turn of this session is done
   std::vector<std::string> said_;  // warnings of the turn before: what stays so is said once
-  model::Usage usage_;             // of this session
+  model::UsageSum usage_;          // of this session
   ChatSink* sink_ = nullptr;       // of the turn that runs
 };
 

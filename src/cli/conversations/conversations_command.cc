@@ -260,12 +260,12 @@ class Conversations {
     const chat::ModelChoice choice =
         chat::ChooseModel(loaded.stored.model, arguments_.model.model, config_.model.value_or(""),
                           chat::TurnOptions::Compat::kNo);
-    DOSSIER_ASSIGN_OR_RETURN(const chat::ChatModel model, OpenModelNamed(choice.model));
+    DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, OpenModelNamed(choice.model));
     // A model that is named here writes the summary, whatever the configuration says.
     const bool named = !arguments_.model.model.empty() || config_.compaction.model.empty();
     DOSSIER_ASSIGN_OR_RETURN(
-        const chat::ChatModel writer,
-        named ? Result<chat::ChatModel>(model) : OpenModelNamed(config_.compaction.model));
+        const driver::BoundModel writer,
+        named ? Result<driver::BoundModel>(model) : OpenModelNamed(config_.compaction.model));
     using Action = chat::CompactParts::Action;
     DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, AssetFoldersFor("", global_, err_));
     DOSSIER_ASSIGN_OR_RETURN(
@@ -280,7 +280,7 @@ class Conversations {
     return Say(loaded.id, done.line, done.figures);
   }
 
-  Result<chat::ChatModel> OpenModelNamed(const std::string& name) const {
+  Result<driver::BoundModel> OpenModelNamed(const std::string& name) const {
     ModelFlags flags = arguments_.model;
     if (arguments_.dry_run) flags.use = ModelFlags::Use::kLookedAt;
     flags.model = name;

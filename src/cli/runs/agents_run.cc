@@ -13,6 +13,7 @@
 #include "cli/wiring/agents_setup.h"
 #include "cli/wiring/asset_folders.h"
 #include "cli/wiring/model_flags.h"
+#include "cli/wiring/section_makers.h"
 #include "sources/commands/command_environment.h"
 
 namespace dossier::cli {
@@ -30,19 +31,6 @@ constexpr std::size_t kSummaryLength = 72;       // code points of an ad-hoc tas
 constexpr std::string_view kDefaultTargets = "src,tests,docs";
 
 std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
-
-Result<agents::LoopModel> OpenLoopModel(const ModelFlags& flags,
-                                        const std::function<void(std::string_view)>& say,
-                                        const CancelToken& cancel) {
-  DOSSIER_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(flags, say, cancel));
-  return agents::LoopModel{.name = opened.root.name,
-                           .entry = opened.root.entry,
-                           .counter = opened.root.counter,
-                           .gate = opened.root.gate,
-                           .sampling = opened.sampling,
-                           .deadline = opened.deadline,
-                           .idle_limit = opened.idle_limit};
-}
 
 RunOptions OptionsOf(const AgentsArguments& arguments) {
   RunOptions options{.workers = arguments.workers,
@@ -232,6 +220,7 @@ Result<RunPorts> MakePorts(const AgentsArguments& arguments, const GlobalFlags& 
   ports.environment = sources::CurrentEnvironment();
   ports.journal_folder = config.user.data + "/runs";
   DOSSIER_ASSIGN_OR_RETURN(ports.assets, AssetFoldersFor("", flags, err));
+  ports.makers = SectionMakersFor({.flags = flags, .cancel = cancel, .err = err, .now = {}});
   ports.cancel = cancel;
   const bool quiet = flags.quiet;
   ports.warn = [&err, quiet](std::string_view text) {
@@ -243,10 +232,13 @@ Result<RunPorts> MakePorts(const AgentsArguments& arguments, const GlobalFlags& 
   model.prices = arguments.limits.prices;
   model.needs_price = arguments.limits.max_cost.has_value();
   DOSSIER_ASSIGN_OR_RETURN(model, WithConfig(std::move(model), config, flags));
-  ports.open_model = [model, cancel, &err](const std::string& name) {
+  ports.open_model = [model, cancel, &err](const std::string& name) -> Result<driver::BoundModel> {
     ModelFlags own = model;
     if (name != "default" && own.script.empty()) own.model = name;
-    return OpenLoopModel(own, [&err](std::string_view text) { err << text << "\n"; }, cancel);
+    DOSSIER_ASSIGN_OR_RETURN(
+        OpenedModel opened,
+        OpenModel(own, [&err](std::string_view text) { err << text << "\n"; }, cancel));
+    return std::move(opened.root);
   };
   return ports;
 }

@@ -14,6 +14,7 @@
 #include "cli/wiring/asset_folders.h"
 #include "cli/wiring/prompt_input.h"
 #include "cli/wiring/quantity_flags.h"
+#include "cli/wiring/section_makers.h"
 #include "store/journal.h"
 #include "store/prune.h"
 
@@ -108,8 +109,7 @@ Result<std::string> ReadQuestion(const AskArguments& arguments, const GlobalFlag
   return input.text;
 }
 
-Result<Request> MakeRequest(const AskArguments& arguments, const OpenedModel& model,
-                            const SandboxChoice& sandbox) {
+Result<Request> MakeRequest(const AskArguments& arguments, const SandboxChoice& sandbox) {
   Request request;
   request.mode = Pick(kModes, arguments.mode);
   request.profile = Pick(kProfiles, arguments.profile);
@@ -132,9 +132,6 @@ Result<Request> MakeRequest(const AskArguments& arguments, const OpenedModel& mo
   }
   request.cell = sandbox.limits;
   request.context_string_max = sandbox.context_string_max;
-  request.sampling = model.sampling;
-  request.deadline = model.deadline;
-  request.idle_limit = model.idle_limit;
   request.seed = arguments.seed.value_or(SystemEntropy() >> 1);
   if (arguments.seed) request.seed_from = Request::Seed::kGiven;
   for (const std::string& word : arguments.argv) request.argv.emplace_back(word);
@@ -316,15 +313,16 @@ Result<std::shared_ptr<const store::Memo>> OpenReplies(store::Journal& journal) 
   return std::shared_ptr<const store::Memo>(std::move(memo));
 }
 
-Result<ask::AskMemory> MemoryOf(const AskArguments& arguments, const config::Config& config,
-                                const std::function<void(std::string_view)>& say) {
+Result<driver::MemoryUse> MemoryOf(const AskArguments& arguments, const config::Config& config,
+                                   const std::function<void(std::string_view)>& say) {
   DOSSIER_ASSIGN_OR_RETURN(
       const PromptMemory memory,
       OpenPromptMemory(arguments.memory, config,
                        arguments.dry_run ? MemoryNeed::kLookedAt : MemoryNeed::kWritten));
-  ask::AskMemory out{
-      .store = memory.store, .calls = memory.calls, .consolidate_from = memory.consolidate_from};
-  if (!memory.branch.empty()) out.branch = memory.branch;
+  driver::MemoryUse out{.store = memory.store,
+                        .branch = memory.branch,
+                        .calls = memory.calls,
+                        .consolidate_from = memory.consolidate_from};
   if (!memory.store) return out;
   for (const std::string& warning : memory.store->warnings()) say("warning: " + warning);
   return out;
@@ -368,6 +366,7 @@ class Asking {
     options.pool_options = sandbox.pool;
     DOSSIER_ASSIGN_OR_RETURN(options.folders,
                              AssetFoldersFor(arguments_.layouts_dir, flags_, err_));
+    options.makers = SectionMakersFor({.flags = flags_, .cancel = cancel_, .err = err_, .now = {}});
     if (!arguments_.dry_run) options.pool = StartPool(arguments_, sandbox);
     DOSSIER_ASSIGN_OR_RETURN(const Keeping keeping, OpenKeeping(arguments_));
     // The context first: a wrong path must not cost the start of a model.
@@ -379,7 +378,7 @@ class Asking {
     if (flags_.verbose > 0 || config_.debug) {
       Say(fmt::format("model: {} ({})", model.description, model.why));
     }
-    DOSSIER_ASSIGN_OR_RETURN(Request request, MakeRequest(arguments_, model, sandbox));
+    DOSSIER_ASSIGN_OR_RETURN(Request request, MakeRequest(arguments_, sandbox));
     request.temperature = model_flags.temperature;
     DOSSIER_ASSIGN_OR_RETURN(request.question, ReadQuestion(arguments_, flags_, cancel_, err_));
     request.context = context;

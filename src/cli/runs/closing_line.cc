@@ -16,9 +16,9 @@ std::string Took(const ask::Outcome& outcome) {
   };
   std::string text = count(outcome.turns, "turn") + ", " + count(use.calls, "call");
   if (use.cached_calls > 0) text += fmt::format(" (and {} from the cache)", use.cached_calls);
-  text += fmt::format(", {}{}", use.estimated ? "about " : "",
-                      count(use.tokens_input + use.tokens_output, "token"));
-  return text + ", " + CostText(use.nano_usd);
+  text += fmt::format(", {}{}", use.spent.total.estimated ? "about " : "",
+                      count(use.spent.tokens(), "token"));
+  return text + ", " + CostText(use.spent.total.cost_nano_usd);
 }
 
 // "all", "37 %", "less than 1 %".

@@ -10,8 +10,8 @@ ask::Outcome Answered() {
   outcome.status = ask::RunStatus::kFinal;
   outcome.run = "20261123-010203-abcdef";
   outcome.turns = 3;
-  outcome.usage = {.calls = 12, .tokens_input = 45'120, .tokens_output = 1'233};
-  outcome.usage.nano_usd = 12'345'678;
+  outcome.usage.calls = 12;
+  outcome.usage.spent.total = {.input = 45'120, .output = 1'233, .cost_nano_usd = 12'345'678};
   outcome.evidence = {.read_by_code = 1, .attempts = 1, .agreeing = 1};
   return outcome;
 }
@@ -24,8 +24,8 @@ TEST(ClosingLineTest, SaysWhatItTookAndWhatItStandsOn) {  // FLT-34
 TEST(ClosingLineTest, SaysWhatSpeaksAgainstTheAnswer) {  // FLT-34
   ask::Outcome outcome = Answered();
   outcome.turns = 1;
-  outcome.usage = {.calls = 1, .tokens_input = 1, .cached_calls = 4, .estimated = true};
-  outcome.usage.nano_usd.reset();
+  outcome.usage = {.calls = 1, .cached_calls = 4};
+  outcome.usage.spent.total = {.input = 1, .estimated = true};
   outcome.evidence = {.read_by_models = 0.004, .read_by_code = 0.999, .attempts = 3, .agreeing = 2};
   outcome.evidence.doubts = {"It stands in no output."};
   outcome.warnings = {{"a", nullptr}, {"b", nullptr}};

@@ -9,6 +9,7 @@
 #include "base/text/utf8.h"
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/asset_folders.h"
+#include "cli/wiring/section_makers.h"
 #include "research/files/run_folder.h"
 #include "research/paper/literature.h"
 #include "research/run/idea.h"
@@ -67,6 +68,8 @@ Status FillPorts(const ResearchCall& call, const Progress& progress, RunOrder* o
   DOSSIER_ASSIGN_OR_RETURN(const config::Config loaded, LoadConfig(call.flags, {}, call.err));
   order->open_model = RoleOpener(call, order->config, loaded);
   DOSSIER_ASSIGN_OR_RETURN(order->assets, AssetFoldersFor("", call.flags, call.err));
+  order->makers =
+      SectionMakersFor({.flags = call.flags, .cancel = call.cancel, .err = call.err, .now = {}});
   order->clock = SystemClock();
   order->environment = ProcessEnvironment();
   DOSSIER_ASSIGN_OR_RETURN(order->backend,

@@ -101,13 +101,13 @@ class OpenModels {
         say_(std::move(say)),
         cancel_(std::move(cancel)) {}
 
-  Result<chat::ChatModel> Open(const std::string& name) {
+  Result<driver::BoundModel> Open(const std::string& name) {
     const std::lock_guard lock(mutex_);
     const auto known = models_.find(name);
     if (known != models_.end()) return known->second;
     ModelFlags flags = flags_;
     flags.model = name;
-    DOSSIER_ASSIGN_OR_RETURN(chat::ChatModel model,
+    DOSSIER_ASSIGN_OR_RETURN(driver::BoundModel model,
                              OpenChatModel(std::move(flags), loaded_, global_, say_, cancel_));
     models_.emplace(name, model);
     return model;
@@ -120,7 +120,7 @@ class OpenModels {
   const std::function<void(std::string_view)> say_;
   const CancelToken cancel_;
   std::mutex mutex_;
-  std::map<std::string, chat::ChatModel> models_;
+  std::map<std::string, driver::BoundModel> models_;
 };
 
 }  // namespace
@@ -151,8 +151,8 @@ Result<research::RunConfig> ReadStoredConfig(const std::string& folder,
   return research::ReadConfig(text, path, settings.Take(), AbsolutePath("."));
 }
 
-research::OpenRoleModel RoleOpener(const ResearchCall& call, const research::RunConfig& config,
-                                   const config::Config& loaded) {
+driver::OpenModel RoleOpener(const ResearchCall& call, const research::RunConfig& config,
+                             const config::Config& loaded) {
   const auto say = [&err = call.err](std::string_view line) {
     err << fmt::format("dossier: {}\n", line);
   };
@@ -162,7 +162,7 @@ research::OpenRoleModel RoleOpener(const ResearchCall& call, const research::Run
   flags.needs_price = config.max_cost_usd.has_value();
   const auto models =
       std::make_shared<OpenModels>(std::move(flags), loaded, call.flags, say, call.cancel);
-  return [models, roles = config.roles](std::string_view role) -> Result<chat::ChatModel> {
+  return [models, roles = config.roles](std::string_view role) -> Result<driver::BoundModel> {
     const auto of = [&](std::string_view name) {
       const auto found = roles.find(name);
       return found == roles.end() ? std::string() : found->second.model;

@@ -38,8 +38,8 @@ Result<research::RunConfig> ReadStoredConfig(const std::string& folder,
                                              const ResearchArguments& arguments);
 
 // Opens the model of a role, each model once, so that roles share it. `loaded` is copied.
-research::OpenRoleModel RoleOpener(const ResearchCall& call, const research::RunConfig& config,
-                                   const config::Config& loaded);
+driver::OpenModel RoleOpener(const ResearchCall& call, const research::RunConfig& config,
+                             const config::Config& loaded);
 
 // "NAME=value" of this process.
 std::vector<std::string> ProcessEnvironment();

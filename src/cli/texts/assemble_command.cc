@@ -2,26 +2,23 @@
 
 #include <charconv>
 
-#include "app/section_sources.h"
 #include "assembly/fit/prompt_log.h"
 #include "base/clock.h"
 #include "base/files/file.h"
 #include "base/random.h"
-#include "base/text/parse_time.h"
 #include "base/text/text.h"
 #include "cli/terminal/terminal.h"
 #include "cli/texts/assembly_table.h"
 #include "cli/tree/failure.h"
-#include "cli/wiring/agents_setup.h"
 #include "cli/wiring/asset_folders.h"
 #include "cli/wiring/counter_choice.h"
-#include "cli/wiring/memory_section.h"
 #include "cli/wiring/model_flags.h"
+#include "cli/wiring/section_makers.h"
+#include "driver/section_reader.h"
 #include "model/catalog/catalog.h"
 #include "model/catalog/tokenizer.h"
 #include "model/dialects/dialect.h"
-#include "sources/header/header_source.h"
-#include "sources/repository/git_facts.h"
+#include "sources/repository/project_state.h"
 #include "tokens/files/open.h"
 
 namespace dossier::cli {
@@ -120,18 +117,19 @@ class Command {
         const assembly::Layout layout,
         assembly::FindLayout(arguments_.layout, folders, entry_.capability.profile));
     DOSSIER_ASSIGN_OR_RETURN(auto variables, ReadPairs(arguments_.variables, "-D"));
-    DOSSIER_ASSIGN_OR_RETURN(auto sources, ReadPairs(arguments_.sources, "--source"));
+    DOSSIER_ASSIGN_OR_RETURN(const auto sources, ReadPairs(arguments_.sources, "--source"));
     std::vector<std::string> warnings;
     DOSSIER_ASSIGN_OR_RETURN(const auto counter,
                              CounterOf(arguments_.tokenizer, entry_, &warnings));
     for (const std::string& warning : warnings) PrintWarning(err_, warning);
-    app::SectionReader reader(layout, std::move(sources), counter, cancel_);
-    reader.set_maker("header", [this](const Json& with) { return MakeHeader(with); });
-    reader.set_maker("memory", [&](const Json& with) -> Result<std::optional<std::string>> {
-      DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags_, {}, err_));
-      return MemorySection(with, variables, config);
-    });
-    DOSSIER_ASSIGN_OR_RETURN(const std::vector<assembly::Section> sections, reader.Read(in_));
+    driver::SectionReader reader(
+        layout, {.makers = SectionMakersFor(
+                     {.flags = flags_, .cancel = cancel_, .err = err_, .now = WithTime(now_)}),
+                 .values = variables,
+                 .counter = counter,
+                 .cancel = cancel_});
+    DOSSIER_ASSIGN_OR_RETURN(const std::vector<assembly::Section> sections,
+                             reader.ReadAll(sources, in_));
     for (const std::string& warning : reader.warnings()) PrintWarning(err_, warning);
     assembly::AssembleOptions options{.variables = std::move(variables),
                                       .model = entry_.name,
@@ -151,17 +149,6 @@ class Command {
                                .window_share = arguments_.window_share,
                                .reserve_output = arguments_.reserve_output},
                               capability, *counter, options);
-  }
-
-  // Of a section `{source: header, with: {task: ID, mode: review, window: 3m, with: [dirty]}}`.
-  Result<std::optional<std::string>> MakeHeader(const Json& with) {
-    DOSSIER_ASSIGN_OR_RETURN(const auto now, ParseTime(WithTime(now_)));
-    DOSSIER_ASSIGN_OR_RETURN(sources::AgentsConfig agents, LoadAgents(flags_, err_));
-    DOSSIER_ASSIGN_OR_RETURN(const auto request, sources::ReadHeaderRequest(with, now));
-    sources::HeaderSource source(".", std::move(agents), cancel_);
-    DOSSIER_ASSIGN_OR_RETURN(const auto state, source.Collect(request));
-    for (const std::string& warning : state.warnings) PrintWarning(err_, warning);
-    return ToYaml(state.header);
   }
 
   Status SetBoundary(const assembly::Layout& layout, assembly::AssembleOptions* options) const {

@@ -9,9 +9,9 @@
 #include "assembly/assemble.h"
 #include "base/random.h"
 #include "base/text/text.h"
-#include "chat/turn/chat_model.h"
 #include "cli/wiring/asset_folders.h"
 #include "cli/wiring/open_chat_model.h"
+#include "driver/caller.h"
 #include "model/client/ledger.h"
 
 namespace dossier::cli {
@@ -23,12 +23,12 @@ using memory::SummaryRequest;
 // What a call needs; the functions of a summarizer share one.
 class MemoryModel {
  public:
-  MemoryModel(chat::ChatModel model, assembly::AssetFolders folders, CancelToken cancel)
+  MemoryModel(driver::BoundModel model, assembly::AssetFolders folders, CancelToken cancel)
       : model_(std::move(model)),
         folders_(std::move(folders)),
         cancel_(std::move(cancel)),
-        clock_(SystemClock()),
-        ledger_({}, clock_) {}
+        ledger_({}, SystemClock()),
+        caller_(ledger_, SystemClock()) {}
 
   Result<std::string> Summarize(const SummaryRequest& request) {
     const std::string most = std::to_string(request.max_chars);
@@ -69,20 +69,15 @@ class MemoryModel {
     DOSSIER_ASSIGN_OR_RETURN(const assembly::Layout layout,
                              assembly::FindLayout(std::string(layout_name), folders_));
     DOSSIER_ASSIGN_OR_RETURN(
-        assembly::Assembled prompt,
+        const assembly::Assembled prompt,
         assembly::Assemble(layout, sections, {.reserve_output = output}, capability,
                            *model_.counter,
                            {.variables = std::move(values),
                             .boundary = assembly::MakeBoundary(SystemEntropy()),
                             .more_room = assembly::AssembleOptions::MoreRoom::kLargerModel}));
-    model::Request request{.model = model_.name,
-                           .messages = std::move(prompt.messages),
-                           .purpose = model::Purpose::kCompact,
-                           .estimated_tokens = prompt.tokens,
-                           .deadline = model_.deadline,
-                           .idle_limit = model_.idle_limit};
-    request.sampling.max_output = output;
-    chat::Called called = chat::Call(model_, std::move(request), ledger_, {}, *clock_, cancel_);
+    model::Request request = driver::RequestTo(model_, prompt, model::Purpose::kCompact);
+    request.sampling = {.max_output = output};
+    const driver::Called called = caller_.Ask(model_, std::move(request), {}, cancel_);
     if (!called.reply) return tl::unexpected(called.reply.error());
     const std::string_view text = TrimSpace(called.reply->text);
     if (text.empty()) {
@@ -92,11 +87,11 @@ class MemoryModel {
     return std::string(text);
   }
 
-  const chat::ChatModel model_;
+  const driver::BoundModel model_;
   const assembly::AssetFolders folders_;
   const CancelToken cancel_;
-  const std::shared_ptr<const Clock> clock_;
   model::Ledger ledger_;
+  driver::Caller caller_;
 };
 
 }  // namespace
@@ -108,7 +103,7 @@ Result<memory::Summarizer> OpenSummarizer(ModelFlags flags, const app::MemoryCon
   const bool by_config = flags.model.empty() && settings.use_llm_compression.value_or(true);
   if (by_config) flags.model = settings.model;
   if (flags.model.empty()) return memory::Summarizer();
-  DOSSIER_ASSIGN_OR_RETURN(chat::ChatModel model,
+  DOSSIER_ASSIGN_OR_RETURN(driver::BoundModel model,
                            OpenChatModel(std::move(flags), config, global, say, cancel));
   DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, AssetFoldersFor("", global, std::cerr));
   memory::Summarizer summarizer{.model = model.stored,

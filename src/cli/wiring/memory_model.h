@@ -4,7 +4,7 @@
 //                            OpenSummarizer(flags, settings, config, global, say, cancel));
 //   memory::Consolidate(*store, "root", request, summarizer);
 //
-// Layouts memory.consolidate, memory.compress, memory.rate. Thread-safety: as chat::Call.
+// Layouts memory.consolidate, memory.compress, memory.rate. Thread-safety: as driver::Caller.
 
 #ifndef DOSSIER_CLI_WIRING_MEMORY_MODEL_H_
 #define DOSSIER_CLI_WIRING_MEMORY_MODEL_H_

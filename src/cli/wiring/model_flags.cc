@@ -101,9 +101,10 @@ Status TakeWindow(const std::optional<std::int64_t>& window, model::Choice* choi
 
 class Opener {
  public:
-  Opener(const ModelFlags& flags, const std::function<void(std::string_view)>& say,
-         const CancelToken& cancel)
-      : flags_(flags), say_(say), cancel_(cancel) {}
+  // `common`: what all models that are opened share.
+  Opener(const ModelFlags& flags, const driver::BoundModel& common,
+         const std::function<void(std::string_view)>& say, const CancelToken& cancel)
+      : flags_(flags), common_(common), say_(say), cancel_(cancel) {}
 
   Status Load() {
     if (!flags_.record.empty() && !flags_.replay.empty()) {
@@ -138,7 +139,7 @@ class Opener {
     return choice;
   }
 
-  Result<ask::BoundModel> Bind(const model::Choice& choice, std::string* description) {
+  Result<driver::BoundModel> Bind(const model::Choice& choice, std::string* description) {
     model::ConnectOptions options = ConnectOptionsFor(data_, choice);
     options.progress = say_;
     options.headers = flags_.headers;
@@ -159,15 +160,15 @@ class Opener {
   }
 
  private:
-  ask::BoundModel Bound(const model::Choice& choice, const model::Connection& connection) const {
-    ask::BoundModel bound;
+  driver::BoundModel Bound(const model::Choice& choice, const model::Connection& connection) const {
+    driver::BoundModel bound = common_;
     bound.name = choice.model;
     // A recording holds every request, so nothing may be answered from elsewhere.
     if (!recorder_ && !replay_) bound.origin = OriginOf(choice);
     bound.entry = connection.entry;
     bound.counter = connection.counter;
-    bound.stops = connection.stop_sequences ? ask::BoundModel::Stops::kHonoured
-                                            : ask::BoundModel::Stops::kIgnored;
+    bound.stops = connection.stop_sequences ? driver::BoundModel::Stops::kHonoured
+                                            : driver::BoundModel::Stops::kIgnored;
     bound.gate = model::Gate::Make(
         connection.client,
         {.concurrency = flags_.concurrency.value_or(std::max(1, connection.parallel)),
@@ -182,6 +183,7 @@ class Opener {
   }
 
   const ModelFlags& flags_;
+  const driver::BoundModel& common_;
   const std::function<void(std::string_view)>& say_;
   const CancelToken& cancel_;
   ModelData data_;
@@ -310,11 +312,11 @@ Result<OpenedModel> OpenModel(const ModelFlags& flags,
                               const std::function<void(std::string_view)>& say,
                               const CancelToken& cancel) {
   OpenedModel opened;
-  DOSSIER_ASSIGN_OR_RETURN(opened.sampling.extra, ParseParams(flags.params, flags.defaults));
-  opened.sampling.max_output = flags.max_output;
-  DOSSIER_ASSIGN_OR_RETURN(opened.deadline, ReadTimeFlag("--timeout", flags.timeout));
-  DOSSIER_ASSIGN_OR_RETURN(opened.idle_limit, ReadTimeFlag("--idle-timeout", flags.idle_timeout));
-  Opener opener(flags, say, cancel);
+  driver::BoundModel common{.sampling = {.max_output = flags.max_output}};
+  DOSSIER_ASSIGN_OR_RETURN(common.sampling.extra, ParseParams(flags.params, flags.defaults));
+  DOSSIER_ASSIGN_OR_RETURN(common.deadline, ReadTimeFlag("--timeout", flags.timeout));
+  DOSSIER_ASSIGN_OR_RETURN(common.idle_limit, ReadTimeFlag("--idle-timeout", flags.idle_timeout));
+  Opener opener(flags, common, say, cancel);
   DOSSIER_RETURN_IF_ERROR(opener.Load());
   DOSSIER_ASSIGN_OR_RETURN(const model::Choice choice, opener.Choose(flags.model));
   DOSSIER_ASSIGN_OR_RETURN(opened.root, opener.Bind(choice, &opened.description));

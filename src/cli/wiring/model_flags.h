@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ask/engine.h"
 #include "base/cancel.h"
 #include "cli/wiring/global_flags.h"
+#include "driver/bound_model.h"
 #include "model/providers/connect.h"
 
 namespace dossier::cli {
@@ -51,9 +51,7 @@ Result<ModelFlags> WithConfig(ModelFlags flags, const config::Config& config,
                               const GlobalFlags& global);
 
 struct OpenedModel {
-  ask::BoundModel root, sub;
-  model::Sampling sampling;
-  Millis deadline{300'000}, idle_limit{60'000};  // of one request
+  driver::BoundModel root, sub;
   std::string description, why;
   std::string provider, dialect;  // of the root model: how its requests are written
 };

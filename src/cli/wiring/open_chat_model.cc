@@ -5,8 +5,6 @@
 namespace dossier::cli {
 namespace {
 
-using chat::ChatModel;
-
 // What the conversation's file says, so that a later turn finds the model again.
 std::string StoredName(const std::string& asked, const OpenedModel& opened) {
   if (!asked.empty()) return asked;
@@ -30,22 +28,16 @@ std::function<std::string(const model::Request&)> WireOf(const OpenedModel& open
 
 }  // namespace
 
-Result<ChatModel> OpenChatModel(ModelFlags flags, const config::Config& config,
-                                const GlobalFlags& global,
-                                const std::function<void(std::string_view)>& say,
-                                const CancelToken& cancel) {
+Result<driver::BoundModel> OpenChatModel(ModelFlags flags, const config::Config& config,
+                                         const GlobalFlags& global,
+                                         const std::function<void(std::string_view)>& say,
+                                         const CancelToken& cancel) {
   const std::string name = flags.model;
   DOSSIER_ASSIGN_OR_RETURN(flags, WithConfig(std::move(flags), config, global));
-  DOSSIER_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(flags, say, cancel));
-  ChatModel model{.name = opened.root.name,
-                  .stored = StoredName(name, opened),
-                  .entry = opened.root.entry,
-                  .counter = opened.root.counter,
-                  .gate = opened.root.gate,
-                  .sampling = opened.sampling,
-                  .deadline = opened.deadline,
-                  .idle_limit = opened.idle_limit,
-                  .wire = WireOf(opened)};
+  DOSSIER_ASSIGN_OR_RETURN(const OpenedModel opened, OpenModel(flags, say, cancel));
+  driver::BoundModel model = opened.root;
+  model.stored = StoredName(name, opened);
+  model.wire = WireOf(opened);
   model.sampling.temperature = flags.temperature;
   if (global.verbose > 0 || config.debug) {
     say(fmt::format("model: {} ({})", opened.description, opened.why));

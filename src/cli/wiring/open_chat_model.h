@@ -1,7 +1,7 @@
 // A model as a conversation uses it, and how its history is kept short: from flags and
 // configuration, the same for `chat` and `conversations compact`.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const chat::ChatModel model,
+//   DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model,
 //                            OpenChatModel(flags, config, global, say, cancel));
 //
 // Thread-safety: as OpenModel.
@@ -13,17 +13,16 @@
 #include <string_view>
 
 #include "chat/context/compact.h"
-#include "chat/turn/chat_model.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
 
 namespace dossier::cli {
 
 // Errors: as WithConfig and OpenModel.
-Result<chat::ChatModel> OpenChatModel(ModelFlags flags, const config::Config& config,
-                                      const GlobalFlags& global,
-                                      const std::function<void(std::string_view)>& say,
-                                      const CancelToken& cancel);
+Result<driver::BoundModel> OpenChatModel(ModelFlags flags, const config::Config& config,
+                                         const GlobalFlags& global,
+                                         const std::function<void(std::string_view)>& say,
+                                         const CancelToken& cancel);
 
 chat::CompactionLimits LimitsOf(const config::Compaction& config);
 

@@ -181,7 +181,7 @@ TEST_F(GateAdaptTest, CancelledRequestsLeaveNothingBehind) {  // MOD-23
     for (const auto& sink : sinks_) ASSERT_EQ(sink->times_done, 1) << "seed " << seed;
     EXPECT_EQ(gate_->in_flight(), 0);
     const LedgerUse use = ledger_->use();
-    EXPECT_EQ(*ledger_->tokens_left(), 10'000'000 - use.tokens_input - use.tokens_output)
+    EXPECT_EQ(*ledger_->tokens_left(), 10'000'000 - use.spent.tokens())
         << "nothing is held; seed " << seed;
   }
 }

@@ -189,7 +189,7 @@ TEST_F(GateTest, DoesNotRetryWhatCannotPassNorAfterText) {  // MOD-21
   client_->Fail(1, ErrorCode::kNetwork, kAgain);
   EXPECT_THAT(*begun->result, FailsWith(ErrorCode::kNetwork, "500"));
   EXPECT_EQ(client_->calls(), 2u);
-  EXPECT_GT(ledger().use().tokens_output, 0) << "text that arrived was paid for";
+  EXPECT_GT(ledger().use().spent.total.output, 0) << "text that arrived was paid for";
 }
 
 TEST_F(GateTest, ARetryNeedsACallOfTheLedger) {  // MOD-20, REC-51
@@ -241,7 +241,8 @@ TEST_F(GateTest, CancellingEndsWhatIsSentQueuedAndWaiting) {  // MOD-23, MOD-A5
   }
   EXPECT_EQ(gate_->in_flight(), 0);
   EXPECT_EQ(ledger().use().calls, static_cast<std::int64_t>(client_->calls()));
-  EXPECT_EQ(*ledger().tokens_left() + ledger().use().tokens_input, 100'000) << "nothing is held";
+  EXPECT_EQ(*ledger().tokens_left() + ledger().use().spent.total.input, 100'000)
+      << "nothing is held";
 }
 
 TEST_F(GateTest, AnAlreadyCancelledRequestIsNeverSent) {  // MOD-20
@@ -375,9 +376,9 @@ TEST_F(GateTest, AnEstimateIsOfThePromptAndTheReplyByTheCounter) {  // FLT-9
     } else {
       client_->Answer(index, "twelve chars", {.input = 2600, .output = 3, .estimated = true});
     }
-    EXPECT_EQ(ledger().use().tokens_input, 2600);
-    EXPECT_EQ(ledger().use().tokens_output, 12);
-    EXPECT_TRUE(ledger().use().estimated);
+    EXPECT_EQ(ledger().use().spent.total.input, 2600);
+    EXPECT_EQ(ledger().use().spent.total.output, 12);
+    EXPECT_TRUE(ledger().use().spent.total.estimated);
     gate_.reset();
   }
 }
@@ -390,17 +391,17 @@ TEST_F(GateTest, ARequestThatWasSentAndNeverAnsweredIsSettledAtItsPrompt) {  // 
   client_->Fail(0, ErrorCode::kTimeout, silent);
   Pass(Millis(1));
   client_->Fail(1, ErrorCode::kTimeout, silent);
-  EXPECT_EQ(ledger().use().tokens_input, 1200) << "each attempt";
+  EXPECT_EQ(ledger().use().spent.total.input, 1200) << "each attempt";
   EXPECT_EQ(ledger().use().failed_calls, 2);
-  EXPECT_TRUE(ledger().use().estimated);
+  EXPECT_TRUE(ledger().use().spent.total.estimated);
   // One that was refused, or never arrived, is free.
   auto refused = Submit(SizedRequest(600, 300));
   client_->Fail(2, ErrorCode::kRateLimited, {.status = 429});
-  EXPECT_EQ(ledger().use().tokens_input, 1200);
+  EXPECT_EQ(ledger().use().spent.total.input, 1200);
   // One whose failure says what it cost costs that.
   auto said = Submit(SizedRequest(600, 300));
   client_->Fail(3, ErrorCode::kNetwork, {.status = 500, .usage = Usage{.input = 590, .output = 7}});
-  EXPECT_EQ(ledger().use().tokens_input, 1790);
+  EXPECT_EQ(ledger().use().spent.total.input, 1790);
   EXPECT_EQ(ledger().use().failed_calls, 4);
 }
 
@@ -409,7 +410,7 @@ TEST_F(GateTest, AServerThatIgnoresTheCapAndSaysNothingIsReckonedWith) {  // FLT
   Open({.concurrency = 4, .counter = tokens::MakeCharCounter()});
   auto first = Submit(SizedRequest(100, 300));
   client_->Answer(0, std::string(5000, 'x'), {.input = 100, .output = 1250, .estimated = true});
-  EXPECT_EQ(ledger().use().tokens_output, 5000);
+  EXPECT_EQ(ledger().use().spent.total.output, 5000);
   std::vector<std::shared_ptr<RecordingSink>> sinks;
   for (int i = 0; i < 8; ++i) sinks.push_back(Submit(SizedRequest(100, 300)));
   for (std::size_t i = 1; i < client_->calls(); ++i) {
@@ -418,7 +419,7 @@ TEST_F(GateTest, AServerThatIgnoresTheCapAndSaysNothingIsReckonedWith) {  // FLT
     timer_->RunDue();
   }
   const LedgerUse use = ledger().use();
-  EXPECT_LE(use.tokens_input + use.tokens_output, 20'000);
+  EXPECT_LE(use.spent.tokens(), 20'000);
   EXPECT_EQ(client_->calls(), 3u);
 }
 
@@ -466,8 +467,7 @@ TEST(GateStressTest, EverySinkHearsExactlyOnce) {
   stop = true;
   network.join();
   for (const auto& sink : sinks) EXPECT_EQ(sink->times_done, 1);
-  EXPECT_EQ(*ledger.tokens_left(),
-            1'000'000 - ledger.use().tokens_input - ledger.use().tokens_output);
+  EXPECT_EQ(*ledger.tokens_left(), 1'000'000 - ledger.use().spent.tokens());
 }
 
 TEST(TimerTest, TasksRunInOrderOfTimeAndForgottenOnesNot) {

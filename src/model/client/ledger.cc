@@ -102,7 +102,7 @@ struct Ledger::Room {
 Ledger::Room Ledger::RoomFor(const LedgerRequest& request, const FinishReserve& kept) const {
   Room room;
   if (limits_.tokens) {
-    const std::int64_t used = use_.tokens_input + use_.tokens_output;
+    const std::int64_t used = use_.spent.tokens();
     room.Bound(*limits_.tokens - kept.tokens - used - request.input, held_tokens_, 1, "tokens");
   }
   if (limits_.nano_usd) {
@@ -143,7 +143,7 @@ tl::unexpected<Error> Ledger::Refuse(const LedgerRequest& request, const Room& r
   if (room.limit == "tokens") {
     return MakeError(
         ErrorCode::kLimit, "tokens: {} of {} used or reserved, this request needs {}{}",
-        Digits(use_.tokens_input + use_.tokens_output + held_tokens_), Digits(*limits_.tokens),
+        Digits(use_.spent.tokens() + held_tokens_), Digits(*limits_.tokens),
         Digits(least.input + least.output), KeptNote(kept.tokens > 0 ? Digits(kept.tokens) : ""));
   }
   return MakeError(ErrorCode::kLimit, "cost: {} of {} used or reserved, this request needs {}{}",
@@ -212,17 +212,9 @@ void Ledger::Release(const LedgerRequest& held) {
 }
 
 void Ledger::Count(const LedgerRequest& held, const Usage& usage) {
-  use_.tokens_input += usage.input;
-  use_.tokens_output += usage.output;
-  use_.tokens_cached += usage.cached;
-  use_.estimated |= usage.estimated;
+  use_.spent.Add(usage);
   spent_nano_usd_ += usage.cost_nano_usd.value_or(
       CostOf({.input = usage.input, .output = usage.output, .price = held.price}));
-  if (!usage.cost_nano_usd) {
-    use_.nano_usd.reset();
-  } else if (use_.nano_usd) {
-    *use_.nano_usd += *usage.cost_nano_usd;
-  }
 }
 
 LedgerUse Ledger::use() const {
@@ -250,7 +242,7 @@ std::optional<std::int64_t> Ledger::tokens_left(Stage stage) const {
   if (!limits_.tokens) return std::nullopt;
   std::lock_guard lock(mutex_);
   const std::int64_t kept = stage == Stage::kNormal ? finish_.tokens : 0;
-  const std::int64_t used = use_.tokens_input + use_.tokens_output + held_tokens_;
+  const std::int64_t used = use_.spent.tokens() + held_tokens_;
   return std::max<std::int64_t>(0, *limits_.tokens - kept - used);
 }
 
@@ -278,7 +270,7 @@ std::optional<Clock::Steady> Ledger::deadline(Stage stage) const {
 std::vector<std::string> Ledger::ExhaustedNow(std::optional<Millis> time) const {
   std::vector<std::string> names;
   if (limits_.calls && use_.calls >= *limits_.calls - finish_.calls) names.emplace_back("calls");
-  const std::int64_t tokens = use_.tokens_input + use_.tokens_output;
+  const std::int64_t tokens = use_.spent.tokens();
   if (limits_.tokens && tokens >= *limits_.tokens - finish_.tokens) names.emplace_back("tokens");
   if (limits_.nano_usd && spent_nano_usd_ >= *limits_.nano_usd - finish_.nano_usd) {
     names.emplace_back("cost");

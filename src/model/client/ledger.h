@@ -28,6 +28,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "model/client/client.h"
+#include "model/client/usage_sum.h"
 
 namespace dossier::model {
 
@@ -46,10 +47,8 @@ struct LedgerLimits {
 };
 
 struct LedgerUse {
-  std::int64_t calls = 0, tokens_input = 0, tokens_output = 0, tokens_cached = 0;
-  std::int64_t failed_calls = 0, cached_calls = 0;
-  std::optional<std::int64_t> nano_usd = 0;  // unset once one request's price was unknown
-  bool estimated = false;
+  std::int64_t calls = 0, failed_calls = 0, cached_calls = 0;  // attempts; of a cache
+  UsageSum spent;                                              // by those that were settled
 };
 
 struct TokenPrice {
@@ -123,8 +122,8 @@ class Ledger {
   std::optional<std::int64_t> nano_usd_left(Stage stage = Stage::kNormal) const;
   std::optional<Millis> time_left(Stage stage) const;
   std::optional<Clock::Steady> deadline(Stage stage) const;
-  // Counted for the limit of cost. Unlike use().nano_usd it always has a value: what has no known
-  // cost counts at the highest price.
+  // Counted for the limit of cost. Unlike the cost in use() it always has a value: what has no
+  // known cost counts at the highest price.
   std::int64_t nano_usd_spent() const;
   // Reservations granted and not settled.
   std::int64_t in_flight() const;

@@ -130,7 +130,7 @@ class Tree {
     EXPECT_EQ(ledger_->in_flight(), 0) << "seed " << seed_;
     const LedgerUse use = ledger_->use();
     if (const auto left = ledger_->tokens_left(Stage::kFinish)) {
-      const std::int64_t used = use.tokens_input + use.tokens_output;
+      const std::int64_t used = use.spent.tokens();
       EXPECT_EQ(*left, std::max<std::int64_t>(0, *ledger_->limits().tokens - used))
           << "nothing is held; seed " << seed_;
     }
@@ -225,7 +225,7 @@ class Tree {
       if (!limit) return;
       worst_ = std::max(worst_, static_cast<double>(used - *limit) / static_cast<double>(*limit));
     };
-    over(use.tokens_input + use.tokens_output, ledger_->limits().tokens);
+    over(use.spent.tokens(), ledger_->limits().tokens);
     over(ledger_->nano_usd_spent(), ledger_->limits().nano_usd);
     over(use.calls, ledger_->limits().calls);
   }
@@ -287,8 +287,8 @@ TEST(LedgerPropertyTest, AServerThatCountsHigherIsBelievedFromItsFirstReplyOn) {
       timer->RunDue();
     }
     const LedgerUse use = ledger.use();
-    EXPECT_LE(use.tokens_input + use.tokens_output, 40'000) << share;
-    EXPECT_GT(use.tokens_input + use.tokens_output, 36'000) << share << ": and most of it is used";
+    EXPECT_LE(use.spent.tokens(), 40'000) << share;
+    EXPECT_GT(use.spent.tokens(), 36'000) << share << ": and most of it is used";
     for (const auto& each : sinks) EXPECT_EQ(each->times_done, 1);
   }
 }

@@ -85,14 +85,14 @@ TEST(LedgerTest, WhatIsNotSettledIsGivenBack) {
 TEST(LedgerTest, OneUnknownPriceMakesTheSumUnknownNotZero) {  // MOD-24
   Ledger ledger({}, MakeClock());
   ledger.Reserve({}, Stage::kNormal)->Settle({.input = 10, .output = 5, .cost_nano_usd = 70});
-  EXPECT_EQ(ledger.use().nano_usd, 70);
+  EXPECT_EQ(ledger.use().spent.total.cost_nano_usd, 70);
   ledger.Reserve({}, Stage::kNormal)->Settle({.input = 1, .cached = 1, .estimated = true});
-  EXPECT_FALSE(ledger.use().nano_usd);
-  EXPECT_TRUE(ledger.use().estimated);
-  EXPECT_EQ(ledger.use().tokens_input, 11);
-  EXPECT_EQ(ledger.use().tokens_cached, 1);
+  EXPECT_FALSE(ledger.use().spent.total.cost_nano_usd);
+  EXPECT_TRUE(ledger.use().spent.total.estimated);
+  EXPECT_EQ(ledger.use().spent.total.input, 11);
+  EXPECT_EQ(ledger.use().spent.total.cached, 1);
   ledger.Reserve({}, Stage::kNormal)->Settle({.cost_nano_usd = 1});
-  EXPECT_FALSE(ledger.use().nano_usd);
+  EXPECT_FALSE(ledger.use().spent.total.cost_nano_usd);
 }
 
 TEST(LedgerTest, ManyThreadsNeverExceedALimit) {  // MOD-A4
@@ -111,7 +111,7 @@ TEST(LedgerTest, ManyThreadsNeverExceedALimit) {  // MOD-A4
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(granted, 500);
-  EXPECT_EQ(ledger.use().tokens_input, 5000);
+  EXPECT_EQ(ledger.use().spent.total.input, 5000);
 }
 
 TEST(LedgerTest, AReplyShrinksToWhatIsLeftAndTheLimitIsNamed) {  // FLT-7
@@ -143,7 +143,7 @@ TEST(LedgerTest, MoneyBoundsTheReplyByItsOwnPrice) {  // FLT-5
   EXPECT_EQ(ledger.nano_usd_left(), 0);
   held->Settle({.input = 100, .output = 450});  // the client knows of no price
   EXPECT_EQ(ledger.nano_usd_spent(), 10'000);
-  EXPECT_FALSE(ledger.use().nano_usd) << "what is shown is what is known";
+  EXPECT_FALSE(ledger.use().spent.total.cost_nano_usd) << "what is shown is what is known";
 }
 
 TEST(LedgerTest, WhatOthersHoldIsWaitedFor) {  // FLT-5

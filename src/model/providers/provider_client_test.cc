@@ -474,10 +474,10 @@ TEST(ProviderClientTest, CancellingClosesTheConnections) {  // MOD-23, MOD-A5
     while (!exchange->client_gone()) std::this_thread::yield();
   }
   const LedgerUse use = ledger.use();
-  EXPECT_EQ(use.tokens_input, 1000) << "what was sent is settled by estimate";
-  EXPECT_TRUE(use.estimated);
-  EXPECT_TRUE(use.nano_usd) << "at the entry's price";
-  EXPECT_EQ(*ledger.tokens_left(), 1'000'000 - use.tokens_input - use.tokens_output);
+  EXPECT_EQ(use.spent.total.input, 1000) << "what was sent is settled by estimate";
+  EXPECT_TRUE(use.spent.total.estimated);
+  EXPECT_TRUE(use.spent.total.cost_nano_usd) << "at the entry's price";
+  EXPECT_EQ(*ledger.tokens_left(), 1'000'000 - use.spent.tokens());
 }
 
 TEST(ProviderClientTest, ARedirectIsRefusedAndNoKeyArrivesThere) {  // MOD-3, MOD-A7

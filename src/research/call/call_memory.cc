@@ -5,7 +5,6 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "memory/blocks/results_text.h"
-#include "memory/consolidate/consolidate.h"
 #include "memory/render/render.h"
 #include "research/call/values.h"
 
@@ -25,15 +24,18 @@ memory::UpdateBlock ReadsOf(memory::UpdateBlock block) {
 
 }  // namespace
 
-std::string_view CallMemory::Branch() const {
-  return request_.scope.branch.empty() ? memory::kRootBranch
-                                       : std::string_view(request_.scope.branch);
+CallMemory::CallMemory(CallParts& parts, const CallSite& site, const CallRequest& request)
+    : parts_(parts), site_(site), request_(request) {
+  const driver::MemoryUse& use = parts.options().memory;
+  if (!site.memory_hint.empty() && use.store) {
+    port_.emplace(use, request.scope.branch, request.scope.phase);
+  }
 }
 
 memory::RoundLimits CallMemory::Limits() const {
   memory::RoundLimits limits{.attempts = site_.attempts, .read_rounds = 0};
   if (!on()) return limits;
-  limits.read_rounds = parts_.options().memory->limits().max_memory_read_rounds;
+  limits.read_rounds = port_->limits().max_memory_read_rounds;
   if (site_.role == "code") limits.block = memory::BlockNeed::kRequired;
   const bool memory_first = site_.first == FirstAsked::kMemory &&
                             request_.memory_round == CallRequest::MemoryRound::kBySite;
@@ -48,20 +50,17 @@ std::string CallMemory::Query() const {
 }
 
 Status CallMemory::MakeRoom() {
-  const CallerOptions& options = parts_.options();
-  if (!on() || !options.consolidate_from) return {};
-  return memory::ConsolidateIfNeeded(*options.memory, Branch(), *options.consolidate_from,
-                                     options.summarizer)
-      .map([](const auto&) {});
+  if (!on()) return {};
+  return port_->MakeRoom().map([](const auto&) {});
 }
 
 Result<MemoryText> CallMemory::Render() const {
   const CallerOptions& options = parts_.options();
-  const memory::StoreLimits& limits = options.memory->limits();
+  const memory::StoreLimits& limits = port_->limits();
   std::int64_t chars = site_.memory_chars > 0 ? site_.memory_chars : limits.memory_budget_chars;
   const auto configured = options.budget_chars.find(site_.memory_hint);
   if (configured != options.budget_chars.end()) chars = configured->second;
-  DOSSIER_ASSIGN_OR_RETURN(const memory::View view, options.memory->Snapshot(Branch()));
+  DOSSIER_ASSIGN_OR_RETURN(const memory::View view, port_->Snapshot());
   DOSSIER_ASSIGN_OR_RETURN(memory::Rendered rendered,
                            memory::Render(view, limits,
                                           {.hint = std::string(site_.memory_hint),
@@ -75,22 +74,15 @@ Result<MemoryText> CallMemory::Render() const {
 }
 
 Result<memory::UpdateResult> CallMemory::RunBlock(const memory::UpdateBlock& block,
-                                                  std::string_view place) {
-  const CallerOptions& options = parts_.options();
-  const memory::ApplyContext context{.block_id = std::string(place),
-                                     .node_id = request_.scope.node,
-                                     .phase = request_.scope.phase,
-                                     .summarizer = options.summarizer,
-                                     .consolidate_from = options.consolidate_from,
-                                     .clock = options.clock};
+                                                 std::string_view place) {
+  memory::ApplyContext context{.block_id = std::string(place), .clock = parts_.options().clock};
   if (block.Writes()) {
-    DOSSIER_ASSIGN_OR_RETURN(const bool applied, memory::WasApplied(*options.memory, place));
-    if (applied) {
-      return memory::Apply(*options.memory, Branch(), ReadsOf(block),
-                           {.block_id = context.block_id, .clock = options.clock});
-    }
+    DOSSIER_ASSIGN_OR_RETURN(const bool applied, memory::WasApplied(port_->store(), place));
+    if (applied) return port_->Apply(ReadsOf(block), std::move(context));
   }
-  return memory::Apply(*options.memory, Branch(), block, context);
+  context.node_id = request_.scope.node;
+  context.consolidate_from = port_->use().consolidate_from;
+  return port_->Apply(block, std::move(context));
 }
 
 Result<std::string> CallMemory::Apply(const memory::ParsedReply& reply, std::string_view place,
@@ -108,11 +100,11 @@ Result<std::string> CallMemory::Apply(const memory::ParsedReply& reply, std::str
     DOSSIER_RETURN_IF_ERROR(parts_.logs().WriteOperations(entry, json));
     DOSSIER_RETURN_IF_ERROR(parts_.logs().Append(
         "memory_operations.jsonl",
-        {{"place", place}, {"branch", Branch()}, {"operations", result.operations_log}}));
+        {{"place", place}, {"branch", port_->branch()}, {"operations", result.operations_log}}));
   }
   DOSSIER_RETURN_IF_ERROR(parts_.journal().Add(kApplied, place,
                                                {{"node", request_.scope.node},
-                                                {"branch", Branch()},
+                                                {"branch", port_->branch()},
                                                 {"results", results},
                                                 {"operations", result.operations_log}}));
   return results;

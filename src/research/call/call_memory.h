@@ -9,10 +9,11 @@
 #ifndef DOSSIER_RESEARCH_CALL_CALL_MEMORY_H_
 #define DOSSIER_RESEARCH_CALL_CALL_MEMORY_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "memory/blocks/apply.h"
+#include "driver/memory_port.h"
 #include "memory/blocks/reply.h"
 #include "memory/blocks/rounds.h"
 #include "research/call/call_parts.h"
@@ -27,11 +28,10 @@ struct MemoryText {
 
 class CallMemory {
  public:
-  CallMemory(CallParts& parts, const CallSite& site, const CallRequest& request)
-      : parts_(parts), site_(site), request_(request) {}
+  CallMemory(CallParts& parts, const CallSite& site, const CallRequest& request);
 
   // The call has memory, and the run too.
-  bool on() const { return !site_.memory_hint.empty() && parts_.options().memory != nullptr; }
+  bool on() const { return port_.has_value(); }
   memory::RoundLimits Limits() const;
 
   // Moves what is too much for the branch to archival memory, if the run does that.
@@ -43,13 +43,13 @@ class CallMemory {
                             const PromptEntry& entry);
 
  private:
-  std::string_view Branch() const;
   std::string Query() const;
   Result<memory::UpdateResult> RunBlock(const memory::UpdateBlock& block, std::string_view place);
 
   CallParts& parts_;
   const CallSite& site_;
   const CallRequest& request_;
+  std::optional<driver::MemoryPort> port_;  // none: the call has no memory
 };
 
 }  // namespace dossier::research

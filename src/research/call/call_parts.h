@@ -1,7 +1,7 @@
 // What all calls of a run share: layouts, models, prompt logs.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto parts, CallParts::Load(std::move(options)));
-//   DOSSIER_ASSIGN_OR_RETURN(const chat::ChatModel* model, parts->Model("code"));
+//   DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel* model, parts->Model("code"));
 //
 // Thread-safety: all methods from any thread.
 
@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "assembly/layout/layout.h"
+#include "driver/caller.h"
 #include "research/call/call_sites.h"
 #include "research/call/caller.h"
 #include "research/call/prompt_logs.h"
@@ -33,9 +34,14 @@ class CallParts {
   const assembly::Layout& LayoutOf(const CallSite& site) const;
   PromptLogs& logs() { return logs_; }
   RunLog& journal() const { return *options_.log; }
+  driver::Caller& caller() { return caller_; }
 
-  // The model of a role, opened on first use. The pointer is valid as long as this object.
-  Result<const chat::ChatModel*> Model(std::string_view role);
+  // What the user's layout of a site adds: read once a site, with the first call. Without secrets.
+  // Errors: as driver::ReadUserSections.
+  Result<const driver::UserSections*> UserSectionsOf(const CallSite& site,
+                                                     const driver::BoundModel& model);
+  // Opened once a role; lives as long as this.
+  Result<const driver::BoundModel*> Model(std::string_view role);
   // Of the next prompt log of a node ("": of the run): one more than the journal knows of.
   std::int64_t NextCounter(std::string_view node);
 
@@ -46,8 +52,10 @@ class CallParts {
   const ReplySchemas schemas_;
   std::map<std::string, assembly::Layout, std::less<>> layouts_;  // by site
   PromptLogs logs_;
+  driver::Caller caller_;
   std::mutex mutex_;  // guards what follows
-  std::map<std::string, std::unique_ptr<chat::ChatModel>, std::less<>> models_;
+  std::map<std::string, std::unique_ptr<driver::BoundModel>, std::less<>> models_;
+  std::map<std::string, driver::UserSections, std::less<>> user_sections_;  // by site
   std::map<std::string, std::int64_t, std::less<>> counters_;  // by node: the highest one
 };
 

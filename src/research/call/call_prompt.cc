@@ -58,17 +58,17 @@ void AddText(std::string_view name, std::string text, std::vector<Section>* sect
 }  // namespace
 
 std::optional<assembly::ToolSpec> ForcedTool(const CallParts& parts, const CallSite& site,
-                                             const chat::ChatModel& model) {
+                                             const driver::BoundModel& model) {
   if (site.reply != ReplyForm::kTool || !model.entry.tools) return std::nullopt;
   return assembly::ToolSpec{.name = std::string(site.tool),
                             .description = "Takes the answer to this task.",
                             .parameters = parts.schemas().Of(site)->json()};
 }
 
-Result<assembly::Assembled> MakePrompt(const CallParts& parts, const CallSite& site,
+Result<assembly::Assembled> MakePrompt(CallParts& parts, const CallSite& site,
                                        const CallRequest& request, const memory::Ask& ask,
                                        const std::optional<MemoryText>& memory,
-                                       const chat::ChatModel& model) {
+                                       const driver::BoundModel& model) {
   const CallerOptions& options = parts.options();
   const assembly::Layout& layout = parts.LayoutOf(site);
   std::vector<Section> sections;
@@ -93,7 +93,10 @@ Result<assembly::Assembled> MakePrompt(const CallParts& parts, const CallSite& s
   }
   assembly::Budget budget;
   budget.reserve_output = model.sampling.max_output;
-  return assembly::Assemble(layout, sections, budget, model.entry.capability, *model.counter,
+  DOSSIER_ASSIGN_OR_RETURN(const driver::UserSections* const own,
+                           parts.UserSectionsOf(site, model));
+  return assembly::Assemble(layout, own->With(std::move(sections)), budget, model.entry.capability,
+                            *model.counter,
                             {.variables = std::move(variables),
                              .boundary = assembly::MakeBoundary(options.boundary_seed),
                              .boundary_seed = options.boundary_seed,

@@ -19,14 +19,14 @@ namespace dossier::research {
 
 // `memory`: none where the call has none. Errors: kTooLong, kConfig (a template without a value),
 // kInternal (a section that the layout does not have), kNotFound (a required section is empty).
-Result<assembly::Assembled> MakePrompt(const CallParts& parts, const CallSite& site,
+Result<assembly::Assembled> MakePrompt(CallParts& parts, const CallSite& site,
                                        const CallRequest& request, const memory::Ask& ask,
                                        const std::optional<MemoryText>& memory,
-                                       const chat::ChatModel& model);
+                                       const driver::BoundModel& model);
 
 // The tool that a reply is forced into; none: the model has no tools, or the site asks for none.
 std::optional<assembly::ToolSpec> ForcedTool(const CallParts& parts, const CallSite& site,
-                                             const chat::ChatModel& model);
+                                             const driver::BoundModel& model);
 
 }  // namespace dossier::research
 

@@ -5,7 +5,6 @@
 #include "base/text/text.h"
 #include "memory/blocks/reply.h"
 #include "research/call/call_prompt.h"
-#include "research/call/provider_patience.h"
 
 namespace dossier::research {
 namespace {
@@ -31,7 +30,7 @@ std::string TextOfReply(const model::Reply& reply) {
 }
 
 // The bytes that go over the wire, without the key; of a model without a wire, its messages.
-std::string BytesOf(const chat::ChatModel& model, const model::Request& request) {
+std::string BytesOf(const driver::BoundModel& model, const model::Request& request) {
   return model.wire ? model.wire(request) : ToJson(ToCanonicalJson(request.messages));
 }
 
@@ -43,14 +42,6 @@ Json DollarsOf(const std::optional<std::int64_t>& nano_usd) {
 Json CostOfPrompt(const model::Entry& entry, std::int64_t tokens) {
   if (!entry.price_input) return nullptr;
   return DollarsOf(*entry.price_input * tokens);
-}
-
-JsonObject UsageJson(const model::Usage& usage) {
-  JsonObject json{{"input_tokens", usage.input},
-                  {"output_tokens", usage.output},
-                  {"cached_tokens", usage.cached}};
-  json["cost_nano_usd"] = usage.cost_nano_usd ? Json(*usage.cost_nano_usd) : Json(nullptr);
-  return json;
 }
 
 }  // namespace
@@ -125,13 +116,8 @@ Status CallRun::Send(const memory::Ask& ask) {
   DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt,
                            MakePrompt(parts_, site_, request_, ask, memory, *model_));
   const CallerOptions& options = parts_.options();
-  model::Request request{.model = model_->name,
-                         .messages = prompt.messages,
-                         .sampling = model_->sampling,
-                         .path = Place(),
-                         .estimated_tokens = prompt.tokens,
-                         .deadline = model_->deadline,
-                         .idle_limit = model_->idle_limit};
+  model::Request request = driver::RequestTo(*model_, prompt, model::Purpose::kRoot);
+  request.path = Place();
   const auto temperature = options.temperatures.find(site_.role);
   if (temperature != options.temperatures.end()) request.sampling.temperature = temperature->second;
   if (!prompt.messages.tools.empty()) {
@@ -143,16 +129,15 @@ Status CallRun::Send(const memory::Ask& ask) {
   if (object && prompt.messages.tools.empty() && !memory_.on() && model_->entry.json_schema) {
     request.schema = parts_.schemas().Of(site_)->json();
   }
-  DOSSIER_RETURN_IF_ERROR(LogSent(ask, prompt, request, memory));
-  DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply,
-                           CompleteWithRetry(*model_, request,
-                                             {.ledger = options.ledger,
-                                              .clock = options.clock,
-                                              .max_wait = options.max_wait,
-                                              .on_wait = options.on_wait,
-                                              .wait = options.wait},
-                                             cancel_));
-  return KeepReply(reply);
+  const driver::CallHooks hooks{
+      .sending = [&](const model::Request& asked) { return LogSent(ask, prompt, asked, memory); },
+      .ended =
+          [&](const driver::Called& called) {
+            return called.reply ? KeepReply(*called.reply) : Status();
+          }};
+  return parts_.caller()
+      .Ask(*model_, std::move(request), hooks, cancel_)
+      .reply.map([](const model::Reply&) {});
 }
 
 // Files first, then the journal, then the request: a process that was ended between them leaves
@@ -203,7 +188,7 @@ Status CallRun::LogSent(const memory::Ask& ask, const assembly::Assembled& promp
 
 Status CallRun::KeepReply(const model::Reply& reply) {
   const std::string text = TextOfReply(reply);
-  const JsonObject usage = UsageJson(reply.usage);
+  const JsonObject usage = ReplyUsageJson(reply.usage);
   JsonArray warnings(reply.warnings.begin(), reply.warnings.end());
   if (reply.finish == model::Finish::kLength) {
     warnings.push_back(Json("the reply was cut at the model's output limit"));

@@ -46,7 +46,7 @@ class CallRun {
   const CancelToken& cancel_;
   CallMemory memory_;
   const std::string label_, base_;  // base_: "NODE/LABEL"
-  const chat::ChatModel* model_ = nullptr;
+  const driver::BoundModel* model_ = nullptr;
   PromptEntry entry_;  // of the round that is asked; attempt 0: for memory alone
   CallOutcome outcome_;
 };

@@ -69,7 +69,7 @@ class GoldenPrompts : public ::testing::Test {
     EXPECT_TRUE(log) << log.error().message;
     logs_.push_back(*std::move(log));
     auto caller = Caller::Open({.log = logs_.back().get(),
-                                .memory = store,
+                                .memory = {.store = SharedBy(store)},
                                 .ledger = &ledger_,
                                 .open = model_.Open(),
                                 .run_folder = temp_.path(),

@@ -33,19 +33,15 @@
 #include "base/clock.h"
 #include "base/json/json.h"
 #include "base/result.h"
-#include "chat/turn/chat_model.h"
-#include "memory/consolidate/pressure.h"
-#include "memory/consolidate/summarizer.h"
-#include "memory/store/store.h"
+#include "driver/bound_model.h"
+#include "driver/memory_port.h"
+#include "driver/retry_policy.h"
+#include "driver/section_reader.h"
 #include "model/client/ledger.h"
 #include "research/tree/node.h"
 #include "research/tree/run_log.h"
 
 namespace dossier::research {
-
-// Opens the model of a role: "code feedback vlm summary select report cite write review memory".
-using OpenRoleModel =
-    std::function<Result<chat::ChatModel>(std::string_view role)>;  // opened once a role
 
 // What all prompts of a node begin with. Empty ones are left out.
 struct PrefixSections {
@@ -101,10 +97,12 @@ struct CallOutcome {
 
 struct CallerOptions {
   RunLog* log = nullptr;            // outlives the caller
-  memory::Store* memory = nullptr;  // null: --no-memory, plain templates
+  driver::MemoryUse memory;         // no store: --no-memory, plain templates
   model::Ledger* ledger = nullptr;  // of the run
-  OpenRoleModel open;
+  // By role: "code feedback vlm summary select report cite write review memory"; once each.
+  driver::OpenModel open;
   assembly::AssetFolders assets;
+  driver::SectionMakers makers;  // of sections that a user's layouts add
   std::shared_ptr<const Clock> clock;
   std::string run_folder;
   std::string persona = "AI researcher";  // agent.role_description
@@ -115,16 +113,7 @@ struct CallerOptions {
   enum class PromptLogs : std::uint8_t { kOff, kOn } prompt_logs = PromptLogs::kOn;
   std::map<std::string, double, std::less<>> temperatures;  // by role
   std::uint64_t boundary_seed = 0;                          // from the run's id
-  Millis max_wait{3'600'000};                               // limits.max_wait_seconds
-  // Called with the reason why a call waits and for how long it still does; for `status`. May be
-  // empty.
-  std::function<void(std::string_view reason, Millis left)> on_wait;
-  // Consolidation of memory: the model that summarises, and the pressure from which on it runs;
-  // unset: never.
-  memory::Summarizer summarizer;
-  std::optional<memory::PressureLevel> consolidate_from;
-  // How it waits between two tries; unset: until the time is over or `cancel` says so.
-  std::function<void(Millis time, const CancelToken& cancel)> wait;
+  driver::RetryPolicy retry;
 };
 
 class Caller {

@@ -43,15 +43,16 @@ class CallerTest : public ::testing::Test {
     log_ = *std::move(log);
     CallerOptions options{
         .log = log_.get(),
-        .memory = store_.get(),
+        .memory = {.store = store_},
         .ledger = &ledger_,
         .open = model_.Open(),
         .clock = clock_,
         .run_folder = temp_.path(),
         .persona = "geologist",
         .variables = {{"mount", "/workspace"}, {"output_name", "x_data.npy"}},
-        .max_wait = max_wait_,
-        .wait = [this](Millis time, const CancelToken&) { waits_.push_back(time); }};
+        .retry = {.max_wait = max_wait_,
+                  .setting = "limits.max_wait_seconds",
+                  .wait = [this](Millis time, const CancelToken&) { waits_.push_back(time); }}};
     auto caller = Caller::Open(std::move(options));
     ASSERT_TRUE(caller) << caller.error().message;
     caller_ = *std::move(caller);
@@ -86,7 +87,7 @@ class CallerTest : public ::testing::Test {
   Millis max_wait_{0};
   std::vector<Millis> waits_;
   RunLog::Watch watch_;
-  std::unique_ptr<memory::Store> store_;
+  std::shared_ptr<memory::Store> store_;
   std::unique_ptr<RunLog> log_;
   std::unique_ptr<Caller> caller_;
 };
@@ -197,7 +198,7 @@ TEST_F(CallerTest, AReplyInTheJournalIsNotAskedForAgain) {  // RSP-47, RSP-T20
 {"command": "make"})");
   const CallOutcome first = Call(Request("phase1_step"));
   const auto changes = store_->History("root", {})->size();
-  const NodeUsage used = log_->UsageOf(kNode);
+  const model::UsageSum used = log_->UsageOf(kNode);
   EXPECT_EQ(used.calls, 1);
   Start();
   const CallOutcome again = Call(Request("phase1_step"));
@@ -465,8 +466,9 @@ TEST_F(CallerTest, AProviderThatIsAwayIsWaitedForButNotForEver) {  // RSP-46
   for (int i = 0; i < 3; ++i) model_.FailNext("later", {ErrorCode::kNetwork, "away"});
   CallRequest later = Request("define_metrics");
   later.label = "later";
-  EXPECT_THAT(caller_->Call(later, CancelToken()),
-              FailsWith(ErrorCode::kNetwork, "away (after 12 s of waiting"));
+  EXPECT_THAT(
+      caller_->Call(later, CancelToken()),
+      FailsWith(ErrorCode::kNetwork, "away (after 12 s of waiting; limits.max_wait_seconds)"));
 }
 
 TEST_F(CallerTest, ASectionThatTheLayoutDoesNotHaveIsADefect) {

@@ -75,7 +75,7 @@ class PaperChainTest : public ::testing::Test {
     model_.When("", Answer);
     store_.Set("finding", "the speedup is 3.12");
     CallerOptions options{.log = rig_.log.get(),
-                          .memory = &*store_,
+                          .memory = {.store = memory::SharedBy(&*store_)},
                           .ledger = &ledger_,
                           .open = model_.Open(),
                           .clock = SystemClock(),

@@ -14,17 +14,11 @@ namespace {
 constexpr Millis kLook{50};  // how late a run's time may end
 constexpr double kNano = 1e9;
 
-void AddCall(const NodeUsage& usage, RunSpend* spend) {
-  spend->calls += usage.calls;
-  spend->tokens += usage.input_tokens + usage.output_tokens;
-  if (usage.cost_nano_usd && spend->nano_usd) *spend->nano_usd += *usage.cost_nano_usd;
-  if (!usage.cost_nano_usd) spend->nano_usd.reset();
-}
-
-JsonObject SpendJson(const RunSpend& spend) {
-  return {{"calls", spend.calls},
-          {"tokens", spend.tokens},
-          {"cost_nano_usd", spend.nano_usd ? Json(*spend.nano_usd) : Json(nullptr)}};
+JsonObject SpendJson(const model::UsageSum& spent) {
+  const std::optional<std::int64_t>& cost = spent.total.cost_nano_usd;
+  return {{"calls", spent.calls},
+          {"tokens", spent.tokens()},
+          {"cost_nano_usd", cost ? Json(*cost) : Json(nullptr)}};
 }
 
 }  // namespace
@@ -48,7 +42,7 @@ RunSpend SpendOf(std::span<const store::Event> events) {
   WorkingTime time;
   for (const store::Event& event : events) {
     time.See(event.type, event.time);
-    if (event.type == "call.replied") AddCall(ReplyUsage(Json(event.data)), &spend);
+    if (event.type == "call.replied") spend.usage.Add(ReplyUsage(Json(event.data)));
   }
   spend.seconds = time.Seconds();
   return spend;
@@ -57,8 +51,8 @@ RunSpend SpendOf(std::span<const store::Event> events) {
 Status SpendCounter::See(const store::StoredEvent& event) {
   time_.See(event.type, event.time);
   if (event.type != "call.replied") return {};
-  DOSSIER_ASSIGN_OR_RETURN(const NodeUsage usage, ReplyUsage(event.data));
-  AddCall(usage, &spend_);
+  DOSSIER_ASSIGN_OR_RETURN(const model::Usage usage, ReplyUsage(event.data));
+  spend_.usage.Add(usage);
   return {};
 }
 
@@ -76,17 +70,17 @@ Result<RunSpend> SpendOf(const RunLog& log) {
 }
 
 JsonObject TokenTracker(std::span<const store::Event> events) {
-  RunSpend sum;
-  std::map<std::string, RunSpend> roles;
+  model::UsageSum sum;
+  std::map<std::string, model::UsageSum> roles;
   for (const store::Event& event : events) {
     if (event.type != "call.replied") continue;
     const Json data(event.data);
-    const NodeUsage usage = ReplyUsage(data);
-    AddCall(usage, &sum);
-    AddCall(usage, &roles[std::string(FindString(data, "role").value_or(""))]);
+    const model::Usage usage = ReplyUsage(data);
+    sum.Add(usage);
+    roles[std::string(FindString(data, "role").value_or(""))].Add(usage);
   }
   JsonObject by_role;
-  for (const auto& [role, spend] : roles) by_role[role] = SpendJson(spend);
+  for (const auto& [role, spent] : roles) by_role[role] = SpendJson(spent);
   return {{"schema", "dossier.research.tokens/1"},
           {"total", SpendJson(sum)},
           {"roles", std::move(by_role)}};
@@ -95,11 +89,11 @@ JsonObject TokenTracker(std::span<const store::Event> events) {
 model::LedgerLimits LimitsLeft(const RunConfig& config, const RunSpend& spent, const Clock& clock) {
   model::LedgerLimits limits;
   if (config.max_tokens) {
-    limits.tokens = std::max<std::int64_t>(*config.max_tokens - spent.tokens, 0);
+    limits.tokens = std::max<std::int64_t>(*config.max_tokens - spent.usage.tokens(), 0);
   }
   if (config.max_cost_usd) {
     const auto most = static_cast<std::int64_t>(*config.max_cost_usd * kNano);
-    limits.nano_usd = std::max<std::int64_t>(most - spent.nano_usd.value_or(0), 0);
+    limits.nano_usd = std::max<std::int64_t>(most - spent.usage.total.cost_nano_usd.value_or(0), 0);
   }
   if (config.max_seconds) {
     const std::chrono::duration<double> left(
@@ -110,12 +104,12 @@ model::LedgerLimits LimitsLeft(const RunConfig& config, const RunSpend& spent, c
 }
 
 std::string ReachedLimit(const RunConfig& config, const RunSpend& spent) {
-  const double usd = static_cast<double>(spent.nano_usd.value_or(0)) / kNano;
+  const double usd = static_cast<double>(spent.usage.total.cost_nano_usd.value_or(0)) / kNano;
   if (config.max_cost_usd && usd >= *config.max_cost_usd) {
     return fmt::format("cost: {} of {} USD", UsdText(usd), UsdText(*config.max_cost_usd));
   }
-  if (config.max_tokens && spent.tokens >= *config.max_tokens) {
-    return fmt::format("tokens: {} of {}", spent.tokens, *config.max_tokens);
+  if (config.max_tokens && spent.usage.tokens() >= *config.max_tokens) {
+    return fmt::format("tokens: {} of {}", spent.usage.tokens(), *config.max_tokens);
   }
   if (config.max_seconds && spent.seconds >= static_cast<double>(*config.max_seconds)) {
     return fmt::format("seconds: {:.0f} of {}", spent.seconds, *config.max_seconds);

@@ -32,9 +32,8 @@
 namespace dossier::research {
 
 struct RunSpend {
-  std::int64_t calls = 0, tokens = 0;
-  std::optional<std::int64_t> nano_usd = 0;  // unset: the price of a call is not known
-  double seconds = 0;                        // while a process worked on the run
+  model::UsageSum usage;
+  double seconds = 0;  // while a process worked on the run
 };
 
 // Seconds from the first event of each process that worked on the run to its last.

@@ -22,9 +22,9 @@ TEST(RunBudgetTest, TimeCountsOnlyWhileAProcessWorked) {  // RSP-46
       At("12:00:00", "run.resumed"), At("12:00:10", "call.replied", Call(200, 30, 7))};
   const RunSpend spend = SpendOf(events);
   EXPECT_EQ(spend.seconds, 40);
-  EXPECT_EQ(spend.tokens, 350);
-  EXPECT_EQ(spend.nano_usd, 12);
-  EXPECT_EQ(spend.calls, 2);
+  EXPECT_EQ(spend.usage.tokens(), 350);
+  EXPECT_EQ(spend.usage.total.cost_nano_usd, 12);
+  EXPECT_EQ(spend.usage.calls, 2);
 }
 
 TEST(RunBudgetTest, TokensAreToldByRole) {  // 5.1
@@ -43,21 +43,22 @@ TEST(RunBudgetTest, TokensAreToldByRole) {  // 5.1
 TEST(RunBudgetTest, OneUnknownPriceMakesTheSumUnknown) {
   const store::Event events[] = {At("10:00:00", "call.replied", Call(1, 1, nullptr)),
                                  At("10:00:00", "call.replied", Call(1, 1, 7))};
-  EXPECT_FALSE(SpendOf(events).nano_usd);
+  EXPECT_FALSE(SpendOf(events).usage.total.cost_nano_usd);
 }
 
 TEST(RunBudgetTest, LimitsAreOfTheWholeRun) {  // RSP-46
   RunConfig config;
   config.max_tokens = 1000;
   config.max_cost_usd = 2e-6;
-  const RunSpend spend{.tokens = 400, .nano_usd = 500};
+  const RunSpend spend{.usage = {.total = {.input = 400, .cost_nano_usd = 500}}};
   const model::LedgerLimits left = LimitsLeft(config, spend, *SystemClock());
   EXPECT_EQ(left.tokens, 600);
   EXPECT_EQ(left.nano_usd, 1500);
   EXPECT_FALSE(left.deadline);
   EXPECT_EQ(ReachedLimit(config, spend), "");
-  EXPECT_EQ(ReachedLimit(config, {.tokens = 1000}), "tokens: 1000 of 1000");
-  EXPECT_EQ(ReachedLimit(config, {.nano_usd = 3000}), "cost: 3e-06 of 2e-06 USD");
+  EXPECT_EQ(ReachedLimit(config, {.usage = {.total = {.input = 1000}}}), "tokens: 1000 of 1000");
+  EXPECT_EQ(ReachedLimit(config, {.usage = {.total = {.cost_nano_usd = 3000}}}),
+            "cost: 3e-06 of 2e-06 USD");
 }
 
 TEST(RunBudgetTest, TheDeadlineCancelsWhatRuns) {  // RSP-46

@@ -28,7 +28,7 @@ struct RunHistory {
   std::vector<Node> unfinished;  // created, without an end: they run, or did when it was killed
   std::int64_t round = 0;        // of the last stage
   RunSpend spend;
-  NodeUsage usage;            // of the calls that are of no node in `results`
+  model::UsageSum usage;      // of the calls that are of no node in `results`
   std::optional<RunEnd> end;  // unset: it runs, or was killed
   std::string reason;         // of the end
   std::vector<std::string> warnings;

@@ -136,10 +136,11 @@ Status OpenCaller(const RunOrder& order, const MemoryOptions& memory, RunSetup* 
       LimitsLeft(order.config, setup->spent, *order.clock), order.clock);
   CallerOptions options{
       .log = setup->log.get(),
-      .memory = setup->memory.get(),
+      .memory = {.store = setup->memory},
       .ledger = setup->ledger.get(),
       .open = order.open_model,
       .assets = order.assets,
+      .makers = order.makers,
       .clock = order.clock,
       .run_folder = order.folder,
       .persona = order.config.role_description,
@@ -148,8 +149,9 @@ Status OpenCaller(const RunOrder& order, const MemoryOptions& memory, RunSetup* 
       .prompt_logs = order.config.exec.log_prompts ? CallerOptions::PromptLogs::kOn
                                                    : CallerOptions::PromptLogs::kOff,
       .boundary_seed = std::stoull(Sha256Hex(setup->log->run()).substr(0, 16), nullptr, 16),
-      .max_wait = Millis(order.config.max_wait_seconds * 1000),
-      .on_wait = WaitTeller(order)};
+      .retry = {.max_wait = Millis(order.config.max_wait_seconds * 1000),
+                .setting = "limits.max_wait_seconds",
+                .on_wait = WaitTeller(order)}};
   for (const auto& [role, config] : order.config.roles) {
     options.temperatures[role] = config.temperature;
   }
@@ -290,7 +292,7 @@ Status FindData(const RunOrder& order, RunSetup* setup) {
 Services::Vision VisionOf(const RunOrder& order) {
   const auto model = order.open_model
                          ? order.open_model("vlm")
-                         : Result<chat::ChatModel>(MakeError(ErrorCode::kConfig, "no model"));
+                         : Result<driver::BoundModel>(MakeError(ErrorCode::kConfig, "no model"));
   return model && model->entry.capability.image_tokens > 0 ? Services::Vision::kYes
                                                            : Services::Vision::kNo;
 }

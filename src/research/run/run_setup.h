@@ -26,7 +26,7 @@ struct RunSetup {
   Idea idea;
   std::optional<RunLock> lock;
   std::unique_ptr<RunLog> log;
-  std::unique_ptr<memory::Store> memory;  // null: --no-memory
+  std::shared_ptr<memory::Store> memory;  // null: --no-memory
   RunSpend spent;                         // by earlier processes
   std::unique_ptr<model::Ledger> ledger;
   std::unique_ptr<Caller> caller;

@@ -52,8 +52,8 @@ bool Counts(const Node& node) {
 }
 
 std::string Usd(const RunSpend& spend) {
-  if (!spend.nano_usd) return "price not known";
-  return UsdText(static_cast<double>(*spend.nano_usd) / kNano) + " USD";
+  const std::optional<std::int64_t>& cost = spend.usage.total.cost_nano_usd;
+  return cost ? UsdText(static_cast<double>(*cost) / kNano) + " USD" : "price not known";
 }
 
 std::string Duration(double seconds) {
@@ -137,21 +137,21 @@ std::string_view StateOf(const Node& node, Made made) {
 }
 
 JsonObject NodeLine(const Node& node, std::string_view best, Made made) {
-  return {
-      {"id", node.id},
-      {"parent", node.parent_id},
-      {"kind", NodeKindName(node.kind)},
-      {"step", node.step},
-      {"state", StateOf(node, made)},
-      {"best", node.id == best},
-      {"seed", node.is_seed_node || node.is_seed_agg_node},
-      {"metric", node.metric ? Json(MetricJson(*node.metric)) : Json(nullptr)},
-      {"error", node.exc_type},
-      {"hyperparam", node.hyperparam_name},
-      {"ablation", node.ablation_name},
-      {"seconds", node.exec_time},
-      {"cost_nano_usd", node.usage.cost_nano_usd ? Json(*node.usage.cost_nano_usd) : Json(nullptr)},
-      {"tokens", node.usage.input_tokens + node.usage.output_tokens}};
+  const std::optional<std::int64_t>& cost = node.usage.total.cost_nano_usd;
+  return {{"id", node.id},
+          {"parent", node.parent_id},
+          {"kind", NodeKindName(node.kind)},
+          {"step", node.step},
+          {"state", StateOf(node, made)},
+          {"best", node.id == best},
+          {"seed", node.is_seed_node || node.is_seed_agg_node},
+          {"metric", node.metric ? Json(MetricJson(*node.metric)) : Json(nullptr)},
+          {"error", node.exc_type},
+          {"hyperparam", node.hyperparam_name},
+          {"ablation", node.ablation_name},
+          {"seconds", node.exec_time},
+          {"cost_nano_usd", cost ? Json(*cost) : Json(nullptr)},
+          {"tokens", node.usage.tokens()}};
 }
 
 // The fields that a line needs: long texts of an event are kept elsewhere.
@@ -228,7 +228,7 @@ std::string StatusText(const RunStatus& status) {
                        InLine(status.best_metric));
   }
   out += fmt::format("spent    {}, {} tokens, {}\n", Usd(status.spend),
-                     GroupDigits(static_cast<std::uint64_t>(status.spend.tokens)),
+                     GroupDigits(static_cast<std::uint64_t>(status.spend.usage.tokens())),
                      Duration(status.spend.seconds));
   if (status.waiting) {
     out += fmt::format("waits    {} ({} s left)\n", InLine(status.waiting->reason),
@@ -245,8 +245,8 @@ JsonObject StatusJson(const RunStatus& status) {
   if (status.waiting) {
     waiting = JsonObject{{"reason", status.waiting->reason}, {"seconds", status.waiting->seconds}};
   }
-  const Json usd = status.spend.nano_usd ? Json(static_cast<double>(*status.spend.nano_usd) / kNano)
-                                         : Json(nullptr);
+  const std::optional<std::int64_t>& cost = status.spend.usage.total.cost_nano_usd;
+  const Json usd = cost ? Json(static_cast<double>(*cost) / kNano) : Json(nullptr);
   return {{"schema", kStatusSchema},
           {"run", status.run},
           {"folder", status.folder},
@@ -260,9 +260,9 @@ JsonObject StatusJson(const RunStatus& status) {
                                {"buggy", status.buggy},
                                {"running", status.running}}},
           {"best", std::move(best)},
-          {"spend",
-           JsonObject{
-               {"usd", usd}, {"tokens", status.spend.tokens}, {"seconds", status.spend.seconds}}},
+          {"spend", JsonObject{{"usd", usd},
+                               {"tokens", status.spend.usage.tokens()},
+                               {"seconds", status.spend.seconds}}},
           {"waiting", std::move(waiting)}};
 }
 

@@ -136,7 +136,7 @@ std::vector<PageStage> ReadPageStages(const std::string& run_folder,
   return pages;
 }
 
-PageRun ReadPageRun(const std::string& run_folder, NodeUsage usage) {
+PageRun ReadPageRun(const std::string& run_folder, model::UsageSum usage) {
   PageRun run{.prompts = ReadPrompts(fmt::format("{}/{}", run_folder, run_files::kPromptLogs)),
               .usage = std::move(usage)};
   const std::string folder = fmt::format("{}/{}", run_folder, run_files::kFigures);

@@ -19,9 +19,9 @@ using memory::EscapeForScript;
 using memory::EscapeHtml;
 using memory::HashSource;
 
-std::string CostText(const NodeUsage& usage) {
-  if (!usage.cost_nano_usd) return "not known";
-  return "$" + UsdText(static_cast<double>(*usage.cost_nano_usd) / 1e9);
+std::string CostText(const model::UsageSum& usage) {
+  const std::optional<std::int64_t>& cost = usage.total.cost_nano_usd;
+  return cost ? "$" + UsdText(static_cast<double>(*cost) / 1e9) : "not known";
 }
 
 // How a node is marked, as `dossier research tree` marks it.
@@ -95,12 +95,12 @@ class PageWriter {
   }
 
   void WriteHead() {
-    NodeUsage sum = run_ ? run_->usage : NodeUsage{.cost_nano_usd = 0};
+    model::UsageSum sum = run_ ? run_->usage : model::UsageSum();
     std::size_t good = 0;
     for (const auto& [stage, page] : all_) {
       const Node& node = *page->node;
       if (IsGood(node)) ++good;
-      AddUsage(node.usage, &sum);
+      sum.Add(node.usage);
     }
     Add("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
@@ -113,7 +113,7 @@ class PageWriter {
         "{}; "
         "cost: {}</small></header>\n",
         EscapeHtml(title_), all_.size(), good, stages_.size(), GroupDigits(Unsigned(sum.calls)),
-        GroupDigits(Unsigned(sum.input_tokens)), GroupDigits(Unsigned(sum.output_tokens)),
+        GroupDigits(Unsigned(sum.total.input)), GroupDigits(Unsigned(sum.total.output)),
         CostText(sum));
   }
 
@@ -167,10 +167,10 @@ class PageWriter {
     if (!value.empty()) Add("<dt>{}</dt><dd>{}</dd>", name, EscapeHtml(value));
   }
 
-  void Usage(const NodeUsage& usage) {
+  void Usage(const model::UsageSum& usage) {
     Fact("Calls", fmt::format("{}; {} tokens in, {} out", usage.calls,
-                              GroupDigits(Unsigned(usage.input_tokens)),
-                              GroupDigits(Unsigned(usage.output_tokens))));
+                              GroupDigits(Unsigned(usage.total.input)),
+                              GroupDigits(Unsigned(usage.total.output))));
     Fact("Cost", CostText(usage));
   }
 

@@ -54,7 +54,7 @@ struct PageStage {
 struct PageRun {
   std::vector<PagePrompt> prompts;
   std::vector<PageImage> images;
-  NodeUsage usage;
+  model::UsageSum usage;
 };
 
 // Without `run`: of stages alone.
@@ -67,7 +67,7 @@ std::vector<PageStage> ReadPageStages(const std::string& run_folder,
                                       const std::vector<StageResults>& stages);
 
 // `usage` is what those calls cost.
-PageRun ReadPageRun(const std::string& run_folder, NodeUsage usage);
+PageRun ReadPageRun(const std::string& run_folder, model::UsageSum usage);
 
 // Pages are views of what the journal and the logs hold: they are made anew, so they are not
 // journalled themselves. Errors: kIo, and those of the memory store.
@@ -79,7 +79,7 @@ Status WriteStagePages(const std::string& run_folder, std::string_view title,
 struct RunPages {
   std::string run_folder;
   const RunResults* results = nullptr;
-  NodeUsage usage;                  // of the calls that are of no node of `results`
+  model::UsageSum usage;            // of the calls that are of no node of `results`
   memory::Store* memory = nullptr;  // null: the run has none
   std::string primary_metric;
 };

@@ -29,7 +29,8 @@ PageStage StageOf(const StageResults& stage) {
 
 TEST(TreePageTest, NodesStandUnderTheirParentsWithMetricStateAndCost) {  // 5.1
   StageResults stage = TwoNodes();
-  stage.tree.nodes[0].usage = {.calls = 2, .input_tokens = 1500, .cost_nano_usd = 1'500'000'000};
+  stage.tree.nodes[0].usage = {.calls = 2,
+                               .total = {.input = 1500, .cost_nano_usd = 1'500'000'000}};
   const std::string html = TreePage("Sorting", {StageOf(stage)});
   EXPECT_THAT(html, HasSubstr("<a class=\"best\" href=\"#n0\">"));
   EXPECT_THAT(html, HasSubstr("speedup↑[large:3.12]</span></a><ul><li><a class=\"buggy\""));
@@ -100,7 +101,7 @@ TEST(TreePageTest, PagesAreMadeFromTheFilesOfTheRun) {  // 5.1
   ASSERT_THAT(WriteStagePages(folder, rig.results.title, rig.results.stages[0]), Succeeds());
   ASSERT_THAT(WriteRunPages({.run_folder = folder,
                              .results = &rig.results,
-                             .usage = {.calls = 3, .cost_nano_usd = 2'000'000'000},
+                             .usage = {.calls = 3, .total = {.cost_nano_usd = 2'000'000'000}},
                              .memory = rig.services.memory}),
               Succeeds());
   const std::string html = rig.Read("logs/unified_tree_viz.html");

@@ -96,7 +96,7 @@ Status Read(const Json& json, std::string_view field, std::optional<Metric>* out
   return {};
 }
 
-Status Read(const Json& json, std::string_view field, NodeUsage* out) {
+Status Read(const Json& json, std::string_view field, model::UsageSum* out) {
   const Json* value = Value(json, field);
   if (!value) return {};
   auto usage = ReadUsage(*value);
@@ -117,7 +117,7 @@ Json Written(const std::optional<std::int64_t>& value) {
 Json Written(const std::optional<Metric>& value) {
   return value ? Json(MetricJson(*value)) : Json(nullptr);
 }
-Json Written(const NodeUsage& value) { return UsageJson(value); }
+Json Written(const model::UsageSum& value) { return UsageJson(value); }
 
 // Calls `visit(name, field)` for every field, in the order of node.json, until one fails.
 template <typename SomeNode, typename Visit>
@@ -170,34 +170,39 @@ Status ForEachField(SomeNode& node, const Visit& visit) {
 
 }  // namespace
 
-void AddUsage(const NodeUsage& more, NodeUsage* sum) {
-  // Without a call there is nothing whose price could be unknown.
-  if (sum->calls == 0) {
-    sum->cost_nano_usd = more.cost_nano_usd;
-  } else if (more.calls > 0) {
-    sum->cost_nano_usd = sum->cost_nano_usd && more.cost_nano_usd
-                             ? std::optional(*sum->cost_nano_usd + *more.cost_nano_usd)
-                             : std::nullopt;
-  }
-  sum->calls += more.calls;
-  sum->input_tokens += more.input_tokens;
-  sum->output_tokens += more.output_tokens;
+JsonObject ReplyUsageJson(const model::Usage& usage) {
+  return {{"input_tokens", usage.input},
+          {"output_tokens", usage.output},
+          {"cached_tokens", usage.cached},
+          {"cache_write_tokens", usage.cache_write},
+          {"cost_nano_usd", Written(usage.cost_nano_usd)}};
 }
 
-JsonObject UsageJson(const NodeUsage& usage) {
-  return {{"calls", usage.calls},
-          {"input_tokens", usage.input_tokens},
-          {"output_tokens", usage.output_tokens},
-          {"cost_nano_usd", usage.cost_nano_usd ? Json(*usage.cost_nano_usd) : Json(nullptr)}};
+model::Usage ReadReplyUsage(const Json& json) {
+  const auto tokens = [&](std::string_view key) { return FindInt(json, key).value_or(0); };
+  return {.input = tokens("input_tokens"),
+          .output = tokens("output_tokens"),
+          .cached = tokens("cached_tokens"),
+          .cache_write = tokens("cache_write_tokens"),
+          .cost_nano_usd = FindInt(json, "cost_nano_usd")};
 }
 
-Result<NodeUsage> ReadUsage(const Json& json) {
+JsonObject UsageJson(const model::UsageSum& usage) {
+  JsonObject json{{"calls", usage.calls}};
+  for (auto& [key, value] : ReplyUsageJson(usage.total)) json.emplace(key, std::move(value));
+  return json;
+}
+
+Result<model::UsageSum> ReadUsage(const Json& json) {
   if (!json.is_object()) return Wrong("usage", "an object");
-  NodeUsage usage;
+  model::UsageSum usage;
+  usage.total.cost_nano_usd.reset();
   DOSSIER_RETURN_IF_ERROR(Read(json, "calls", &usage.calls));
-  DOSSIER_RETURN_IF_ERROR(Read(json, "input_tokens", &usage.input_tokens));
-  DOSSIER_RETURN_IF_ERROR(Read(json, "output_tokens", &usage.output_tokens));
-  DOSSIER_RETURN_IF_ERROR(Read(json, "cost_nano_usd", &usage.cost_nano_usd));
+  DOSSIER_RETURN_IF_ERROR(Read(json, "input_tokens", &usage.total.input));
+  DOSSIER_RETURN_IF_ERROR(Read(json, "output_tokens", &usage.total.output));
+  DOSSIER_RETURN_IF_ERROR(Read(json, "cached_tokens", &usage.total.cached));
+  DOSSIER_RETURN_IF_ERROR(Read(json, "cache_write_tokens", &usage.total.cache_write));
+  DOSSIER_RETURN_IF_ERROR(Read(json, "cost_nano_usd", &usage.total.cost_nano_usd));
   return usage;
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/json/json.h"
 #include "base/result.h"
+#include "model/client/usage_sum.h"
 
 namespace dossier::research {
 
@@ -37,15 +38,14 @@ struct MetricSeries {
 // In declared order.
 using Metric = std::vector<MetricSeries>;
 
-struct NodeUsage {
-  std::int64_t calls = 0, input_tokens = 0, output_tokens = 0;
-  std::optional<std::int64_t> cost_nano_usd;  // unset: a price is not known
-};
-// Adds `more` to `sum`. If the price of one part is not known, the price of the sum is not known.
-void AddUsage(const NodeUsage& more, NodeUsage* sum);
-JsonObject UsageJson(const NodeUsage& usage);
+// What one reply took, as call.replied holds it.
+JsonObject ReplyUsageJson(const model::Usage& usage);
+// What is not there counts as nothing, a cost that is not there as unknown.
+model::Usage ReadReplyUsage(const Json& json);
+// A sum, as node.json holds it.
+JsonObject UsageJson(const model::UsageSum& usage);
 // Errors: kDamaged naming the field.
-Result<NodeUsage> ReadUsage(const Json& json);
+Result<model::UsageSum> ReadUsage(const Json& json);
 
 // Fields as in node.json.
 struct Node {
@@ -74,7 +74,7 @@ struct Node {
   std::string inherited_from_node_id;
   std::string workspace_path;  // relative to the run folder
   std::string worker_image;
-  NodeUsage usage;
+  model::UsageSum usage;
   // What later prompts and summaries say of it.
   Json phase0_plan, history;  // history: phase_summaries, phase1_steps_summary, …
   Json summary;               // node_summary's findings; null: none

@@ -41,7 +41,9 @@ Node FullNode() {
   node.inherited_from_node_id = "c";
   node.workspace_path = "nodes/a/workspace";
   node.worker_image = "w.sif";
-  node.usage = {.calls = 2, .input_tokens = 10, .output_tokens = 5, .cost_nano_usd = 7};
+  node.usage = {
+      .calls = 2,
+      .total = {.input = 10, .output = 5, .cached = 3, .cache_write = 4, .cost_nano_usd = 7}};
   node.phase0_plan = *ParseJson(R"({"goal_summary":"g"})");
   node.history = *ParseJson(R"({"phase_summaries":[]})");
   node.summary = *ParseJson(R"({"findings":"f"})");

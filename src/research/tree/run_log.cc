@@ -45,8 +45,30 @@ RunLog::RunLog(std::string folder, std::unique_ptr<store::Journal> journal,
                std::shared_ptr<const Clock> clock, Watch watch)
     : folder_(std::move(folder)),
       journal_(std::move(journal)),
-      clock_(std::move(clock)),
-      watch_(std::move(watch)) {}
+      watch_(std::move(watch)),
+      log_({.journal = journal_,
+            .clock = std::move(clock),
+            .watch = [this](const store::Event& event) -> Status {
+              See(event);
+              return {};
+            },
+            .failure = driver::RunLogSetting::Failure::kEnds,
+            .seen = watch_ ? driver::RunLogSetting::Seen::kAsKept
+                           : driver::RunLogSetting::Seen::kAsGiven}) {}
+
+void RunLog::See(const store::Event& event) {
+  const Json* place = Find(event.data, kPlace);
+  const std::string key(place && place->is_string() ? place->get_string() : "");
+  {
+    const std::lock_guard lock(mutex_);
+    Count(event.type, key);
+    if (event.type == kReplied) {
+      const Json* usage = Find(event.data, "usage");
+      AddUsageAt(key, usage ? ReadReplyUsage(*usage) : model::Usage());
+    }
+  }
+  if (watch_) watch_(event);
+}
 
 Result<std::unique_ptr<RunLog>> RunLog::Start(const std::string& folder, JsonObject started,
                                               std::shared_ptr<const Clock> clock, Watch watch) {
@@ -59,16 +81,8 @@ Result<std::unique_ptr<RunLog>> RunLog::Start(const std::string& folder, JsonObj
                      folder, runs.front().run);
   }
   std::unique_ptr<RunLog> log(new RunLog(folder, std::move(journal), clock, std::move(watch)));
-  DOSSIER_RETURN_IF_ERROR(
-      store::CleanEventData(started, store::Journal::kInlineLimit, log->journal_->content()));
-  DOSSIER_ASSIGN_OR_RETURN(log->run_, log->journal_->StartRun(started));
-  store::Event event{.run = log->run_,
-                     .seq = 1,
-                     .time = FormatTime(clock->WallNow()),
-                     .type = "run.started",
-                     .data = std::move(started)};
-  if (log->watch_) log->watch_(event);
-  log->Count(event.type, "");
+  DOSSIER_RETURN_IF_ERROR(log->log_.Start(std::move(started)));
+  log->run_ = log->log_.run();
   return log;
 }
 
@@ -88,11 +102,12 @@ Result<std::unique_ptr<RunLog>> RunLog::Reopen(const std::string& folder,
     const std::string key = KeyOf(event.data);
     log->Count(event.type, key);
     if (event.type == kReplied) {
-      DOSSIER_ASSIGN_OR_RETURN(const NodeUsage usage, ReplyUsage(event.data));
+      DOSSIER_ASSIGN_OR_RETURN(const model::Usage usage, ReplyUsage(event.data));
       log->AddUsageAt(key, usage);
     }
     return see ? see(event) : Status();
   }));
+  log->log_.Resume(log->run_, log->events_);
   return log;
 }
 
@@ -114,21 +129,21 @@ void RunLog::Count(std::string_view type, std::string_view key) {
 }
 
 // As Count.
-void RunLog::AddUsageAt(std::string_view key, const NodeUsage& usage) {
-  AddUsage(usage, &usage_[std::string(NodeOf(key))]);
+void RunLog::AddUsageAt(std::string_view key, const model::Usage& usage) {
+  usage_[std::string(NodeOf(key))].Add(usage);
 }
 
-NodeUsage RunLog::UsageOf(std::string_view node) const {
+model::UsageSum RunLog::UsageOf(std::string_view node) const {
   const std::lock_guard lock(mutex_);
   const auto found = usage_.find(node.empty() ? kOfNoNode : node);
-  return found == usage_.end() ? NodeUsage{.cost_nano_usd = 0} : found->second;
+  return found == usage_.end() ? model::UsageSum() : found->second;
 }
 
-NodeUsage RunLog::UsageOutside(const std::set<std::string, std::less<>>& nodes) const {
-  NodeUsage sum{.cost_nano_usd = 0};
+model::UsageSum RunLog::UsageOutside(const std::set<std::string, std::less<>>& nodes) const {
+  model::UsageSum sum;
   const std::lock_guard lock(mutex_);
   for (const auto& [node, usage] : usage_) {
-    if (!nodes.contains(node)) AddUsage(usage, &sum);
+    if (!nodes.contains(node)) sum.Add(usage);
   }
   return sum;
 }
@@ -162,26 +177,8 @@ Result<std::optional<store::Event>> RunLog::Recorded(std::string_view type,
 }
 
 Status RunLog::Add(std::string_view type, std::string_view key, JsonObject data) {
-  const std::string kept_key = store::CleanText(key);
-  if (!key.empty()) data[kPlace] = kept_key;
-  store::Event event{.run = run_, .type = std::string(type)};
-  if (watch_) {
-    DOSSIER_RETURN_IF_ERROR(
-        store::CleanEventData(data, store::Journal::kInlineLimit, journal_->content()));
-    event.data = data;
-  }
-  NodeUsage usage;
-  if (type == kReplied) usage = ReplyUsage(Json(data));
-  {
-    const std::lock_guard lock(mutex_);
-    DOSSIER_RETURN_IF_ERROR(journal_->Append(run_, /*call=*/0, type, std::move(data)));
-    Count(type, kept_key);
-    if (type == kReplied) AddUsageAt(kept_key, usage);
-    event.seq = events_;
-    event.time = FormatTime(clock_->WallNow());
-  }
-  if (watch_) watch_(event);
-  return {};
+  if (!key.empty()) data[kPlace] = store::CleanText(key);
+  return log_.Add(type, std::move(data));
 }
 
 Result<std::vector<store::Event>> RunLog::EventsOf(std::string_view type) const {
@@ -212,24 +209,20 @@ JsonObject RunLog::Whole(const JsonObject& data) const {
   return std::move(value.get_object());
 }
 
-NodeUsage ReplyUsage(const Json& data) {
+model::Usage ReplyUsage(const Json& data) {
   const Json* usage = Find(data, "usage");
-  if (!usage) return {.calls = 1};
-  return {.calls = 1,
-          .input_tokens = FindInt(*usage, "input_tokens").value_or(0),
-          .output_tokens = FindInt(*usage, "output_tokens").value_or(0),
-          .cost_nano_usd = FindInt(*usage, "cost_nano_usd")};
+  return usage ? ReadReplyUsage(*usage) : model::Usage();
 }
 
 // The rest stays unread: usage is all numbers, so its first brace ends it.
-Result<NodeUsage> ReplyUsage(std::string_view data) {
+Result<model::Usage> ReplyUsage(std::string_view data) {
   constexpr std::string_view kStart = R"("usage":{)";
   const std::size_t at = data.find(kStart);
-  if (at == std::string_view::npos) return NodeUsage{.calls = 1};
+  if (at == std::string_view::npos) return model::Usage();
   const std::size_t begin = at + kStart.size() - 1;
   const std::string_view usage = data.substr(begin, data.find('}', begin) + 1 - begin);
-  DOSSIER_ASSIGN_OR_RETURN(Json read, ParseJson(usage, store::kMaxEventDepth + 1));
-  return ReplyUsage(Json(JsonObject{{"usage", std::move(read)}}));
+  DOSSIER_ASSIGN_OR_RETURN(const Json read, ParseJson(usage, store::kMaxEventDepth + 1));
+  return ReadReplyUsage(read);
 }
 
 // It is the last member, where Add puts it: nothing else of the text need be looked at. A quote

@@ -37,6 +37,7 @@
 #include "base/clock.h"
 #include "base/json/json.h"
 #include "base/result.h"
+#include "driver/run_log.h"
 #include "research/tree/node.h"
 #include "store/journal.h"
 
@@ -47,7 +48,7 @@ namespace dossier::research {
 // run.resumed run.finished job.queued warning
 class RunLog {
  public:
-  // Sees each new event once it is recorded, on the thread that adds it; for a view. May be empty.
+  // Sees each new event once it is recorded, in order; for a view, which adds none. May be empty.
   using Watch = std::function<void(const store::Event&)>;
 
   static constexpr std::string_view kFile = "journal.sqlite";  // in the run folder, with objects/
@@ -75,10 +76,10 @@ class RunLog {
   std::int64_t PromptsSent(std::string_view node) const;
   // What all calls of a node took, over all processes that worked on the run; "": of the run. This
   // is the one sum: a reply is added to it when it is recorded, nowhere else.
-  NodeUsage UsageOf(std::string_view node) const;
+  model::UsageSum UsageOf(std::string_view node) const;
   // Of the calls that are of no node in `nodes`, ids: those of the run, and of nodes without an
   // end.
-  NodeUsage UsageOutside(const std::set<std::string, std::less<>>& nodes) const;
+  model::UsageSum UsageOutside(const std::set<std::string, std::less<>>& nodes) const;
 
   const std::string& run() const { return run_; }
   const std::string& folder() const { return folder_; }
@@ -98,24 +99,25 @@ class RunLog {
 
   RunLog(std::string folder, std::unique_ptr<store::Journal> journal,
          std::shared_ptr<const Clock> clock, Watch watch);
+  void See(const store::Event& event);
   void Count(std::string_view type, std::string_view key);
-  void AddUsageAt(std::string_view key, const NodeUsage& usage);
+  void AddUsageAt(std::string_view key, const model::Usage& usage);
 
   const std::string folder_;
-  const std::unique_ptr<store::Journal> journal_;
-  const std::shared_ptr<const Clock> clock_;
+  const std::shared_ptr<store::Journal> journal_;
   const Watch watch_;
+  driver::RunLog log_;
   std::string run_;
-  mutable std::mutex mutex_;  // guards what follows, and the order of appends
+  mutable std::mutex mutex_;  // guards what follows
   std::int64_t events_ = 0;
-  std::map<KeyHash, std::int64_t> by_key_;                 // the number of the first event
-  std::map<std::string, std::int64_t, std::less<>> sent_;  // by node
-  std::map<std::string, NodeUsage, std::less<>> usage_;    // by node
+  std::map<KeyHash, std::int64_t> by_key_;                     // the number of the first event
+  std::map<std::string, std::int64_t, std::less<>> sent_;      // by node
+  std::map<std::string, model::UsageSum, std::less<>> usage_;  // by node
 };
 
 // What one reply took: of the data of `call.replied`, as an object or as it is stored.
-NodeUsage ReplyUsage(const Json& data);
-Result<NodeUsage> ReplyUsage(std::string_view data);
+model::Usage ReplyUsage(const Json& data);
+Result<model::Usage> ReplyUsage(std::string_view data);
 
 // The key of an event, from its data as it is stored; "": it has none.
 std::string KeyOf(std::string_view data);

@@ -42,13 +42,17 @@ std::string_view EngineVariable(AgentPromptInput::Engine engine) {
   return "worktree";
 }
 
-Result<AgentPrompt> Finish(std::string_view layout_name, const std::vector<Section>& sections,
+Result<AgentPrompt> Finish(std::string_view layout_name, std::vector<Section> sections,
                            std::vector<std::string> warnings,
                            const assembly::AssembleOptions& options,
                            const AgentPromptSetting& setting) {
   DOSSIER_ASSIGN_OR_RETURN(
       const assembly::Layout layout,
       assembly::FindLayout(layout_name, setting.folders, setting.capability.profile));
+  if (setting.more) {
+    DOSSIER_ASSIGN_OR_RETURN(std::vector<Section> more, setting.more(layout));
+    sections.insert(sections.begin(), more.begin(), more.end());
+  }
   AgentPrompt prompt;
   DOSSIER_ASSIGN_OR_RETURN(prompt.assembled,
                            assembly::Assemble(layout, sections, setting.budget, setting.capability,

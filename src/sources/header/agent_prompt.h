@@ -12,6 +12,7 @@
 #define DOSSIER_SOURCES_HEADER_AGENT_PROMPT_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -67,6 +68,8 @@ struct AgentPromptSetting {
   assembly::Capability capability;
   std::shared_ptr<const tokens::Counter> counter;
   assembly::AssembleOptions options;  // boundary, model
+  // Sections that stand before ours, for those that the user's layout adds; may be empty.
+  std::function<Result<std::vector<assembly::Section>>(const assembly::Layout& layout)> more = {};
 };
 
 struct AgentPrompt {

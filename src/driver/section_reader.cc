@@ -1,4 +1,4 @@
-#include "app/section_sources.h"
+#include "driver/section_reader.h"
 
 #include <sys/stat.h>
 
@@ -13,7 +13,7 @@
 #include "inspect/description/hint.h"
 #include "sources/pack/pack.h"
 
-namespace dossier::app {
+namespace dossier::driver {
 namespace {
 
 using assembly::LayoutSection;
@@ -172,7 +172,7 @@ bool MayMiss(const LayoutSection& rule) {
 
 tl::unexpected<Error> CannotFill(const LayoutSection& rule) {
   return MakeError(ErrorCode::kNotFound,
-                   "section {0}: `assemble` cannot fill the source {1} itself; give --source "
+                   "section {0}: nothing fills the source {1} here; with `assemble` give --source "
                    "{0}=@FILE, or mark the section optional",
                    rule.name, rule.source);
 }
@@ -180,6 +180,30 @@ tl::unexpected<Error> CannotFill(const LayoutSection& rule) {
 // Whose content assembly has in the layout itself.
 bool NeedsNothing(const LayoutSection& rule) {
   return rule.source == "text" || rule.source == "var" || rule.source == "template";
+}
+
+// Whose content is read or made, and not the driver's to give: by its source, or by a path or
+// value that its declaration names.
+bool IsFromOutside(const LayoutSection& rule) {
+  constexpr std::array<std::string_view, 3> kOfDrivers = {"data", "history", "tools"};
+  if (NeedsNothing(rule)) return false;
+  if (std::find(kOfDrivers.begin(), kOfDrivers.end(), rule.source) == kOfDrivers.end()) return true;
+  return Find(rule.with, "path") != nullptr || Find(rule.with, "value") != nullptr;
+}
+
+// Whether the built-in layout has this section from this source: then the driver fills it.
+bool IsBuiltIn(const LayoutSection& rule, const assembly::Layout& built_in) {
+  return std::any_of(
+      built_in.sections.begin(), built_in.sections.end(), [&](const LayoutSection& known) {
+        return known.name == rule.name && known.source == rule.source && known.with == rule.with;
+      });
+}
+
+// Without sections where no built-in layout has this name.
+Result<assembly::Layout> BuiltInOf(const assembly::Layout& layout) {
+  auto built_in = assembly::FindLayout(layout.name, {});
+  if (built_in || built_in.error().code != ErrorCode::kNotFound) return built_in;
+  return assembly::Layout();
 }
 
 }  // namespace
@@ -244,10 +268,10 @@ Status SectionReader::ReadGiven(const LayoutSection& rule, const std::string& re
 
 Status SectionReader::ReadFiles(const LayoutSection& rule, const std::vector<std::string>& paths,
                                 std::vector<Section>* out) {
-  sources::PackOptions options{.paths = paths, .counter = counter_};
+  sources::PackOptions options{.paths = paths, .counter = sources_.counter};
   // All forms at once: which one fits is known only beside the other sections.
   if (rule.fit == assembly::Fit::kFirstOf) options.forms = sources::PackOptions::Forms::kAll;
-  auto packed = sources::Pack(options, cancel_);
+  auto packed = sources::Pack(options, sources_.cancel);
   if (!packed) {
     return tl::unexpected(Error{packed.error().code,
                                 fmt::format("section {}: {}", rule.name, packed.error().message)});
@@ -263,9 +287,9 @@ Status SectionReader::ReadFiles(const LayoutSection& rule, const std::vector<std
   return {};
 }
 
-Status SectionReader::ReadMade(const LayoutSection& rule, const Maker& maker,
+Status SectionReader::ReadMade(const LayoutSection& rule, const SectionMaker& maker,
                                std::vector<Section>* out) {
-  Result<std::optional<std::string>> made = maker(rule.with);
+  Result<std::optional<std::string>> made = maker(rule.with, sources_.values);
   if (!made) {
     return tl::unexpected(
         Error{made.error().code, fmt::format("section {}: {}", rule.name, made.error().message)});
@@ -291,7 +315,8 @@ Status SectionReader::ReadDeclared(const LayoutSection& rule, std::vector<Sectio
         {.name = rule.name, .content = hint, .provenance = Provenance("inspect", path, content)});
     return {};
   }
-  if (const auto maker = makers_.find(rule.source); maker != makers_.end()) {
+  const auto maker = sources_.makers.find(rule.source);
+  if (maker != sources_.makers.end()) {
     return ReadMade(rule, maker->second, out);
   }
   if (rule.source == "files") {
@@ -329,20 +354,21 @@ Status SectionReader::ReadDeclared(const LayoutSection& rule, std::vector<Sectio
   return CannotFill(rule);
 }
 
-Result<std::vector<Section>> SectionReader::Read(std::istream& in) {
+Result<std::vector<Section>> SectionReader::ReadAll(const std::map<std::string, std::string>& given,
+                                                    std::istream& in) {
   std::vector<Section> out;
   std::vector<std::string> names;
   for (const LayoutSection& rule : layout_.sections) names.push_back(rule.name);
-  for (const auto& [name, reference] : given_) {
+  for (const auto& [name, reference] : given) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     const std::vector<std::string> nearest = NearestNames(name, names, 1);
     return MakeError(ErrorCode::kUsage, "--source {}: layout {} has no such section{}", name,
                      layout_.name, nearest.empty() ? "" : fmt::format(" ({}?)", nearest[0]));
   }
   for (const LayoutSection& rule : layout_.sections) {
-    const auto given = given_.find(rule.name);
-    if (given != given_.end()) {
-      DOSSIER_RETURN_IF_ERROR(ReadGiven(rule, given->second, in, &out));
+    const auto own = given.find(rule.name);
+    if (own != given.end()) {
+      DOSSIER_RETURN_IF_ERROR(ReadGiven(rule, own->second, in, &out));
     } else if (!NeedsNothing(rule)) {
       DOSSIER_RETURN_IF_ERROR(ReadDeclared(rule, &out));
     }
@@ -350,4 +376,35 @@ Result<std::vector<Section>> SectionReader::Read(std::istream& in) {
   return out;
 }
 
-}  // namespace dossier::app
+std::vector<Section> UserSections::With(std::vector<Section> made) const {
+  made.insert(made.begin(), sections.begin(), sections.end());
+  return made;
+}
+
+bool UserSections::Has(std::string_view name) const {
+  return std::any_of(sections.begin(), sections.end(),
+                     [name](const Section& section) { return section.name == name; });
+}
+
+JsonObject UserSections::Hashes() const {
+  JsonObject hashes;
+  for (const Section& section : sections) {
+    hashes[section.name] = std::string(FindString(section.provenance, "sha256").value_or(""));
+  }
+  return hashes;
+}
+
+Result<UserSections> ReadUserSections(const assembly::Layout& layout, SectionSources sources) {
+  UserSections own;
+  if (layout.overrides.empty()) return own;
+  DOSSIER_ASSIGN_OR_RETURN(const assembly::Layout built_in, BuiltInOf(layout));
+  SectionReader reader(layout, std::move(sources));
+  for (const LayoutSection& rule : layout.sections) {
+    if (!IsFromOutside(rule) || IsBuiltIn(rule, built_in)) continue;
+    DOSSIER_RETURN_IF_ERROR(reader.ReadDeclared(rule, &own.sections));
+  }
+  own.warnings = reader.warnings();
+  return own;
+}
+
+}  // namespace dossier::driver

@@ -1,0 +1,118 @@
+#include "driver/caller.h"
+
+#include <condition_variable>
+
+namespace dossier::driver {
+namespace {
+
+// Keeps the text, passes it on, and lets one thread wait for the end.
+class WaitingSink final : public model::Sink {
+ public:
+  WaitingSink(const CallHooks& hooks, const RetryPolicy& retry, const Clock& clock)
+      : hooks_(hooks), retry_(retry), clock_(clock) {}
+
+  void OnDelta(std::string_view text) override {
+    if (!first_text_) first_text_ = clock_.Now();
+    const std::size_t at = partial_.size();
+    partial_ += text;
+    const std::string_view so_far = partial_;
+    if (hooks_.on_delta) hooks_.on_delta(so_far.substr(at), so_far);
+  }
+
+  void OnRetry(int attempt, const Error& error, Millis wait) override {
+    if (hooks_.on_retry) hooks_.on_retry(attempt, error, wait);
+    if (retry_.on_wait) retry_.on_wait(error.message, wait);
+  }
+
+  void OnDone(Result<model::Reply> reply) override {
+    std::lock_guard lock(mutex_);
+    reply_ = std::move(reply);
+    done_.notify_all();
+  }
+
+  Result<model::Reply> Wait() {
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [this] { return reply_.has_value(); });
+    return std::move(*reply_);
+  }
+
+  // After Wait.
+  std::string TakePartial() { return std::move(partial_); }
+  std::optional<Clock::Steady> first_text() const { return first_text_; }
+
+ private:
+  const CallHooks& hooks_;
+  const RetryPolicy& retry_;
+  const Clock& clock_;
+  std::string partial_;
+  std::optional<Clock::Steady> first_text_;
+  std::mutex mutex_;
+  std::condition_variable done_;
+  std::optional<Result<model::Reply>> reply_;
+};
+
+// Hands the outcome to a function.
+class FunctionSink final : public model::Sink {
+ public:
+  explicit FunctionSink(std::function<void(Result<model::Reply>)> done) : done_(std::move(done)) {}
+  void OnDelta(std::string_view) override {}
+  void OnDone(Result<model::Reply> reply) override { done_(std::move(reply)); }
+
+ private:
+  const std::function<void(Result<model::Reply>)> done_;
+};
+
+}  // namespace
+
+Called Caller::Ask(const BoundModel& model, model::Request request, const CallHooks& hooks,
+                   const CancelToken& cancel, model::Stage stage) {
+  if (hooks.sending) {
+    if (const Status written = hooks.sending(request); !written) {
+      return {.reply = tl::unexpected(written.error())};
+    }
+  }
+  const Clock::Steady begun = clock_->Now();
+  const auto shared = std::make_shared<const model::Request>(std::move(request));
+  Called called{.reply = MakeError(ErrorCode::kInternal, "not asked")};
+  bool told = false;
+  const auto attempt = [&]() -> Result<model::Reply> {
+    const auto sink = std::make_shared<WaitingSink>(hooks, retry_, *clock_);
+    model.gate->Submit(shared, ledger_, stage, cancel, sink);
+    if (hooks.sent && !std::exchange(told, true)) hooks.sent();
+    Result<model::Reply> reply = sink->Wait();
+    called.partial = sink->TakePartial();
+    called.first_text = sink->first_text();
+    return reply;
+  };
+  called.reply = AskWithRetry(attempt, retry_, cancel);
+  called.took = std::chrono::duration_cast<Millis>(clock_->Now() - begun);
+  if (called.reply) Add(called.reply->usage);
+  if (hooks.ended) {
+    if (const Status written = hooks.ended(called); !written) {
+      called.reply = tl::unexpected(written.error());
+    }
+  }
+  return called;
+}
+
+void Caller::Submit(const BoundModel& model, std::shared_ptr<const model::Request> request,
+                    const CancelToken& cancel, std::function<void(Result<model::Reply>)> done) {
+  auto count = [this, done = std::move(done)](Result<model::Reply> reply) {
+    if (reply) Add(reply->usage);
+    done(std::move(reply));
+  };
+  model.gate->Submit(std::move(request), ledger_, model::Stage::kNormal, cancel,
+                     std::make_shared<FunctionSink>(std::move(count)));
+}
+
+model::UsageSum Caller::usage() const {
+  std::lock_guard lock(mutex_);
+  return usage_;
+}
+
+void Caller::Add(const model::Usage& usage) {
+  std::lock_guard lock(mutex_);
+  usage_.Add(usage);
+}
+
+}  // namespace dossier::driver

@@ -1,0 +1,87 @@
+// One call of a model, the same for every driver: write it down, send it, wait as the retry policy
+// says, write down what came, add what it took.
+//
+//   Caller caller(ledger, clock);
+//   CallHooks hooks{.ended = [&](const Called& called) { return Journal(called); }};
+//   Called called = caller.Ask(model, RequestTo(model, prompt, Purpose::kRoot), hooks, cancel);
+//   if (!called.reply) Keep(called.partial);       // what had arrived when it broke
+//   Print(caller.usage().total.input);
+//
+// The events of a journal are the driver's own, so it writes them in the hooks; when each hook runs
+// is the same for all.
+//
+// Thread-safety: all methods from any thread. Ask blocks its caller; on_delta and on_retry come
+// from the network thread, the other hooks from the caller's. Ownership: the ledger outlives this,
+// and this outlives the requests given to Submit.
+
+#ifndef DOSSIER_DRIVER_CALLER_H_
+#define DOSSIER_DRIVER_CALLER_H_
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "driver/bound_model.h"
+#include "driver/retry_policy.h"
+#include "model/client/ledger.h"
+#include "model/client/usage_sum.h"
+
+namespace dossier::driver {
+
+// What came of a call.
+struct Called {
+  Result<model::Reply> reply;
+  std::string partial;                      // text that arrived, also if the call failed
+  std::optional<Clock::Steady> first_text;  // when its first byte came
+  Millis took{0};                           // waits between attempts included
+};
+
+// Each may be empty. In this order:
+struct CallHooks {
+  // Before anything is sent. An error is the call's, and nothing is sent.
+  std::function<Status(const model::Request& request)> sending;
+  // While the request is on its way: for what need not delay it.
+  std::function<void()> sent;
+  // `so_far` is the text of this attempt with `delta` at its end.
+  std::function<void(std::string_view delta, std::string_view so_far)> on_delta;
+  std::function<void(int attempt, const Error& error, Millis wait)> on_retry;
+  // Once, behind the last attempt. An error takes the place of the reply.
+  std::function<Status(const Called& called)> ended;
+};
+
+class Caller {
+ public:
+  Caller(model::Ledger& ledger, std::shared_ptr<const Clock> clock, RetryPolicy retry = {})
+      : ledger_(ledger), clock_(std::move(clock)), retry_(std::move(retry)) {}
+
+  // Errors of the reply: those of model::Gate; kCancelled; those of the hooks.
+  Called Ask(const BoundModel& model, model::Request request, const CallHooks& hooks,
+             const CancelToken& cancel, model::Stage stage = model::Stage::kNormal);
+
+  // Never blocks, and never asks again: for thousands of requests in flight. `done` gets the
+  // outcome once, on the network thread or on the caller's, and must not block.
+  void Submit(const BoundModel& model, std::shared_ptr<const model::Request> request,
+              const CancelToken& cancel, std::function<void(Result<model::Reply>)> done);
+
+  // What all replies so far took.
+  model::UsageSum usage() const;
+
+ private:
+  void Add(const model::Usage& usage);
+
+  model::Ledger& ledger_;
+  const std::shared_ptr<const Clock> clock_;
+  const RetryPolicy retry_;
+  mutable std::mutex mutex_;
+  model::UsageSum usage_;
+};
+
+}  // namespace dossier::driver
+
+#endif  // DOSSIER_DRIVER_CALLER_H_

@@ -1,0 +1,146 @@
+#include "driver/caller.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/scripted/scripted.h"
+#include "testing/result_matchers.h"
+
+namespace dossier::driver {
+namespace {
+
+using ::dossier::testing::FailsWith;
+using ::dossier::testing::Succeeds;
+using ::testing::ElementsAre;
+
+// A model that answers as `rules` say, YAML as in docs/formats/scripts.md.
+BoundModel Scripted(std::string_view rules) {
+  BoundModel model{.name = "scripted"};
+  model.entry.capability = {.window = 32'768, .max_output = 1'024};
+  model.counter = *tokens::MakeEstimator({.bytes_per_token = 4, .margin = 0});
+  model.gate = model::Gate::Make(
+      model::MakeScriptedClient(*model::Script::Parse(rules, "test"), SystemClock()),
+      {.retries = 0}, SystemClock());
+  return model;
+}
+
+class CallerTest : public ::testing::Test {
+ protected:
+  model::Request Request() const {
+    assembly::Assembled prompt;
+    prompt.messages.turns = {{.role = assembly::Role::kUser, .blocks = {{.text = "How many?"}}}};
+    return RequestTo({.name = "scripted"}, prompt, model::Purpose::kRoot);
+  }
+
+  // Hooks that note when they run.
+  CallHooks Noting() {
+    return {.sending =
+                [this](const model::Request&) {
+                  order_.emplace_back("sending");
+                  return Status();
+                },
+            .sent = [this] { order_.emplace_back("sent"); },
+            .ended =
+                [this](const Called& called) {
+                  order_.emplace_back(called.reply ? "reply" : "failure");
+                  return Status();
+                }};
+  }
+
+  const std::shared_ptr<const Clock> clock_ = SystemClock();
+  model::Ledger ledger_{{}, clock_};
+  std::vector<std::string> order_;
+};
+
+TEST_F(CallerTest, EachCallIsWrittenDownSentAndSummed) {
+  const BoundModel model = Scripted(
+      "- {reply: three, usage: {input: 100, output: 5, cached: 30, cache_write: 40, reasoning: "
+      "2}}\n"
+      "- {reply: four, usage: {input: 200, output: 7, cached: 60, cache_write: 80, reasoning: 3}}");
+  Caller caller(ledger_, clock_);
+  EXPECT_EQ(caller.Ask(model, Request(), Noting(), {}).reply->text, "three");
+  EXPECT_THAT(order_, ElementsAre("sending", "sent", "reply"));
+  EXPECT_EQ(caller.Ask(model, Request(), {}, {}).reply->text, "four");
+  const model::UsageSum sum = caller.usage();
+  EXPECT_EQ(sum.calls, 2);
+  EXPECT_EQ(sum.total.input, 300);
+  EXPECT_EQ(sum.total.output, 12);
+  EXPECT_EQ(sum.total.cached, 90);
+  EXPECT_EQ(sum.total.cache_write, 120);
+  EXPECT_EQ(sum.total.reasoning, 5);
+  EXPECT_EQ(ledger_.use().spent.total.cache_write, 120) << "the ledger counts the same";
+}
+
+TEST_F(CallerTest, AFailureIsWrittenDownAndCostsNothing) {
+  const BoundModel model = Scripted("- {fail: {status: 401}}");
+  Caller caller(ledger_, clock_);
+  EXPECT_THAT(caller.Ask(model, Request(), Noting(), {}).reply, FailsWith(ErrorCode::kAuth, ""));
+  EXPECT_THAT(order_, ElementsAre("sending", "sent", "failure"));
+  EXPECT_EQ(caller.usage().calls, 0);
+}
+
+TEST_F(CallerTest, WhatCannotBeWrittenDownIsNotSent) {
+  const BoundModel model = Scripted("- three");
+  Caller caller(ledger_, clock_);
+  CallHooks hooks = Noting();
+  hooks.sending = [](const model::Request&) { return MakeError(ErrorCode::kIo, "disk full"); };
+  EXPECT_THAT(caller.Ask(model, Request(), hooks, {}).reply,
+              FailsWith(ErrorCode::kIo, "disk full"));
+  EXPECT_TRUE(order_.empty());
+  EXPECT_EQ(ledger_.use().calls, 0);
+}
+
+TEST_F(CallerTest, AnErrorBehindTheReplyIsTheCallsButTheReplyIsPaidFor) {
+  const BoundModel model = Scripted("- three");
+  Caller caller(ledger_, clock_);
+  const CallHooks hooks{.ended = [](const Called&) { return MakeError(ErrorCode::kIo, "full"); }};
+  EXPECT_THAT(caller.Ask(model, Request(), hooks, {}).reply, FailsWith(ErrorCode::kIo, "full"));
+  EXPECT_EQ(caller.usage().calls, 1);
+}
+
+TEST_F(CallerTest, ARetriedCallIsWrittenDownOnce) {
+  const BoundModel model = Scripted("- {fail: {status: 503}}\n- three");
+  int waits = 0;
+  Caller caller(ledger_, clock_,
+                {.max_wait = Millis(60'000), .wait = [&](Millis, const CancelToken&) { ++waits; }});
+  EXPECT_THAT(caller.Ask(model, Request(), Noting(), {}).reply, Succeeds());
+  EXPECT_EQ(waits, 1);
+  EXPECT_THAT(order_, ElementsAre("sending", "sent", "reply"));
+}
+
+TEST_F(CallerTest, TextIsToldAsItArrives) {
+  const BoundModel model = Scripted("- one two three");
+  Caller caller(ledger_, clock_);
+  std::string told, last;
+  const CallHooks hooks{.on_delta = [&](std::string_view delta, std::string_view so_far) {
+    told += delta;
+    last = so_far;
+  }};
+  const Called called = caller.Ask(model, Request(), hooks, {});
+  EXPECT_EQ(told, "one two three");
+  EXPECT_EQ(last, told);
+  EXPECT_EQ(called.partial, told);
+  EXPECT_TRUE(called.first_text);
+}
+
+TEST_F(CallerTest, RequestsInFlightAreSummedToo) {
+  const BoundModel model =
+      Scripted("- {reply: three, usage: {input: 9, output: 1, cache_write: 4}}");
+  Caller caller(ledger_, clock_);
+  std::mutex mutex;
+  std::condition_variable arrived;
+  std::optional<Result<model::Reply>> reply;
+  caller.Submit(model, std::make_shared<const model::Request>(Request()), {},
+                [&](Result<model::Reply> result) {
+                  const std::lock_guard lock(mutex);
+                  reply = std::move(result);
+                  arrived.notify_all();
+                });
+  std::unique_lock lock(mutex);
+  arrived.wait(lock, [&] { return reply.has_value(); });
+  EXPECT_THAT(*reply, Succeeds());
+  EXPECT_EQ(caller.usage().total.cache_write, 4);
+}
+
+}  // namespace
+}  // namespace dossier::driver
