@@ -1,27 +1,26 @@
-// From flags to what `dossier.yml` and `agentnet.edn` say about agents and the header.
+// What `dossier.yml` and `agentnet.edn` of a repository say about agents and the header.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const sources::AgentsConfig agents, LoadAgents(flags, err));
+//   DOSSIER_ASSIGN_OR_RETURN(const sources::AgentsConfig agents, LoadAgents(config, ".", decide));
 //
-// Thread-safety: none needed; one call a process.
+// Thread-safety: a function over files.
 
-#ifndef DOSSIER_CLI_WIRING_AGENTS_SETUP_H_
-#define DOSSIER_CLI_WIRING_AGENTS_SETUP_H_
+#ifndef DOSSIER_APP_AGENTS_SETUP_H_
+#define DOSSIER_APP_AGENTS_SETUP_H_
 
-#include <ostream>
+#include <string>
 
 #include "base/result.h"
-#include "cli/wiring/global_flags.h"
 #include "config/config.h"
+#include "config/load.h"
 #include "sources/header/agents_config.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 
-// All layers, with trust (as LoadConfig). Errors: kConfig, kRefused.
-Result<sources::AgentsConfig> LoadAgents(const GlobalFlags& flags, std::ostream& err);
-// The same over a configuration that is loaded already.
-Result<sources::AgentsConfig> LoadAgents(const GlobalFlags& flags, const config::Config& config,
-                                         std::ostream& err);
+// `folder`: anywhere in the repository. `decide` says whether the repository's file may be used.
+// Errors: kConfig, and what `decide` returns.
+Result<sources::AgentsConfig> LoadAgents(const config::Config& config, const std::string& folder,
+                                         const config::Decide& decide);
 
-}  // namespace dossier::cli
+}  // namespace dossier::app
 
-#endif  // DOSSIER_CLI_WIRING_AGENTS_SETUP_H_
+#endif  // DOSSIER_APP_AGENTS_SETUP_H_

@@ -1,13 +1,13 @@
-#include "cli/wiring/context_setup.h"
+#include "app/context_setup.h"
 
 #include <algorithm>
 
+#include "app/known_keys.h"
 #include "base/files/file.h"
 #include "base/text/text.h"
-#include "cli/wiring/known_keys.h"
 #include "sources/commands/context_commands_yaml.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 namespace {
 
 using sources::Value;
@@ -42,8 +42,8 @@ Value ValueOf(const Json& json) {
   return Value();
 }
 
-sources::VariableInput VariablesOf(const ContextFlags& flags, const config::Config& config) {
-  sources::VariableInput input{.given = flags.variables, .environment = sources::LookUpEnvironment};
+sources::VariableInput VariablesOf(const ContextWish& wish, const config::Config& config) {
+  sources::VariableInput input{.given = wish.variables, .environment = sources::LookUpEnvironment};
   for (const config::Variable& variable : config.variables) {
     auto& value = input.declared[variable.name];
     if (variable.value) value = ValueOf(*variable.value);
@@ -54,26 +54,7 @@ sources::VariableInput VariablesOf(const ContextFlags& flags, const config::Conf
 
 }  // namespace
 
-void AddContextFlags(CLI::App& command, ContextFlags* flags) {
-  const std::string group = "Context";
-  command.add_option("--exec", flags->exec, "run CMD, put its output in the prompt (repeat)")
-      ->type_name("CMD")
-      ->allow_extra_args(false)
-      ->group(group);
-  command.add_option("-D,--var", flags->variables, "KEY=VALUE for templates in commands (repeat)")
-      ->allow_extra_args(false)
-      ->group(group);
-  command.add_option("--context-jobs", flags->jobs, "commands that run at once")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--context-timeout", flags->timeout, "of all commands together")
-      ->type_name("TIME")
-      ->capture_default_str()
-      ->group(group);
-}
-
-Result<PreparedContext> PrepareContext(const ContextFlags& flags, const config::Config& config) {
+Result<PreparedContext> PrepareContext(const ContextWish& wish, const config::Config& config) {
   PreparedContext out;
   chat::ContextSetup& setup = out.setup;
   if (config.context_commands) {
@@ -81,22 +62,17 @@ Result<PreparedContext> PrepareContext(const ContextFlags& flags, const config::
         setup.commands,
         sources::ReadContextCommands(config.context_commands->node, config.context_commands->file));
   }
-  for (sources::ContextCommand& command : sources::ExecCommands(flags.exec)) {
+  for (sources::ContextCommand& command : sources::ExecCommands(wish.exec)) {
     setup.commands.push_back(std::move(command));
   }
-  setup.variables = VariablesOf(flags, config);
+  setup.variables = VariablesOf(wish, config);
   // A wrong -D is told where no template asks for it, too.
-  const auto given = sources::ResolveVariables({.given = flags.variables});
+  const auto given = sources::ResolveVariables({.given = wish.variables});
   if (!given) return tl::unexpected(given.error());
-  setup.run.max_parallel = static_cast<std::size_t>(flags.jobs);
+  setup.run.max_parallel = static_cast<std::size_t>(wish.jobs);
   setup.run.dialect = setup.variables.dialect;
   DOSSIER_ASSIGN_OR_RETURN(setup.run.known_keys, KnownKeys(config));
-  auto deadline = ParseDuration(flags.timeout);
-  if (!deadline || *deadline <= Millis(0)) {
-    return MakeError(ErrorCode::kUsage, "--context-timeout {}: must be a time above 0, such as 90s",
-                     flags.timeout);
-  }
-  setup.run.deadline = *deadline;
+  setup.run.deadline = wish.deadline;
   const bool keeps = std::any_of(setup.commands.begin(), setup.commands.end(),
                                  [](const auto& command) { return command.keep_full; });
   if (keeps) {
@@ -107,4 +83,4 @@ Result<PreparedContext> PrepareContext(const ContextFlags& flags, const config::
   return out;
 }
 
-}  // namespace dossier::cli
+}  // namespace dossier::app

@@ -1,40 +1,40 @@
-// From flags and configuration to the context commands of a run.
+// The context commands of a run, from the configuration and what the caller adds.
 //
-//   ContextFlags flags;  AddContextFlags(*command, &flags);
-//   DOSSIER_ASSIGN_OR_RETURN(PreparedContext context, PrepareContext(flags, config));
+//   DOSSIER_ASSIGN_OR_RETURN(PreparedContext context, PrepareContext({.exec = {"ls"}}, config));
 //   chat::CommandContext source(context.setup);
+//
+// Thread-safety: a function over files and the environment.
 
-#ifndef DOSSIER_CLI_WIRING_CONTEXT_SETUP_H_
-#define DOSSIER_CLI_WIRING_CONTEXT_SETUP_H_
+#ifndef DOSSIER_APP_CONTEXT_SETUP_H_
+#define DOSSIER_APP_CONTEXT_SETUP_H_
 
-#include <CLI/App.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "chat/context/gather.h"
 #include "config/config.h"
 #include "store/content.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 
-struct ContextFlags {
-  std::vector<std::string> exec, variables;
-  std::int64_t jobs = 16;
-  std::string timeout = "120";  // seconds, or "500ms"
+struct ContextWish {
+  std::vector<std::string> exec;       // commands, beside those of the configuration
+  std::vector<std::string> variables;  // KEY=VALUE, for templates in commands
+  std::int64_t jobs = 16;              // commands that run at once
+  Millis deadline{120'000};            // of all commands together
 };
-// --exec, -D, --context-jobs, --context-timeout.
-void AddContextFlags(CLI::App& command, ContextFlags* flags);
 
 struct PreparedContext {
   chat::ContextSetup setup;
   std::unique_ptr<store::ContentStore> whole_outputs;  // of keep_full; `setup` points to it
 };
-// Errors: kConfig (a command), kUsage (a flag), kIo.
-Result<PreparedContext> PrepareContext(const ContextFlags& flags, const config::Config& config);
+// Errors: kConfig (a command), kUsage (a variable), kIo.
+Result<PreparedContext> PrepareContext(const ContextWish& wish, const config::Config& config);
 
-}  // namespace dossier::cli
+}  // namespace dossier::app
 
-#endif  // DOSSIER_CLI_WIRING_CONTEXT_SETUP_H_
+#endif  // DOSSIER_APP_CONTEXT_SETUP_H_

@@ -1,20 +1,18 @@
-#include "cli/wiring/memory_model.h"
+#include "app/memory_model.h"
 
 #include <algorithm>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <string>
 
+#include "app/open_chat_model.h"
 #include "assembly/assemble.h"
 #include "base/random.h"
 #include "base/text/text.h"
 #include "chat/turn/chat_model.h"
-#include "cli/wiring/asset_folders.h"
-#include "cli/wiring/open_chat_model.h"
 #include "model/client/ledger.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 namespace {
 
 using memory::RatedItem;
@@ -101,20 +99,20 @@ class MemoryModel {
 
 }  // namespace
 
-Result<memory::Summarizer> OpenSummarizer(ModelFlags flags, const app::MemoryConfig& settings,
-                                          const config::Config& config, const GlobalFlags& global,
+Result<memory::Summarizer> OpenSummarizer(ModelSettings settings, const MemoryConfig& memory_config,
+                                          const config::Config& config, const FindFolders& folders,
                                           const std::function<void(std::string_view)>& say,
                                           const CancelToken& cancel) {
-  const bool by_config = flags.model.empty() && settings.use_llm_compression.value_or(true);
-  if (by_config) flags.model = settings.model;
-  if (flags.model.empty()) return memory::Summarizer();
+  const bool by_config = settings.model.empty() && memory_config.use_llm_compression.value_or(true);
+  if (by_config) settings.model = memory_config.model;
+  if (settings.model.empty()) return memory::Summarizer();
   DOSSIER_ASSIGN_OR_RETURN(chat::ChatModel model,
-                           OpenChatModel(std::move(flags), config, global, say, cancel));
-  DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, AssetFoldersFor("", global, std::cerr));
+                           OpenChatModel(std::move(settings), config, say, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders found, folders());
   memory::Summarizer summarizer{.model = model.stored,
                                 // Half the window: the rest is for the instruction and the reply.
                                 .window_chars = model.entry.capability.window / 2};
-  const auto shared = std::make_shared<MemoryModel>(std::move(model), std::move(folders), cancel);
+  const auto shared = std::make_shared<MemoryModel>(std::move(model), std::move(found), cancel);
   summarizer.summarize = [shared](const SummaryRequest& request) {
     return shared->Summarize(request);
   };
@@ -141,4 +139,4 @@ Result<std::vector<int>> ReadRatings(std::string_view reply, std::size_t count) 
   return ratings;
 }
 
-}  // namespace dossier::cli
+}  // namespace dossier::app

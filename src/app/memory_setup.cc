@@ -1,26 +1,15 @@
-#include "cli/wiring/memory_setup.h"
+#include "app/memory_setup.h"
 
 #include <filesystem>
 
+#include "app/open_model.h"
 #include "base/files/file.h"
 #include "base/files/regular_file.h"
-#include "base/text/parse_time.h"
-#include "cli/wiring/model_flags.h"
 #include "memory/records/token_embedder.h"
 #include "model/local/embedding_files.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 namespace {
-
-class FixedClock final : public Clock {
- public:
-  explicit FixedClock(Wall now) : now_(now) {}
-  Steady Now() const override { return SystemClock()->Now(); }
-  Wall WallNow() const override { return now_; }
-
- private:
-  Wall now_;
-};
 
 // A store that lies in a project is the user's own, not one that somebody planted or linked there.
 Status CheckProjectStore(const config::Config& config, const std::string& path) {
@@ -41,10 +30,10 @@ bool IsFolder(const std::string& path) {
 
 }  // namespace
 
-std::string MemoryStorePath(const std::string& flag, const config::Config& config,
+std::string MemoryStorePath(const std::string& named, const config::Config& config,
                             memory::OpenMode mode) {
-  if (!flag.empty()) return flag;
-  if (const auto named = Environment("DOSSIER_MEMORY"); named && !named->empty()) return *named;
+  if (!named.empty()) return named;
+  if (const auto path = Environment("DOSSIER_MEMORY")) return *path;
   constexpr std::string_view kInFolder = "/memory/memory.sqlite";
   for (const std::string& folder : config.project_folders) {
     const std::string state = folder + "/.dossier";
@@ -55,7 +44,7 @@ std::string MemoryStorePath(const std::string& flag, const config::Config& confi
   return fmt::format("{}{}", config.user.data, kInFolder);
 }
 
-Result<memory::StoreOptions> StoreOptionsOf(const app::MemoryConfig& memory,
+Result<memory::StoreOptions> StoreOptionsOf(const MemoryConfig& memory,
                                             const config::Config& config, std::string path) {
   DOSSIER_RETURN_IF_ERROR(CheckProjectStore(config, path));
   memory::StoreOptions options{.path = std::move(path),
@@ -63,7 +52,7 @@ Result<memory::StoreOptions> StoreOptionsOf(const app::MemoryConfig& memory,
                                .use_fts = memory.use_fts,
                                .durability = memory.durability,
                                .redaction = memory.redaction};
-  if (memory.embed_model == app::kNoEmbedModel) return options;
+  if (memory.embed_model == kNoEmbedModel) return options;
   DOSSIER_ASSIGN_OR_RETURN(const model::EmbeddingSource* const source,
                            model::FindEmbeddingSource(memory.embed_model));
   DOSSIER_ASSIGN_OR_RETURN(model::EmbeddingFiles files,
@@ -74,7 +63,7 @@ Result<memory::StoreOptions> StoreOptionsOf(const app::MemoryConfig& memory,
   return options;
 }
 
-memory::CallLog CallLogOf(const app::MemoryConfig& memory, const std::string& store,
+memory::CallLog CallLogOf(const MemoryConfig& memory, const std::string& store,
                           std::shared_ptr<const Clock> clock) {
   return memory::CallLog({.path = memory::CallLogPath(store),
                           .max_chars = memory.log_max_chars,
@@ -82,23 +71,4 @@ memory::CallLog CallLogOf(const app::MemoryConfig& memory, const std::string& st
                           .clock = std::move(clock)});
 }
 
-Result<std::shared_ptr<const Clock>> ClockOf(const std::string& now) {
-  if (now.empty()) return SystemClock();
-  const auto time = ParseTime(now);
-  if (!time) return MakeError(ErrorCode::kUsage, "--now: {}", time.error().message);
-  return std::make_shared<FixedClock>(*time);
-}
-
-Result<memory::Micros> ReadMoment(std::string_view flag, const std::string& text, DayEdge edge) {
-  constexpr std::size_t kDay = 10;  // bytes of "2026-03-01"
-  const std::string_view rest = edge == DayEdge::kBegin ? "T00:00:00Z" : "T23:59:59.999999Z";
-  const auto time = ParseTime(text.size() == kDay ? fmt::format("{}{}", text, rest) : text);
-  if (!time) {
-    return MakeError(ErrorCode::kUsage,
-                     "{} \"{}\" is no time: write 2026-03-01T10:00:00Z, or a day alone", flag,
-                     text);
-  }
-  return std::chrono::floor<std::chrono::microseconds>(time->time_since_epoch()).count();
-}
-
-}  // namespace dossier::cli
+}  // namespace dossier::app

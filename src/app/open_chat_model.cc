@@ -1,18 +1,11 @@
-#include "cli/wiring/open_chat_model.h"
+#include "app/open_chat_model.h"
 
 #include "model/dialects/dialect.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 namespace {
 
 using chat::ChatModel;
-
-// What the conversation's file says, so that a later turn finds the model again.
-std::string StoredName(const std::string& asked, const OpenedModel& opened) {
-  if (!asked.empty()) return asked;
-  const std::string& provider = opened.root.entry.provider;
-  return provider == "local" || provider == "scripted" ? provider : opened.root.name;
-}
 
 std::function<std::string(const model::Request&)> WireOf(const OpenedModel& opened) {
   const model::Dialect* dialect = model::FindDialect(opened.dialect);
@@ -30,15 +23,15 @@ std::function<std::string(const model::Request&)> WireOf(const OpenedModel& open
 
 }  // namespace
 
-Result<ChatModel> OpenChatModel(ModelFlags flags, const config::Config& config,
-                                const GlobalFlags& global,
-                                const std::function<void(std::string_view)>& say,
-                                const CancelToken& cancel) {
-  const std::string name = flags.model;
-  DOSSIER_ASSIGN_OR_RETURN(flags, WithConfig(std::move(flags), config, global));
-  DOSSIER_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(flags, say, cancel));
-  ChatModel model{.name = opened.root.name,
-                  .stored = StoredName(name, opened),
+std::string StoredName(const std::string& asked, const OpenedModel& opened) {
+  if (!asked.empty()) return asked;
+  const std::string& provider = opened.root.entry.provider;
+  return provider == "local" || provider == "scripted" ? provider : opened.root.name;
+}
+
+ChatModel ChatModelOf(const OpenedModel& opened, std::string stored) {
+  return {.name = opened.root.name,
+                  .stored = std::move(stored),
                   .entry = opened.root.entry,
                   .counter = opened.root.counter,
                   .gate = opened.root.gate,
@@ -46,8 +39,17 @@ Result<ChatModel> OpenChatModel(ModelFlags flags, const config::Config& config,
                   .deadline = opened.deadline,
                   .idle_limit = opened.idle_limit,
                   .wire = WireOf(opened)};
-  model.sampling.temperature = flags.temperature;
-  if (global.verbose > 0 || config.debug) {
+}
+
+Result<ChatModel> OpenChatModel(ModelSettings settings, const config::Config& config,
+                                const std::function<void(std::string_view)>& say,
+                                const CancelToken& cancel) {
+  const std::string name = settings.model;
+  DOSSIER_RETURN_IF_ERROR(ApplyConfig(config, &settings));
+  DOSSIER_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(settings, say, cancel));
+  ChatModel model = ChatModelOf(opened, StoredName(name, opened));
+  model.sampling.temperature = settings.temperature;
+  if (config.debug || settings.announce == ModelSettings::Announce::kYes) {
     say(fmt::format("model: {} ({})", opened.description, opened.why));
   }
   return model;
@@ -64,4 +66,4 @@ chat::CompactionLimits LimitsOf(const config::Compaction& config) {
           .min_gain = config.min_gain};
 }
 
-}  // namespace dossier::cli
+}  // namespace dossier::app

@@ -1,4 +1,4 @@
-#include "cli/wiring/model_flags.h"
+#include "app/open_model.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -9,9 +9,8 @@
 #include "base/hash.h"
 #include "base/text/parse_number.h"
 #include "base/text/text.h"
-#include "cli/wiring/quantity_flags.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 namespace {
 
 // Two scripts are two models: the path alone would let the replies of an edited one stand.
@@ -101,18 +100,18 @@ Status TakeWindow(const std::optional<std::int64_t>& window, model::Choice* choi
 
 class Opener {
  public:
-  Opener(const ModelFlags& flags, const std::function<void(std::string_view)>& say,
+  Opener(const ModelSettings& settings, const std::function<void(std::string_view)>& say,
          const CancelToken& cancel)
-      : flags_(flags), say_(say), cancel_(cancel) {}
+      : settings_(settings), say_(say), cancel_(cancel) {}
 
   Status Load() {
-    if (!flags_.record.empty() && !flags_.replay.empty()) {
+    if (!settings_.record.empty() && !settings_.replay.empty()) {
       return MakeError(ErrorCode::kUsage, "--record and --replay exclude each other");
     }
     DOSSIER_ASSIGN_OR_RETURN(data_,
-                             flags_.config ? LoadModelData(*flags_.config) : LoadModelData());
-    if (!flags_.replay.empty()) {
-      DOSSIER_ASSIGN_OR_RETURN(replay_, model::Recording::Load(flags_.replay));
+                             settings_.config ? LoadModelData(*settings_.config) : LoadModelData());
+    if (!settings_.replay.empty()) {
+      DOSSIER_ASSIGN_OR_RETURN(replay_, model::Recording::Load(settings_.replay));
     }
     return {};
   }
@@ -122,18 +121,18 @@ class Opener {
         model::Choice choice,
         data_.catalog.Choose(
             {.name = name,
-             .base_url = flags_.base_url,
-             .key_env = flags_.key_env,
-             .script = flags_.script,
+             .base_url = settings_.base_url,
+             .key_env = settings_.key_env,
+             .script = settings_.script,
              .config = data_.config,
              .today = std::chrono::floor<std::chrono::days>(SystemClock()->WallNow()),
-             .keys = replay_ || flags_.use == ModelFlags::Use::kLookedAt
+             .keys = replay_ || settings_.use == ModelSettings::Use::kLookedAt
                          ? model::Wanted::Keys::kNone
                          : model::Wanted::Keys::kFind},
             Environment));
-    DOSSIER_RETURN_IF_ERROR(TakePrice(flags_.prices, &choice));
-    DOSSIER_RETURN_IF_ERROR(TakeWindow(flags_.window, &choice));
-    if (flags_.needs_price) DOSSIER_RETURN_IF_ERROR(RefuseUnknownPrice(choice));
+    DOSSIER_RETURN_IF_ERROR(TakePrice(settings_.prices, &choice));
+    DOSSIER_RETURN_IF_ERROR(TakeWindow(settings_.window, &choice));
+    if (settings_.needs_price) DOSSIER_RETURN_IF_ERROR(RefuseUnknownPrice(choice));
     for (const std::string& warning : choice.warnings) say_("warning: " + warning);
     return choice;
   }
@@ -141,15 +140,15 @@ class Opener {
   Result<ask::BoundModel> Bind(const model::Choice& choice, std::string* description) {
     model::ConnectOptions options = ConnectOptionsFor(data_, choice);
     options.progress = say_;
-    options.headers = flags_.headers;
-    if (flags_.offline) options.network = model::ConnectOptions::Network::kNone;
+    options.headers = settings_.headers;
+    if (settings_.offline) options.network = model::ConnectOptions::Network::kNone;
     options.replay = replay_;
-    const bool asked = flags_.use == ModelFlags::Use::kAsked;
+    const bool asked = settings_.use == ModelSettings::Use::kAsked;
     if (!asked) options.start = model::ConnectOptions::Start::kNothing;
     DOSSIER_RETURN_IF_ERROR(model::CheckNetwork(choice, options));
     // Only now: a choice that fails must not empty an older recording.
-    if (!flags_.record.empty() && !recorder_ && asked) {
-      DOSSIER_ASSIGN_OR_RETURN(recorder_, model::Recorder::Create(flags_.record));
+    if (!settings_.record.empty() && !recorder_ && asked) {
+      DOSSIER_ASSIGN_OR_RETURN(recorder_, model::Recorder::Create(settings_.record));
     }
     options.recorder = recorder_;
     DOSSIER_ASSIGN_OR_RETURN(const model::Connection connection,
@@ -170,8 +169,8 @@ class Opener {
                                             : ask::BoundModel::Stops::kIgnored;
     bound.gate = model::Gate::Make(
         connection.client,
-        {.concurrency = flags_.concurrency.value_or(std::max(1, connection.parallel)),
-         .retries = flags_.retries,
+        {.concurrency = settings_.concurrency.value_or(std::max(1, connection.parallel)),
+         .retries = settings_.retries,
          .price = [entry = connection.entry](
                       const model::Request& request) { return WorstPriceOf(entry, request); },
          .counter = connection.counter,
@@ -181,7 +180,7 @@ class Opener {
     return bound;
   }
 
-  const ModelFlags& flags_;
+  const ModelSettings& settings_;
   const std::function<void(std::string_view)>& say_;
   const CancelToken& cancel_;
   ModelData data_;
@@ -189,24 +188,10 @@ class Opener {
   std::shared_ptr<model::Recording> replay_;
 };
 
-// K=V, V as JSON where it is JSON, else as text.
-Result<JsonObject> ParseParams(const std::vector<std::string>& params, JsonObject out) {
-  for (const std::string& param : params) {
-    const auto equals = param.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      return MakeError(ErrorCode::kUsage, "--param {}: write it as NAME=VALUE", param);
-    }
-    const std::string value = param.substr(equals + 1);
-    auto json = ParseJson(value);
-    out[param.substr(0, equals)] = json ? std::move(*json) : Json(value);
-  }
-  return out;
-}
-
 // A server may call its models PROVIDER/NAME, so the configured name stands for itself.
-bool HasConfiguredAccess(const ModelFlags& flags, const config::Config& config) {
-  const std::string name = flags.model.empty() ? config.model.value_or("") : flags.model;
-  if (!flags.base_url.empty() || name == "local" || name == "scripted") return false;
+bool HasConfiguredAccess(const ModelSettings& settings, const config::Config& config) {
+  const std::string name = settings.model.empty() ? config.model.value_or("") : settings.model;
+  if (!settings.base_url.empty() || name == "local" || name == "scripted") return false;
   return name == config.model || name.find('/') == std::string::npos;
 }
 
@@ -218,72 +203,20 @@ std::optional<std::string> Environment(std::string_view name) {
   return std::string(value);
 }
 
-void AddModelFlags(CLI::App& command, ModelFlags* flags) {
-  const std::string group = "Model";
-  command.add_option("-m,--model", flags->model, "model, as [PROVIDER/]NAME")->group(group);
-  command.add_option("--sub-model", flags->sub_model, "model of sub-calls (default: the same)")
-      ->group(group);
-  command.add_option("--temperature", flags->temperature, "0 to 2")
-      ->check(CLI::Range(0.0, 2.0))
-      ->group(group);
-  command.add_option("--max-output", flags->max_output, "tokens of one reply")
-      ->check(CLI::PositiveNumber)
-      ->group(group);
-  command.add_option("--param", flags->params, "NAME=VALUE passed to the provider")
-      ->allow_extra_args(false)
-      ->group(group);
-  command
-      .add_option("--concurrency", flags->concurrency,
-                  "requests in flight (16; of the local server, its slots)")
-      ->check(CLI::Range(1, 10000))
-      ->group(group);
-  AddConnectionFlags(command, flags);
-}
-
-void AddPriceFlag(CLI::App& command, const std::string& group, std::vector<std::string>* prices) {
-  command
-      .add_option("--price", *prices,
-                  "of a model that has none: IN/OUT or NAME=IN/OUT, USD for a million tokens")
-      ->type_name("PRICE")
-      ->allow_extra_args(false)
-      ->group(group);
-}
-
-void AddConnectionFlags(CLI::App& command, ModelFlags* flags) {
-  const std::string group = "Model";
-  command.add_option("--base-url", flags->base_url, "any OpenAI-compatible address")->group(group);
-  command.add_option("--key-env", flags->key_env, "variable that holds the key")->group(group);
-  command.add_option("--script", flags->script, "replies of the model `scripted`")->group(group);
-  command.add_option("--timeout", flags->timeout, "longest time of one request")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--idle-timeout", flags->idle_timeout, "longest silence of one request")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--retries", flags->retries, "after the first attempt")
-      ->check(CLI::Range(0, 20))
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--record", flags->record, "write requests and replies to this file")
-      ->group(group);
-  command.add_option("--replay", flags->replay, "answer from a recorded file: no key, no network")
-      ->group(group);
-}
-
-Result<ModelFlags> WithConfig(ModelFlags flags, const config::Config& config,
-                              const GlobalFlags& global) {
-  DOSSIER_ASSIGN_OR_RETURN(flags.config, model::UserConfigOf(config));
-  if (HasConfiguredAccess(flags, config)) {
-    flags.base_url = config.access.api_base;
-    flags.headers = config.access.extra_headers;
-    if (flags.key_env.empty()) flags.key_env = config.access.key_env;
-    if (!flags.base_url.empty() && flags.model.empty()) flags.model = config.model.value_or("");
+Status ApplyConfig(const config::Config& config, ModelSettings* settings) {
+  DOSSIER_ASSIGN_OR_RETURN(settings->config, model::UserConfigOf(config));
+  if (HasConfiguredAccess(*settings, config)) {
+    settings->base_url = config.access.api_base;
+    settings->headers = config.access.extra_headers;
+    if (settings->key_env.empty()) settings->key_env = config.access.key_env;
+    if (!settings->base_url.empty() && settings->model.empty()) {
+      settings->model = config.model.value_or("");
+    }
   }
-  if (!flags.temperature) flags.temperature = config.temperature;
-  if (!flags.max_output) flags.max_output = config.max_tokens;
-  flags.defaults = config.params;
-  flags.offline = global.offline;
-  return flags;
+  if (!settings->temperature) settings->temperature = config.temperature;
+  if (!settings->max_output) settings->max_output = config.max_tokens;
+  settings->defaults = config.params;
+  return {};
 }
 
 Result<ModelData> LoadModelData() {
@@ -306,28 +239,29 @@ model::ConnectOptions ConnectOptionsFor(const ModelData& data, const model::Choi
           .environment = Environment};
 }
 
-Result<OpenedModel> OpenModel(const ModelFlags& flags,
+Result<OpenedModel> OpenModel(const ModelSettings& settings,
                               const std::function<void(std::string_view)>& say,
                               const CancelToken& cancel) {
   OpenedModel opened;
-  DOSSIER_ASSIGN_OR_RETURN(opened.sampling.extra, ParseParams(flags.params, flags.defaults));
-  opened.sampling.max_output = flags.max_output;
-  DOSSIER_ASSIGN_OR_RETURN(opened.deadline, ReadTimeFlag("--timeout", flags.timeout));
-  DOSSIER_ASSIGN_OR_RETURN(opened.idle_limit, ReadTimeFlag("--idle-timeout", flags.idle_timeout));
-  Opener opener(flags, say, cancel);
+  opened.sampling.extra = settings.defaults;
+  for (const auto& [name, value] : settings.sent) opened.sampling.extra[name] = value;
+  opened.sampling.max_output = settings.max_output;
+  opened.deadline = settings.deadline;
+  opened.idle_limit = settings.idle_limit;
+  Opener opener(settings, say, cancel);
   DOSSIER_RETURN_IF_ERROR(opener.Load());
-  DOSSIER_ASSIGN_OR_RETURN(const model::Choice choice, opener.Choose(flags.model));
+  DOSSIER_ASSIGN_OR_RETURN(const model::Choice choice, opener.Choose(settings.model));
   DOSSIER_ASSIGN_OR_RETURN(opened.root, opener.Bind(choice, &opened.description));
   opened.why = choice.why;
   opened.provider = choice.provider.name;
   opened.dialect = choice.provider.dialect;
   opened.sub = opened.root;
-  if (!flags.sub_model.empty() && flags.sub_model != flags.model) {
-    DOSSIER_ASSIGN_OR_RETURN(const model::Choice sub, opener.Choose(flags.sub_model));
+  if (!settings.sub_model.empty() && settings.sub_model != settings.model) {
+    DOSSIER_ASSIGN_OR_RETURN(const model::Choice sub, opener.Choose(settings.sub_model));
     std::string unused;
     DOSSIER_ASSIGN_OR_RETURN(opened.sub, opener.Bind(sub, &unused));
   }
   return opened;
 }
 
-}  // namespace dossier::cli
+}  // namespace dossier::app

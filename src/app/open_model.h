@@ -1,12 +1,14 @@
-// The flags that every command with a model has, and what they open.
+// Which model is meant, how it is reached, and that model opened.
 //
-//   ModelFlags flags;  AddModelFlags(*command, &flags);
-//   DOSSIER_ASSIGN_OR_RETURN(OpenedModel model, OpenModel(flags, say, cancel));
+//   ModelSettings settings{.model = "gpt-5-mini"};
+//   DOSSIER_RETURN_IF_ERROR(ApplyConfig(config, &settings));
+//   DOSSIER_ASSIGN_OR_RETURN(OpenedModel model, OpenModel(settings, say, cancel));
+//
+// Thread-safety: functions over files, the environment and the network.
 
-#ifndef DOSSIER_CLI_WIRING_MODEL_FLAGS_H_
-#define DOSSIER_CLI_WIRING_MODEL_FLAGS_H_
+#ifndef DOSSIER_APP_OPEN_MODEL_H_
+#define DOSSIER_APP_OPEN_MODEL_H_
 
-#include <CLI/App.hpp>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,39 +18,39 @@
 
 #include "ask/engine.h"
 #include "base/cancel.h"
-#include "cli/wiring/global_flags.h"
 #include "model/providers/connect.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 
-struct ModelFlags {
+struct ModelSettings {
   std::string model, sub_model;
   std::string base_url, key_env, script;
   std::optional<double> temperature;
   std::optional<std::int64_t> max_output;
-  std::vector<std::string> params;     // K=V
+  JsonObject sent;                     // passed to the provider, above `defaults`
   std::optional<std::int64_t> window;  // of a model whose window the model data do not say
   std::optional<int> concurrency;      // unset: what the model data say of the provider
-  std::vector<std::string> prices;     // [NAME=]IN/OUT
-  std::string timeout = "300s", idle_timeout = "60s";
+  std::vector<std::string> prices;     // [NAME=]IN/OUT, US dollars for a million tokens
+  Millis deadline{300'000}, idle_limit{60'000};  // of one request
   int retries = 4;
-  std::string record, replay;  // files (MOD-25)
-  // Not flags: what WithConfig adds.
+  std::string record, replay;  // files with requests and replies
+  // What ApplyConfig adds.
   std::optional<model::UserConfig> config;     // unset: the user's own file alone
-  JsonObject defaults;                         // params below --param
+  JsonObject defaults;                         // below `sent`
   std::map<std::string, std::string> headers;  // extra_headers
-  bool offline = false;                        // --offline
+  bool offline = false;                        // nothing leaves this machine
   // A limit of cost is set: a model whose price is unknown is refused before anything is sent.
   bool needs_price = false;
-  // kLookedAt (--dry-run): no key is looked for, nothing is started, installed or written.
+  // kLookedAt: no key is looked for, nothing is started, installed or written.
   enum class Use { kAsked, kLookedAt } use = Use::kAsked;
+  // kYes: OpenChatModel tells which model it is and why.
+  enum class Announce { kNo, kYes } announce = Announce::kNo;
 };
 
-// `flags` with what they leave open taken from the configuration: flag > DOSSIER_ variable > files.
-// Provider access counts for the model that the configuration means, not for one that a flag names
-// with its provider. Errors: kConfig with FILE:LINE:COL.
-Result<ModelFlags> WithConfig(ModelFlags flags, const config::Config& config,
-                              const GlobalFlags& global);
+// Fills what `settings` leave open from the configuration. Provider access counts for the model
+// that the configuration means, not for one that is named with its provider. Errors: kConfig with
+// FILE:LINE:COL.
+Status ApplyConfig(const config::Config& config, ModelSettings* settings);
 
 struct OpenedModel {
   ask::BoundModel root, sub;
@@ -58,15 +60,9 @@ struct OpenedModel {
   std::string provider, dialect;  // of the root model: how its requests are written
 };
 
-void AddModelFlags(CLI::App& command, ModelFlags* flags);
-// `--price`, for every command with a limit of cost.
-void AddPriceFlag(CLI::App& command, const std::string& group, std::vector<std::string>* prices);
-// Those of them that say how to reach a model: address, key, retries, recordings.
-void AddConnectionFlags(CLI::App& command, ModelFlags* flags);
-
-// `say` gets progress lines for stderr. Errors: as Catalog::Choose and Connect; kUsage for a bad
-// flag.
-Result<OpenedModel> OpenModel(const ModelFlags& flags,
+// `say` gets progress lines for a person. Errors: as Catalog::Choose and Connect; kUsage for
+// settings that no model can have.
+Result<OpenedModel> OpenModel(const ModelSettings& settings,
                               const std::function<void(std::string_view)>& say,
                               const CancelToken& cancel);
 
@@ -84,6 +80,6 @@ Result<ModelData> LoadModelData(model::UserConfig config);
 // What every connection takes from config and catalog.
 model::ConnectOptions ConnectOptionsFor(const ModelData& data, const model::Choice& choice);
 
-}  // namespace dossier::cli
+}  // namespace dossier::app
 
-#endif  // DOSSIER_CLI_WIRING_MODEL_FLAGS_H_
+#endif  // DOSSIER_APP_OPEN_MODEL_H_

@@ -1,47 +1,23 @@
-#include "cli/wiring/memory_flags.h"
+#include "app/prompt_memory.h"
 
+#include "app/memory_setup.h"
 #include "base/files/file.h"
-#include "cli/wiring/memory_setup.h"
 
-namespace dossier::cli {
-namespace {
+namespace dossier::app {
 
-bool IsOn(const MemoryFlags& flags, const app::MemoryConfig& config) {
-  return !flags.off && (!flags.store.empty() || config.enabled.value_or(false));
+bool IsOn(const MemoryWish& wish, const MemoryConfig& config) {
+  if (wish.use != MemoryWish::Use::kByConfig) return wish.use == MemoryWish::Use::kOn;
+  return config.enabled.value_or(false);
 }
 
-Status CheckFlags(const MemoryFlags& flags, const app::MemoryConfig& config) {
-  if (flags.off && !flags.store.empty()) {
-    return MakeError(ErrorCode::kUsage, "--memory and --no-memory exclude each other");
-  }
-  if (!flags.branch.empty() && !IsOn(flags, config)) {
-    return MakeError(ErrorCode::kUsage, "--memory-branch {} needs --memory", flags.branch);
-  }
-  return {};
-}
-
-}  // namespace
-
-void AddMemoryFlags(CLI::App& command, const std::string& group, MemoryFlags* flags) {
-  command
-      .add_flag(fmt::format("--memory{{{}}}", kAnyStore), flags->store,
-                "remember across runs; =STORE names the file")
-      ->group(group);
-  command.add_option("--memory-branch", flags->branch, "branch of the memory (root)")->group(group);
-  command.add_flag("--no-memory", flags->off, "no memory, whatever the configuration says")
-      ->group(group);
-}
-
-Result<PromptMemory> OpenPromptMemory(const MemoryFlags& flags, const config::Config& config,
+Result<PromptMemory> OpenPromptMemory(const MemoryWish& wish, const config::Config& config,
                                       MemoryNeed need) {
-  PromptMemory memory{.branch = flags.branch};
-  DOSSIER_ASSIGN_OR_RETURN(memory.config, app::ReadMemoryConfig(config));
-  DOSSIER_RETURN_IF_ERROR(CheckFlags(flags, memory.config));
-  if (!IsOn(flags, memory.config)) return memory;
+  PromptMemory memory{.branch = wish.branch};
+  DOSSIER_ASSIGN_OR_RETURN(memory.config, ReadMemoryConfig(config));
+  if (!IsOn(wish, memory.config)) return memory;
   const auto mode =
       need == MemoryNeed::kWritten ? memory::OpenMode::kCreate : memory::OpenMode::kExisting;
-  const std::string path =
-      MemoryStorePath(flags.store == kAnyStore ? "" : flags.store, config, mode);
+  const std::string path = MemoryStorePath(wish.store, config, mode);
   if (need == MemoryNeed::kLookedAt && !Exists(path)) return memory;
   DOSSIER_ASSIGN_OR_RETURN(memory::StoreOptions options,
                            StoreOptionsOf(memory.config, config, path));
@@ -56,4 +32,4 @@ Result<PromptMemory> OpenPromptMemory(const MemoryFlags& flags, const config::Co
   return memory;
 }
 
-}  // namespace dossier::cli
+}  // namespace dossier::app

@@ -1,20 +1,18 @@
-// The flags of commands whose prompts hold memory: --memory[=STORE], --memory-branch, --no-memory.
+// The memory that prompts of a run or a conversation hold: on or off, and its store opened.
 //
-//   AddMemoryFlags(command, "Conversation", &arguments.memory);
 //   DOSSIER_ASSIGN_OR_RETURN(const PromptMemory memory,
-//                            OpenPromptMemory(arguments.memory, config, MemoryNeed::kWritten));
+//                            OpenPromptMemory({.store = "m.sqlite"}, config,
+//                            MemoryNeed::kWritten));
 //   if (memory.store) …                       // else memory is off, and no file was made
 //
-// Thread-safety: plain data; OpenPromptMemory reads files and the environment.
+// Thread-safety: OpenPromptMemory reads files and the environment; plain data.
 
-#ifndef DOSSIER_CLI_WIRING_MEMORY_FLAGS_H_
-#define DOSSIER_CLI_WIRING_MEMORY_FLAGS_H_
+#ifndef DOSSIER_APP_PROMPT_MEMORY_H_
+#define DOSSIER_APP_PROMPT_MEMORY_H_
 
-#include <CLI/App.hpp>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "app/memory_config.h"
 #include "base/result.h"
@@ -23,36 +21,31 @@
 #include "memory/store/store.h"
 #include "memory/transfer/call_log.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 
-// No file can be meant by it.
-inline constexpr std::string_view kAnyStore = ".";
-
-struct MemoryFlags {
-  std::string store;  // "": --memory is not given; kAnyStore: without a name
-  std::string branch;
-  bool off = false;
+struct MemoryWish {
+  enum class Use { kByConfig, kOn, kOff } use = Use::kByConfig;
+  std::string store;   // a file; "": the one that MemoryStorePath finds
+  std::string branch;  // "": not said
 };
-
-// STORE stands behind "=", so that a word behind --memory is never taken for it.
-void AddMemoryFlags(CLI::App& command, const std::string& group, MemoryFlags* flags);
 
 struct PromptMemory {
   std::shared_ptr<memory::Store> store;  // null: off
-  std::string branch;                    // of the flag
+  std::string branch;                    // as wished
   std::optional<memory::PressureLevel> consolidate_from;
   std::shared_ptr<const memory::CallLog> calls;  // null: off, or only looked at
-  app::MemoryConfig config;
+  MemoryConfig config;
 };
 
 // kLookedAt: nothing is made; a store that is not there counts as off.
 enum class MemoryNeed { kLookedAt, kWritten };
 
-// On by --memory, or by memory.enabled of the configuration; --no-memory beats both.
-// Errors: kUsage (flags that exclude each other), kConfig, those of memory::Store::Open.
-Result<PromptMemory> OpenPromptMemory(const MemoryFlags& flags, const config::Config& config,
+bool IsOn(const MemoryWish& wish, const MemoryConfig& config);
+
+// Errors: kConfig, those of memory::Store::Open.
+Result<PromptMemory> OpenPromptMemory(const MemoryWish& wish, const config::Config& config,
                                       MemoryNeed need);
 
-}  // namespace dossier::cli
+}  // namespace dossier::app
 
-#endif  // DOSSIER_CLI_WIRING_MEMORY_FLAGS_H_
+#endif  // DOSSIER_APP_PROMPT_MEMORY_H_

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "app/counter_choice.h"
+#include "app/memory_section.h"
 #include "app/section_sources.h"
 #include "assembly/fit/prompt_log.h"
 #include "base/clock.h"
@@ -14,8 +16,6 @@
 #include "cli/tree/failure.h"
 #include "cli/wiring/agents_setup.h"
 #include "cli/wiring/asset_folders.h"
-#include "cli/wiring/counter_choice.h"
-#include "cli/wiring/memory_section.h"
 #include "cli/wiring/model_flags.h"
 #include "model/catalog/catalog.h"
 #include "model/catalog/tokenizer.h"
@@ -98,7 +98,7 @@ class Command {
   Status Run() {
     now_ = arguments_.now.empty() ? FormatTime(SystemClock()->WallNow()) : arguments_.now;
     DOSSIER_RETURN_IF_ERROR(CheckTime(now_));
-    DOSSIER_ASSIGN_OR_RETURN(model::Choice choice, ChooseWithoutKey(arguments_.model));
+    DOSSIER_ASSIGN_OR_RETURN(model::Choice choice, app::ChooseWithoutKey(arguments_.model));
     for (const std::string& warning : choice.warnings) PrintWarning(err_, warning);
     entry_ = std::move(choice.entry);
     DOSSIER_ASSIGN_OR_RETURN(const Assembled prompt, Assemble());
@@ -129,7 +129,7 @@ class Command {
     reader.set_maker("header", [this](const Json& with) { return MakeHeader(with); });
     reader.set_maker("memory", [&](const Json& with) -> Result<std::optional<std::string>> {
       DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags_, {}, err_));
-      return MemorySection(with, variables, config);
+      return app::MemorySection(with, variables, config);
     });
     DOSSIER_ASSIGN_OR_RETURN(const std::vector<assembly::Section> sections, reader.Read(in_));
     for (const std::string& warning : reader.warnings()) PrintWarning(err_, warning);

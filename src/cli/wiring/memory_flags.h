@@ -1,0 +1,45 @@
+// The flags of commands whose prompts hold memory: --memory[=STORE], --memory-branch, --no-memory.
+//
+//   AddMemoryFlags(command, "Conversation", &arguments.memory);
+//   DOSSIER_ASSIGN_OR_RETURN(const PromptMemory memory,
+//                            OpenPromptMemory(arguments.memory, config, MemoryNeed::kWritten));
+//   if (memory.store) …                       // else memory is off, and no file was made
+//
+// Thread-safety: plain data; OpenPromptMemory reads files and the environment.
+
+#ifndef DOSSIER_CLI_WIRING_MEMORY_FLAGS_H_
+#define DOSSIER_CLI_WIRING_MEMORY_FLAGS_H_
+
+#include <CLI/App.hpp>
+#include <string>
+#include <string_view>
+
+#include "app/prompt_memory.h"
+#include "base/result.h"
+#include "config/config.h"
+
+namespace dossier::cli {
+
+using app::MemoryNeed;
+using app::PromptMemory;
+
+// No file can be meant by it.
+inline constexpr std::string_view kAnyStore = ".";
+
+struct MemoryFlags {
+  std::string store;  // "": --memory is not given; kAnyStore: without a name
+  std::string branch;
+  bool off = false;
+};
+
+// STORE stands behind "=", so that a word behind --memory is never taken for it.
+void AddMemoryFlags(CLI::App& command, const std::string& group, MemoryFlags* flags);
+
+// On by --memory, or by memory.enabled of the configuration; --no-memory beats both.
+// Errors: kUsage (flags that exclude each other), kConfig, those of memory::Store::Open.
+Result<PromptMemory> OpenPromptMemory(const MemoryFlags& flags, const config::Config& config,
+                                      MemoryNeed need);
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_WIRING_MEMORY_FLAGS_H_
