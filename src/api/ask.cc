@@ -1,5 +1,7 @@
 #include <dossier/ask.h>
 
+#include <filesystem>
+
 #include "api/access.h"
 #include "app/asset_folders.h"
 #include "app/load_config.h"
@@ -80,6 +82,13 @@ Result<std::shared_ptr<const ask::ContextSet>> Load(const std::vector<Context>& 
       return MakeError(ErrorCode::kInvalidArgument,
                        "a context has the path \"-\"; for a file of "
                        "that name write ./-");
+    }
+    std::error_code error;
+    if (context.kind == Context::Kind::kFile &&
+        std::filesystem::is_directory(context.value, error)) {
+      return MakeError(ErrorCode::kInvalidArgument,
+                       "{} is a folder: give it as Folder(), which reads the files below it",
+                       context.value);
     }
     if (context.kind == Context::Kind::kFolder) {
       options.folders = ask::ContextOptions::Folders::kWalk;
