@@ -3,7 +3,9 @@
 
 set(_rooms base tokens inspect assembly store config model sandbox memory sources agents chat ask research
   app api)
-set(_libraries boost_json crypto yaml sqlite re2 pcre2 utf8proc threads dl)
+# The shared library is linked against Debian's shared ones: those of its archives that are C++ are not
+# position-independent.
+set(_libraries boost_json boost_container crypto yaml-cpp sqlite3 re2 pcre2-8 utf8proc)
 set(_objects "")
 foreach(room ${_rooms})
   list(APPEND _objects $<TARGET_OBJECTS:dossier_${room}>)
@@ -19,10 +21,11 @@ endforeach()
 set_target_properties(dossier_shared PROPERTIES VERSION ${PROJECT_VERSION} LINK_DEPENDS ${_map}
   SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 foreach(library ${_libraries})
-  target_link_libraries(dossier_shared PRIVATE dep_${library})
+  find_library(_shared_${library} NAMES lib${library}.so REQUIRED)
+  target_link_libraries(dossier_shared PRIVATE ${_shared_${library}})
 endforeach()
-target_link_options(dossier_shared PRIVATE
-  LINKER:--version-script=${_map} LINKER:--exclude-libs,ALL LINKER:-z,defs)
+target_link_libraries(dossier_shared PRIVATE dep_threads dep_dl m)
+target_link_options(dossier_shared PRIVATE LINKER:--version-script=${_map} LINKER:-z,defs)
 add_custom_target(library DEPENDS dossier_archive dossier_shared)
 
 # For programs outside: find_package(dossier) and pkg-config.

@@ -37,7 +37,7 @@
 
 namespace dossier {
 
-// Which layout: docs/formats/layout.md has its keys. Made by one of the functions below.
+// Which layout: docs/formats/layouts.md has its keys. Made by one of the functions below.
 struct Layout {
   std::string name, file, text;
 };

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/files/file.h"
 #include "testing/result_matchers.h"
 
