@@ -15,7 +15,7 @@
 // engine, branch; no repository), kRefused (the repository's files are not trusted), kUnavailable
 // (no confinement), kFailed (git), kIo, kLocked. Units: seconds, tokens, US dollars.
 // Ownership: plain values. Thread-safety: functions that block; several runs may go on at once.
-// Callbacks come from the run's threads and must not block.
+// Callbacks come from the run's threads, one event at a time, and must not block.
 
 #ifndef DOSSIER_AGENTS_H_
 #define DOSSIER_AGENTS_H_

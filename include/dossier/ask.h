@@ -63,7 +63,8 @@ struct AskOptions {
   SandboxOptions sandbox;             // its texts and `cancel` are not looked at
   Memory memory;                      // read and written by the run; none: off
   std::string layouts_dir;            // folder with layouts/ and prompts/ that comes first
-  std::string runs_folder;            // where runs are recorded; "": the user's own
+  // Where runs are recorded; "": the user's own. Above its configured size the oldest go.
+  std::string runs_folder;
   std::function<void(const RunEvent& event)> on_event;
   std::function<void(std::string_view text)> on_text;  // of the model's replies, as they arrive
   CancelToken cancel;

@@ -17,7 +17,7 @@
 // resources: all faults), kConfig (a setting, with the nearest), kNotFound, kLocked (another
 // process works on it), kUnavailable (the backend). A run that failed or reached a limit is a
 // result. Ownership: plain values. Thread-safety: functions that block; different folders are
-// independent. Callbacks come from the run's threads and must not block.
+// independent. Callbacks come from the run's threads, one event at a time, and must not block.
 
 #ifndef DOSSIER_RESEARCH_H_
 #define DOSSIER_RESEARCH_H_

@@ -2,6 +2,8 @@
 
 #include <dossier/sandbox.h>
 
+#include <mutex>
+
 #include "app/open_chat_model.h"
 
 namespace dossier {
@@ -55,6 +57,15 @@ RunEvent RunEventOf(const store::Event& event) {
           .number = event.seq,
           .time = event.time,
           .data = ToJson(event.data)};
+}
+
+std::function<void(const store::Event&)> WatchOf(
+    const std::function<void(const RunEvent& event)>& on_event) {
+  if (!on_event) return {};
+  return [on_event, mutex = std::make_shared<std::mutex>()](const store::Event& event) {
+    const std::lock_guard lock(*mutex);
+    on_event(RunEventOf(event));
+  };
 }
 
 std::vector<Message> MessagesOf(const assembly::Messages& messages) {

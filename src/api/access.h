@@ -11,6 +11,7 @@
 #include <dossier/memory.h>
 #include <dossier/model.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,6 +55,9 @@ class MemoryAccess {
 Usage UsageOf(const model::LedgerUse& use);
 Usage UsageOf(const model::Usage& usage);
 RunEvent RunEventOf(const store::Event& event);
+// `on_event` as rooms call it: one call at a time, whatever thread it comes from. Empty for none.
+std::function<void(const store::Event&)> WatchOf(
+    const std::function<void(const RunEvent& event)>& on_event);
 std::vector<Message> MessagesOf(const assembly::Messages& messages);
 // Errors: kInvalidArgument for a role that no prompt has.
 Result<assembly::Messages> PromptOf(const std::vector<Message>& messages);

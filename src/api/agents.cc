@@ -49,11 +49,7 @@ Result<agents::RunPorts> PortsOf(const AgentsOptions& options) {
   DOSSIER_ASSIGN_OR_RETURN(ports.assets, app::UserAssetFolders(""));
   ports.cancel = options.cancel;
   if (options.on_warning) ports.warn = options.on_warning;
-  if (options.on_event) {
-    ports.watch = [watch = options.on_event](const store::Event& event) {
-      watch(RunEventOf(event));
-    };
-  }
+  ports.watch = WatchOf(options.on_event);
   ports.open_model = [config, given = options.model,
                       cancel = options.cancel](const std::string& name) {
     return OpenEngineModel(given, name, config, cancel);

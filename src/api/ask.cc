@@ -1,6 +1,7 @@
 #include <dossier/ask.h>
 
 #include <filesystem>
+#include <mutex>
 
 #include "api/access.h"
 #include "app/asset_folders.h"
@@ -10,6 +11,7 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "store/memo.h"
+#include "store/prune.h"
 
 namespace dossier {
 namespace {
@@ -20,18 +22,22 @@ class Watch final : public ask::EventSink {
   explicit Watch(const AskOptions& options) : options_(options) {}
 
   void OnEvent(const store::Event& event) override {
+    const std::lock_guard lock(mutex_);
     if (options_.on_event) options_.on_event(RunEventOf(event));
   }
   void OnDelta(std::string_view text) override {
+    const std::lock_guard lock(mutex_);
     if (options_.on_text) options_.on_text(text);
   }
 
  private:
   const AskOptions& options_;
+  std::mutex mutex_;  // events and texts come from different threads
 };
 
 // Where a run is recorded, and the replies of sub-calls that were asked before.
 struct Records {
+  std::string folder;
   std::shared_ptr<store::Journal> journal;
   std::shared_ptr<const store::Memo> replies;
 };
@@ -41,7 +47,7 @@ Result<Records> OpenRecords(std::string folder) {
     DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
     folder = data + "/runs";
   }
-  Records records;
+  Records records{.folder = folder};
   DOSSIER_ASSIGN_OR_RETURN(records.journal, store::Journal::Open(folder));
   DOSSIER_ASSIGN_OR_RETURN(records.replies, store::Memo::Open(folder, records.journal->content()));
   return records;
@@ -215,6 +221,9 @@ Result<Answer> Ask(std::string_view question, const std::vector<Context>& contex
   ask::Engine engine(std::move(parts));
   Watch watch(options);
   DOSSIER_ASSIGN_OR_RETURN(const ask::Outcome outcome, engine.Run(request, options.cancel, watch));
+  // Old runs go where the store has become too large; the answer is there, so nothing fails by it.
+  static_cast<void>(store::PruneRuns(records.folder, {.max_bytes = config.store.limit},
+                                     store::PruneAction::kRemove, *SystemClock()));
   return AnswerOf(outcome);
 }
 

@@ -121,11 +121,7 @@ Status FillPorts(const ResearchOptions& options, RunOrder* order) {
     order->fetch = research::HttpFetch();
   }
   order->progress = options.progress;
-  if (options.on_event) {
-    order->watch = [watch = options.on_event](const store::Event& event) {
-      watch(RunEventOf(event));
-    };
-  }
+  order->watch = WatchOf(options.on_event);
   if (!options.until.empty()) {
     order->until = research::FindStep(options.until);
     if (!order->until) {
