@@ -4,8 +4,6 @@
 // aborts; exceptions of third-party code end inside.
 //
 // [example]
-//   #include <dossier/inspect.h>
-//
 //   dossier::Result<dossier::Description> about = dossier::Inspect("feed.ndjson");
 //   if (!about) {
 //     std::cerr << dossier::ErrorName(about.error().code) << ": " << about.error().message << "\n";

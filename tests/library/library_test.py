@@ -59,8 +59,10 @@ class LibraryTest(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         cls.prefix = cls.folder / "prefix"
         cls.check(run(arguments.cmake, "--build", arguments.build, "-j", arguments.jobs,
-                      "--target", "library", "dossier", "dossier-python-worker"))
-        cls.check(run(arguments.cmake, "--install", arguments.build, "--prefix", cls.prefix))
+                      "--target", "library", "dossier-python-worker", "dossier_token_tables"))
+        for component in ("library", "worker"):
+            cls.check(run(arguments.cmake, "--install", arguments.build, "--prefix", cls.prefix,
+                          "--component", component))
         (cls.folder / "tmp").mkdir()
         cls.env = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": str(cls.folder / "home"),
                    "TMPDIR": str(cls.folder / "tmp"), "GIT_CONFIG_NOSYSTEM": "1"}
