@@ -17,10 +17,12 @@ namespace {
 
 using ::dossier::testing::FailsWith;
 using ::dossier::testing::Succeeds;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 // A home of its own: no configuration, run or memory of the person who runs the tests is touched.
 class ApiTest : public ::testing::Test {
@@ -74,7 +76,7 @@ TEST_F(ModelTest, AnswersAndSaysWhatItTook) {
 }
 
 TEST_F(ModelTest, WhatCannotBeOpenedIsAnError) {
-  EXPECT_THAT(Model::Open("openai/gpt-5-minii"), FailsWith(ErrorCode::kConfig, "gpt-5-mini"));
+  EXPECT_THAT(Model::Open("gpt-5-minii"), FailsWith(ErrorCode::kConfig, "gpt-5-mini"));
   EXPECT_THAT(Model::Open("script:" + Path("none.yaml")),
               FailsWith(ErrorCode::kNotFound, "none.yaml"));
   EXPECT_THAT(Model::Open("http://127.0.0.1:1/v1"),
@@ -281,9 +283,11 @@ TEST_F(AssembleTest, WhatCannotBeAssembledIsAnError) {
               FailsWith(ErrorCode::kNotFound, "chat"));
   EXPECT_THAT(Assemble(LayoutText("sections: 1"), {}, {.model = model}),
               FailsWith(ErrorCode::kConfig, "the layout:1"));
-  EXPECT_THAT(Assemble(layout, {{.name = "question", .text = std::string(9000, 'a')}},
-                       {.model = model, .budget = 50}),
-              FailsWith(ErrorCode::kTooLong, ""));
+  EXPECT_THAT(
+      Assemble(layout,
+               {{.name = "log", .text = "x"}, {.name = "question", .text = std::string(9000, 'a')}},
+               {.model = model, .budget = 50}),
+      FailsWith(ErrorCode::kTooLong, ""));
   EXPECT_THAT(Assemble(layout, {}, {.model = model, .model_name = "gpt-5-mini"}),
               FailsWith(ErrorCode::kInvalidArgument, "model_name"));
 }
@@ -407,7 +411,7 @@ TEST_F(SandboxTest, WhatCodeDoesWrongIsAResult) {
   const auto wrong = sandbox->Run("x = 1\n{}['size']");
   ASSERT_THAT(wrong, Succeeds());
   EXPECT_EQ(wrong->status, CodeResult::Status::kError);
-  EXPECT_EQ(wrong->error, "KeyError: 'size' (line 2)");
+  EXPECT_THAT(wrong->error, AllOf(StartsWith("KeyError: 'size'"), HasSubstr("(line 2)")));
   const auto endless = sandbox->Run("while True: pass");
   ASSERT_THAT(endless, Succeeds());
   EXPECT_EQ(endless->status, CodeResult::Status::kLimit);
@@ -428,7 +432,7 @@ TEST_F(RunsTest, RepositoriesAndIdeasThatAreNotThereAreErrors) {
   EXPECT_FALSE(GetResearchStatus(Path("none")));
   const std::string idea = Write("idea.md", "no idea at all\n");
   EXPECT_THAT(RunResearch({.idea = idea, .out = Path("runs")}),
-              FailsWith(ErrorCode::kInvalidArgument, ""));
+              FailsWith(ErrorCode::kDamaged, "Title"));
   EXPECT_FALSE(std::filesystem::exists(Path("runs"))) << "nothing is made before all is read";
 }
 

@@ -30,16 +30,6 @@ class Watch final : public chat::ChatEvents {
   const SendOptions& options_;
 };
 
-// A program gives what its model shall see; no command of a configuration runs.
-class NoContext final : public chat::ContextSource {
- public:
-  std::vector<chat::DeclaredCommand> Declared() const override { return {}; }
-  Result<chat::Gathered> Gather(std::span<const std::size_t>, const chat::GatherLimits&,
-                                const CancelToken&) override {
-    return chat::Gathered();
-  }
-};
-
 tl::unexpected<Error> MovedFrom() {
   return MakeError(ErrorCode::kInvalidArgument, "this conversation was moved from: it has no file");
 }
@@ -56,6 +46,16 @@ ChatReply ReplyOf(chat::TurnOutcome outcome) {
 }  // namespace
 
 struct Conversation::Impl {
+  // A program gives what its model shall see; no command of a configuration runs.
+  class NoContext final : public chat::ContextSource {
+   public:
+    std::vector<chat::DeclaredCommand> Declared() const override { return {}; }
+    Result<chat::Gathered> Gather(std::span<const std::size_t>, const chat::GatherLimits&,
+                                  const CancelToken&) override {
+      return chat::Gathered();
+    }
+  };
+
   explicit Impl(std::string folder) : store(std::move(folder)) {}
 
   chat::Store store;

@@ -14,14 +14,6 @@ namespace {
 
 using sandbox::BlockStatus;
 
-// Code here stands alone: nobody answers its questions.
-class NobodyAnswers final : public sandbox::BridgeHandler {
- public:
-  void OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) override {
-    reply->Fail("unavailable", call.method + " is not available here: no model is connected");
-  }
-};
-
 // `text` where the worker can map it and nothing can change it.
 Result<UniqueFd> SealedFile(std::string_view text) {
   UniqueFd fd(memfd_create("dossier-text", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -76,6 +68,14 @@ tl::unexpected<Error> MovedFrom() {
 }  // namespace
 
 struct Sandbox::Impl {
+  // Code here stands alone: nobody answers its questions.
+  class NobodyAnswers final : public sandbox::BridgeHandler {
+   public:
+    void OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) override {
+      reply->Fail("unavailable", call.method + " is not available here: no model is connected");
+    }
+  };
+
   std::unique_ptr<sandbox::Pool> pool;
   std::vector<UniqueFd> files;  // of the texts
   std::unique_ptr<sandbox::Session> session;
