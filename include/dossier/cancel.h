@@ -1,6 +1,6 @@
 // Asking running work to stop.
-//
 // [example]
+//   #include <dossier/inspect.h>
 //   dossier::CancelSource source;  // held by whoever may cancel
 //   std::thread worker([token = source.token()] {
 //     const auto about = dossier::Inspect("huge.csv", {.cancel = token});

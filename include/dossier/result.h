@@ -2,8 +2,8 @@
 //
 // Every function of this library that can fail returns a Result. Nothing throws, prints, exits or
 // aborts; exceptions of third-party code end inside.
-//
 // [example]
+//   #include <dossier/inspect.h>
 //   dossier::Result<dossier::Description> about = dossier::Inspect("feed.ndjson");
 //   if (!about) {
 //     std::cerr << dossier::ErrorName(about.error().code) << ": " << about.error().message << "\n";
