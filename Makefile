@@ -13,7 +13,7 @@ help:
 	@echo 'make demo-suite   20 questions over five sources, three seeds each (about 40 minutes)'
 	@echo 'make build        build $(DOSSIER)'
 	@echo 'make bench        ratios against other tools, in one run'
-	@echo 'make install      PREFIX=$(PREFIX)'
+	@echo 'make install      PREFIX=$(PREFIX): the command, the C++ library and its headers'
 	@echo 'make asan tsan    the tests under sanitizers'
 	@echo 'make tidy fuzz    clang-tidy over every file; 60 seconds a fuzz target'
 
@@ -42,6 +42,7 @@ bench: build
 	@bench/run
 
 install: build
+	@cmake --build --preset release -j $(JOBS) --target library
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 asan tsan:

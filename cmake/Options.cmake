@@ -5,6 +5,10 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_C_STANDARD 17)
 set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
+# One set of objects for the programs and for libdossier.so; docs/decisions/public-api.md has what
+# it costs. As an option and not as CMake's property, so that programs and libraries can share
+# precompiled headers.
+add_compile_options(-fPIC -fno-semantic-interposition)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 set(DOSSIER_SANITIZE "" CACHE STRING "Value of -fsanitize=, empty for none")

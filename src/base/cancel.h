@@ -1,74 +1,8 @@
-// Asking running work to stop.
-//
-//   CancelSource source;                       // held by whoever may cancel
-//   Work(source.token());                      // polls token.cancelled()
-//   source.Cancel("interrupted");              // from any thread
-//
-// Thread-safety: all methods may be called from any thread. Tokens are cheap copies and may outlive
-// their source.
+// Asking running work to stop, as the whole program does: see the public header.
 
 #ifndef DOSSIER_BASE_CANCEL_H_
 #define DOSSIER_BASE_CANCEL_H_
 
-#include <atomic>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <string>
-
-namespace dossier {
-
-class CancelToken {
- public:
-  CancelToken() = default;  // never cancelled
-
-  bool cancelled() const { return state_ && state_->cancelled.load(std::memory_order_acquire); }
-  // Why, as given to Cancel; empty while not cancelled.
-  std::string reason() const;
-
-  // Runs `callback` once, when cancelled (at once if it already is), on the cancelling thread.
-  // Returns an id for Forget; 0 for a token that can never be cancelled.
-  std::uint64_t OnCancel(std::function<void()> callback) const;
-  // After it returns, the callback is not running and will not run. Must not be called from inside
-  // that callback.
-  void Forget(std::uint64_t id) const;
-
- private:
-  friend class CancelSource;
-  struct State {
-    std::atomic<bool> cancelled{false};
-    std::mutex mutex;
-    std::string reason;
-    std::uint64_t next_id = 1;
-    std::map<std::uint64_t, std::function<void()>> callbacks;
-    std::mutex running;  // held while callbacks run
-  };
-  explicit CancelToken(std::shared_ptr<State> state) : state_(std::move(state)) {}
-  std::shared_ptr<State> state_;
-};
-
-class CancelSource {
- public:
-  CancelSource() : state_(std::make_shared<CancelToken::State>()) {}
-  // A source that is also cancelled when `parent` is.
-  explicit CancelSource(const CancelToken& parent);
-  ~CancelSource();
-  CancelSource(const CancelSource&) = delete;
-  CancelSource& operator=(const CancelSource&) = delete;
-
-  CancelToken token() const { return CancelToken(state_); }
-  // The first call wins; later ones change nothing.
-  void Cancel(std::string reason);
-
- private:
-  static void CancelState(const std::shared_ptr<CancelToken::State>& state, std::string reason);
-  std::shared_ptr<CancelToken::State> state_;
-  CancelToken parent_;
-  std::uint64_t parent_id_ = 0;
-};
-
-}  // namespace dossier
+#include <dossier/cancel.h>
 
 #endif  // DOSSIER_BASE_CANCEL_H_

@@ -4,13 +4,13 @@
 #include <iterator>
 #include <optional>
 
+#include "app/counter_choice.h"
 #include "base/files/file.h"
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "cli/memory/memory_call.h"
 #include "cli/memory/memory_view.h"
 #include "cli/terminal/terminal.h"
-#include "cli/wiring/counter_choice.h"
 #include "cli/wiring/memory_model.h"
 #include "memory/blocks/apply.h"
 #include "memory/blocks/reply.h"
@@ -50,7 +50,7 @@ Result<memory::RenderBudget> BudgetOf(const MemoryCall& call) {
   if (arguments.no_limit) return budget;
   if (!budget.chars && !budget.tokens) budget.chars = call.limits().memory_budget_chars;
   if (budget.tokens) {
-    DOSSIER_ASSIGN_OR_RETURN(const tokens::Opened opened, OpenCounter({}));
+    DOSSIER_ASSIGN_OR_RETURN(const tokens::Opened opened, app::OpenCounter({}));
     budget.count_tokens = [counter = opened.counter](std::string_view text) {
       return counter->CountText(text).tokens;
     };

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "app/counter_choice.h"
 #include "assembly/fit/prompt_log.h"
 #include "base/clock.h"
 #include "base/files/file.h"
@@ -11,7 +12,6 @@
 #include "cli/texts/assembly_table.h"
 #include "cli/tree/failure.h"
 #include "cli/wiring/asset_folders.h"
-#include "cli/wiring/counter_choice.h"
 #include "cli/wiring/model_flags.h"
 #include "cli/wiring/section_makers.h"
 #include "driver/section_reader.h"
@@ -95,7 +95,7 @@ class Command {
   Status Run() {
     now_ = arguments_.now.empty() ? FormatTime(SystemClock()->WallNow()) : arguments_.now;
     DOSSIER_RETURN_IF_ERROR(CheckTime(now_));
-    DOSSIER_ASSIGN_OR_RETURN(model::Choice choice, ChooseWithoutKey(arguments_.model));
+    DOSSIER_ASSIGN_OR_RETURN(model::Choice choice, app::ChooseWithoutKey(arguments_.model));
     for (const std::string& warning : choice.warnings) PrintWarning(err_, warning);
     entry_ = std::move(choice.entry);
     DOSSIER_ASSIGN_OR_RETURN(const Assembled prompt, Assemble());

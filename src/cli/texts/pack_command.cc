@@ -4,6 +4,7 @@
 #include <iterator>
 #include <ostream>
 
+#include "app/counter_choice.h"
 #include "assembly/assemble.h"
 #include "base/files/file.h"
 #include "base/files/replace_file.h"
@@ -12,7 +13,6 @@
 #include "base/text/text.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/failure.h"
-#include "cli/wiring/counter_choice.h"
 #include "sources/pack/pack.h"
 #include "sources/pack/pack_order.h"
 #include "sources/pack/pack_report.h"
@@ -155,10 +155,10 @@ Result<PackOptions> MakeOptions(const PackArguments& arguments, std::istream& in
   }
   DOSSIER_RETURN_IF_ERROR(ReadOrder(arguments, &options));
   DOSSIER_RETURN_IF_ERROR(AddListed(arguments, in, &options));
-  DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened,
-                           OpenCounter({.encoding = arguments.encoding, .model = arguments.model}));
+  DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened, app::OpenCounter({.encoding = arguments.encoding,
+                                                                    .model = arguments.model}));
   if (!opened.warning.empty()) PrintWarning(err, opened.warning);
-  if (!arguments.no_cache) options.counts_folder = CountsFolder(opened);
+  if (!arguments.no_cache) options.counts_folder = app::CountsFolder(opened);
   options.counts_name = opened.identity;
   options.counter = std::move(opened.counter);
   options.reserve = sources::FenceTokens(*options.counter, options.format);

@@ -8,6 +8,7 @@
 #include <map>
 #include <ostream>
 
+#include "app/counter_choice.h"
 #include "base/files/file.h"
 #include "base/files/walk.h"
 #include "base/json/json.h"
@@ -15,7 +16,6 @@
 #include "base/text/text.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/failure.h"
-#include "cli/wiring/counter_choice.h"
 #include "tokens/files/count_cache.h"
 #include "tokens/files/open.h"
 
@@ -77,7 +77,7 @@ class TokensCommand {
   TokensCommand(const TokensArguments& arguments, tokens::Opened opened, std::ostream& out,
                 std::ostream& err)
       : arguments_(arguments),
-        cache_(tokens::CountCache::Open(CountsFolder(opened), opened.identity)),
+        cache_(tokens::CountCache::Open(app::CountsFolder(opened), opened.identity)),
         counter_(std::move(opened.counter)),
         out_(out),
         err_(err) {}
@@ -266,7 +266,7 @@ int RunTokens(const TokensArguments& arguments, std::ostream& out, std::ostream&
   if (const Status checked = CheckArguments(arguments); !checked) {
     return Fail(checked.error(), FormOf(arguments.json), out, err);
   }
-  auto opened = OpenCounter({.encoding = arguments.encoding, .model = arguments.model});
+  auto opened = app::OpenCounter({.encoding = arguments.encoding, .model = arguments.model});
   if (!opened) return Fail(opened.error(), FormOf(arguments.json), out, err);
   if (!opened->warning.empty()) PrintWarning(err, opened->warning);
   return TokensCommand(arguments, std::move(*opened), out, err).Run();

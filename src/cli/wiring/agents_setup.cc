@@ -1,19 +1,10 @@
 #include "cli/wiring/agents_setup.h"
 
-#include "config/config_file.h"
-#include "sources/repository/repo_facts.h"
-
 namespace dossier::cli {
 
 Result<sources::AgentsConfig> LoadAgents(const GlobalFlags& flags, const config::Config& config,
                                          std::ostream& err) {
-  const auto decide = [&](const config::Question& question) {
-    return CheckTrust(flags, question, err);
-  };
-  DOSSIER_ASSIGN_OR_RETURN(
-      const auto agentnet,
-      sources::ReadAgentNet(sources::RepoRoot("."), config::ReadConfigFile, decide));
-  return sources::ReadAgentsConfig(config, agentnet);
+  return app::LoadAgents(config, ".", DecideBy(flags, err));
 }
 
 Result<sources::AgentsConfig> LoadAgents(const GlobalFlags& flags, std::ostream& err) {

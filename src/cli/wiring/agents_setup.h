@@ -9,6 +9,7 @@
 
 #include <ostream>
 
+#include "app/agents_setup.h"
 #include "base/result.h"
 #include "cli/wiring/global_flags.h"
 #include "config/config.h"

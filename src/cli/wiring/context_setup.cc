@@ -1,58 +1,8 @@
 #include "cli/wiring/context_setup.h"
 
-#include <algorithm>
-
-#include "base/files/file.h"
 #include "base/text/text.h"
-#include "cli/wiring/known_keys.h"
-#include "sources/commands/context_commands_yaml.h"
 
 namespace dossier::cli {
-namespace {
-
-using sources::TemplateValue;
-
-TemplateValue ValueOf(const Json& json) {
-  switch (json.kind()) {
-    case boost::json::kind::bool_:
-      return TemplateValue(json.get_bool());
-    case boost::json::kind::int64:
-      return TemplateValue(json.get_int64());
-    case boost::json::kind::uint64:
-      return TemplateValue(static_cast<double>(json.get_uint64()));
-    case boost::json::kind::double_:
-      return TemplateValue(json.get_double());
-    case boost::json::kind::string:
-      return TemplateValue(std::string_view(json.get_string()));
-    case boost::json::kind::array: {
-      TemplateValue::List list;
-      for (const Json& one : json.get_array()) list.push_back(ValueOf(one));
-      return TemplateValue(std::move(list));
-    }
-    case boost::json::kind::object: {
-      TemplateValue::Map map;
-      for (const auto& [key, value] : json.get_object()) {
-        map.push_back({std::string(key), ValueOf(value)});
-      }
-      return TemplateValue(std::move(map));
-    }
-    case boost::json::kind::null:
-      break;
-  }
-  return TemplateValue();
-}
-
-sources::VariableInput VariablesOf(const ContextFlags& flags, const config::Config& config) {
-  sources::VariableInput input{.given = flags.variables, .environment = sources::LookUpEnvironment};
-  for (const config::Variable& variable : config.variables) {
-    auto& value = input.declared[variable.name];
-    if (variable.value) value = ValueOf(*variable.value);
-  }
-  if (config.mode == config::Mode::kCompat) input.rules = sources::CommandRules::kCompat;
-  return input;
-}
-
-}  // namespace
 
 void AddContextFlags(CLI::App& command, ContextFlags* flags) {
   const std::string group = "Context";
@@ -74,37 +24,14 @@ void AddContextFlags(CLI::App& command, ContextFlags* flags) {
 }
 
 Result<PreparedContext> PrepareContext(const ContextFlags& flags, const config::Config& config) {
-  PreparedContext out;
-  chat::ContextSetup& setup = out.setup;
-  if (config.context_commands) {
-    DOSSIER_ASSIGN_OR_RETURN(
-        setup.commands,
-        sources::ReadContextCommands(config.context_commands->node, config.context_commands->file));
-  }
-  for (sources::ContextCommand& command : sources::ExecCommands(flags.exec)) {
-    setup.commands.push_back(std::move(command));
-  }
-  setup.variables = VariablesOf(flags, config);
-  // A wrong -D is told where no template asks for it, too.
-  const auto given = sources::ResolveVariables({.given = flags.variables});
-  if (!given) return tl::unexpected(given.error());
-  setup.run.max_parallel = static_cast<std::size_t>(flags.jobs);
-  setup.run.rules = setup.variables.rules;
-  DOSSIER_ASSIGN_OR_RETURN(setup.run.known_keys, KnownKeys(config));
-  auto deadline = ParseDuration(flags.timeout);
+  const auto deadline = ParseDuration(flags.timeout);
   if (!deadline || *deadline <= Millis(0)) {
     return MakeError(ErrorCode::kUsage, "--context-timeout {}: must be a time above 0, such as 90s",
                      flags.timeout);
   }
-  setup.run.deadline = *deadline;
-  const bool keeps = std::any_of(setup.commands.begin(), setup.commands.end(),
-                                 [](const auto& command) { return command.keep_full; });
-  if (keeps) {
-    DOSSIER_ASSIGN_OR_RETURN(out.whole_outputs,
-                             store::ContentStore::Open(config.user.data + "/content"));
-    setup.run.store = out.whole_outputs.get();
-  }
-  return out;
+  return app::PrepareContext(
+      {.exec = flags.exec, .variables = flags.variables, .jobs = flags.jobs, .deadline = *deadline},
+      config);
 }
 
 }  // namespace dossier::cli

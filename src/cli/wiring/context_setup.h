@@ -1,4 +1,4 @@
-// From flags and configuration to the context commands of a run.
+// The flags of context commands, and what they mean with the configuration.
 //
 //   ContextFlags flags;  AddContextFlags(*command, &flags);
 //   DOSSIER_ASSIGN_OR_RETURN(PreparedContext context, PrepareContext(flags, config));
@@ -9,16 +9,16 @@
 
 #include <CLI/App.hpp>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "app/context_setup.h"
 #include "base/result.h"
-#include "chat/context/gather.h"
 #include "config/config.h"
-#include "store/content.h"
 
 namespace dossier::cli {
+
+using app::PreparedContext;
 
 struct ContextFlags {
   std::vector<std::string> exec, variables;
@@ -28,11 +28,7 @@ struct ContextFlags {
 // --exec, -D, --context-jobs, --context-timeout.
 void AddContextFlags(CLI::App& command, ContextFlags* flags);
 
-struct PreparedContext {
-  chat::ContextSetup setup;
-  std::unique_ptr<store::ContentStore> whole_outputs;  // of keep_full; `setup` points to it
-};
-// Errors: kConfig (a command), kUsage (a flag), kIo.
+// Errors: as app::PrepareContext; kUsage (a flag).
 Result<PreparedContext> PrepareContext(const ContextFlags& flags, const config::Config& config);
 
 }  // namespace dossier::cli

@@ -147,6 +147,11 @@ Status CheckTrust(const GlobalFlags& flags, const config::Question& question, st
   return Guard(flags, request, user.state, err)(question);
 }
 
+config::Decide DecideBy(const GlobalFlags& flags, std::ostream& err) {
+  return
+      [&flags, &err](const config::Question& question) { return CheckTrust(flags, question, err); };
+}
+
 bool MayAsk(const GlobalFlags& flags) {
   return !flags.no_input && isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
 }

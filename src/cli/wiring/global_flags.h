@@ -61,6 +61,9 @@ Result<config::Config> LoadConfig(const GlobalFlags& flags,
 // Errors: kRefused.
 Status CheckTrust(const GlobalFlags& flags, const config::Question& question, std::ostream& err);
 
+// CheckTrust as the function that readers of a project's files take. `flags` and `err` outlive it.
+config::Decide DecideBy(const GlobalFlags& flags, std::ostream& err);
+
 // Whether a question may be put to a person: both ends are terminals, and --no-input is not given.
 bool MayAsk(const GlobalFlags& flags);
 

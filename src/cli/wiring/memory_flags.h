@@ -11,19 +11,17 @@
 #define DOSSIER_CLI_WIRING_MEMORY_FLAGS_H_
 
 #include <CLI/App.hpp>
-#include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "app/memory_config.h"
+#include "app/prompt_memory.h"
 #include "base/result.h"
 #include "config/config.h"
-#include "memory/consolidate/pressure.h"
-#include "memory/store/store.h"
-#include "memory/transfer/call_log.h"
 
 namespace dossier::cli {
+
+using app::MemoryNeed;
+using app::PromptMemory;
 
 // No file can be meant by it.
 inline constexpr std::string_view kAnyStore = ".";
@@ -36,17 +34,6 @@ struct MemoryFlags {
 
 // STORE stands behind "=", so that a word behind --memory is never taken for it.
 void AddMemoryFlags(CLI::App& command, const std::string& group, MemoryFlags* flags);
-
-struct PromptMemory {
-  std::shared_ptr<memory::Store> store;  // null: off
-  std::string branch;                    // of the flag
-  std::optional<memory::PressureLevel> consolidate_from;
-  std::shared_ptr<const memory::CallLog> calls;  // null: off, or only looked at
-  app::MemoryConfig config;
-};
-
-// kLookedAt: nothing is made; a store that is not there counts as off.
-enum class MemoryNeed { kLookedAt, kWritten };
 
 // On by --memory, or by memory.enabled of the configuration; --no-memory beats both.
 // Errors: kUsage (flags that exclude each other), kConfig, those of memory::Store::Open.

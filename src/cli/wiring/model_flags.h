@@ -8,53 +8,35 @@
 
 #include <CLI/App.hpp>
 #include <functional>
-#include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/open_model.h"
 #include "base/cancel.h"
 #include "cli/wiring/global_flags.h"
-#include "driver/bound_model.h"
-#include "model/providers/connect.h"
 
 namespace dossier::cli {
 
-struct ModelFlags {
-  std::string model, sub_model;
-  std::string base_url, key_env, script;
-  std::optional<double> temperature;
-  std::optional<std::int64_t> max_output;
-  std::vector<std::string> params;     // K=V
-  std::optional<std::int64_t> window;  // of a model whose window the model data do not say
-  std::optional<int> concurrency;      // unset: what the model data say of the provider
-  std::vector<std::string> prices;     // [NAME=]IN/OUT
+using app::ConnectOptionsFor;
+using app::Environment;
+using app::LoadModelData;
+using app::ModelData;
+using app::OpenedModel;
+
+// The settings, and the texts of flags that are read before anything is opened.
+struct ModelFlags : app::ModelSettings {
+  std::vector<std::string> params;  // K=V
   std::string timeout = "300s", idle_timeout = "60s";
-  int retries = 4;
-  std::string record, replay;  // files
-  // Not flags: what WithConfig adds.
-  std::optional<model::UserConfig> config;     // unset: the user's own file alone
-  JsonObject defaults;                         // params below --param
-  std::map<std::string, std::string> headers;  // extra_headers
-  bool offline = false;                        // --offline
-  // A limit of cost is set: a model whose price is unknown is refused before anything is sent.
-  bool needs_price = false;
-  // kLookedAt (--dry-run): no key is looked for, nothing is started, installed or written.
-  enum class Use { kAsked, kLookedAt } use = Use::kAsked;
 };
+
+// The texts read. Errors: kUsage with the flag.
+Result<app::ModelSettings> SettingsOf(const ModelFlags& flags);
 
 // `flags` with what they leave open taken from the configuration: flag > DOSSIER_ variable > files.
-// Provider access counts for the model that the configuration means, not for one that a flag names
-// with its provider. Errors: kConfig with FILE:LINE:COL.
+// Errors: as app::ApplyConfig.
 Result<ModelFlags> WithConfig(ModelFlags flags, const config::Config& config,
                               const GlobalFlags& global);
-
-struct OpenedModel {
-  driver::BoundModel root, sub;
-  std::string description, why;
-  std::string provider, dialect;  // of the root model: how its requests are written
-};
 
 void AddModelFlags(CLI::App& command, ModelFlags* flags);
 // `--price`, for every command with a limit of cost.
@@ -62,25 +44,10 @@ void AddPriceFlag(CLI::App& command, const std::string& group, std::vector<std::
 // Those of them that say how to reach a model: address, key, retries, recordings.
 void AddConnectionFlags(CLI::App& command, ModelFlags* flags);
 
-// `say` gets progress lines for stderr. Errors: as Catalog::Choose and Connect; kUsage for a bad
-// flag.
+// `say` gets progress lines for stderr. Errors: as app::OpenModel; kUsage for a bad flag.
 Result<OpenedModel> OpenModel(const ModelFlags& flags,
                               const std::function<void(std::string_view)>& say,
                               const CancelToken& cancel);
-
-std::optional<std::string> Environment(std::string_view name);
-
-// The model data as the configuration extends it, and what that says about models.
-struct ModelData {
-  model::UserConfig config;
-  model::Catalog catalog;
-};
-// From the user's own file alone, or from all layers.
-// Errors: kConfig with FILE:LINE:COL; kRefused (a config that others may write).
-Result<ModelData> LoadModelData();
-Result<ModelData> LoadModelData(model::UserConfig config);
-// What every connection takes from config and catalog.
-model::ConnectOptions ConnectOptionsFor(const ModelData& data, const model::Choice& choice);
 
 }  // namespace dossier::cli
 

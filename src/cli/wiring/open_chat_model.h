@@ -1,5 +1,5 @@
-// A model as a conversation uses it, and how its history is kept short: from flags and
-// configuration, the same for `chat` and `conversations compact`.
+// app/open_chat_model.h with the flags of a command: the same for `chat` and `conversations
+// compact`.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model,
 //                            OpenChatModel(flags, config, global, say, cancel));
@@ -12,19 +12,19 @@
 #include <functional>
 #include <string_view>
 
-#include "chat/context/compact.h"
+#include "app/open_chat_model.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
 
 namespace dossier::cli {
 
-// Errors: as WithConfig and OpenModel.
-Result<driver::BoundModel> OpenChatModel(ModelFlags flags, const config::Config& config,
-                                         const GlobalFlags& global,
-                                         const std::function<void(std::string_view)>& say,
-                                         const CancelToken& cancel);
+using app::LimitsOf;
 
-chat::CompactionLimits LimitsOf(const config::Compaction& config);
+// With -v `say` is told which model it is and why. Errors: as SettingsOf and app::OpenChatModel.
+Result<driver::BoundModel> OpenChatModel(const ModelFlags& flags, const config::Config& config,
+                                      const GlobalFlags& global,
+                                      const std::function<void(std::string_view)>& say,
+                                      const CancelToken& cancel);
 
 }  // namespace dossier::cli
 

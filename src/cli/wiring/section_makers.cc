@@ -1,9 +1,9 @@
 #include "cli/wiring/section_makers.h"
 
+#include "app/memory_section.h"
 #include "base/text/parse_time.h"
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/agents_setup.h"
-#include "cli/wiring/memory_section.h"
 #include "sources/header/header_source.h"
 
 namespace dossier::cli {
@@ -27,7 +27,7 @@ Result<std::optional<std::string>> MakeHeader(const SectionMakerSetting& setting
 Result<std::optional<std::string>> MakeMemory(const SectionMakerSetting& setting, const Json& with,
                                               const driver::SectionValues& values) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(setting.flags, {}, setting.err));
-  return MemorySection(with, values, config);
+  return app::MemorySection(with, values, config);
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include "base/files/file.h"
+#include "base/files/installed.h"
 #include "base/process/build_id.h"
+#include "base/text/text.h"
 #include "sandbox/session/host_session.h"
 #include "sandbox/session/worker_build.h"
 
@@ -32,13 +34,17 @@ Result<std::string> FindWorker(const std::string& given) {
     if (Exists(given)) return given;
     return MakeError(ErrorCode::kUnavailable, "the sandbox worker {} is not there", given);
   }
-  DOSSIER_ASSIGN_OR_RETURN(const std::string folder, ExecutableFolder());
-  const std::string beside = folder + "/" + kWorkerName;
-  const std::string installed = folder + "/../libexec/dossier/" + kWorkerName;
-  if (Exists(beside)) return beside;
-  if (Exists(installed)) return installed;
-  return MakeError(ErrorCode::kUnavailable,
-                   "the sandbox worker is missing: neither {} nor {} is there", beside, installed);
+  if (auto beside = FindInstalled(kWorkerName)) return std::move(*beside);
+  if (auto installed = FindInstalled(fmt::format("../libexec/dossier/{}", kWorkerName))) {
+    return std::move(*installed);
+  }
+  std::vector<std::string> places;
+  for (const std::string& folder : InstalledProgramFolders()) {
+    places.push_back(fmt::format("{}/{}", folder, kWorkerName));
+    places.push_back(fmt::format("{}/../libexec/dossier/{}", folder, kWorkerName));
+  }
+  return MakeError(ErrorCode::kUnavailable, "the sandbox worker is missing: it is at none of {}",
+                   Join(places, ", "));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "base/files/file.h"
+#include "base/files/installed.h"
 #include "base/files/user_folders.h"
 #include "base/hash.h"
 #include "base/text/text.h"
@@ -120,8 +121,14 @@ DataPaths DefaultDataPaths() {
   const char* tables = std::getenv("DOSSIER_TOKEN_TABLES");
   if (tables && tables[0]) {
     paths.tables = tables;
-  } else if (const auto folder = ExecutableFolder()) {
-    paths.tables = *folder + "/../share/dossier";
+  } else {
+    const auto found = FindInstalled("../share/dossier");
+    const auto folder = ExecutableFolder();
+    if (found) {
+      paths.tables = *found;
+    } else if (folder) {
+      paths.tables = *folder + "/../share/dossier";  // for the message that it is not there
+    }
   }
   if (const auto cache = CacheFolder()) paths.cache = *cache;
   return paths;

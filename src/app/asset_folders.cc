@@ -1,12 +1,12 @@
-#include "cli/wiring/asset_folders.h"
+#include "app/asset_folders.h"
 
+#include "app/open_model.h"
 #include "base/assets.h"
 #include "base/files/file.h"
 #include "base/files/user_folders.h"
-#include "cli/wiring/model_flags.h"
 #include "config/project_assets.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 namespace {
 
 constexpr const char* kProjectFolder = ".dossier";
@@ -54,14 +54,11 @@ Result<std::string> NamedAssetFolder(std::string_view flag, const std::string& n
   return folder;
 }
 
-Result<assembly::AssetFolders> AssetFoldersFor(const std::string& layouts_dir,
-                                               const GlobalFlags& flags, std::ostream& err) {
-  DOSSIER_ASSIGN_OR_RETURN(const auto assets, config::ReadProjectAssets(kProjectFolder));
-  if (assets) DOSSIER_RETURN_IF_ERROR(CheckTrust(flags, {assets->file, assets->names}, err));
-  return AllAssetFolders(layouts_dir);
-}
+namespace {
 
-Result<assembly::AssetFolders> AllAssetFolders(const std::string& layouts_dir) {
+enum class Project { kUsed, kLeftOut };
+
+Result<assembly::AssetFolders> Collect(const std::string& layouts_dir, Project project) {
   assembly::AssetFolders folders;
   if (!layouts_dir.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(std::string folder, NamedAssetFolder("--layouts-dir ", layouts_dir));
@@ -71,10 +68,29 @@ Result<assembly::AssetFolders> AllAssetFolders(const std::string& layouts_dir) {
     DOSSIER_ASSIGN_OR_RETURN(std::string folder, NamedAssetFolder("DOSSIER_LAYOUTS_DIR ", *named));
     folders.overrides.push_back(std::move(folder));
   }
-  if (Exists(kProjectFolder)) folders.overrides.emplace_back(kProjectFolder);
+  if (project == Project::kUsed && Exists(kProjectFolder)) {
+    folders.overrides.emplace_back(kProjectFolder);
+  }
   if (auto config = ConfigFolder()) folders.overrides.push_back(*config);
   DOSSIER_RETURN_IF_ERROR(RefuseData(folders));
   return folders;
 }
 
-}  // namespace dossier::cli
+}  // namespace
+
+Result<assembly::AssetFolders> AssetFoldersFor(const std::string& layouts_dir,
+                                               const config::Decide& decide) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto assets, config::ReadProjectAssets(kProjectFolder));
+  if (assets) DOSSIER_RETURN_IF_ERROR(decide({assets->file, assets->names}));
+  return AllAssetFolders(layouts_dir);
+}
+
+Result<assembly::AssetFolders> AllAssetFolders(const std::string& layouts_dir) {
+  return Collect(layouts_dir, Project::kUsed);
+}
+
+Result<assembly::AssetFolders> UserAssetFolders(const std::string& layouts_dir) {
+  return Collect(layouts_dir, Project::kLeftOut);
+}
+
+}  // namespace dossier::app

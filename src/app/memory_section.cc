@@ -1,13 +1,13 @@
-#include "cli/wiring/memory_section.h"
+#include "app/memory_section.h"
 
 #include <algorithm>
 
+#include "app/memory_setup.h"
 #include "base/files/file.h"
 #include "base/text/text.h"
-#include "cli/wiring/memory_setup.h"
 #include "memory/render/injection.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 namespace {
 
 constexpr std::string_view kKeys[] = {"store", "branch", "at",     "query", "hint",
@@ -113,7 +113,7 @@ class WishReader {
 Result<std::optional<std::string>> MemorySection(
     const Json& with, const std::map<std::string, std::string>& variables,
     const config::Config& config) {
-  DOSSIER_ASSIGN_OR_RETURN(const app::MemoryConfig settings, app::ReadMemoryConfig(config));
+  DOSSIER_ASSIGN_OR_RETURN(const MemoryConfig settings, ReadMemoryConfig(config));
   const memory::StoreLimits& limits = settings.limits;
   DOSSIER_ASSIGN_OR_RETURN(const Wish wish,
                            WishReader(with, variables).Read(limits.memory_budget_chars));
@@ -131,4 +131,4 @@ Result<std::optional<std::string>> MemorySection(
   return wish.show == "core" ? std::move(parts.core) : std::move(parts.rest);
 }
 
-}  // namespace dossier::cli
+}  // namespace dossier::app

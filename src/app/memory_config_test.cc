@@ -2,27 +2,26 @@
 
 #include <gtest/gtest.h>
 
+#include "app/memory_model.h"
 #include "assembly/layout/yaml_table.h"
 #include "base/yaml/yaml_reader.h"
-#include "cli/wiring/memory_model.h"
-#include "cli/wiring/memory_setup.h"
 #include "testing/result_matchers.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 namespace {
 
 using ::dossier::testing::FailsWith;
 using ::dossier::testing::Succeeds;
 
-Result<app::MemoryConfig> Read(std::string_view yaml) {
+Result<MemoryConfig> Read(std::string_view yaml) {
   config::Config config;
   DOSSIER_ASSIGN_OR_RETURN(YamlNode node, assembly::ReadYaml(yaml, "dossier.yml"));
   config.sections["memory"] = {.node = std::move(node), .file = "dossier.yml"};
-  return app::ReadMemoryConfig(config);
+  return ReadMemoryConfig(config);
 }
 
 TEST(MemoryConfigTest, WithoutASectionTheDefaultsOfTheSpecificationHold) {
-  const auto memory = app::ReadMemoryConfig({});
+  const auto memory = ReadMemoryConfig({});
   ASSERT_THAT(memory, Succeeds());
   EXPECT_FALSE(memory->enabled);
   EXPECT_EQ(memory->limits.core_max_chars, 2000);
@@ -105,14 +104,6 @@ TEST(MemoryConfigTest, WhatCannotBeIsToldByItsPlace) {
   EXPECT_THAT(Read("core_max_chars: null"), Succeeds());
 }
 
-TEST(MemorySetupTest, ADayAloneIsItsBeginOrItsEnd) {
-  EXPECT_EQ(*ReadMoment("--since", "1970-01-02", DayEdge::kBegin), 86'400'000'000);
-  EXPECT_EQ(*ReadMoment("--until", "1970-01-01", DayEdge::kEnd), 86'399'999'999);
-  EXPECT_EQ(*ReadMoment("--since", "1970-01-01T00:00:01Z", DayEdge::kBegin), 1'000'000);
-  EXPECT_THAT(ReadMoment("--since", "yesterday", DayEdge::kBegin),
-              FailsWith(ErrorCode::kUsage, "--since \"yesterday\" is no time"));
-}
-
 TEST(MemoryModelTest, RatingsAreAListOfAsManyNumbersFrom1To5) {  // MEM-47
   const std::vector<int> wanted = {1, 5};
   for (const char* reply : {"[1, 5]", "```json\n[1,5]\n```", "Ratings: [1, 5]."}) {
@@ -127,4 +118,4 @@ TEST(MemoryModelTest, RatingsAreAListOfAsManyNumbersFrom1To5) {  // MEM-47
 }
 
 }  // namespace
-}  // namespace dossier::cli
+}  // namespace dossier::app

@@ -6,15 +6,15 @@
 // A model's counter is opened as model/providers/connect.h opens it for the engine: by the model's
 // entry, as the user's config extends it. No key is needed. Thread-safety: functions over files.
 
-#ifndef DOSSIER_CLI_WIRING_COUNTER_CHOICE_H_
-#define DOSSIER_CLI_WIRING_COUNTER_CHOICE_H_
+#ifndef DOSSIER_APP_COUNTER_CHOICE_H_
+#define DOSSIER_APP_COUNTER_CHOICE_H_
 
 #include <string>
 
 #include "model/catalog/catalog.h"
 #include "tokens/files/open.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 
 struct CounterChoice {
   std::string encoding, model;  // both empty: o200k_base
@@ -32,6 +32,6 @@ std::string CountsFolder(const tokens::Opened& opened);
 // model::Catalog::Choose.
 Result<model::Choice> ChooseWithoutKey(const std::string& name);
 
-}  // namespace dossier::cli
+}  // namespace dossier::app
 
-#endif  // DOSSIER_CLI_WIRING_COUNTER_CHOICE_H_
+#endif  // DOSSIER_APP_COUNTER_CHOICE_H_

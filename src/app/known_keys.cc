@@ -1,13 +1,13 @@
-#include "cli/wiring/known_keys.h"
+#include "app/known_keys.h"
 
 #include <string_view>
 
+#include "app/open_model.h"
 #include "base/files/file.h"
 #include "base/text/text.h"
-#include "cli/wiring/model_flags.h"
 #include "model/catalog/user_config.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 namespace {
 
 // Shorter values ("1", "none") are no keys, and would take half of the environment away.
@@ -52,4 +52,4 @@ Result<std::vector<std::string>> KnownKeys(const config::Config& config) {
   return keys.Take();
 }
 
-}  // namespace dossier::cli
+}  // namespace dossier::app

@@ -6,8 +6,8 @@
 // service) is in no environment, and is not asked for.
 // Thread-safety: reads the environment and files.
 
-#ifndef DOSSIER_CLI_WIRING_KNOWN_KEYS_H_
-#define DOSSIER_CLI_WIRING_KNOWN_KEYS_H_
+#ifndef DOSSIER_APP_KNOWN_KEYS_H_
+#define DOSSIER_APP_KNOWN_KEYS_H_
 
 #include <string>
 #include <vector>
@@ -15,11 +15,11 @@
 #include "base/result.h"
 #include "config/config.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 
 // Errors: kConfig (the model data).
 Result<std::vector<std::string>> KnownKeys(const config::Config& config);
 
-}  // namespace dossier::cli
+}  // namespace dossier::app
 
-#endif  // DOSSIER_CLI_WIRING_KNOWN_KEYS_H_
+#endif  // DOSSIER_APP_KNOWN_KEYS_H_

@@ -1,12 +1,12 @@
-#include "cli/wiring/counter_choice.h"
+#include "app/counter_choice.h"
 
 #include <chrono>
 
+#include "app/open_model.h"
 #include "base/clock.h"
-#include "cli/wiring/model_flags.h"
 #include "model/catalog/tokenizer.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 
 Result<tokens::Opened> OpenCounter(const CounterChoice& choice) {
   if (!choice.encoding.empty() && !choice.model.empty()) {
@@ -40,4 +40,4 @@ Result<model::Choice> ChooseWithoutKey(const std::string& name) {
   return data.catalog.Choose(wanted, Environment);
 }
 
-}  // namespace dossier::cli
+}  // namespace dossier::app

@@ -9,8 +9,8 @@
 // short).
 // Thread-safety: a function over files and the environment.
 
-#ifndef DOSSIER_CLI_WIRING_MEMORY_SECTION_H_
-#define DOSSIER_CLI_WIRING_MEMORY_SECTION_H_
+#ifndef DOSSIER_APP_MEMORY_SECTION_H_
+#define DOSSIER_APP_MEMORY_SECTION_H_
 
 #include <map>
 #include <optional>
@@ -20,7 +20,7 @@
 #include "base/result.h"
 #include "config/config.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 
 // None: there is no such store. Errors: kConfig for a `with` that is not as above, those of the
 // store.
@@ -28,6 +28,6 @@ Result<std::optional<std::string>> MemorySection(
     const Json& with, const std::map<std::string, std::string>& variables,
     const config::Config& config);
 
-}  // namespace dossier::cli
+}  // namespace dossier::app
 
-#endif  // DOSSIER_CLI_WIRING_MEMORY_SECTION_H_
+#endif  // DOSSIER_APP_MEMORY_SECTION_H_

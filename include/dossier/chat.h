@@ -1,0 +1,86 @@
+// A conversation that is kept in a file: each message is answered with all that was said before,
+// old turns are shortened where they no longer fit, and another process can go on with it.
+//
+// [example]
+//   auto model = dossier::Model::Open("gpt-5-mini");
+//   if (!model) return dossier::ExitCode(model.error().code);
+//   auto conversation = dossier::Conversation::Open({.model = *model, .id = "bug-12"});
+//   if (!conversation) return dossier::ExitCode(conversation.error().code);
+//   auto reply = conversation->Send("Why does the build fail?", {.on_text = [](auto part) {
+//                                     std::cout << part << std::flush;
+//                                   }});
+//   if (reply && reply->error) std::cerr << reply->error->message << "\n";
+// [/example]
+//
+// Context commands of configurations are not run here: what a program wants the model to see it
+// sends. Units: tokens. Errors of Open: kInvalidArgument (no model, a bad id), kDamaged (the file);
+// of Send: those of the file, kInvalidArgument. What the model fails with is in ChatReply::error,
+// with the text that had arrived.
+// Ownership: a Conversation owns nothing that outlives it but its file. Move-only. Thread-safety:
+// one call at a time for each Conversation; several, also of one file, in several threads and
+// processes. Callbacks come from another thread and must not block.
+
+#ifndef DOSSIER_CHAT_H_
+#define DOSSIER_CHAT_H_
+
+#include <dossier/cancel.h>
+#include <dossier/memory.h>
+#include <dossier/model.h>
+#include <dossier/result.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dossier {
+
+struct ChatOptions {
+  Model model;
+  std::string id;      // of the conversation, made if it is not there; "": a new one
+  std::string folder;  // of the conversations; "": the user's own
+  std::string system;  // text of a new conversation
+  Memory memory;       // none: off
+  std::string layouts_dir;
+};
+
+struct SendOptions {
+  std::function<void(std::string_view text)> on_text;  // parts of the reply as they arrive
+  std::function<void(std::string_view line)> on_note;  // retries, what was shortened
+  CancelToken cancel;
+};
+
+struct ChatReply {
+  std::string text;       // as far as it came
+  std::string finish;     // "stop", "length", …
+  std::int64_t turn = 0;  // number in the conversation, from 1
+  Usage usage;
+  std::vector<std::string> warnings;
+  std::optional<Error> error;
+};
+
+class Conversation {
+ public:
+  static Result<Conversation> Open(ChatOptions options);
+
+  Conversation(Conversation&& other) noexcept;
+  Conversation& operator=(Conversation&& other) noexcept;
+  ~Conversation();
+
+  Result<ChatReply> Send(std::string_view message, const SendOptions& options = {});
+  // All messages, the oldest first; empty before the first is answered.
+  Result<std::vector<Message>> History() const;
+  const std::string& id() const;
+
+ private:
+  struct Impl;
+  explicit Conversation(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace dossier
+
+#endif  // DOSSIER_CHAT_H_

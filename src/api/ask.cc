@@ -1,0 +1,227 @@
+#include <dossier/ask.h>
+
+#include <filesystem>
+#include <mutex>
+
+#include "api/access.h"
+#include "app/asset_folders.h"
+#include "app/load_config.h"
+#include "ask/engine.h"
+#include "base/files/user_folders.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "store/memo.h"
+#include "store/prune.h"
+
+namespace dossier {
+namespace {
+
+// The events of one run, handed on.
+class Watch final : public ask::EventSink {
+ public:
+  explicit Watch(const AskOptions& options) : options_(options) {}
+
+  void OnEvent(const store::Event& event) override {
+    const std::lock_guard lock(mutex_);
+    if (options_.on_event) options_.on_event(RunEventOf(event));
+  }
+  void OnDelta(std::string_view text) override {
+    const std::lock_guard lock(mutex_);
+    if (options_.on_text) options_.on_text(text);
+  }
+
+ private:
+  const AskOptions& options_;
+  std::mutex mutex_;  // events and texts come from different threads
+};
+
+// Where a run is recorded, and the replies of sub-calls that were asked before.
+struct Records {
+  std::string folder;
+  std::shared_ptr<store::Journal> journal;
+  std::shared_ptr<const store::Memo> replies;
+};
+
+Result<Records> OpenRecords(std::string folder) {
+  if (folder.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
+    folder = data + "/runs";
+  }
+  Records records{.folder = folder};
+  DOSSIER_ASSIGN_OR_RETURN(records.journal, store::Journal::Open(folder));
+  DOSSIER_ASSIGN_OR_RETURN(records.replies, store::Memo::Open(folder, records.journal->content()));
+  return records;
+}
+
+Status CheckOptions(std::string_view question, const AskOptions& options) {
+  if (question.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    return MakeError(ErrorCode::kInvalidArgument, "the question is empty");
+  }
+  if (options.max_usd && !options.model.has_price()) {
+    return MakeError(ErrorCode::kInvalidArgument,
+                     "a limit of cost is set, but the price of {} is unknown: give it by "
+                     "ModelOptions::price_input and price_output (0 if it costs nothing)",
+                     options.model.name());
+  }
+  const bool above = options.max_calls > 0 && options.max_tokens.value_or(1) > 0 &&
+                     options.max_usd.value_or(1) > 0 && options.max_turns.value_or(1) > 0 &&
+                     options.max_time.value_or(Millis(1)).count() > 0;
+  if (!above) return MakeError(ErrorCode::kInvalidArgument, "a limit must be above 0");
+  return {};
+}
+
+Result<std::shared_ptr<const ask::ContextSet>> Load(const std::vector<Context>& contexts,
+                                                    store::ContentStore& content,
+                                                    const config::Config& config,
+                                                    const CancelToken& cancel) {
+  ask::ContextOptions options{.folders = ask::ContextOptions::Folders::kRefuse,
+                              .content = &content,
+                              .copy_limit = config.store.copy_limit};
+  std::vector<ask::ContextSource> sources;
+  for (const Context& context : contexts) {
+    if (context.kind == Context::Kind::kText) {
+      sources.push_back({.text = context.value});
+      continue;
+    }
+    // The command's name for standard input, which is no file of a library.
+    if (context.value == "-") {
+      return MakeError(ErrorCode::kInvalidArgument,
+                       "a context has the path \"-\"; for a file of "
+                       "that name write ./-");
+    }
+    std::error_code error;
+    if (context.kind == Context::Kind::kFile &&
+        std::filesystem::is_directory(context.value, error)) {
+      return MakeError(ErrorCode::kInvalidArgument,
+                       "{} is a folder: give it as Folder(), which reads the files below it",
+                       context.value);
+    }
+    if (context.kind == Context::Kind::kFolder) {
+      options.folders = ask::ContextOptions::Folders::kWalk;
+    }
+    sources.push_back({.path = context.value});
+  }
+  return ask::LoadContext(sources, options, cancel);
+}
+
+ask::Mode ModeOf(AskOptions::Mode mode) {
+  switch (mode) {
+    case AskOptions::Mode::kAuto:
+      return ask::Mode::kAuto;
+    case AskOptions::Mode::kDirect:
+      return ask::Mode::kDirect;
+    case AskOptions::Mode::kRecursive:
+      return ask::Mode::kRecursive;
+  }
+  return ask::Mode::kAuto;
+}
+
+ask::Request RequestOf(std::string_view question, const AskOptions& options,
+                       const Model::Impl& model) {
+  ask::Request request{.question = std::string(question), .mode = ModeOf(options.mode)};
+  request.limits.calls = options.max_calls;
+  request.limits.tokens = options.max_tokens;
+  request.limits.usd = options.max_usd;
+  request.limits.time = options.max_time;
+  request.limits.iterations = options.max_turns;
+  request.cell = LimitsOf(options.sandbox);
+  request.temperature = options.temperature ? options.temperature : model.temperature;
+  request.seed = options.seed.value_or(SystemEntropy() >> 1);
+  if (options.seed) request.seed_from = ask::Request::Seed::kGiven;
+  if (const Memory::Impl* memory = MemoryAccess::Of(options.memory)) {
+    request.memory.store = memory->store;
+    request.memory.branch = memory->branch;
+  }
+  return request;
+}
+
+AnswerStatus StatusOf(ask::RunStatus status) {
+  switch (status) {
+    case ask::RunStatus::kFinal:
+      return AnswerStatus::kFinal;
+    case ask::RunStatus::kExtracted:
+      return AnswerStatus::kExtracted;
+    case ask::RunStatus::kPartial:
+      return AnswerStatus::kUnconfirmed;
+    case ask::RunStatus::kNone:
+      return AnswerStatus::kNone;
+    case ask::RunStatus::kInterrupted:
+      return AnswerStatus::kInterrupted;
+    case ask::RunStatus::kFailed:
+      return AnswerStatus::kFailed;
+  }
+  return AnswerStatus::kNone;
+}
+
+double NumberOf(const Json& value) {
+  if (value.is_double()) return value.get_double();
+  if (value.is_int64()) return static_cast<double>(value.get_int64());
+  if (value.is_uint64()) return static_cast<double>(value.get_uint64());
+  return 0;
+}
+
+Answer AnswerOf(const ask::Outcome& outcome) {
+  Answer answer{.status = StatusOf(outcome.status),
+                .text = outcome.text,
+                .doubts = outcome.evidence.doubts,
+                .error = outcome.error,
+                .usage = UsageOf(outcome.usage),
+                .run = outcome.run,
+                .turns = outcome.turns,
+                .elapsed = outcome.elapsed,
+                .json = ToJson(outcome.ToJson())};
+  for (const ask::LimitHit& hit : outcome.limits_hit) {
+    answer.limits_hit.push_back(
+        {.limit = hit.limit, .max = NumberOf(hit.max), .used = NumberOf(hit.used)});
+  }
+  for (const ask::Warning& warning : outcome.warnings) {
+    const auto* text = warning.data.if_string();
+    answer.warnings.push_back(text ? fmt::format("{}: {}", warning.code, std::string_view(*text))
+                                   : warning.code);
+  }
+  return answer;
+}
+
+}  // namespace
+
+Context File(std::string path) { return {.kind = Context::Kind::kFile, .value = std::move(path)}; }
+Context Folder(std::string path) {
+  return {.kind = Context::Kind::kFolder, .value = std::move(path)};
+}
+Context Text(std::string utf8) { return {.kind = Context::Kind::kText, .value = std::move(utf8)}; }
+
+std::string_view AnswerStatusName(AnswerStatus status) {
+  constexpr std::string_view kNames[] = {"final", "extracted",   "unconfirmed",
+                                         "none",  "interrupted", "failed"};
+  return kNames[static_cast<std::size_t>(status)];
+}
+
+Result<Answer> Ask(std::string_view question, const std::vector<Context>& contexts,
+                   const AskOptions& options) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto model, ModelAccess::Of(options.model));
+  DOSSIER_RETURN_IF_ERROR(CheckOptions(question, options));
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, app::LoadOwnConfig());
+  DOSSIER_ASSIGN_OR_RETURN(const Records records, OpenRecords(options.runs_folder));
+  ask::Request request = RequestOf(question, options, *model);
+  DOSSIER_ASSIGN_OR_RETURN(request.context,
+                           Load(contexts, records.journal->content(), config, options.cancel));
+  ask::EngineOptions parts{.root = model->opened.root,
+                           .sub = model->opened.root,
+                           .pool_options = PoolOptionsOf(options.sandbox),
+                           .journal = records.journal,
+                           .replies = records.replies};
+  if (options.sub_model) {
+    DOSSIER_ASSIGN_OR_RETURN(const auto sub, ModelAccess::Of(options.sub_model));
+    parts.sub = sub->opened.root;
+  }
+  DOSSIER_ASSIGN_OR_RETURN(parts.folders, app::UserAssetFolders(options.layouts_dir));
+  ask::Engine engine(std::move(parts));
+  Watch watch(options);
+  DOSSIER_ASSIGN_OR_RETURN(const ask::Outcome outcome, engine.Run(request, options.cancel, watch));
+  // Old runs go where the store has become too large; the answer is there, so nothing fails by it.
+  static_cast<void>(store::PruneRuns(records.folder, {.max_bytes = config.store.limit},
+                                     store::PruneAction::kRemove, *SystemClock()));
+  return AnswerOf(outcome);
+}
+
+}  // namespace dossier

@@ -1,0 +1,213 @@
+#include <dossier/research.h>
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+
+#include "api/access.h"
+#include "app/asset_folders.h"
+#include "app/load_config.h"
+#include "app/open_chat_model.h"
+#include "base/files/file.h"
+#include "base/result.h"
+#include "config/variables.h"
+#include "research/files/run_folder.h"
+#include "research/paper/literature.h"
+#include "research/resources/resources.h"
+#include "research/run.h"
+#include "research/run/idea.h"
+#include "research/run/run_history.h"
+#include "research/run/run_record.h"
+#include "research/run/run_status.h"
+#include "research/setup/exec_backends.h"
+
+namespace dossier {
+namespace {
+
+using research::RunOrder;
+
+constexpr std::uint64_t kMaxConfigBytes = 256 << 10;
+
+std::string Absolute(const std::string& path) {
+  std::error_code error;
+  const auto whole = std::filesystem::absolute(path, error).lexically_normal();
+  return error ? path : whole.string();
+}
+
+// The models of the roles: the caller's for all, else each that the configuration names, once.
+class Models {
+ public:
+  Models(Model given, config::Config config, CancelToken cancel)
+      : given_(std::move(given)), config_(std::move(config)), cancel_(std::move(cancel)) {}
+
+  Result<driver::BoundModel> Open(const std::string& name) {
+    if (given_) {
+      DOSSIER_ASSIGN_OR_RETURN(const auto impl, ModelAccess::Of(given_));
+      return ChatModelOf(*impl);
+    }
+    const std::lock_guard lock(mutex_);
+    if (const auto known = open_.find(name); known != open_.end()) return known->second;
+    DOSSIER_ASSIGN_OR_RETURN(
+        driver::BoundModel model,
+        app::OpenChatModel({.model = name}, config_, [](std::string_view) {}, cancel_));
+    open_.emplace(name, model);
+    return model;
+  }
+
+ private:
+  const Model given_;
+  const config::Config config_;
+  const CancelToken cancel_;
+  std::mutex mutex_;
+  std::map<std::string, driver::BoundModel> open_;
+};
+
+driver::OpenModel RoleOpener(const ResearchOptions& options, const research::RunConfig& config,
+                                   const config::Config& own) {
+  const auto models = std::make_shared<Models>(options.model, own, options.cancel);
+  return [models, roles = config.roles](std::string_view role) -> Result<driver::BoundModel> {
+    const auto of = [&](std::string_view name) {
+      const auto found = roles.find(name);
+      return found == roles.end() ? std::string() : found->second.model;
+    };
+    const std::string named = of(role);
+    return models->Open(named.empty() ? of("code") : named);
+  };
+}
+
+Result<research::RunConfig> ReadSettings(const std::string& path, const ResearchOptions& options) {
+  std::string text;
+  if (!path.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(text, ReadFile(path, kMaxConfigBytes));
+  }
+  return research::ReadConfig(text, path.empty() ? "the configuration" : path, options.settings,
+                              Absolute("."));
+}
+
+Result<std::vector<RunOrder::Skip>> SkipsOf(const std::vector<std::string>& names) {
+  const std::map<std::string_view, RunOrder::Skip> known = {
+      {"plots", RunOrder::Skip::kPlots},
+      {"citations", RunOrder::Skip::kCitations},
+      {"writeup", RunOrder::Skip::kWriteup},
+      {"review", RunOrder::Skip::kReview}};
+  std::vector<RunOrder::Skip> skips;
+  for (const std::string& name : names) {
+    const auto found = known.find(name);
+    if (found == known.end()) {
+      return MakeError(ErrorCode::kInvalidArgument,
+                       "skip: there is no step {}; plots, citations, writeup and review are", name);
+    }
+    skips.push_back(found->second);
+  }
+  return skips;
+}
+
+// What start and resume share: models, machine, folders, environment.
+Status FillPorts(const ResearchOptions& options, RunOrder* order) {
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config own, app::LoadOwnConfig());
+  order->open_model = RoleOpener(options, order->config, own);
+  DOSSIER_ASSIGN_OR_RETURN(order->assets, app::UserAssetFolders(""));
+  order->clock = SystemClock();
+  for (const auto& [name, value] : config::ProcessVariables()) {
+    order->environment.push_back(fmt::format("{}={}", name, value));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(order->backend,
+                           research::MakeBackends({.config = &order->config.exec,
+                                                   .folder = order->folder,
+                                                   .degraded = order->config.exec.degraded,
+                                                   .host_environment = order->environment}));
+  order->probe_cache = own.user.cache + "/probes";
+  if (options.network == ResearchOptions::Network::kAllowed) {
+    order->fetch = research::HttpFetch();
+  }
+  order->progress = options.progress;
+  order->watch = WatchOf(options.on_event);
+  if (!options.until.empty()) {
+    order->until = research::FindStep(options.until);
+    if (!order->until) {
+      return MakeError(ErrorCode::kInvalidArgument, "until: there is no step {}", options.until);
+    }
+  }
+  return {};
+}
+
+Result<RunOrder> NewOrder(const ResearchOptions& options) {
+  RunOrder order;
+  DOSSIER_ASSIGN_OR_RETURN(order.idea, ReadFile(options.idea, research::kMaxIdeaBytes));
+  DOSSIER_ASSIGN_OR_RETURN(
+      order.config, ReadSettings(options.config.empty() ? "" : Absolute(options.config), options));
+  DOSSIER_ASSIGN_OR_RETURN(order.stages, research::ParseStages(options.stages));
+  DOSSIER_ASSIGN_OR_RETURN(order.skip, SkipsOf(options.skip));
+  order.resources_path = order.config.exec.resources;
+  if (!order.resources_path.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(order.resources,
+                             ReadFile(order.resources_path, research::kMaxResourceFileBytes));
+  }
+  return order;
+}
+
+Result<RunOrder> StoredOrder(const std::string& folder, const ResearchOptions& options) {
+  DOSSIER_ASSIGN_OR_RETURN(const research::RunRecord record, research::ReadRunRecord(folder));
+  RunOrder order{.folder = Absolute(folder), .mode = RunOrder::Mode::kResume};
+  const auto at = [&](std::string_view name) { return fmt::format("{}/{}", folder, name); };
+  DOSSIER_ASSIGN_OR_RETURN(order.idea, ReadFile(at(research::run_files::kIdea)));
+  DOSSIER_ASSIGN_OR_RETURN(order.config, ReadSettings(at(research::run_files::kConfig), options));
+  order.resources = ReadFile(at(research::run_files::kResourceFile)).value_or("");
+  order.resources_path = order.config.exec.resources;
+  order.stages = record.stages;
+  order.skip = record.skip;
+  order.memory_store = record.memory_store;
+  return order;
+}
+
+Result<ResearchRun> Work(const RunOrder& order, const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(research::RunOutcome outcome, research::Run(order, cancel));
+  return ResearchRun{.folder = order.folder,
+                     .end = std::string(research::RunEndName(outcome.end)),
+                     .reason = std::move(outcome.reason),
+                     .best_node = std::move(outcome.best_node),
+                     .report = std::move(outcome.report_path),
+                     .warnings = std::move(outcome.warnings)};
+}
+
+}  // namespace
+
+Result<ResearchRun> RunResearch(const ResearchOptions& options) {
+  DOSSIER_ASSIGN_OR_RETURN(RunOrder order, NewOrder(options));
+  DOSSIER_ASSIGN_OR_RETURN(const research::Idea idea, research::ReadIdea(order.idea, options.idea));
+  DOSSIER_ASSIGN_OR_RETURN(
+      order.folder,
+      research::MakeRunFolder({.out = options.out,
+                               .name = options.name.empty() ? idea.title : options.name,
+                               .time = SystemClock()->WallNow()}));
+  if (const Status ready = FillPorts(options, &order); !ready) {
+    static_cast<void>(RemoveAll(order.folder));  // nothing is in it
+    return tl::unexpected(ready.error());
+  }
+  return Work(order, options.cancel);
+}
+
+Result<ResearchRun> ResumeResearch(const std::string& folder, const ResearchOptions& options) {
+  DOSSIER_ASSIGN_OR_RETURN(RunOrder order, StoredOrder(folder, options));
+  DOSSIER_RETURN_IF_ERROR(FillPorts(options, &order));
+  return Work(order, options.cancel);
+}
+
+Result<ResearchStatus> GetResearchStatus(const std::string& folder) {
+  DOSSIER_ASSIGN_OR_RETURN(const research::RunHistory history, research::ReadRunHistory(folder));
+  research::RunStatus status = research::StatusOf(history, *SystemClock());
+  return ResearchStatus{.run = std::move(status.run),
+                        .folder = std::move(status.folder),
+                        .title = std::move(status.title),
+                        .state = std::string(research::RunStateName(status.state)),
+                        .stage = std::move(status.stage),
+                        .done = status.done,
+                        .good = status.good,
+                        .buggy = status.buggy,
+                        .running = status.running,
+                        .best_node = std::move(status.best_id),
+                        .best_metric = std::move(status.best_metric),
+                        .reason = std::move(status.reason)};
+}
+
+}  // namespace dossier

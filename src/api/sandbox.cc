@@ -1,0 +1,138 @@
+#include <dossier/sandbox.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "api/access.h"
+#include "base/files/file.h"
+#include "base/result.h"
+#include "base/text/utf8.h"
+#include "inspect/describe/describe.h"
+#include "inspect/description/hint.h"
+
+namespace dossier {
+namespace {
+
+using sandbox::BlockStatus;
+
+// `text` where the worker can map it and nothing can change it.
+Result<UniqueFd> SealedFile(std::string_view text) {
+  UniqueFd fd(memfd_create("dossier-text", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd.valid()) return MakeErrnoError(errno, "memfd_create");
+  DOSSIER_RETURN_IF_ERROR(WriteAll(fd.get(), text));
+  constexpr int kSeals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+  if (fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) return MakeErrnoError(errno, "seal");
+  return fd;
+}
+
+CodeResult::Status StatusOf(BlockStatus status) {
+  switch (status) {
+    case BlockStatus::kOk:
+    case BlockStatus::kFinal:
+      return CodeResult::Status::kOk;
+    case BlockStatus::kError:
+    case BlockStatus::kNotRun:
+      return CodeResult::Status::kError;
+    case BlockStatus::kInterrupted:
+      return CodeResult::Status::kInterrupted;
+    case BlockStatus::kLimit:
+      return CodeResult::Status::kLimit;
+    case BlockStatus::kDied:
+      return CodeResult::Status::kDied;
+  }
+  return CodeResult::Status::kError;
+}
+
+CodeResult ResultOf(sandbox::BlockResult block) {
+  CodeResult out{.status = StatusOf(block.status),
+                 .output = std::move(block.out),
+                 .notes = std::move(block.notes),
+                 .cpu = block.cpu,
+                 .wall = block.wall};
+  // A silent or endless block is interrupted by its limit, not by the caller.
+  if (block.status == BlockStatus::kInterrupted && !block.stopped.empty()) {
+    out.status = CodeResult::Status::kLimit;
+  }
+  if (block.error) {
+    out.error =
+        fmt::format("{}: {} (line {})", block.error->type, block.error->message, block.error->line);
+  } else if (!block.refused.empty()) {
+    out.error = std::move(block.refused);
+  }
+  return out;
+}
+
+tl::unexpected<Error> MovedFrom() {
+  return MakeError(ErrorCode::kInvalidArgument, "this sandbox was moved from: it has no session");
+}
+
+}  // namespace
+
+struct Sandbox::Impl {
+  // Code here stands alone: nobody answers its questions.
+  class NobodyAnswers final : public sandbox::BridgeHandler {
+   public:
+    void OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) override {
+      reply->Fail("unavailable", call.method + " is not available here: no model is connected");
+    }
+  };
+
+  std::unique_ptr<sandbox::Pool> pool;
+  std::vector<UniqueFd> files;  // of the texts
+  std::unique_ptr<sandbox::Session> session;
+  NobodyAnswers handler;
+};
+
+Sandbox::Sandbox(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Sandbox::Sandbox(Sandbox&& other) noexcept = default;
+Sandbox& Sandbox::operator=(Sandbox&& other) noexcept = default;
+Sandbox::~Sandbox() = default;
+
+Result<Sandbox> Sandbox::Open(SandboxOptions options) {
+  auto impl = std::make_unique<Impl>();
+  sandbox::SessionSpec spec{.seed = options.seed, .limits = LimitsOf(options)};
+  std::ranges::sort(options.texts, {}, &SandboxText::name);
+  for (const SandboxText& text : options.texts) {
+    if (!utf8::IsValid(text.text)) {
+      return MakeError(ErrorCode::kInvalidArgument, "the text {} is not UTF-8", text.name);
+    }
+    DOSSIER_ASSIGN_OR_RETURN(UniqueFd fd, SealedFile(text.text));
+    const inspect::Description about = inspect::DescribeText(text.text, text.name, {});
+    spec.contexts.push_back({.name = text.name,
+                             .fd = fd.get(),
+                             .bytes = text.text.size(),
+                             .characters = about.counts.chars,
+                             .meta = inspect::ContextMeta(about, inspect::Runtime::kPython)});
+    impl->files.push_back(std::move(fd));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(impl->pool, sandbox::Pool::Make(PoolOptionsOf(options)));
+  DOSSIER_ASSIGN_OR_RETURN(impl->session, impl->pool->Open(std::move(spec), options.cancel));
+  return Sandbox(std::move(impl));
+}
+
+Result<CodeResult> Sandbox::Run(std::string_view code, const CancelToken& cancel) {
+  if (!impl_) return MovedFrom();
+  DOSSIER_ASSIGN_OR_RETURN(sandbox::BlockResult block,
+                           impl_->session->Run(code, {.cancel = cancel}, impl_->handler));
+  return ResultOf(std::move(block));
+}
+
+Result<std::string> Sandbox::Get(std::string_view name, std::uint64_t max_bytes) {
+  if (!impl_) return MovedFrom();
+  return impl_->session->Get(name, max_bytes);
+}
+
+Status Sandbox::Reset(const std::vector<std::string>& keep) {
+  if (!impl_) return MovedFrom();
+  return impl_->session->Reset(keep);
+}
+
+void Sandbox::Interrupt() {
+  if (impl_) impl_->session->Interrupt(sandbox::InterruptReason::kUser);
+}
+
+Result<std::string> Sandbox::Report() const {
+  if (!impl_) return MovedFrom();
+  return ToJson(impl_->session->report().ToJson());
+}
+
+}  // namespace dossier

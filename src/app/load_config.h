@@ -1,0 +1,34 @@
+// The configuration that a library goes by, which has no flags and nobody to ask: the user's own,
+// and a project's where the caller names the project.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadOwnConfig());
+//   DOSSIER_ASSIGN_OR_RETURN(const config::Config project, LoadProjectConfig("/src/it", decide));
+//
+// Thread-safety: reads the environment and a file; must not run beside setenv.
+
+#ifndef DOSSIER_APP_LOAD_CONFIG_H_
+#define DOSSIER_APP_LOAD_CONFIG_H_
+
+#include <string>
+
+#include "base/result.h"
+#include "config/config.h"
+#include "config/load.h"
+
+namespace dossier::app {
+
+// No file of a project is read. Errors: kConfig with FILE:LINE:COL, or if there is no home;
+// kRefused for a file that others may write.
+Result<config::Config> LoadOwnConfig();
+
+// All layers, seen from `folder`; `decide` is asked about files that can run code or redirect data.
+// Errors: as config::LoadConfig; kNotFound (the folder).
+Result<config::Config> LoadProjectConfig(const std::string& folder, const config::Decide& decide);
+
+// A decision about a project's file that asks nobody: what a person approved before counts.
+// Errors: kRefused, saying how it is approved; kDamaged (the list of approvals).
+Status UseIfApproved(const config::Question& question);
+
+}  // namespace dossier::app
+
+#endif  // DOSSIER_APP_LOAD_CONFIG_H_

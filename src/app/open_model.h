@@ -1,0 +1,83 @@
+// Which model is meant, how it is reached, and that model opened.
+//
+//   ModelSettings settings{.model = "gpt-5-mini"};
+//   DOSSIER_RETURN_IF_ERROR(ApplyConfig(config, &settings));
+//   DOSSIER_ASSIGN_OR_RETURN(OpenedModel model, OpenModel(settings, say, cancel));
+//
+// Thread-safety: functions over files, the environment and the network.
+
+#ifndef DOSSIER_APP_OPEN_MODEL_H_
+#define DOSSIER_APP_OPEN_MODEL_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "driver/bound_model.h"
+#include "model/providers/connect.h"
+
+namespace dossier::app {
+
+struct ModelSettings {
+  std::string model, sub_model;
+  std::string base_url, key_env, script;
+  std::optional<double> temperature;
+  std::optional<std::int64_t> max_output;
+  JsonObject sent;                     // passed to the provider, above `defaults`
+  std::optional<std::int64_t> window;  // of a model whose window the model data do not say
+  std::optional<int> concurrency;      // unset: what the model data say of the provider
+  std::vector<std::string> prices;     // [NAME=]IN/OUT, US dollars for a million tokens
+  Millis deadline{300'000}, idle_limit{60'000};  // of one request
+  int retries = 4;
+  std::string record, replay;  // files with requests and replies
+  // What ApplyConfig adds.
+  std::optional<model::UserConfig> config;     // unset: the user's own file alone
+  JsonObject defaults;                         // below `sent`
+  std::map<std::string, std::string> headers;  // extra_headers
+  bool offline = false;                        // nothing leaves this machine
+  // A limit of cost is set: a model whose price is unknown is refused before anything is sent.
+  bool needs_price = false;
+  // kLookedAt: no key is looked for, nothing is started, installed or written.
+  enum class Use { kAsked, kLookedAt } use = Use::kAsked;
+  // kYes: OpenChatModel tells which model it is and why.
+  enum class Announce { kNo, kYes } announce = Announce::kNo;
+};
+
+// Fills what `settings` leave open from the configuration. Provider access counts for the model
+// that the configuration means, not for one that is named with its provider. Errors: kConfig with
+// FILE:LINE:COL.
+Status ApplyConfig(const config::Config& config, ModelSettings* settings);
+
+struct OpenedModel {
+  driver::BoundModel root, sub;
+  std::string description, why;
+  std::string provider, dialect;  // of the root model: how its requests are written
+};
+
+// `say` gets progress lines for a person. Errors: as Catalog::Choose and Connect; kUsage for
+// settings that no model can have.
+Result<OpenedModel> OpenModel(const ModelSettings& settings,
+                              const std::function<void(std::string_view)>& say,
+                              const CancelToken& cancel);
+
+std::optional<std::string> Environment(std::string_view name);
+
+// The model data as the configuration extends it, and what that says about models.
+struct ModelData {
+  model::UserConfig config;
+  model::Catalog catalog;
+};
+// From the user's own file alone, or from all layers.
+// Errors: kConfig with FILE:LINE:COL; kRefused (a config that others may write).
+Result<ModelData> LoadModelData();
+Result<ModelData> LoadModelData(model::UserConfig config);
+// What every connection takes from config and catalog.
+model::ConnectOptions ConnectOptionsFor(const ModelData& data, const model::Choice& choice);
+
+}  // namespace dossier::app
+
+#endif  // DOSSIER_APP_OPEN_MODEL_H_
