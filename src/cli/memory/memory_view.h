@@ -22,13 +22,13 @@
 
 namespace dossier::cli {
 
-enum class Explain : std::uint8_t { kNo, kYes };  // --explain (MEM-44)
+enum class Explain : std::uint8_t { kNo, kYes };  // --explain
 
 // `id  score  time  ref  text`, best first; on a terminal cut to its width.
 void PrintHits(std::span<const memory::Hit> hits, Explain explain, const Terminal& terminal,
                std::ostream& out);
 JsonArray HitsJson(std::span<const memory::Hit> hits, Explain explain);
-// A line of the answer to --queries: {"id", "hits": [{"id", "ref", "score", "text"}]} (5.3).
+// A line of the answer to --queries: {"id", "hits": [{"id", "ref", "score", "text"}]}.
 JsonObject AnswerJson(const Json& id, std::span<const memory::Hit> hits, Explain explain);
 
 // Indented by depth, children below their parent.

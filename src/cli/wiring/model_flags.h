@@ -1,12 +1,10 @@
 // The flags that every command with a model has, and what they open.
 //
-//   ModelFlags flags;  AddModelFlags(*command, &flags);
 //   DOSSIER_ASSIGN_OR_RETURN(OpenedModel model, OpenModel(flags, say, cancel));
 
 #ifndef DOSSIER_CLI_WIRING_MODEL_FLAGS_H_
 #define DOSSIER_CLI_WIRING_MODEL_FLAGS_H_
 
-#include <CLI/App.hpp>
 #include <functional>
 #include <map>
 #include <memory>
@@ -57,12 +55,6 @@ struct OpenedModel {
   std::string description, why;
   std::string provider, dialect;  // of the root model: how its requests are written
 };
-
-void AddModelFlags(CLI::App& command, ModelFlags* flags);
-// `--price`, for every command with a limit of cost.
-void AddPriceFlag(CLI::App& command, const std::string& group, std::vector<std::string>* prices);
-// Those of them that say how to reach a model: address, key, retries, recordings.
-void AddConnectionFlags(CLI::App& command, ModelFlags* flags);
 
 // `say` gets progress lines for stderr. Errors: as Catalog::Choose and Connect; kUsage for a bad
 // flag.
