@@ -63,7 +63,7 @@ RunOptions OptionsOf(const AgentsArguments& arguments) {
   return options;
 }
 
-// REP-1: the words of the text stand last, and behind `--` anything may.
+// The words of the text stand last, and behind `--` anything may.
 Status CheckPlaces(const AgentsArguments& arguments, std::span<const std::string> argv) {
   const auto& text = arguments.text;
   const auto marker = std::find(argv.begin(), argv.end(), "--");

@@ -197,7 +197,7 @@ Status ListModels(const ModelsArguments& arguments, Context& context) {
   return {};
 }
 
-// What one image costs, and how sure that is (ASM-7, ASM-90).
+// What one image costs, and how sure that is.
 std::string ImageText(const Entry& entry, std::int64_t tokens) {
   const Json* fact = Find(entry.capability.entry, "image");
   const std::string_view as_of = fact ? FindString(*fact, "as_of").value_or("") : "";
