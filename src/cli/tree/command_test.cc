@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 struct Given {
-  bool json = false, no_color = false;
+  bool json = false, no_color = false, raw = false;
   std::optional<bool> stream;
   std::string mode = "auto", model, note, memory;
   std::vector<std::string> paths, tags;
@@ -44,20 +44,19 @@ struct Tree {
   CommandNode root{MakeRoot()};
 
   Command MakeRoot() {
-    return {.name = "dossier",
-            .summary = "About it.",
-            .binding = [this](Flags& flags) -> Runner {
-              AddGlobalFlags(flags, &global);
-              return {};
-            },
-            .commands = {{.name = "ask",
-                          .summary = "answer a question",
-                          .examples = "dossier ask x\n    one file",
-                          .binding = [this](Flags& flags) { return Declare(flags); }},
-                         {.name = "assemble", .summary = "make a prompt"},
-                         {.name = "secret",
-                          .summary = "not shown",
-                          .listed = Command::Listed::kNo}}};
+    return {
+        .name = "dossier",
+        .summary = "About it.",
+        .binding = [this](Flags& flags) -> Runner {
+          AddGlobalFlags(flags, &global);
+          return {};
+        },
+        .commands = {{.name = "ask",
+                      .summary = "answer a question",
+                      .examples = "dossier ask x\n    one file",
+                      .binding = [this](Flags& flags) { return Declare(flags); }},
+                     {.name = "assemble", .summary = "make a prompt"},
+                     {.name = "secret", .summary = "not shown", .listed = Command::Listed::kNo}}};
   }
 
   Runner Declare(Flags& flags) {
@@ -67,6 +66,7 @@ struct Tree {
     flags.Add("--mode", &given.mode, "how").OneOf({"auto", "direct"});
     flags.Add("-m,--model", &given.model, "which").Kind(kSomeModel);
     flags.Add("--note", &given.note, "a text").Excludes("--mode");
+    flags.Add("--raw", &given.raw, "as it is").Excludes("--note");
     flags.Add("--memory", &given.memory, "remember").Implies(".");
     flags.Add("--tag", &given.tags, "a word");
     Flags limits = flags.In("Limits");
@@ -173,7 +173,8 @@ TEST(CommandTest, MistakesAreToldInOneSentence) {  // CON-3
       {{"ask", "--share", "0"}, "--share: 0 is too small; see"},
       {{"ask", "--share", "nan"}, "--share"},
       {{"ask", "--note", "\xff"}, "is not UTF-8: byte 0"},
-      {{"ask", "--note", "x", "--mode", "auto"}, "--note excludes --mode"},
+      {{"ask", "--note", "x", "--mode", "auto"}, "--mode excludes --note"},
+      {{"ask", "--note", "x", "--raw"}, "--note excludes --raw"},
       {{}, "a command is missing; there are ask, assemble; see"},
   };
   for (const auto& [words, message] : cases) EXPECT_THAT(Failure(words), HasSubstr(message));

@@ -151,12 +151,12 @@ class Parser {
     CLI::Option* option = std::visit(AddOption{app, flag}, flag.to());
     bound_.push_back({&flag, &app, option});
     if (flag.required()) option->required();
+    for (const std::string& other : flag.excluded()) option->excludes(app.get_option(other));
     if (flag.IsSwitch()) return;
     option->check(CLI::Validator(
         [&flag](std::string& text) { return std::visit(TypeCheck{flag, text}, flag.to()); }, ""));
     if (!flag.choices().empty()) option->check(CLI::IsMember(flag.choices()));
     option->check(CLI::Validator([&flag](std::string& text) { return flag.Complaint(text); }, ""));
-    for (const std::string& other : flag.excluded()) option->excludes(app.get_option(other));
   }
 
   static void AddTwin(Bound& bound) {
