@@ -3,9 +3,9 @@
 #
 # Makes the static library dossier_NAME from the sources in src/NAME and its SUBROOMS and, if there are
 # tests, the program NAME_test from the *_test.cc among them. `#include "other/x.h"` compiles only if
-# `other` is used, directly or through a used room. The room `testing` lies beside src. PRECOMPILED
-# names a header in cmake/ that the room precompiles instead of sharing that of base. COLD: it waits for people, models and git, and a shorter build is
-# worth more than what the optimiser finds there (a quarter of the time of its sources).
+# `other` is used, directly or through a used room. The room `testing` lies beside src. COLD: it
+# waits for people, models and git, and a shorter build is worth more than what the optimiser finds there
+# (a quarter of the time of its sources).
 
 set(DOSSIER_ALL_TESTS "" CACHE INTERNAL "")
 enable_testing()
@@ -67,7 +67,7 @@ function(_dossier_include_folder name home out)
 endfunction()
 
 function(dossier_room name)
-  cmake_parse_arguments(ARG "COLD" "PRECOMPILED" "SUBROOMS;USES;LIBRARIES;TEST_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "SUBROOMS;USES;LIBRARIES;TEST_LIBRARIES" ${ARGN})
   _dossier_home(${name} home)
   set(patterns ${home}/*.cc ${home}/*.S)
   foreach(subroom ${ARG_SUBROOMS})
@@ -96,8 +96,6 @@ function(dossier_room name)
     set_source_files_properties(${home}/files/installed.cc PROPERTIES
       COMPILE_DEFINITIONS DOSSIER_PROGRAMS_FROM_LIBRARIES="${programs}")
     target_precompile_headers(dossier_base PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled.h)
-  elseif(ARG_PRECOMPILED)
-    target_precompile_headers(dossier_${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/${ARG_PRECOMPILED})
   elseif(NOT name STREQUAL "testing")
     target_precompile_headers(dossier_${name} REUSE_FROM dossier_base)
   endif()

@@ -1,4 +1,4 @@
-#include "cli/chat/chat_command.h"
+// chat: one turn with a model, stateless or in a stored conversation, or a session of many turns.
 
 #include <unistd.h>
 
@@ -7,10 +7,15 @@
 #include "cli/chat/chat_setup.h"
 #include "cli/chat/conversation_driver.h"
 #include "cli/chat/edit_message.h"
+#include "cli/commands.h"
+#include "cli/terminal/interrupt.h"
 #include "cli/terminal/line_editor.h"
 #include "cli/terminal/terminal.h"
+#include "cli/tree/command.h"
 #include "cli/wiring/prompt_input.h"
 #include "cli/wiring/schema_choice.h"
+#include "cli/wiring/shared_flags.h"
+#include "cli/wiring/value_kinds.h"
 
 namespace dossier::cli {
 namespace {
@@ -20,6 +25,54 @@ using chat::TurnOutcome;
 ChatOutput::Form FormOf(const ChatArguments& arguments) {
   if (arguments.json) return ChatOutput::Form::kJson;
   return arguments.jsonl ? ChatOutput::Form::kJsonLines : ChatOutput::Form::kText;
+}
+
+// What excludes what. Errors: kUsage, naming the flags.
+Status CheckChatFlags(const ChatArguments& arguments) {
+  struct Pair {
+    bool first, second;
+    std::string_view names[2];
+  };
+  const bool schema = !arguments.schema.empty() || !arguments.schema_file.empty();
+  const bool named = arguments.conversation.has_value();
+  const Pair pairs[] = {
+      {arguments.raw.value_or(false), schema, {"--raw", "a JSON schema"}},
+      {arguments.raw.value_or(false), arguments.json || arguments.jsonl, {"--raw", "--json"}},
+      {arguments.read_only, arguments.fresh, {"--read-only", "--new"}},
+      {arguments.fresh, named, {"--new", "--conversation"}},
+      {arguments.fresh, arguments.last, {"--new", "--continue"}},
+      {named, arguments.last, {"--conversation", "--continue"}},
+      {arguments.json, arguments.jsonl, {"--json", "--jsonl"}},
+      {arguments.compact, arguments.no_compact, {"--compact", "--no-compact"}},
+      {!arguments.schema.empty(),
+       !arguments.schema_file.empty(),
+       {"--json-schema", "--json-schema-file"}},
+      {arguments.system.has_value(), !arguments.system_file.empty(), {"--system", "--system-file"}},
+      {arguments.resume_turn, arguments.prompt.has_value(), {"--resume-turn", "a PROMPT"}},
+      {arguments.resume_turn, arguments.read_only, {"--resume-turn", "--read-only"}},
+      {arguments.resume_turn, arguments.fresh, {"--resume-turn", "--new"}},
+      {arguments.no_save, arguments.fresh, {"--no-save", "--new"}},
+      {arguments.no_save, arguments.resume_turn, {"--no-save", "--resume-turn"}},
+      {arguments.interactive, arguments.prompt.has_value(), {"--interactive", "a PROMPT"}},
+      {arguments.interactive, arguments.json || arguments.jsonl, {"--interactive", "--json"}},
+      {arguments.interactive, arguments.raw.value_or(false), {"--interactive", "--raw"}},
+      {arguments.interactive, arguments.resume_turn, {"--interactive", "--resume-turn"}},
+      {arguments.interactive, arguments.dry_run, {"--interactive", "--dry-run"}},
+      {arguments.interactive, arguments.explain_context, {"--interactive", "--explain-context"}},
+  };
+  for (const Pair& pair : pairs) {
+    if (pair.first && pair.second) {
+      return MakeError(ErrorCode::kUsage, "{} and {} exclude each other", pair.names[0],
+                       pair.names[1]);
+    }
+  }
+  if (arguments.read_only && !named && !arguments.last) {
+    return MakeError(ErrorCode::kUsage, "--read-only requires --conversation");
+  }
+  if (arguments.resume_turn && !named && !arguments.last) {
+    return MakeError(ErrorCode::kUsage, "--resume-turn requires --conversation or --continue");
+  }
+  return {};
 }
 
 // What --validate-schema says.
@@ -33,15 +86,14 @@ Json SchemaJson(const model::FoundSchema& found) {
 // One run of the command.
 class ChatRun {
  public:
-  ChatRun(const ChatArguments& arguments, const GlobalFlags& global, Interrupt& interrupt,
-          std::ostream& out, std::ostream& err)
+  ChatRun(const ChatArguments& arguments, Context& context)
       : arguments_(arguments),
-        global_(global),
-        interrupt_(interrupt),
-        cancel_(interrupt.token()),
-        terminal_(Terminal::Detect(ParseColorWish(global.color))),
-        out_(out),
-        err_(err) {}
+        global_(context.flags),
+        interrupt_(*context.interrupt),
+        cancel_(context.cancel),
+        terminal_(Terminal::Detect(ParseColorWish(global_.color))),
+        out_(context.out),
+        err_(context.err) {}
 
   Result<int> Run() {
     DOSSIER_RETURN_IF_ERROR(CheckChatFlags(arguments_));
@@ -210,14 +262,96 @@ class ChatRun {
   std::vector<std::string> early_;
 };
 
-}  // namespace
-
-int RunChat(const ChatArguments& arguments, const GlobalFlags& global, Interrupt& interrupt,
-            std::ostream& out, std::ostream& err) {
-  ChatRun run(arguments, global, interrupt, out, err);
+// A session takes Ctrl-C over while it runs.
+Result<int> RunChat(const ChatArguments& arguments, Context& context) {
+  ChatRun run(arguments, context);
   const Result<int> code = run.Run();
   if (code) return *code;
-  return PrintFailure(code.error(), FormOf(arguments), run.early_warnings(), out, err);
+  return PrintFailure(code.error(), FormOf(arguments), run.early_warnings(), context.out,
+                      context.err);
+}
+
+void DeclareModel(Flags model, ChatArguments& to) {
+  model.Add("-m,--model", &to.model.model, "model, as [PROVIDER/]NAME").Kind(kModel);
+  model.Add("-t,--temperature", &to.model.temperature, "0 to 2").Between(0, 2);
+  model.Add("--max-tokens", &to.model.max_output, "tokens of the reply").Positive();
+  model.Add("--param", &to.model.params, "NAME=VALUE passed to the provider");
+  model.Add("--system", &to.system, "the system text");
+  model.Add("--system-file", &to.system_file, "the system text, from a file").Kind(kPath);
+  model.Add("-s,--stream", &to.stream, "print the reply as it comes (on a terminal)");
+  AddConnectionFlags(model, &to.model);
+}
+
+void DeclareConversation(Flags flags, ChatArguments& to) {
+  flags.Add("--conversation", &to.conversation, "make or continue this one").Kind(kConversation);
+  flags.Add("--new", &to.fresh, "make one; its id is said on stderr");
+  flags.Add("-c,--continue", &to.last, "the one that was used last");
+  flags.Add("--read-only", &to.read_only, "answer, but save nothing");
+  flags.Add("--no-save", &to.no_save, "keep nothing: no turn, no journal, no history");
+  flags.Add("--resume-turn", &to.resume_turn, "ask the last incomplete turn again");
+  flags.Add("--wait", &to.wait, "nobody else takes a turn until this one is saved");
+  flags.Add("--history-budget", &to.history_budget, "compact a history of more tokens than this")
+      .Positive();
+  flags.Add("--compact", &to.compact, "compact the history now");
+  flags.Add("--no-compact", &to.no_compact, "do not compact the history");
+  AddMemoryFlags(flags, &to.memory);
+}
+
+void DeclareContext(Flags flags, ChatArguments& to) {
+  AddContextFlags(flags, &to.context);
+  flags.Add("--no-context-exec", &to.no_context_exec, "run no commands of the configuration");
+  flags.Add("--refresh-context", &to.refresh_context,
+            "replace the frozen context, then take the turn");
+}
+
+void DeclareReply(Flags flags, ChatArguments& to) {
+  flags.Add("--json-schema", &to.schema, "the reply is JSON of this schema");
+  flags.Add("--json-schema-file", &to.schema_file, "the same, from a file or address").Kind(kPath);
+  flags.Add("--repair", &to.repair, "rounds to correct an invalid reply (1)").Between(0, 3);
+  flags.Add("--validate-schema", &to.validate_schema, "only show the schema");
+  flags.Add("--dry-run", &to.dry_run, "print the exact request, send nothing");
+  flags.Add("--explain-context", &to.explain_context,
+            "print where each block stands and what it costs, send nothing");
+  flags.Add("-u,--usage", &to.usage, "tokens and price, on stderr");
+  flags.Add("--raw", &to.raw, "the provider's JSON instead of the text");
+  flags.Add("--markdown", &to.markdown, "auto, on, off: render the reply (auto: on a terminal)")
+      .OneOf({"auto", "on", "off"});
+  flags.Add("--json", &to.json, "one object");
+  flags.Add("--jsonl", &to.jsonl, "one event a line");
+  flags.Add("--no-log", &to.no_log, "leave the texts out of the journal");
+}
+
+void DeclareCommands(Flags flags, ChatArguments& to) {
+  constexpr static ValueKind kRule{"RULE"};
+  flags.Add("--allow-commands", &to.allow_commands, "let it run commands");
+  flags.Add("--command-allow", &to.command_allow, "a usage line that may run (repeat)").Kind(kRule);
+  flags.Add("--command-deny", &to.command_deny, "a usage line that may not (repeat)").Kind(kRule);
+  flags.Add("--confirm-commands", &to.confirm_commands, "ask before each");
+}
+
+void DeclareChat(Flags& flags, ChatArguments& to) {
+  flags.Add("prompt", &to.prompt, "what to ask; - for stdin");
+  flags.Add("--interactive", &to.interactive, "a session, also without a terminal");
+  DeclareModel(flags.In("Model"), to);
+  DeclareConversation(flags.In("Conversation"), to);
+  DeclareContext(flags.In("Context"), to);
+  DeclareReply(flags.In("Reply"), to);
+  DeclareCommands(flags.In("Commands that the model may run"), to);
+}
+
+}  // namespace
+
+Command ChatCommand() {
+  return {.name = "chat",
+          .summary = "ask a model, once or in a conversation",
+          .examples =
+              "git diff | dossier chat \"review this\"\n"
+              "    one turn, nothing is kept\n"
+              "dossier chat --conversation bug-12 --exec \"make -n\" \"why does the build fail?\"\n"
+              "    a conversation: the command runs once, its output is frozen\n"
+              "dossier chat -c \"and how do I test the fix?\"\n"
+              "    the next turn of the conversation used last",
+          .binding = Bind(DeclareChat, RunChat)};
 }
 
 }  // namespace dossier::cli

@@ -9,6 +9,7 @@
 #ifndef DOSSIER_CLI_CHAT_CHAT_SETUP_H_
 #define DOSSIER_CLI_CHAT_CHAT_SETUP_H_
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,15 +23,52 @@
 #include "chat/store/store.h"
 #include "chat/turn/chat.h"
 #include "chat/turn/command_tool.h"
-#include "cli/chat/chat_flags.h"
 #include "cli/wiring/context_setup.h"
 #include "cli/wiring/global_flags.h"
+#include "cli/wiring/memory_flags.h"
+#include "cli/wiring/model_flags.h"
 #include "config/config.h"
 #include "model/schema/json_schema.h"
 #include "model/schema/schema_source.h"
 #include "store/journal.h"
 
 namespace dossier::cli {
+
+// The flags, as they were given.
+struct ChatArguments {
+  std::optional<std::string> prompt;
+  bool interactive = false;
+  ModelFlags model;
+  std::optional<std::string> system;
+  std::string system_file;
+  std::optional<bool> stream;  // unset: on a terminal
+
+  std::optional<std::string> conversation;
+  bool fresh = false;  // --new
+  bool last = false;   // -c
+  bool read_only = false, no_save = false;
+
+  ContextFlags context;
+  bool no_context_exec = false, refresh_context = false;
+
+  std::string schema, schema_file;
+  std::optional<int> repair;
+  bool validate_schema = false;
+
+  // Unset: as the configuration says.
+  std::optional<bool> allow_commands, confirm_commands;
+  std::vector<std::string> command_allow, command_deny;
+
+  MemoryFlags memory;
+
+  std::optional<std::int64_t> history_budget;  // tokens
+  bool compact = false, no_compact = false;
+
+  bool resume_turn = false, wait = false, dry_run = false, explain_context = false;
+  bool usage = false, no_log = false, json = false, jsonl = false;
+  std::optional<bool> raw;
+  std::string markdown = "auto";
+};
 
 class ChatSetup {
  public:

@@ -1,4 +1,4 @@
-#include "cli/conversations/context_refresh_command.h"
+// context refresh, context drift: a frozen context beside what its commands give now.
 
 #include <algorithm>
 #include <charconv>
@@ -9,11 +9,13 @@
 #include "chat/context/frozen.h"
 #include "chat/store/store.h"
 #include "chat/turn/refresh_now.h"
+#include "cli/conversations/context_commands.h"
 #include "cli/conversations/conversations_view.h"
 #include "cli/terminal/terminal.h"
-#include "cli/tree/exit_codes.h"
-#include "cli/tree/failure.h"
+#include "cli/tree/command.h"
+#include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
+#include "cli/wiring/shared_flags.h"
 #include "model/catalog/tokenizer.h"
 
 namespace dossier::cli {
@@ -24,6 +26,12 @@ using chat::DeclaredCommand;
 using chat::Differs;
 using chat::Refreshed;
 using chat::Stored;
+
+struct ContextRefreshArguments {
+  std::string id, block;
+  ContextFlags context;
+  bool dry_run = false, diff = false, json = false;
+};
 
 // What counts tokens for a conversation, and how many its context may have.
 struct Measure {
@@ -77,30 +85,19 @@ Result<std::string> FindName(const Stored& stored, std::span<const DeclaredComma
 
 class Refresher {
  public:
-  Refresher(const ContextRefreshArguments& arguments, const GlobalFlags& global,
-            config::Config config, const CancelToken& cancel, std::ostream& out, std::ostream& err)
+  Refresher(const ContextRefreshArguments& arguments, config::Config config, Context& context)
       : arguments_(arguments),
-        global_(global),
+        global_(context.flags),
         config_(std::move(config)),
-        cancel_(cancel),
-        out_(out),
-        err_(err),
+        cancel_(context.cancel),
+        out_(context.out),
+        err_(context.err),
         store_(config_.conversations.path) {}
 
-  Result<int> Run() {
-    DOSSIER_ASSIGN_OR_RETURN(id_, store_.Resolve(arguments_.id));
-    DOSSIER_ASSIGN_OR_RETURN(const chat::Loaded loaded, store_.Load(id_));
-    for (const std::string& warning : loaded.stored.warnings) Warn(warning);
-    DOSSIER_ASSIGN_OR_RETURN(measure_, MeasureFor(loaded.stored, config_));
-    DOSSIER_RETURN_IF_ERROR(Gather(loaded.stored));
-    using chat::OtherBlocks;
-    const chat::RefreshParts parts{
-        .store = store_,
-        .counter = *measure_.counter,
-        .content_folder = config_.user.data + "/content",
-        .others = arguments_.block.empty() ? OtherBlocks::kGo : OtherBlocks::kStay};
+  Status Refresh() {
+    DOSSIER_ASSIGN_OR_RETURN(const chat::Loaded loaded, Load());
+    const chat::RefreshParts parts = Parts();
     const Refreshed refreshed = parts.Compare(loaded.stored, gathered_);
-    if (arguments_.action == "drift") return SayDrift(refreshed);
     const bool changed = chat::ChangesContext(loaded.stored, refreshed);
     if (changed && !arguments_.dry_run) {
       DOSSIER_RETURN_IF_ERROR(parts.Save(id_, gathered_, cancel_));
@@ -108,10 +105,33 @@ class Refresher {
                        id_));
     }
     SayRefresh(refreshed, changed);
-    return 0;
+    return {};
+  }
+
+  Result<int> Drift() {
+    DOSSIER_ASSIGN_OR_RETURN(const chat::Loaded loaded, Load());
+    return SayDrift(Parts().Compare(loaded.stored, gathered_));
   }
 
  private:
+  // The conversation, once its commands have run.
+  Result<chat::Loaded> Load() {
+    DOSSIER_ASSIGN_OR_RETURN(id_, store_.Resolve(arguments_.id));
+    DOSSIER_ASSIGN_OR_RETURN(chat::Loaded loaded, store_.Load(id_));
+    for (const std::string& warning : loaded.stored.warnings) Warn(warning);
+    DOSSIER_ASSIGN_OR_RETURN(measure_, MeasureFor(loaded.stored, config_));
+    DOSSIER_RETURN_IF_ERROR(Gather(loaded.stored));
+    return loaded;
+  }
+
+  chat::RefreshParts Parts() const {
+    using chat::OtherBlocks;
+    return {.store = store_,
+            .counter = *measure_.counter,
+            .content_folder = config_.user.data + "/content",
+            .others = arguments_.block.empty() ? OtherBlocks::kGo : OtherBlocks::kStay};
+  }
+
   Status Gather(const Stored& stored) {
     DOSSIER_ASSIGN_OR_RETURN(PreparedContext prepared, PrepareContext(arguments_.context, config_));
     chat::CommandContext context(prepared.setup);
@@ -195,35 +215,45 @@ class Refresher {
   chat::Gathered gathered_;
 };
 
-}  // namespace
-
-int RunContextRefresh(const ContextRefreshArguments& arguments, const GlobalFlags& global,
-                      const CancelToken& cancel, std::ostream& out, std::ostream& err) {
-  const auto run = [&]() -> Result<int> {
-    DOSSIER_ASSIGN_OR_RETURN(config::Config config, LoadConfig(global, {}, err));
-    return Refresher(arguments, global, std::move(config), cancel, out, err).Run();
-  };
-  const Result<int> code = run();
-  if (!code) return Fail(code.error(), FormOf(arguments.json), out, err);
-  out << std::flush;
-  return out.good() ? *code : kExitClosedStdout;
+Status RunRefresh(const ContextRefreshArguments& given, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(config::Config config, LoadConfig(context.flags, {}, context.err));
+  return Refresher(given, std::move(config), context).Refresh();
 }
 
-void AddContextRefresh(CLI::App& context, ContextRefreshArguments* arguments) {
-  CLI::App& refresh =
-      *context.add_subcommand("refresh", "run the commands again, freeze what they give now");
-  CLI::App& drift = *context.add_subcommand(
-      "drift", "run the commands again, compare with what is frozen; change nothing");
-  for (CLI::App* action : {&refresh, &drift}) {
-    action->add_option("id", arguments->id, "id, or 4 and more of its first characters")
-        ->required();
-    AddContextFlags(*action, &arguments->context);
-    action->add_flag("--json", arguments->json, "one object");
-    action->callback([arguments, action] { arguments->action = action->get_name(); });
-  }
-  refresh.add_option("--block", arguments->block, "only this one: its name, or its number from 1");
-  refresh.add_flag("--dry-run", arguments->dry_run, "only say what would change");
-  drift.add_flag("--diff", arguments->diff, "show the differences, line by line");
+Result<int> RunDrift(const ContextRefreshArguments& given, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(config::Config config, LoadConfig(context.flags, {}, context.err));
+  return Refresher(given, std::move(config), context).Drift();
+}
+
+void DeclareBoth(Flags& flags, ContextRefreshArguments& to) {
+  flags.Add("id", &to.id, "id, or 4 and more of its first characters").Required();
+  AddContextFlags(flags, &to.context);
+  flags.Add("--json", &to.json, "one object");
+}
+
+void DeclareRefresh(Flags& flags, ContextRefreshArguments& to) {
+  DeclareBoth(flags, to);
+  flags.Add("--block", &to.block, "only this one: its name, or its number from 1");
+  flags.Add("--dry-run", &to.dry_run, "only say what would change");
+}
+
+void DeclareDrift(Flags& flags, ContextRefreshArguments& to) {
+  DeclareBoth(flags, to);
+  flags.Add("--diff", &to.diff, "show the differences, line by line");
+}
+
+}  // namespace
+
+Command ContextRefreshCommand() {
+  return {.name = "refresh",
+          .summary = "run the commands again, freeze what they give now",
+          .binding = Bind(DeclareRefresh, RunRefresh)};
+}
+
+Command ContextDriftCommand() {
+  return {.name = "drift",
+          .summary = "run the commands again, compare with what is frozen; change nothing",
+          .binding = Bind(DeclareDrift, RunDrift)};
 }
 
 }  // namespace dossier::cli

@@ -1,4 +1,5 @@
-#include "cli/conversations/context_run_command.h"
+// context run: the commands of the configuration and of --exec, and their blocks, without a model.
+// Blocks go to stdout, warnings to stderr.
 
 #include <algorithm>
 #include <charconv>
@@ -6,9 +7,11 @@
 
 #include "base/json/json.h"
 #include "base/text/text.h"
+#include "cli/conversations/context_commands.h"
 #include "cli/terminal/terminal.h"
-#include "cli/tree/exit_codes.h"
-#include "cli/tree/failure.h"
+#include "cli/tree/command.h"
+#include "cli/wiring/global_flags.h"
+#include "cli/wiring/shared_flags.h"
 #include "sources/commands/context_blocks.h"
 #include "sources/commands/context_run.h"
 
@@ -17,6 +20,13 @@ namespace {
 
 using sources::CommandResult;
 using sources::ContextCommand;
+
+struct ContextRunArguments {
+  ContextFlags context;
+  std::vector<std::string> argv;
+  std::string block;
+  bool no_context_exec = false, json = false;
+};
 
 // Config commands, then those of --exec, then the one of --argv.
 void Choose(const ContextRunArguments& arguments, std::vector<ContextCommand>* commands) {
@@ -117,42 +127,37 @@ void Print(const ContextRunArguments& arguments, std::span<const ContextCommand>
       << '\n';
 }
 
-Status Run(const ContextRunArguments& arguments, const GlobalFlags& global, std::ostream& out,
-           std::ostream& err) {
-  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(global, {}, err));
+Status RunCommands(const ContextRunArguments& arguments, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
   DOSSIER_ASSIGN_OR_RETURN(PreparedContext prepared, PrepareContext(arguments.context, config));
   chat::ContextSetup& setup = prepared.setup;
   Choose(arguments, &setup.commands);
   DOSSIER_ASSIGN_OR_RETURN(std::vector<ContextCommand> commands,
                            Select(std::move(setup.commands), arguments.block));
-  DOSSIER_ASSIGN_OR_RETURN(commands, Render(commands, setup.variables, err));
-  if (commands.empty()) PrintWarning(err, "there are no context commands; give --exec CMD");
+  DOSSIER_ASSIGN_OR_RETURN(commands, Render(commands, setup.variables, context.err));
+  if (commands.empty()) PrintWarning(context.err, "there are no context commands; give --exec CMD");
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<CommandResult> results,
-                           sources::RunContext(commands, setup.run, arguments.cancel));
-  Print(arguments, commands, results, out, err);
+                           sources::RunContext(commands, setup.run, context.cancel));
+  Print(arguments, commands, results, context.out, context.err);
   return {};
+}
+
+void DeclareRun(Flags& flags, ContextRunArguments& to) {
+  AddContextFlags(flags, &to.context);
+  flags.Add("--argv", &to.argv, "run a program without a shell: all words that follow")
+      .Kind(kWord)
+      .TakesRest();
+  flags.Add("--no-context-exec", &to.no_context_exec, "run no commands of the configuration");
+  flags.Add("--block", &to.block, "only the command of this name or number");
+  flags.Add("--json", &to.json, "one object with blocks, outcomes, bytes and hashes");
 }
 
 }  // namespace
 
-int RunContextRun(const ContextRunArguments& arguments, const GlobalFlags& global,
-                  std::ostream& out, std::ostream& err) {
-  const Status done = Run(arguments, global, out, err);
-  if (!done) return Fail(done.error(), FormOf(arguments.json), out, err);
-  out.flush();
-  return out ? 0 : kExitClosedStdout;
-}
-
-void AddContextRun(CLI::App& context, ContextRunArguments* arguments) {
-  CLI::App& run = *context.add_subcommand("run", "run context commands, print their blocks");
-  run.callback([arguments] { arguments->chosen = true; });
-  AddContextFlags(run, &arguments->context);
-  run.add_option("--argv", arguments->argv, "run a program without a shell: all words that follow")
-      ->expected(1, 1000);
-  run.add_flag("--no-context-exec", arguments->no_context_exec,
-               "run no commands of the configuration");
-  run.add_option("--block", arguments->block, "only the command of this name or number");
-  run.add_flag("--json", arguments->json, "one object with blocks, outcomes, bytes and hashes");
+Command ContextRunCommand() {
+  return {.name = "run",
+          .summary = "run context commands, print their blocks",
+          .binding = Bind(DeclareRun, RunCommands)};
 }
 
 }  // namespace dossier::cli

@@ -1,10 +1,13 @@
-#include "cli/conversations/conversations_command.h"
+// conversations: what was said before. It looks where `chat` does, so it reads its configuration.
 
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "base/files/file.h"
+#include "base/json/json.h"
 #include "base/text/text.h"
 #include "chat/context/plan.h"
 #include "chat/document/document.h"
@@ -12,14 +15,15 @@
 #include "chat/store/store.h"
 #include "chat/turn/compact_now.h"
 #include "chat/turn/forget.h"
-#include "cli/conversations/conversations_export.h"
+#include "cli/commands.h"
 #include "cli/conversations/conversations_view.h"
 #include "cli/terminal/terminal.h"
-#include "cli/tree/exit_codes.h"
-#include "cli/tree/failure.h"
+#include "cli/tree/command.h"
 #include "cli/wiring/asset_folders.h"
+#include "cli/wiring/global_flags.h"
 #include "cli/wiring/open_chat_model.h"
 #include "cli/wiring/quantity_flags.h"
+#include "cli/wiring/shared_flags.h"
 #include "store/journal.h"
 
 namespace dossier::cli {
@@ -29,6 +33,49 @@ using chat::Index;
 using chat::Loaded;
 using chat::Store;
 using chat::Stored;
+
+struct ConversationsArguments {
+  std::string id;                // of those that take one
+  std::vector<std::string> ids;  // of export and delete
+  bool json = false;
+  std::int64_t limit = 0;  // 0: all
+  std::string since;
+  std::optional<std::int64_t> turn;  // of show; --at of fork
+  bool as_sent = false, context = false, usage = false, compaction = false;
+  std::string query, role;
+  bool fts = false;
+  std::string as;      // of fork
+  std::string format;  // of export; "": md
+  std::string out_file;
+  std::string older_than;
+  bool dry_run = false, undo = false;
+  ModelFlags model;  // of compact
+};
+
+enum class ExportFormat {
+  kMarkdown,  // md
+  kFile,      // json: one file after the other, byte for byte
+  kLines,     // jsonl: {"messages":[…]} a line
+  kObject,    // --json: one object for all, which holds the files byte for byte
+};
+
+enum class ExportView { kStored, kAsSent };  // kAsSent: as a request holds it, compacted
+
+class Exporter {
+ public:
+  Exporter(ExportFormat format, ExportView view) : format_(format), view_(view) {}
+
+  void Add(const chat::Loaded& loaded);
+  std::string Text() const;
+
+ private:
+  JsonArray Messages(const chat::Stored& stored) const;
+  std::string One(const chat::Loaded& loaded) const;
+
+  const ExportFormat format_;
+  const ExportView view_;
+  std::string text_;
+};
 
 // The least time of `--since`: a day, a longer beginning of a time as files write it, or so long
 // ago.
@@ -48,39 +95,68 @@ Result<std::string> SinceTime(const std::string& since) {
                    since);
 }
 
+using chat::Loaded;
+using chat::Stored;
+
+// Errors: kUsage if both are given and do not agree. `format` is md, json, jsonl or "", which is
+// md.
+Result<ExportFormat> ExportFormatOf(std::string_view format, bool json) {
+  if (json && !format.empty() && format != "json") {
+    return MakeError(ErrorCode::kUsage, "--json and --format {} exclude each other", format);
+  }
+  if (json) return ExportFormat::kObject;
+  if (format == "json") return ExportFormat::kFile;
+  return format == "jsonl" ? ExportFormat::kLines : ExportFormat::kMarkdown;
+}
+
+void Exporter::Add(const Loaded& loaded) {
+  if (format_ == ExportFormat::kMarkdown && !text_.empty()) text_ += '\n';
+  if (format_ == ExportFormat::kObject && !text_.empty()) text_ += ',';
+  text_ += One(loaded);
+  if (format_ == ExportFormat::kFile || format_ == ExportFormat::kLines) text_ += '\n';
+}
+
+std::string Exporter::Text() const {
+  if (format_ != ExportFormat::kObject) return text_;
+  return fmt::format("{{\"schema\":\"dossier.conversation-export/1\",\"conversations\":[{}]}}\n",
+                     text_);
+}
+
+JsonArray Exporter::Messages(const Stored& stored) const {
+  JsonArray list;
+  if (view_ == ExportView::kAsSent) {
+    for (const ShownMessage& one : MessagesAsSent(stored)) {
+      list.push_back(JsonObject{{"role", one.role}, {"content", one.text}});
+    }
+  } else {
+    for (const chat::Message& one : stored.messages) list.push_back(one.json);
+  }
+  return list;
+}
+
+std::string Exporter::One(const Loaded& loaded) const {
+  const Stored& stored = loaded.stored;
+  const bool as_sent = view_ == ExportView::kAsSent;
+  if (format_ == ExportFormat::kMarkdown) {
+    return ToMarkdown(stored,
+                      as_sent ? MessagesAsSent(stored) : MessagesOf(stored, /*turn=*/std::nullopt));
+  }
+  if (format_ == ExportFormat::kLines) return ToJson(JsonObject{{"messages", Messages(stored)}});
+  if (!as_sent) return loaded.document.Render().Joined();
+  return ToJson(JsonObject{{"id", loaded.id}, {"messages", Messages(stored)}});
+}
+
 // One call of the command.
 class Conversations {
  public:
-  Conversations(const ConversationsArguments& arguments, const GlobalFlags& global,
-                config::Config config, const CancelToken& cancel, std::ostream& out,
-                std::ostream& err)
+  Conversations(const ConversationsArguments& arguments, config::Config config, Context& context)
       : arguments_(arguments),
-        global_(global),
+        global_(context.flags),
         config_(std::move(config)),
-        cancel_(cancel),
+        cancel_(context.cancel),
         store_(config_.conversations.path),
-        out_(out),
-        err_(err) {}
-
-  Status Run() {
-    if (arguments_.action == "list") return List();
-    if (arguments_.action == "show") return Show();
-    if (arguments_.action == "search") return Search();
-    if (arguments_.action == "fork") return Fork();
-    if (arguments_.action == "export") return Export();
-    if (arguments_.action == "delete") return Delete();
-    return Compact();
-  }
-
- private:
-  Result<Loaded> Load(const std::string& name) {
-    DOSSIER_ASSIGN_OR_RETURN(const std::string id, store_.Resolve(name));
-    DOSSIER_ASSIGN_OR_RETURN(Loaded loaded, store_.Load(id));
-    for (const std::string& warning : loaded.stored.warnings) PrintWarning(err_, warning);
-    return loaded;
-  }
-
-  Result<Index> OpenIndex() { return Index::Open(store_.folder(), config_.user.cache); }
+        out_(context.out),
+        err_(context.err) {}
 
   Status List() {
     DOSSIER_ASSIGN_OR_RETURN(Index index, OpenIndex());
@@ -99,7 +175,7 @@ class Conversations {
   }
 
   Status Show() {
-    DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, Load(arguments_.ids.front()));
+    DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, Load(arguments_.id));
     const Stored& stored = loaded.stored;
     if (arguments_.turn && arguments_.as_sent) {
       return MakeError(ErrorCode::kUsage,
@@ -153,7 +229,7 @@ class Conversations {
   }
 
   Status Fork() {
-    DOSSIER_ASSIGN_OR_RETURN(const std::string id, store_.Resolve(arguments_.ids.front()));
+    DOSSIER_ASSIGN_OR_RETURN(const std::string id, store_.Resolve(arguments_.id));
     DOSSIER_ASSIGN_OR_RETURN(const std::string made,
                              store_.Fork(id, arguments_.turn, arguments_.as, cancel_));
     if (arguments_.json) {
@@ -177,6 +253,65 @@ class Conversations {
     out_ << text;
     return {};
   }
+
+  Status Delete() {
+    DOSSIER_ASSIGN_OR_RETURN(const auto ids, IdsToDelete());
+    if (ids.empty()) {
+      if (arguments_.json) PrintDeleted(ids);
+      return {};
+    }
+    const std::string question = fmt::format("delete {}?", Join(ids, ", "));
+    DOSSIER_ASSIGN_OR_RETURN(const bool agreed, Confirm(global_, question, "-y", err_));
+    if (!agreed) return {};
+    DOSSIER_RETURN_IF_ERROR(Forget(ids));
+    for (const std::string& id : ids) {
+      DOSSIER_RETURN_IF_ERROR(store_.Delete(id, cancel_));
+      if (!arguments_.json) out_ << "deleted " << id << "\n";
+    }
+    if (arguments_.json) PrintDeleted(ids);
+    // So that nothing of the texts stays in the index until the next list or search.
+    DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const Index index, OpenIndex());
+    return {};
+  }
+
+  Status Compact() {
+    DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, Load(arguments_.id));
+    if (arguments_.undo) {
+      DOSSIER_RETURN_IF_ERROR(store_.Update(loaded.id, chat::UndoCompaction, cancel_));
+      return Say(loaded.id, "the last compaction is undone", /*figures=*/std::nullopt);
+    }
+    const chat::ModelChoice choice =
+        chat::ChooseModel(loaded.stored.model, arguments_.model.model, config_.model.value_or(""),
+                          chat::TurnOptions::Compat::kNo);
+    DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, OpenModelNamed(choice.model));
+    // A model that is named here writes the summary, whatever the configuration says.
+    const bool named = !arguments_.model.model.empty() || config_.compaction.model.empty();
+    DOSSIER_ASSIGN_OR_RETURN(
+        const driver::BoundModel writer,
+        named ? Result<driver::BoundModel>(model) : OpenModelNamed(config_.compaction.model));
+    using Action = chat::CompactParts::Action;
+    DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, AssetFoldersFor("", global_, err_));
+    DOSSIER_ASSIGN_OR_RETURN(
+        const chat::CompactedNow done,
+        chat::CompactNow({.store = store_,
+                          .model = model,
+                          .writer = writer,
+                          .limits = LimitsOf(config_.compaction),
+                          .folders = std::move(folders),
+                          .action = arguments_.dry_run ? Action::kPlan : Action::kSave},
+                         loaded.id, cancel_));
+    return Say(loaded.id, done.line, done.figures);
+  }
+
+ private:
+  Result<Loaded> Load(const std::string& name) {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string id, store_.Resolve(name));
+    DOSSIER_ASSIGN_OR_RETURN(Loaded loaded, store_.Load(id));
+    for (const std::string& warning : loaded.stored.warnings) PrintWarning(err_, warning);
+    return loaded;
+  }
+
+  Result<Index> OpenIndex() { return Index::Open(store_.folder(), config_.user.cache); }
 
   // The ids that --older-than names.
   Result<std::vector<std::string>> OldIds() {
@@ -212,26 +347,6 @@ class Conversations {
     return ids;
   }
 
-  Status Delete() {
-    DOSSIER_ASSIGN_OR_RETURN(const auto ids, IdsToDelete());
-    if (ids.empty()) {
-      if (arguments_.json) PrintDeleted(ids);
-      return {};
-    }
-    const std::string question = fmt::format("delete {}?", Join(ids, ", "));
-    DOSSIER_ASSIGN_OR_RETURN(const bool agreed, Confirm(global_, question, "-y", err_));
-    if (!agreed) return {};
-    DOSSIER_RETURN_IF_ERROR(Forget(ids));
-    for (const std::string& id : ids) {
-      DOSSIER_RETURN_IF_ERROR(store_.Delete(id, cancel_));
-      if (!arguments_.json) out_ << "deleted " << id << "\n";
-    }
-    if (arguments_.json) PrintDeleted(ids);
-    // So that nothing of the texts stays in the index until the next list or search.
-    DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const Index index, OpenIndex());
-    return {};
-  }
-
   void PrintDeleted(std::span<const std::string> ids) {
     out_ << ToJson(JsonObject{{"schema", "dossier.conversation-delete/1"},
                               {"deleted", JsonArray(ids.begin(), ids.end())}})
@@ -249,35 +364,6 @@ class Conversations {
                                .journal = journal.get(),
                                .content_folder = config_.user.data + "/content"},
                               ids);
-  }
-
-  Status Compact() {
-    DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, Load(arguments_.ids.front()));
-    if (arguments_.undo) {
-      DOSSIER_RETURN_IF_ERROR(store_.Update(loaded.id, chat::UndoCompaction, cancel_));
-      return Say(loaded.id, "the last compaction is undone", /*figures=*/std::nullopt);
-    }
-    const chat::ModelChoice choice =
-        chat::ChooseModel(loaded.stored.model, arguments_.model.model, config_.model.value_or(""),
-                          chat::TurnOptions::Compat::kNo);
-    DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, OpenModelNamed(choice.model));
-    // A model that is named here writes the summary, whatever the configuration says.
-    const bool named = !arguments_.model.model.empty() || config_.compaction.model.empty();
-    DOSSIER_ASSIGN_OR_RETURN(
-        const driver::BoundModel writer,
-        named ? Result<driver::BoundModel>(model) : OpenModelNamed(config_.compaction.model));
-    using Action = chat::CompactParts::Action;
-    DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, AssetFoldersFor("", global_, err_));
-    DOSSIER_ASSIGN_OR_RETURN(
-        const chat::CompactedNow done,
-        chat::CompactNow({.store = store_,
-                          .model = model,
-                          .writer = writer,
-                          .limits = LimitsOf(config_.compaction),
-                          .folders = std::move(folders),
-                          .action = arguments_.dry_run ? Action::kPlan : Action::kSave},
-                         loaded.id, cancel_));
-    return Say(loaded.id, done.line, done.figures);
   }
 
   Result<driver::BoundModel> OpenModelNamed(const std::string& name) const {
@@ -311,81 +397,98 @@ class Conversations {
   std::ostream& err_;
 };
 
-CLI::App& AddAction(CLI::App& group, const char* name, const char* help,
-                    ConversationsArguments* arguments) {
-  CLI::App& action = *group.add_subcommand(name, help);
-  action.add_flag("--json", arguments->json, "one object");
-  action.callback([arguments, name] { arguments->action = name; });
-  return action;
+template <Status (Conversations::*kAction)()>
+Status Run(const ConversationsArguments& given, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(config::Config config, LoadConfig(context.flags, {}, context.err));
+  return (Conversations(given, std::move(config), context).*kAction)();
 }
 
-void AddShow(CLI::App& group, ConversationsArguments* arguments) {
-  CLI::App& show = AddAction(group, "show", "one conversation", arguments);
-  show.add_option("id", arguments->ids, "id, or 4 and more of its first characters")
-      ->required()
-      ->expected(1);
-  show.add_option("--turn", arguments->turn, "only this turn")->check(CLI::PositiveNumber);
-  show.add_flag("--as-sent", arguments->as_sent, "as a request holds it: compacted");
-  show.add_flag("--context", arguments->context, "how its context was made");
-  show.add_flag("--usage", arguments->usage, "tokens of each turn");
-  show.add_flag("--compaction", arguments->compaction, "what stands for old turns in requests");
+void DeclareJson(Flags& flags, ConversationsArguments& to) {
+  flags.Add("--json", &to.json, "one object");
 }
 
-void AddDelete(CLI::App& group, ConversationsArguments* arguments) {
-  CLI::App& remove = AddAction(group, "delete", "removes conversations", arguments);
-  remove.add_option("id", arguments->ids, "ids");
-  remove.add_option("--older-than", arguments->older_than, "not changed for so long: 30d");
+void DeclareList(Flags& flags, ConversationsArguments& to) {
+  DeclareJson(flags, to);
+  flags.Add("--limit", &to.limit, "how many").Positive();
+  flags.Add("--since", &to.since, "changed since then: 2026-11-21, or 30d ago");
 }
 
-void AddCompact(CLI::App& group, ConversationsArguments* arguments) {
-  CLI::App& compact =
-      AddAction(group, "compact", "a summary stands for old turns in requests", arguments);
-  compact.add_option("id", arguments->ids, "id")->required()->expected(1);
-  compact.add_flag("--dry-run", arguments->dry_run, "say what would be done");
-  compact.add_flag("--undo", arguments->undo, "take the last compaction back")
-      ->excludes("--dry-run");
-  AddModelFlags(compact, &arguments->model);
+void DeclareShow(Flags& flags, ConversationsArguments& to) {
+  DeclareJson(flags, to);
+  flags.Add("id", &to.id, "id, or 4 and more of its first characters").Required();
+  flags.Add("--turn", &to.turn, "only this turn").Positive();
+  flags.Add("--as-sent", &to.as_sent, "as a request holds it: compacted");
+  flags.Add("--context", &to.context, "how its context was made");
+  flags.Add("--usage", &to.usage, "tokens of each turn");
+  flags.Add("--compaction", &to.compaction, "what stands for old turns in requests");
+}
+
+void DeclareSearch(Flags& flags, ConversationsArguments& to) {
+  DeclareJson(flags, to);
+  flags.Add("query", &to.query, "words").Required();
+  flags.Add("--role", &to.role, "only messages of this role");
+  flags.Add("--fts", &to.fts, "the query is written in FTS5's syntax");
+  flags.Add("--limit", &to.limit, "how many (50)").Positive();
+}
+
+void DeclareFork(Flags& flags, ConversationsArguments& to) {
+  DeclareJson(flags, to);
+  flags.Add("id", &to.id, "id").Required();
+  flags.Add("--at", &to.turn, "the last turn to copy").Positive();
+  flags.Add("--as", &to.as, "id of the copy");
+}
+
+void DeclareExport(Flags& flags, ConversationsArguments& to) {
+  DeclareJson(flags, to);
+  flags.Add("id", &to.ids, "ids").Required();
+  flags
+      .Add("--format", &to.format,
+           "md (default), json (the file as it is), jsonl; --json: one object for all")
+      .OneOf({"md", "json", "jsonl"});
+  flags.Add("--as-sent", &to.as_sent, "as a request holds it: compacted");
+  flags.Add("-o,--out", &to.out_file, "write to this file").Kind(kPath);
+}
+
+void DeclareDelete(Flags& flags, ConversationsArguments& to) {
+  DeclareJson(flags, to);
+  flags.Add("id", &to.ids, "ids");
+  flags.Add("--older-than", &to.older_than, "not changed for so long: 30d");
+}
+
+void DeclareCompact(Flags& flags, ConversationsArguments& to) {
+  DeclareJson(flags, to);
+  flags.Add("id", &to.id, "id").Required();
+  flags.Add("--dry-run", &to.dry_run, "say what would be done");
+  flags.Add("--undo", &to.undo, "take the last compaction back").Excludes("--dry-run");
+  AddModelFlags(flags, &to.model);
 }
 
 }  // namespace
 
-void AddConversationsCommand(CLI::App& group, ConversationsArguments* arguments) {
-  group.require_subcommand(1);
-  CLI::App& list = AddAction(group, "list", "the newest first", arguments);
-  list.add_option("--limit", arguments->limit, "how many")->check(CLI::PositiveNumber);
-  list.add_option("--since", arguments->since, "changed since then: 2026-11-21, or 30d ago");
-  AddShow(group, arguments);
-  CLI::App& search = AddAction(group, "search", "messages with all these words", arguments);
-  search.add_option("query", arguments->query, "words")->required();
-  search.add_option("--role", arguments->role, "only messages of this role");
-  search.add_flag("--fts", arguments->fts, "the query is written in FTS5's syntax");
-  search.add_option("--limit", arguments->limit, "how many (50)")->check(CLI::PositiveNumber);
-  CLI::App& fork = AddAction(group, "fork", "a copy that goes its own way", arguments);
-  fork.add_option("id", arguments->ids, "id")->required()->expected(1);
-  fork.add_option("--at", arguments->turn, "the last turn to copy")->check(CLI::PositiveNumber);
-  fork.add_option("--as", arguments->as, "id of the copy");
-  CLI::App& to_file = AddAction(group, "export", "conversations as text", arguments);
-  to_file.add_option("id", arguments->ids, "ids")->required();
-  to_file
-      .add_option("--format", arguments->format,
-                  "md (default), json (the file as it is), jsonl; --json: one object for all")
-      ->check(CLI::IsMember({"md", "json", "jsonl"}));
-  to_file.add_flag("--as-sent", arguments->as_sent, "as a request holds it: compacted");
-  to_file.add_option("-o,--out", arguments->out_file, "write to this file");
-  AddDelete(group, arguments);
-  AddCompact(group, arguments);
-}
-
-int RunConversations(const ConversationsArguments& arguments, const GlobalFlags& global,
-                     const CancelToken& cancel, std::ostream& out, std::ostream& err) {
-  const auto run = [&]() -> Status {
-    DOSSIER_ASSIGN_OR_RETURN(config::Config config, LoadConfig(global, {}, err));
-    return Conversations(arguments, global, std::move(config), cancel, out, err).Run();
-  };
-  const Status done = run();
-  if (!done) return Fail(done.error(), FormOf(arguments.json), out, err);
-  out << std::flush;
-  return out.good() ? 0 : kExitClosedStdout;
+Command ConversationsCommand() {
+  return {.name = "conversations",
+          .summary = "stored conversations",
+          .commands = {{.name = "list",
+                        .summary = "the newest first",
+                        .binding = Bind(DeclareList, Run<&Conversations::List>)},
+                       {.name = "show",
+                        .summary = "one conversation",
+                        .binding = Bind(DeclareShow, Run<&Conversations::Show>)},
+                       {.name = "search",
+                        .summary = "messages with all these words",
+                        .binding = Bind(DeclareSearch, Run<&Conversations::Search>)},
+                       {.name = "fork",
+                        .summary = "a copy that goes its own way",
+                        .binding = Bind(DeclareFork, Run<&Conversations::Fork>)},
+                       {.name = "export",
+                        .summary = "conversations as text",
+                        .binding = Bind(DeclareExport, Run<&Conversations::Export>)},
+                       {.name = "delete",
+                        .summary = "removes conversations",
+                        .binding = Bind(DeclareDelete, Run<&Conversations::Delete>)},
+                       {.name = "compact",
+                        .summary = "a summary stands for old turns in requests",
+                        .binding = Bind(DeclareCompact, Run<&Conversations::Compact>)}}};
 }
 
 }  // namespace dossier::cli

@@ -3,7 +3,7 @@
 #include "base/text/text.h"
 #include "cli/memory/memory_call.h"
 #include "cli/memory/memory_view.h"
-#include "cli/tree/exit_codes.h"
+#include "cli/wiring/value_kinds.h"
 
 namespace dossier::cli {
 namespace {
@@ -11,8 +11,8 @@ namespace {
 using memory::Seq;
 using memory::Store;
 
-void AddBranches(CLI::App& command, MemoryArguments* arguments) {
-  AddStoreFlags(command, StoreFlags::kNone, arguments);
+void DeclareBranches(Flags& flags, MemoryArguments& to) {
+  AddStoreFlags(flags, StoreFlags::kNone, &to);
 }
 
 Result<int> RunBranches(const MemoryCall& call) {
@@ -26,19 +26,15 @@ Result<int> RunBranches(const MemoryCall& call) {
   return 0;
 }
 
-void AddFork(CLI::App& command, MemoryArguments* arguments) {
-  command.add_option("name", arguments->name, "of the new branch: A-Z a-z 0-9 _ . : -")->required();
-  CLI::Option* from = command.add_option("--from", arguments->parent, "its parent (root)")
-                          ->type_name("MEMORY_BRANCH");
-  command
-      .add_option("--chain", arguments->chain,
-                  "its ancestors below root, A,B: those that are missing are made")
-      ->type_name("LIST")
-      ->excludes(from);
-  command.add_option("--at", arguments->at, "what the parent knew after this write (its newest)")
-      ->check(CLI::NonNegativeNumber);
-  command.add_option("--node", arguments->node, "id of the node of a search tree it stands for");
-  AddStoreFlags(command, StoreFlags::kNone, arguments);
+void DeclareFork(Flags& flags, MemoryArguments& to) {
+  flags.Add("name", &to.name, "of the new branch: A-Z a-z 0-9 _ . : -").Required();
+  flags.Add("--from", &to.parent, "its parent (root)").Kind(kMemoryBranch);
+  flags.Add("--chain", &to.chain, "its ancestors below root, A,B: those that are missing are made")
+      .Kind(kList)
+      .Excludes("--from");
+  flags.Add("--at", &to.at, "what the parent knew after this write (its newest)").NotNegative();
+  flags.Add("--node", &to.node, "id of the node of a search tree it stands for");
+  AddStoreFlags(flags, StoreFlags::kNone, &to);
 }
 
 Result<memory::Branch> Fork(const MemoryArguments& arguments, Store& store) {
@@ -72,14 +68,11 @@ Result<int> RunFork(const MemoryCall& call) {
   return 0;
 }
 
-void AddHistory(CLI::App& command, MemoryArguments* arguments) {
-  CLI::Option* key = command.add_option("--key", arguments->key, "only writes of this core fact")
-                         ->type_name("MEMORY_KEY");
-  command.add_option("--id", arguments->id, "only writes of this record")->excludes(key);
-  command.add_option("--limit", arguments->limit, "how many")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  AddStoreFlags(command, StoreFlags::kBranch, arguments);
+void DeclareHistory(Flags& flags, MemoryArguments& to) {
+  flags.Add("--key", &to.key, "only writes of this core fact").Kind(kMemoryKey);
+  flags.Add("--id", &to.id, "only writes of this record").Excludes("--key");
+  flags.Add("--limit", &to.limit, "how many").Positive().ShowDefault();
+  AddStoreFlags(flags, StoreFlags::kBranch, &to);
 }
 
 Result<int> RunHistory(const MemoryCall& call) {
@@ -98,12 +91,10 @@ Result<int> RunHistory(const MemoryCall& call) {
   return 0;
 }
 
-void AddRevert(CLI::App& command, MemoryArguments* arguments) {
-  command.add_option("--to", arguments->to, "the state after this write (seq)")
-      ->required()
-      ->check(CLI::NonNegativeNumber);
-  command.add_option("--key", arguments->key, "only this core fact")->type_name("MEMORY_KEY");
-  AddStoreFlags(command, StoreFlags::kBranch, arguments);
+void DeclareRevert(Flags& flags, MemoryArguments& to) {
+  flags.Add("--to", &to.to, "the state after this write (seq)").Required().NotNegative();
+  flags.Add("--key", &to.key, "only this core fact").Kind(kMemoryKey);
+  AddStoreFlags(flags, StoreFlags::kBranch, &to);
 }
 
 Result<int> RunRevert(const MemoryCall& call) {
@@ -116,9 +107,9 @@ Result<int> RunRevert(const MemoryCall& call) {
   return 0;
 }
 
-void AddCheck(CLI::App& command, MemoryArguments* arguments) {
-  command.add_flag("--rebuild-index", arguments->rebuild_index, "make the index of searches anew");
-  AddStoreFlags(command, StoreFlags::kNone, arguments);
+void DeclareCheck(Flags& flags, MemoryArguments& to) {
+  flags.Add("--rebuild-index", &to.rebuild_index, "make the index of searches anew");
+  AddStoreFlags(flags, StoreFlags::kNone, &to);
 }
 
 Result<int> RunCheck(const MemoryCall& call) {
@@ -135,11 +126,11 @@ Result<int> RunCheck(const MemoryCall& call) {
   return findings.empty() ? 0 : kExitDifferences;
 }
 
-void AddPrune(CLI::App& command, MemoryArguments* arguments) {
-  command.add_option("--before", arguments->before, "rows of writes before this one (seq)")
-      ->required()
-      ->check(CLI::NonNegativeNumber);
-  AddStoreFlags(command, StoreFlags::kNone, arguments);
+void DeclarePrune(Flags& flags, MemoryArguments& to) {
+  flags.Add("--before", &to.before, "rows of writes before this one (seq)")
+      .Required()
+      .NotNegative();
+  AddStoreFlags(flags, StoreFlags::kNone, &to);
 }
 
 std::string CountsText(const memory::PruneCounts& counts) {
@@ -182,18 +173,37 @@ Result<int> RunPrune(const MemoryCall& call) {
   return 0;
 }
 
-constexpr MemoryCommand kCommands[] = {
-    {"branches", "the tree of branches", AddBranches, RunBranches},
-    {"fork", "a branch that sees what its parent knows now, and nothing later", AddFork, RunFork},
-    {"history", "what was written, newest first, with before and after", AddHistory, RunHistory},
-    {"revert", "back to what stood after a write; itself a write, so it can be undone", AddRevert,
-     RunRevert},
-    {"check", "looks for damage; repairs only the index", AddCheck, RunCheck},
-    {"prune", "removes rows for good that nothing can reach", AddPrune, RunPrune},
-};
-
 }  // namespace
 
-std::span<const MemoryCommand> MemoryBranchCommands() { return kCommands; }
+std::vector<Command> MemoryBranchCommands() {
+  return {
+      {.name = "branches",
+       .summary = "the tree of branches",
+       .binding = BindMemory(DeclareBranches, RunBranches)},
+      {.name = "fork",
+       .summary = "a branch that sees what its parent knows now, and nothing later",
+       .examples = "dossier memory fork n1 --from root\n"
+                   "    sees what root knows now, and nothing that is written there later",
+       .binding = BindMemory(DeclareFork, RunFork)},
+      {.name = "history",
+       .summary = "what was written, newest first, with before and after",
+       .examples = "dossier memory history --key compiler\n"
+                   "    what the fact was, and who changed it",
+       .binding = BindMemory(DeclareHistory, RunHistory)},
+      {.name = "revert",
+       .summary = "back to what stood after a write; itself a write, so it can be undone",
+       .examples = "dossier memory revert --to 12\n"
+                   "    back to what stood after write 12; `revert` again undoes it",
+       .binding = BindMemory(DeclareRevert, RunRevert)},
+      {.name = "check",
+       .summary = "looks for damage; repairs only the index",
+       .binding = BindMemory(DeclareCheck, RunCheck)},
+      {.name = "prune",
+       .summary = "removes rows for good that nothing can reach",
+       .examples = "dossier memory prune --before 5000 -y\n"
+                   "    what was replaced before write 5000 and is seen by no branch",
+       .binding = BindMemory(DeclarePrune, RunPrune)},
+  };
+}
 
 }  // namespace dossier::cli

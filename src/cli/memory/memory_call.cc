@@ -14,10 +14,9 @@ namespace dossier::cli {
 using memory::OpenMode;
 using memory::Store;
 
-Result<MemoryCall> MemoryCall::Make(const MemoryArguments& arguments, const GlobalFlags& global,
-                                    const config::Config& config, const CancelToken& cancel,
-                                    std::ostream& out, std::ostream& err) {
-  MemoryCall call(arguments, global, config, cancel, out, err);
+Result<MemoryCall> MemoryCall::Make(const MemoryArguments& arguments, const config::Config& config,
+                                    const Context& context) {
+  MemoryCall call(arguments, config, context);
   DOSSIER_ASSIGN_OR_RETURN(call.settings_, app::ReadMemoryConfig(config));
   DOSSIER_ASSIGN_OR_RETURN(call.clock_, ClockOf(arguments.now));
   return call;
@@ -38,8 +37,8 @@ Result<std::unique_ptr<Store>> MemoryCall::Open(OpenMode mode) const {
   options.mode = mode;
   options.clock = clock_;
   DOSSIER_ASSIGN_OR_RETURN(auto store, Store::Open(std::move(options)));
-  if (!global_.quiet) {
-    for (const std::string& warning : store->warnings()) PrintWarning(err_, warning);
+  if (!context_.flags.quiet) {
+    for (const std::string& warning : store->warnings()) PrintWarning(context_.err, warning);
   }
   return store;
 }
@@ -54,30 +53,30 @@ Status MemoryCall::Write(Store& store, const Store::Work& work) const {
 }
 
 void MemoryCall::PrintJson(JsonObject members) const {
-  JsonObject object{{"schema", fmt::format("dossier.memory.{}/1", arguments_.action)}};
+  JsonObject object{{"schema", fmt::format("dossier.memory.{}/1", context_.command.name())}};
   for (auto& member : members) object[member.key()] = std::move(member.value());
-  out_ << ToJson(object) << "\n";
+  context_.out << ToJson(object) << "\n";
 }
 
 void MemoryCall::PrintSeq(memory::Seq seq) const {
   if (arguments_.json) {
     PrintJson({{"seq", seq}});
   } else {
-    out_ << seq << "\n";
+    context_.out << seq << "\n";
   }
 }
 
 void MemoryCall::Warn(const std::vector<memory::Notice>& notices) const {
   for (const memory::Notice& notice : notices) {
-    PrintWarning(err_, fmt::format("{}: {}", notice.name, notice.text));
+    PrintWarning(context_.err, fmt::format("{}: {}", notice.name, notice.text));
   }
 }
 
 void MemoryCall::WarnOfSecrets(std::int64_t redacted) const {
   if (redacted == 0) return;
-  PrintWarning(
-      err_, fmt::format("{} of the text {} like a secret and {} stored as ***", redacted,
-                        redacted == 1 ? "part looks" : "parts look", redacted == 1 ? "is" : "are"));
+  PrintWarning(context_.err, fmt::format("{} of the text {} like a secret and {} stored as ***",
+                                         redacted, redacted == 1 ? "part looks" : "parts look",
+                                         redacted == 1 ? "is" : "are"));
 }
 
 void MemoryCall::Log(std::string_view op, std::string_view memory_type, JsonObject details) const {
@@ -103,8 +102,8 @@ void MemoryCall::AppendWith(const std::function<Status(const memory::CallLog& lo
   const Status logged =
       append(CallLogOf(settings_, path, clock_),
              {.branch = arguments_.branch, .node = arguments_.node, .phase = arguments_.phase});
-  if (!logged && !global_.quiet) {
-    PrintWarning(err_, fmt::format("not logged: {}", logged.error().message));
+  if (!logged && !context_.flags.quiet) {
+    PrintWarning(context_.err, fmt::format("not logged: {}", logged.error().message));
   }
 }
 
@@ -113,7 +112,7 @@ Result<std::string> MemoryCall::ReadInput(const std::string& name) const {
   StdinStream in;
   std::string text;
   while (true) {
-    DOSSIER_ASSIGN_OR_RETURN(const auto ready, in.Wait(std::nullopt, cancel_));
+    DOSSIER_ASSIGN_OR_RETURN(const auto ready, in.Wait(std::nullopt, context_.cancel));
     if (ready == InputStream::Ready::kClosed) return text;
     DOSSIER_ASSIGN_OR_RETURN(const std::string part, in.Read());
     if (part.empty()) return text;

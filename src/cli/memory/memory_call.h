@@ -13,17 +13,19 @@
 #ifndef DOSSIER_CLI_MEMORY_MEMORY_CALL_H_
 #define DOSSIER_CLI_MEMORY_MEMORY_CALL_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <ostream>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "app/memory_config.h"
-#include "cli/memory/memory_command.h"
+#include "cli/tree/command.h"
+#include "cli/wiring/global_flags.h"
+#include "cli/wiring/model_flags.h"
 #include "memory/blocks/apply.h"
 #include "memory/consolidate/notice.h"
 #include "memory/store/store.h"
@@ -31,23 +33,59 @@
 
 namespace dossier::cli {
 
+struct MemoryArguments {
+  // Of all.
+  std::string store;  // --store
+  std::string branch = "root";
+  std::string now;  // --now
+  bool json = false;
+  std::optional<std::int64_t> at;  // of those that read, and of fork
+  // Core.
+  std::optional<std::string> key;
+  std::string value, importance, ttl;
+  bool pin = false;
+  // Records: add, load, search.
+  std::string text, tier, kind, ref, time;
+  std::optional<std::string> thread;
+  std::vector<std::string> tags;
+  std::optional<std::int64_t> supersedes;
+  // search and show.
+  std::optional<std::string> query;
+  int k = 10;
+  std::string since, until, queries_file, hint;
+  bool explain = false, no_limit = false, report = false;
+  std::optional<std::int64_t> budget, tokens;
+  // apply, load, export, import, view.
+  std::string file, payload_file, out_file, node, phase;
+  std::string format = "jsonl";
+  bool all = false;
+  // fork, history, revert, prune.
+  std::string name, chain;
+  std::optional<std::string> parent;
+  std::optional<std::int64_t> id;
+  std::int64_t limit = 50, to = 0, before = 0;
+  // check, consolidate, help-text.
+  bool rebuild_index = false, short_form = false;
+  std::string level;
+  ModelFlags model;
+};
+
 class MemoryCall {
  public:
   // Errors: kConfig (what section `memory` says), kUsage (--now).
-  static Result<MemoryCall> Make(const MemoryArguments& arguments, const GlobalFlags& global,
-                                 const config::Config& config, const CancelToken& cancel,
-                                 std::ostream& out, std::ostream& err);
+  static Result<MemoryCall> Make(const MemoryArguments& arguments, const config::Config& config,
+                                 const Context& context);
 
   const MemoryArguments& arguments() const { return arguments_; }
-  const GlobalFlags& global() const { return global_; }
+  const GlobalFlags& global() const { return context_.flags; }
   const config::Config& config() const { return config_; }
-  const CancelToken& cancel() const { return cancel_; }
+  const CancelToken& cancel() const { return context_.cancel; }
   const app::MemoryConfig& settings() const { return settings_; }
   const memory::StoreLimits& limits() const { return settings_.limits; }
   std::shared_ptr<const Clock> clock() const { return clock_; }
   memory::Micros now() const;
-  std::ostream& out() const { return out_; }
-  std::ostream& err() const { return err_; }
+  std::ostream& out() const { return context_.out; }
+  std::ostream& err() const { return context_.err; }
 
   // Warnings of the store go to stderr.
   Result<std::unique_ptr<memory::Store>> Open(
@@ -74,45 +112,32 @@ class MemoryCall {
   Result<std::string> ReadText(const std::string& text) const;
 
  private:
-  MemoryCall(const MemoryArguments& arguments, const GlobalFlags& global,
-             const config::Config& config, const CancelToken& cancel, std::ostream& out,
-             std::ostream& err)
-      : arguments_(arguments),
-        global_(global),
-        config_(config),
-        cancel_(cancel),
-        out_(out),
-        err_(err) {}
+  MemoryCall(const MemoryArguments& arguments, const config::Config& config, const Context& context)
+      : arguments_(arguments), config_(config), context_(context) {}
 
   // What `append` adds to the log, unless there is none.
   void AppendWith(const std::function<Status(const memory::CallLog& log, memory::LoggedCall call)>&
                       append) const;
 
   const MemoryArguments& arguments_;
-  const GlobalFlags& global_;
   const config::Config& config_;
-  const CancelToken& cancel_;
-  std::ostream& out_;
-  std::ostream& err_;
+  const Context& context_;
   app::MemoryConfig settings_;
   std::shared_ptr<const Clock> clock_;
 };
 
-// One command: a row of the tree.
-struct MemoryCommand {
-  const char* name;
-  const char* about;
-  void (*add_flags)(CLI::App& command, MemoryArguments* arguments);
-  Result<int> (*run)(const MemoryCall& call);
-};
+// A command below `memory`: `run` gets the call that its flags and the configuration make.
+Binding BindMemory(void (*declare)(Flags& flags, MemoryArguments& to),
+                   Result<int> (*run)(const MemoryCall& call));
 enum class StoreFlags : std::uint8_t { kBranch, kView, kNone };  // kView: --branch and --at
-void AddStoreFlags(CLI::App& command, StoreFlags flags, MemoryArguments* arguments);
+void AddStoreFlags(Flags& flags, StoreFlags which, MemoryArguments* to);
 
-std::span<const MemoryCommand> MemoryEntryCommands();
-std::span<const MemoryCommand> MemorySearchCommands();
-std::span<const MemoryCommand> MemoryBranchCommands();
-std::span<const MemoryCommand> MemoryTransferCommands();
-std::span<const MemoryCommand> MemoryPromptCommands();
+// In the order of the help.
+std::vector<Command> MemoryEntryCommands();
+std::vector<Command> MemorySearchCommands();
+std::vector<Command> MemoryPromptCommands();
+std::vector<Command> MemoryBranchCommands();
+std::vector<Command> MemoryTransferCommands();
 
 }  // namespace dossier::cli
 

@@ -1,28 +1,14 @@
-#include "cli/memory/memory_command.h"
+// memory: what was learned, kept for the next prompt. What each command below it does is in
+// memory_entry_commands, memory_search_command, memory_prompt_commands, memory_branch_commands and
+// memory_transfer_commands.
 
+#include "cli/commands.h"
 #include "cli/memory/memory_call.h"
-#include "cli/tree/exit_codes.h"
-#include "cli/tree/failure.h"
+#include "cli/tree/command.h"
+#include "cli/wiring/value_kinds.h"
 
 namespace dossier::cli {
 namespace {
-
-// In the order of the help.
-std::vector<const MemoryCommand*> AllCommands() {
-  std::vector<const MemoryCommand*> commands;
-  for (const auto& family : {MemoryEntryCommands(), MemorySearchCommands(), MemoryPromptCommands(),
-                             MemoryBranchCommands(), MemoryTransferCommands()}) {
-    for (const MemoryCommand& command : family) commands.push_back(&command);
-  }
-  return commands;
-}
-
-Result<int> RunCommand(const MemoryCall& call) {
-  for (const MemoryCommand* command : AllCommands()) {
-    if (call.arguments().action == command->name) return command->run(call);
-  }
-  return MakeError(ErrorCode::kInternal, "memory {} is no command", call.arguments().action);
-}
 
 // What stands for an error of the store: a full disk is no damage of the store, and a store of
 // another version is no matter of configuration.
@@ -34,48 +20,54 @@ Error AsMemoryError(Error error) {
 
 }  // namespace
 
-void AddStoreFlags(CLI::App& command, StoreFlags flags, MemoryArguments* arguments) {
-  const std::string group = "Store";
-  if (flags != StoreFlags::kNone) {
-    command.add_option("--branch", arguments->branch, "line of memory")
-        ->type_name("MEMORY_BRANCH")
-        ->capture_default_str();
-  }
-  if (flags == StoreFlags::kView) {
-    command.add_option("--at", arguments->at, "the state after this write (seq)")
-        ->check(CLI::NonNegativeNumber);
-  }
-  command.add_flag("--json", arguments->json, "one object");
-  command
-      .add_option("--store", arguments->store,
-                  "the store ($DOSSIER_MEMORY, the project's, or the one in your data folder)")
-      ->type_name("PATH")
-      ->group(group);
-  command.add_option("--now", arguments->now, "the time to go by: 2026-11-21T23:36:43Z")
-      ->type_name("TIME")
-      ->group(group);
+Binding BindMemory(void (*declare)(Flags& flags, MemoryArguments& to),
+                   Result<int> (*run)(const MemoryCall& call)) {
+  return [declare, run](Flags& flags) -> Runner {
+    const auto given = std::make_shared<MemoryArguments>();
+    declare(flags, *given);
+    return [given, run](Context& context) -> Result<int> {
+      DOSSIER_ASSIGN_OR_RETURN(const config::Config config,
+                               LoadConfig(context.flags, {}, context.err));
+      DOSSIER_ASSIGN_OR_RETURN(const MemoryCall call, MemoryCall::Make(*given, config, context));
+      Result<int> code = run(call);
+      if (!code) return tl::unexpected(AsMemoryError(std::move(code).error()));
+      return code;
+    };
+  };
 }
 
-void AddMemoryCommand(CLI::App& group, MemoryArguments* arguments) {
-  group.require_subcommand(1);
-  for (const MemoryCommand* row : AllCommands()) {
-    CLI::App& command = *group.add_subcommand(row->name, row->about);
-    row->add_flags(command, arguments);
-    command.callback([arguments, row] { arguments->action = row->name; });
+void AddStoreFlags(Flags& flags, StoreFlags which, MemoryArguments* to) {
+  if (which != StoreFlags::kNone) {
+    flags.Add("--branch", &to->branch, "line of memory").Kind(kMemoryBranch).ShowDefault();
   }
+  if (which == StoreFlags::kView) {
+    flags.Add("--at", &to->at, "the state after this write (seq)").NotNegative();
+  }
+  flags.Add("--json", &to->json, "one object");
+  Flags store = flags.In("Store");
+  store
+      .Add("--store", &to->store,
+           "the store ($DOSSIER_MEMORY, the project's, or the one in your data folder)")
+      .Kind(kPath);
+  store.Add("--now", &to->now, "the time to go by: 2026-11-21T23:36:43Z").Kind(kTime);
 }
 
-int RunMemory(const MemoryArguments& arguments, const GlobalFlags& global,
-              const CancelToken& cancel, std::ostream& out, std::ostream& err) {
-  const FailureForm form = FormOf(arguments.json);
-  const auto config = LoadConfig(global, {}, err);
-  if (!config) return Fail(config.error(), form, out, err);
-  const auto call = MemoryCall::Make(arguments, global, *config, cancel, out, err);
-  if (!call) return Fail(call.error(), form, out, err);
-  const Result<int> code = RunCommand(*call);
-  out << std::flush;
-  if (!code) return Fail(AsMemoryError(code.error()), form, out, err);
-  return out.good() ? *code : kExitClosedStdout;
+Command MemoryCommand() {
+  Command memory{
+      .name = "memory",
+      .summary = "what was learned, kept for the next prompt: facts, events, ranked search",
+      .examples =
+          "dossier memory init\n"
+          "    makes the store\n"
+          "dossier memory set compiler \"icpx, in /opt/intel\" --importance 5\n"
+          "    a fact that every prompt shows\n"
+          "dossier memory search \"why did the linker fail\"\n"
+          "    what was kept about it, best first"};
+  for (const auto family : {MemoryEntryCommands, MemorySearchCommands, MemoryPromptCommands,
+                            MemoryBranchCommands, MemoryTransferCommands}) {
+    for (Command& command : family()) memory.commands.push_back(std::move(command));
+  }
+  return memory;
 }
 
 }  // namespace dossier::cli

@@ -8,6 +8,7 @@
 #include "cli/memory/memory_view.h"
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/memory_setup.h"
+#include "cli/wiring/value_kinds.h"
 #include "memory/blocks/block.h"
 
 namespace dossier::cli {
@@ -17,8 +18,8 @@ using memory::BranchTransaction;
 using memory::Notice;
 using memory::View;
 
-void AddInit(CLI::App& command, MemoryArguments* arguments) {
-  AddStoreFlags(command, StoreFlags::kNone, arguments);
+void DeclareInit(Flags& flags, MemoryArguments& to) {
+  AddStoreFlags(flags, StoreFlags::kNone, &to);
 }
 
 Result<int> RunInit(const MemoryCall& call) {
@@ -31,11 +32,9 @@ Result<int> RunInit(const MemoryCall& call) {
   return 0;
 }
 
-void AddGet(CLI::App& command, MemoryArguments* arguments) {
-  command.add_option("key", arguments->key, "name of a core fact")
-      ->required()
-      ->type_name("MEMORY_KEY");
-  AddStoreFlags(command, StoreFlags::kView, arguments);
+void DeclareGet(Flags& flags, MemoryArguments& to) {
+  flags.Add("key", &to.key, "name of a core fact").Required().Kind(kMemoryKey);
+  AddStoreFlags(flags, StoreFlags::kView, &to);
 }
 
 Error NoKey(const View& view, const std::string& key) {
@@ -62,17 +61,13 @@ Result<int> RunGet(const MemoryCall& call) {
   return 0;
 }
 
-void AddSet(CLI::App& command, MemoryArguments* arguments) {
-  command.add_option("key", arguments->key, "name of a core fact")
-      ->required()
-      ->type_name("MEMORY_KEY");
-  command.add_option("value", arguments->value, "its text, - for stdin")->required();
-  command.add_option("--importance", arguments->importance,
-                     "1 to 5: the least important makes room first (3)");
-  command.add_option("--ttl", arguments->ttl, "how long it holds: 30s 10m 2h 7d 4w, or a time")
-      ->type_name("TIME");
-  command.add_flag("--pin", arguments->pin, "never make room with it");
-  AddStoreFlags(command, StoreFlags::kBranch, arguments);
+void DeclareSet(Flags& flags, MemoryArguments& to) {
+  flags.Add("key", &to.key, "name of a core fact").Required().Kind(kMemoryKey);
+  flags.Add("value", &to.value, "its text, - for stdin").Required();
+  flags.Add("--importance", &to.importance, "1 to 5: the least important makes room first (3)");
+  flags.Add("--ttl", &to.ttl, "how long it holds: 30s 10m 2h 7d 4w, or a time").Kind(kTime);
+  flags.Add("--pin", &to.pin, "never make room with it");
+  AddStoreFlags(flags, StoreFlags::kBranch, &to);
 }
 
 // What cannot be read is left out, as in a block of a model.
@@ -142,11 +137,9 @@ Result<int> RunSet(const MemoryCall& call) {
   return 0;
 }
 
-void AddDel(CLI::App& command, MemoryArguments* arguments) {
-  command.add_option("key", arguments->key, "name of a core fact")
-      ->required()
-      ->type_name("MEMORY_KEY");
-  AddStoreFlags(command, StoreFlags::kBranch, arguments);
+void DeclareDel(Flags& flags, MemoryArguments& to) {
+  flags.Add("key", &to.key, "name of a core fact").Required().Kind(kMemoryKey);
+  AddStoreFlags(flags, StoreFlags::kBranch, &to);
 }
 
 Result<int> RunDel(const MemoryCall& call) {
@@ -162,18 +155,17 @@ Result<int> RunDel(const MemoryCall& call) {
   return 0;
 }
 
-void AddAdd(CLI::App& command, MemoryArguments* arguments) {
-  command.add_option("text", arguments->text, "what to keep, - for stdin")->required();
-  command.add_option("--tier", arguments->tier, "an event, or a text found by search (recall)")
-      ->check(CLI::IsMember({"recall", "archival"}));
-  command.add_option("--kind", arguments->kind, "of an event (llm_insight)");
-  command.add_option("--tag", arguments->tags, "may be repeated")->allow_extra_args(false);
-  command.add_option("--thread", arguments->thread, "records of one thread are neighbours");
-  command.add_option("--ref", arguments->ref, "your own name for it");
-  command.add_option("--time", arguments->time, "when it happened (now)")->type_name("TIME");
-  command.add_option("--supersedes", arguments->supersedes, "id of the record it replaces")
-      ->check(CLI::PositiveNumber);
-  AddStoreFlags(command, StoreFlags::kBranch, arguments);
+void DeclareAdd(Flags& flags, MemoryArguments& to) {
+  flags.Add("text", &to.text, "what to keep, - for stdin").Required();
+  flags.Add("--tier", &to.tier, "an event, or a text found by search (recall)")
+      .OneOf({"recall", "archival"});
+  flags.Add("--kind", &to.kind, "of an event (llm_insight)");
+  flags.Add("--tag", &to.tags, "may be repeated");
+  flags.Add("--thread", &to.thread, "records of one thread are neighbours");
+  flags.Add("--ref", &to.ref, "your own name for it");
+  flags.Add("--time", &to.time, "when it happened (now)").Kind(kTime);
+  flags.Add("--supersedes", &to.supersedes, "id of the record it replaces").Positive();
+  AddStoreFlags(flags, StoreFlags::kBranch, &to);
 }
 
 Result<memory::Record> RecordOf(const MemoryCall& call) {
@@ -213,16 +205,37 @@ Result<int> RunAdd(const MemoryCall& call) {
   return 0;
 }
 
-constexpr MemoryCommand kCommands[] = {
-    {"init", "makes the store; one that is there stays as it is", AddInit, RunInit},
-    {"get", "the value of a core fact", AddGet, RunGet},
-    {"set", "keeps a core fact: a short text that every prompt shows", AddSet, RunSet},
-    {"del", "forgets a core fact, here and in later forks", AddDel, RunDel},
-    {"add", "keeps an event, or a text that is found by search", AddAdd, RunAdd},
-};
-
 }  // namespace
 
-std::span<const MemoryCommand> MemoryEntryCommands() { return kCommands; }
+std::vector<Command> MemoryEntryCommands() {
+  return {
+      {.name = "init",
+       .summary = "makes the store; one that is there stays as it is",
+       .binding = BindMemory(DeclareInit, RunInit)},
+      {.name = "get",
+       .summary = "the value of a core fact",
+       .examples = "dossier memory get compiler --at 12\n"
+                   "    what it was after write 12",
+       .binding = BindMemory(DeclareGet, RunGet)},
+      {.name = "set",
+       .summary = "keeps a core fact: a short text that every prompt shows",
+       .examples = "dossier memory set queue short --ttl 2h\n"
+                   "    a fact that holds for two hours\n"
+                   "make -n | dossier memory set build -\n"
+                   "    from stdin",
+       .binding = BindMemory(DeclareSet, RunSet)},
+      {.name = "del",
+       .summary = "forgets a core fact, here and in later forks",
+       .binding = BindMemory(DeclareDel, RunDel)},
+      {.name = "add",
+       .summary = "keeps an event, or a text that is found by search",
+       .examples =
+           "dossier memory add \"The linker needs -lfftw3 after -lm\" --tier archival --tag build\n"
+           "    a text that is found by search\n"
+           "dossier memory add \"Run 12 converged\" --kind result --ref run-12\n"
+           "    an event",
+       .binding = BindMemory(DeclareAdd, RunAdd)},
+  };
+}
 
 }  // namespace dossier::cli

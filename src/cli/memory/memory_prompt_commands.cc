@@ -12,6 +12,7 @@
 #include "cli/memory/memory_view.h"
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/memory_model.h"
+#include "cli/wiring/shared_flags.h"
 #include "memory/blocks/apply.h"
 #include "memory/blocks/reply.h"
 #include "memory/consolidate/consolidate.h"
@@ -27,21 +28,15 @@ namespace {
 
 using memory::PressureLevel;
 
-void AddShow(CLI::App& command, MemoryArguments* arguments) {
-  command.add_option("--query", arguments->query,
-                     "what the prompt is about; without it no archival records");
-  command.add_option("--hint", arguments->hint, "a label for the report");
-  CLI::Option* budget =
-      command.add_option("--budget", arguments->budget, "characters at most (memory_budget_chars)")
-          ->check(CLI::NonNegativeNumber);
-  CLI::Option* tokens = command.add_option("--tokens", arguments->tokens, "tokens at most (o200k)")
-                            ->check(CLI::NonNegativeNumber);
-  command.add_flag("--no-limit", arguments->no_limit, "all of it")
-      ->excludes(budget)
-      ->excludes(tokens);
-  command.add_flag("--report", arguments->report,
-                   "what is shown and what was left out, on stderr or in the JSON");
-  AddStoreFlags(command, StoreFlags::kView, arguments);
+void DeclareShow(Flags& flags, MemoryArguments& to) {
+  flags.Add("--query", &to.query, "what the prompt is about; without it no archival records");
+  flags.Add("--hint", &to.hint, "a label for the report");
+  flags.Add("--budget", &to.budget, "characters at most (memory_budget_chars)").NotNegative();
+  flags.Add("--tokens", &to.tokens, "tokens at most (o200k)").NotNegative();
+  flags.Add("--no-limit", &to.no_limit, "all of it").Excludes("--budget").Excludes("--tokens");
+  flags.Add("--report", &to.report,
+            "what is shown and what was left out, on stderr or in the JSON");
+  AddStoreFlags(flags, StoreFlags::kView, &to);
 }
 
 Result<memory::RenderBudget> BudgetOf(const MemoryCall& call) {
@@ -82,8 +77,8 @@ Result<int> RunShow(const MemoryCall& call) {
   return 0;
 }
 
-void AddPressure(CLI::App& command, MemoryArguments* arguments) {
-  AddStoreFlags(command, StoreFlags::kView, arguments);
+void DeclarePressure(Flags& flags, MemoryArguments& to) {
+  AddStoreFlags(flags, StoreFlags::kView, &to);
 }
 
 std::string PressureText(const memory::Pressure& pressure) {
@@ -112,12 +107,11 @@ Result<int> RunPressure(const MemoryCall& call) {
   return 0;
 }
 
-void AddConsolidate(CLI::App& command, MemoryArguments* arguments) {
-  command
-      .add_option("--level", arguments->level, "do what this pressure asks for (the branch's own)")
-      ->check(CLI::IsMember({"low", "medium", "high", "critical"}));
-  AddStoreFlags(command, StoreFlags::kBranch, arguments);
-  AddModelFlags(command, &arguments->model);
+void DeclareConsolidate(Flags& flags, MemoryArguments& to) {
+  flags.Add("--level", &to.level, "do what this pressure asks for (the branch's own)")
+      .OneOf({"low", "medium", "high", "critical"});
+  AddStoreFlags(flags, StoreFlags::kBranch, &to);
+  AddModelFlags(flags, &to.model);
 }
 
 Result<PressureLevel> LevelOf(const MemoryCall& call, const memory::Store& store) {
@@ -156,15 +150,13 @@ Result<int> RunConsolidate(const MemoryCall& call) {
   return 0;
 }
 
-void AddApply(CLI::App& command, MemoryArguments* arguments) {
-  command.add_option("file", arguments->file, "a model's reply, - for stdin")->required();
-  command
-      .add_option("--payload", arguments->payload_file, "write the reply without its block here")
-      ->type_name("PATH");
-  command.add_option("--node", arguments->node, "id of the node of a search tree it is about");
-  command.add_option("--phase", arguments->phase, "of the run");
-  AddStoreFlags(command, StoreFlags::kBranch, arguments);
-  AddModelFlags(command, &arguments->model);
+void DeclareApply(Flags& flags, MemoryArguments& to) {
+  flags.Add("file", &to.file, "a model's reply, - for stdin").Kind(kPath).Required();
+  flags.Add("--payload", &to.payload_file, "write the reply without its block here").Kind(kPath);
+  flags.Add("--node", &to.node, "id of the node of a search tree it is about");
+  flags.Add("--phase", &to.phase, "of the run");
+  AddStoreFlags(flags, StoreFlags::kBranch, &to);
+  AddModelFlags(flags, &to.model);
 }
 
 Status WritePayload(const MemoryCall& call, const memory::ParsedReply& reply) {
@@ -219,9 +211,9 @@ Result<int> RunApply(const MemoryCall& call) {
   return result.errors > 0 ? ExitCode(ErrorCode::kPartial) : 0;
 }
 
-void AddView(CLI::App& command, MemoryArguments* arguments) {
-  command.add_option("-o,--out", arguments->out_file, "the file to write")->required();
-  AddStoreFlags(command, StoreFlags::kNone, arguments);
+void DeclareView(Flags& flags, MemoryArguments& to) {
+  flags.Add("-o,--out", &to.out_file, "the file to write").Kind(kPath).Required();
+  AddStoreFlags(flags, StoreFlags::kNone, &to);
 }
 
 Result<int> RunView(const MemoryCall& call) {
@@ -239,9 +231,9 @@ Result<int> RunView(const MemoryCall& call) {
   return 0;
 }
 
-void AddHelpText(CLI::App& command, MemoryArguments* arguments) {
-  command.add_flag("--short", arguments->short_form, "names and values alone");
-  command.add_flag("--json", arguments->json, "one object");
+void DeclareHelpText(Flags& flags, MemoryArguments& to) {
+  flags.Add("--short", &to.short_form, "names and values alone");
+  flags.Add("--json", &to.json, "one object");
 }
 
 Result<int> RunHelpText(const MemoryCall& call) {
@@ -269,18 +261,33 @@ Result<int> RunHelpText(const MemoryCall& call) {
   return 0;
 }
 
-constexpr MemoryCommand kCommands[] = {
-    {"show", "memory as a prompt holds it", AddShow, RunShow},
-    {"apply", "the <memory_update> block of a model's reply", AddApply, RunApply},
-    {"pressure", "how full memory is, and what would help", AddPressure, RunPressure},
-    {"consolidate", "makes room: unimportant facts and old events move to archival memory",
-     AddConsolidate, RunConsolidate},
-    {"view", "one page for a browser: branches, records, a slider over writes", AddView, RunView},
-    {"help-text", "what a model is told about the operations", AddHelpText, RunHelpText},
-};
-
 }  // namespace
 
-std::span<const MemoryCommand> MemoryPromptCommands() { return kCommands; }
+std::vector<Command> MemoryPromptCommands() {
+  return {
+      {.name = "show",
+       .summary = "memory as a prompt holds it",
+       .examples = "dossier memory show --query \"why did the linker fail\" --budget 4000\n"
+                   "    memory as a prompt would hold it",
+       .binding = BindMemory(DeclareShow, RunShow)},
+      {.name = "apply",
+       .summary = "the <memory_update> block of a model's reply",
+       .examples = "dossier memory apply reply.txt --payload answer.txt\n"
+                   "    the <memory_update> block of a model's reply; the rest goes to answer.txt",
+       .binding = BindMemory(DeclareApply, RunApply)},
+      {.name = "pressure",
+       .summary = "how full memory is, and what would help",
+       .binding = BindMemory(DeclarePressure, RunPressure)},
+      {.name = "consolidate",
+       .summary = "makes room: unimportant facts and old events move to archival memory",
+       .binding = BindMemory(DeclareConsolidate, RunConsolidate)},
+      {.name = "view",
+       .summary = "one page for a browser: branches, records, a slider over writes",
+       .binding = BindMemory(DeclareView, RunView)},
+      {.name = "help-text",
+       .summary = "what a model is told about the operations",
+       .binding = BindMemory(DeclareHelpText, RunHelpText)},
+  };
+}
 
 }  // namespace dossier::cli

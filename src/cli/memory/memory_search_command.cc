@@ -15,29 +15,24 @@ namespace {
 using memory::Query;
 using memory::SearchTier;
 
-void AddSearch(CLI::App& command, MemoryArguments* arguments) {
-  CLI::Option* query = command.add_option("query", arguments->query, "words, taken literally");
-  command
-      .add_option("--queries", arguments->queries_file,
-                  "a file of {\"id\", \"query\", \"k\"}, one a line, - for stdin; answers in the "
-                  "same order, a line of JSON each")
-      ->type_name("PATH")
-      ->excludes(query);
-  command.add_option("--k", arguments->k, "hits at most")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command
-      .add_option("--tier", arguments->tier,
-                  "where to look: recall,archival,core (recall,archival)")
-      ->type_name("LIST");
-  command.add_option("--tag", arguments->tags, "only records with this tag, and each other one")
-      ->allow_extra_args(false);
-  command.add_option("--kind", arguments->kind, "only events of this kind");
-  command.add_option("--thread", arguments->thread, "only records of this thread");
-  command.add_option("--since", arguments->since, "not older: a day, or a time")->type_name("TIME");
-  command.add_option("--until", arguments->until, "not newer: a day, or a time")->type_name("TIME");
-  command.add_flag("--explain", arguments->explain, "how each score came about");
-  AddStoreFlags(command, StoreFlags::kView, arguments);
+void DeclareSearch(Flags& flags, MemoryArguments& to) {
+  flags.Add("query", &to.query, "words, taken literally");
+  flags
+      .Add("--queries", &to.queries_file,
+           "a file of {\"id\", \"query\", \"k\"}, one a line, - for stdin; answers in the same "
+           "order, a line of JSON each")
+      .Kind(kPath)
+      .Excludes("query");
+  flags.Add("--k", &to.k, "hits at most").Positive().ShowDefault();
+  flags.Add("--tier", &to.tier, "where to look: recall,archival,core (recall,archival)")
+      .Kind(kList);
+  flags.Add("--tag", &to.tags, "only records with this tag, and each other one");
+  flags.Add("--kind", &to.kind, "only events of this kind");
+  flags.Add("--thread", &to.thread, "only records of this thread");
+  flags.Add("--since", &to.since, "not older: a day, or a time").Kind(kTime);
+  flags.Add("--until", &to.until, "not newer: a day, or a time").Kind(kTime);
+  flags.Add("--explain", &to.explain, "how each score came about");
+  AddStoreFlags(flags, StoreFlags::kView, &to);
 }
 
 Result<std::vector<SearchTier>> ReadTiers(const std::string& list) {
@@ -180,12 +175,19 @@ Result<int> RunSearch(const MemoryCall& call) {
   return RunOne(call, view, std::move(query));
 }
 
-constexpr MemoryCommand kCommands[] = {
-    {"search", "ranked records: id, score, time, ref, text", AddSearch, RunSearch},
-};
-
 }  // namespace
 
-std::span<const MemoryCommand> MemorySearchCommands() { return kCommands; }
+std::vector<Command> MemorySearchCommands() {
+  return {
+      {.name = "search",
+       .summary = "ranked records: id, score, time, ref, text",
+       .examples = "dossier memory search \"Where did Ann move?\" --k 5 --explain\n"
+                   "    with what each score is made of\n"
+                   "dossier memory search --queries questions.jsonl > hits.jsonl\n"
+                   "    many at once: {\"id\": \"q1\", \"query\": \"Where did Ann move?\", \"k\": "
+                   "10} a line",
+       .binding = BindMemory(DeclareSearch, RunSearch)},
+  };
+}
 
 }  // namespace dossier::cli

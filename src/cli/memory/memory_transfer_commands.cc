@@ -13,11 +13,11 @@ namespace {
 
 using memory::LineFault;
 
-void AddLoad(CLI::App& command, MemoryArguments* arguments) {
-  command.add_option("file", arguments->file, "a line of JSON each, - for stdin")->required();
-  command.add_option("--tier", arguments->tier, "events, or texts found by search (recall)")
-      ->check(CLI::IsMember({"recall", "archival"}));
-  AddStoreFlags(command, StoreFlags::kBranch, arguments);
+void DeclareLoad(Flags& flags, MemoryArguments& to) {
+  flags.Add("file", &to.file, "a line of JSON each, - for stdin").Kind(kPath).Required();
+  flags.Add("--tier", &to.tier, "events, or texts found by search (recall)")
+      .OneOf({"recall", "archival"});
+  AddStoreFlags(flags, StoreFlags::kBranch, &to);
 }
 
 // Of lines that were not taken; the first ones in words.
@@ -70,16 +70,13 @@ Result<int> RunLoad(const MemoryCall& call) {
   return CodeOf(loaded.faults.empty());
 }
 
-void AddExport(CLI::App& command, MemoryArguments* arguments) {
-  command
-      .add_option("--format", arguments->format,
-                  "jsonl for `import`, json as one object, md for people")
-      ->check(CLI::IsMember({"jsonl", "json", "md"}))
-      ->capture_default_str();
-  command.add_flag("--all", arguments->all,
-                   "every row of every branch, with what was replaced or hidden");
-  command.add_option("-o,--out", arguments->out_file, "write to this file");
-  AddStoreFlags(command, StoreFlags::kView, arguments);
+void DeclareExport(Flags& flags, MemoryArguments& to) {
+  flags.Add("--format", &to.format, "jsonl for `import`, json as one object, md for people")
+      .OneOf({"jsonl", "json", "md"})
+      .ShowDefault();
+  flags.Add("--all", &to.all, "every row of every branch, with what was replaced or hidden");
+  flags.Add("-o,--out", &to.out_file, "write to this file").Kind(kPath);
+  AddStoreFlags(flags, StoreFlags::kView, &to);
 }
 
 Result<int> RunExport(const MemoryCall& call) {
@@ -108,9 +105,9 @@ Result<int> RunExport(const MemoryCall& call) {
   return 0;
 }
 
-void AddImport(CLI::App& command, MemoryArguments* arguments) {
-  command.add_option("file", arguments->file, "what `export` wrote, - for stdin")->required();
-  AddStoreFlags(command, StoreFlags::kNone, arguments);
+void DeclareImport(Flags& flags, MemoryArguments& to) {
+  flags.Add("file", &to.file, "what `export` wrote, - for stdin").Kind(kPath).Required();
+  AddStoreFlags(flags, StoreFlags::kNone, &to);
 }
 
 Result<int> RunImport(const MemoryCall& call) {
@@ -135,15 +132,28 @@ Result<int> RunImport(const MemoryCall& call) {
   return CodeOf(imported.conflicts.empty() && imported.faults.empty());
 }
 
-constexpr MemoryCommand kCommands[] = {
-    {"load", "many records, a line of JSON each", AddLoad, RunLoad},
-    {"export", "memory as text", AddExport, RunExport},
-    {"import", "what `export` wrote, into this store; what it has already stays", AddImport,
-     RunImport},
-};
-
 }  // namespace
 
-std::span<const MemoryCommand> MemoryTransferCommands() { return kCommands; }
+std::vector<Command> MemoryTransferCommands() {
+  return {
+      {.name = "load",
+       .summary = "many records, a line of JSON each",
+       .examples = "dossier memory load turns.jsonl\n"
+                   "    one {\"text\", \"kind\", \"thread\", \"ref\", \"time\", \"tags\"} a line; "
+                   "only text is "
+                   "needed",
+       .binding = BindMemory(DeclareLoad, RunLoad)},
+      {.name = "export",
+       .summary = "memory as text",
+       .examples = "dossier memory export --all --out memory.jsonl\n"
+                   "    everything, to be read by `dossier memory import`\n"
+                   "dossier memory export --format md\n"
+                   "    one branch, for people",
+       .binding = BindMemory(DeclareExport, RunExport)},
+      {.name = "import",
+       .summary = "what `export` wrote, into this store; what it has already stays",
+       .binding = BindMemory(DeclareImport, RunImport)},
+  };
+}
 
 }  // namespace dossier::cli

@@ -1,106 +1,322 @@
-#include "cli/runs/agents_command.h"
+// agents: engineer and reviewer work on a queue of tasks. Here are its flags and its reading half:
+// status, lint-notes, context. Results go to stdout, progress and the summary to stderr.
 
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "agents/run/run.h"
+#include "agents/task/log_line.h"
 #include "agents/task/run_options.h"
+#include "agents/task/run_records.h"
+#include "base/files/file.h"
+#include "base/process/cancel_fd.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "cli/commands.h"
 #include "cli/runs/agents_run.h"
-#include "cli/runs/agents_status.h"
+#include "cli/runs/agents_view.h"
 #include "cli/terminal/terminal.h"
-#include "cli/tree/failure.h"
-#include "cli/wiring/model_flags.h"
+#include "cli/texts/assembly_table.h"
+#include "cli/tree/command.h"
+#include "cli/wiring/agents_setup.h"
+#include "cli/wiring/global_flags.h"
+#include "cli/wiring/shared_flags.h"
+#include "cli/wiring/value_kinds.h"
+#include "sources/header/header_source.h"
+#include "sources/header/note_scan.h"
+#include "sources/repository/repo_facts.h"
 
 namespace dossier::cli {
 namespace {
 
-void AddWorkFlags(CLI::App& command, AgentsArguments* arguments) {
-  command.add_option("--workers", arguments->workers, "tasks at the same time, 1 to 64")
-      ->check(CLI::Range(std::int64_t{1}, agents::kMaxWorkers))
-      ->capture_default_str();
-  command.add_option("--target", arguments->target, "branch to merge into (the current one)")
-      ->type_name("BRANCH");
-  command.add_option("--engineer", arguments->engineer, "engine that makes the changes")
-      ->type_name("ENGINE");
-  command.add_option("--reviewer", arguments->reviewer, "engine that judges them")
-      ->type_name("ENGINE");
-  command.add_option("--attempts", arguments->attempts, "how often a task is tried, 1 to 10")
-      ->check(CLI::Range(std::int64_t{1}, agents::kMaxAttempts))
-      ->capture_default_str();
-  command.add_flag("--dry-run", arguments->dry_run, "all but the merge; patches are kept");
-  command.add_flag("--plan", arguments->plan, "order, base, engines, prompt tokens; start nothing");
-  command.add_option("--confine", arguments->confine, "walls around engines")
-      ->check(CLI::IsMember({"landlock", "none"}))
-      ->capture_default_str();
-  AddLimitFlags(command, &arguments->limits);
-  command.add_flag("--keep-worktrees", arguments->keep_worktrees, "leave the worktrees of engines");
-  command.add_flag("--no-notes", arguments->no_notes, "write no notes about refusals");
-  command.add_option("--script", arguments->script, "replies of the model `scripted`")
-      ->group("Model");
+constexpr int kFollowMillis = 2000;  // a log on a network folder sends no notices
+
+std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
+
+std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// The newest log, or the one that `wanted` is the start of.
+Result<std::string> ChooseLog(const std::vector<std::string>& logs, const std::string& wanted) {
+  if (wanted.empty()) return agents::NewestRunLog(logs);
+  std::vector<std::string> found, names;
+  for (const std::string& log : logs) {
+    names.push_back(NameOf(log));
+    if (names.back().starts_with(wanted)) found.push_back(log);
+  }
+  if (found.size() == 1) return found.front();
+  const auto near = NearestNames(wanted, names, 3);
+  return MakeError(ErrorCode::kNotFound, "{} run '{}'{}", found.empty() ? "there is no" : "not one",
+                   wanted, near.empty() ? "" : "; did you mean " + Join(near, ", ") + "?");
 }
 
-void AddReadingCommands(CLI::App& agents, AgentsArguments* arguments) {
-  CLI::App& context = *agents.add_subcommand(
-      "context", "the repository header, or the prompt that a run would send");
-  context.add_option("--role", arguments->role, "whose prompt")
-      ->check(CLI::IsMember({"engineer", "reviewer", "cto"}));
-  context.add_option("--task", arguments->task, "of which task")->type_name("TASK");
-  context.add_flag("--report", arguments->report, "what the prompt is made of, instead of it");
-  agents.add_subcommand("lint-notes", "what is wrong with the notes");
-  CLI::App& status = *agents.add_subcommand("status", "how the tasks of a run ended");
-  status.add_option("run", arguments->run, "id, or the start of one (the latest)")
-      ->type_name("AGENT_RUN");
-  status.add_flag("--follow", arguments->follow, "show results as they come, until the run ends");
-  CLI::App& resume = *agents.add_subcommand("resume", "go on with an interrupted run");
-  resume.add_option("run", arguments->run, "id, or the start of one (the latest)")
-      ->type_name("AGENT_RUN");
-  resume.add_flag("--abandon", arguments->abandon, "close it: worktrees, claims, tasks are free");
-  resume.add_option("--script", arguments->script, "replies of the model `scripted`")
-      ->group("Model");
-  AddPriceFlag(resume, "Model", &arguments->limits.prices);
+void PrintRecord(const agents::RunRecord& record, const AgentsArguments& arguments,
+                 std::ostream& out, std::ostream& err) {
+  std::int64_t total = 0;
+  JsonObject counts;
+  for (const auto& [status, count] : record.counts) {
+    total += count;
+    counts[status] = count;
+  }
+  if (arguments.json) {
+    out << ToJson(JsonObject{{"schema", "dossier.agents-status/1"},
+                             {"file", record.file.empty() ? Json() : Json(record.file)},
+                             {"counts", std::move(counts)},
+                             {"total", total},
+                             {"skipped_lines", record.skipped_lines}})
+        << "\n";
+    return;
+  }
+  out << fmt::format("{} run: {}\n", arguments.run.empty() ? "Latest" : "This", Safe(record.file));
+  for (const auto& [status, count] : record.counts) {
+    out << fmt::format("  {}: {}\n", Safe(status), count);
+  }
+  out << fmt::format("Total tasks: {}\n", total);
+  if (record.skipped_lines > 0) {
+    PrintWarning(
+        err, fmt::format("{} lines of {} could not be read", record.skipped_lines, record.file));
+  }
+}
+
+// Result lines as they are written, until the run is finished or nobody is at work on it.
+class Follower {
+ public:
+  Follower(std::string path, std::string journal_folder, std::ostream& out)
+      : path_(std::move(path)), journal_folder_(std::move(journal_folder)), out_(out) {}
+
+  Status Run(const CancelToken& cancel) {
+    const UniqueFd notices(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    inotify_add_watch(notices.get(), path_.c_str(), IN_MODIFY | IN_MOVE_SELF | IN_DELETE_SELF);
+    const CancelFd stop(cancel);
+    while (!finished_ && !cancel.cancelled()) {
+      DOSSIER_RETURN_IF_ERROR(Read());
+      if (finished_) break;
+      pollfd waits[] = {{notices.get(), POLLIN, 0}, {stop.fd(), POLLIN, 0}};
+      if (poll(waits, 2, kFollowMillis) == 0 && IsDead()) return Read();
+      char drain[4096];
+      while (read(notices.get(), drain, sizeof(drain)) > 0) {
+      }
+    }
+    return {};
+  }
+
+ private:
+  // A killed process says nothing more; its log has no end. What is in no journal of ours may be at
+  // work on another machine.
+  bool IsDead() const {
+    const auto journal = store::Journal::Open(journal_folder_);
+    if (!journal) return false;
+    const std::string name = NameOf(path_);
+    const auto status = (*journal)->StatusOf(name.substr(0, name.rfind('.')));
+    return status && *status != "running";
+  }
+
+  Status Read() {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path_));
+    for (std::size_t end = text.find('\n', at_); end != std::string::npos;
+         end = text.find('\n', at_)) {
+      const auto line = agents::ParseLogLine(std::string_view(text).substr(at_, end - at_));
+      at_ = end + 1;
+      if (!line) continue;
+      const Json data(line->data);
+      finished_ = line->event == "run.finished"  ? true
+                  : line->event == "run.resumed" ? false
+                                                 : finished_;
+      if (line->event != "task.finished") continue;
+      out_ << ResultLine(FindString(data, "task-id").value_or(""),
+                         FindString(data, "status").value_or(""))
+           << std::flush;
+    }
+    return {};
+  }
+
+  const std::string path_, journal_folder_;
+  std::ostream& out_;
+  std::size_t at_ = 0;
+  bool finished_ = false;
+};
+
+Result<int> ShowAgentsStatus(const AgentsArguments& arguments, Context& context) {
+  agents::RunPorts ports;
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
+  DOSSIER_ASSIGN_OR_RETURN(ports.agents, LoadAgents(context.flags, config, context.err));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string folder, agents::RunLogFolder(ports));
+  const std::vector<std::string> logs = agents::RunLogFiles(folder);
+  if (logs.empty() && arguments.run.empty()) {
+    if (arguments.json) {
+      PrintRecord({}, arguments, context.out, context.err);
+    } else {
+      context.out << "No runs recorded yet.\n";
+    }
+    return 0;
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const std::string path, ChooseLog(logs, arguments.run));
+  // The object stays alone on stdout.
+  std::ostream& lines = arguments.json ? context.err : context.out;
+  if (arguments.follow) {
+    DOSSIER_RETURN_IF_ERROR(Follower(path, config.user.data + "/runs", lines).Run(context.cancel));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const agents::RunRecord record, agents::ReadRunLog(path));
+  PrintRecord(record, arguments, context.out, context.err);
+  return 0;
+}
+
+Result<int> LintAgentNotes(const AgentsArguments& arguments, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const sources::AgentsConfig agents,
+                           LoadAgents(context.flags, context.err));
+  DOSSIER_ASSIGN_OR_RETURN(const sources::NoteScan scan,
+                           sources::ScanNotes(sources::RepoRoot("."), {.folder = agents.notes}));
+  const std::vector<std::string> problems = sources::LintNotes(scan);
+  if (arguments.json) {
+    context.out << ToJson(JsonObject{{"schema", "dossier.notes-lint/1"},
+                                     {"problems", JsonArray(problems.begin(), problems.end())}})
+                << "\n";
+  } else if (problems.empty()) {
+    context.out << "Notes OK.\n";
+  } else {
+    for (const std::string& problem : problems) context.out << Safe(problem) << "\n";
+  }
+  return problems.empty() ? 0 : ExitCode(ErrorCode::kCheckFailed);
+}
+
+Result<int> ShowAgentContext(const AgentsArguments& arguments, Context& context) {
+  if (arguments.role.empty() != arguments.task.empty()) {
+    return MakeError(ErrorCode::kUsage, "--role and --task go together");
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const agents::RunPorts ports, MakePorts(arguments, context));
+  if (arguments.role.empty()) {
+    sources::HeaderSource source(".", ports.agents, context.cancel);
+    DOSSIER_ASSIGN_OR_RETURN(const sources::CollectedHeader state,
+                             source.Collect({.now = ports.clock->WallNow()}));
+    for (const std::string& warning : state.warnings) ports.warn(warning);
+    context.out << (arguments.json ? ToJson(ToJsonValue(state.header)) + "\n"
+                                   : ToYaml(state.header));
+    return 0;
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const agents::RolePrompt prompt,
+                           agents::PromptOf(arguments.role, arguments.task, ports));
+  for (const std::string& warning : prompt.warnings) ports.warn(warning);
+  if (arguments.report) {
+    context.out << (arguments.json ? ToJson(prompt.report) + "\n" : ReportTable(prompt.report));
+  } else if (arguments.json) {
+    context.out << ToJson(JsonObject{{"schema", "dossier.agents-prompt/1"},
+                                     {"text", prompt.text},
+                                     {"report", prompt.report}})
+                << "\n";
+  } else {
+    context.out << prompt.text;
+    if (!prompt.text.ends_with('\n')) context.out << "\n";
+  }
+  return 0;
+}
+
+// A disk that is full stops a run; it is no file that a person named.
+template <Result<int> (*kAction)(const AgentsArguments&, Context&)>
+Result<int> Run(const AgentsArguments& given, Context& context) {
+  Result<int> code = kAction(given, context);
+  if (!code && code.error().code == ErrorCode::kIo) {
+    return MakeError(ErrorCode::kFailed, "{}", code.error().message);
+  }
+  return code;
+}
+
+void DeclareJson(Flags& flags, AgentsArguments& to) { flags.Add("--json", &to.json, "one object"); }
+
+void DeclareWork(Flags& flags, AgentsArguments& to) {
+  constexpr static ValueKind kBranch{"BRANCH"}, kEngine{"ENGINE"};
+  flags.Add("--workers", &to.workers, "tasks at the same time, 1 to 64")
+      .Between(1, agents::kMaxWorkers)
+      .ShowDefault();
+  flags.Add("--target", &to.target, "branch to merge into (the current one)").Kind(kBranch);
+  flags.Add("--engineer", &to.engineer, "engine that makes the changes").Kind(kEngine);
+  flags.Add("--reviewer", &to.reviewer, "engine that judges them").Kind(kEngine);
+  flags.Add("--attempts", &to.attempts, "how often a task is tried, 1 to 10")
+      .Between(1, agents::kMaxAttempts)
+      .ShowDefault();
+  flags.Add("--dry-run", &to.dry_run, "all but the merge; patches are kept");
+  flags.Add("--plan", &to.plan, "order, base, engines, prompt tokens; start nothing");
+  flags.Add("--confine", &to.confine, "walls around engines")
+      .OneOf({"landlock", "none"})
+      .ShowDefault();
+  AddLimitFlags(flags, &to.limits);
+  flags.Add("--keep-worktrees", &to.keep_worktrees, "leave the worktrees of engines");
+  flags.Add("--no-notes", &to.no_notes, "write no notes about refusals");
+  AddScriptFlag(flags.In("Model"), &to.script);
+}
+
+void DeclareRun(Flags& flags, AgentsArguments& to) {
+  flags.Add("--tasks", &to.tasks, "list of tasks or folder queue, instead of those configured")
+      .Kind(kPath);
+  flags.Add("--only", &to.only, "only these tasks").Kind(kTask);
+  DeclareWork(flags, to);
+  DeclareJson(flags, to);
+}
+
+void DeclarePrompt(Flags& flags, AgentsArguments& to) {
+  constexpr static ValueKind kCsv{"CSV"};
+  flags.Add("--targets", &to.targets, "paths it may touch (src,tests,docs)").Kind(kCsv);
+  DeclareWork(flags, to);
+  flags.Add("text", &to.text, "what is to be done, behind --; - for stdin").Required();
+  DeclareJson(flags, to);
+}
+
+void DeclareContext(Flags& flags, AgentsArguments& to) {
+  flags.Add("--role", &to.role, "whose prompt").OneOf({"engineer", "reviewer", "cto"});
+  flags.Add("--task", &to.task, "of which task").Kind(kTask);
+  flags.Add("--report", &to.report, "what the prompt is made of, instead of it");
+  DeclareJson(flags, to);
+}
+
+void DeclareRunName(Flags& flags, AgentsArguments& to) {
+  flags.Add("run", &to.run, "id, or the start of one (the latest)").Kind(kAgentRun);
+}
+
+void DeclareStatus(Flags& flags, AgentsArguments& to) {
+  DeclareRunName(flags, to);
+  flags.Add("--follow", &to.follow, "show results as they come, until the run ends");
+  DeclareJson(flags, to);
+}
+
+void DeclareResume(Flags& flags, AgentsArguments& to) {
+  DeclareRunName(flags, to);
+  flags.Add("--abandon", &to.abandon, "close it: worktrees, claims, tasks are free");
+  AddScriptFlag(flags.In("Model"), &to.script);
+  AddPriceFlag(flags.In("Model"), &to.limits.prices);
+  DeclareJson(flags, to);
 }
 
 }  // namespace
 
-void AddAgentsCommand(CLI::App& agents, AgentsArguments* arguments) {
-  agents.require_subcommand(1);
-  CLI::App& run = *agents.add_subcommand("run", "work the queue of tasks");
-  run.add_option("--tasks", arguments->tasks,
-                 "list of tasks or folder queue, instead of those configured")
-      ->type_name("PATH")
-      ->allow_extra_args(false);
-  run.add_option("--only", arguments->only, "only these tasks")
-      ->type_name("TASK")
-      ->allow_extra_args(false);
-  AddWorkFlags(run, arguments);
-  CLI::App& prompt = *agents.add_subcommand("prompt", "one task from the command line");
-  prompt.add_option("--targets", arguments->targets, "paths it may touch (src,tests,docs)")
-      ->type_name("CSV");
-  AddWorkFlags(prompt, arguments);
-  prompt.add_option("text", arguments->text, "what is to be done, behind --; - for stdin")
-      ->required();
-  AddReadingCommands(agents, arguments);
-  for (CLI::App* action : agents.get_subcommands([](CLI::App*) { return true; })) {
-    action->add_flag("--json", arguments->json, "one object");
-    action->callback([arguments, action] { arguments->action = action->get_name(); });
-  }
-}
-
-int RunAgents(const AgentsArguments& arguments, const GlobalFlags& flags, const CancelToken& cancel,
-              std::istream& in, std::ostream& out, std::ostream& err) {
-  const auto run = [&]() -> Result<int> {
-    if (arguments.action == "status") {
-      return ShowAgentsStatus(arguments, flags, cancel, out, err);
-    }
-    if (arguments.action == "lint-notes") return LintAgentNotes(arguments, flags, out, err);
-    if (arguments.action == "context") {
-      return ShowAgentContext(arguments, flags, cancel, out, err);
-    }
-    return RunAgentsWork(arguments, flags, cancel, {in, out, err});
-  };
-  const Result<int> code = run();
-  out << std::flush;
-  if (code) return *code;
-  Error error = code.error();
-  // A disk that is full stops a run; it is no file that a person named.
-  if (error.code == ErrorCode::kIo) error.code = ErrorCode::kFailed;
-  return Fail(error, FormOf(arguments.json), out, err);
+Command AgentsCommand() {
+  return {.name = "agents",
+          .summary = "work through tasks: an engineer changes, a reviewer approves, policy holds",
+          .examples =
+              "dossier agents run --workers 4\n"
+              "    work the queue: each task is reviewed and merged as one commit, or not at "
+              "all\n"
+              "dossier agents prompt --targets src --dry-run -- add a --json flag\n"
+              "    one change: patch and verdict, nothing is merged\n"
+              "dossier agents resume\n"
+              "    go on after Ctrl-C or a power cut",
+          .commands = {{.name = "run",
+                        .summary = "work the queue of tasks",
+                        .binding = Bind(DeclareRun, Run<WorkQueue>)},
+                       {.name = "prompt",
+                        .summary = "one task from the command line",
+                        .binding = Bind(DeclarePrompt, Run<WorkPrompt>)},
+                       {.name = "context",
+                        .summary = "the repository header, or the prompt that a run would send",
+                        .binding = Bind(DeclareContext, Run<ShowAgentContext>)},
+                       {.name = "lint-notes",
+                        .summary = "what is wrong with the notes",
+                        .binding = Bind(DeclareJson, Run<LintAgentNotes>)},
+                       {.name = "status",
+                        .summary = "how the tasks of a run ended",
+                        .binding = Bind(DeclareStatus, Run<ShowAgentsStatus>)},
+                       {.name = "resume",
+                        .summary = "go on with an interrupted run",
+                        .binding = Bind(DeclareResume, Run<ResumeWork>)}}};
 }
 
 }  // namespace dossier::cli

@@ -12,6 +12,7 @@
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/agents_setup.h"
 #include "cli/wiring/asset_folders.h"
+#include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
 #include "cli/wiring/section_makers.h"
 #include "sources/commands/command_environment.h"
@@ -51,8 +52,7 @@ RunOptions OptionsOf(const AgentsArguments& arguments) {
 }
 
 // The words of the text stand last, and behind `--` anything may.
-Status CheckPlaces(const AgentsArguments& arguments) {
-  const auto& argv = arguments.argv;
+Status CheckPlaces(const AgentsArguments& arguments, std::span<const std::string> argv) {
   const auto& text = arguments.text;
   const auto marker = std::find(argv.begin(), argv.end(), "--");
   const auto words =
@@ -68,13 +68,13 @@ Status CheckPlaces(const AgentsArguments& arguments) {
   return MakeError(ErrorCode::kUsage, "flag after the prompt text: put flags first, or use --");
 }
 
-Result<std::string> PromptWords(const AgentsArguments& arguments, std::istream& in) {
-  DOSSIER_RETURN_IF_ERROR(CheckPlaces(arguments));
+Result<std::string> PromptWords(const AgentsArguments& arguments, Context& context) {
+  DOSSIER_RETURN_IF_ERROR(CheckPlaces(arguments, context.argv));
   std::string text = Join(arguments.text, " ");
   if (text == "-") {
     text.clear();
     char c = 0;
-    while (text.size() <= kMaxPromptText && in.get(c)) text += c;
+    while (text.size() <= kMaxPromptText && context.in.get(c)) text += c;
   }
   if (text.size() > kMaxPromptText) {
     return MakeError(ErrorCode::kUsage, "the prompt text is longer than {} bytes", kMaxPromptText);
@@ -85,8 +85,8 @@ Result<std::string> PromptWords(const AgentsArguments& arguments, std::istream& 
   return text;
 }
 
-Result<sources::Task> AdHocTask(const AgentsArguments& arguments, std::istream& in) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string text, PromptWords(arguments, in));
+Result<sources::Task> AdHocTask(const AgentsArguments& arguments, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, PromptWords(arguments, context));
   sources::Task task;
   const auto now = std::chrono::duration_cast<Millis>(SystemClock()->WallNow().time_since_epoch());
   task.id = fmt::format("prompt-{}", now.count());
@@ -210,29 +210,64 @@ class SummaryText {
   std::string text_, waiting_;
 };
 
+// What a run printed when it is done, and its exit code. `work` starts or resumes it.
+Result<int> Watch(const AgentsArguments& arguments, Context& context, RunPorts ports,
+                  const std::function<Result<RunSummary>(const RunPorts& ports)>& work) {
+  AgentsViewOptions view_options{.terminal = Terminal::Detect(ParseColorWish(context.flags.color)),
+                                 .out = &context.out,
+                                 .err = &context.err};
+  if (arguments.json) view_options.results = AgentsViewOptions::Results::kNone;
+  if (context.flags.quiet) view_options.steps = AgentsViewOptions::Steps::kNone;
+  AgentsView view(view_options);
+  ports.watch = [&view](const store::Event& event) { view.OnEvent(event); };
+  const Result<RunSummary> summary = work(ports);
+  view.Finish();
+  if (!summary) return tl::unexpected(summary.error());
+  if (arguments.json) PrintJson(*summary, context.out);
+  if (!context.flags.quiet) context.err << SummaryText(*summary).Text();
+  if (arguments.dry_run && !arguments.json) {
+    for (const TaskResult& result : summary->results) {
+      if (!result.patch_file.empty()) context.out << result.patch_file << "\n";
+    }
+  }
+  return summary->exit_code;
+}
+
+Result<int> WorkTasks(const AgentsArguments& arguments, Context& context,
+                      const RunOptions& options) {
+  DOSSIER_ASSIGN_OR_RETURN(RunPorts ports, MakePorts(arguments, context));
+  if (arguments.plan) {
+    DOSSIER_ASSIGN_OR_RETURN(const RunPlan plan, agents::PlanRun(options, ports));
+    PrintPlan(plan, arguments, context.out);
+    return 0;
+  }
+  return Watch(arguments, context, std::move(ports),
+               [&](const RunPorts& watched) { return agents::RunTasks(options, watched); });
+}
+
 }  // namespace
 
-Result<RunPorts> MakePorts(const AgentsArguments& arguments, const GlobalFlags& flags,
-                           const CancelToken& cancel, std::ostream& err) {
-  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags, {}, err));
+Result<RunPorts> MakePorts(const AgentsArguments& arguments, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
   RunPorts ports{.clock = SystemClock()};
-  DOSSIER_ASSIGN_OR_RETURN(ports.agents, LoadAgents(flags, config, err));
+  DOSSIER_ASSIGN_OR_RETURN(ports.agents, LoadAgents(context.flags, config, context.err));
   ports.environment = sources::CurrentEnvironment();
   ports.journal_folder = config.user.data + "/runs";
-  DOSSIER_ASSIGN_OR_RETURN(ports.assets, AssetFoldersFor("", flags, err));
-  ports.makers = SectionMakersFor({.flags = flags, .cancel = cancel, .err = err, .now = {}});
-  ports.cancel = cancel;
-  const bool quiet = flags.quiet;
-  ports.warn = [&err, quiet](std::string_view text) {
-    if (!quiet) PrintWarning(err, text);
+  DOSSIER_ASSIGN_OR_RETURN(ports.assets, AssetFoldersFor("", context.flags, context.err));
+  ports.makers = SectionMakersFor(
+      {.flags = context.flags, .cancel = context.cancel, .err = context.err, .now = {}});
+  ports.cancel = context.cancel;
+  ports.warn = [&context](std::string_view text) {
+    if (!context.flags.quiet) PrintWarning(context.err, text);
   };
   ModelFlags model;
   model.script = arguments.script;
   model.model = arguments.script.empty() ? "" : "scripted";
   model.prices = arguments.limits.prices;
   model.needs_price = arguments.limits.max_cost.has_value();
-  DOSSIER_ASSIGN_OR_RETURN(model, WithConfig(std::move(model), config, flags));
-  ports.open_model = [model, cancel, &err](const std::string& name) -> Result<driver::BoundModel> {
+  DOSSIER_ASSIGN_OR_RETURN(model, WithConfig(std::move(model), config, context.flags));
+  ports.open_model = [model, cancel = context.cancel,
+                      &err = context.err](const std::string& name) -> Result<driver::BoundModel> {
     ModelFlags own = model;
     if (name != "default" && own.script.empty()) own.model = name;
     DOSSIER_ASSIGN_OR_RETURN(
@@ -243,47 +278,30 @@ Result<RunPorts> MakePorts(const AgentsArguments& arguments, const GlobalFlags& 
   return ports;
 }
 
-Result<int> RunAgentsWork(const AgentsArguments& arguments, const GlobalFlags& flags,
-                          const CancelToken& cancel, const AgentsStreams& streams) {
+Result<int> WorkQueue(const AgentsArguments& arguments, Context& context) {
+  return WorkTasks(arguments, context, OptionsOf(arguments));
+}
+
+Result<int> WorkPrompt(const AgentsArguments& arguments, Context& context) {
   RunOptions options = OptionsOf(arguments);
-  if (arguments.action == "prompt") {
-    DOSSIER_ASSIGN_OR_RETURN(options.ad_hoc, AdHocTask(arguments, streams.in));
+  DOSSIER_ASSIGN_OR_RETURN(options.ad_hoc, AdHocTask(arguments, context));
+  return WorkTasks(arguments, context, options);
+}
+
+Result<int> ResumeWork(const AgentsArguments& arguments, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(RunPorts ports, MakePorts(arguments, context));
+  if (!arguments.abandon) {
+    return Watch(arguments, context, std::move(ports), [&](const RunPorts& watched) {
+      return agents::ResumeRun(arguments.run, watched);
+    });
   }
-  DOSSIER_ASSIGN_OR_RETURN(RunPorts ports, MakePorts(arguments, flags, cancel, streams.err));
-  if (arguments.plan) {
-    DOSSIER_ASSIGN_OR_RETURN(const RunPlan plan, agents::PlanRun(options, ports));
-    PrintPlan(plan, arguments, streams.out);
-    return 0;
+  DOSSIER_ASSIGN_OR_RETURN(const std::string run, agents::AbandonRun(arguments.run, ports));
+  if (arguments.json) {
+    context.out << ToJson(JsonObject{{"schema", "dossier.agents-closed/1"}, {"run", run}}) << "\n";
+  } else {
+    context.out << fmt::format("{} is closed\n", run);
   }
-  if (arguments.abandon) {
-    DOSSIER_ASSIGN_OR_RETURN(const std::string run, agents::AbandonRun(arguments.run, ports));
-    if (arguments.json) {
-      streams.out << ToJson(JsonObject{{"schema", "dossier.agents-closed/1"}, {"run", run}})
-                  << "\n";
-    } else {
-      streams.out << fmt::format("{} is closed\n", run);
-    }
-    return 0;
-  }
-  AgentsViewOptions view_options{.terminal = Terminal::Detect(ParseColorWish(flags.color)),
-                                 .out = &streams.out,
-                                 .err = &streams.err};
-  if (arguments.json) view_options.results = AgentsViewOptions::Results::kNone;
-  if (flags.quiet) view_options.steps = AgentsViewOptions::Steps::kNone;
-  AgentsView view(view_options);
-  ports.watch = [&view](const store::Event& event) { view.OnEvent(event); };
-  const auto summary = arguments.action == "resume" ? agents::ResumeRun(arguments.run, ports)
-                                                    : agents::RunTasks(options, ports);
-  view.Finish();
-  if (!summary) return tl::unexpected(summary.error());
-  if (arguments.json) PrintJson(*summary, streams.out);
-  if (!flags.quiet) streams.err << SummaryText(*summary).Text();
-  if (arguments.dry_run) {
-    for (const TaskResult& result : summary->results) {
-      if (!result.patch_file.empty() && !arguments.json) streams.out << result.patch_file << "\n";
-    }
-  }
-  return summary->exit_code;
+  return 0;
 }
 
 }  // namespace dossier::cli

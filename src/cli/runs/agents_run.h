@@ -5,30 +5,45 @@
 #ifndef DOSSIER_CLI_RUNS_AGENTS_RUN_H_
 #define DOSSIER_CLI_RUNS_AGENTS_RUN_H_
 
-#include <istream>
-#include <ostream>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include "agents/run/run.h"
-#include "base/cancel.h"
 #include "base/result.h"
-#include "cli/runs/agents_command.h"
-#include "cli/wiring/global_flags.h"
+#include "cli/tree/command.h"
+#include "cli/wiring/shared_flags.h"
 
 namespace dossier::cli {
 
-struct AgentsStreams {
-  std::istream& in;
-  std::ostream& out;
-  std::ostream& err;
+struct AgentsArguments {
+  // Of run and prompt.
+  std::int64_t workers = 1, attempts = 2;
+  std::vector<std::string> tasks, only;
+  std::string target, engineer, reviewer;
+  std::string confine = "landlock";
+  LimitFlags limits;
+  bool dry_run = false, plan = false, keep_worktrees = false, no_notes = false;
+  std::string script;  // replies of the model `scripted`
+  // Of prompt.
+  std::string targets;
+  std::vector<std::string> text;
+  // Of context.
+  std::string role, task;
+  bool report = false;
+  // Of status and resume.
+  std::string run;
+  bool follow = false, abandon = false;
+  bool json = false;
 };
 
 // Configuration and everything else that a run takes from outside. Errors: kConfig, kRefused.
-Result<agents::RunPorts> MakePorts(const AgentsArguments& arguments, const GlobalFlags& flags,
-                                   const CancelToken& cancel, std::ostream& err);
+Result<agents::RunPorts> MakePorts(const AgentsArguments& arguments, Context& context);
 
-// run, prompt and resume; returns the exit code. Errors: as agents::RunTasks; kUsage.
-Result<int> RunAgentsWork(const AgentsArguments& arguments, const GlobalFlags& flags,
-                          const CancelToken& cancel, const AgentsStreams& streams);
+// These return the exit code. Errors: as agents::RunTasks; kUsage.
+Result<int> WorkQueue(const AgentsArguments& arguments, Context& context);
+Result<int> WorkPrompt(const AgentsArguments& arguments, Context& context);
+Result<int> ResumeWork(const AgentsArguments& arguments, Context& context);
 
 }  // namespace dossier::cli
 

@@ -1,4 +1,5 @@
-#include "cli/runs/ask_command.h"
+// ask: one question over files of any size. Model, temperature, max_tokens, params and provider
+// access that no flag gives come from the configuration.
 
 #include "ask/engine.h"
 #include "base/files/file.h"
@@ -6,15 +7,18 @@
 #include "base/random.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "cli/commands.h"
 #include "cli/runs/closing_line.h"
 #include "cli/runs/progress_view.h"
 #include "cli/terminal/counted.h"
 #include "cli/terminal/terminal.h"
-#include "cli/tree/failure.h"
+#include "cli/tree/command.h"
 #include "cli/wiring/asset_folders.h"
+#include "cli/wiring/global_flags.h"
 #include "cli/wiring/prompt_input.h"
 #include "cli/wiring/quantity_flags.h"
 #include "cli/wiring/section_makers.h"
+#include "cli/wiring/shared_flags.h"
 #include "store/journal.h"
 #include "store/prune.h"
 
@@ -22,6 +26,38 @@ namespace dossier::cli {
 namespace {
 
 using ask::Request;
+
+struct AskArguments {
+  std::string question;
+  std::vector<std::string> paths;     // behind the question
+  std::vector<std::string> contexts;  // -c
+  std::vector<std::string> texts;     // --context-text
+  bool recurse = false;               // -r
+  std::string mode = "auto", profile = "auto", forcing = "full";
+  std::string blocks = "until-error", dialect = "python";
+  int max_depth = 1;
+  std::optional<int> votes;
+  std::optional<int> max_iterations;
+  std::int64_t max_calls = 500;
+  std::optional<std::int64_t> max_tokens;
+  std::optional<double> max_cost;
+  std::string max_time;
+  int max_errors = 5;
+  std::optional<std::size_t> max_output_chars;
+  std::optional<std::int64_t> sub_max_output;
+  std::optional<std::uint64_t> seed;
+  std::string cache = "on";
+  std::string compaction = "auto";
+  double compact_at = 0.75;
+  std::string progress = "auto";
+  bool json = false, dry_run = false;
+  std::string output;  // -o
+  std::string layouts_dir;
+  ContentFlags content;
+  MemoryFlags memory;
+  ModelFlags model;
+  SandboxFlags sandbox;
+};
 
 template <typename Value>
 struct Word {
@@ -109,7 +145,8 @@ Result<std::string> ReadQuestion(const AskArguments& arguments, const GlobalFlag
   return input.text;
 }
 
-Result<Request> MakeRequest(const AskArguments& arguments, const SandboxChoice& sandbox) {
+Result<Request> MakeRequest(const AskArguments& arguments, std::span<const std::string> argv,
+                            const SandboxChoice& sandbox) {
   Request request;
   request.mode = Pick(kModes, arguments.mode);
   request.profile = Pick(kProfiles, arguments.profile);
@@ -134,7 +171,7 @@ Result<Request> MakeRequest(const AskArguments& arguments, const SandboxChoice& 
   request.context_string_max = sandbox.context_string_max;
   request.seed = arguments.seed.value_or(SystemEntropy() >> 1);
   if (arguments.seed) request.seed_from = Request::Seed::kGiven;
-  for (const std::string& word : arguments.argv) request.argv.emplace_back(word);
+  for (const std::string& word : argv) request.argv.emplace_back(word);
   return request;
 }
 
@@ -344,14 +381,14 @@ int ShowPlan(const ask::Plan& plan, std::ostream& out) {
 // One question: from its context to its answer.
 class Asking {
  public:
-  Asking(const AskArguments& arguments, const GlobalFlags& flags, const config::Config& config,
-         const CancelToken& cancel, std::ostream& out, std::ostream& err)
+  Asking(const AskArguments& arguments, const config::Config& config, Context& context)
       : arguments_(arguments),
-        flags_(flags),
+        flags_(context.flags),
         config_(config),
-        cancel_(cancel),
-        out_(out),
-        err_(err) {}
+        argv_(context.argv),
+        cancel_(context.cancel),
+        out_(context.out),
+        err_(context.err) {}
 
   Result<int> Run() {
     const Terminal terminal = Terminal::Detect(ParseColorWish(flags_.color));
@@ -378,7 +415,7 @@ class Asking {
     if (flags_.verbose > 0 || config_.debug) {
       Say(fmt::format("model: {} ({})", model.description, model.why));
     }
-    DOSSIER_ASSIGN_OR_RETURN(Request request, MakeRequest(arguments_, sandbox));
+    DOSSIER_ASSIGN_OR_RETURN(Request request, MakeRequest(arguments_, argv_, sandbox));
     request.temperature = model_flags.temperature;
     DOSSIER_ASSIGN_OR_RETURN(request.question, ReadQuestion(arguments_, flags_, cancel_, err_));
     request.context = context;
@@ -456,104 +493,104 @@ class Asking {
   const AskArguments& arguments_;
   const GlobalFlags& flags_;
   const config::Config& config_;
+  const std::span<const std::string> argv_;
   const CancelToken& cancel_;
   std::ostream& out_;
   std::ostream& err_;
 };
 
-Result<int> Ask(const AskArguments& arguments, const GlobalFlags& flags, const CancelToken& cancel,
-                std::ostream& out, std::ostream& err) {
-  DOSSIER_RETURN_IF_ERROR(CheckQuestion(arguments, flags));
+Result<int> RunAsk(const AskArguments& arguments, Context& context) {
+  DOSSIER_RETURN_IF_ERROR(CheckQuestion(arguments, context.flags));
   // Before anything starts: a project that is not trusted must change nothing.
-  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags, {}, err));
-  Result<int> code = Asking(arguments, flags, config, cancel, out, err).Run();
-  if (!arguments.dry_run) MakeRoom(config, flags, err);
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
+  Result<int> code = Asking(arguments, config, context).Run();
+  if (!arguments.dry_run) MakeRoom(config, context.flags, context.err);
   return code;
+}
+
+void DeclareChoices(Flags& flags, AskArguments& to) {
+  const auto choice = [&](std::string_view name, std::string* value, std::vector<std::string> words,
+                          std::string help) {
+    flags.Add(name, value, std::move(help)).OneOf(std::move(words)).ShowDefault();
+  };
+  choice("--mode", &to.mode, Words(kModes), "one plain call, or code in a sandbox");
+  choice("--profile", &to.profile, Words(kProfiles), "prompts and limits for the model");
+  choice("--forcing", &to.forcing, Words(kForcings), "which policies hold");
+  choice("--blocks", &to.blocks, Words(kBlocks), "which blocks of a reply run");
+  choice("--cache", &to.cache, Words(kCaches), "replies of sub-calls asked before");
+  choice("--compaction", &to.compaction, Words(kCompactings),
+         "how old turns make room: with summaries, by rule, not");
+  flags
+      .Add("--compact-at", &to.compact_at,
+           "share of the model's window above which old turns make room")
+      .Between(0.1, 1.0)
+      .ShowDefault();
+  flags.Add("--dialect", &to.dialect, "language of the code").ShowDefault();
+  flags.Add("--votes", &to.votes, "attempts of which two must agree (1 large, 3 small)")
+      .Between(1, 9);
+}
+
+void DeclareLimits(Flags limits, AskArguments& to) {
+  limits.Add("--max-depth", &to.max_depth, "0: no sub-calls; 1: plain sub-calls")
+      .Between(0, 16)
+      .ShowDefault();
+  limits.Add("--max-iterations", &to.max_iterations, "turns (30 large, 12 small)")
+      .Between(1, 10000);
+  limits.Add("--max-calls", &to.max_calls, "model requests, each attempt counts")
+      .Positive()
+      .ShowDefault();
+  limits.Add("--max-tokens", &to.max_tokens, "input and output, whole run").Positive();
+  limits.Add("--max-cost", &to.max_cost, "US dollars, whole run").Positive();
+  AddPriceFlag(limits, &to.model.prices);
+  limits.In("Model").Add("--window", &to.model.window,
+                         "tokens of the model's window, where the model data do not say it");
+  limits.Add("--max-time", &to.max_time, "whole run, such as 90s or 10m").Kind(kTime);
+  limits.Add("--max-errors", &to.max_errors, "turns in a row whose code failed")
+      .Positive()
+      .ShowDefault();
+  limits
+      .Add("--sub-max-output", &to.sub_max_output,
+           "tokens of a sub-call's reply, without its thinking (the model's own limit)")
+      .Positive();
+  limits
+      .Add("--max-output-chars", &to.max_output_chars, "shown of a block (20000 large, 4000 small)")
+      .Positive();
+}
+
+void DeclareAsk(Flags& flags, AskArguments& to) {
+  flags.Add("question", &to.question, "the question, or - for stdin");
+  flags.Add("paths", &to.paths, "more contexts").Kind(kPath);
+  flags.Add("-c,--context", &to.contexts, "file, folder (with -r), or - for stdin").Kind(kPath);
+  flags.Add("--context-text", &to.texts, "a context given as text");
+  flags.Add("-r,--recurse", &to.recurse, "read the files below folders");
+  DeclareChoices(flags, to);
+  DeclareLimits(flags.In("Limits"), to);
+  flags.Add("--seed", &to.seed, "for boundaries, `random` and sampling");
+  flags.Add("--layouts-dir", &to.layouts_dir, "folder with layouts/ and prompts/").Kind(kFolder);
+  flags.Add("--progress", &to.progress, "auto, tree, plain, json or none").ShowDefault();
+  flags.Add("--json", &to.json, "one object with the answer and what it took");
+  flags.Add("-o,--output", &to.output, "write the answer to a file").Kind(kPath);
+  flags.Add("--dry-run", &to.dry_run, "print the first messages, call nothing");
+  AddContentFlags(flags.In("Contexts"), &to.content);
+  AddMemoryFlags(flags.In("Memory"), &to.memory);
+  AddModelFlags(flags, &to.model);
+  AddSandboxFlags(flags, &to.sandbox);
 }
 
 }  // namespace
 
-void AddAskCommand(CLI::App& ask, AskArguments* arguments) {
-  ask.add_option("question", arguments->question, "the question, or - for stdin");
-  ask.add_option("paths", arguments->paths, "more contexts");
-  ask.add_option("-c,--context", arguments->contexts, "file, folder (with -r), or - for stdin")
-      ->type_name("PATH")
-      ->allow_extra_args(false);
-  ask.add_option("--context-text", arguments->texts, "a context given as text")
-      ->allow_extra_args(false);
-  ask.add_flag("-r,--recurse", arguments->recurse, "read the files below folders");
-  const auto choice = [&](const char* flag, std::string& value, std::vector<std::string> words,
-                          const char* help) {
-    ask.add_option(flag, value, help)
-        ->check(CLI::IsMember(std::move(words)))
-        ->capture_default_str();
-  };
-  choice("--mode", arguments->mode, Words(kModes), "one plain call, or code in a sandbox");
-  choice("--profile", arguments->profile, Words(kProfiles), "prompts and limits for the model");
-  choice("--forcing", arguments->forcing, Words(kForcings), "which policies hold");
-  choice("--blocks", arguments->blocks, Words(kBlocks), "which blocks of a reply run");
-  choice("--cache", arguments->cache, Words(kCaches), "replies of sub-calls asked before");
-  choice("--compaction", arguments->compaction, Words(kCompactings),
-         "how old turns make room: with summaries, by rule, not");
-  ask.add_option("--compact-at", arguments->compact_at,
-                 "share of the model's window above which old turns make room")
-      ->check(CLI::Range(0.1, 1.0))
-      ->capture_default_str();
-  ask.add_option("--dialect", arguments->dialect, "language of the code")->capture_default_str();
-  ask.add_option("--votes", arguments->votes, "attempts of which two must agree (1 large, 3 small)")
-      ->check(CLI::Range(1, 9));
-  const std::string limits = "Limits";
-  ask.add_option("--max-depth", arguments->max_depth, "0: no sub-calls; 1: plain sub-calls")
-      ->check(CLI::Range(0, 16))
-      ->capture_default_str()
-      ->group(limits);
-  ask.add_option("--max-iterations", arguments->max_iterations, "turns (30 large, 12 small)")
-      ->check(CLI::Range(1, 10000))
-      ->group(limits);
-  ask.add_option("--max-calls", arguments->max_calls, "model requests, each attempt counts")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str()
-      ->group(limits);
-  ask.add_option("--max-tokens", arguments->max_tokens, "input and output, whole run")
-      ->check(CLI::PositiveNumber)
-      ->group(limits);
-  ask.add_option("--max-cost", arguments->max_cost, "US dollars, whole run")
-      ->check(CLI::PositiveNumber)
-      ->group(limits);
-  AddPriceFlag(ask, limits, &arguments->model.prices);
-  ask.add_option("--window", arguments->model.window,
-                 "tokens of the model's window, where the model data do not say it")
-      ->group("Model");
-  ask.add_option("--max-time", arguments->max_time, "whole run, such as 90s or 10m")->group(limits);
-  ask.add_option("--max-errors", arguments->max_errors, "turns in a row whose code failed")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str()
-      ->group(limits);
-  ask.add_option("--sub-max-output", arguments->sub_max_output,
-                 "tokens of a sub-call's reply, without its thinking (the model's own limit)")
-      ->check(CLI::PositiveNumber)
-      ->group(limits);
-  ask.add_option("--max-output-chars", arguments->max_output_chars,
-                 "shown of a block (20000 large, 4000 small)")
-      ->check(CLI::PositiveNumber)
-      ->group(limits);
-  ask.add_option("--seed", arguments->seed, "for boundaries, `random` and sampling");
-  ask.add_option("--layouts-dir", arguments->layouts_dir, "folder with layouts/ and prompts/");
-  ask.add_option("--progress", arguments->progress, "auto, tree, plain, json or none")
-      ->capture_default_str();
-  ask.add_flag("--json", arguments->json, "one object with the answer and what it took");
-  ask.add_option("-o,--output", arguments->output, "write the answer to a file");
-  ask.add_flag("--dry-run", arguments->dry_run, "print the first messages, call nothing");
-  AddContentFlags(ask, "Contexts", &arguments->content);
-  AddMemoryFlags(ask, "Memory", &arguments->memory);
-  AddModelFlags(ask, &arguments->model);
-  AddSandboxFlags(ask, &arguments->sandbox);
-}
-
-int RunAsk(const AskArguments& arguments, const GlobalFlags& flags, const CancelToken& cancel,
-           std::ostream& out, std::ostream& err) {
-  const Result<int> code = Ask(arguments, flags, cancel, out, err);
-  return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
+Command AskCommand() {
+  return {.name = "ask",
+          .summary = "answer a question over files of any size",
+          .examples =
+              "dossier ask -c server.log \"Which request failed first?\"\n"
+              "    one file\n"
+              "git diff | dossier ask -c - \"Does this change the file format?\"\n"
+              "    stdin as the context\n"
+              "dossier ask -r -c src -m openai/gpt-5-mini --max-cost 0.20 \"Where are locks "
+              "taken?\"\n"
+              "    a folder, a model, a limit",
+          .binding = Bind(DeclareAsk, RunAsk)};
 }
 
 }  // namespace dossier::cli

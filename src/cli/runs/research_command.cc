@@ -1,174 +1,335 @@
-#include "cli/runs/research_command.h"
+// research: a staged run that plans, installs, codes, compiles, runs, measures, plots and writes up
+// without a person. Here are its flags, and what a run would find without a run: probe, resources.
+// Results go to stdout, progress to stderr.
 
-#include "cli/runs/research_run.h"
-#include "cli/runs/research_tools.h"
-#include "cli/runs/research_view.h"
-#include "cli/tree/exit_codes.h"
-#include "cli/tree/failure.h"
+#include <utility>
+
+#include "base/files/file.h"
+#include "cli/commands.h"
+#include "cli/runs/research_setup.h"
+#include "cli/terminal/terminal.h"
+#include "cli/tree/command.h"
+#include "cli/wiring/shared_flags.h"
+#include "cli/wiring/value_kinds.h"
+#include "research/exec/probe.h"
+#include "research/resources/resources.h"
 #include "research/run/run_record.h"
+#include "research/setup/exec_backends.h"
 
 namespace dossier::cli {
 namespace {
 
-void AddOut(CLI::App& command, ResearchArguments* arguments) {
-  command.add_option("--out", arguments->out, "folder of runs")
-      ->type_name("FOLDER")
-      ->capture_default_str();
+using research::PreparedResources;
+using research::ResourceFile;
+
+const std::string& Mount() {
+  static const std::string kMount = research::ExecConfig().workspace_mount;
+  return kMount;
 }
 
-void AddRunName(CLI::App& command, ResearchArguments* arguments) {
-  command
-      .add_option("run", arguments->run,
-                  "folder, or the start of one or of a run's id (the latest under --out)")
-      ->type_name("RESEARCH_RUN");
-  AddOut(command, arguments);
+// Without a run folder: nothing is fetched.
+Result<PreparedResources> Prepare(const ResearchCall& call) {
+  DOSSIER_ASSIGN_OR_RETURN(const ResourceFile file, ReadResources(call.arguments.file, Mount()));
+  DOSSIER_ASSIGN_OR_RETURN(PreparedResources ready,
+                           research::PrepareResources(file, {}, call.cancel));
+  for (const std::string& warning : ready.index.warnings) PrintWarning(call.err, warning);
+  return ready;
+}
+
+std::string SectionText(const Json& section) {
+  return section.is_string() ? std::string(section.as_string()) : std::string();
+}
+
+Result<int> ProbeMachine(const ResearchCall& call) {
+  DOSSIER_ASSIGN_OR_RETURN(const research::RunConfig config, ReadRunConfig(call.arguments));
+  DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::Make("dossier-probe"));
+  const std::vector<std::string> all = ProcessEnvironment();
+  const std::vector<std::string> allowed = research::AllowedEnvironment(all);
+  const research::ExecConfig& exec = config.exec;
+  DOSSIER_ASSIGN_OR_RETURN(const research::BackendFactory backends,
+                           research::MakeBackends({.config = &exec,
+                                                   .folder = folder.path(),
+                                                   .degraded = exec.degraded,
+                                                   .host_environment = all}));
+  DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<research::ExecBackend> backend,
+                           backends("worker-0"));
+  DOSSIER_RETURN_IF_ERROR(backend->Start({.workspace = folder.path() + "/workspace",
+                                          .mount = exec.workspace_mount,
+                                          .environment = allowed,
+                                          .network = exec.network}));
+  using Gpu = research::ProbeConfig::Gpu;
+  const research::MachineFacts found =
+      research::Probe(*backend,
+                      {.environment = allowed,
+                       .variables_not_shown = all.size() - allowed.size(),
+                       .network = exec.network,
+                       .network_probe_host = exec.network_probe_host,
+                       .gpu = exec.use_gpu ? Gpu::kYes : Gpu::kNo,
+                       .container_runtime = exec.backend == "local" ? "" : exec.backend,
+                       .singularity_image = exec.singularity_image,
+                       .workspace_mount = exec.workspace_mount,
+                       .timeout_seconds = exec.timeout},
+                      call.cancel);
+  backend->Stop();
+  if (call.cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", call.cancel.reason());
+  JsonObject json{{"schema", "dossier.research.environment/1"}};
+  for (auto& [key, value] : research::EnvironmentJson(found)) json[key] = std::move(value);
+  call.out << ToPrettyJson(json) << "\n";
+  return 0;
+}
+
+Result<int> CheckResources(const ResearchCall& call) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text,
+                           ReadFile(call.arguments.file, research::kMaxResourceFileBytes));
+  const Result<ResourceFile> file = ReadResources(call.arguments.file, Mount());
+  if (!file) return MakeError(ErrorCode::kCheckFailed, "{}", file.error().message);
+  const auto ready = research::PrepareResources(*file, {}, call.cancel);
+  if (!ready && ready.error().code == ErrorCode::kNotFound) {
+    return MakeError(ErrorCode::kCheckFailed, "{}", ready.error().message);
+  }
+  if (!ready) return tl::unexpected(ready.error());
+  for (const std::string& warning : ready->index.warnings) PrintWarning(call.err, warning);
+  if (call.arguments.json) {
+    call.out << ToJson(JsonObject{{"schema", "dossier.research.resources/1"},
+                                  {"file", call.arguments.file},
+                                  {"resources", file->origins.size()},
+                                  {"items", file->items.size()},
+                                  {"warnings", JsonArray(ready->index.warnings.begin(),
+                                                         ready->index.warnings.end())}})
+             << "\n";
+  } else {
+    call.out << fmt::format("{}: {} resources, {} items, nothing wrong\n", call.arguments.file,
+                            file->origins.size(), file->items.size());
+  }
+  return 0;
+}
+
+Result<int> DigestResources(const ResearchCall& call) {
+  DOSSIER_ASSIGN_OR_RETURN(const PreparedResources ready, Prepare(call));
+  if (call.arguments.json) {
+    JsonObject json = research::ResourceIndexJson(ready.index);
+    json["schema"] = "dossier.research.resources/1";
+    call.out << ToJson(json) << "\n";
+  } else {
+    call.out << ready.index.digest << "\n";
+  }
+  return 0;
+}
+
+Result<int> ShowResources(const ResearchCall& call) {
+  DOSSIER_ASSIGN_OR_RETURN(const PreparedResources ready, Prepare(call));
+  const std::string text = SectionText(
+      research::ResourcesSection(ready.index, static_cast<research::Phase>(call.arguments.phase)));
+  if (call.arguments.json) {
+    call.out << ToJson(JsonObject{{"schema", "dossier.research.resources/1"},
+                                  {"phase", call.arguments.phase},
+                                  {"text", text}})
+             << "\n";
+  } else {
+    call.out << OutputText(text, Terminal::Detect().out);
+  }
+  return 0;
+}
+
+template <Result<int> (*kAction)(const ResearchCall&)>
+Result<int> Run(const ResearchArguments& given, Context& context) {
+  return kAction({given, context.flags, context.cancel, context.out, context.err});
+}
+
+constexpr ValueKind kRoleName{"ROLE=NAME"}, kSetting{"KEY=VALUE"}, kLayer{"LAYER"}, kNode{"NODE"};
+
+void DeclareJson(Flags& flags, ResearchArguments& to) {
+  flags.Add("--json", &to.json, "one object");
+}
+
+void DeclareOut(Flags& flags, ResearchArguments& to) {
+  flags.Add("--out", &to.out, "folder of runs").Kind(kFolder).ShowDefault();
+}
+
+void DeclareRunName(Flags& flags, ResearchArguments& to) {
+  flags.Add("run", &to.run, "folder, or the start of one or of a run's id (the latest under --out)")
+      .Kind(kResearchRun);
+  DeclareOut(flags, to);
+}
+
+void DeclareSettings(Flags& flags, ResearchArguments& to) {
+  flags.Add("--set", &to.settings, "KEY=VALUE of the run's configuration").Kind(kSetting);
 }
 
 // What a resume may change, too.
-void AddResumeFlags(CLI::App& command, ResearchArguments* arguments) {
-  command
-      .add_option("--until", arguments->until,
-                  "stop behind: phase0 phase1 stage1 stage2 stage3 stage4 plots paper review")
-      ->check(CLI::IsMember(
-          std::vector<std::string>(research::StepNames().begin(), research::StepNames().end())));
-  command
-      .add_option("--model", arguments->models,
-                  "ROLE=NAME; roles: code feedback vlm summary select report cite write review "
-                  "memory; those without one use that of code")
-      ->type_name("ROLE=NAME")
-      ->allow_extra_args(false);
-  command.add_option("--set", arguments->settings, "KEY=VALUE of the run's configuration")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  AddLimitFlags(command, &arguments->limits);
-  AddConnectionFlags(command, &arguments->connection);
+void DeclareChanges(Flags& flags, ResearchArguments& to) {
+  flags
+      .Add("--until", &to.until,
+           "stop behind: phase0 phase1 stage1 stage2 stage3 stage4 plots paper review")
+      .OneOf({research::StepNames().begin(), research::StepNames().end()});
+  flags
+      .Add("--model", &to.models,
+           "ROLE=NAME; roles: code feedback vlm summary select report cite write review "
+           "memory; those without one use that of code")
+      .Kind(kRoleName);
+  DeclareSettings(flags, to);
+  AddLimitFlags(flags, &to.limits);
+  AddConnectionFlags(flags, &to.connection);
 }
 
 // Where commands are run: of run and probe.
-void AddBackendFlags(CLI::App& command, ResearchArguments* arguments) {
-  command.add_option("--config", arguments->config, "the run's configuration")->type_name("PATH");
-  command.add_option("--backend", arguments->backend, "where commands are run (local)")
-      ->check(CLI::IsMember({"local", "apptainer", "singularity", "slurm"}));
-  command.add_option("--image", arguments->image, "of apptainer and singularity")
-      ->type_name("PATH");
-  command.add_option("--degraded", arguments->degraded, "a layer of isolation that may be missing")
-      ->type_name("LAYER")
-      ->allow_extra_args(false);
+void DeclareBackend(Flags& flags, ResearchArguments& to) {
+  flags.Add("--config", &to.config, "the run's configuration").Kind(kPath);
+  flags.Add("--backend", &to.backend, "where commands are run (local)")
+      .OneOf({"local", "apptainer", "singularity", "slurm"});
+  flags.Add("--image", &to.image, "of apptainer and singularity").Kind(kPath);
+  flags.Add("--degraded", &to.degraded, "a layer of isolation that may be missing").Kind(kLayer);
 }
 
-void AddRun(CLI::App& research, ResearchArguments* arguments) {
-  CLI::App& run = *research.add_subcommand("run", "work on an idea; the run folder is printed");
-  run.add_option("idea", arguments->idea, "Markdown with headings, or JSON")
-      ->type_name("PATH")
-      ->required();
-  AddOut(run, arguments);
-  run.add_option("--name", arguments->name, "of the run folder (from the title)");
-  run.add_option("--attempt", arguments->attempt, "number of this attempt at the idea")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  run.add_option("--resources", arguments->resources, "what is given to the run")
-      ->type_name("PATH");
-  AddBackendFlags(run, arguments);
-  run.add_option("--workers", arguments->workers, "programs made in one round")
-      ->check(CLI::Range(1, 1024));
-  run.add_option("--seed", arguments->seed, "of the search")->check(CLI::NonNegativeNumber);
-  run.add_option("--stages", arguments->stages, "1-4, 2 or 1,3")->capture_default_str();
-  run.add_flag("--no-memory", arguments->no_memory, "nothing is remembered from call to call");
-  run.add_option("--memory", arguments->memory, "a store of your own, instead of the run's")
-      ->type_name("PATH");
-  run.add_flag("--skip-plots", arguments->skip_plots, "no figures");
-  run.add_flag("--skip-citations", arguments->skip_citations, "no literature");
-  run.add_flag("--skip-writeup", arguments->skip_writeup, "no paper");
-  run.add_flag("--skip-review", arguments->skip_review, "no review of the paper");
-  run.add_option("--review-bias", arguments->review_bias, "of the reviewer (neutral)")
-      ->check(CLI::IsMember({"neutral", "strict", "lenient"}));
-  run.add_flag("--dry-run", arguments->dry_run, "the first prompt and its report; ask nothing");
-  AddResumeFlags(run, arguments);
+void DeclareRun(Flags& flags, ResearchArguments& to) {
+  flags.Add("idea", &to.idea, "Markdown with headings, or JSON").Kind(kPath).Required();
+  DeclareOut(flags, to);
+  flags.Add("--name", &to.name, "of the run folder (from the title)");
+  flags.Add("--attempt", &to.attempt, "number of this attempt at the idea")
+      .NotNegative()
+      .ShowDefault();
+  flags.Add("--resources", &to.resources, "what is given to the run").Kind(kPath);
+  DeclareBackend(flags, to);
+  flags.Add("--workers", &to.workers, "programs made in one round").Between(1, 1024);
+  flags.Add("--seed", &to.seed, "of the search").NotNegative();
+  flags.Add("--stages", &to.stages, "1-4, 2 or 1,3").ShowDefault();
+  flags.Add("--no-memory", &to.no_memory, "nothing is remembered from call to call");
+  flags.Add("--memory", &to.memory, "a store of your own, instead of the run's").Kind(kPath);
+  flags.Add("--skip-plots", &to.skip_plots, "no figures");
+  flags.Add("--skip-citations", &to.skip_citations, "no literature");
+  flags.Add("--skip-writeup", &to.skip_writeup, "no paper");
+  flags.Add("--skip-review", &to.skip_review, "no review of the paper");
+  flags.Add("--review-bias", &to.review_bias, "of the reviewer (neutral)")
+      .OneOf({"neutral", "strict", "lenient"});
+  flags.Add("--dry-run", &to.dry_run, "the first prompt and its report; ask nothing");
+  DeclareChanges(flags, to);
+  DeclareJson(flags, to);
 }
 
-void AddResources(CLI::App& research, ResearchArguments* arguments) {
-  CLI::App& resources =
-      *research.add_subcommand("resources", "a file of resources: check it, see what it says");
-  resources.require_subcommand(1);
-  constexpr std::pair<const char*, const char*> kActions[] = {
-      {"check", "all that is wrong with it, at once"},
-      {"digest", "the hash over the file and everything it names"},
-      {"show", "what prompts would say"}};
-  for (const auto& [name, about] : kActions) {
-    CLI::App& command = *resources.add_subcommand(name, about);
-    command.add_option("file", arguments->file, "YAML or JSON")->type_name("PATH")->required();
-    command.add_flag("--json", arguments->json, "one object");
-    const std::string action = name;
-    command.callback([arguments, action] { arguments->action = action; });
-    if (action != "show") continue;
-    command.add_option("--phase", arguments->phase, "for a prompt of which phase, 0 to 4")
-        ->check(CLI::Range(0, 4))
-        ->capture_default_str();
-  }
+void DeclareStatus(Flags& flags, ResearchArguments& to) {
+  DeclareRunName(flags, to);
+  flags.Add("--watch", &to.watch, "show it again when it changes, until it ends");
+  DeclareJson(flags, to);
 }
 
-void AddReadingCommands(CLI::App& research, ResearchArguments* arguments) {
-  CLI::App& tree = *research.add_subcommand(
-      "tree", "the nodes: * best, ! buggy, ~ running, s rerun with another seed");
-  AddRunName(tree, arguments);
-  tree.add_option("--stage", arguments->stage, "only this one, 1 to 4")->check(CLI::Range(1, 4));
-  tree.add_option("--format", arguments->format, "text, json or html (text)")
-      ->check(CLI::IsMember({"text", "json", "html"}));
-  CLI::App& report =
-      *research.add_subcommand("report", "the report, from what exists; of a killed run, too");
-  AddRunName(report, arguments);
-  report.add_option("--format", arguments->format, "md or json (md)")
-      ->check(CLI::IsMember({"md", "json"}));
-  report.add_flag("--rewrite", arguments->rewrite,
-                  "write report.md and the pages anew, without a model");
-  CLI::App& prompts = *research.add_subcommand("prompts", "the prompts of a run, or of one node");
-  AddRunName(prompts, arguments);
-  prompts.add_option("node", arguments->node, "id, or the start of one")->type_name("NODE");
-  prompts.add_option("--show", arguments->show, "the text of this one")->type_name("NAME");
+void DeclareResume(Flags& flags, ResearchArguments& to) {
+  DeclareRunName(flags, to);
+  flags.Add("--retry-failed", &to.retry_failed, "a run that failed, once more");
+  DeclareChanges(flags, to);
+  DeclareJson(flags, to);
+}
+
+void DeclareTree(Flags& flags, ResearchArguments& to) {
+  DeclareRunName(flags, to);
+  flags.Add("--stage", &to.stage, "only this one, 1 to 4").Between(1, 4);
+  flags.Add("--format", &to.format, "text, json or html (text)").OneOf({"text", "json", "html"});
+  DeclareJson(flags, to);
+}
+
+void DeclareReport(Flags& flags, ResearchArguments& to) {
+  DeclareRunName(flags, to);
+  flags.Add("--format", &to.format, "md or json (md)").OneOf({"md", "json"});
+  flags.Add("--rewrite", &to.rewrite, "write report.md and the pages anew, without a model");
+  DeclareJson(flags, to);
+}
+
+void DeclarePrompts(Flags& flags, ResearchArguments& to) {
+  DeclareRunName(flags, to);
+  flags.Add("node", &to.node, "id, or the start of one").Kind(kNode);
+  flags.Add("--show", &to.show, "the text of this one").Kind(kName);
+  DeclareJson(flags, to);
+}
+
+void DeclareProbe(Flags& flags, ResearchArguments& to) {
+  DeclareBackend(flags, to);
+  DeclareSettings(flags, to);
+  DeclareJson(flags, to);
+}
+
+void DeclareResources(Flags& flags, ResearchArguments& to) {
+  flags.Add("file", &to.file, "YAML or JSON").Kind(kPath).Required();
+  DeclareJson(flags, to);
+}
+
+void DeclareShowResources(Flags& flags, ResearchArguments& to) {
+  DeclareResources(flags, to);
+  flags.Add("--phase", &to.phase, "for a prompt of which phase, 0 to 4")
+      .Between(0, 4)
+      .ShowDefault();
+}
+
+Command ResourcesCommand() {
+  return {.name = "resources",
+          .summary = "a file of resources: check it, see what it says",
+          .examples =
+              "dossier research resources check resources.yaml\n"
+              "    all faults at once; exit 15 if there are any",
+          .commands = {{.name = "check",
+                        .summary = "all that is wrong with it, at once",
+                        .binding = Bind(DeclareResources, Run<CheckResources>)},
+                       {.name = "digest",
+                        .summary = "the hash over the file and everything it names",
+                        .binding = Bind(DeclareResources, Run<DigestResources>)},
+                       {.name = "show",
+                        .summary = "what prompts would say",
+                        .binding = Bind(DeclareShowResources, Run<ShowResources>)}}};
 }
 
 }  // namespace
 
-void AddResearchCommand(CLI::App& research, ResearchArguments* arguments) {
-  research.require_subcommand(1);
-  AddRun(research, arguments);
-  CLI::App& status = *research.add_subcommand("status", "how a run stands, and what it waits for");
-  AddRunName(status, arguments);
-  status.add_flag("--watch", arguments->watch, "show it again when it changes, until it ends");
-  CLI::App& resume = *research.add_subcommand("resume", "go on with a run");
-  AddRunName(resume, arguments);
-  resume.add_flag("--retry-failed", arguments->retry_failed, "a run that failed, once more");
-  AddResumeFlags(resume, arguments);
-  AddReadingCommands(research, arguments);
-  CLI::App& probe =
-      *research.add_subcommand("probe", "what a model is told about the machine, as JSON");
-  AddBackendFlags(probe, arguments);
-  probe.add_option("--set", arguments->settings, "KEY=VALUE of the run's configuration")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  for (CLI::App* action : research.get_subcommands([](CLI::App*) { return true; })) {
-    action->add_flag("--json", arguments->json, "one object");
-    action->callback([arguments, action] { arguments->action = action->get_name(); });
-  }
-  AddResources(research, arguments);
-}
-
-int RunResearch(const ResearchArguments& arguments, const GlobalFlags& flags,
-                const CancelToken& cancel, std::ostream& out, std::ostream& err) {
-  constexpr std::pair<std::string_view, Result<int> (*)(const ResearchCall&)> kActions[] = {
-      {"run", StartResearch},     {"resume", ResumeResearch},     {"status", ShowResearchStatus},
-      {"tree", ShowResearchTree}, {"report", ShowResearchReport}, {"prompts", ShowResearchPrompts},
-      {"probe", ProbeMachine},    {"check", CheckResources},      {"digest", DigestResources},
-      {"show", ShowResources}};
-  for (const auto& [name, action] : kActions) {
-    if (arguments.action != name) continue;
-    const Result<int> code = action({arguments, flags, cancel, out, err});
-    out << std::flush;
-    if (!code) return Fail(code.error(), FormOf(arguments.json), out, err);
-    return out.good() ? *code : kExitClosedStdout;
-  }
-  return Fail({ErrorCode::kInternal, "research " + arguments.action + " is no command"},
-              FormOf(arguments.json), out, err);
+Command ResearchCommand() {
+  return {
+      .name = "research",
+      .summary = "work on an idea without a person: programs, measurements, plots, a paper",
+      .examples =
+          "dossier research run idea.md --max-cost 5\n"
+          "    a folder with programs, measurements, figures and a report\n"
+          "dossier research status --watch\n"
+          "    where it stands, and what it waits for\n"
+          "dossier research resume\n"
+          "    go on after Ctrl-C or a power cut: no reply is paid for twice",
+      .commands = {
+          {.name = "run",
+           .summary = "work on an idea; the run folder is printed",
+           .examples =
+               "dossier research run idea.md --stages 1 --set agent.stages.stage1_max_iters=6\n"
+               "    the first stage alone, six programs at most\n"
+               "dossier research run idea.md --model code=openai/gpt-5 --model feedback=local\n"
+               "    a model for each role\n"
+               "dossier research run idea.md --dry-run\n"
+               "    the first prompt, and where its tokens went",
+           .binding = Bind(DeclareRun, Run<StartResearch>)},
+          {.name = "status",
+           .summary = "how a run stands, and what it waits for",
+           .examples = "dossier research status 2026-01-28\n"
+                       "    of the run whose folder begins so",
+           .binding = Bind(DeclareStatus, Run<ShowResearchStatus>)},
+          {.name = "resume",
+           .summary = "go on with a run",
+           .examples = "dossier research resume --max-cost 10\n"
+                       "    with a higher limit",
+           .binding = Bind(DeclareResume, Run<ResumeResearch>)},
+          {.name = "tree",
+           .summary = "the nodes: * best, ! buggy, ~ running, s rerun with another seed",
+           .examples = "dossier research tree --format html > tree.html\n"
+                       "    nodes, prompts and figures as one page",
+           .binding = Bind(DeclareTree, Run<ShowResearchTree>)},
+          {.name = "report",
+           .summary = "the report, from what exists; of a killed run, too",
+           .examples = "dossier research report --format json\n"
+                       "    for a script",
+           .binding = Bind(DeclareReport, Run<ShowResearchReport>)},
+          {.name = "prompts",
+           .summary = "the prompts of a run, or of one node",
+           .examples = "dossier research prompts 2026-01-28 3f9a --show 0003_draft_a1_r1_prompt\n"
+                       "    one prompt of one node",
+           .binding = Bind(DeclarePrompts, Run<ShowResearchPrompts>)},
+          {.name = "probe",
+           .summary = "what a model is told about the machine, as JSON",
+           .examples = "dossier research probe --backend apptainer --image tools.sif\n"
+                       "    what is in the image",
+           .binding = Bind(DeclareProbe, Run<ProbeMachine>)},
+          ResourcesCommand()}};
 }
 
 }  // namespace dossier::cli

@@ -1,5 +1,3 @@
-#include "cli/runs/research_run.h"
-
 #include <mutex>
 #include <utility>
 
@@ -7,6 +5,7 @@
 #include "base/files/user_folders.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "cli/runs/research_setup.h"
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/asset_folders.h"
 #include "cli/wiring/section_makers.h"

@@ -8,20 +8,45 @@
 #ifndef DOSSIER_CLI_RUNS_RESEARCH_SETUP_H_
 #define DOSSIER_CLI_RUNS_RESEARCH_SETUP_H_
 
+#include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "base/cancel.h"
 #include "base/result.h"
-#include "cli/runs/research_command.h"
 #include "cli/wiring/global_flags.h"
+#include "cli/wiring/shared_flags.h"
 #include "config/config.h"
 #include "research/resources/resources.h"
 #include "research/run.h"
 #include "research/setup/config.h"
 
 namespace dossier::cli {
+
+struct ResearchArguments {
+  std::string out = "experiments";
+  // Of run; some of them of resume and probe, too.
+  std::string idea, config, name, resources, backend, image, stages = "1-4", until, memory;
+  std::string review_bias;
+  std::int64_t attempt = 0;
+  std::optional<std::int64_t> workers, seed;
+  LimitFlags limits;
+  std::vector<std::string> degraded, models, settings;
+  bool no_memory = false, dry_run = false;
+  bool skip_plots = false, skip_citations = false, skip_writeup = false, skip_review = false;
+  ModelFlags connection;  // how models are reached; which they are, `models` and `config` say
+  // Of the others.
+  std::string run;  // folder, or the beginning of one or of an id; "": the latest
+  bool watch = false, retry_failed = false, rewrite = false;
+  int stage = 0;  // of tree; 0: all
+  std::string format;
+  std::string file;  // of resources
+  int phase = 0;     // of resources show
+  std::string node, show;
+  bool json = false;
+};
 
 struct ResearchCall {
   const ResearchArguments& arguments;
@@ -47,6 +72,17 @@ std::string AbsolutePath(const std::string& path);
 
 // Errors: kNotFound, kDamaged with all faults.
 Result<research::ResourceFile> ReadResources(const std::string& path, const std::string& mount);
+
+// The commands of research_run.cc and research_view.cc. All return the exit code.
+// Errors: those of research::Run; kUsage, kNotFound.
+Result<int> StartResearch(const ResearchCall& call);
+Result<int> ResumeResearch(const ResearchCall& call);
+// Nothing of a run changes, but for report --rewrite. Errors: kNotFound, kDamaged, kUsage.
+Result<int> ShowResearchStatus(const ResearchCall& call);
+Result<int> ShowResearchTree(const ResearchCall& call);
+// Errors: also kLocked: a run that works writes its report itself.
+Result<int> ShowResearchReport(const ResearchCall& call);
+Result<int> ShowResearchPrompts(const ResearchCall& call);
 
 }  // namespace dossier::cli
 

@@ -1,5 +1,3 @@
-#include "cli/runs/research_view.h"
-
 #include <poll.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "base/process/cancel_fd.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "cli/runs/research_setup.h"
 #include "cli/terminal/terminal.h"
 #include "research/files/run_folder.h"
 #include "research/run/report.h"

@@ -1,14 +1,27 @@
-#include "cli/runs/runs_command.h"
+// runs: what was asked before, step by step; and removing old runs.
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/files/file.h"
 #include "base/files/user_folders.h"
+#include "base/hash.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "cli/runs/runs_story.h"
+#include "cli/commands.h"
+#include "cli/runs/closing_line.h"
+#include "cli/runs/event_lines.h"
 #include "cli/terminal/counted.h"
 #include "cli/terminal/terminal.h"
-#include "cli/tree/failure.h"
+#include "cli/tree/command.h"
+#include "cli/wiring/global_flags.h"
 #include "cli/wiring/quantity_flags.h"
 #include "store/journal.h"
 #include "store/prune.h"
@@ -16,7 +29,316 @@
 namespace dossier::cli {
 namespace {
 
+struct RunsArguments {
+  std::string run;  // a unique prefix is enough; last: the newest
+  std::string status;
+  std::size_t limit = 20;
+  std::optional<int> turn;
+  bool messages = false, events = false, json = false;
+  std::optional<std::size_t> keep;  // of prune
+  std::string older;
+  bool dry_run = false;
+};
+
+constexpr std::size_t kContextsTold = 10;
+constexpr std::size_t kLineRoom = 60;  // code points of a sub-call's prompt, and of its reply
+
 std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
+
+std::string TextIn(const Json& data, std::string_view name) {
+  return Safe(FindString(data, name).value_or(""));
+}
+
+std::int64_t NumberIn(const Json& data, std::string_view name) {
+  return FindInt(data, name).value_or(0);
+}
+
+std::string CountIn(const Json& data, std::string_view name, std::string_view noun) {
+  return Counted(static_cast<std::uint64_t>(std::max<std::int64_t>(0, NumberIn(data, name))), noun);
+}
+
+std::string Grouped(std::int64_t number) {
+  return GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(0, number)));
+}
+
+// "1,234 (1,000 cached) + 56 tokens"
+std::string TokensIn(const Json& data) {
+  const std::int64_t cached = NumberIn(data, "cached");
+  return fmt::format("{}{} + {} tokens", Grouped(NumberIn(data, "input")),
+                     cached > 0 ? fmt::format(" ({} cached)", Grouped(cached)) : "",
+                     Grouped(NumberIn(data, "output")));
+}
+
+std::string SecondsIn(const Json& data) {
+  return fmt::format("{:.1f} s", static_cast<double>(NumberIn(data, "ms")) / 1000);
+}
+
+// Behind what a reply took: how it ended, unless it just ended.
+std::string EndingIn(const Json& data) {
+  const auto finish = FindString(data, "finish");
+  return finish && *finish != "stop" ? fmt::format(", ended by {}", Safe(*finish)) : "";
+}
+
+// What became of a file that a run names, but did not keep.
+std::string StateOfNamed(const Json& data) {
+  const std::string path(FindString(data, "path").value_or(""));
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0) return "; it is gone";
+  const std::int64_t bytes = NumberIn(data, "bytes");
+  const std::int64_t modified =
+      std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+  if (info.st_size != bytes) {
+    return fmt::format("; it has changed since (now {})",
+                       FormatSize(static_cast<std::uint64_t>(info.st_size)));
+  }
+  if (modified == NumberIn(data, "modified_ns")) return "";
+  // Written anew with the same bytes, perhaps; a text that was decoded cannot be compared.
+  const auto text = bytes == NumberIn(data, "text_bytes") ? ReadFile(path) : Result<std::string>();
+  const bool same = text && Sha256Hex(*text) == FindString(data, "sha256").value_or("");
+  return same ? "" : "; it has changed since";
+}
+
+ask::EvidenceSummary EvidenceIn(const Json& data) {
+  ask::EvidenceSummary evidence;
+  const auto share = [&](std::string_view name) {
+    const Json* value = Find(data, name);
+    return value && value->is_number() ? value->to_number<double>() : 0.0;
+  };
+  evidence.read_by_models = share("read_by_models");
+  evidence.read_by_code = share("read_by_code");
+  evidence.attempts = static_cast<int>(NumberIn(data, "attempts"));
+  evidence.agreeing = static_cast<int>(NumberIn(data, "agreeing"));
+  if (const Json* doubts = Find(data, "doubts"); doubts && doubts->is_array()) {
+    for (const Json& doubt : doubts->get_array()) {
+      if (doubt.is_string()) evidence.doubts.emplace_back(doubt.get_string());
+    }
+  }
+  return evidence;
+}
+
+struct StoryOptions {
+  std::optional<std::int64_t> turn;  // only this one
+  enum class Messages { kFirstLines, kWhole } messages = Messages::kFirstLines;
+};
+
+// One run, told to a person: the question, what was sent, what came back and what it cost, turn by
+// turn, and the answer. Everything from the journal is cleaned for a terminal.
+class RunStory {
+ public:
+  RunStory(store::Journal& journal, StoryOptions options, std::ostream& out)
+      : journal_(journal), options_(options), out_(out) {}
+
+  void Tell(const store::Event& event);
+  // Of a run that still goes on, or whose process ended before it.
+  void End(std::string_view status);
+
+ private:
+  void TellStart(const Json& data);
+  void TellRequest(const Json& data);
+  void TellReply(const Json& data);
+  void TellFailure(const Json& data);
+  void TellFinish(const Json& data);
+  void TellSubcall(const Json& data, std::string_view result);
+  void NoteMessages(const Json* list);
+  void ShowMessages(const Json* list);
+  void Show(std::string_view label, const Json* body);
+  void ShowText(std::string_view label, std::string_view text);
+  std::string FirstLine(const Json* body) const;
+  bool whole() const { return options_.messages == StoryOptions::Messages::kWhole; }
+
+  store::Journal& journal_;
+  const StoryOptions options_;
+  std::ostream& out_;
+  std::int64_t turn_ = 0, calls_ = 0, input_ = 0, output_ = 0;
+  std::map<std::int64_t, Json> messages_;  // by number
+  std::map<std::int64_t, Json> prompts_;   // of sub-calls that wait for a reply, by request
+};
+
+void RunStory::Tell(const store::Event& event) {
+  const Json data(event.data);
+  if (event.type == "request.sent") {
+    NoteMessages(Find(data, "messages"));
+    NoteMessages(Find(data, "system"));
+  }
+  if (event.type == "turn.started") turn_ = FindInt(data, "turn").value_or(turn_);
+  if (event.type == "run.started") return TellStart(data);
+  if (options_.turn && turn_ != *options_.turn) return;
+  if (event.type == "mode.decided") {
+    out_ << fmt::format("Mode: {} ({} tokens, direct up to {})\n", TextIn(data, "mode"),
+                        NumberIn(data, "tokens"), NumberIn(data, "threshold"));
+  } else if (event.type == "context.named") {
+    out_ << fmt::format("Context {}: {}, not copied: {}{}\n", TextIn(data, "name"),
+                        FormatSize(static_cast<std::uint64_t>(NumberIn(data, "bytes"))),
+                        TextIn(data, "path"), StateOfNamed(data));
+  } else if (event.type == "turn.started") {
+    out_ << fmt::format("\nTurn {}\n", turn_);
+  } else if (event.type == "request.sent") {
+    TellRequest(data);
+  } else if (event.type == "reply.received") {
+    TellReply(data);
+  } else if (event.type == "request.failed") {
+    TellFailure(data);
+  } else if (event.type == "block.done") {
+    Show("output", Find(data, "output"));
+    ShowText("error", FindString(data, "error").value_or(""));
+    ShowText("stopped", FindString(data, "stopped").value_or(""));
+  } else if (event.type == "passage.read") {
+    ShowText("passage", PassageLine(data));
+  } else if (event.type == "answer.refused") {
+    ShowText(fmt::format("refused ({})", TextIn(data, "gate")),
+             FindString(data, "reason").value_or(""));
+  } else if (event.type == "compaction.done") {
+    ShowText("compacted", CompactionLine(data));
+  } else if (event.type == "limit.reached") {
+    ShowText("limit", FindString(data, "reason").value_or(""));
+  } else if (event.type == "warning") {
+    const Json* said = Find(data, "data");
+    const std::string_view text = FindString(data, "data").value_or("");
+    const bool more = said && !said->is_null() && text.empty();
+    ShowText("warning",
+             fmt::format("{}{}{}", TextIn(data, "code"), text.empty() && !more ? "" : ": ",
+                         more ? ToJson(*said) : std::string(text)));
+  } else if (event.type == "run.finished") {
+    TellFinish(data);
+  }
+}
+
+void RunStory::TellStart(const Json& data) {
+  out_ << "Question: " << TextIn(data, "question") << "\n"
+       << "Model: " << TextIn(data, "model") << "\n";
+  const Json* contexts = Find(data, "contexts");
+  if (!contexts || !contexts->is_array()) return;
+  const JsonArray& list = contexts->get_array();
+  for (std::size_t i = 0; i < std::min(list.size(), kContextsTold); ++i) {
+    out_ << fmt::format("Context: {} ({})\n", TextIn(list[i], "name"),
+                        FormatSize(static_cast<std::uint64_t>(NumberIn(list[i], "bytes"))));
+  }
+  if (list.size() > kContextsTold) {
+    out_ << fmt::format("… and {}\n", Counted(list.size() - kContextsTold, "more context"));
+  }
+}
+
+void RunStory::TellRequest(const Json& data) {
+  ++calls_;
+  if (const auto request = FindInt(data, "request")) prompts_[*request] = data;
+  if (!whole()) return;
+  ShowMessages(Find(data, "system"));
+  ShowMessages(Find(data, "messages"));
+}
+
+void RunStory::TellReply(const Json& data) {
+  const bool cached = Find(data, "from_cache") != nullptr;
+  if (!cached) {
+    input_ += NumberIn(data, "input");
+    output_ += NumberIn(data, "output");
+  }
+  const std::string took = cached ? "from the cache" : TokensIn(data) + EndingIn(data);
+  if (Find(data, "request") && !whole()) {
+    return TellSubcall(data, fmt::format("{} ({})", FirstLine(Find(data, "body")), took));
+  }
+  if (cached && whole()) Show("asked before", Find(data, "messages"));
+  Show(FindString(data, "purpose").value_or("reply"), Find(data, "body"));
+  const std::int64_t attempts = NumberIn(data, "attempts");
+  out_ << fmt::format("  took: {}{}{}\n", took, Find(data, "ms") ? ", " + SecondsIn(data) : "",
+                      attempts > 1 ? fmt::format(", {} attempts", attempts) : "");
+}
+
+void RunStory::TellFailure(const Json& data) {
+  const std::string why =
+      fmt::format("{}: {}", TextIn(data, "kind"), FindString(data, "message").value_or(""));
+  if (Find(data, "request") && !whole()) {
+    return TellSubcall(data, "failed, " + Safe(why.substr(0, why.find('\n'))));
+  }
+  ShowText("request failed", why);
+}
+
+// A line for a sub-call: what was asked, and what came of it.
+void RunStory::TellSubcall(const Json& data, std::string_view result) {
+  const std::int64_t request = NumberIn(data, "request");
+  const auto asked = prompts_.find(request);
+  const Json& prompt = asked == prompts_.end() ? data : asked->second;
+  out_ << fmt::format(
+      "  {} {}: {} -> {}\n",
+      FindString(prompt, "purpose").value_or("sub-call") == "map" ? "map" : "sub-call", request,
+      FirstLine(Find(prompt, "messages")), result);
+  prompts_.erase(request);
+}
+
+void RunStory::TellFinish(const Json& data) {
+  std::string took =
+      fmt::format("{}, {}", CountIn(data, "turns", "turn"), CountIn(data, "calls", "call"));
+  if (NumberIn(data, "failed_calls") > 0) {
+    took += fmt::format(", {} failed", NumberIn(data, "failed_calls"));
+  }
+  if (NumberIn(data, "cached_calls") > 0) {
+    took += fmt::format(", {} from the cache", NumberIn(data, "cached_calls"));
+  }
+  took += ", " + TokensIn(data);
+  // Runs of older versions did not note what they cost.
+  if (const Json* cost = Find(data, "nano_usd")) {
+    took += ", " + CostText(cost->is_null() ? std::nullopt : FindInt(data, "nano_usd"));
+  }
+  out_ << fmt::format("\nStatus: {} ({}, {})\n", TextIn(data, "status"), took, SecondsIn(data));
+  if (const Json* evidence = Find(data, "evidence"); evidence && evidence->is_object()) {
+    const ask::EvidenceSummary summary = EvidenceIn(*evidence);
+    out_ << "Evidence: " << EvidenceText(summary) << "\n";
+    for (const std::string& doubt : summary.doubts) ShowText("doubt", doubt);
+  }
+  ShowText("error", FindString(data, "error").value_or(""));
+  Show("answer", Find(data, "answer"));
+}
+
+void RunStory::End(std::string_view status) {
+  out_ << fmt::format("\nStatus: {}{}; so far {}, {} + {} tokens\n", status,
+                      status == "running" ? "" : " (its process ended before the run did)",
+                      Counted(static_cast<std::uint64_t>(calls_), "request"), Grouped(input_),
+                      Grouped(output_));
+}
+
+// Each message is told in full where it was sent first, and named by its number after that.
+void RunStory::NoteMessages(const Json* list) {
+  if (!list || !list->is_array()) return;
+  for (const Json& message : list->get_array()) {
+    if (const auto number = FindInt(message, "n")) messages_[*number] = message;
+  }
+}
+
+void RunStory::ShowMessages(const Json* list) {
+  if (!list || !list->is_array()) return Show("messages", list);
+  for (const Json& message : list->get_array()) {
+    const auto known = messages_.find(message.is_int64() ? message.get_int64() : 0);
+    const Json& told = known == messages_.end() ? message : known->second;
+    Show(FindString(told, "role").value_or("message"), Find(told, "body"));
+  }
+}
+
+void RunStory::Show(std::string_view label, const Json* body) {
+  if (!body) return;
+  auto text = journal_.ReadBody(*body);
+  ShowText(label, text ? *text : text.error().message);
+}
+
+void RunStory::ShowText(std::string_view label, std::string_view text) {
+  if (TrimSpace(text).empty()) return;
+  out_ << "  " << label << ":\n";
+  for (const std::string_view line : Split(TrimSpace(text), '\n')) {
+    out_ << "    " << Safe(line) << "\n";
+  }
+}
+
+std::string RunStory::FirstLine(const Json* body) const {
+  if (!body) return "?";
+  const auto text = journal_.ReadBody(*body);
+  if (!text) return Safe(text.error().message);
+  const std::string_view trimmed = TrimSpace(*text);
+  const std::string_view line = utf8::Prefix(trimmed.substr(0, trimmed.find('\n')), kLineRoom);
+  return Safe(line) + (line.size() < trimmed.size() ? " …" : "");
+}
+
+Result<std::unique_ptr<store::Journal>> OpenJournal() {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
+  return store::Journal::Open(data + "/runs");
+}
 
 std::string OneLine(std::string_view text, std::size_t width) {
   const std::string_view trimmed = TrimSpace(text);
@@ -28,10 +350,11 @@ Json EventJson(const store::Event& event) {
                     {"call", event.call}, {"type", event.type}, {"data", event.data}};
 }
 
-Status List(store::Journal& journal, const RunsArguments& arguments, std::ostream& out) {
+Status RunList(const RunsArguments& arguments, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenJournal());
   std::optional<std::string> status;
   if (!arguments.status.empty()) status = arguments.status;
-  DOSSIER_ASSIGN_OR_RETURN(const auto runs, journal.List(status, arguments.limit));
+  DOSSIER_ASSIGN_OR_RETURN(const auto runs, journal->List(status, arguments.limit));
   JsonArray list;
   for (const store::RunSummary& run : runs) {
     if (arguments.json) {
@@ -43,39 +366,42 @@ Status List(store::Journal& journal, const RunsArguments& arguments, std::ostrea
                                 {"events", run.events},
                                 {"answer", run.answer}});
     } else {
-      out << fmt::format("{}  {:<11}  {}\n", run.run, run.status, OneLine(run.question, 70));
+      context.out << fmt::format("{}  {:<11}  {}\n", run.run, run.status,
+                                 OneLine(run.question, 70));
     }
   }
   if (arguments.json) {
-    out << ToJson(JsonObject{{"schema", "dossier.runs/1"}, {"runs", std::move(list)}}) << "\n";
+    context.out << ToJson(JsonObject{{"schema", "dossier.runs/1"}, {"runs", std::move(list)}})
+                << "\n";
   }
   return {};
 }
 
-Status Show(store::Journal& journal, const RunsArguments& arguments, std::ostream& out) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string run, journal.Resolve(arguments.run));
-  DOSSIER_ASSIGN_OR_RETURN(const auto events, journal.Events(run));
+Status RunShow(const RunsArguments& arguments, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenJournal());
+  DOSSIER_ASSIGN_OR_RETURN(const std::string run, journal->Resolve(arguments.run));
+  DOSSIER_ASSIGN_OR_RETURN(const auto events, journal->Events(run));
   if (arguments.json) {
     JsonArray list;
     for (const store::Event& event : events) list.push_back(EventJson(event));
-    out << ToJson(
-               JsonObject{{"schema", "dossier.run/1"}, {"run", run}, {"events", std::move(list)}})
-        << "\n";
+    context.out << ToJson(JsonObject{
+                       {"schema", "dossier.run/1"}, {"run", run}, {"events", std::move(list)}})
+                << "\n";
     return {};
   }
   if (arguments.events) {
     for (const store::Event& event : events) {
-      out << fmt::format("{:>5}  {}  {:<18} {}\n", event.seq, event.time, event.type,
-                         Safe(ToJson(Json(event.data))));
+      context.out << fmt::format("{:>5}  {}  {:<18} {}\n", event.seq, event.time, event.type,
+                                 Safe(ToJson(Json(event.data))));
     }
     return {};
   }
   StoryOptions options{.turn = arguments.turn};
   if (arguments.messages) options.messages = StoryOptions::Messages::kWhole;
-  RunStory story(journal, options, out);
+  RunStory story(*journal, options, context.out);
   for (const store::Event& event : events) story.Tell(event);
   if (!arguments.turn && events.back().type != "run.finished") {
-    DOSSIER_ASSIGN_OR_RETURN(const std::string status, journal.StatusOf(run));
+    DOSSIER_ASSIGN_OR_RETURN(const std::string status, journal->StatusOf(run));
     story.End(status);
   }
   return {};
@@ -115,37 +441,40 @@ Result<bool> MayPrune(const std::string& folder, const store::PruneRule& rule,
   return Confirm(flags, fmt::format("remove {} for good?", WhatGoes(found)), "-y", err);
 }
 
-Status Prune(const std::string& folder, const RunsArguments& arguments, const GlobalFlags& flags,
-             std::ostream& out, std::ostream& err) {
+Status RunPrune(const RunsArguments& arguments, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
+  const std::string folder = data + "/runs";
   DOSSIER_ASSIGN_OR_RETURN(const store::PruneRule rule, RuleOf(arguments));
   auto action = store::PruneAction::kLook;
   if (!arguments.dry_run) {
-    DOSSIER_ASSIGN_OR_RETURN(const bool agreed, MayPrune(folder, rule, flags, err));
+    DOSSIER_ASSIGN_OR_RETURN(const bool agreed, MayPrune(folder, rule, context.flags, context.err));
     if (!agreed) return {};
     action = store::PruneAction::kRemove;
   }
   DOSSIER_ASSIGN_OR_RETURN(const store::Pruned pruned,
                            store::PruneRuns(folder, rule, action, *SystemClock()));
   if (arguments.json) {
-    out << ToJson(JsonObject{{"schema", "dossier.runs-prune/1"},
-                             {"dry_run", arguments.dry_run},
-                             {"runs", boost::json::value_from(pruned.runs)},
-                             {"bodies", pruned.bodies},
-                             {"bytes", pruned.bytes},
-                             {"runs_left", pruned.runs_left},
-                             {"bytes_left", pruned.bytes_left}})
-        << "\n";
+    context.out << ToJson(JsonObject{{"schema", "dossier.runs-prune/1"},
+                                     {"dry_run", arguments.dry_run},
+                                     {"runs", boost::json::value_from(pruned.runs)},
+                                     {"bodies", pruned.bodies},
+                                     {"bytes", pruned.bytes},
+                                     {"runs_left", pruned.runs_left},
+                                     {"bytes_left", pruned.bytes_left}})
+                << "\n";
     return {};
   }
-  out << fmt::format("{} {}; {} and {} {}\n", arguments.dry_run ? "would remove" : "removed",
-                     WhatGoes(pruned), Counted(pruned.runs_left, "run"),
-                     FormatSize(pruned.bytes_left), arguments.dry_run ? "would stay" : "stay");
+  context.out << fmt::format("{} {}; {} and {} {}\n",
+                             arguments.dry_run ? "would remove" : "removed", WhatGoes(pruned),
+                             Counted(pruned.runs_left, "run"), FormatSize(pruned.bytes_left),
+                             arguments.dry_run ? "would stay" : "stay");
   return {};
 }
 
 // Nothing of it is lost: the journal holds what a version that can go on needs.
-Status Resume(store::Journal& journal, const RunsArguments& arguments) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string run, journal.Resolve(arguments.run));
+Status RunResume(const RunsArguments& arguments, Context&) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenJournal());
+  DOSSIER_ASSIGN_OR_RETURN(const std::string run, journal->Resolve(arguments.run));
   return MakeError(
       ErrorCode::kUsage,
       "runs resume: this version cannot go on with a run; `dossier runs show {}` shows "
@@ -154,59 +483,58 @@ Status Resume(store::Journal& journal, const RunsArguments& arguments) {
       run);
 }
 
-Status RunAction(store::Journal& journal, const RunsArguments& arguments, std::ostream& out) {
-  if (arguments.action == "list") return List(journal, arguments, out);
-  if (arguments.action == "resume") return Resume(journal, arguments);
-  return Show(journal, arguments, out);
+void DeclareList(Flags& flags, RunsArguments& to) {
+  flags.Add("--status", &to.status, "only runs that ended like this")
+      .OneOf({"running", "final", "extracted", "partial", "none", "interrupted", "failed"});
+  flags.Add("--limit", &to.limit, "how many").Positive().ShowDefault();
+  flags.Add("--json", &to.json, "one object");
+}
+
+void DeclareShow(Flags& flags, RunsArguments& to) {
+  flags.Add("run", &to.run, "id, the start of one, or last").Required();
+  flags.Add("--turn", &to.turn, "only this turn");
+  flags.Add("--messages", &to.messages, "with the exact messages and replies");
+  flags.Add("--events", &to.events, "the journal's events, one a line");
+  flags.Add("--json", &to.json, "all events as one object");
+}
+
+void DeclareResume(Flags& flags, RunsArguments& to) {
+  flags.Add("run", &to.run, "id, or the start of one").Required();
+  flags.AllowOthers();  // its limits, which no other command here has
+}
+
+void DeclarePrune(Flags& flags, RunsArguments& to) {
+  flags.Add("--keep", &to.keep, "not the newest N");
+  flags.Add("--older", &to.older, "only runs begun longer ago, such as 30d").Kind(kTime);
+  flags.Add("--dry-run", &to.dry_run, "say what would go");
+  flags.Add("--json", &to.json, "one object");
 }
 
 }  // namespace
 
-void AddRunsCommand(CLI::App& runs, RunsArguments* arguments) {
-  runs.require_subcommand(1);
-  CLI::App& list = *runs.add_subcommand("list", "the newest runs");
-  list.add_option("--status", arguments->status, "only runs that ended like this")
-      ->check(CLI::IsMember(
-          {"running", "final", "extracted", "partial", "none", "interrupted", "failed"}));
-  list.add_option("--limit", arguments->limit, "how many")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  list.add_flag("--json", arguments->json, "one object");
-  CLI::App& show = *runs.add_subcommand("show", "one run: code, output, answers, refusals");
-  show.add_option("run", arguments->run, "id, the start of one, or last")->required();
-  show.add_option("--turn", arguments->turn, "only this turn");
-  show.add_flag("--messages", arguments->messages, "with the exact messages and replies");
-  show.add_flag("--events", arguments->events, "the journal's events, one a line");
-  show.add_flag("--json", arguments->json, "all events as one object");
-  // In no list of commands while it only says that it cannot.
-  CLI::App& resume = *runs.add_subcommand("resume", "go on with an interrupted run")->group("");
-  resume.add_option("run", arguments->run, "id, or the start of one")->required();
-  resume.fallthrough(false)->allow_extras();  // its limits, which no other command here has
-  CLI::App& prune = *runs.add_subcommand("prune", "remove old runs and what only they need");
-  prune.add_option("--keep", arguments->keep, "not the newest N");
-  prune.add_option("--older", arguments->older, "only runs begun longer ago, such as 30d")
-      ->type_name("TIME");
-  prune.add_flag("--dry-run", arguments->dry_run, "say what would go");
-  prune.add_flag("--json", arguments->json, "one object");
-  prune.callback([arguments] { arguments->action = "prune"; });
-  list.callback([arguments] { arguments->action = "list"; });
-  resume.callback([arguments] { arguments->action = "resume"; });
-  show.callback([arguments] { arguments->action = "show"; });
-}
-
-int RunRuns(const RunsArguments& arguments, const GlobalFlags& flags, std::ostream& out,
-            std::ostream& err) {
-  const auto run = [&]() -> Status {
-    DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
-    // It wants to be alone with the folder, which an open journal is not.
-    if (arguments.action == "prune") return Prune(data + "/runs", arguments, flags, out, err);
-    DOSSIER_ASSIGN_OR_RETURN(auto journal, store::Journal::Open(data + "/runs"));
-    return RunAction(*journal, arguments, out);
-  };
-  const Status done = run();
-  out << std::flush;
-  if (!done) return Fail(done.error(), FormOf(arguments.json), out, err);
-  return out.good() ? 0 : 141;
+Command RunsCommand() {
+  return {.name = "runs",
+          .summary = "what was asked before, step by step",
+          .examples =
+              "dossier runs list\n"
+              "    what was asked before\n"
+              "dossier runs show last --messages\n"
+              "    the newest run with the exact messages sent\n"
+              "dossier runs prune --older 30d --dry-run\n"
+              "    what would go of older runs",
+          .commands = {
+              {.name = "list", .summary = "the newest runs", .binding = Bind(DeclareList, RunList)},
+              {.name = "show",
+               .summary = "one run: code, output, answers, refusals",
+               .binding = Bind(DeclareShow, RunShow)},
+              // In no list of commands while it only says that it cannot.
+              {.name = "resume",
+               .summary = "go on with an interrupted run",
+               .binding = Bind(DeclareResume, RunResume),
+               .listed = Command::Listed::kNo},
+              {.name = "prune",
+               .summary = "remove old runs and what only they need",
+               .binding = Bind(DeclarePrune, RunPrune)}}};
 }
 
 }  // namespace dossier::cli

@@ -1,30 +1,27 @@
-#include "cli/system/about_command.h"
+// help, completion, man, and __complete, which the completion scripts ask: commands that only speak
+// of the program itself. None of them loads a library or opens a connection.
 
-#include <algorithm>
-
-#include "base/process/build_id.h"
 #include "base/text/text.h"
-#include "cli/command_line.h"
-#include "cli/system/offers.h"
-#include "cli/terminal/terminal.h"
-#include "cli/tree/command_tree.h"
+#include "cli/commands.h"
+#include "cli/tree/command.h"
 #include "cli/tree/complete.h"
 #include "cli/tree/help_text.h"
-#include "cli/tree/man_page.h"
-#include "cli/tree/shell_scripts.h"
+#include "cli/wiring/value_kinds.h"
 
 namespace dossier::cli {
 namespace {
 
-std::string PathOf(const CLI::App& app, const std::vector<std::string>& words) {
-  std::string path = app.get_name();
-  for (const std::string& word : words) path += " " + word;
-  return path;
-}
+struct Words {
+  std::vector<std::string> words;
+};
 
-Error UnknownTopic(const CLI::App& app, const std::vector<std::string>& words) {
+struct CompletionArguments {
+  std::string shell;
+};
+
+Error UnknownTopic(const CommandNode& root, const std::vector<std::string>& words) {
   std::vector<std::string> known;
-  for (const CLI::App* command : Commands(app)) known.push_back(command->get_name());
+  for (const CommandNode* command : root.Commands()) known.emplace_back(command->name());
   for (const Topic& topic : Topics()) known.emplace_back(topic.name);
   const std::string wanted = Join(words, " ");
   const auto near = NearestNames(words.front(), known, 1);
@@ -32,80 +29,95 @@ Error UnknownTopic(const CLI::App& app, const std::vector<std::string>& words) {
                                          near.empty() ? "" : "; did you mean " + near[0] + "?")};
 }
 
-}  // namespace
-
-void AddHelpCommand(CLI::App& help, AboutArguments* arguments) {
-  help.add_option("topic", arguments->words, "a command, exit-codes, config-keys or environment")
-      ->type_name("TOPIC");
+void DeclareHelp(Flags& flags, Words& to) {
+  flags.Add("topic", &to.words, "a command, exit-codes, config-keys or environment").Kind(kTopic);
 }
 
-void AddCompletionCommand(CLI::App& completion, AboutArguments* arguments) {
-  completion.add_option("shell", arguments->shell, "bash, zsh or fish")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-}
-
-void AddManCommand(CLI::App& man, AboutArguments* arguments) {
-  man.add_option("page", arguments->words, "a command (default: the program)")->type_name("PAGE");
-}
-
-void AddCompleteCommand(CLI::App& complete, AboutArguments* arguments) {
-  complete.add_option("words", arguments->words)->allow_extra_args();
-}
-
-void PrintVersion(const std::vector<std::string>& argv, std::ostream& out) {
-  if (std::find(argv.begin(), argv.end(), "--json") == argv.end()) {
-    out << "dossier " << kVersion << "\n";
-    return;
-  }
-  out << ToJson(JsonObject{{"schema", "dossier.version/1"},
-                           {"name", "dossier"},
-                           {"version", kVersion},
-                           {"build", BuildId()}})
-      << "\n";
-}
-
-int RunHelp(const CLI::App& app, const AboutArguments& arguments, std::ostream& out,
-            std::ostream& err) {
-  if (const CLI::App* command = FindCommand(app, arguments.words)) {
-    out << HelpText(*command, PathOf(app, arguments.words), HelpLength::kFull);
+Result<int> RunHelp(const Words& given, Context& context) {
+  const CommandNode& root = context.command.root();
+  if (const CommandNode* command = root.Find(given.words)) {
+    context.out << HelpText(*command, HelpLength::kFull);
     return 0;
   }
-  const auto text = arguments.words.size() == 1 ? TopicText(arguments.words.front()) : std::nullopt;
-  if (!text) return PrintError(err, UnknownTopic(app, arguments.words));
-  out << *text;
+  const auto text = given.words.size() == 1 ? TopicText(given.words.front()) : std::nullopt;
+  if (!text) return tl::unexpected(UnknownTopic(root, given.words));
+  context.out << *text;
   return 0;
 }
 
-int RunCompletion(const AboutArguments& arguments, std::ostream& out, std::ostream& err) {
-  const auto script = CompletionScript(arguments.shell);
-  if (!script) {
-    return PrintError(err, {ErrorCode::kUsage, "completion is for bash, zsh or fish"});
-  }
-  out << *script;
+void DeclareCompletion(Flags& flags, CompletionArguments& to) {
+  flags.Add("shell", &to.shell, "bash, zsh or fish").Required().OneOf({"bash", "zsh", "fish"});
+}
+
+Result<int> RunCompletion(const CompletionArguments& given, Context& context) {
+  context.out << CompletionScript(given.shell).value_or("");
   return 0;
 }
 
-int RunMan(const CLI::App& app, const AboutArguments& arguments, std::ostream& out,
-           std::ostream& err) {
-  const CLI::App* command = FindCommand(app, arguments.words);
-  if (!command) return PrintError(err, UnknownTopic(app, arguments.words));
-  out << ManPage(*command, PathOf(app, arguments.words));
+void DeclareMan(Flags& flags, Words& to) {
+  flags.Add("page", &to.words, "a command (default: the program)").Kind(kPage);
+}
+
+Result<int> RunMan(const Words& given, Context& context) {
+  const CommandNode& root = context.command.root();
+  const CommandNode* command = root.Find(given.words);
+  if (!command) return tl::unexpected(UnknownTopic(root, given.words));
+  context.out << ManPage(*command);
   return 0;
 }
 
-int RunComplete(const CLI::App& app, const AboutArguments& arguments, const GlobalFlags& flags,
-                std::ostream& out) {
-  const Completions found = Complete(
-      app, arguments.words, [&](std::string_view kind) { return Offer(app, kind, flags); });
+void DeclareComplete(Flags& flags, Words& to) { flags.Add("words", &to.words, "").Kind(kWord); }
+
+Result<int> RunComplete(const Words& given, Context& context) {
+  const Completions found =
+      Complete({.flags = context.flags, .root = context.command.root()}, given.words);
   for (const Completion& completion : found.words) {
-    out << completion.word;
-    if (!completion.about.empty()) out << "\t" << completion.about;
-    out << "\n";
+    context.out << completion.word;
+    if (!completion.about.empty()) context.out << "\t" << completion.about;
+    context.out << "\n";
   }
-  if (found.files == Completions::Files::kFiles) out << ":files\n";
-  if (found.files == Completions::Files::kFolders) out << ":folders\n";
+  if (found.files == ValueKind::Files::kFiles) context.out << ":files\n";
+  if (found.files == ValueKind::Files::kFolders) context.out << ":folders\n";
   return 0;
+}
+
+}  // namespace
+
+Command HelpCommand() {
+  return {.name = "help",
+          .summary = "help on a command or a topic",
+          .binding = Bind(DeclareHelp, RunHelp),
+          .signals = Command::Signals::kLeft};
+}
+
+Command CompletionCommand() {
+  return {.name = "completion",
+          .summary = "a script that completes this command",
+          .examples =
+              "dossier completion bash > ~/.local/share/bash-completion/completions/dossier\n"
+              "dossier completion zsh > \"${fpath[1]}/_dossier\"\n"
+              "dossier completion fish > ~/.config/fish/completions/dossier.fish",
+          .binding = Bind(DeclareCompletion, RunCompletion),
+          .signals = Command::Signals::kLeft};
+}
+
+Command ManCommand() {
+  return {.name = "man",
+          .summary = "a manual page, in roff",
+          .examples =
+              "dossier man | man -l -\n"
+              "    the manual page of the program\n"
+              "dossier man ask | man -l -\n"
+              "    of one command",
+          .binding = Bind(DeclareMan, RunMan),
+          .signals = Command::Signals::kLeft};
+}
+
+Command CompleteCommand() {
+  return {.name = "__complete",
+          .binding = Bind(DeclareComplete, RunComplete),
+          .signals = Command::Signals::kLeft,
+          .listed = Command::Listed::kNo};
 }
 
 }  // namespace dossier::cli

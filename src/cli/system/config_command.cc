@@ -1,21 +1,243 @@
-#include "cli/system/config_command.h"
+// config, paths: what is configured here, by which file, and changing it. Nothing here needs trust:
+// a file has to be looked at before it is approved.
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
 #include "base/files/file.h"
+#include "base/files/git_folders.h"
+#include "base/text/redact.h"
 #include "base/text/text.h"
-#include "cli/system/config_show.h"
+#include "base/text/utf8.h"
+#include "cli/commands.h"
 #include "cli/terminal/terminal.h"
-#include "cli/tree/failure.h"
+#include "cli/tree/command.h"
+#include "cli/wiring/global_flags.h"
+#include "cli/wiring/value_kinds.h"
 #include "config/edit.h"
+#include "config/expand.h"
 #include "config/keys.h"
 #include "config/power.h"
+#include "config/trust.h"
+#include "store/prune.h"
 
 namespace dossier::cli {
 namespace {
+
+struct ConfigArguments {
+  std::string key, value;
+  std::string file;     // of validate
+  bool origin = false;  // show --origin
+  bool json = false;
+  bool global = false;  // the user's own file
+};
+
+struct PathsArguments {
+  bool json = false;
+};
+
+using config::Value;
+
+constexpr std::string_view kHidden = "***";
+
+std::string Safe(std::string_view text) {
+  return utf8::CleanForTerminal(utf8::Sanitize(Redact(text)));
+}
+
+// On one line, as it could stand in a file.
+std::string FlowText(const YamlNode& node, const std::string& key) {
+  switch (node.kind) {
+    case YamlNode::Kind::kNull:
+      return "null";
+    case YamlNode::Kind::kScalar:
+      if (config::IsSecret(key)) return std::string(kHidden);
+      if (node.style == YamlNode::Style::kPlain) return Safe(node.scalar);
+      return Safe(config::QuoteScalar(node.scalar));
+    case YamlNode::Kind::kList: {
+      std::string out = "[";
+      for (const YamlNode& item : node.items) {
+        out += (out.size() > 1 ? ", " : "") + FlowText(item, key);
+      }
+      return out + "]";
+    }
+    case YamlNode::Kind::kMap: {
+      std::string out = "{";
+      for (const YamlEntry& entry : node.entries) {
+        out += fmt::format("{}{}: {}", out.size() > 1 ? ", " : "", Safe(entry.key),
+                           FlowText(entry.value, key + "." + entry.key));
+      }
+      return out + "}";
+    }
+  }
+  return "";
+}
+
+Json Masked(const YamlNode& node, const std::string& key) {
+  if (node.kind == YamlNode::Kind::kMap) {
+    JsonObject map;
+    for (const YamlEntry& entry : node.entries) {
+      map[entry.key] = Masked(entry.value, key + "." + entry.key);
+    }
+    return map;
+  }
+  if (node.kind == YamlNode::Kind::kList) {
+    JsonArray list;
+    for (const YamlNode& item : node.items) list.push_back(Masked(item, key));
+    return list;
+  }
+  if (node.kind == YamlNode::Kind::kScalar && config::IsSecret(key)) return Json(kHidden);
+  Json value = ToJsonValue(node);
+  if (const auto* text = value.if_string()) return Json(Redact(std::string_view(*text)));
+  return value;
+}
+
+// Calls `visit` for every value that has one origin, with its dotted name.
+template <typename Visit>
+void ForEachValue(const Value& map, const std::string& prefix, const Visit& visit) {
+  for (const config::Entry& entry : map.entries) {
+    const std::string name = prefix + entry.key;
+    if (entry.value.is_map() && !entry.value.entries.empty()) {
+      ForEachValue(entry.value, name + ".", visit);
+    } else {
+      visit(name, entry.value);
+    }
+  }
+}
+
+void ShowAsYaml(const Value& map, const std::string& prefix, const std::string& indent,
+                const ConfigArguments& arguments, std::ostream& out) {
+  for (const config::Entry& entry : map.entries) {
+    const std::string name = prefix + entry.key;
+    out << indent << Safe(entry.key) << ":";
+    if (entry.value.is_map() && !entry.value.entries.empty()) {
+      out << "\n";
+      ShowAsYaml(entry.value, name + ".", indent + "  ", arguments, out);
+      continue;
+    }
+    out << " " << FlowText(config::ToYaml(entry.value), name);
+    if (arguments.origin) out << "  # " << Safe(entry.value.origin.ToText());
+    out << "\n";
+  }
+}
+
+void ShowDefaults(const config::Config& config, std::ostream& out) {
+  for (const config::Key& key : config::Keys()) {
+    if (key.fallback.empty() || config.raw.Find(key.name)) continue;
+    out << fmt::format("# {}: {}  # default\n", key.name, key.fallback);
+  }
+}
+
+Json AllAsJson(const config::Config& config) {
+  JsonArray files, values, warnings;
+  for (const std::string& file : config.files) files.push_back(Json(file));
+  for (const std::string& warning : config.warnings) warnings.push_back(Json(warning));
+  ForEachValue(config.raw, "", [&](const std::string& name, const Value& value) {
+    values.push_back(JsonObject{{"key", name},
+                                {"value", Masked(config::ToYaml(value), name)},
+                                {"origin", value.origin.ToText()}});
+  });
+  for (const config::Key& key : config::Keys()) {
+    if (key.fallback.empty() || config.raw.Find(key.name)) continue;
+    values.push_back(JsonObject{{"key", key.name},
+                                {"value", config::ToJsonValue(config::FromText(key.fallback, {}))},
+                                {"origin", "default"}});
+  }
+  return JsonObject{{"schema", "dossier.config/1"},
+                    {"files", std::move(files)},
+                    {"values", std::move(values)},
+                    {"warnings", std::move(warnings)}};
+}
+
+Status CheckKey(const std::string& key) {
+  if (config::FindKey(key)) return {};
+  for (const config::Key& known : config::Keys()) {
+    if (known.name.starts_with(key + ".")) return {};
+  }
+  return MakeError(ErrorCode::kUsage, "unknown key '{}'{}", key, config::NearestKey(key));
+}
+
+void ShowConfig(const config::Config& config, const ConfigArguments& arguments, std::ostream& out) {
+  if (arguments.json) {
+    out << ToPrettyJson(AllAsJson(config)) << "\n";
+    return;
+  }
+  ShowAsYaml(config.raw, "", "", arguments, out);
+  if (arguments.origin) ShowDefaults(config, out);
+}
+
+Status GetKey(const config::Config& config, const ConfigArguments& arguments, std::ostream& out) {
+  DOSSIER_RETURN_IF_ERROR(CheckKey(arguments.key));
+  const Value* value = config.raw.Find(arguments.key);
+  const config::Key* key = config::FindKey(arguments.key);
+  Value fallback;
+  if (!value && key && key->name == arguments.key && !key->fallback.empty()) {
+    fallback = config::FromText(key->fallback, {});
+    value = &fallback;
+  }
+  if (!value) {
+    return MakeError(ErrorCode::kNotFound, "{} is not set", arguments.key);
+  }
+  const YamlNode node = config::ToYaml(*value);
+  if (arguments.json) {
+    out << ToJson(JsonObject{{"schema", "dossier.config/1"},
+                             {"key", arguments.key},
+                             {"value", Masked(node, arguments.key)},
+                             {"origin", value->origin.ToText()}})
+        << "\n";
+  } else if (node.kind == YamlNode::Kind::kScalar && !config::IsSecret(arguments.key)) {
+    out << Safe(node.scalar) << "\n";
+  } else {
+    out << FlowText(node, arguments.key) << "\n";
+  }
+  return {};
+}
+
+// What grows by itself; the repository is the user's own.
+bool HasSize(std::string_view name) {
+  constexpr std::string_view kNames[] = {"data",  "runs",  "conversations",
+                                         "cache", "state", "repository_state"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+void ShowPaths(const config::Config& config, const PathsArguments& arguments, std::ostream& out) {
+  const config::UserFolders& user = config.user;
+  const config::TrustStore trust(user.state, SystemClock());
+  std::vector<std::pair<std::string, std::string>> rows = {
+      {"config", user.config},         {"config_file", user.config_file()},
+      {"keys", user.config + "/keys"}, {"data", user.data},
+      {"runs", user.data + "/runs"},   {"conversations", config.conversations.path},
+      {"cache", user.cache},           {"state", user.state},
+      {"trust_file", trust.file()},
+  };
+  if (const auto git = FindGitFolders(".")) {
+    rows.emplace_back("repository", git->root);
+    rows.emplace_back("repository_state", git->common + "/dossier");
+  }
+  if (arguments.json) {
+    JsonObject paths{{"schema", "dossier.paths/1"}};
+    JsonObject sizes;
+    for (const auto& [name, path] : rows) {
+      paths[name] = path;
+      if (HasSize(name) && Exists(path)) sizes[name] = store::BytesBelow(path);
+    }
+    paths["sizes"] = std::move(sizes);
+    JsonArray files;
+    for (const std::string& file : config.files) files.push_back(Json(file));
+    paths["config_files"] = std::move(files);
+    out << ToPrettyJson(paths) << "\n";
+    return;
+  }
+  for (const auto& [name, path] : rows) {
+    std::string state = Exists(path) ? "" : "  (not there yet)";
+    if (state.empty() && HasSize(name)) {
+      state = fmt::format("  ({})", FormatSize(store::BytesBelow(path)));
+    }
+    out << fmt::format("{:<18}{}{}\n", name, Safe(path), state);
+  }
+}
 
 // What is only looked at needs no trust.
 Status LetPass(const config::Question&) { return {}; }
@@ -62,39 +284,38 @@ std::string AsYaml(const config::Key& key, const std::string& value) {
   return is_text ? config::QuoteScalar(value) : value;
 }
 
-Status SetValue(const ConfigArguments& arguments, const GlobalFlags& flags, std::ostream& err) {
+Status SetValue(const ConfigArguments& arguments, Context& context) {
   DOSSIER_RETURN_IF_ERROR(CheckKey(arguments.key));
   const config::Key* key = config::FindKey(arguments.key);
   if (!key) {
     return MakeError(ErrorCode::kUsage, "{} holds other keys; name one of them", arguments.key);
   }
-  DOSSIER_ASSIGN_OR_RETURN(const std::string path, FileToChange(flags, arguments));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string path, FileToChange(context.flags, arguments));
   DOSSIER_ASSIGN_OR_RETURN(auto file, config::ReadConfigFile(path));
   config::ConfigFile changed = file.value_or(config::ConfigFile{.path = path});
   DOSSIER_ASSIGN_OR_RETURN(changed.bytes, config::SetKey(changed.bytes, arguments.key,
                                                          AsYaml(*key, arguments.value), path));
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, ReadAlone(changed));
-  WarnOf(config, flags, err);
+  WarnOf(config, context.flags, context.err);
   DOSSIER_RETURN_IF_ERROR(MakeFolders(std::filesystem::path(path).parent_path()));
   // Through a link, the file it means is changed, not the link.
   const std::string target = file ? file->real_path : path;
   return WriteFileAtomic(target, changed.bytes, arguments.global ? 0600 : 0644);
 }
 
-Status Validate(const ConfigArguments& arguments, const GlobalFlags& flags, std::ostream& out,
-                std::ostream& err) {
+Status Validate(const ConfigArguments& arguments, Context& context) {
   if (arguments.file.empty()) {
-    DOSSIER_ASSIGN_OR_RETURN(const config::Config config, Look(flags));
-    WarnOf(config, flags, err);
-    for (const std::string& file : config.files) out << file << ": good\n";
-    if (config.files.empty()) out << "no configuration file here\n";
+    DOSSIER_ASSIGN_OR_RETURN(const config::Config config, Look(context.flags));
+    WarnOf(config, context.flags, context.err);
+    for (const std::string& file : config.files) context.out << file << ": good\n";
+    if (config.files.empty()) context.out << "no configuration file here\n";
     return {};
   }
   DOSSIER_ASSIGN_OR_RETURN(const auto file, config::ReadConfigFile(arguments.file));
   if (!file) return MakeError(ErrorCode::kNotFound, "{}: no such file", arguments.file);
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, ReadAlone(*file));
-  WarnOf(config, flags, err);
-  out << arguments.file << ": good\n";
+  WarnOf(config, context.flags, context.err);
+  context.out << arguments.file << ": good\n";
   return {};
 }
 
@@ -112,15 +333,14 @@ Status RunEditor(const std::string& path) {
   return MakeError(ErrorCode::kFailed, "the editor `{}` failed", editor);
 }
 
-Status Edit(const ConfigArguments& arguments, const GlobalFlags& flags, std::ostream& out,
-            std::ostream& err) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string path, FileToChange(flags, arguments));
+Status Edit(const ConfigArguments& arguments, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string path, FileToChange(context.flags, arguments));
   DOSSIER_RETURN_IF_ERROR(MakeFolders(std::filesystem::path(path).parent_path()));
   DOSSIER_RETURN_IF_ERROR(RunEditor(path));
   if (!Exists(path)) return {};
   ConfigArguments check = arguments;
   check.file = path;
-  return Validate(check, flags, out, err);
+  return Validate(check, context);
 }
 
 std::string StarterText() {
@@ -159,24 +379,24 @@ Status AddIgnoreLine(const std::string& root, std::ostream& out) {
   return {};
 }
 
-Status Init(const ConfigArguments& arguments, const GlobalFlags& flags, std::ostream& out) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string path, FileToChange(flags, arguments));
+Status Init(const ConfigArguments& arguments, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string path, FileToChange(context.flags, arguments));
   if (Exists(path)) {
-    out << path << " is there already\n";
+    context.out << path << " is there already\n";
   } else {
     DOSSIER_RETURN_IF_ERROR(MakeFolders(std::filesystem::path(path).parent_path()));
     DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(path, StarterText(), arguments.global ? 0600 : 0644));
-    out << "wrote " << path << "\n";
+    context.out << "wrote " << path << "\n";
   }
-  DOSSIER_ASSIGN_OR_RETURN(const config::LoadRequest request, MakeLoadRequest(flags));
+  DOSSIER_ASSIGN_OR_RETURN(const config::LoadRequest request, MakeLoadRequest(context.flags));
   if (arguments.global || request.root.empty()) return {};
-  return AddIgnoreLine(request.root, out);
+  return AddIgnoreLine(request.root, context.out);
 }
 
 // The files that were looked for, low to high, and which are there.
-Status ShowSearch(const GlobalFlags& flags, std::ostream& out) {
-  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, Look(flags));
-  DOSSIER_ASSIGN_OR_RETURN(const config::LoadRequest request, MakeLoadRequest(flags));
+Status ShowSearch(const ConfigArguments&, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, Look(context.flags));
+  DOSSIER_ASSIGN_OR_RETURN(const config::LoadRequest request, MakeLoadRequest(context.flags));
   const auto from_variable = config::Lookup(request.variables, "DOSSIER_CONFIG_DIR").value_or("");
   const std::string dir = request.config_dir.empty() ? from_variable : request.config_dir;
   const auto candidates = config::FindCandidates(
@@ -188,70 +408,99 @@ Status ShowSearch(const GlobalFlags& flags, std::ostream& out) {
        .mode = request.mode,
        .user = config.user});
   for (const config::Candidate& candidate : candidates) {
-    out << (Exists(candidate.path) ? "* " : "  ") << candidate.path << "\n";
+    context.out << (Exists(candidate.path) ? "* " : "  ") << candidate.path << "\n";
   }
   return {};
 }
 
-Status Run(const ConfigArguments& arguments, const GlobalFlags& flags, std::ostream& out,
-           std::ostream& err) {
-  if (arguments.action == "set") return SetValue(arguments, flags, err);
-  if (arguments.action == "edit") return Edit(arguments, flags, out, err);
-  if (arguments.action == "validate") return Validate(arguments, flags, out, err);
-  if (arguments.action == "init") return Init(arguments, flags, out);
-  if (arguments.action == "path") return ShowSearch(flags, out);
-  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, Look(flags));
-  WarnOf(config, flags, err);
-  if (arguments.action == "get") return GetKey(config, arguments, out);
-  ShowConfig(config, arguments, out);
+Status RunShow(const ConfigArguments& given, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, Look(context.flags));
+  WarnOf(config, context.flags, context.err);
+  ShowConfig(config, given, context.out);
   return {};
 }
 
+Status RunGet(const ConfigArguments& given, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, Look(context.flags));
+  WarnOf(config, context.flags, context.err);
+  return GetKey(config, given, context.out);
+}
+
+Status RunPaths(const PathsArguments& given, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, Look(context.flags));
+  ShowPaths(config, given, context.out);
+  return {};
+}
+
+void DeclareJson(Flags& flags, bool* json) { flags.Add("--json", json, "one object"); }
+
+void DeclareGlobal(Flags& flags, ConfigArguments& to) {
+  flags.Add("--global", &to.global, "your own file, not the project's");
+}
+
+void DeclareShow(Flags& flags, ConfigArguments& to) {
+  flags.Add("--origin", &to.origin, "with file and line, and the defaults");
+  DeclareJson(flags, &to.json);
+}
+
+void DeclareGet(Flags& flags, ConfigArguments& to) {
+  flags.Add("key", &to.key, "such as compaction.mode").Required().Kind(kConfigKey);
+  DeclareJson(flags, &to.json);
+}
+
+void DeclareSet(Flags& flags, ConfigArguments& to) {
+  flags.Add("key", &to.key, "such as params.top_p").Required().Kind(kConfigKey);
+  flags.Add("value", &to.value, "a text, or YAML for lists and maps").Required();
+  DeclareGlobal(flags, to);
+}
+
+void DeclareValidate(Flags& flags, ConfigArguments& to) {
+  flags.Add("file", &to.file, "the file").Kind(kPath);
+}
+
+void DeclarePath(Flags&, ConfigArguments&) {}
+
+void DeclarePaths(Flags& flags, PathsArguments& to) { DeclareJson(flags, &to.json); }
+
 }  // namespace
 
-void AddConfigCommand(CLI::App& config, ConfigArguments* arguments) {
-  config.require_subcommand(1);
-  const auto action = [&](const char* name, const char* about) {
-    CLI::App* command = config.add_subcommand(name, about);
-    command->callback([arguments, name] { arguments->action = name; });
-    return command;
-  };
-  const auto global = [&](CLI::App* command) {
-    command->add_flag("--global", arguments->global, "your own file, not the project's");
-  };
-  CLI::App* show = action("show", "every value that is set");
-  show->add_flag("--origin", arguments->origin, "with file and line, and the defaults");
-  show->add_flag("--json", arguments->json, "one object");
-  CLI::App* get = action("get", "one value");
-  get->add_option("key", arguments->key, "such as compaction.mode")->required()->type_name("KEY");
-  get->add_flag("--json", arguments->json, "one object");
-  CLI::App* set = action("set", "change one key of a file, and nothing else in it");
-  set->add_option("key", arguments->key, "such as params.top_p")->required()->type_name("KEY");
-  set->add_option("value", arguments->value, "a text, or YAML for lists and maps")->required();
-  global(set);
-  global(action("edit", "open the file in $VISUAL or $EDITOR, and check it"));
-  CLI::App* validate = action("validate", "check a file, or all that count here");
-  validate->add_option("file", arguments->file, "the file")->type_name("PATH");
-  action("path", "the files that are looked for; * marks those that are there");
-  global(action("init", "write a commented file to begin with"));
+Command ConfigCommand() {
+  return {.name = "config",
+          .summary = "what is configured here, and changing it",
+          .examples =
+              "dossier config show --origin\n"
+              "    what holds here, and which file says so\n"
+              "dossier config set model openai/gpt-5-mini --global\n"
+              "    change your own file\n"
+              "dossier config init\n"
+              "    a commented file for this project",
+          .commands = {{.name = "show",
+                        .summary = "every value that is set",
+                        .binding = Bind(DeclareShow, RunShow)},
+                       {.name = "get", .summary = "one value", .binding = Bind(DeclareGet, RunGet)},
+                       {.name = "set",
+                        .summary = "change one key of a file, and nothing else in it",
+                        .binding = Bind(DeclareSet, SetValue)},
+                       {.name = "edit",
+                        .summary = "open the file in $VISUAL or $EDITOR, and check it",
+                        .binding = Bind(DeclareGlobal, Edit)},
+                       {.name = "validate",
+                        .summary = "check a file, or all that count here",
+                        .binding = Bind(DeclareValidate, Validate)},
+                       {.name = "path",
+                        .summary = "the files that are looked for; * marks those that are there",
+                        .binding = Bind(DeclarePath, ShowSearch)},
+                       {.name = "init",
+                        .summary = "write a commented file to begin with",
+                        .binding = Bind(DeclareGlobal, Init)}},
+          .signals = Command::Signals::kLeft};
 }
 
-void AddPathsCommand(CLI::App& paths, PathsArguments* arguments) {
-  paths.add_flag("--json", arguments->json, "one object");
-}
-
-int RunConfig(const ConfigArguments& arguments, const GlobalFlags& flags, std::ostream& out,
-              std::ostream& err) {
-  const Status done = Run(arguments, flags, out, err);
-  return done ? 0 : Fail(done.error(), FormOf(arguments.json), out, err);
-}
-
-int RunPaths(const PathsArguments& arguments, const GlobalFlags& flags, std::ostream& out,
-             std::ostream& err) {
-  const auto config = Look(flags);
-  if (!config) return Fail(config.error(), FormOf(arguments.json), out, err);
-  ShowPaths(*config, arguments, out);
-  return 0;
+Command PathsCommand() {
+  return {.name = "paths",
+          .summary = "where everything is kept",
+          .binding = Bind(DeclarePaths, RunPaths),
+          .signals = Command::Signals::kLeft};
 }
 
 }  // namespace dossier::cli

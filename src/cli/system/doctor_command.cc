@@ -10,6 +10,11 @@
 #include "base/files/file.h"
 #include "base/files/user_folders.h"
 #include "base/text/text.h"
+#include "cli/commands.h"
+#include "cli/tree/command.h"
+#include "cli/wiring/model_flags.h"
+#include "model/catalog/catalog.h"
+#include "model/providers/probe.h"
 #include "sandbox/session/session.h"
 #include "store/network_fs.h"
 
@@ -160,6 +165,37 @@ SandboxFindings CheckSandbox(const DoctorArguments& arguments) {
   return findings;
 }
 
+void AddKeys(const model::Catalog& catalog, std::vector<DoctorCheck>* checks) {
+  for (const model::Provider& provider : catalog.providers()) {
+    for (const std::string& variable : provider.key_variables) {
+      if (Environment(variable)) {
+        checks->push_back({variable, State::kOk, fmt::format("set, for {}", provider.name)});
+      }
+    }
+  }
+}
+
+// Probes local ports for 200 ms at most. Never holds a key's value.
+std::vector<DoctorCheck> ModelChecks() {
+  std::vector<DoctorCheck> checks;
+  const auto data = LoadModelData();
+  if (!data) {
+    checks.push_back({"models", State::kFailed, data.error().message});
+    return checks;
+  }
+  AddKeys(data->catalog, &checks);
+  if (checks.empty()) {
+    checks.push_back({"keys", State::kInfo, "no provider key is set; the local model answers"});
+  }
+  for (const model::LocalServer& server :
+       model::ProbeLocalServers(model::kUsualPorts, Millis(200))) {
+    checks.push_back(
+        {fmt::format("port {}", server.port), State::kInfo,
+         fmt::format("an OpenAI-compatible server; use it with --base-url {}", server.base_url)});
+  }
+  return checks;
+}
+
 void PrintText(const std::vector<DoctorCheck>& checks, std::ostream& out) {
   std::size_t width = 0;
   for (const DoctorCheck& check : checks) width = std::max(width, check.name.size());
@@ -182,6 +218,17 @@ Json ToJsonReport(const std::vector<DoctorCheck>& checks, const SandboxFindings&
                     {"sandbox", findings.report}};
 }
 
+void DeclareDoctor(Flags& flags, DoctorArguments& to) {
+  flags.Add("--json", &to.json, "one object with every check");
+  flags.Add("--sandbox-read", &to.read_folders, "one more read-only folder").Kind(kFolder);
+}
+
+Result<int> Run(const DoctorArguments& given, Context& context) {
+  DoctorArguments arguments = given;
+  arguments.extra = ModelChecks();
+  return RunDoctor(arguments, context.out, context.err);
+}
+
 }  // namespace
 
 int RunDoctor(const DoctorArguments& arguments, std::ostream& out, std::ostream& err) {
@@ -200,9 +247,13 @@ int RunDoctor(const DoctorArguments& arguments, std::ostream& out, std::ostream&
   return ExitCode(ErrorCode::kCheckFailed);
 }
 
-void AddDoctorCommand(CLI::App& doctor, DoctorArguments* arguments) {
-  doctor.add_flag("--json", arguments->json, "one object with every check");
-  doctor.add_option("--sandbox-read", arguments->read_folders, "one more read-only folder");
+Command DoctorCommand() {
+  return {.name = "doctor",
+          .summary = "what works here: sandbox, models, store",
+          .examples =
+              "dossier doctor\n"
+              "    what works on this machine, and what would help",
+          .binding = Bind(DeclareDoctor, Run)};
 }
 
 }  // namespace dossier::cli

@@ -1,6 +1,6 @@
 // `dossier doctor`: what works here, one line a check.
 //
-//   DoctorArguments arguments{.json = true, .extra = ModelChecks()};
+//   DoctorArguments arguments{.json = true};
 //   int exit_code = RunDoctor(arguments, std::cout, std::cerr);
 //
 // Thread-safety: none needed; one call a process.
@@ -8,7 +8,6 @@
 #ifndef DOSSIER_CLI_SYSTEM_DOCTOR_COMMAND_H_
 #define DOSSIER_CLI_SYSTEM_DOCTOR_COMMAND_H_
 
-#include <CLI/App.hpp>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -35,8 +34,6 @@ struct DoctorArguments {
 
 // Returns 0, or 15 if the strict sandbox cannot run here.
 int RunDoctor(const DoctorArguments& arguments, std::ostream& out, std::ostream& err);
-
-void AddDoctorCommand(CLI::App& command, DoctorArguments* arguments);
 
 }  // namespace dossier::cli
 

@@ -1,4 +1,5 @@
-#include "cli/system/jail_command.h"
+// sandbox exec, sandbox policy: a program run in the jail, and what the command policy says of a
+// command line, for those who write roots and rules.
 
 #include <unistd.h>
 
@@ -9,13 +10,58 @@
 #include "base/json/json.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "cli/system/sandbox_command.h"
 #include "cli/terminal/terminal.h"
-#include "cli/tree/failure.h"
+#include "cli/tree/command.h"
 #include "cli/wiring/quantity_flags.h"
 #include "sandbox/commands/policy.h"
 
 namespace dossier::cli {
 namespace {
+
+struct SandboxExecArguments {
+  std::vector<std::string> read, write;  // folders, relative to the working folder
+  bool network = false;
+  std::string mode = "strict";
+  std::string cpu, memory, timeout;  // as typed; empty: the library's default
+  bool json = false;
+  std::vector<std::string> argv;
+};
+
+struct SandboxPolicyArguments {
+  std::vector<std::string> allow, deny, available;
+  std::string root;  // of the <path>s; empty: the working folder
+  bool json = false;
+  std::vector<std::string> argv;  // one word with spaces is taken apart as a command line
+};
+
+constexpr ValueKind kDir{"DIR", ValueKind::Bytes::kAny, ValueKind::Files::kFolders};
+constexpr ValueKind kDuration{"DUR"}, kRule{"RULE"}, kFirstWords{"WORDS"};
+
+void DeclareExec(Flags& flags, SandboxExecArguments& to) {
+  flags.Add("--read", &to.read, "a folder that it may read; repeatable").Kind(kDir);
+  flags.Add("--write", &to.write, "a folder that it may change; repeatable").Kind(kDir);
+  flags.Add("--network", &to.network, "let it use the network");
+  flags.Add("--sandbox", &to.mode, "strict, or degraded where layers are missing")
+      .OneOf({"strict", "degraded"})
+      .ShowDefault();
+  flags.Add("--cpu", &to.cpu, "processor time of all its processes (120s)").Kind(kDuration);
+  flags.Add("--memory", &to.memory, "memory of all its processes (4G)").Kind(kSize);
+  flags.Add("--timeout", &to.timeout, "longest run (120s)").Kind(kDuration);
+  flags.Add("--json", &to.json, "one object: status, output, layers");
+  flags.Add("program", &to.argv, "the program and its arguments, behind --").Required().Kind(kWord);
+  flags.EndAtArgument();
+}
+
+void DeclarePolicy(Flags& flags, SandboxPolicyArguments& to) {
+  flags.Add("--allow", &to.allow, "a rule: 'git log [-n <int>] [<word>...]'").Kind(kRule);
+  flags.Add("--available", &to.available, "first words that are allowed").Kind(kFirstWords);
+  flags.Add("--deny", &to.deny, "first words that are refused").Kind(kRule);
+  flags.Add("--root", &to.root, "the folder that every <path> must lie in").Kind(kDir);
+  flags.Add("--json", &to.json, "one object");
+  flags.Add("command", &to.argv, "its words behind --, or one quoted line").Required();
+  flags.EndAtArgument();
+}
 
 using sandbox::Exit;
 using sandbox::JailSpec;
@@ -72,7 +118,6 @@ Result<JailSpec> MakeSpec(const SandboxExecArguments& arguments) {
   spec.environment = OwnEnvironment();
   spec.input = STDIN_FILENO;
   if (arguments.mode == "degraded") spec.mode = sandbox::Mode::kDegraded;
-  spec.disabled_layers = arguments.disabled_layers;
   sandbox::JailLimits& limits = spec.limits;
   if (!arguments.cpu.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(limits.cpu, ReadTimeFlag("--cpu", arguments.cpu));
@@ -118,23 +163,23 @@ Json ExitJson(const Exit& exit) {
                     {"sandbox", exit.report.ToJson()}};
 }
 
-Result<int> Exec(const SandboxExecArguments& arguments, std::ostream& out, std::ostream& err) {
+Result<int> RunExec(const SandboxExecArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const JailSpec spec, MakeSpec(arguments));
-  sandbox::Io io{.cancel = arguments.cancel};
+  sandbox::Io io{.cancel = context.cancel};
   if (!arguments.json) {
     io.on_output = [&](sandbox::Stream stream, std::string_view piece) {
-      (stream == sandbox::Stream::kOut ? out : err) << piece << std::flush;
+      (stream == sandbox::Stream::kOut ? context.out : context.err) << piece << std::flush;
     };
   }
   DOSSIER_ASSIGN_OR_RETURN(const Exit exit, sandbox::RunJailed(spec, arguments.argv, io));
   if (exit.report.mode == sandbox::Mode::kDegraded && !exit.report.gaps.empty()) {
-    PrintWarning(err, "sandbox: degraded: " + Join(exit.report.gaps, "; "));
+    PrintWarning(context.err, "sandbox: degraded: " + Join(exit.report.gaps, "; "));
   }
   if (exit.stop != JailStop::kNothing) {
-    PrintWarning(err, fmt::format("{} was ended by the jail: {}", arguments.argv[0],
-                                  sandbox::JailStopName(exit.stop)));
+    PrintWarning(context.err, fmt::format("{} was ended by the jail: {}", arguments.argv[0],
+                                          sandbox::JailStopName(exit.stop)));
   }
-  if (arguments.json) out << ToJson(ExitJson(exit)) << "\n" << std::flush;
+  if (arguments.json) context.out << ToJson(ExitJson(exit)) << "\n" << std::flush;
   return ExitCodeOf(exit);
 }
 
@@ -145,13 +190,12 @@ Result<sandbox::Argv> Words(const std::vector<std::string>& argv) {
   return argv;
 }
 
-Result<int> JudgeCommand(const SandboxPolicyArguments& arguments, std::ostream& out,
-                         std::ostream& err) {
+Result<int> RunPolicy(const SandboxPolicyArguments& arguments, Context& context) {
   sandbox::PolicyText text{.deny = arguments.deny};
   if (!arguments.allow.empty()) text.allow = arguments.allow;
   if (!arguments.available.empty()) text.available_commands = arguments.available;
   DOSSIER_ASSIGN_OR_RETURN(const sandbox::Policy policy, sandbox::MakePolicy(text));
-  for (const std::string& warning : policy.warnings) PrintWarning(err, warning);
+  for (const std::string& warning : policy.warnings) PrintWarning(context.err, warning);
   DOSSIER_ASSIGN_OR_RETURN(const std::string here, WorkingFolder());
   sandbox::CommandJail jail{.root = here};
   if (!arguments.root.empty()) {
@@ -167,74 +211,33 @@ Result<int> JudgeCommand(const SandboxPolicyArguments& arguments, std::ostream& 
   if (arguments.json) {
     JsonArray argv;
     for (const std::string& word : decision.argv) argv.emplace_back(word);
-    out << ToJson(JsonObject{{"schema", "dossier.sandbox.policy/1"},
-                             {"allowed", decision.allowed},
-                             {"rule", decision.rule},
-                             {"argv", std::move(argv)},
-                             {"reason", decision.sentence}})
-        << "\n";
+    context.out << ToJson(JsonObject{{"schema", "dossier.sandbox.policy/1"},
+                                     {"allowed", decision.allowed},
+                                     {"rule", decision.rule},
+                                     {"argv", std::move(argv)},
+                                     {"reason", decision.sentence}})
+                << "\n";
   } else if (decision.allowed) {
-    out << "allowed by " << decision.rule << "\nruns " << Join(decision.argv, " ") << "\n";
+    context.out << "allowed by " << decision.rule << "\nruns " << Join(decision.argv, " ") << "\n";
   } else {
-    out << "refused: " << decision.sentence << "\n";
+    context.out << "refused: " << decision.sentence << "\n";
   }
-  out.flush();
+  context.out.flush();
   return decision.allowed ? 0 : ExitCode(ErrorCode::kRefused);
 }
 
 }  // namespace
 
-int RunSandboxExec(const SandboxExecArguments& arguments, std::ostream& out, std::ostream& err) {
-  const Result<int> code = Exec(arguments, out, err);
-  return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
+Command SandboxExecCommand() {
+  return {.name = "exec",
+          .summary = "run a program in the jail",
+          .binding = Bind(DeclareExec, RunExec)};
 }
 
-int RunSandboxPolicy(const SandboxPolicyArguments& arguments, std::ostream& out,
-                     std::ostream& err) {
-  const Result<int> code = JudgeCommand(arguments, out, err);
-  return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
-}
-
-void AddSandboxExecCommand(CLI::App& sandbox, SandboxExecArguments* arguments) {
-  CLI::App& exec = *sandbox.add_subcommand("exec", "run a program in the jail");
-  exec.add_option("--read", arguments->read, "a folder that it may read; repeatable")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
-  exec.add_option("--write", arguments->write, "a folder that it may change; repeatable")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
-  exec.add_flag("--network", arguments->network, "let it use the network");
-  exec.add_option("--sandbox", arguments->mode, "strict, or degraded where layers are missing")
-      ->check(CLI::IsMember({"strict", "degraded"}))
-      ->capture_default_str();
-  exec.add_option("--cpu", arguments->cpu, "processor time of all its processes (120s)")
-      ->type_name("DUR");
-  exec.add_option("--memory", arguments->memory, "memory of all its processes (4G)")
-      ->type_name("SIZE");
-  exec.add_option("--timeout", arguments->timeout, "longest run (120s)")->type_name("DUR");
-  exec.add_flag("--json", arguments->json, "one object: status, output, layers");
-  exec.add_option("program", arguments->argv, "the program and its arguments, behind --")
-      ->required();
-  exec.positionals_at_end();
-}
-
-void AddSandboxPolicyCommand(CLI::App& sandbox, SandboxPolicyArguments* arguments) {
-  CLI::App& policy = *sandbox.add_subcommand("policy", "what the command policy says of a command");
-  policy.add_option("--allow", arguments->allow, "a rule: 'git log [-n <int>] [<word>...]'")
-      ->type_name("RULE")
-      ->allow_extra_args(false);
-  policy.add_option("--available", arguments->available, "first words that are allowed")
-      ->type_name("WORDS")
-      ->allow_extra_args(false);
-  policy.add_option("--deny", arguments->deny, "first words that are refused")
-      ->type_name("RULE")
-      ->allow_extra_args(false);
-  policy.add_option("--root", arguments->root, "the folder that every <path> must lie in")
-      ->type_name("DIR");
-  policy.add_flag("--json", arguments->json, "one object");
-  policy.add_option("command", arguments->argv, "its words behind --, or one quoted line")
-      ->required();
-  policy.positionals_at_end();
+Command SandboxPolicyCommand() {
+  return {.name = "policy",
+          .summary = "what the command policy says of a command",
+          .binding = Bind(DeclarePolicy, RunPolicy)};
 }
 
 }  // namespace dossier::cli

@@ -1,87 +1,454 @@
-#include "cli/system/models_command.h"
+// models: which models there are, a short trial of one, and the local one's weights and server.
 
+#include <cstdlib>
+
+#include "base/clock.h"
+#include "base/files/file.h"
+#include "base/files/user_folders.h"
+#include "base/json/json.h"
 #include "base/text/text.h"
-#include "cli/system/models_list.h"
-#include "cli/system/models_local.h"
-#include "cli/system/models_try.h"
-#include "cli/terminal/terminal.h"
-#include "cli/tree/failure.h"
-#include "model/dialects/role_rules.h"
+#include "base/text/utf8.h"
+#include "cli/commands.h"
+#include "cli/system/models_commands.h"
+#include "cli/tree/command.h"
+#include "cli/wiring/global_flags.h"
+#include "cli/wiring/model_flags.h"
+#include "cli/wiring/shared_flags.h"
+#include "cli/wiring/value_kinds.h"
+#include "model/catalog/catalog.h"
+#include "model/client/gate.h"
+#include "model/local/local_weights.h"
+#include "model/providers/connect.h"
+#include "model/providers/probe.h"
 
 namespace dossier::cli {
 namespace {
 
-Status Dispatch(const ModelsArguments& arguments, const CancelToken& cancel, std::ostream& out,
-                std::ostream& err) {
-  if (arguments.action == "list") return ListModels(arguments, out);
-  if (arguments.action == "show") return ShowModel(arguments, out);
-  if (arguments.action == "prices") return ShowPrices(arguments, out);
-  if (arguments.action == "pull") return PullModel(arguments, cancel, out, err);
-  if (arguments.action == "start") return StartServer(arguments, cancel, out, err);
-  if (arguments.action == "stop") return StopServer(cancel, out);
-  if (arguments.action == "status") return ShowServer(arguments, cancel, out);
-  if (arguments.action == "test") return TryModel(arguments, cancel, out, err);
-  return ServeScriptFile(arguments, cancel, out);
+struct ModelsArguments {
+  std::string name;      // of a model
+  std::string provider;  // --provider
+  std::string base_url, key_env, script;
+  bool json = false, all = false;
+};
+
+std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
+
+using model::Catalog;
+using model::Entry;
+using model::Provider;
+
+// Dollars for a million tokens from nano-dollars for one: 250 is 0.25.
+std::string Dollars(const std::optional<std::int64_t>& nano) {
+  return nano ? fmt::format("{:g}", static_cast<double>(*nano) / 1000) : "?";
+}
+
+Json DollarsJson(const std::optional<std::int64_t>& nano) {
+  return nano ? Json(static_cast<double>(*nano) / 1000) : Json(nullptr);
+}
+
+Json EntryJson(const Entry& entry) {
+  const auto& capability = entry.capability;
+  return JsonObject{
+      {"name", entry.name},
+      {"provider", entry.provider},
+      {"window", capability.window},
+      {"max_output", capability.max_output},
+      {"profile", capability.profile},
+      {"tokenizer", entry.tokenizer},
+      {"price_input", DollarsJson(entry.price_input)},
+      {"price_cached", DollarsJson(entry.price_cached)},
+      {"price_output", DollarsJson(entry.price_output)},
+      {"tools", entry.tools},
+      {"json_schema", entry.json_schema},
+      {"grammar", entry.grammar},
+      {"logprobs", entry.logprobs},
+      {"vision", entry.vision},
+      {"image_tokens", capability.image_tokens ? Json(*capability.image_tokens) : Json(nullptr)},
+      {"thinking", entry.thinking},
+      {"as_of", entry.as_of},
+      {"source", entry.source}};
+}
+
+// Why a provider's models can be used now, or what is missing. Never a key's value.
+struct Readiness {
+  bool ready = false;
+  std::string why;
+};
+
+Readiness LookAt(const Provider& provider) {
+  if (provider.name == "scripted") return {true, "needs --script FILE"};
+  if (provider.name == "local") {
+    const auto data = DataFolder();
+    const auto weights =
+        data ? model::FindWeights(*data, provider.default_model) : tl::unexpected(data.error());
+    if (weights) return {true, "weights are here"};
+    return {true, "`dossier models pull` fetches it (1.1 GB)"};
+  }
+  for (const std::string& name : provider.key_variables) {
+    if (Environment(name)) return {true, name + " is set"};
+  }
+  return {false, Join(provider.key_variables, ", ") + " not set"};
+}
+
+Status CheckProvider(const Catalog& catalog, const std::string& name) {
+  if (name.empty()) return {};
+  std::vector<std::string> names;
+  for (const Provider& provider : catalog.providers()) {
+    if (provider.name == name) return {};
+    names.push_back(provider.name);
+  }
+  return MakeError(ErrorCode::kConfig, "there is no provider {}; there are {}", name,
+                   Join(names, ", "));
+}
+
+std::string Line(const Entry& entry, std::string_view note) {
+  return fmt::format("{:<40} {:>9}  {:<5}  {}\n", entry.provider + "/" + entry.name,
+                     GroupDigits(static_cast<std::uint64_t>(entry.capability.window)),
+                     entry.capability.profile, note);
+}
+
+void PrintServers(const std::vector<model::LocalServer>& servers, std::ostream& out) {
+  for (const model::LocalServer& server : servers) {
+    std::vector<std::string> names = server.models;
+    if (names.size() > 3) names.resize(3), names.emplace_back("…");
+    out << fmt::format("\nA server answers at {} ({}): --base-url {} uses it\n", server.base_url,
+                       server.needs_key ? "wants a key" : Join(names, ", "), server.base_url);
+  }
+}
+
+// The user's own GGUF files: in no catalog.
+std::vector<model::Weights> OwnWeights(const Catalog& catalog) {
+  std::vector<model::Weights> own;
+  const auto data = DataFolder();
+  if (!data) return own;
+  for (model::Weights& weights : model::ListWeights(*data)) {
+    const bool known =
+        std::any_of(catalog.entries().begin(), catalog.entries().end(), [&](const Entry& entry) {
+          return entry.provider == "local" && entry.name == weights.name;
+        });
+    if (!known) own.push_back(std::move(weights));
+  }
+  return own;
+}
+
+Json ServersJson(const std::vector<model::LocalServer>& servers) {
+  JsonArray list;
+  for (const model::LocalServer& server : servers) {
+    JsonArray names(server.models.begin(), server.models.end());
+    list.push_back(JsonObject{{"base_url", server.base_url},
+                              {"models", std::move(names)},
+                              {"needs_key", server.needs_key}});
+  }
+  return list;
+}
+
+Status ListModels(const ModelsArguments& arguments, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const ModelData data, LoadModelData());
+  const Catalog& catalog = data.catalog;
+  DOSSIER_RETURN_IF_ERROR(CheckProvider(catalog, arguments.provider));
+  const auto servers = model::ProbeLocalServers(model::kUsualPorts, Millis(200));
+  JsonArray list;
+  std::size_t hidden = 0;
+  if (!arguments.json)
+    context.out << fmt::format("{:<40} {:>9}  {:<5}\n", "model", "window", "kind");
+  for (const Provider& provider : catalog.providers()) {
+    if (!arguments.provider.empty() && provider.name != arguments.provider) continue;
+    const Readiness ready = LookAt(provider);
+    for (const Entry& entry : catalog.entries()) {
+      if (entry.provider != provider.name) continue;
+      if (arguments.json) {
+        Json json = EntryJson(entry);
+        json.as_object()["ready"] = ready.ready;
+        json.as_object()["why"] = ready.why;
+        list.push_back(std::move(json));
+      } else if (ready.ready || arguments.all || !arguments.provider.empty()) {
+        context.out << Line(entry, ready.why);
+      } else {
+        ++hidden;
+      }
+    }
+    if (provider.name != "local") continue;
+    for (const model::Weights& weights : OwnWeights(catalog)) {
+      if (arguments.json) {
+        list.push_back(JsonObject{{"name", weights.name},
+                                  {"provider", "local"},
+                                  {"path", weights.path},
+                                  {"bytes", weights.bytes},
+                                  {"ready", true},
+                                  {"why", "a GGUF file of yours"}});
+      } else {
+        context.out << fmt::format("{:<40} {:>9}  {:<5}  a GGUF file of yours, {}\n",
+                                   "local/" + weights.name, "", "", FormatSize(weights.bytes));
+      }
+    }
+  }
+  if (arguments.json) {
+    context.out << ToJson(JsonObject{{"schema", "dossier.models-list/1"},
+                                     {"models", std::move(list)},
+                                     {"servers", ServersJson(servers)}})
+                << "\n";
+    return {};
+  }
+  if (hidden > 0) {
+    context.out << fmt::format("\n{} more need a key; `dossier models list --all` shows them\n",
+                               hidden);
+  }
+  PrintServers(servers, context.out);
+  return {};
+}
+
+// What one image costs, and how sure that is.
+std::string ImageText(const Entry& entry, std::int64_t tokens) {
+  const Json* fact = Find(entry.capability.entry, "image");
+  const std::string_view as_of = fact ? FindString(*fact, "as_of").value_or("") : "";
+  const std::string_view status = fact ? FindString(*fact, "status").value_or("") : "";
+  if (as_of.empty()) return fmt::format("{} at most", tokens);
+  return fmt::format("{} at most ({}{}{})", tokens, as_of, status.empty() ? "" : ", ", status);
+}
+
+// A fact of EntryJson as a line of `models show`; empty: not shown.
+std::string FactText(const Entry& entry, std::string_view key, const Json& value) {
+  if (value.is_null()) return key == "image_tokens" && !entry.vision ? "" : "unknown";
+  if (value.is_string()) return std::string(value.as_string());
+  if (key == "image_tokens") return ImageText(entry, value.as_int64());
+  if (key.starts_with("price_"))
+    return fmt::format("${:g} for a million tokens", value.as_double());
+  return ToJson(value);
+}
+
+Status ShowModel(const ModelsArguments& arguments, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const ModelData data, LoadModelData());
+  const Catalog& catalog = data.catalog;
+  std::vector<std::string> names;
+  for (const Entry& entry : catalog.entries()) {
+    const std::string full = entry.provider + "/" + entry.name;
+    names.push_back(full);
+    const bool by_provider =
+        entry.provider == arguments.name &&
+        std::any_of(
+            catalog.providers().begin(), catalog.providers().end(), [&](const Provider& provider) {
+              return provider.name == entry.provider && provider.default_model == entry.name;
+            });
+    if (arguments.name != entry.name && arguments.name != full && !by_provider) continue;
+    const Json json = EntryJson(entry);
+    if (arguments.json) {
+      context.out << ToJson(json) << "\n";
+      return {};
+    }
+    for (const auto& [key, value] : json.as_object()) {
+      const std::string text = FactText(entry, key, value);
+      if (!text.empty()) context.out << fmt::format("{:<14} {}\n", std::string_view(key), text);
+    }
+    return {};
+  }
+  // A bare name is compared with bare names.
+  if (arguments.name.find('/') == std::string::npos) {
+    for (std::string& name : names) name.erase(0, name.find('/') + 1);
+  }
+  const auto near = NearestNames(arguments.name, names);
+  return MakeError(
+      ErrorCode::kConfig, "there is no model {}{}", arguments.name,
+      near.empty() ? "; `dossier models list --all` shows all" : "; near: " + Join(near, ", "));
+}
+
+Status ShowPrices(const ModelsArguments& arguments, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const ModelData data, LoadModelData());
+  const Catalog& catalog = data.catalog;
+  DOSSIER_RETURN_IF_ERROR(CheckProvider(catalog, arguments.provider));
+  JsonArray list;
+  if (!arguments.json) {
+    context.out << fmt::format("{:<40} {:>7} {:>7} {:>7}  {}\n", "dollars for a million tokens",
+                               "input", "cached", "output", "as of");
+  }
+  for (const Entry& entry : catalog.entries()) {
+    if (!arguments.provider.empty() && entry.provider != arguments.provider) continue;
+    if (arguments.json) {
+      list.push_back(EntryJson(entry));
+    } else if (entry.provider != "scripted") {
+      context.out << fmt::format("{:<40} {:>7} {:>7} {:>7}  {}\n",
+                                 entry.provider + "/" + entry.name, Dollars(entry.price_input),
+                                 Dollars(entry.price_cached), Dollars(entry.price_output),
+                                 entry.as_of);
+    }
+  }
+  if (arguments.json) {
+    context.out << ToJson(JsonObject{{"schema", "dossier.models-prices/1"},
+                                     {"unit", "USD for a million tokens"},
+                                     {"models", std::move(list)}})
+                << "\n";
+  }
+  return {};
+}
+
+struct Measured {
+  model::Reply reply;
+  double first = 0, total = 0;  // seconds to the first text, and to the end
+  int deltas = 0;               // more than one: it streams
+};
+
+class Trial {
+ public:
+  Trial(const model::Choice& choice, model::Connection connection, const CancelToken& cancel)
+      : choice_(choice),
+        connection_(std::move(connection)),
+        cancel_(cancel),
+        gate_(
+            model::Gate::Make(connection_.client, {.concurrency = 1, .retries = 1}, SystemClock())),
+        ledger_({.calls = 4}, SystemClock()) {}
+
+  Result<Measured> Ask(std::string_view question, std::optional<Json> schema) {
+    model::Request request{.model = choice_.model, .purpose = model::Purpose::kTest};
+    request.messages.turns.push_back(
+        {.role = assembly::Role::kUser, .blocks = {{.text = std::string(question)}}});
+    request.sampling.max_output = 64;
+    if (connection_.entry.sampling) request.sampling.temperature = 0;
+    request.schema = std::move(schema);
+    Measured measured;
+    const auto begin = SystemClock()->Now();
+    const auto seconds = [begin] {
+      return std::chrono::duration<double>(SystemClock()->Now() - begin).count();
+    };
+    DOSSIER_ASSIGN_OR_RETURN(
+        measured.reply, gate_->Complete(std::move(request), ledger_, model::Stage::kNormal, cancel_,
+                                        [&](std::string_view) {
+                                          if (measured.deltas++ == 0) measured.first = seconds();
+                                        }));
+    measured.total = seconds();
+    return measured;
+  }
+
+ private:
+  const model::Choice& choice_;
+  const model::Connection connection_;
+  const CancelToken& cancel_;
+  const std::unique_ptr<model::Gate> gate_;
+  model::Ledger ledger_;
+};
+
+Json NumberSchema() {
+  return JsonObject{{"type", "object"},
+                    {"properties", JsonObject{{"number", JsonObject{{"type", "integer"}}}}},
+                    {"required", JsonArray{"number"}},
+                    {"additionalProperties", false}};
+}
+
+double Rate(const Measured& measured) {
+  const double writing = measured.total - measured.first;
+  const auto tokens = static_cast<double>(measured.reply.usage.output - 1);
+  return writing > 0.001 && tokens > 0 ? tokens / writing : 0;
+}
+
+Status TryModel(const ModelsArguments& arguments, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const ModelData data, LoadModelData());
+  DOSSIER_ASSIGN_OR_RETURN(const model::Choice choice,
+                           data.catalog.Choose({.name = arguments.name,
+                                                .base_url = arguments.base_url,
+                                                .key_env = arguments.key_env,
+                                                .script = arguments.script,
+                                                .config = data.config},
+                                               Environment));
+  const auto say = [&context](std::string_view line) {
+    context.err << "dossier: " << Safe(line) << "\n" << std::flush;
+  };
+  for (const std::string& warning : choice.warnings) say("warning: " + warning);
+  model::ConnectOptions options = ConnectOptionsFor(data, choice);
+  options.progress = say;
+  if (context.flags.offline) options.network = model::ConnectOptions::Network::kNone;
+  DOSSIER_ASSIGN_OR_RETURN(model::Connection connection,
+                           model::Connect(choice, options, context.cancel));
+  const std::string description = connection.description;
+  const bool schema = connection.entry.json_schema;
+  Trial trial(choice, std::move(connection), context.cancel);
+  DOSSIER_ASSIGN_OR_RETURN(const Measured plain,
+                           trial.Ask("Count from one to ten context.in words.", std::nullopt));
+  JsonObject report{{"schema", "dossier.models-test/1"},
+                    {"model", description},
+                    {"why", choice.why},
+                    {"first_seconds", plain.first},
+                    {"seconds", plain.total},
+                    {"tokens_input", plain.reply.usage.input},
+                    {"tokens_output", plain.reply.usage.output},
+                    {"tokens_per_second", Rate(plain)},
+                    {"streaming", plain.deltas > 1},
+                    {"reply", plain.reply.text}};
+  std::string json_words = "not offered";
+  if (schema) {
+    const auto structured =
+        trial.Ask("Which number comes after four? Reply as JSON.", NumberSchema());
+    const auto value =
+        structured ? ParseJson(structured->reply.text) : tl::unexpected(structured.error());
+    const bool good = value && FindInt(*value, "number").has_value();
+    report["json_schema"] = good;
+    json_words = good ? "kept"
+                 : !structured
+                     ? "failed: " + structured.error().message
+                     : fmt::format("not kept: {}", utf8::Prefix(structured->reply.text, 100));
+  }
+  if (arguments.json) {
+    context.out << ToJson(report) << "\n";
+    return {};
+  }
+  context.out
+      << fmt::format("model        {} ({})\n", Safe(description), Safe(choice.why))
+      << fmt::format("first text   {:.2f} s\n", plain.first)
+      << fmt::format(
+             "whole reply  {:.2f} s, {} tokens context.in, {} context.out, {:.1f} tokens/s\n",
+             plain.total, plain.reply.usage.input, plain.reply.usage.output, Rate(plain))
+      << fmt::format("streaming    {}\n", plain.deltas > 1 ? "yes" : "no")
+      << fmt::format("JSON schema  {}\n", Safe(json_words))
+      << fmt::format("reply        {}\n",
+                     Safe(ReplaceAll(utf8::Prefix(TrimSpace(plain.reply.text), 100), "\n", " ")));
+  return {};
+}
+
+void DeclareList(Flags& flags, ModelsArguments& to) {
+  flags.Add("--json", &to.json, "one object");
+  flags.Add("--provider", &to.provider, "only of this provider");
+  flags.Add("--all", &to.all, "those without a key too");
+}
+
+void DeclareShow(Flags& flags, ModelsArguments& to) {
+  flags.Add("name", &to.name, "[PROVIDER/]NAME").Required().Kind(kModel);
+  flags.Add("--json", &to.json, "one object");
+}
+
+void DeclarePrices(Flags& flags, ModelsArguments& to) {
+  flags.Add("--provider", &to.provider, "only of this provider");
+  flags.Add("--json", &to.json, "one object");
+}
+
+void DeclareTest(Flags& flags, ModelsArguments& to) {
+  flags.Add("name", &to.name, "[PROVIDER/]NAME (default: as `ask` would choose)").Kind(kModel);
+  AddEndpointFlags(flags, &to.base_url, &to.key_env);
+  AddScriptFlag(flags, &to.script);
+  flags.Add("--json", &to.json, "one object");
 }
 
 }  // namespace
 
-void AddModelsCommand(CLI::App& models, ModelsArguments* arguments) {
-  models.require_subcommand(1);
-  const auto add = [&](const char* action, const char* about) -> CLI::App& {
-    CLI::App& command = *models.add_subcommand(action, about);
-    command.callback([arguments, action] { arguments->action = action; });
-    return command;
-  };
-  CLI::App& list = add("list", "what can be used here, and what answers on this machine");
-  list.add_flag("--json", arguments->json, "one object");
-  list.add_option("--provider", arguments->provider, "only of this provider");
-  list.add_flag("--all", arguments->all, "those without a key too");
-  CLI::App& show = add("show", "what is known about one model");
-  show.add_option("name", arguments->name, "[PROVIDER/]NAME")->required();
-  show.add_flag("--json", arguments->json, "one object");
-  CLI::App& prices = add("prices", "dollars for a million tokens");
-  prices.add_option("--provider", arguments->provider, "only of this provider");
-  prices.add_flag("--json", arguments->json, "one object");
-  CLI::App& pull =
-      add("pull", "fetch the local model (1.1 GB) or one for memory, or add a GGUF file");
-  pull.add_option("name", arguments->name,
-                  "a .gguf file, which is linked, not copied; the https address of one; or "
-                  "wordllama, which memory can search with (19 MB)");
-  pull.add_option("--sha256", arguments->sha256, "what the file at the address must have")
-      ->type_name("HEX");
-  CLI::App& start = add("start", "start the local server now");
-  start.add_option("name", arguments->name, "of the local model");
-  start.add_option("--context", arguments->context, "tokens of its window (default: by memory)")
-      ->check(CLI::Range(512, 1 << 20));
-  start.add_option("--idle", arguments->idle, "ends after this time without requests")
-      ->capture_default_str();
-  add("stop", "end the local server");
-  CLI::App& status = add("status", "the local server: runtime, port, memory, speed");
-  status.add_flag("--json", arguments->json, "one object");
-  CLI::App& test = add("test", "one short real request: latency, speed, streaming, JSON");
-  test.add_option("name", arguments->name, "[PROVIDER/]NAME (default: as `ask` would choose)");
-  test.add_option("--base-url", arguments->base_url, "any OpenAI-compatible address");
-  test.add_option("--key-env", arguments->key_env, "variable that holds the key");
-  test.add_option("--script", arguments->script, "replies of the model `scripted`");
-  test.add_flag("--json", arguments->json, "one object");
-  CLI::App& serve =
-      add("serve-script", "serve scripted replies as OpenAI, Anthropic and Gemini do");
-  serve.add_option("file", arguments->name, "the script")->required();
-  serve.add_option("--port", arguments->port, "0: any free one")->check(CLI::Range(0, 65535));
-  serve
-      .add_option("--roles", arguments->roles,
-                  "whose rules for the order of messages (default: the provider's of the address)")
-      ->check(CLI::IsMember(model::RoleRulesNames()));
-  serve.add_option("--record", arguments->record, "append every request to this file, as JSONL");
-}
-
-int RunModels(const ModelsArguments& arguments, const CancelToken& cancel, std::ostream& out,
-              std::ostream& err) {
-  const Status done = Dispatch(arguments, cancel, out, err);
-  out << std::flush;
-  if (!done) return Fail(done.error(), FormOf(arguments.json), out, err);
-  return out.good() ? 0 : 141;
+Command ModelsCommand() {
+  Command models{.name = "models",
+                 .summary = "models: list, test, and run the local one",
+                 .examples =
+                     "dossier models list\n"
+                     "    what can be named with -m\n"
+                     "dossier models pull\n"
+                     "    fetch the local model",
+                 .commands = {{.name = "list",
+                               .summary = "what can be used here, and what answers on this machine",
+                               .binding = Bind(DeclareList, ListModels)},
+                              {.name = "show",
+                               .summary = "what is known about one model",
+                               .binding = Bind(DeclareShow, ShowModel)},
+                              {.name = "prices",
+                               .summary = "dollars for a million tokens",
+                               .binding = Bind(DeclarePrices, ShowPrices)}}};
+  for (Command& command : LocalModelCommands()) models.commands.push_back(std::move(command));
+  models.commands.push_back({.name = "test",
+                             .summary = "one short real request: latency, speed, streaming, JSON",
+                             .binding = Bind(DeclareTest, TryModel)});
+  models.commands.push_back(ServeScriptCommand());
+  return models;
 }
 
 }  // namespace dossier::cli

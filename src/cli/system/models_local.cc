@@ -1,16 +1,20 @@
-#include "cli/system/models_local.h"
-
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
+#include <ostream>
+#include <string>
 
 #include "base/files/file.h"
 #include "base/files/user_folders.h"
 #include "base/json/json.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "cli/system/pull_view.h"
+#include "cli/system/models_commands.h"
 #include "cli/terminal/terminal.h"
+#include "cli/wiring/global_flags.h"
 #include "cli/wiring/quantity_flags.h"
+#include "model/dialects/role_rules.h"
 #include "model/local/embedding_files.h"
 #include "model/local/local_fetch.h"
 #include "model/local/local_pull.h"
@@ -22,6 +26,76 @@ namespace dossier::cli {
 namespace {
 
 std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
+
+struct ModelsArguments {
+  std::string name;           // of a model; of `pull`: a model or a path; the script's file
+  std::string record, roles;  // of serve-script
+  std::string sha256;         // of a file that is pulled from an address
+  std::string idle = "10m";
+  std::optional<std::int64_t> context;  // tokens of the local server
+  int port = 0;
+  bool json = false;
+};
+
+std::string Megabytes(std::uint64_t bytes) { return GroupDigits(bytes / 1'000'000) + " MB"; }
+
+// "[######......] 52 %  581 MB of 1,117 MB  95 MB/s  6 s left"; `seconds` since the start.
+std::string PullLine(const model::PullProgress& progress, double seconds) {
+  constexpr std::uint64_t kWidth = 20;
+  if (progress.total == 0) return fmt::format("{}", Megabytes(progress.done));
+  const std::uint64_t done = std::min(progress.done, progress.total);
+  const auto filled = static_cast<std::size_t>(static_cast<double>(done) /
+                                               static_cast<double>(progress.total) * kWidth);
+  std::string line = fmt::format(
+      "[{}{}] {:>3.0f} %  {} of {}", std::string(filled, '#'), std::string(kWidth - filled, '.'),
+      100.0 * static_cast<double>(done) / static_cast<double>(progress.total), Megabytes(done),
+      Megabytes(progress.total));
+  // What was here before says nothing about the rate.
+  const std::uint64_t fetched = done - std::min(done, progress.resumed);
+  if (seconds < 0.5 || fetched == 0) return line;
+  const double rate = static_cast<double>(fetched) / seconds;
+  line += fmt::format("  {:.1f} MB/s", rate / 1e6);
+  if (done < progress.total) {
+    line += fmt::format("  {:.0f} s left", static_cast<double>(progress.total - done) / rate);
+  }
+  return line;
+}
+
+// How far a download is: one line that is written over on a terminal, a line every tenth in a pipe.
+class PullView {
+ public:
+  PullView(const Terminal& terminal, std::ostream& err) : terminal_(terminal), err_(err) {}
+  void Show(const model::PullProgress& progress);
+  void End();  // ends the line
+
+ private:
+  const Terminal terminal_;
+  std::ostream& err_;
+  std::optional<std::chrono::steady_clock::time_point> started_;
+  std::uint64_t next_tenth_ = 0;
+  bool line_open_ = false;
+};
+
+void PullView::Show(const model::PullProgress& progress) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!started_) started_ = now;
+  const double seconds = std::chrono::duration<double>(now - *started_).count();
+  if (terminal_.err == Terminal::Kind::kTerminal) {
+    err_ << "\r\x1b[K" << PullLine(progress, seconds) << std::flush;
+    line_open_ = true;
+    return;
+  }
+  if (progress.total == 0) return;
+  const std::uint64_t tenth = std::min(progress.done, progress.total) * 10 / progress.total;
+  if (tenth < next_tenth_) return;
+  next_tenth_ = tenth + 1;
+  err_ << "dossier: " << PullLine(progress, seconds) << "\n" << std::flush;
+}
+
+void PullView::End() {
+  if (line_open_) err_ << "\n" << std::flush;
+  line_open_ = false;
+}
 
 model::Say SayTo(std::ostream& err) {
   return [&err](std::string_view line) { err << "dossier: " << Safe(line) << "\n" << std::flush; };
@@ -103,27 +177,25 @@ Status ShowStopped(const std::string& data, const ModelsArguments& arguments,
   return {};
 }
 
-}  // namespace
-
-Status PullModel(const ModelsArguments& arguments, const CancelToken& cancel, std::ostream& out,
-                 std::ostream& err) {
+Status PullModel(const ModelsArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
   const std::string& name = arguments.name;
   const bool is_file = name.ends_with(".gguf") && name.find("://") == std::string::npos;
-  if (arguments.offline && !is_file) {
+  if (context.flags.offline && !is_file) {
     return MakeError(ErrorCode::kNetwork,
                      "--offline: models pull fetches weights; name a .gguf file that is here");
   }
-  if (name.find("://") != std::string::npos) return PullAddress(arguments, data, cancel, out, err);
+  if (name.find("://") != std::string::npos)
+    return PullAddress(arguments, data, context.cancel, context.out, context.err);
   if (!arguments.sha256.empty()) {
     return MakeError(ErrorCode::kUsage,
                      "--sha256 is for a file that is fetched from an https address");
   }
   if (const auto source = model::FindEmbeddingSource(name)) {
-    return PullEmbeddingModel(**source, data, cancel, out);
+    return PullEmbeddingModel(**source, data, context.cancel, context.out);
   }
   if (name.empty() || LocalName(name) == model::DefaultWeights().name) {
-    return PullDefault(data, cancel, out, err);
+    return PullDefault(data, context.cancel, context.out, context.err);
   }
   model::Weights weights;
   if (name.ends_with(".gguf")) {
@@ -133,82 +205,81 @@ Status PullModel(const ModelsArguments& arguments, const CancelToken& cancel, st
                      "{} is neither {}, nor a .gguf file, nor an https address of one", name,
                      model::DefaultWeights().name);
   }
-  out << fmt::format("{} is ready ({}): -m local/{}\n", Safe(weights.path),
-                     FormatSize(weights.bytes), Safe(weights.name));
+  context.out << fmt::format("{} is ready ({}): -m local/{}\n", Safe(weights.path),
+                             FormatSize(weights.bytes), Safe(weights.name));
   return {};
 }
 
-Status StartServer(const ModelsArguments& arguments, const CancelToken& cancel, std::ostream& out,
-                   std::ostream& err) {
+Status StartServer(const ModelsArguments& arguments, Context& context) {
   model::LocalServerOptions options;
   DOSSIER_ASSIGN_OR_RETURN(options.data_folder, DataFolder());
   DOSSIER_ASSIGN_OR_RETURN(options.idle, ReadTimeFlag("--idle", arguments.idle));
   DOSSIER_ASSIGN_OR_RETURN(options.weights,
                            model::FindWeights(options.data_folder, LocalName(arguments.name)));
   options.window = arguments.context;
-  options.say = SayTo(err);
-  if (arguments.offline) options.network = model::LocalServerOptions::Network::kNone;
+  options.say = SayTo(context.err);
+  if (context.flags.offline) options.network = model::LocalServerOptions::Network::kNone;
   DOSSIER_ASSIGN_OR_RETURN(const model::ServerState state,
-                           model::EnsureLocalServer(options, cancel));
-  out << fmt::format("{} answers on 127.0.0.1:{}, window {}\n", Safe(state.model), state.port,
-                     GroupDigits(static_cast<std::uint64_t>(state.window)));
+                           model::EnsureLocalServer(options, context.cancel));
+  context.out << fmt::format("{} answers on 127.0.0.1:{}, window {}\n", Safe(state.model),
+                             state.port, GroupDigits(static_cast<std::uint64_t>(state.window)));
   return {};
 }
 
-Status StopServer(const CancelToken& cancel, std::ostream& out) {
+Status StopServer(const ModelsArguments&, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
-  DOSSIER_ASSIGN_OR_RETURN(const bool ran, model::StopLocalServer(data, cancel));
-  out << (ran ? "the local server has ended\n" : "the local server was not running\n");
+  DOSSIER_ASSIGN_OR_RETURN(const bool ran, model::StopLocalServer(data, context.cancel));
+  context.out << (ran ? "the local server has ended\n" : "the local server was not running\n");
   return {};
 }
 
-Status ShowServer(const ModelsArguments& arguments, const CancelToken& cancel, std::ostream& out) {
+Status ShowServer(const ModelsArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
   const auto state = model::FindLocalServer(data);
-  if (!state) return ShowStopped(data, arguments, cancel, out);
+  if (!state) return ShowStopped(data, arguments, context.cancel, context.out);
   const model::ServerStats stats = model::ReadServerStats(data, *state);
   const auto& speed = stats.tokens_per_second;
   if (arguments.json) {
-    out << ToJson(JsonObject{{"schema", "dossier.local-server/1"},
-                             {"running", true},
-                             {"runtime", state->runtime},
-                             {"version", state->version},
-                             {"pid", state->pid},
-                             {"port", state->port},
-                             {"model", state->model},
-                             {"window", state->window},
-                             {"slots", state->slots},
-                             {"threads", state->threads},
-                             {"memory", stats.memory},
-                             {"tokens_per_second", speed ? Json(*speed) : Json(nullptr)},
-                             {"idle_left", stats.idle_left}})
-        << "\n";
+    context.out << ToJson(JsonObject{{"schema", "dossier.local-server/1"},
+                                     {"running", true},
+                                     {"runtime", state->runtime},
+                                     {"version", state->version},
+                                     {"pid", state->pid},
+                                     {"port", state->port},
+                                     {"model", state->model},
+                                     {"window", state->window},
+                                     {"slots", state->slots},
+                                     {"threads", state->threads},
+                                     {"memory", stats.memory},
+                                     {"tokens_per_second", speed ? Json(*speed) : Json(nullptr)},
+                                     {"idle_left", stats.idle_left}})
+                << "\n";
     return {};
   }
-  out << fmt::format("server    pid {}, 127.0.0.1:{}\n", state->pid, state->port)
-      << fmt::format("runtime   {} {}\n", Safe(state->runtime), Safe(state->version))
-      << fmt::format("model     {}, window {}, {} slot{}, {} threads\n", Safe(state->model),
-                     GroupDigits(static_cast<std::uint64_t>(state->window)), state->slots,
-                     state->slots == 1 ? "" : "s", state->threads)
-      << fmt::format("memory    {}\n", FormatSize(stats.memory))
-      << fmt::format(
-             "speed     {}\n",
-             speed ? fmt::format("{:.1f} tokens/s in the last request", *speed) : "no request yet")
-      << fmt::format("ends in   {} s without requests\n", stats.idle_left);
+  context.out << fmt::format("server    pid {}, 127.0.0.1:{}\n", state->pid, state->port)
+              << fmt::format("runtime   {} {}\n", Safe(state->runtime), Safe(state->version))
+              << fmt::format("model     {}, window {}, {} slot{}, {} threads\n", Safe(state->model),
+                             GroupDigits(static_cast<std::uint64_t>(state->window)), state->slots,
+                             state->slots == 1 ? "" : "s", state->threads)
+              << fmt::format("memory    {}\n", FormatSize(stats.memory))
+              << fmt::format(
+                     "speed     {}\n",
+                     speed ? fmt::format("{:.1f} tokens/s context.in the last request", *speed)
+                           : "no request yet")
+              << fmt::format("ends context.in   {} s without requests\n", stats.idle_left);
   return {};
 }
 
-Status ServeScriptFile(const ModelsArguments& arguments, const CancelToken& cancel,
-                       std::ostream& out) {
+Status ServeScriptFile(const ModelsArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(auto script, model::Script::Load(arguments.name));
   model::ServeScriptOptions options{.port = arguments.port, .record_path = arguments.record};
   if (const model::RoleRules* rules = model::FindRoleRules(arguments.roles)) options.rules = *rules;
   DOSSIER_ASSIGN_OR_RETURN(const auto server, model::ServeScript(script, options));
-  out << fmt::format("http://127.0.0.1:{}/v1\n", server->port()) << std::flush;
+  context.out << fmt::format("http://127.0.0.1:{}/v1\n", server->port()) << std::flush;
   std::mutex mutex;
   std::condition_variable stopped;
   bool stop = false;
-  const std::uint64_t id = cancel.OnCancel([&] {
+  const std::uint64_t id = context.cancel.OnCancel([&] {
     const std::lock_guard lock(mutex);
     stop = true;
     stopped.notify_all();
@@ -217,8 +288,61 @@ Status ServeScriptFile(const ModelsArguments& arguments, const CancelToken& canc
     std::unique_lock lock(mutex);
     stopped.wait(lock, [&] { return stop; });
   }
-  cancel.Forget(id);
+  context.cancel.Forget(id);
   return {};
+}
+
+void DeclarePull(Flags& flags, ModelsArguments& to) {
+  constexpr static ValueKind kHex{"HEX"};
+  flags.Add("name", &to.name,
+            "a .gguf file, which is linked, not copied; the https address of one; or "
+            "wordllama, which memory can search with (19 MB)");
+  flags.Add("--sha256", &to.sha256, "what the file at the address must have").Kind(kHex);
+}
+
+void DeclareStart(Flags& flags, ModelsArguments& to) {
+  flags.Add("name", &to.name, "of the local model");
+  flags.Add("--context", &to.context, "tokens of its window (default: by memory)")
+      .Between(512, 1 << 20);
+  flags.Add("--idle", &to.idle, "ends after this time without requests").ShowDefault();
+}
+
+void DeclareStop(Flags&, ModelsArguments&) {}
+
+void DeclareStatus(Flags& flags, ModelsArguments& to) {
+  flags.Add("--json", &to.json, "one object");
+}
+
+void DeclareServeScript(Flags& flags, ModelsArguments& to) {
+  flags.Add("file", &to.name, "the script").Required().Kind(kPath);
+  flags.Add("--port", &to.port, "0: any free one").Between(0, 65535);
+  flags
+      .Add("--roles", &to.roles,
+           "whose rules for the order of messages (default: the provider's of the address)")
+      .OneOf(model::RoleRulesNames());
+  flags.Add("--record", &to.record, "append every request to this file, as JSONL").Kind(kPath);
+}
+
+}  // namespace
+
+std::vector<Command> LocalModelCommands() {
+  return {
+      {.name = "pull",
+       .summary = "fetch the local model (1.1 GB) or one for memory, or add a GGUF file",
+       .binding = Bind(DeclarePull, PullModel)},
+      {.name = "start",
+       .summary = "start the local server now",
+       .binding = Bind(DeclareStart, StartServer)},
+      {.name = "stop", .summary = "end the local server", .binding = Bind(DeclareStop, StopServer)},
+      {.name = "status",
+       .summary = "the local server: runtime, port, memory, speed",
+       .binding = Bind(DeclareStatus, ShowServer)}};
+}
+
+Command ServeScriptCommand() {
+  return {.name = "serve-script",
+          .summary = "serve scripted replies as OpenAI, Anthropic and Gemini do",
+          .binding = Bind(DeclareServeScript, ServeScriptFile)};
 }
 
 }  // namespace dossier::cli

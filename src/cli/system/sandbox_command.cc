@@ -7,8 +7,10 @@
 #include "ask/documents/document_service.h"
 #include "base/files/file.h"
 #include "base/text/text.h"
+#include "cli/commands.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/failure.h"
+#include "cli/wiring/shared_flags.h"
 #include "inspect/description/hint.h"
 #include "sandbox/probes/escape.h"
 #include "store/content.h"
@@ -220,6 +222,31 @@ Result<int> Run(const SandboxRunArguments& arguments, std::ostream& out, std::os
   return Succeeded(last) ? 0 : 1;
 }
 
+void DeclareTest(Flags& flags, SandboxTestArguments& to) {
+  flags.Add("--json", &to.json, "one object with every attempt");
+  AddSandboxFlags(flags, &to.flags);
+}
+
+void DeclareRun(Flags& flags, SandboxRunArguments& to) {
+  flags.Add("file", &to.files, "the blocks in order; - is stdin").Required().Kind(kPath);
+  flags.Add("-c,--context", &to.contexts, "a file that the code sees as `context`").Kind(kPath);
+  flags.Add("--dialect", &to.dialect, "language of the code").ShowDefault();
+  flags.Add("--json", &to.json, "one object with every block's result");
+  AddSandboxFlags(flags, &to.flags);
+}
+
+Result<int> TestIn(const SandboxTestArguments& given, Context& context) {
+  SandboxTestArguments arguments = given;
+  arguments.cancel = context.cancel;
+  return Test(arguments, context.out, context.err);
+}
+
+Result<int> RunIn(const SandboxRunArguments& given, Context& context) {
+  SandboxRunArguments arguments = given;
+  arguments.cancel = context.cancel;
+  return Run(arguments, context.out, context.err);
+}
+
 }  // namespace
 
 int RunSandboxTest(const SandboxTestArguments& arguments, std::ostream& out, std::ostream& err) {
@@ -232,32 +259,20 @@ int RunSandboxRun(const SandboxRunArguments& arguments, std::ostream& out, std::
   return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
 }
 
-void AddSandboxCommand(CLI::App& sandbox, SandboxArguments* arguments) {
-  sandbox.require_subcommand(1);
-  CLI::App& test = *sandbox.add_subcommand("test", "try to escape, in every way on the list");
-  test.add_flag("--json", arguments->test.json, "one object with every attempt");
-  AddSandboxFlags(test, &arguments->test.flags);
-  CLI::App& run = *sandbox.add_subcommand("run", "run files as blocks, without a model");
-  run.add_option("file", arguments->run.files, "the blocks in order; - is stdin")->required();
-  run.add_option("-c,--context", arguments->run.contexts, "a file that the code sees as `context`")
-      ->type_name("PATH")
-      ->allow_extra_args(false);
-  run.add_option("--dialect", arguments->run.dialect, "language of the code")
-      ->capture_default_str();
-  run.add_flag("--json", arguments->run.json, "one object with every block's result");
-  AddSandboxFlags(run, &arguments->run.flags);
-  AddSandboxExecCommand(sandbox, &arguments->exec);
-  AddSandboxPolicyCommand(sandbox, &arguments->policy);
-}
-
-int RunSandbox(const CLI::App& app, SandboxArguments arguments, const CancelToken& cancel,
-               std::ostream& out, std::ostream& err) {
-  arguments.test.cancel = arguments.run.cancel = arguments.exec.cancel = cancel;
-  const CLI::App* sandbox = app.get_subcommand("sandbox");
-  if (sandbox->got_subcommand("exec")) return RunSandboxExec(arguments.exec, out, err);
-  if (sandbox->got_subcommand("policy")) return RunSandboxPolicy(arguments.policy, out, err);
-  return sandbox->got_subcommand("test") ? RunSandboxTest(arguments.test, out, err)
-                                         : RunSandboxRun(arguments.run, out, err);
+Command SandboxCommand() {
+  return {.name = "sandbox",
+          .summary = "the walls around code that a model wrote",
+          .examples =
+              "dossier sandbox test\n"
+              "    what code of a model can and can not do here",
+          .commands = {{.name = "test",
+                        .summary = "try to escape, in every way on the list",
+                        .binding = Bind(DeclareTest, TestIn)},
+                       {.name = "run",
+                        .summary = "run files as blocks, without a model",
+                        .binding = Bind(DeclareRun, RunIn)},
+                       SandboxExecCommand(),
+                       SandboxPolicyCommand()}};
 }
 
 }  // namespace dossier::cli

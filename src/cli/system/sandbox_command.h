@@ -9,13 +9,12 @@
 #ifndef DOSSIER_CLI_SYSTEM_SANDBOX_COMMAND_H_
 #define DOSSIER_CLI_SYSTEM_SANDBOX_COMMAND_H_
 
-#include <CLI/App.hpp>
 #include <iosfwd>
 #include <string>
 #include <vector>
 
 #include "base/cancel.h"
-#include "cli/system/jail_command.h"
+#include "cli/tree/command.h"
 #include "cli/wiring/sandbox_flags.h"
 
 namespace dossier::cli {
@@ -46,17 +45,8 @@ struct SandboxRunArguments {
 // Prints what the blocks print. Returns 0, 1 if the last block raised, 2, 4, 12, 130.
 int RunSandboxRun(const SandboxRunArguments& arguments, std::ostream& out, std::ostream& err);
 
-struct SandboxArguments {
-  SandboxTestArguments test;
-  SandboxRunArguments run;
-  SandboxExecArguments exec;
-  SandboxPolicyArguments policy;
-};
-
-// The sub-commands and their flags; `app.got_subcommand("sandbox")` then calls RunSandbox.
-void AddSandboxCommand(CLI::App& command, SandboxArguments* arguments);
-int RunSandbox(const CLI::App& app, SandboxArguments arguments, const CancelToken& cancel,
-               std::ostream& out, std::ostream& err);
+Command SandboxExecCommand();  // below `sandbox`
+Command SandboxPolicyCommand();
 
 }  // namespace dossier::cli
 

@@ -1,4 +1,4 @@
-#include "cli/system/trust_command.h"
+// trust: approving the configuration of projects.
 
 #include <filesystem>
 
@@ -8,8 +8,10 @@
 #include "base/text/text.h"
 #include "base/text/text_diff.h"
 #include "base/text/utf8.h"
+#include "cli/commands.h"
 #include "cli/terminal/terminal.h"
-#include "cli/tree/failure.h"
+#include "cli/tree/command.h"
+#include "cli/wiring/global_flags.h"
 #include "config/power.h"
 #include "config/project_assets.h"
 #include "config/trust.h"
@@ -18,6 +20,25 @@
 
 namespace dossier::cli {
 namespace {
+
+struct TrustArguments {
+  std::string path;    // file or folder; "": the working folder
+  std::string show;    // --show PATH
+  std::string revoke;  // --revoke PATH
+  bool list = false;   // --list
+  bool json = false;
+};
+
+void DeclareTrust(Flags& flags, TrustArguments& to) {
+  flags.Add("path", &to.path, "file or folder (default: here)").Kind(kPath);
+  flags.Add("--list", &to.list, "what is approved");
+  flags.Add("--show", &to.show, "the bytes that were approved").Kind(kPath).Excludes("--list");
+  flags.Add("--revoke", &to.revoke, "take an approval back")
+      .Kind(kPath)
+      .Excludes("--list")
+      .Excludes("--show");
+  flags.Add("--json", &to.json, "one object");
+}
 
 namespace fs = std::filesystem;
 
@@ -29,11 +50,14 @@ std::string RealPath(const std::string& path) {
   return error ? path : real;
 }
 
-class Command {
+class Trust {
  public:
-  Command(const TrustArguments& arguments, const GlobalFlags& flags, config::TrustStore store,
-          std::ostream& out, std::ostream& err)
-      : arguments_(arguments), flags_(flags), store_(std::move(store)), out_(out), err_(err) {}
+  Trust(const TrustArguments& arguments, Context& context, config::TrustStore store)
+      : arguments_(arguments),
+        flags_(context.flags),
+        store_(std::move(store)),
+        out_(context.out),
+        err_(context.err) {}
 
   Status List() const {
     DOSSIER_ASSIGN_OR_RETURN(const auto approvals, store_.List());
@@ -177,7 +201,7 @@ class Command {
 };
 
 // The project's files that count in the folder.
-Status ApproveFolder(const GlobalFlags& flags, Command& command) {
+Status ApproveFolder(const GlobalFlags& flags, Trust& command) {
   DOSSIER_ASSIGN_OR_RETURN(const config::LoadRequest request, MakeLoadRequest(flags));
   int seen = 0;
   const auto approve = [&](const config::Question& question) -> Status {
@@ -201,10 +225,10 @@ Status ApproveFolder(const GlobalFlags& flags, Command& command) {
       "it is looked for");
 }
 
-Status Run(const TrustArguments& arguments, const GlobalFlags& flags, std::ostream& out,
-           std::ostream& err) {
+Status RunTrust(const TrustArguments& arguments, Context& context) {
+  const GlobalFlags& flags = context.flags;
   DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFoldersOf(config::ProcessVariables()));
-  Command command(arguments, flags, config::TrustStore(user.state, SystemClock()), out, err);
+  Trust command(arguments, context, config::TrustStore(user.state, SystemClock()));
   if (arguments.list) return command.List();
   if (!arguments.show.empty()) return command.Show();
   if (!arguments.revoke.empty()) return command.Revoke();
@@ -232,22 +256,16 @@ Status Run(const TrustArguments& arguments, const GlobalFlags& flags, std::ostre
 
 }  // namespace
 
-void AddTrustCommand(CLI::App& trust, TrustArguments* arguments) {
-  trust.add_option("path", arguments->path, "file or folder (default: here)");
-  CLI::Option* list = trust.add_flag("--list", arguments->list, "what is approved");
-  CLI::Option* show = trust.add_option("--show", arguments->show, "the bytes that were approved")
-                          ->type_name("PATH");
-  CLI::Option* revoke =
-      trust.add_option("--revoke", arguments->revoke, "take an approval back")->type_name("PATH");
-  trust.add_flag("--json", arguments->json, "one object");
-  list->excludes(show)->excludes(revoke);
-  show->excludes(revoke);
-}
-
-int RunTrust(const TrustArguments& arguments, const GlobalFlags& flags, std::ostream& out,
-             std::ostream& err) {
-  const Status done = Run(arguments, flags, out, err);
-  return done ? 0 : Fail(done.error(), FormOf(arguments.json), out, err);
+Command TrustCommand() {
+  return {.name = "trust",
+          .summary = "approve a project's configuration, which can run code or redirect data",
+          .examples =
+              "dossier trust\n"
+              "    approve the configuration of this project, after reading it\n"
+              "dossier trust --list\n"
+              "    what is approved",
+          .binding = Bind(DeclareTrust, RunTrust),
+          .signals = Command::Signals::kLeft};
 }
 
 }  // namespace dossier::cli

@@ -1,4 +1,4 @@
-#include "cli/texts/assemble_command.h"
+// assemble: one prompt from a layout, with a report of what went in.
 
 #include <charconv>
 
@@ -8,12 +8,16 @@
 #include "base/files/file.h"
 #include "base/random.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "cli/commands.h"
 #include "cli/terminal/terminal.h"
 #include "cli/texts/assembly_table.h"
-#include "cli/tree/failure.h"
+#include "cli/tree/command.h"
 #include "cli/wiring/asset_folders.h"
+#include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
 #include "cli/wiring/section_makers.h"
+#include "cli/wiring/value_kinds.h"
 #include "driver/section_reader.h"
 #include "model/catalog/catalog.h"
 #include "model/catalog/tokenizer.h"
@@ -23,6 +27,22 @@
 
 namespace dossier::cli {
 namespace {
+
+struct AssembleArguments {
+  std::string layout;
+  std::vector<std::string> sources;                    // --source NAME=REF
+  std::vector<std::string> variables;                  // -D NAME=VALUE
+  std::string model;                                   // -m
+  std::string tokenizer;                               // --tokenizer
+  std::optional<std::int64_t> budget, reserve_output;  // tokens
+  std::optional<double> window_share;
+  std::string out = "messages";  // --out: messages, request, text, markdown
+  bool json = false;             // --json
+  bool explain = false;          // --explain
+  std::string report, log_dir, previous, layouts_dir;
+  std::string now;                    // --now
+  std::optional<std::uint64_t> seed;  // --seed
+};
 
 using assembly::Assembled;
 
@@ -43,9 +63,9 @@ Result<std::map<std::string, std::string>> ReadPairs(const std::vector<std::stri
 }
 
 // By --tokenizer, else by the model's entry as for the engine.
-Result<std::shared_ptr<const tokens::Counter>> CounterOf(const std::string& wanted,
-                                                         const model::Entry& entry,
-                                                         std::vector<std::string>* warnings) {
+Result<std::shared_ptr<const tokens::Counter>> app::CounterOf(const std::string& wanted,
+                                                              const model::Entry& entry,
+                                                              std::vector<std::string>* warnings) {
   if (wanted == "estimate") {
     return tokens::MakeEstimator(
         {.bytes_per_token = entry.bytes_per_token, .margin = entry.margin});
@@ -86,11 +106,15 @@ std::string WithTime(const std::string& time) {
   return time.size() == 10 ? time + "T00:00:00Z" : time;
 }
 
-class Command {
+class Assembling {
  public:
-  Command(const AssembleArguments& arguments, const GlobalFlags& flags, const CancelToken& cancel,
-          std::istream& in, std::ostream& out, std::ostream& err)
-      : arguments_(arguments), flags_(flags), cancel_(cancel), in_(in), out_(out), err_(err) {}
+  Assembling(const AssembleArguments& arguments, Context& context)
+      : arguments_(arguments),
+        flags_(context.flags),
+        cancel_(context.cancel),
+        in_(context.in),
+        out_(context.out),
+        err_(context.err) {}
 
   Status Run() {
     now_ = arguments_.now.empty() ? FormatTime(SystemClock()->WallNow()) : arguments_.now;
@@ -120,7 +144,7 @@ class Command {
     DOSSIER_ASSIGN_OR_RETURN(const auto sources, ReadPairs(arguments_.sources, "--source"));
     std::vector<std::string> warnings;
     DOSSIER_ASSIGN_OR_RETURN(const auto counter,
-                             CounterOf(arguments_.tokenizer, entry_, &warnings));
+                             app::CounterOf(arguments_.tokenizer, entry_, &warnings));
     for (const std::string& warning : warnings) PrintWarning(err_, warning);
     driver::SectionReader reader(
         layout, {.makers = SectionMakersFor(
@@ -245,49 +269,49 @@ class Command {
   std::string now_;  // RFC 3339
 };
 
-}  // namespace
-
-void AddAssembleCommand(CLI::App& command, AssembleArguments* arguments) {
-  command.add_option("layout", arguments->layout, "name of a layout (see `dossier prompts list`)")
-      ->required();
-  const auto repeatable = [&](const std::string& flags, std::vector<std::string>* to,
-                              const std::string& about) {
-    command.add_option(flags, *to, about)->allow_extra_args(false);
-  };
-  repeatable("--source", &arguments->sources,
-             "NAME=REF: content of a section: @FILE, -, dir:PATH, text:TEXT");
-  repeatable("-D", &arguments->variables, "NAME=VALUE: a variable of the layout");
-  command.add_option("-m,--model", arguments->model, "model, as [PROVIDER/]NAME");
-  command.add_option("--budget", arguments->budget, "tokens of the whole prompt")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--window-share", arguments->window_share, "of the model's window, 0 to 1")
-      ->check(CLI::Range(0.0, 1.0));
-  command.add_option("--reserve-output", arguments->reserve_output, "tokens kept for the reply")
-      ->check(CLI::NonNegativeNumber);
-  command.add_option("--tokenizer", arguments->tokenizer, "encoding (default: the model's)");
-  command.add_option("--out", arguments->out, "messages, request, text or markdown")
-      ->check(CLI::IsMember({"messages", "request", "text", "markdown"}))
-      ->capture_default_str();
-  command.add_flag("--json", arguments->json, "one object: schema, messages, report");
-  command.add_option("--report", arguments->report, "FILE for the report as JSON");
-  command.add_flag("--explain", arguments->explain,
-                   "the report as a table on stderr, also when that is no terminal");
-  command.add_option("--log-dir", arguments->log_dir, "folder for a log of the prompt");
-  command.add_option("--previous", arguments->previous,
-                     "report of an earlier call: say what changed and what is cached");
-  command.add_option("--layouts-dir", arguments->layouts_dir,
-                     "folder with layouts/ and prompts/ of your own");
-  command.add_option("--now", arguments->now, "the time to go by: 2026-11-21T23:36:43Z");
-  command.add_option("--seed", arguments->seed, "fixed boundaries: the same bytes each time");
-  command.footer(
-      "Example: dossier assemble review --source notes=@notes.md -D question=\"What changed?\"\n"
-      "         --budget 60000 --out text --explain");
+Status RunAssemble(const AssembleArguments& given, Context& context) {
+  return Assembling(given, context).Run();
 }
 
-int RunAssemble(const AssembleArguments& arguments, const GlobalFlags& flags,
-                const CancelToken& cancel, std::istream& in, std::ostream& out, std::ostream& err) {
-  const Status done = Command(arguments, flags, cancel, in, out, err).Run();
-  return done ? 0 : Fail(done.error(), FormOf(arguments.json), out, err);
+void DeclareAssemble(Flags& flags, AssembleArguments& to) {
+  flags.Add("layout", &to.layout, "name of a layout (see `dossier prompts list`)")
+      .Required()
+      .Kind(kLayout);
+  flags.Add("--source", &to.sources,
+            "NAME=REF: content of a section: @FILE, -, dir:PATH, text:TEXT");
+  flags.Add("-D", &to.variables, "NAME=VALUE: a variable of the layout");
+  flags.Add("-m,--model", &to.model, "model, as [PROVIDER/]NAME").Kind(kModel);
+  flags.Add("--budget", &to.budget, "tokens of the whole prompt").Positive();
+  flags.Add("--window-share", &to.window_share, "of the model's window, 0 to 1").Between(0, 1);
+  flags.Add("--reserve-output", &to.reserve_output, "tokens kept for the reply").NotNegative();
+  flags.Add("--tokenizer", &to.tokenizer, "encoding (default: the model's)");
+  flags.Add("--out", &to.out, "messages, request, text or markdown")
+      .OneOf({"messages", "request", "text", "markdown"})
+      .ShowDefault();
+  flags.Add("--json", &to.json, "one object: schema, messages, report");
+  flags.Add("--report", &to.report, "FILE for the report as JSON").Kind(kPath);
+  flags.Add("--explain", &to.explain,
+            "the report as a table on stderr, also when that is no terminal");
+  flags.Add("--log-dir", &to.log_dir, "folder for a log of the prompt").Kind(kFolder);
+  flags
+      .Add("--previous", &to.previous,
+           "report of an earlier call: say what changed and what is cached")
+      .Kind(kPath);
+  flags.Add("--layouts-dir", &to.layouts_dir, "folder with layouts/ and prompts/ of your own")
+      .Kind(kFolder);
+  flags.Add("--now", &to.now, "the time to go by: 2026-11-21T23:36:43Z");
+  flags.Add("--seed", &to.seed, "fixed boundaries: the same bytes each time");
+}
+
+}  // namespace
+
+Command AssembleCommand() {
+  return {.name = "assemble",
+          .summary = "build a prompt from a layout, and say what went in",
+          .examples =
+              "dossier assemble worked --source notes=@notes.txt --explain\n"
+              "    one prompt from a layout, and where its tokens went",
+          .binding = Bind(DeclareAssemble, RunAssemble)};
 }
 
 }  // namespace dossier::cli

@@ -1,16 +1,30 @@
-#include "cli/texts/header_command.h"
+// header: the state of the repository as the head of a prompt. The header goes to stdout, warnings
+// to stderr.
 
 #include "base/clock.h"
 #include "base/text/parse_time.h"
 #include "base/text/text.h"
+#include "cli/commands.h"
 #include "cli/terminal/terminal.h"
+#include "cli/tree/command.h"
 #include "cli/tree/failure.h"
 #include "cli/wiring/agents_setup.h"
+#include "cli/wiring/global_flags.h"
+#include "cli/wiring/value_kinds.h"
 #include "sources/header/header_source.h"
 #include "sources/header/header_tokens.h"
 
 namespace dossier::cli {
 namespace {
+
+struct HeaderArguments {
+  std::string task, window, now, with;  // empty: not given
+  std::string format = "yaml";
+  std::string mode = "propose";
+  std::string age_step = "1s";
+  bool tokens = false;
+  bool json = false;
+};
 
 using sources::CollectedHeader;
 using sources::HeaderRequest;
@@ -56,57 +70,57 @@ std::string TokensJson(const CollectedHeader& state) {
          "\n";
 }
 
-Status Run(const HeaderArguments& arguments, const GlobalFlags& flags, const CancelToken& cancel,
-           std::ostream& out, std::ostream& err) {
+Status RunHeader(const HeaderArguments& arguments, Context& context) {
+  context.failure = FormOf(arguments.json || arguments.tokens || arguments.format == "json");
   std::vector<std::string> warnings;
   DOSSIER_ASSIGN_OR_RETURN(const HeaderRequest request, MakeRequest(arguments, &warnings));
-  DOSSIER_ASSIGN_OR_RETURN(sources::AgentsConfig agents, LoadAgents(flags, err));
-  sources::HeaderSource source(".", std::move(agents), cancel);
+  DOSSIER_ASSIGN_OR_RETURN(sources::AgentsConfig agents, LoadAgents(context.flags, context.err));
+  sources::HeaderSource source(".", std::move(agents), context.cancel);
   DOSSIER_ASSIGN_OR_RETURN(const CollectedHeader state, source.Collect(request));
   warnings.insert(warnings.end(), state.warnings.begin(), state.warnings.end());
-  if (!flags.quiet) {
-    for (const std::string& warning : warnings) PrintWarning(err, warning);
+  if (!context.flags.quiet) {
+    for (const std::string& warning : warnings) PrintWarning(context.err, warning);
   }
   if (arguments.tokens) {
-    out << TokensJson(state);
+    context.out << TokensJson(state);
   } else if (arguments.json || arguments.format == "json") {
-    out << ToJson(ToJsonValue(state.header)) << "\n";
+    context.out << ToJson(ToJsonValue(state.header)) << "\n";
   } else {
-    out << (arguments.format == "markdown" ? ToMarkdown(state.header) : ToYaml(state.header));
+    context.out << (arguments.format == "markdown" ? ToMarkdown(state.header)
+                                                   : ToYaml(state.header));
   }
   return {};
 }
 
-}  // namespace
-
-void AddHeaderCommand(CLI::App& header, HeaderArguments* arguments) {
-  header.add_option("--task", arguments->task, "show the targets of this task")->type_name("TASK");
-  header.add_option("--format", arguments->format, "yaml, json or markdown")
-      ->check(CLI::IsMember({"yaml", "json", "markdown"}))
-      ->capture_default_str();
-  header.add_option("--window", arguments->window, "how old a hotspot may be: 90, 3m, 2h (180s)")
-      ->type_name("TIME");
-  header.add_option("--mode", arguments->mode, "propose or review")
-      ->type_name("MODE")
-      ->capture_default_str();
-  header.add_option("--age-step", arguments->age_step, "the clock is rounded down to this")
-      ->type_name("TIME")
-      ->capture_default_str();
-  header
-      .add_option("--with", arguments->with,
-                  "more of the repository: dirty,upstream,commits,date,environment")
-      ->type_name("LIST");
-  header.add_flag("--tokens", arguments->tokens, "all tokens of prompt templates, as JSON");
-  header.add_flag("--json", arguments->json, "as --format json");
-  header.add_option("--now", arguments->now, "the time to go by: 2026-11-21T23:36:43Z")
-      ->type_name("TIME");
+void DeclareHeader(Flags& flags, HeaderArguments& to) {
+  constexpr static ValueKind kMode{"MODE"};
+  flags.Add("--task", &to.task, "show the targets of this task").Kind(kTask);
+  flags.Add("--format", &to.format, "yaml, json or markdown")
+      .OneOf({"yaml", "json", "markdown"})
+      .ShowDefault();
+  flags.Add("--window", &to.window, "how old a hotspot may be: 90, 3m, 2h (180s)").Kind(kTime);
+  flags.Add("--mode", &to.mode, "propose or review").Kind(kMode).ShowDefault();
+  flags.Add("--age-step", &to.age_step, "the clock is rounded down to this")
+      .Kind(kTime)
+      .ShowDefault();
+  flags.Add("--with", &to.with, "more of the repository: dirty,upstream,commits,date,environment")
+      .Kind(kList);
+  flags.Add("--tokens", &to.tokens, "all tokens of prompt templates, as JSON");
+  flags.Add("--json", &to.json, "as --format json");
+  flags.Add("--now", &to.now, "the time to go by: 2026-11-21T23:36:43Z").Kind(kTime);
 }
 
-int RunHeader(const HeaderArguments& arguments, const GlobalFlags& flags, const CancelToken& cancel,
-              std::ostream& out, std::ostream& err) {
-  const Status done = Run(arguments, flags, cancel, out, err);
-  const bool json = arguments.json || arguments.tokens || arguments.format == "json";
-  return done ? 0 : Fail(done.error(), FormOf(json), out, err);
+}  // namespace
+
+Command HeaderCommand() {
+  return {.name = "header",
+          .summary = "the state of the repository, to head a prompt with",
+          .examples =
+              "dossier header --task fact-001\n"
+              "    branch, queue, fresh notes, the task's targets, rules, next work\n"
+              "dossier header --format markdown --with dirty,commits\n"
+              "    for people, with more of the repository",
+          .binding = Bind(DeclareHeader, RunHeader)};
 }
 
 }  // namespace dossier::cli

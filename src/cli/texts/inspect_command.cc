@@ -10,8 +10,10 @@
 #include "base/files/walk.h"
 #include "base/json/json.h"
 #include "base/text/text.h"
-#include "cli/tree/failure.h"
+#include "cli/commands.h"
+#include "cli/tree/command.h"
 #include "cli/wiring/quantity_flags.h"
+#include "cli/wiring/shared_flags.h"
 #include "inspect/describe/describe.h"
 #include "inspect/description/hint.h"
 
@@ -115,9 +117,10 @@ struct Failure {
   Error error;
 };
 
-class Command {
+class Inspecting {
  public:
-  Command(const InspectArguments& arguments, const Plan& plan, std::ostream& out, std::ostream& err)
+  Inspecting(const InspectArguments& arguments, const Plan& plan, std::ostream& out,
+             std::ostream& err)
       : arguments_(arguments), plan_(plan), out_(out), err_(err) {}
 
   int Run() {
@@ -315,6 +318,35 @@ class Command {
   JsonArray files_;
 };
 
+void DeclareInspect(Flags& flags, InspectArguments& to) {
+  flags.Add("path", &to.paths, "files, folders, or - for stdin").Kind(kPath);
+  flags.Add("--json", &to.json, "one object for all inputs");
+  flags.Add("--jsonl", &to.jsonl, "one object a line, as soon as it is ready");
+  flags.Add("--hint", &to.hint, "exactly the text a model would get");
+  flags.Add("--variable", &to.variable, "name in the hint").ShowDefault();
+  flags.Add("--meta", &to.meta, "contextMeta for python or javascript");
+  flags.Add("--name", &to.name, "name for stdin");
+  AddContentFlags(flags, &to.content);
+  flags.Add("--depth", &to.depth, "object levels in field paths, 0 to 8").ShowDefault();
+  flags.Add("--fields", &to.fields, "fields listed").ShowDefault();
+  flags.Add("--sample-records", &to.sample_records, "records looked at").ShowDefault();
+  flags.Add("--sample-chars", &to.sample_chars, "length of the sample; 0: none").ShowDefault();
+  flags.Add("--max-scan", &to.max_scan, "stop after SIZE bytes of each input");
+  flags.Add("--threads", &to.threads, "0: one a core, at most 8").ShowDefault();
+  flags.Add("--hash", &to.hash, "add the SHA-256 of the bytes");
+  flags.Add("--hidden", &to.hidden, "folders: hidden files too");
+  flags.Add("--no-ignore", &to.no_ignore, "folders: files that git ignores too");
+  flags.Add("--follow", &to.follow, "folders: symbolic links, once each");
+  flags.Add("--max-files", &to.max_files, "folders: stop after so many").ShowDefault();
+  flags.Add("--strict", &to.strict, "exit 15 when anything is malformed, inexact or unknown");
+}
+
+Result<int> Run(const InspectArguments& given, Context& context) {
+  InspectArguments arguments = given;
+  arguments.cancel = context.cancel;
+  return RunInspect(arguments, context.out, context.err);
+}
+
 }  // namespace
 
 int RunInspect(const InspectArguments& arguments, std::ostream& out, std::ostream& err) {
@@ -322,7 +354,18 @@ int RunInspect(const InspectArguments& arguments, std::ostream& out, std::ostrea
   if (!plan) {
     return Fail(plan.error(), FormOf(arguments.json), out, err);
   }
-  return Command(arguments, *plan, out, err).Run();
+  return Inspecting(arguments, *plan, out, err).Run();
+}
+
+Command InspectCommand() {
+  return {.name = "inspect",
+          .summary = "say what a file is before a model reads it",
+          .examples =
+              "dossier inspect data.csv\n"
+              "    format, size, fields, a sample\n"
+              "dossier inspect --hint records.ndjson\n"
+              "    the text that a model would get",
+          .binding = Bind(DeclareInspect, Run)};
 }
 
 }  // namespace dossier::cli

@@ -1,4 +1,4 @@
-#include "cli/texts/pack_command.h"
+// pack: a folder as text for a model. The pack goes to stdout (or --out), the table to stderr.
 
 #include <istream>
 #include <iterator>
@@ -11,8 +11,10 @@
 #include "base/random.h"
 #include "base/text/parse_number.h"
 #include "base/text/text.h"
+#include "cli/commands.h"
 #include "cli/terminal/terminal.h"
-#include "cli/tree/failure.h"
+#include "cli/tree/command.h"
+#include "cli/wiring/value_kinds.h"
 #include "sources/pack/pack.h"
 #include "sources/pack/pack_order.h"
 #include "sources/pack/pack_report.h"
@@ -22,11 +24,23 @@
 namespace dossier::cli {
 namespace {
 
+struct PackArguments {
+  std::vector<std::string> paths, include, exclude, priority;
+  std::optional<std::int64_t> budget;
+  std::string encoding, model;  // empty: o200k_base
+  std::string format = "xml", order = "auto", secrets = "redact";
+  std::string manifest, task, out, files_from;
+  std::optional<std::int64_t> top, seed;
+  bool line_numbers = false, explain = false, tree = false, hidden = false, submodules = false;
+  bool json = false, nul = false, quiet = false, no_cache = false;
+};
+
 using sources::PackedFiles;
 using sources::PackOptions;
 
 constexpr std::size_t kDefaultTop = 20;
 
+// What a word of a flag means.
 template <typename T>
 struct Choice {
   std::string_view name;
@@ -186,10 +200,10 @@ void Report(const PackArguments& arguments, const PackedFiles& packed, std::stri
   if (!arguments.quiet) err << sources::PackTable(packed, arguments.budget, encoding);
 }
 
-Result<int> Run(const PackArguments& arguments, std::istream& in, std::ostream& out,
-                std::ostream& err) {
-  DOSSIER_ASSIGN_OR_RETURN(const PackOptions options, MakeOptions(arguments, in, err));
-  DOSSIER_ASSIGN_OR_RETURN(PackedFiles packed, sources::Pack(options, arguments.cancel));
+Status RunPack(const PackArguments& arguments, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const PackOptions options,
+                           MakeOptions(arguments, context.in, context.err));
+  DOSSIER_ASSIGN_OR_RETURN(PackedFiles packed, sources::Pack(options, context.cancel));
   std::optional<std::uint64_t> seed;
   if (arguments.seed) seed = static_cast<std::uint64_t>(*arguments.seed);
   const std::string boundary = Boundary(arguments, &packed);
@@ -203,61 +217,56 @@ Result<int> Run(const PackArguments& arguments, std::istream& in, std::ostream& 
         ReplaceFile(arguments.out, text.Parts(), {.durability = Durability::kSurvivesCrash}));
   }
   const std::string encoding = options.counter->name();
-  Report(arguments, packed, encoding, err);
+  Report(arguments, packed, encoding, context.err);
   if (arguments.json) {
     Json report = sources::PackReportJson(packed, arguments.budget, encoding);
     if (arguments.out.empty()) report.as_object()["text"] = text.Text();
-    out << ToJson(report) << '\n';
+    context.out << ToJson(report) << '\n';
   } else if (arguments.out.empty()) {
-    for (const std::string_view part : text.Parts()) out << part;
+    for (const std::string_view part : text.Parts()) context.out << part;
   }
-  out.flush();
-  constexpr int kBrokenPipe = 141;
-  return out ? 0 : kBrokenPipe;
+  return {};
+}
+
+void DeclarePack(Flags& flags, PackArguments& to) {
+  flags.Add("path", &to.paths, "files, folders or globs; default: this folder").Kind(kPath);
+  flags.Add("--budget", &to.budget, "most tokens, frame and list included");
+  flags.Add("-e,--encoding", &to.encoding,
+            "how tokens are counted (o200k_base); see `dossier tokens --help`");
+  flags.Add("-m,--model", &to.model, "count as this model does").Kind(kModel);
+  flags.Add("--format", &to.format, "xml, markdown or plain").ShowDefault();
+  flags.Add("--line-numbers", &to.line_numbers, "number the lines of files");
+  flags.Add("--include", &to.include, "only what a glob matches (repeat)");
+  flags.Add("--exclude", &to.exclude, "nothing that a glob matches (repeat)");
+  flags.Add("--priority", &to.priority,
+            "GLOB=N, 0 to 1: the lowest shrink first to fit the budget (repeat)");
+  flags.Add("--order", &to.order, "auto, changed, path or sticky").ShowDefault();
+  flags.Add("--manifest", &to.manifest, "keep the order of files in FILE (sticky)").Kind(kPath);
+  flags.Add("--task", &to.task, "rank files by the words of a task");
+  flags.Add("--top", &to.top, "with --task: show so many (20 without --budget)");
+  flags.Add("--explain", &to.explain, "with --task: scores and their reasons");
+  flags.Add("--tree", &to.tree, "tokens by folder, on stderr");
+  flags.Add("--hidden", &to.hidden, "hidden files too");
+  flags.Add("--submodules", &to.submodules, "repositories inside, too");
+  flags.Add("--secrets", &to.secrets, "redact, exclude or allow").ShowDefault();
+  flags.Add("-o,--out", &to.out, "write the pack to FILE").Kind(kPath);
+  flags.Add("--json", &to.json, "report and text as one object");
+  flags.Add("--files-from", &to.files_from, "read paths from FILE, or - for stdin").Kind(kPath);
+  flags.Add("-0,--null", &to.nul, "paths of --files-from end in NUL");
+  flags.Add("--seed", &to.seed, "fixed boundary: same bytes everywhere");
+  flags.Add("-q,--quiet", &to.quiet, "no table");
+  flags.Add("--no-cache", &to.no_cache, "count everything anew");
 }
 
 }  // namespace
 
-int RunPack(const PackArguments& arguments, std::istream& in, std::ostream& out,
-            std::ostream& err) {
-  const Result<int> code = Run(arguments, in, out, err);
-  return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
-}
-
-void AddPackCommand(CLI::App& pack, PackArguments* arguments) {
-  pack.add_option("path", arguments->paths, "files, folders or globs; default: this folder");
-  pack.add_option("--budget", arguments->budget, "most tokens, frame and list included");
-  pack.add_option("-e,--encoding", arguments->encoding,
-                  "how tokens are counted (o200k_base); see `dossier tokens --help`");
-  pack.add_option("-m,--model", arguments->model, "count as this model does");
-  pack.add_option("--format", arguments->format, "xml, markdown or plain")->capture_default_str();
-  pack.add_flag("--line-numbers", arguments->line_numbers, "number the lines of files");
-  // One value each time, so that a path may follow.
-  const auto repeated = [&](const char* flag, std::vector<std::string>* to, const char* about) {
-    pack.add_option(flag, *to, about)->allow_extra_args(false);
-  };
-  repeated("--include", &arguments->include, "only what a glob matches (repeat)");
-  repeated("--exclude", &arguments->exclude, "nothing that a glob matches (repeat)");
-  repeated("--priority", &arguments->priority,
-           "GLOB=N, 0 to 1: the lowest shrink first to fit the budget (repeat)");
-  pack.add_option("--order", arguments->order, "auto, changed, path or sticky")
-      ->capture_default_str();
-  pack.add_option("--manifest", arguments->manifest, "keep the order of files in FILE (sticky)");
-  pack.add_option("--task", arguments->task, "rank files by the words of a task");
-  pack.add_option("--top", arguments->top, "with --task: show so many (20 without --budget)");
-  pack.add_flag("--explain", arguments->explain, "with --task: scores and their reasons");
-  pack.add_flag("--tree", arguments->tree, "tokens by folder, on stderr");
-  pack.add_flag("--hidden", arguments->hidden, "hidden files too");
-  pack.add_flag("--submodules", arguments->submodules, "repositories inside, too");
-  pack.add_option("--secrets", arguments->secrets, "redact, exclude or allow")
-      ->capture_default_str();
-  pack.add_option("-o,--out", arguments->out, "write the pack to FILE");
-  pack.add_flag("--json", arguments->json, "report and text as one object");
-  pack.add_option("--files-from", arguments->files_from, "read paths from FILE, or - for stdin");
-  pack.add_flag("-0,--null", arguments->nul, "paths of --files-from end in NUL");
-  pack.add_option("--seed", arguments->seed, "fixed boundary: same bytes everywhere");
-  pack.add_flag("-q,--quiet", arguments->quiet, "no table");
-  pack.add_flag("--no-cache", arguments->no_cache, "count everything anew");
+Command PackCommand() {
+  return {.name = "pack",
+          .summary = "a folder as text for a model, exactly counted",
+          .examples =
+              "dossier pack --budget 60000 src\n"
+              "    a folder as text for a model",
+          .binding = Bind(DeclarePack, RunPack)};
 }
 
 }  // namespace dossier::cli

@@ -1,4 +1,4 @@
-#include "cli/texts/prompts_command.h"
+// prompts: the layouts and templates that are in force, checked, compared and copied.
 
 #include "assembly/layout/check.h"
 #include "assembly/layout/lookup.h"
@@ -8,12 +8,20 @@
 #include "base/text/text.h"
 #include "base/text/text_diff.h"
 #include "base/text/utf8.h"
+#include "cli/commands.h"
 #include "cli/terminal/terminal.h"
-#include "cli/tree/failure.h"
+#include "cli/tree/command.h"
 #include "cli/wiring/asset_folders.h"
 
 namespace dossier::cli {
 namespace {
+
+struct PromptsArguments {
+  std::string name;  // of show, diff, copy: "recursion/system.md", "recursion.small"
+  std::vector<std::string> folders;  // of check
+  std::string layouts_dir;
+  bool json = false;  // of list and check
+};
 
 using assembly::Asset;
 
@@ -54,20 +62,11 @@ Result<Asset> ReadNamed(const Named& named, const assembly::AssetFolders& folder
   return MakeError(ErrorCode::kNotFound, "{}{}: not found", named.prefix, named.file);
 }
 
-class Command {
+class Prompts {
  public:
-  Command(const PromptsArguments& arguments, assembly::AssetFolders folders, std::ostream& out)
+  Prompts(const PromptsArguments& arguments, assembly::AssetFolders folders, std::ostream& out)
       : arguments_(arguments), folders_(std::move(folders)), out_(out) {}
 
-  Status Run() {
-    if (arguments_.action == "list") return List();
-    if (arguments_.action == "check") return Check();
-    DOSSIER_ASSIGN_OR_RETURN(const Named named, FindNamed(arguments_.name, folders_));
-    if (arguments_.action == "show") return Show(named);
-    return arguments_.action == "diff" ? Diff(named) : Copy(named);
-  }
-
- private:
   Status List() {
     JsonArray list;
     for (const Named& named : AllNames(folders_)) {
@@ -86,7 +85,8 @@ class Command {
     return {};
   }
 
-  Status Show(const Named& named) {
+  Status Show() {
+    DOSSIER_ASSIGN_OR_RETURN(const Named named, FindNamed(arguments_.name, folders_));
     DOSSIER_ASSIGN_OR_RETURN(const Asset asset, ReadNamed(named, folders_));
     out_ << asset.text;
     return {};
@@ -114,7 +114,8 @@ class Command {
   }
 
   // The override against the built-in; kCheckFailed if they differ.
-  Status Diff(const Named& named) {
+  Status Diff() {
+    DOSSIER_ASSIGN_OR_RETURN(const Named named, FindNamed(arguments_.name, folders_));
     DOSSIER_ASSIGN_OR_RETURN(const Asset asset, ReadNamed(named, folders_));
     DOSSIER_ASSIGN_OR_RETURN(const auto built_in,
                              assembly::FindAsset(named.prefix, named.file, {}));
@@ -128,7 +129,8 @@ class Command {
   }
 
   // Into the user's folder, never over a file.
-  Status Copy(const Named& named) {
+  Status Copy() {
+    DOSSIER_ASSIGN_OR_RETURN(const Named named, FindNamed(arguments_.name, folders_));
     DOSSIER_ASSIGN_OR_RETURN(const auto built_in,
                              assembly::FindAsset(named.prefix, named.file, {}));
     if (!built_in) {
@@ -148,6 +150,7 @@ class Command {
     return {};
   }
 
+ private:
   const PromptsArguments& arguments_;
   const assembly::AssetFolders folders_;
   std::ostream& out_;
@@ -164,39 +167,63 @@ Result<assembly::AssetFolders> FoldersOf(const PromptsArguments& arguments) {
   return folders;
 }
 
-}  // namespace
-
-void AddPromptsCommand(CLI::App& prompts, PromptsArguments* arguments) {
-  prompts.require_subcommand(1);
-  const auto add = [&](const std::string& action, const std::string& about) {
-    CLI::App* command = prompts.add_subcommand(action, about);
-    command->add_option("--layouts-dir", arguments->layouts_dir,
-                        "folder with layouts/ and prompts/ of your own");
-    command->callback([arguments, action] { arguments->action = action; });
-    return command;
-  };
-  const auto named = [&](CLI::App* command) {
-    command->add_option("name", arguments->name, "layout or template")->required();
-  };
-  add("list", "all of them, and where each comes from")
-      ->add_flag("--json", arguments->json, "one object");
-  named(add("show", "the text of one"));
-  CLI::App* check = add("check", "read all of them; exit 3 if one is broken");
-  check->add_option("folders", arguments->folders, "folders with layouts/ and prompts/");
-  check->add_flag("--json", arguments->json, "one object");
-  named(add("diff", "your file against the built-in one; exit 15 if they differ"));
-  named(add("copy", "write a built-in file into your folder, to be edited"));
+template <Status (Prompts::*kAction)()>
+Status Run(const PromptsArguments& given, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, FoldersOf(given));
+  return (Prompts(given, std::move(folders), context.out).*kAction)();
 }
 
-int RunPrompts(const PromptsArguments& arguments, std::ostream& out, std::ostream& err) {
-  auto folders = FoldersOf(arguments);
-  if (!folders) return Fail(folders.error(), FormOf(arguments.json), out, err);
-  const Status done = Command(arguments, std::move(*folders), out).Run();
-  out.flush();
-  if (done) return 0;
-  // The object of `check` is there and names what is broken.
-  const bool told = arguments.action == "check";
-  return Fail(done.error(), FormOf(arguments.json && !told), out, err);
+Status RunCheck(const PromptsArguments& given, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, FoldersOf(given));
+  // The object is there whatever comes of it, and names what is broken.
+  context.failure = FailureForm::kText;
+  return Prompts(given, std::move(folders), context.out).Check();
+}
+
+void DeclareFolder(Flags& flags, PromptsArguments& to) {
+  flags.Add("--layouts-dir", &to.layouts_dir, "folder with layouts/ and prompts/ of your own")
+      .Kind(kFolder);
+}
+
+void DeclareNamed(Flags& flags, PromptsArguments& to) {
+  DeclareFolder(flags, to);
+  flags.Add("name", &to.name, "layout or template").Required();
+}
+
+void DeclareList(Flags& flags, PromptsArguments& to) {
+  DeclareFolder(flags, to);
+  flags.Add("--json", &to.json, "one object");
+}
+
+void DeclareCheck(Flags& flags, PromptsArguments& to) {
+  DeclareFolder(flags, to);
+  flags.Add("folders", &to.folders, "folders with layouts/ and prompts/");
+  flags.Add("--json", &to.json, "one object");
+}
+
+}  // namespace
+
+Command PromptsCommand() {
+  return {.name = "prompts",
+          .summary = "the layouts and templates in force: list, show, check, diff, copy",
+          .examples =
+              "dossier prompts check\n"
+              "    every layout and template in force, checked",
+          .commands = {{.name = "list",
+                        .summary = "all of them, and where each comes from",
+                        .binding = Bind(DeclareList, Run<&Prompts::List>)},
+                       {.name = "show",
+                        .summary = "the text of one",
+                        .binding = Bind(DeclareNamed, Run<&Prompts::Show>)},
+                       {.name = "check",
+                        .summary = "read all of them; exit 3 if one is broken",
+                        .binding = Bind(DeclareCheck, RunCheck)},
+                       {.name = "diff",
+                        .summary = "your file against the built-in one; exit 15 if they differ",
+                        .binding = Bind(DeclareNamed, Run<&Prompts::Diff>)},
+                       {.name = "copy",
+                        .summary = "write a built-in file into your folder, to be edited",
+                        .binding = Bind(DeclareNamed, Run<&Prompts::Copy>)}}};
 }
 
 }  // namespace dossier::cli

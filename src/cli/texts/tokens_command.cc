@@ -1,4 +1,4 @@
-#include "cli/texts/tokens_command.h"
+// tokens: how many tokens files, folders or stdin are, the longest prefix that fits, a gate.
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,13 +14,26 @@
 #include "base/json/json.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
+#include "cli/commands.h"
 #include "cli/terminal/terminal.h"
-#include "cli/tree/failure.h"
+#include "cli/tree/command.h"
+#include "cli/wiring/value_kinds.h"
 #include "tokens/files/count_cache.h"
 #include "tokens/files/open.h"
 
 namespace dossier::cli {
 namespace {
+
+struct TokensArguments {
+  std::vector<std::string> paths;         // "-" is stdin
+  std::string encoding;                   // --encoding; empty: o200k_base
+  std::string model;                      // -m
+  bool ids = false;                       // --ids
+  bool tree = false;                      // --tree
+  bool json = false;                      // --json
+  std::optional<std::int64_t> fit;        // --fit
+  std::optional<std::int64_t> fail_over;  // --fail-over
+};
 
 constexpr std::size_t kLargestShown = 10;
 constexpr std::size_t kMostFiles = 1'000'000;
@@ -72,15 +85,15 @@ Status CheckArguments(const TokensArguments& arguments) {
   return {};
 }
 
-class TokensCommand {
+class Counting {
  public:
-  TokensCommand(const TokensArguments& arguments, tokens::Opened opened, std::ostream& out,
-                std::ostream& err)
+  Counting(const TokensArguments& arguments, tokens::Opened opened, Context& context)
       : arguments_(arguments),
+        cancel_(context.cancel),
         cache_(tokens::CountCache::Open(app::CountsFolder(opened), opened.identity)),
         counter_(std::move(opened.counter)),
-        out_(out),
-        err_(err) {}
+        out_(context.out),
+        err_(context.err) {}
 
   int Run() {
     for (const std::string& path : arguments_.paths) {
@@ -99,7 +112,7 @@ class TokensCommand {
   }
 
  private:
-  bool cancelled() const { return arguments_.cancel.cancelled(); }
+  bool cancelled() const { return cancel_.cancelled(); }
 
   void Fail(const std::string& path, const Error& error) {
     failed_ = PrintError(err_, error);
@@ -121,7 +134,7 @@ class TokensCommand {
   }
 
   void CountFolder(const std::string& folder) {
-    auto found = WalkFolder(folder, {.max_files = kMostFiles}, arguments_.cancel);
+    auto found = WalkFolder(folder, {.max_files = kMostFiles}, cancel_);
     if (!found) return Fail(folder, found.error());
     for (const SkippedPath& skipped : found->skipped) {
       err_ << skipped.path << ": skipped (" << skipped.reason << ")\n";
@@ -236,6 +249,7 @@ class TokensCommand {
   }
 
   const TokensArguments& arguments_;
+  const CancelToken& cancel_;
   tokens::CountCache cache_;
   const std::shared_ptr<const tokens::Counter> counter_;
   std::ostream& out_;
@@ -247,29 +261,37 @@ class TokensCommand {
   int failed_ = 0;
 };
 
-}  // namespace
-
-void AddTokensCommand(CLI::App& command, TokensArguments* arguments) {
-  command.add_option("path", arguments->paths, "files, folders (as git sees them), or - for stdin");
-  command.add_option("--encoding", arguments->encoding,
-                     Join(tokens::EncodingNames(), ", ") + " (default: o200k_base)");
-  command.add_option("-m,--model", arguments->model, "count as this model does");
-  command.add_flag("--ids", arguments->ids, "print the tokens' numbers");
-  command.add_option("--fit", arguments->fit, "print the longest prefix of at most N tokens");
-  command.add_flag("--tree", arguments->tree, "folders with their sums, largest first");
-  command.add_option("--fail-over", arguments->fail_over,
-                     "exit 9 above N tokens, with the ten largest files");
-  command.add_flag("--json", arguments->json, "one object for all inputs");
+Result<int> RunTokens(const TokensArguments& given, Context& context) {
+  DOSSIER_RETURN_IF_ERROR(CheckArguments(given));
+  DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened,
+                           app::OpenCounter({.encoding = given.encoding, .model = given.model}));
+  if (!opened.warning.empty()) PrintWarning(context.err, opened.warning);
+  return Counting(given, std::move(opened), context).Run();
 }
 
-int RunTokens(const TokensArguments& arguments, std::ostream& out, std::ostream& err) {
-  if (const Status checked = CheckArguments(arguments); !checked) {
-    return Fail(checked.error(), FormOf(arguments.json), out, err);
-  }
-  auto opened = app::OpenCounter({.encoding = arguments.encoding, .model = arguments.model});
-  if (!opened) return Fail(opened.error(), FormOf(arguments.json), out, err);
-  if (!opened->warning.empty()) PrintWarning(err, opened->warning);
-  return TokensCommand(arguments, std::move(*opened), out, err).Run();
+void DeclareTokens(Flags& flags, TokensArguments& to) {
+  flags.Add("path", &to.paths, "files, folders (as git sees them), or - for stdin").Kind(kPath);
+  flags.Add("--encoding", &to.encoding,
+            Join(tokens::EncodingNames(), ", ") + " (default: o200k_base)");
+  flags.Add("-m,--model", &to.model, "count as this model does").Kind(kModel);
+  flags.Add("--ids", &to.ids, "print the tokens' numbers");
+  flags.Add("--fit", &to.fit, "print the longest prefix of at most N tokens");
+  flags.Add("--tree", &to.tree, "folders with their sums, largest first");
+  flags.Add("--fail-over", &to.fail_over, "exit 9 above N tokens, with the ten largest files");
+  flags.Add("--json", &to.json, "one object for all inputs");
+}
+
+}  // namespace
+
+Command TokensCommand() {
+  return {.name = "tokens",
+          .summary = "count the tokens of files, folders or stdin",
+          .examples =
+              "dossier tokens README.md\n"
+              "    how many tokens a file is\n"
+              "dossier tokens --fail-over 60000 src\n"
+              "    a gate for scripts: exit 9 above",
+          .binding = Bind(DeclareTokens, RunTokens)};
 }
 
 }  // namespace dossier::cli

@@ -1,29 +1,22 @@
 #include "cli/tree/complete.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text/text.h"
-#include "cli/tree/command_tree.h"
 
 namespace dossier::cli {
 namespace {
 
-const CLI::Option* FindOption(const CLI::App& command, const std::string& name) {
-  for (const CLI::App* app = &command; app; app = app->get_parent()) {
-    if (const CLI::Option* option = app->get_option_no_throw(name)) return option;
-  }
-  return nullptr;
-}
-
 // Where a line of words stands in the tree.
 struct Place {
-  const CLI::App* command;
-  const CLI::Option* value_of = nullptr;  // the next word is its value
-  std::size_t positionals = 0;            // given so far
+  const CommandNode* command;
+  const Flag* value_of = nullptr;  // the next word is its value
+  std::size_t arguments = 0;       // given so far
   bool flags_ended = false;
 };
 
-Place Walk(const CLI::App& root, const std::vector<std::string>& words) {
+Place Walk(const CommandNode& root, const std::vector<std::string>& words) {
   Place place{.command = &root};
   for (const std::string& word : words) {
     if (place.value_of) {
@@ -33,14 +26,14 @@ Place Walk(const CLI::App& root, const std::vector<std::string>& words) {
     if (!place.flags_ended && word == "--") {
       place.flags_ended = true;
     } else if (!place.flags_ended && word.size() > 1 && word[0] == '-') {
-      const CLI::Option* option = FindOption(*place.command, word.substr(0, word.find('=')));
+      const Flag* flag = place.command->FindFlag(word.substr(0, word.find('=')));
       const bool whole = word.find('=') != std::string::npos;
-      if (option && !IsFlag(*option) && !whole) place.value_of = option;
-    } else if (const CLI::App* below = FindCommand(*place.command, {word});
-               below && !place.flags_ended && place.positionals == 0) {
+      if (flag && !flag->IsSwitch() && !whole) place.value_of = flag;
+    } else if (const CommandNode* below = place.command->Find({&word, 1});
+               below && !place.flags_ended && place.arguments == 0) {
       place.command = below;
     } else {
-      ++place.positionals;
+      ++place.arguments;
     }
   }
   return place;
@@ -48,35 +41,34 @@ Place Walk(const CLI::App& root, const std::vector<std::string>& words) {
 
 class Completer {
  public:
-  Completer(std::string prefix, const Offers& offers)
-      : prefix_(std::move(prefix)), offers_(offers) {}
+  Completer(std::string prefix, const CompletionContext& context)
+      : prefix_(std::move(prefix)), context_(context) {}
 
-  void AddValues(const CLI::Option& option, const std::string& before) {
-    for (const std::string& word : ChoicesOf(option)) Add(before + word, "");
-    const std::string kind = KindOf(option);
-    for (const Completion& offer : offers_(kind)) Add(before + offer.word, offer.about);
-    if (kind == "PATH" || kind == "FILE") found_.files = Completions::Files::kFiles;
-    if (kind == "FOLDER") found_.files = Completions::Files::kFolders;
+  void AddValues(const Flag& flag, const std::string& before) {
+    for (const std::string& word : flag.choices()) Add(before + word, "");
+    const ValueKind& kind = flag.kind();
+    if (kind.offers) {
+      for (const Completion& offer : kind.offers(context_)) Add(before + offer.word, offer.about);
+    }
+    if (kind.files != ValueKind::Files::kNone) found_.files = kind.files;
   }
 
-  void AddFlags(const CLI::App& command) {
-    for (const CLI::App* app = &command; app; app = app->get_parent()) {
-      for (const CLI::Option* option : Options(*app)) {
-        for (const std::string& name : option->get_lnames()) {
-          Add("--" + name, option->get_description());
-        }
-        for (const std::string& name : option->get_snames()) {
-          Add("-" + name, option->get_description());
-        }
+  void AddFlags(const CommandNode& command) {
+    for (const CommandNode* node = &command; node; node = node->above()) {
+      for (const Flag* flag : node->Options()) {
+        for (const std::string& name : flag->long_names()) Add("--" + name, flag->help());
+        for (const std::string& name : flag->short_names()) Add("-" + name, flag->help());
       }
     }
     // The twins are many: they show once they are asked for.
     if (!prefix_.starts_with("--no-")) return;
-    for (const std::string& name : FlagNames(command)) Add(name, "");
+    for (const std::string& name : command.FlagNames()) Add(name, "");
   }
 
-  void AddCommands(const CLI::App& command) {
-    for (const CLI::App* app : Commands(command)) Add(app->get_name(), app->get_description());
+  void AddCommands(const CommandNode& command) {
+    for (const CommandNode* below : command.Commands()) {
+      Add(std::string(below->name()), std::string(below->summary()));
+    }
   }
 
   Completions Take() {
@@ -95,39 +87,131 @@ class Completer {
   }
 
   std::string prefix_;
-  const Offers& offers_;
+  const CompletionContext& context_;
   Completions found_;
 };
 
-const CLI::Option* PositionalAt(const CLI::App& command, std::size_t index) {
-  const auto positionals = Positionals(command);
-  if (positionals.empty()) return nullptr;
-  return positionals[std::min(index, positionals.size() - 1)];
+const Flag* ArgumentAt(const CommandNode& command, std::size_t index) {
+  const auto arguments = command.Arguments();
+  if (arguments.empty()) return nullptr;
+  return arguments[std::min(index, arguments.size() - 1)];
 }
+
+// `__complete` prints WORD, TAB, ABOUT a line; a line ":files" or ":folders" at the end leaves the
+// rest to the shell.
+
+// bash parts words at '=' and ':'; the words are put together again, and of the answers only what
+// stands behind the last such character is handed back.
+constexpr std::string_view kBash = R"script(# bash completion of dossier
+_dossier() {
+  local line=${COMP_LINE:0:COMP_POINT} words=() word current answer files=""
+  local i
+  for ((i = 1; i <= COMP_CWORD; i++)); do
+    word=${COMP_WORDS[i]}
+    if [[ ${#words[@]} -gt 0 && ($word == [=:]* || ${COMP_WORDS[i-1]} == *[=:]) &&
+          $line == *"${words[-1]}$word"* ]]; then
+      words[-1]+=$word
+    else
+      words+=("$word")
+    fi
+  done
+  current=${words[-1]}
+  COMPREPLY=()
+  while IFS=$'\t' read -r answer _; do
+    case $answer in
+      :files) files=-f ;;
+      :folders) files=-d ;;
+      ?*) COMPREPLY+=("$answer") ;;
+    esac
+  done < <("${COMP_WORDS[0]}" __complete -- "${words[@]}" 2>/dev/null)
+  local cut=${current%"${current##*[=:]}"}
+  if [[ -n $files ]]; then
+    compopt -o filenames 2>/dev/null
+    local part=$current
+    [[ $current == --*=* ]] && part=${current#*=}
+    while IFS= read -r answer; do COMPREPLY+=("$answer"); done < <(compgen $files -- "$part")
+    [[ $current == --*=* ]] && return
+  fi
+  [[ -n $cut ]] && COMPREPLY=("${COMPREPLY[@]#"$cut"}")
+}
+complete -F _dossier dossier
+)script";
+
+constexpr std::string_view kZsh = R"script(#compdef dossier
+_dossier() {
+  local -a described
+  local answer about files=""
+  while IFS=$'\t' read -r answer about; do
+    case $answer in
+      :files) files=files ;;
+      :folders) files=folders ;;
+      ?*) described+=("${answer//:/\\:}${about:+:$about}") ;;
+    esac
+  done < <("${words[1]}" __complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)
+  (( ${#described} )) && _describe -V dossier described
+  [[ $files == files ]] && _files
+  [[ $files == folders ]] && _files -/
+  return 0
+}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+  _dossier "$@"
+else
+  compdef _dossier dossier
+fi
+)script";
+
+constexpr std::string_view kFish = R"script(# fish completion of dossier
+function __dossier_complete
+    set -l words (commandline -opc)
+    set -l program $words[1]
+    set -e words[1]
+    set -l current (commandline -ct)
+    for answer in ($program __complete -- $words "$current" 2>/dev/null)
+        switch $answer
+            case ':files'
+                __fish_complete_path "$current"
+            case ':folders'
+                __fish_complete_directories "$current"
+            case '*'
+                echo $answer
+        end
+    end
+end
+complete -c dossier -f -a '(__dossier_complete)'
+)script";
 
 }  // namespace
 
-Completions Complete(const CLI::App& root, std::vector<std::string> words, const Offers& offers) {
+Completions Complete(const CompletionContext& context, std::vector<std::string> words) {
   if (words.empty()) words.emplace_back();
   const std::string last = words.back();
   words.pop_back();
-  const Place place = Walk(root, words);
-  Completer completer(last, offers);
+  const Place place = Walk(context.root, words);
+  Completer completer(last, context);
   const auto equals = last.find('=');
   if (place.value_of) {
     completer.AddValues(*place.value_of, "");
   } else if (!place.flags_ended && last.starts_with("--") && equals != std::string::npos) {
-    const CLI::Option* option = FindOption(*place.command, last.substr(0, equals));
-    if (option && !IsFlag(*option)) completer.AddValues(*option, last.substr(0, equals + 1));
+    const Flag* flag = place.command->FindFlag(last.substr(0, equals));
+    if (flag && !flag->IsSwitch()) completer.AddValues(*flag, last.substr(0, equals + 1));
   } else if (!place.flags_ended && last.starts_with('-')) {
     completer.AddFlags(*place.command);
   } else {
-    if (place.positionals == 0 && !place.flags_ended) completer.AddCommands(*place.command);
-    if (const auto* option = PositionalAt(*place.command, place.positionals)) {
-      completer.AddValues(*option, "");
+    if (place.arguments == 0 && !place.flags_ended) completer.AddCommands(*place.command);
+    if (const Flag* argument = ArgumentAt(*place.command, place.arguments)) {
+      completer.AddValues(*argument, "");
     }
   }
   return completer.Take();
+}
+
+std::optional<std::string_view> CompletionScript(std::string_view shell) {
+  constexpr std::pair<std::string_view, std::string_view> kScripts[] = {
+      {"bash", kBash}, {"zsh", kZsh}, {"fish", kFish}};
+  for (const auto& [name, script] : kScripts) {
+    if (name == shell) return script;
+  }
+  return std::nullopt;
 }
 
 }  // namespace dossier::cli

@@ -1,37 +1,34 @@
-// What could stand at the end of a command line: for the shells' completion.
+// What could stand at the end of a command line, and the scripts that make a shell ask for it
+// (`dossier __complete`).
 //
-//   for (const Completion& c : Complete(root, {"models", "pu"}, offers)) Print(c.word, c.about);
+//   for (const Completion& c : Complete({flags, root}, {"models", "pu"}).words) Print(c.word,
+//   c.about);
 //
-// Everything comes from the tree; `offers` knows names that change: models, conversations.
-// Thread-safety: pure but for `offers`.
+// Everything comes from the commands and the kinds of their flags.
+// Thread-safety: pure but for what kinds offer, which reads files.
 
 #ifndef DOSSIER_CLI_TREE_COMPLETE_H_
 #define DOSSIER_CLI_TREE_COMPLETE_H_
 
-#include <CLI/App.hpp>
-#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/tree/command.h"
+
 namespace dossier::cli {
-
-struct Completion {
-  std::string word, about;
-};
-
-// The names of a kind (MODEL, CONVERSATION, KEY, VARIABLE, CONFIG, LAYOUT, TOPIC, PAGE); empty for
-// one that is not known.
-using Offers = std::function<std::vector<Completion>(std::string_view kind)>;
 
 struct Completions {
   std::vector<Completion> words;
-  // What the shell adds by its own means.
-  enum class Files { kNone, kFiles, kFolders } files = Files::kNone;
+  ValueKind::Files files = ValueKind::Files::kNone;  // what the shell adds by its own means
 };
 
 // `words`: all behind `dossier`, the last one is unfinished and may be "".
-Completions Complete(const CLI::App& root, std::vector<std::string> words, const Offers& offers);
+Completions Complete(const CompletionContext& context, std::vector<std::string> words);
+
+// The script for bash, zsh or fish.
+std::optional<std::string_view> CompletionScript(std::string_view shell);
 
 }  // namespace dossier::cli
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "base/text/text.h"
-#include "cli/tree/command_tree.h"
-#include "cli/tree/exit_codes.h"
+#include "cli/command_line.h"
 #include "config/keys.h"
 
 namespace dossier::cli {
@@ -34,49 +33,65 @@ void AddIndented(std::string_view text, std::string* out) {
   for (const std::string_view line : Split(text, '\n')) *out += fmt::format("  {}\n", line);
 }
 
-std::vector<std::string> GroupsOf(const std::vector<const CLI::Option*>& options) {
-  std::vector<std::string> groups;
-  for (const CLI::Option* option : options) {
-    if (std::find(groups.begin(), groups.end(), option->get_group()) == groups.end()) {
-      groups.push_back(option->get_group());
-    }
+// "-m, --model MODEL"; "path" of an argument.
+std::string TitleOf(const Flag& flag) {
+  if (flag.IsArgument()) return flag.name();
+  std::vector<std::string> names;
+  for (const std::string& name : flag.short_names()) names.push_back("-" + name);
+  for (const std::string& name : flag.long_names()) names.push_back("--" + name);
+  std::string title = Join(names, ", ");
+  if (!flag.IsSwitch()) title += fmt::format(" {}", flag.kind().word);
+  return title;
+}
+
+// What it is for, with the words it takes and its default where it has them.
+std::string TextOf(const Flag& flag) {
+  std::string text = flag.help();
+  if (!flag.choices().empty()) {
+    const std::string words = Join(flag.choices(), ", ");
+    if (text.find(words) == std::string::npos) text += fmt::format(": {}", words);
+  }
+  if (!flag.default_text().empty()) text += fmt::format(" (default {})", flag.default_text());
+  return text;
+}
+
+struct Group {
+  std::string title;
+  std::vector<const Flag*> flags;
+};
+
+// In the order of their first flags.
+std::vector<Group> GroupsOf(const CommandNode& command) {
+  std::vector<Group> groups;
+  for (const Flag* flag : command.Options()) {
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const Group& one) { return one.title == flag->group(); });
+    if (group == groups.end()) group = groups.insert(group, {flag->group(), {}});
+    group->flags.push_back(flag);
   }
   return groups;
 }
 
-void AddOptions(const std::vector<const CLI::Option*>& options, std::string_view group,
-                std::string* out) {
-  for (const CLI::Option* option : options) {
-    if (option->get_group() == group) AddRow(OptionTitle(*option), OptionText(*option), out);
-  }
+void AddGroup(const Group& group, std::string* out) {
+  *out += fmt::format("\n{}:\n", group.title);
+  for (const Flag* flag : group.flags) AddRow(TitleOf(*flag), TextOf(*flag), out);
 }
 
-const CLI::App& RootOf(const CLI::App& command) {
-  const CLI::App* app = &command;
-  while (app->get_parent()) app = app->get_parent();
-  return *app;
-}
-
-void AddBody(const CLI::App& command, HelpLength length, std::string* out) {
-  if (const auto commands = Commands(command); !commands.empty()) {
+void AddBody(const CommandNode& command, HelpLength length, std::string* out) {
+  if (const auto commands = command.Commands(); !commands.empty()) {
     *out += "\nCommands:\n";
-    for (const CLI::App* app : commands) AddRow(app->get_name(), app->get_description(), out);
+    for (const CommandNode* below : commands) AddRow(below->name(), below->summary(), out);
   }
-  if (const auto positionals = Positionals(command); !positionals.empty()) {
-    *out += "\nArguments:\n";
-    for (const CLI::Option* option : positionals) {
-      AddRow(option->get_name(true), OptionText(*option), out);
-    }
+  if (const auto arguments = command.Arguments(); !arguments.empty()) {
+    AddGroup({"Arguments", arguments}, out);
   }
-  const auto options = Options(command);
   std::vector<std::string> more;
-  for (const std::string& group : GroupsOf(options)) {
-    if (length == HelpLength::kShort && group != "Options") {
-      more.push_back(group);
-      continue;
+  for (const Group& group : GroupsOf(command)) {
+    if (length == HelpLength::kShort && group.title != "Options") {
+      more.push_back(group.title);
+    } else {
+      AddGroup(group, out);
     }
-    *out += fmt::format("\n{}:\n", group);
-    AddOptions(options, group, out);
   }
   if (!more.empty()) *out += fmt::format("\nMore with --help: {}\n", Join(more, ", "));
 }
@@ -137,60 +152,76 @@ constexpr struct {
                {{"environment", "variables that count"}, EnvironmentText},
                {{"exit-codes", "what each exit code means"}, ExitCodesText}};
 
+std::string Upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+class Page {
+ public:
+  void Title(std::string_view name) {
+    out_ += fmt::format(".TH {} 1 \"\" \"dossier {}\" \"Dossier\"\n",
+                        RoffText(Upper(std::string(name))), kVersion);
+  }
+  void Section(std::string_view name) { out_ += fmt::format(".SH {}\n", Upper(std::string(name))); }
+  void Text(std::string_view text) { out_ += RoffText(text) + "\n"; }
+  void Item(std::string_view title, std::string_view text) {
+    out_ += fmt::format(".TP\n\\fB{}\\fR\n{}\n", RoffText(title), RoffText(text));
+  }
+  void Example(std::string_view lines) {
+    out_ += ".nf\n";
+    for (const std::string_view line : Split(lines, '\n')) out_ += RoffText(line) + "\n";
+    out_ += ".fi\n";
+  }
+  std::string Take() { return std::move(out_); }
+
+ private:
+  std::string out_;
+};
+
+void AddItems(const std::vector<const Flag*>& flags, Page* page) {
+  for (const Flag* flag : flags) page->Item(TitleOf(*flag), TextOf(*flag));
+}
+
+void AddTables(Page* page) {
+  page->Section("exit status");
+  for (const ExitMeaning& row : kExitMeanings) page->Item(std::to_string(row.code), row.meaning);
+  page->Section("configuration");
+  for (const config::Key& key : config::Keys()) {
+    page->Item(key.name, fmt::format("{} ({})", key.about, key.type));
+  }
+}
+
 }  // namespace
 
-std::string UsageLine(const CLI::App& command, std::string_view path) {
-  std::string line(path);
-  if (!Options(command).empty()) line += " [OPTIONS]";
-  if (!Commands(command).empty()) {
-    line += command.get_require_subcommand_min() > 0 ? " COMMAND" : " [COMMAND]";
-  }
-  for (const CLI::Option* option : Positionals(command)) {
-    std::string name = option->get_name(true);
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    const bool many = option->get_items_expected_max() > 1;
-    if (!option->get_required()) name = "[" + name + "]";
-    line += " " + name + (many ? "..." : "");
+std::string UsageLine(const CommandNode& command) {
+  std::string line = command.path();
+  if (!command.Options().empty()) line += " [OPTIONS]";
+  if (!command.Commands().empty()) line += " COMMAND";
+  for (const Flag* argument : command.Arguments()) {
+    std::string name = Upper(argument->name());
+    if (!argument->required()) name = "[" + name + "]";
+    line += " " + name + (argument->IsMany() ? "..." : "");
   }
   return line;
 }
 
-std::string OptionTitle(const CLI::Option& option) {
-  std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  std::string title = Join(names, ", ");
-  if (!IsFlag(option)) title += " " + KindOf(option);
-  return title;
-}
-
-std::string OptionText(const CLI::Option& option) {
-  std::string text = option.get_description();
-  if (const auto choices = ChoicesOf(option); !choices.empty()) {
-    const std::string words = Join(choices, ", ");
-    if (text.find(words) == std::string::npos) text += fmt::format(": {}", words);
-  }
-  if (!IsFlag(option) && !option.get_default_str().empty()) {
-    text += fmt::format(" (default {})", option.get_default_str());
-  }
-  return text;
-}
-
-std::string HelpText(const CLI::App& command, std::string_view path, HelpLength length) {
+std::string HelpText(const CommandNode& command, HelpLength length) {
   std::string out;
-  if (!command.get_description().empty()) out += command.get_description() + "\n\n";
-  if (length == HelpLength::kFull && !command.get_footer().empty()) {
+  if (!command.summary().empty()) out += fmt::format("{}\n\n", command.summary());
+  if (length == HelpLength::kFull && !command.examples().empty()) {
     out += "Examples:\n";
-    AddIndented(command.get_footer(), &out);
+    AddIndented(command.examples(), &out);
     out += "\n";
   }
-  out += fmt::format("Usage: {}\n", UsageLine(command, path));
+  out += fmt::format("Usage: {}\n", UsageLine(command));
   AddBody(command, length, &out);
-  const CLI::App& root = RootOf(command);
+  const CommandNode& root = command.root();
   if (length == HelpLength::kFull && &root != &command) {
-    out += "\nGlobal:\n";
-    AddOptions(Options(root), "Global", &out);
+    for (const Group& group : GroupsOf(root)) {
+      if (group.title == kGlobalGroup) AddGroup(group, &out);
+    }
   }
   if (&root == &command) {
     std::vector<std::string> names;
@@ -211,6 +242,54 @@ std::optional<std::string> TopicText(std::string_view name) {
     if (row.topic.name == name) return row.text();
   }
   return std::nullopt;
+}
+
+std::string RoffText(std::string_view text) {
+  std::string out;
+  bool at_start = true;
+  for (const char c : text) {
+    // A dot or quote at the start of a line would be a request.
+    if (at_start && (c == '.' || c == '\'')) out += "\\&";
+    at_start = c == '\n';
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else if (c == '\'') {
+      out += "\\(aq";
+    } else if (c == '"') {
+      out += "\\(dq";
+    } else if (c == '^' || c == '~' || c == '`') {
+      out += c == '^' ? "\\(ha" : (c == '~' ? "\\(ti" : "\\(ga");
+    } else {
+      out += c;
+    }
+  }
+  return ReplaceAll(out, "…", "...");
+}
+
+std::string ManPage(const CommandNode& command) {
+  Page page;
+  const std::string name = ReplaceAll(command.path(), " ", "-");
+  page.Title(name);
+  page.Section("name");
+  page.Text(fmt::format("{} - {}", name, command.summary()));
+  page.Section("synopsis");
+  page.Text(UsageLine(command));
+  if (!command.examples().empty()) {
+    page.Section("examples");
+    page.Example(command.examples());
+  }
+  if (!command.Commands().empty()) page.Section("commands");
+  for (const CommandNode* below : command.Commands()) page.Item(below->name(), below->summary());
+  if (!command.Arguments().empty()) page.Section("arguments");
+  AddItems(command.Arguments(), &page);
+  for (const Group& group : GroupsOf(command)) {
+    page.Section(group.title == "Options" ? group.title : group.title + " options");
+    AddItems(group.flags, &page);
+  }
+  if (!command.above()) AddTables(&page);
+  return page.Take();
 }
 
 }  // namespace dossier::cli

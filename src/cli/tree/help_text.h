@@ -1,17 +1,19 @@
-// Help from the tree: `-h` short, `--help` full with the examples first, `help TOPIC`.
+// Help and manual pages, made from the commands: `-h` short, `--help` full with the examples first,
+// `help TOPIC`, `man` as roff.
 //
-//   out << HelpText(command, "dossier models pull", HelpLength::kFull);
+//   out << HelpText(*root.Find({"models", "pull"}), HelpLength::kFull);
 //
 // Thread-safety: pure functions.
 
 #ifndef DOSSIER_CLI_TREE_HELP_TEXT_H_
 #define DOSSIER_CLI_TREE_HELP_TEXT_H_
 
-#include <CLI/App.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "cli/tree/command.h"
 
 namespace dossier::cli {
 
@@ -19,14 +21,10 @@ enum class HelpLength { kShort, kFull };
 
 // kShort: usage, commands, the options of the command itself. kFull: examples, every group, the
 // global flags.
-std::string HelpText(const CLI::App& command, std::string_view path, HelpLength length);
+std::string HelpText(const CommandNode& command, HelpLength length);
 
 // "dossier ask [OPTIONS] [QUESTION] [PATHS]...".
-std::string UsageLine(const CLI::App& command, std::string_view path);
-// "-m, --model MODEL".
-std::string OptionTitle(const CLI::Option& option);
-// The option's description, with its default where it has one.
-std::string OptionText(const CLI::Option& option);
+std::string UsageLine(const CommandNode& command);
 
 struct Topic {
   std::string_view name, about;
@@ -34,6 +32,11 @@ struct Topic {
 // What `help` knows beside commands: exit-codes, config-keys, environment.
 std::vector<Topic> Topics();
 std::optional<std::string> TopicText(std::string_view name);
+
+// The manual page; that of the root lists exit codes and files, too.
+std::string ManPage(const CommandNode& command);
+// `text` as roff that prints just that.
+std::string RoffText(std::string_view text);
 
 }  // namespace dossier::cli
 

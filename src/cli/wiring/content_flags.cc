@@ -48,20 +48,6 @@ Status SetComment(const std::string& comment, inspect::Options* options) {
 
 }  // namespace
 
-void AddContentFlags(CLI::App& command, const std::string& group, ContentFlags* flags) {
-  const auto add = [&](const char* flag, std::string& value, const char* help) {
-    CLI::Option* option = command.add_option(flag, value, help);
-    if (!group.empty()) option->group(group);
-    return option;
-  };
-  add("--format", flags->format, "force the format");
-  add("--encoding", flags->encoding, "force the encoding");
-  add("--delimiter", flags->delimiter, "force the delimiter; \\t is a tab");
-  add("--header", flags->header, "yes, no or auto")->capture_default_str();
-  add("--comment", flags->comment, "what comment lines of CSV begin with, none or auto")
-      ->capture_default_str();
-}
-
 Status ApplyContentFlags(const ContentFlags& flags, inspect::Options* options) {
   if (!flags.format.empty()) {
     options->format = inspect::FormatFromName(flags.format);

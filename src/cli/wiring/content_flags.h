@@ -1,6 +1,5 @@
 // The flags that say what a file is, where `inspect` and `ask` would find out: one declaration.
 //
-//   AddContentFlags(command, "", &arguments->content);
 //   DOSSIER_RETURN_IF_ERROR(ApplyContentFlags(arguments.content, &options));
 //
 // Errors: kUsage, each naming the flag and its values. Thread-safety: none needed.
@@ -8,7 +7,6 @@
 #ifndef DOSSIER_CLI_WIRING_CONTENT_FLAGS_H_
 #define DOSSIER_CLI_WIRING_CONTENT_FLAGS_H_
 
-#include <CLI/App.hpp>
 #include <string>
 
 #include "base/result.h"
@@ -25,8 +23,6 @@ struct ContentFlags {
   std::string comment = "auto";  // --comment: a mark, none, auto
 };
 
-// `group` titles them in --help; empty: among the other flags.
-void AddContentFlags(CLI::App& command, const std::string& group, ContentFlags* flags);
 Status ApplyContentFlags(const ContentFlags& flags, inspect::Options* options);
 
 }  // namespace dossier::cli

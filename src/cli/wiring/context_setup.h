@@ -7,7 +7,6 @@
 #ifndef DOSSIER_CLI_WIRING_CONTEXT_SETUP_H_
 #define DOSSIER_CLI_WIRING_CONTEXT_SETUP_H_
 
-#include <CLI/App.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,9 +24,6 @@ struct ContextFlags {
   std::int64_t jobs = 16;
   std::string timeout = "120";  // seconds, or "500ms"
 };
-// --exec, -D, --context-jobs, --context-timeout.
-void AddContextFlags(CLI::App& command, ContextFlags* flags);
-
 // Errors: as app::PrepareContext; kUsage (a flag).
 Result<PreparedContext> PrepareContext(const ContextFlags& flags, const config::Config& config);
 

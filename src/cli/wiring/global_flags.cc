@@ -12,6 +12,7 @@
 #include "base/text/utf8.h"
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/quantity_flags.h"
+#include "cli/wiring/value_kinds.h"
 #include "config/power.h"
 #include "config/trust.h"
 
@@ -73,32 +74,30 @@ class Guard {
 
 }  // namespace
 
-void AddGlobalFlags(CLI::App& app, GlobalFlags* flags) {
-  const std::string group = "Global";
-  const auto option = [&](const char* names, std::string& value, const char* type,
-                          const char* about) {
-    return app.add_option(names, value, about)->type_name(type)->group(group);
-  };
-  const auto flag = [&](const char* names, bool& value, const char* about) {
-    app.add_flag(names, value, about)->group(group);
-  };
-  option("-C", flags->folder, "FOLDER", "start there");
-  option("--config", flags->config_name, "CONFIG", "put NAME.dossier.yml on top");
-  option("--config-dir", flags->config_dir, "FOLDER", "read configuration from there only");
-  option("--conversations-path", flags->conversations_path, "FOLDER", "folder of conversations");
-  flag("--compat", flags->compat, "as the Python tool cllm does");
-  flag("--trust-config", flags->trust_config, "trust the project's configuration for this run");
-  flag("-q,--quiet", flags->quiet, "errors only");
-  app.add_flag("-v,--verbose", flags->verbose, "say more; may be repeated")->group(group);
-  option("--color", flags->color, "WHEN", "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  flag("--no-input", flags->no_input, "never ask a question");
-  flag("-y,--yes", flags->yes, "yes to every question");
-  flag("--offline", flags->offline, "nothing leaves this machine");
-  option("--log-file", flags->log_file, "PATH", "append messages there, mode 0600");
-  flag("--no-stdin", flags->no_stdin, "do not read stdin");
-  option("--stdin-timeout", flags->stdin_timeout, "TIME",
-         "longest silence of stdin (60s with a PROMPT; 0: none)");
+void AddGlobalFlags(Flags& all, GlobalFlags* to) {
+  constexpr static ValueKind kWhen{"WHEN"};
+  Flags flags = all.In(kGlobalGroup);
+  flags.Add("-C", &to->folder, "start there").Kind(kFolder);
+  flags.Add("--config", &to->config_name, "put NAME.dossier.yml on top").Kind(kConfigName);
+  flags.Add("--config-dir", &to->config_dir, "read configuration from there only").Kind(kFolder);
+  flags.Add("--conversations-path", &to->conversations_path, "folder of conversations")
+      .Kind(kFolder);
+  flags.Add("--compat", &to->compat, "as the Python tool cllm does");
+  flags.Add("--trust-config", &to->trust_config, "trust the project's configuration for this run");
+  flags.Add("-q,--quiet", &to->quiet, "errors only");
+  flags.Add("-v,--verbose", &to->verbose, "say more; may be repeated").Counts();
+  flags.Add("--color", &to->color, "auto, always or never")
+      .Kind(kWhen)
+      .OneOf({"auto", "always", "never"});
+  flags.Add("--no-input", &to->no_input, "never ask a question");
+  flags.Add("-y,--yes", &to->yes, "yes to every question");
+  flags.Add("--offline", &to->offline, "nothing leaves this machine");
+  flags.Add("--log-file", &to->log_file, "append messages there, mode 0600").Kind(kPath);
+  flags.Add("--no-stdin", &to->no_stdin, "do not read stdin");
+  flags
+      .Add("--stdin-timeout", &to->stdin_timeout,
+           "longest silence of stdin (60s with a PROMPT; 0: none)")
+      .Kind(kTime);
 }
 
 Result<std::optional<Millis>> StdinTimeout(const GlobalFlags& flags) {

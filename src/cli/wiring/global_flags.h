@@ -1,15 +1,13 @@
 // The flags that every command takes, before or after its name.
 //
 //   GlobalFlags flags;
-//   AddGlobalFlags(app, &flags);         // on the root; sub-commands fall through to it
-//   RunChat(chat, flags, …);
+//   AddGlobalFlags(declared, &flags);    // of the root; they count behind every command, too
 //
 // Thread-safety: plain data.
 
 #ifndef DOSSIER_CLI_WIRING_GLOBAL_FLAGS_H_
 #define DOSSIER_CLI_WIRING_GLOBAL_FLAGS_H_
 
-#include <CLI/App.hpp>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -18,6 +16,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "cli/terminal/standard_streams.h"
+#include "cli/tree/command.h"
 #include "config/config.h"
 #include "config/load.h"
 
@@ -42,7 +41,7 @@ struct GlobalFlags {
   LogBuffer* log = nullptr;        // stderr's, for `log_file`; the process's, outlives the command
 };
 
-void AddGlobalFlags(CLI::App& app, GlobalFlags* flags);
+void AddGlobalFlags(Flags& all, GlobalFlags* to);
 
 // 0 is "wait for ever"; unset: the flag was not given. Errors: kUsage.
 Result<std::optional<Millis>> StdinTimeout(const GlobalFlags& flags);

@@ -24,16 +24,6 @@ Status CheckFlags(const MemoryFlags& flags, const app::MemoryConfig& config) {
 
 }  // namespace
 
-void AddMemoryFlags(CLI::App& command, const std::string& group, MemoryFlags* flags) {
-  command
-      .add_flag(fmt::format("--memory{{{}}}", kAnyStore), flags->store,
-                "remember across runs; =STORE names the file")
-      ->group(group);
-  command.add_option("--memory-branch", flags->branch, "branch of the memory (root)")->group(group);
-  command.add_flag("--no-memory", flags->off, "no memory, whatever the configuration says")
-      ->group(group);
-}
-
 Result<PromptMemory> OpenPromptMemory(const MemoryFlags& flags, const config::Config& config,
                                       MemoryNeed need) {
   DOSSIER_ASSIGN_OR_RETURN(const app::MemoryConfig settings, app::ReadMemoryConfig(config));

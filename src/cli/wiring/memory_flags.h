@@ -1,6 +1,5 @@
 // The flags of commands whose prompts hold memory: --memory[=STORE], --memory-branch, --no-memory.
 //
-//   AddMemoryFlags(command, "Conversation", &arguments.memory);
 //   DOSSIER_ASSIGN_OR_RETURN(const PromptMemory memory,
 //                            OpenPromptMemory(arguments.memory, config, MemoryNeed::kWritten));
 //   if (memory.store) …                       // else memory is off, and no file was made
@@ -10,7 +9,6 @@
 #ifndef DOSSIER_CLI_WIRING_MEMORY_FLAGS_H_
 #define DOSSIER_CLI_WIRING_MEMORY_FLAGS_H_
 
-#include <CLI/App.hpp>
 #include <string>
 #include <string_view>
 
@@ -31,9 +29,6 @@ struct MemoryFlags {
   std::string branch;
   bool off = false;
 };
-
-// STORE stands behind "=", so that a word behind --memory is never taken for it.
-void AddMemoryFlags(CLI::App& command, const std::string& group, MemoryFlags* flags);
 
 // On by --memory, or by memory.enabled of the configuration; --no-memory beats both.
 // Errors: kUsage (flags that exclude each other), kConfig, those of memory::Store::Open.

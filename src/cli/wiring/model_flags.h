@@ -6,7 +6,6 @@
 #ifndef DOSSIER_CLI_WIRING_MODEL_FLAGS_H_
 #define DOSSIER_CLI_WIRING_MODEL_FLAGS_H_
 
-#include <CLI/App.hpp>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -37,12 +36,6 @@ Result<app::ModelSettings> SettingsOf(const ModelFlags& flags);
 // Errors: as app::ApplyConfig.
 Result<ModelFlags> WithConfig(ModelFlags flags, const config::Config& config,
                               const GlobalFlags& global);
-
-void AddModelFlags(CLI::App& command, ModelFlags* flags);
-// `--price`, for every command with a limit of cost.
-void AddPriceFlag(CLI::App& command, const std::string& group, std::vector<std::string>* prices);
-// Those of them that say how to reach a model: address, key, retries, recordings.
-void AddConnectionFlags(CLI::App& command, ModelFlags* flags);
 
 // `say` gets progress lines for stderr. Errors: as app::OpenModel; kUsage for a bad flag.
 Result<OpenedModel> OpenModel(const ModelFlags& flags,

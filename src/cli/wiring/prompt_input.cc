@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "base/text/text.h"
-#include "cli/tree/value_checks.h"
+#include "cli/tree/parser.h"
 
 namespace dossier::cli {
 namespace {

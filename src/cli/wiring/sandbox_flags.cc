@@ -4,34 +4,6 @@
 #include "cli/wiring/quantity_flags.h"
 
 namespace dossier::cli {
-void AddSandboxFlags(CLI::App& command, SandboxFlags* flags) {
-  const std::string group = "Sandbox";
-  command.add_option("--sandbox", flags->mode, "strict, or degraded where layers are missing")
-      ->check(CLI::IsMember({"strict", "degraded"}))
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option("--cell-time", flags->cell_time,
-                  "longest time of a block without a sub-call (60s in which it does not work)")
-      ->group(group);
-  command.add_option("--cell-cpu", flags->cell_cpu, "processor time of a block")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--cell-memory", flags->cell_memory, "memory beyond base and context")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--cell-output", flags->cell_output, "output kept of a block")
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option("--context-string-max", flags->context_string_max,
-                  "largest `context` built as one string")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--sandbox-read", flags->read_folders, "one more read-only folder")
-      ->allow_extra_args(false)
-      ->group(group);
-}
 
 Result<SandboxChoice> ParseSandboxFlags(const SandboxFlags& flags) {
   SandboxChoice choice;

@@ -3,7 +3,6 @@
 #ifndef DOSSIER_CLI_WIRING_SANDBOX_FLAGS_H_
 #define DOSSIER_CLI_WIRING_SANDBOX_FLAGS_H_
 
-#include <CLI/App.hpp>
 #include <string>
 #include <vector>
 
@@ -25,7 +24,6 @@ struct SandboxChoice {
   std::uint64_t context_string_max = 2ull << 30;  // bytes
 };
 
-void AddSandboxFlags(CLI::App& command, SandboxFlags* flags);
 // Errors: kUsage naming the flag and its value.
 Result<SandboxChoice> ParseSandboxFlags(const SandboxFlags& flags);
 

@@ -1,0 +1,47 @@
+// The commands of the program. Each is made by a function beside what it does; commands.cc lists
+// them in the order of the help.
+//
+//   const CommandNode root(RootCommand(&global));
+//   const Result<ParsedLine> line = ParseLine(root, words);
+//
+// Thread-safety: none needed.
+
+#ifndef DOSSIER_CLI_COMMANDS_H_
+#define DOSSIER_CLI_COMMANDS_H_
+
+namespace dossier::cli {
+
+struct Command;
+struct GlobalFlags;
+
+// The program itself, with all below it. Global flags are bound to `global`.
+Command RootCommand(GlobalFlags* global);
+
+Command AgentsCommand();
+Command AskCommand();
+Command AssembleCommand();
+Command ChatCommand();
+Command CompleteCommand();  // __complete, which the completion scripts ask
+Command CompletionCommand();
+Command ConfigCommand();
+Command ContextCommand();
+Command ConversationsCommand();
+Command DoctorCommand();
+Command HeaderCommand();
+Command HelpCommand();
+Command InspectCommand();
+Command ManCommand();
+Command MemoryCommand();
+Command ModelsCommand();
+Command PackCommand();
+Command PathsCommand();
+Command PromptsCommand();
+Command ResearchCommand();
+Command RunsCommand();
+Command SandboxCommand();
+Command TokensCommand();
+Command TrustCommand();
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_COMMANDS_H_

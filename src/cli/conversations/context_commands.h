@@ -1,0 +1,18 @@
+// Commands below `dossier context` that run the commands of the present, trusted configuration and
+// of
+// --exec. What a conversation file records as a command is never run: data must not run code.
+
+#ifndef DOSSIER_CLI_CONVERSATIONS_CONTEXT_COMMANDS_H_
+#define DOSSIER_CLI_CONVERSATIONS_CONTEXT_COMMANDS_H_
+
+#include "cli/tree/command.h"
+
+namespace dossier::cli {
+
+Command ContextRunCommand();
+Command ContextRefreshCommand();
+Command ContextDriftCommand();
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_CONVERSATIONS_CONTEXT_COMMANDS_H_

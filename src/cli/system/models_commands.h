@@ -1,0 +1,17 @@
+// Commands below `dossier models` that touch the local model, and the server of scripted replies.
+
+#ifndef DOSSIER_CLI_SYSTEM_MODELS_COMMANDS_H_
+#define DOSSIER_CLI_SYSTEM_MODELS_COMMANDS_H_
+
+#include <vector>
+
+#include "cli/tree/command.h"
+
+namespace dossier::cli {
+
+std::vector<Command> LocalModelCommands();  // pull, start, stop, status
+Command ServeScriptCommand();
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_SYSTEM_MODELS_COMMANDS_H_

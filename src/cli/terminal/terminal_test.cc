@@ -1,0 +1,45 @@
+#include "cli/terminal/terminal.h"
+
+#include <gtest/gtest.h>
+
+namespace dossier::cli {
+namespace {
+
+TEST(TerminalTest, ColourFollowsTheFlagThenTheVariablesThenTheTerminal) {  // CON-7, A12
+  using Color = Terminal::Color;
+  using Kind = Terminal::Kind;
+  struct Case {
+    ColorWish wish;
+    config::Variables variables;
+    Kind kind;
+    Color color;
+  };
+  const Case cases[] = {
+      {ColorWish::kAuto, {{"TERM", "xterm"}}, Kind::kTerminal, Color::kYes},
+      {ColorWish::kAuto, {{"TERM", "xterm"}}, Kind::kPipe, Color::kNo},
+      {ColorWish::kAuto, {{"TERM", "dumb"}}, Kind::kTerminal, Color::kNo},
+      {ColorWish::kAuto, {}, Kind::kTerminal, Color::kNo},
+      {ColorWish::kAuto, {{"TERM", "xterm"}, {"NO_COLOR", "1"}}, Kind::kTerminal, Color::kNo},
+      {ColorWish::kAuto, {{"TERM", "xterm"}, {"NO_COLOR", ""}}, Kind::kTerminal, Color::kYes},
+      {ColorWish::kAuto, {{"CLICOLOR_FORCE", "1"}}, Kind::kPipe, Color::kYes},
+      {ColorWish::kAuto, {{"CLICOLOR_FORCE", "0"}}, Kind::kPipe, Color::kNo},
+      {ColorWish::kAuto, {{"CLICOLOR_FORCE", "1"}, {"NO_COLOR", "1"}}, Kind::kPipe, Color::kNo},
+      {ColorWish::kAlways, {{"NO_COLOR", "1"}}, Kind::kPipe, Color::kYes},
+      {ColorWish::kNever,
+       {{"CLICOLOR_FORCE", "1"}, {"TERM", "xterm"}},
+       Kind::kTerminal,
+       Color::kNo},
+  };
+  for (const Case& c : cases) EXPECT_EQ(DecideColor(c.wish, c.variables, c.kind), c.color);
+}
+
+TEST(TerminalTest, ControlBytesShowOnATerminalAndPassThroughAPipe) {  // CON-7, A12
+  using Kind = Terminal::Kind;
+  EXPECT_EQ(OutputText("a\x1b[2J", Kind::kTerminal), "a^[[2J\n");
+  EXPECT_EQ(OutputText("a\x1b[2J", Kind::kPipe), "a\x1b[2J\n");
+  EXPECT_EQ(OutputText("a\n", Kind::kPipe), "a\n");
+  EXPECT_EQ(OutputText("", Kind::kPipe), "");
+}
+
+}  // namespace
+}  // namespace dossier::cli

@@ -1,0 +1,109 @@
+#include "cli/wiring/shared_flags.h"
+
+#include "cli/wiring/value_kinds.h"
+
+namespace dossier::cli {
+namespace {
+
+constexpr ValueKind kPrice{"PRICE"}, kUrl{"URL"}, kShellCommand{"CMD"};
+
+}  // namespace
+
+void AddLimitFlags(Flags flags, LimitFlags* to) {
+  Flags limits = flags.In("Limits");
+  limits.Add("--max-cost", &to->max_cost, "of the whole run, in USD").NotNegative();
+  limits.Add("--max-tokens", &to->max_tokens, "of the whole run").Positive();
+  limits.Add("--max-seconds", &to->max_seconds, "of the whole run").Positive();
+  AddPriceFlag(limits, &to->prices);
+}
+
+void AddModelFlags(Flags flags, ModelFlags* to) {
+  Flags model = flags.In("Model");
+  model.Add("-m,--model", &to->model, "model, as [PROVIDER/]NAME").Kind(kModel);
+  model.Add("--sub-model", &to->sub_model, "model of sub-calls (default: the same)").Kind(kModel);
+  model.Add("--temperature", &to->temperature, "0 to 2").Between(0, 2);
+  model.Add("--max-output", &to->max_output, "tokens of one reply").Positive();
+  model.Add("--param", &to->params, "NAME=VALUE passed to the provider");
+  model
+      .Add("--concurrency", &to->concurrency,
+           "requests in flight (16; of the local server, its slots)")
+      .Between(1, 10000);
+  AddConnectionFlags(model, to);
+}
+
+void AddPriceFlag(Flags flags, std::vector<std::string>* prices) {
+  flags
+      .Add("--price", prices,
+           "of a model that has none: IN/OUT or NAME=IN/OUT, USD for a million tokens")
+      .Kind(kPrice);
+}
+
+void AddEndpointFlags(Flags flags, std::string* base_url, std::string* key_env) {
+  flags.Add("--base-url", base_url, "any OpenAI-compatible address").Kind(kUrl);
+  flags.Add("--key-env", key_env, "variable that holds the key").Kind(kName);
+}
+
+void AddScriptFlag(Flags flags, std::string* script) {
+  flags.Add("--script", script, "replies of the model `scripted`").Kind(kPath);
+}
+
+void AddConnectionFlags(Flags flags, ModelFlags* to) {
+  Flags model = flags.In("Model");
+  AddEndpointFlags(model, &to->base_url, &to->key_env);
+  AddScriptFlag(model, &to->script);
+  model.Add("--timeout", &to->timeout, "longest time of one request").Kind(kTime).ShowDefault();
+  model.Add("--idle-timeout", &to->idle_timeout, "longest silence of one request")
+      .Kind(kTime)
+      .ShowDefault();
+  model.Add("--retries", &to->retries, "after the first attempt").Between(0, 20).ShowDefault();
+  model.Add("--record", &to->record, "write requests and replies to this file").Kind(kPath);
+  model.Add("--replay", &to->replay, "answer from a recorded file: no key, no network").Kind(kPath);
+}
+
+void AddContentFlags(Flags flags, ContentFlags* to) {
+  flags.Add("--format", &to->format, "force the format");
+  flags.Add("--encoding", &to->encoding, "force the encoding");
+  flags.Add("--delimiter", &to->delimiter, "force the delimiter; \\t is a tab");
+  flags.Add("--header", &to->header, "yes, no or auto").ShowDefault();
+  flags.Add("--comment", &to->comment, "what comment lines of CSV begin with, none or auto")
+      .ShowDefault();
+}
+
+void AddMemoryFlags(Flags flags, MemoryFlags* to) {
+  flags.Add("--memory", &to->store, "remember across runs; =STORE names the file")
+      .Implies(std::string(kAnyStore));
+  flags.Add("--memory-branch", &to->branch, "branch of the memory (root)");
+  flags.Add("--no-memory", &to->off, "no memory, whatever the configuration says");
+}
+
+void AddContextFlags(Flags flags, ContextFlags* to) {
+  Flags context = flags.In("Context");
+  context.Add("--exec", &to->exec, "run CMD, put its output in the prompt (repeat)")
+      .Kind(kShellCommand);
+  context.Add("-D,--var", &to->variables, "KEY=VALUE for templates in commands (repeat)")
+      .Kind(kVariable);
+  context.Add("--context-jobs", &to->jobs, "commands that run at once")
+      .Between(1, 1000)
+      .ShowDefault();
+  context.Add("--context-timeout", &to->timeout, "of all commands together")
+      .Kind(kTime)
+      .ShowDefault();
+}
+
+void AddSandboxFlags(Flags flags, SandboxFlags* to) {
+  Flags sandbox = flags.In("Sandbox");
+  sandbox.Add("--sandbox", &to->mode, "strict, or degraded where layers are missing")
+      .OneOf({"strict", "degraded"})
+      .ShowDefault();
+  sandbox.Add("--cell-time", &to->cell_time,
+              "longest time of a block without a sub-call (60s in which it does not work)");
+  sandbox.Add("--cell-cpu", &to->cell_cpu, "processor time of a block").ShowDefault();
+  sandbox.Add("--cell-memory", &to->cell_memory, "memory beyond base and context").ShowDefault();
+  sandbox.Add("--cell-output", &to->cell_output, "output kept of a block").ShowDefault();
+  sandbox
+      .Add("--context-string-max", &to->context_string_max, "largest `context` built as one string")
+      .ShowDefault();
+  sandbox.Add("--sandbox-read", &to->read_folders, "one more read-only folder").Kind(kFolder);
+}
+
+}  // namespace dossier::cli
