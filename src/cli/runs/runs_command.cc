@@ -57,16 +57,12 @@ std::string CountIn(const Json& data, std::string_view name, std::string_view no
   return Counted(static_cast<std::uint64_t>(std::max<std::int64_t>(0, NumberIn(data, name))), noun);
 }
 
-std::string Grouped(std::int64_t number) {
-  return GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(0, number)));
-}
-
 // "1,234 (1,000 cached) + 56 tokens"
 std::string TokensIn(const Json& data) {
   const std::int64_t cached = NumberIn(data, "cached");
-  return fmt::format("{}{} + {} tokens", Grouped(NumberIn(data, "input")),
-                     cached > 0 ? fmt::format(" ({} cached)", Grouped(cached)) : "",
-                     Grouped(NumberIn(data, "output")));
+  return fmt::format("{}{} + {} tokens", GroupCount(NumberIn(data, "input")),
+                     cached > 0 ? fmt::format(" ({} cached)", GroupCount(cached)) : "",
+                     GroupCount(NumberIn(data, "output")));
 }
 
 std::string SecondsIn(const Json& data) {
@@ -291,8 +287,8 @@ void RunStory::TellFinish(const Json& data) {
 void RunStory::End(std::string_view status) {
   out_ << fmt::format("\nStatus: {}{}; so far {}, {} + {} tokens\n", status,
                       status == "running" ? "" : " (its process ended before the run did)",
-                      Counted(static_cast<std::uint64_t>(calls_), "request"), Grouped(input_),
-                      Grouped(output_));
+                      Counted(static_cast<std::uint64_t>(calls_), "request"), GroupCount(input_),
+                      GroupCount(output_));
 }
 
 // Each message is told in full where it was sent first, and named by its number after that.

@@ -22,7 +22,7 @@
 #include "model/catalog/catalog.h"
 #include "model/catalog/tokenizer.h"
 #include "model/dialects/dialect.h"
-#include "sources/repository/project_state.h"
+#include "sources/repository/git_facts.h"
 #include "tokens/files/open.h"
 
 namespace dossier::cli {
@@ -63,9 +63,9 @@ Result<std::map<std::string, std::string>> ReadPairs(const std::vector<std::stri
 }
 
 // By --tokenizer, else by the model's entry as for the engine.
-Result<std::shared_ptr<const tokens::Counter>> app::CounterOf(const std::string& wanted,
-                                                              const model::Entry& entry,
-                                                              std::vector<std::string>* warnings) {
+Result<std::shared_ptr<const tokens::Counter>> CounterOf(const std::string& wanted,
+                                                         const model::Entry& entry,
+                                                         std::vector<std::string>* warnings) {
   if (wanted == "estimate") {
     return tokens::MakeEstimator(
         {.bytes_per_token = entry.bytes_per_token, .margin = entry.margin});
@@ -144,7 +144,7 @@ class Assembling {
     DOSSIER_ASSIGN_OR_RETURN(const auto sources, ReadPairs(arguments_.sources, "--source"));
     std::vector<std::string> warnings;
     DOSSIER_ASSIGN_OR_RETURN(const auto counter,
-                             app::CounterOf(arguments_.tokenizer, entry_, &warnings));
+                             CounterOf(arguments_.tokenizer, entry_, &warnings));
     for (const std::string& warning : warnings) PrintWarning(err_, warning);
     driver::SectionReader reader(
         layout, {.makers = SectionMakersFor(

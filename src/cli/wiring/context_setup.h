@@ -24,6 +24,7 @@ struct ContextFlags {
   std::int64_t jobs = 16;
   std::string timeout = "120";  // seconds, or "500ms"
 };
+
 // Errors: as app::PrepareContext; kUsage (a flag).
 Result<PreparedContext> PrepareContext(const ContextFlags& flags, const config::Config& config);
 

@@ -1,6 +1,5 @@
 // The flags that every command with a model has, and what they open.
 //
-//   ModelFlags flags;  AddModelFlags(*command, &flags);
 //   DOSSIER_ASSIGN_OR_RETURN(OpenedModel model, OpenModel(flags, say, cancel));
 
 #ifndef DOSSIER_CLI_WIRING_MODEL_FLAGS_H_
