@@ -31,14 +31,14 @@ std::string StoredName(const std::string& asked, const OpenedModel& opened) {
 
 ChatModel ChatModelOf(const OpenedModel& opened, std::string stored) {
   return {.name = opened.root.name,
-                  .stored = std::move(stored),
-                  .entry = opened.root.entry,
-                  .counter = opened.root.counter,
-                  .gate = opened.root.gate,
-                  .sampling = opened.sampling,
-                  .deadline = opened.deadline,
-                  .idle_limit = opened.idle_limit,
-                  .wire = WireOf(opened)};
+          .stored = std::move(stored),
+          .entry = opened.root.entry,
+          .counter = opened.root.counter,
+          .gate = opened.root.gate,
+          .sampling = opened.sampling,
+          .deadline = opened.deadline,
+          .idle_limit = opened.idle_limit,
+          .wire = WireOf(opened)};
 }
 
 Result<ChatModel> OpenChatModel(ModelSettings settings, const config::Config& config,
