@@ -157,12 +157,13 @@ TEST_F(AskTest, WhatCannotBeAskedIsAnErrorBeforeAnythingRuns) {
 }
 
 TEST_F(AskTest, ALimitOfCostNeedsAPrice) {
-  AskOptions options = With(Script(kCounts));
+  const auto unpriced = Model::Open("http://127.0.0.1:1/v1#mine");
+  ASSERT_THAT(unpriced, Succeeds());
+  EXPECT_FALSE(unpriced->has_price());
+  AskOptions options = With(*unpriced);
   options.max_usd = 0.5;
-  if (!options.model.has_price()) {
-    EXPECT_THAT(Ask("How many x?", {Text("x")}, options),
-                FailsWith(ErrorCode::kInvalidArgument, "price_input"));
-  }
+  EXPECT_THAT(Ask("How many x?", {Text("x")}, options),
+              FailsWith(ErrorCode::kInvalidArgument, "price_input"));
   options.model = Script(kCounts, {.price_input = 1, .price_output = 2});
   const auto answer = Ask("How many x?", {Text("x")}, options);
   ASSERT_THAT(answer, Succeeds());

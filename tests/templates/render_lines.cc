@@ -11,37 +11,37 @@
 namespace dossier::sources {
 namespace {
 
-Value ValueOf(const Json& json) {
+TemplateValue ValueOf(const Json& json) {
   switch (json.kind()) {
     case boost::json::kind::bool_:
-      return Value(json.get_bool());
+      return TemplateValue(json.get_bool());
     case boost::json::kind::int64:
-      return Value(json.get_int64());
+      return TemplateValue(json.get_int64());
     case boost::json::kind::double_:
-      return Value(json.get_double());
+      return TemplateValue(json.get_double());
     case boost::json::kind::string:
-      return Value(std::string(json.get_string()));
+      return TemplateValue(std::string(json.get_string()));
     case boost::json::kind::array: {
-      Value::List list;
+      TemplateValue::List list;
       for (const Json& item : json.get_array()) list.push_back(ValueOf(item));
       return list;
     }
     case boost::json::kind::object: {
-      Value::Map map;
+      TemplateValue::Map map;
       for (const auto& [key, item] : json.get_object()) {
         map.push_back({std::string(key), ValueOf(item)});
       }
       return map;
     }
     default:
-      return Value();
+      return TemplateValue();
   }
 }
 
 Json RenderLine(const std::string& line) {
   const auto request = ParseJson(line);
   if (!request) return JsonObject{{"error", request.error().message}};
-  Variables variables;
+  TemplateVariables variables;
   for (const auto& [name, value] : Find(*request, "variables")->as_object()) {
     variables[std::string(name)] = {ValueOf(value), VariableOrigin::kConfig};
   }

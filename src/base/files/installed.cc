@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <filesystem>
+
 #include "base/files/file.h"
 
 namespace dossier {
@@ -32,7 +34,8 @@ std::vector<std::string> InstalledProgramFolders() {
 
 std::optional<std::string> FindInstalled(std::string_view place) {
   for (const std::string& folder : InstalledProgramFolders()) {
-    std::string path = fmt::format("{}/{}", folder, place);
+    // By its words: a folder of programs need not exist where only the library is installed.
+    std::string path = (std::filesystem::path(folder) / place).lexically_normal().string();
     if (Exists(path)) return path;
   }
   return std::nullopt;
