@@ -34,12 +34,9 @@ Result<std::shared_ptr<const Model::Impl>> ModelAccess::Of(const Model& model) {
 }
 
 Usage UsageOf(const model::LedgerUse& use) {
-  return {.calls = use.calls,
-          .input_tokens = use.tokens_input,
-          .output_tokens = use.tokens_output,
-          .cached_tokens = use.tokens_cached,
-          .usd = DollarsOf(use.nano_usd),
-          .estimated = use.estimated};
+  Usage usage = UsageOf(use.spent.total);
+  usage.calls = use.calls;
+  return usage;
 }
 
 Usage UsageOf(const model::Usage& usage) {

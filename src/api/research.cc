@@ -10,7 +10,7 @@
 #include "app/open_chat_model.h"
 #include "base/files/file.h"
 #include "base/result.h"
-#include "config/variables.h"
+#include "config/expand.h"
 #include "research/files/run_folder.h"
 #include "research/paper/literature.h"
 #include "research/resources/resources.h"

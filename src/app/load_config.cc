@@ -8,7 +8,7 @@
 #include "base/text/text.h"
 #include "config/config_file.h"
 #include "config/trust.h"
-#include "config/variables.h"
+#include "config/expand.h"
 
 namespace dossier::app {
 
