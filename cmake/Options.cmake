@@ -9,6 +9,9 @@ set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
 # it costs. As an option and not as CMake's property, so that programs and libraries can share
 # precompiled headers.
 add_compile_options(-fPIC -fno-semantic-interposition)
+# What a program does not call is left out of it: files hold a whole concept, not one function each.
+add_compile_options(-ffunction-sections -fdata-sections)
+add_link_options(LINKER:--gc-sections)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 set(DOSSIER_SANITIZE "" CACHE STRING "Value of -fsanitize=, empty for none")

@@ -159,7 +159,7 @@ Result<assembly::Assembled> CallLoop::ClosingPrompt(const std::string& reason) {
       assembly::Assembled prompt,
       room_.Assemble(
           "extract", values,
-          {.turn = turn_, .attempt = attempt_, .summaries = PromptRoom::For::Summaries::kNo}));
+          {.turn = turn_, .attempt = attempt_, .summaries = PromptRoom::TurnInfo::Summaries::kNo}));
   const driver::BoundModel& root = run_.options.root;
   const std::int64_t room = ClosingRoom(prompt), most = root.gate->MostInput(prompt.tokens);
   if (most <= room) return prompt;

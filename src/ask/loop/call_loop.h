@@ -115,7 +115,7 @@ class CallLoop {
   BlockEnd RunBlock(const CodeBlock& block, Feedback* feedback);
   Result<sandbox::BlockResult> Execute(const std::string& code);
   void NoteResult(const std::string& code, const sandbox::BlockResult& result, Feedback* feedback);
-  TurnEnd BehindBlocks(const BareAnswer& bare, Feedback feedback);
+  TurnEnd AfterAllBlocks(const BareAnswer& bare, Feedback feedback);
   TurnEnd WithoutCode(const Extraction& extraction, const BareAnswer& bare);
   std::optional<Offer> Resolve(const BareAnswer& bare, Feedback* feedback);
   bool Computes(const BareAnswer& bare);

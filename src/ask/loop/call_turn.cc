@@ -131,11 +131,11 @@ CallLoop::TurnEnd CallLoop::RunBlocks(const Extraction& extraction, const BareAn
   if (end.error) return {.error = std::move(end.error)};
   errors_in_a_row_ = raised ? errors_in_a_row_ + 1 : 0;
   if (end.offer) return Decide(std::move(*end.offer), &feedback);
-  return BehindBlocks(bare, std::move(feedback));
+  return AfterAllBlocks(bare, std::move(feedback));
 }
 
 // All blocks ran and none handed an answer in.
-CallLoop::TurnEnd CallLoop::BehindBlocks(const BareAnswer& bare, Feedback feedback) {
+CallLoop::TurnEnd CallLoop::AfterAllBlocks(const BareAnswer& bare, Feedback feedback) {
   const bool raised = errors_in_a_row_ > 0;
   const bool ran = feedback.blocks.back().result.status == sandbox::BlockStatus::kOk;
   failed_turns_ = raised || !ran ? failed_turns_ + 1 : 0;

@@ -81,13 +81,13 @@ std::optional<PromptRoom::Need> PromptRoom::Wanted(const assembly::Assembled& pr
 }
 
 // False if nothing more may go.
-Result<bool> PromptRoom::MakeRoom(const Need& need, const For& what, Compacted* done) {
+Result<bool> PromptRoom::MakeRoom(const Need& need, const TurnInfo& turn, Compacted* done) {
   assembly::CompactionPlan plan = transcript_.Plan(need.room);
   // A call for a few tokens would come again every turn.
   const bool worth = plan.tokens_before - plan.tokens_after >=
                      SummaryTokens(run_.options.root.entry.capability.window);
   const bool asks = run_.request.compacting == Compacting::kAuto &&
-                    what.summaries == For::Summaries::kYes && worth;
+                    turn.summaries == TurnInfo::Summaries::kYes && worth;
   if (plan.step == Step::kSummarize && !asks) plan.step = Step::kRules;
   if (plan.step == Step::kRules && plan.shorten.empty()) return false;
   if (plan.step != Step::kRules && plan.step != Step::kSummarize) return false;
@@ -95,7 +95,7 @@ Result<bool> PromptRoom::MakeRoom(const Need& need, const For& what, Compacted* 
   if (plan.tokens_before - after < need.least) return false;
   std::string summary;
   if (plan.step == Step::kSummarize) {
-    DOSSIER_ASSIGN_OR_RETURN(summary, Summary(plan, what, &done->messages_cut));
+    DOSSIER_ASSIGN_OR_RETURN(summary, Summary(plan, turn, &done->messages_cut));
     done->kind = summary.empty() ? "stub" : "summary";
     done->turns = transcript_.TurnsOf(plan);
   } else if (done->kind.empty()) {
@@ -128,7 +128,7 @@ Result<assembly::Assembled> PromptRoom::SummaryPrompt(const assembly::Compaction
 }
 
 // What the model makes of the turns; empty if it fails: the work goes on without a summary.
-Result<std::string> PromptRoom::Summary(const assembly::CompactionPlan& plan, const For& what,
+Result<std::string> PromptRoom::Summary(const assembly::CompactionPlan& plan, const TurnInfo& turn,
                                         std::size_t* messages_cut) {
   const driver::BoundModel& root = run_.options.root;
   const std::int64_t most = SummaryTokens(root.entry.capability.window);
@@ -140,8 +140,8 @@ Result<std::string> PromptRoom::Summary(const assembly::CompactionPlan& plan, co
   if (!prompt) return failed(prompt.error().message);
   auto reply = AskRoot(run_, *prompt,
                        {.purpose = model::Purpose::kCompact,
-                        .turn = what.turn,
-                        .attempt = what.attempt,
+                        .turn = turn.turn,
+                        .attempt = turn.attempt,
                         .max_output = most});
   if (!reply && run_.cancel.cancelled()) return tl::unexpected(reply.error());
   if (!reply) return failed(reply.error().message);
@@ -157,8 +157,8 @@ void PromptRoom::Tell(Compacted done, const assembly::Assembled& prompt) {
 
 Result<assembly::Assembled> PromptRoom::Assemble(std::string_view layout,
                                                  const std::map<std::string, std::string>& values,
-                                                 const For& what) {
-  Compacted done{.turn = what.turn};
+                                                 const TurnInfo& turn) {
+  Compacted done{.turn = turn.turn};
   for (int round = 0;; ++round) {
     DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt, Try(layout, values));
     const HistoryUse use = HistoryUse::Of(prompt.report);
@@ -166,7 +166,7 @@ Result<assembly::Assembled> PromptRoom::Assemble(std::string_view layout,
     bool made = false;
     if (need && round < kRounds && run_.request.compacting != Compacting::kOff) {
       if (done.kind.empty()) done.before = prompt.tokens - use.tokens + transcript_.tokens();
-      DOSSIER_ASSIGN_OR_RETURN(made, MakeRoom(*need, what, &done));
+      DOSSIER_ASSIGN_OR_RETURN(made, MakeRoom(*need, turn, &done));
     }
     if (made) continue;
     if (!done.kind.empty()) Tell(std::move(done), prompt);

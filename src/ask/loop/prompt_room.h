@@ -33,14 +33,15 @@ class PromptRoom {
   // Both must outlive this.
   PromptRoom(RunState& run, Transcript& transcript) : run_(run), transcript_(transcript) {}
 
-  struct For {
+  // For which turn of which attempt a prompt is made.
+  struct TurnInfo {
     int turn = 1, attempt = 0;
     enum class Summaries { kYes, kNo } summaries = Summaries::kYes;  // no: no call is left for one
   };
   // Errors: those of PromptBook::Assemble; kCancelled.
   Result<assembly::Assembled> Assemble(std::string_view layout,
                                        const std::map<std::string, std::string>& values,
-                                       const For& what);
+                                       const TurnInfo& turn);
   const std::vector<Compacted>& done() const { return done_; }
 
  private:
@@ -49,10 +50,10 @@ class PromptRoom {
                                   const std::map<std::string, std::string>& values) const;
   struct Need;
   std::optional<Need> Wanted(const assembly::Assembled& prompt, const HistoryUse& use) const;
-  Result<bool> MakeRoom(const Need& need, const For& what, Compacted* done);
+  Result<bool> MakeRoom(const Need& need, const TurnInfo& turn, Compacted* done);
   Result<assembly::Assembled> SummaryPrompt(const assembly::CompactionPlan& plan, std::int64_t most,
                                             std::size_t* messages_cut) const;
-  Result<std::string> Summary(const assembly::CompactionPlan& plan, const For& what,
+  Result<std::string> Summary(const assembly::CompactionPlan& plan, const TurnInfo& turn,
                               std::size_t* messages_cut);
   void Tell(Compacted done, const assembly::Assembled& prompt);
 
