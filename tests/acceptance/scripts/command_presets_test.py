@@ -56,8 +56,9 @@ class CommandPresetsTest(harness.Case):
                 self.assertEqual(code, 0, err)
                 said = json.loads(out)
                 self.assertEqual(said["answer"], "Forty-two\nof them.")
+                written = {"claude": 1200}.get(name, 0)  # what its reply says of the cache
                 self.assertEqual(said["tokens"], {"input": 2003, "cached": 800, "output": 9,
-                                                  "estimated": False})
+                                                  "cache_write": written, "estimated": False})
                 heard = self.heard()
                 self.assertEqual(heard["argv"], [word.replace("{model}", preset.get("model", ""))
                                                  for word in preset["argv"][1:]])
