@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ("bench", "cmake", "data", "fuzz", "layouts", "prompts", "src", "testing", "workers")
+FOLDERS = ("bench", "cmake", "data", "examples", "fuzz", "include", "layouts", "prompts", "src", "testing", "workers")
 CASE = re.compile(
     r"\b(?:ASM|CON|EVL|FLT|HSE|INS|INT|MEM|MOD|REC|REP|RSP|SBX|SML)-[A-Z]?\d+"
     r"|\bsmall-models \d"
