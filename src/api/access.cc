@@ -4,7 +4,10 @@
 
 #include <mutex>
 
+#include "app/agents_setup.h"
+#include "app/load_config.h"
 #include "app/open_chat_model.h"
+#include "app/section_makers.h"
 
 namespace dossier {
 namespace {
@@ -95,6 +98,15 @@ Result<assembly::Messages> PromptOf(const std::vector<Message>& messages) {
     return MakeError(ErrorCode::kInvalidArgument, "a prompt needs a message of the user");
   }
   return prompt;
+}
+
+driver::SectionMakers SectionMakersOf(const config::Config& config, CancelToken cancel) {
+  return app::SectionMakersFor(
+      {.config = [config]() -> Result<config::Config> { return config; },
+       .agents = [config] { return app::LoadAgents(config, ".", app::UseIfApproved); },
+       .warn = {},
+       .cancel = std::move(cancel),
+       .now = {}});
 }
 
 driver::BoundModel ChatModelOf(const Model::Impl& model) {

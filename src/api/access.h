@@ -18,7 +18,9 @@
 
 #include "app/open_model.h"
 #include "assembly/layout/messages.h"
+#include "config/config.h"
 #include "driver/bound_model.h"
+#include "driver/section_reader.h"
 #include "memory/store/store.h"
 #include "model/client/ledger.h"
 #include "sandbox/session/session.h"
@@ -61,6 +63,8 @@ std::function<void(const store::Event&)> WatchOf(
 std::vector<Message> MessagesOf(const assembly::Messages& messages);
 // Errors: kInvalidArgument for a role that no prompt has.
 Result<assembly::Messages> PromptOf(const std::vector<Message>& messages);
+// Makers of layouts' sections by `config`; of a repository's file what a person approved counts.
+driver::SectionMakers SectionMakersOf(const config::Config& config, CancelToken cancel = {});
 driver::BoundModel ChatModelOf(const Model::Impl& model);
 
 // The pool and the limits that options ask for.

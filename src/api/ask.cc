@@ -215,6 +215,7 @@ Result<Answer> Ask(std::string_view question, const std::vector<Context>& contex
     parts.sub = sub->opened.root;
   }
   DOSSIER_ASSIGN_OR_RETURN(parts.folders, app::UserAssetFolders(options.layouts_dir));
+  parts.makers = SectionMakersOf(config, options.cancel);
   ask::Engine engine(std::move(parts));
   Watch watch(options);
   DOSSIER_ASSIGN_OR_RETURN(const ask::Outcome outcome, engine.Run(request, options.cancel, watch));

@@ -92,6 +92,7 @@ Result<Conversation> Conversation::Open(ChatOptions options) {
     parts.memory.branch = memory->branch;
   }
   DOSSIER_ASSIGN_OR_RETURN(parts.folders, app::UserAssetFolders(options.layouts_dir));
+  parts.makers = SectionMakersOf(config);
   // A turn is not lost to a journal that cannot be kept.
   if (auto journal = store::Journal::Open(config.user.data + "/runs")) {
     parts.journal = std::move(*journal);

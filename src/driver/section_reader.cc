@@ -177,17 +177,18 @@ tl::unexpected<Error> CannotFill(const LayoutSection& rule) {
                    rule.name, rule.source);
 }
 
-// Whose content assembly has in the layout itself.
-bool NeedsNothing(const LayoutSection& rule) {
-  return rule.source == "text" || rule.source == "var" || rule.source == "template";
+using Filled = assembly::SectionSource::Filled;
+
+Filled FilledBy(const LayoutSection& rule) {
+  const assembly::SectionSource* source = assembly::FindSectionSource(rule.source);
+  return source ? source->filled : Filled::kByMaker;
 }
 
 // Whose content is read or made, and not the driver's to give: by its source, or by a path or
 // value that its declaration names.
 bool IsFromOutside(const LayoutSection& rule) {
-  constexpr std::array<std::string_view, 3> kOfDrivers = {"data", "history", "tools"};
-  if (NeedsNothing(rule)) return false;
-  if (std::find(kOfDrivers.begin(), kOfDrivers.end(), rule.source) == kOfDrivers.end()) return true;
+  if (FilledBy(rule) == Filled::kByLayout) return false;
+  if (FilledBy(rule) != Filled::kByDriver) return true;
   return Find(rule.with, "path") != nullptr || Find(rule.with, "value") != nullptr;
 }
 
@@ -296,8 +297,9 @@ Status SectionReader::ReadMade(const LayoutSection& rule, const SectionMaker& ma
   }
   if (*made) {
     Json provenance = Provenance(rule.source, "", **made);
-    out->push_back(
-        {.name = rule.name, .content = *std::move(*made), .provenance = std::move(provenance)});
+    DOSSIER_ASSIGN_OR_RETURN(Section section,
+                             MakeSection(rule, *std::move(*made), std::move(provenance)));
+    out->push_back(std::move(section));
     return {};
   }
   if (MayMiss(rule)) return {};
@@ -305,7 +307,6 @@ Status SectionReader::ReadMade(const LayoutSection& rule, const SectionMaker& ma
 }
 
 Status SectionReader::ReadDeclared(const LayoutSection& rule, std::vector<Section>* out) {
-  constexpr std::array<std::string_view, 4> kByPath = {"file", "data", "history", "tools"};
   const std::string path = WithPath(rule, "path");
   if (rule.source == "inspect" && !path.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(const std::string content, ReadPath(rule, path));
@@ -334,7 +335,7 @@ Status SectionReader::ReadDeclared(const LayoutSection& rule, std::vector<Sectio
     out->push_back({.name = rule.name, .provenance = JsonObject{{"kind", "data"}}, .data = *value});
     return {};
   }
-  const bool by_path = std::find(kByPath.begin(), kByPath.end(), rule.source) != kByPath.end();
+  const bool by_path = FilledBy(rule) == Filled::kByPath || FilledBy(rule) == Filled::kByDriver;
   if (by_path && !path.empty()) {
     if (MayMiss(rule) && !Exists(path)) return {};
     DOSSIER_ASSIGN_OR_RETURN(std::string content, ReadPath(rule, path));
@@ -369,7 +370,7 @@ Result<std::vector<Section>> SectionReader::ReadAll(const std::map<std::string, 
     const auto own = given.find(rule.name);
     if (own != given.end()) {
       DOSSIER_RETURN_IF_ERROR(ReadGiven(rule, own->second, in, &out));
-    } else if (!NeedsNothing(rule)) {
+    } else if (FilledBy(rule) != Filled::kByLayout) {
       DOSSIER_RETURN_IF_ERROR(ReadDeclared(rule, &out));
     }
   }

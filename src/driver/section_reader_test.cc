@@ -132,6 +132,19 @@ TEST_F(UserSectionsTest, MakersGetTheQuestion) {  // ASM-118
   EXPECT_EQ(asked, "why?n1");
 }
 
+TEST_F(UserSectionsTest, WhatAMakerGivesIsShortenedAsTheLayoutSays) {  // ASM-118
+  const auto own = Read("chat",
+                        R"(  - {name: known, zone: volatile, role: user, source: memory, fit: items}
+  - {name: user_text, zone: request, source: data, required: true}
+)",
+                        {{"memory", [](const Json&, const SectionValues&) {
+                            return Result<std::optional<std::string>>("one\ntwo\n");
+                          }}});
+  ASSERT_THAT(own, Succeeds());
+  ASSERT_EQ(own->sections.size(), 1u);
+  EXPECT_EQ(own->sections[0].items, (std::vector<std::string>{"one", "two"}));
+}
+
 TEST_F(UserSectionsTest, TheHeaderOfAnAgentsLayoutIsTheDrivers) {  // ASM-118
   const auto own = Read(
       "agents_engineer",

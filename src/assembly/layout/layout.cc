@@ -34,9 +34,23 @@ constexpr std::array<std::string_view, 7> kFits = {"whole", "head",    "tail",  
                                                    "items", "history", "first-of"};
 constexpr std::array<std::string_view, 7> kFences = {"default", "none", "tag",    "heading",
                                                      "growing", "data", "markers"};
-constexpr std::array<std::string_view, 14> kSources = {
-    "text",      "file",    "files",   "command", "header",   "environment", "memory",
-    "resources", "history", "inspect", "var",     "template", "data",        "tools"};
+using Filled = SectionSource::Filled;
+constexpr SectionSource kSources[] = {
+    {"text", Trust::kTrusted, Filled::kByLayout},
+    {"file", Trust::kUntrusted, Filled::kByPath},
+    {"files", Trust::kUntrusted, Filled::kByReader},
+    {"command", Trust::kUntrusted, Filled::kByMaker},
+    {"header", Trust::kUntrusted, Filled::kByMaker},  // it quotes the repository
+    {"environment", Trust::kUntrusted, Filled::kByMaker},
+    {"memory", Trust::kUntrusted, Filled::kByMaker},
+    {"resources", Trust::kUntrusted, Filled::kByMaker},
+    {"history", Trust::kTrusted, Filled::kByDriver},
+    {"inspect", Trust::kUntrusted, Filled::kByReader},
+    {"var", Trust::kTrusted, Filled::kByLayout},
+    {"template", Trust::kTrusted, Filled::kByLayout},
+    {"data", Trust::kTrusted, Filled::kByDriver},
+    {"tools", Trust::kTrusted, Filled::kByDriver},
+};
 constexpr std::array<std::string_view, 4> kChanges = {"never", "run", "turn", "call"};
 constexpr std::array<std::string_view, 2> kTrusts = {"trusted", "untrusted"};
 constexpr std::array<std::string_view, 3> kRenders = {"markdown", "json", "yaml"};
@@ -63,9 +77,11 @@ Status ReadClamped(const Place& at, std::int64_t* out) {
 }
 
 Status ReadSource(const Place& at, Draft* out) {
+  std::vector<std::string_view> names;
+  for (const SectionSource& source : kSources) names.push_back(source.name);
   std::size_t index = 0;
-  DOSSIER_RETURN_IF_ERROR(ReadChoice(at, kSources, &index));
-  out->section.source = kSources[index];
+  DOSSIER_RETURN_IF_ERROR(ReadChoice(at, names, &index));
+  out->section.source = names[index];
   return {};
 }
 
@@ -163,19 +179,13 @@ bool CanHold(Fence fence, Trust trust) {
   return fence != Fence::kNone && fence != Fence::kTag && fence != Fence::kHeading;
 }
 
-// True if nobody vouches for what `source` yields.
-bool IsUntrustedSource(std::string_view source) {
-  constexpr std::string_view kUntrusted[] = {"file",   "files",     "command", "environment",
-                                             "memory", "resources", "inspect"};
-  return std::find(std::begin(kUntrusted), std::end(kUntrusted), source) != std::end(kUntrusted);
-}
-
 // Defaults that depend on other keys.
 void FillDefaults(Draft* draft) {
   LayoutSection& section = draft->section;
   const bool is_system = section.zone == Zone::kSystem || section.zone == Zone::kTools;
   if (!draft->has_role) section.role = is_system ? Role::kSystem : Role::kUser;
-  if (!draft->has_trust && IsUntrustedSource(section.source)) section.trust = Trust::kUntrusted;
+  const SectionSource* source = FindSectionSource(section.source);
+  if (!draft->has_trust && source) section.trust = source->trust;
   if (section.source.empty()) {
     section.source = !section.template_name.empty() ? "template"
                      : !section.text.empty()        ? "text"
@@ -444,6 +454,13 @@ void OverlayTop(Layout* base, const LayoutFile& over) {
 }
 
 }  // namespace
+
+std::span<const SectionSource> SectionSources() { return kSources; }
+
+const SectionSource* FindSectionSource(std::string_view name) {
+  const auto* found = std::ranges::find(kSources, name, &SectionSource::name);
+  return found == std::end(kSources) ? nullptr : found;
+}
 
 Result<LayoutFile> ReadLayoutFile(std::string_view yaml, std::string_view file) {
   DOSSIER_ASSIGN_OR_RETURN(const YamlNode root, ReadYaml(yaml, file));

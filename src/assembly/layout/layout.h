@@ -11,6 +11,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,11 +49,28 @@ Result<std::string> RenderTemplate(const Template& text,
                                    const std::map<std::string, std::string>& values,
                                    std::string_view boundary);
 
+// Where the content of a section comes from: the one table of `source:` names. A new source gets a
+// row in layout.cc; docs/extending.md says what else.
+struct SectionSource {
+  std::string_view name;
+  Trust trust = Trust::kTrusted;  // unless the layout says otherwise; kUntrusted: nobody vouches
+  enum class Filled {
+    kByLayout,  // its own text, templates and variables
+    kByDriver,  // who runs the layout, unless `with` names a path or a value
+    kByPath,    // the file that `with: {path: …}` names
+    kByReader,  // driver/section_reader.h itself
+    kByMaker,   // a maker of that name (app/section_makers.h)
+  } filled = Filled::kByMaker;
+};
+std::span<const SectionSource> SectionSources();
+// Null: there is no such source.
+const SectionSource* FindSectionSource(std::string_view name);
+
 struct LayoutSection {
   std::string name;
   Zone zone = Zone::kStable;
   Role role = Role::kUser;
-  std::string source;         // text, template, var, history, data, tools, …
+  std::string source;         // a name of SectionSources
   std::string template_name;  // "recursion/system.md"
   std::string text;           // of source: text
   std::string variable;       // of source: var

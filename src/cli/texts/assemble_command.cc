@@ -122,6 +122,7 @@ class Assembling {
     DOSSIER_ASSIGN_OR_RETURN(model::Choice choice, app::ChooseWithoutKey(arguments_.model));
     for (const std::string& warning : choice.warnings) PrintWarning(err_, warning);
     entry_ = std::move(choice.entry);
+    dialect_ = std::move(choice.provider.dialect);
     DOSSIER_ASSIGN_OR_RETURN(const Assembled prompt, Assemble());
     for (const Json& warning : Find(prompt.report, "warnings")->get_array()) {
       PrintWarning(err_, FindString(warning, "text").value_or(""));
@@ -236,9 +237,8 @@ class Assembling {
   // The body as the provider gets it; keys travel in headers, never in it.
   Status PrintRequest(const Assembled& prompt) {
     const model::Request request{.model = entry_.name, .messages = prompt.messages};
-    // All but two speak the language of the first.
-    const model::Dialect* dialect = model::FindDialect(entry_.provider);
-    if (!dialect) dialect = model::FindDialect("openai");
+    const model::Dialect* dialect = model::FindDialect(dialect_);
+    if (!dialect) dialect = model::FindDialect("openai");  // of the local server and of scripts
     const model::WireRequest wire =
         dialect->build(request, {.entry = entry_, .provider = entry_.provider});
     for (const std::string& warning : wire.warnings) PrintWarning(err_, warning);
@@ -266,7 +266,8 @@ class Assembling {
   std::ostream& out_;
   std::ostream& err_;
   model::Entry entry_;
-  std::string now_;  // RFC 3339
+  std::string dialect_;  // in which its provider speaks
+  std::string now_;      // RFC 3339
 };
 
 Status RunAssemble(const AssembleArguments& given, Context& context) {

@@ -1,10 +1,8 @@
-// Who makes the content of layouts' sections that no file holds: `source: header` and
-// `source: memory`.
+// app/section_makers.h with the flags and the trust of a person.
 //
-//   options.makers = SectionMakersFor({.flags = flags, .cancel = cancel, .err = err});
+//   options.makers = SectionMakersFor({.flags = flags, .cancel = cancel, .err = err, .now = {}});
 //
-// Configuration and repository are read when a section asks for them, not before.
-// Thread-safety: makers may be called from any thread.
+// Thread-safety: as there.
 
 #ifndef DOSSIER_CLI_WIRING_SECTION_MAKERS_H_
 #define DOSSIER_CLI_WIRING_SECTION_MAKERS_H_
@@ -25,9 +23,7 @@ struct SectionMakerSetting {
   std::string now;    // RFC 3339; "": the time of each call
 };
 
-// The errors of the makers: kConfig (a `with` that is not understood), kRefused (trust), those of
-// the repository and of the store.
-driver::SectionMakers SectionMakersFor(SectionMakerSetting setting);
+driver::SectionMakers SectionMakersFor(const SectionMakerSetting& setting);
 
 }  // namespace dossier::cli
 

@@ -39,6 +39,15 @@ constexpr FormatRow kFormats[] = {
     {Format::kUnknown, "unknown", false},
 };
 
+// Names and flags are found by position.
+constexpr bool InOrder() {
+  for (std::size_t i = 0; i < std::size(kFormats); ++i) {
+    if (kFormats[i].format != static_cast<Format>(i)) return false;
+  }
+  return std::size(kFormats) == static_cast<std::size_t>(Format::kUnknown) + 1;
+}
+static_assert(InOrder(), "each Format has its row, in the order of the enumeration");
+
 struct EncodingRow {
   EncodingKind kind;
   std::string_view name;

@@ -62,12 +62,12 @@ class RecordPass {
 //   PartedPass<TableRecords> pass(source, stream, TableRecords(options));
 //
 // `Records` says how records are scanned:
-//   using Scanner = …;                            with Feed, Finish(TextEnds), at_record_start(),
-//   Summary Scanner First() const;                        from the start of the text Scanner
-//   Later() const;                        from the start of a later record Scanner
-//   Finder(std::string_view block) const; from anywhere: to find the end of the record that
-//                                                 `block` cuts; it may guess what was in front
-//   void Add(const Scanner::Summary& part, std::uint64_t offset, Scanner::Summary* sum) const;
+//   using Scanner = …;             // with Feed, Finish(TextEnds), at_record_start(), Summary
+//   Scanner First() const;         // from the start of the text
+//   Scanner Later() const;         // from the start of a later record
+//   // From anywhere: finds the end of the record that `block` cuts; may guess what stood before
+//   it. Scanner Finder(std::string_view block) const; void Add(const Scanner::Summary& part,
+//   std::uint64_t offset, Scanner::Summary* sum) const;
 // Records end with LF or CR.
 //
 // A guess is proved or refuted when the part in front has ended: a part is right if its first

@@ -2,14 +2,15 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Catalog catalog, Catalog::Load(overrides));
 //   DOSSIER_ASSIGN_OR_RETURN(Choice choice, catalog.Choose({.name = "gpt-5-mini"}, environment));
-//   DOSSIER_ASSIGN_OR_RETURN(Connection connection, Connect(choice, options));   //
-//   model/providers/connect.h
+//   // model/providers/connect.h
+//   DOSSIER_ASSIGN_OR_RETURN(Connection connection, Connect(choice, options));
 //
 // Thread-safety: immutable after loading.
 
 #ifndef DOSSIER_MODEL_CATALOG_CATALOG_H_
 #define DOSSIER_MODEL_CATALOG_CATALOG_H_
 
+#include <array>
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -45,6 +46,9 @@ struct Entry {
   std::string as_of, source;
   bool known = true;  // false: a conservative entry, as no file knows the model
 };
+
+// The wire formats that providers speak, in the order of the table in model/dialects/dialect.cc.
+inline constexpr std::array<std::string_view, 3> kDialectNames = {"openai", "anthropic", "gemini"};
 
 // How to reach a provider.
 struct Provider {

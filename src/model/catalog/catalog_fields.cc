@@ -76,6 +76,10 @@ void ReadText(const Node& node, std::string& out) {
 }
 
 void ReadOneOf(const Node& node, Names allowed, std::string& out) {
+  ReadOneOf(node, std::span(allowed.begin(), allowed.size()), out);
+}
+
+void ReadOneOf(const Node& node, std::span<const std::string_view> allowed, std::string& out) {
   if (!node) return;
   ReadText(node, out);
   if (std::find(allowed.begin(), allowed.end(), out) != allowed.end()) return;

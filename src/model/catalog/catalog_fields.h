@@ -14,6 +14,7 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -61,6 +62,7 @@ Status ReadYamlFile(std::string_view text, std::string_view file,
 // `node` is a map whose keys are all in `known`.
 void CheckKeys(const Node& node, Names known);
 void ReadText(const Node& node, std::string& out);
+void ReadOneOf(const Node& node, std::span<const std::string_view> allowed, std::string& out);
 void ReadOneOf(const Node& node, Names allowed, std::string& out);
 // A word of a table as the value beside it. YAML's bare yes and no are words here.
 template <typename Value>

@@ -215,7 +215,7 @@ void ReadProvider(const std::string& name, const Node& node, std::vector<Provide
   }
   ReadText(node["base_url"], provider->base_url);
   ReadText(node["default_model"], provider->default_model);
-  ReadOneOf(node["dialect"], {"openai", "anthropic", "gemini"}, provider->dialect);
+  ReadOneOf(node["dialect"], kDialectNames, provider->dialect);
   ReadTexts(node["key_variables"], provider->key_variables);
   ReadTexts(node["base_url_variables"], provider->base_url_variables);
   ReadSmallCount(node["concurrency"], provider->concurrency);

@@ -2,8 +2,9 @@
 // the sections `models` and `local`. Finding, merging and checking files is the module config's.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(UserConfig config, UserConfigOf(all_layers));   // config::Config
-//   DOSSIER_ASSIGN_OR_RETURN(UserConfig own, LoadUserConfig());              // the user's file
-//   alone config.model;      // "local"
+//   // The user's file alone:
+//   DOSSIER_ASSIGN_OR_RETURN(UserConfig own, LoadUserConfig());
+//   own.model;  // "local"
 //
 //   model: gpt-5-mini
 //   key_cmd: [pass, show, openai]           # of the provider that is used; or for each:

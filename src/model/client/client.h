@@ -1,8 +1,9 @@
 // One interface for every model: a provider's API, the local server, a scripted model in a test.
 //
-//   Request request{.model = "gpt-5-mini", .messages = std::move(prompt), .purpose =
-//   Purpose::kRoot}; Result<Reply> reply = gate.Complete(request, ledger, cancel);      //
-//   model/client/gate.h
+//   Request request{.model = "gpt-5-mini",
+//                   .messages = std::move(prompt),
+//                   .purpose = Purpose::kRoot};
+//   Result<Reply> reply = gate.Complete(request, ledger, cancel);  // model/client/gate.h
 //
 // Thread-safety: clients are used from many threads; requests and replies are plain data.
 

@@ -1,6 +1,9 @@
 #include "model/dialects/dialect.h"
 
+#include <algorithm>
+
 #include "base/text/text.h"
+#include "model/catalog/catalog.h"
 #include "model/dialects/anthropic_wire.h"
 #include "model/dialects/gemini_wire.h"
 #include "model/dialects/openai_wire.h"
@@ -71,6 +74,9 @@ constexpr Dialect kDialects[] = {
      .read_usage = ReadGeminiUsage,
      .stream = MakeStream<GeminiStream>},
 };
+
+static_assert(std::ranges::equal(kDialects, kDialectNames, {}, &Dialect::name),
+              "each name of kDialectNames has its row, in that order");
 
 // "v1", "v1beta": the last segment of an address that names the version itself.
 bool EndsWithVersion(std::string_view base_url) {

@@ -1,5 +1,7 @@
 #include "model/providers/provider_client.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <mutex>
 #include <set>
@@ -354,9 +356,8 @@ Result<std::shared_ptr<Client>> MakeProviderClient(ProviderOptions options) {
   DOSSIER_RETURN_IF_ERROR(ParseUrl(options.base_url));
   const Dialect* dialect = FindDialect(options.dialect);
   if (!dialect) {
-    return MakeError(ErrorCode::kConfig,
-                     "provider {}: there is no dialect {}; there are openai, anthropic and gemini",
-                     options.provider, options.dialect);
+    return MakeError(ErrorCode::kConfig, "provider {}: there is no dialect {}; there are {}",
+                     options.provider, options.dialect, fmt::join(kDialectNames, ", "));
   }
   const Streaming stream = options.entry.streaming ? options.stream : Streaming::kNo;
   DOSSIER_ASSIGN_OR_RETURN(std::vector<std::string> headers, HeadersFor(*dialect, options, stream));

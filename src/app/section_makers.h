@@ -1,0 +1,38 @@
+// Who makes the content of layouts' sections that no file holds: `source: header` and
+// `source: memory`; the same for the command and the library.
+//
+//   options.makers = SectionMakersFor({.config = LoadOwnConfig, .agents = load, .warn = say});
+//
+// Configuration and repository are read when a section asks for them, not before.
+// Thread-safety: makers may be called from any thread, if the functions of `parts` may.
+
+#ifndef DOSSIER_APP_SECTION_MAKERS_H_
+#define DOSSIER_APP_SECTION_MAKERS_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/cancel.h"
+#include "base/result.h"
+#include "config/config.h"
+#include "driver/section_reader.h"
+#include "sources/header/agents_config.h"
+
+namespace dossier::app {
+
+struct SectionMakerParts {
+  std::function<Result<config::Config>()> config;         // where memory lies
+  std::function<Result<sources::AgentsConfig>()> agents;  // of the repository, for the header
+  std::function<void(std::string_view)> warn;             // may be empty
+  CancelToken cancel;
+  std::string now;  // RFC 3339; "": the time of each call
+};
+
+// The errors of the makers: kConfig (a `with` that is not understood), kRefused (trust), those of
+// `parts`, of the repository and of the store.
+driver::SectionMakers SectionMakersFor(SectionMakerParts parts);
+
+}  // namespace dossier::app
+
+#endif  // DOSSIER_APP_SECTION_MAKERS_H_
