@@ -1,8 +1,8 @@
 # libdossier.a and libdossier.so: every room but testing and cli, from the objects that the command is
 # made of. Not part of `all`: the target `library`, which `make install` and its test build.
 
-set(_rooms base tokens inspect assembly store config model sandbox memory sources agents chat ask research
-  app api)
+get_property(_rooms GLOBAL PROPERTY DOSSIER_ROOMS)
+list(REMOVE_ITEM _rooms testing cli)
 # The shared library is linked against Debian's shared ones: those of its archives that are C++ are not
 # position-independent.
 set(_libraries boost_json boost_container crypto yaml-cpp sqlite3 re2 pcre2-8 utf8proc)

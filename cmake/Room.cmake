@@ -68,6 +68,7 @@ endfunction()
 
 function(dossier_room name)
   cmake_parse_arguments(ARG "COLD" "" "SUBROOMS;USES;LIBRARIES;TEST_LIBRARIES" ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY DOSSIER_ROOMS ${name})
   _dossier_home(${name} home)
   set(patterns ${home}/*.cc ${home}/*.S)
   foreach(subroom ${ARG_SUBROOMS})
