@@ -76,7 +76,7 @@ CallResult CallLoop::Run() {
 std::optional<CallResult> CallLoop::ReadFirst() {
   const bool rows = std::ranges::any_of(
       run_.request.context->documents(),
-      [](const ContextDocument& d) { return inspect::HasRecords(d.description.format); });
+      [](const ContextDocument& d) { return inspect::HasRecords(d.description); });
   if (rows || !reader_.possible()) return std::nullopt;
   auto reading = reader_.Read();
   if (!reading) return std::nullopt;

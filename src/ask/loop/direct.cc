@@ -80,7 +80,7 @@ WordRarity MeasureContextWords(const RunState& run, std::string_view text) {
   std::vector<TextDocument> documents;
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
     const ContextDocument& document = context.documents()[i];
-    if (inspect::HasRecords(document.description.format)) continue;
+    if (inspect::HasRecords(document.description)) continue;
     if (const auto stored = context.Stored(i)) {
       documents.push_back({document.name, (*stored)->map.bytes(), document.description});
     }
@@ -95,7 +95,7 @@ ShownPassages FindPassagesFor(const RunState& run) {
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
     const ContextDocument& document = context.documents()[i];
-    if (inspect::HasRecords(document.description.format)) continue;  // code looks there
+    if (inspect::HasRecords(document.description)) continue;  // code looks there
     const auto stored = context.Stored(i);
     if (!stored) return {};
     documents.push_back({document.name, (*stored)->map.bytes(), document.description});

@@ -87,7 +87,7 @@ std::vector<std::size_t> TablesOf(const std::vector<ContextDocument>& documents)
   for (std::size_t i = 0; i < documents.size(); ++i) {
     const inspect::Description& description = documents[i].description;
     const bool rows = description.records && description.records->records > 0;
-    if (inspect::HasRecords(description.format) && rows) tables.push_back(i);
+    if (inspect::HasRecords(description) && rows) tables.push_back(i);
   }
   return tables;
 }
@@ -153,7 +153,7 @@ std::string AccessText(const RunState& run) {
   std::map<std::string, std::string> values;
   if (documents.size() == 1) {
     const inspect::Description& description = documents[0].description;
-    if (inspect::HasRecords(description.format) && description.records) {
+    if (inspect::HasRecords(description) && description.records) {
       const bool readable =
           description.records->records <= kMapRecords && run.request.limits.depth > 0;
       const std::string field = readable ? OnlyTextField(description) : std::string();

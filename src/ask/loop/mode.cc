@@ -34,7 +34,7 @@ Result<std::int64_t> DirectTokens(RunState& run) {
 bool HasRecords(const RunState& run) {
   const auto& documents = run.request.context->documents();
   return std::any_of(documents.begin(), documents.end(), [](const ContextDocument& document) {
-    return inspect::HasRecords(document.description.format);
+    return inspect::HasRecords(document.description);
   });
 }
 

@@ -105,6 +105,11 @@ std::vector<std::string_view> FormatNames() {
   return names;
 }
 
+bool HasRecords(const Description& description) {
+  if (HasRecords(description.format)) return true;
+  return description.records && description.records->records > 0;
+}
+
 bool HasRecords(Format format) { return kFormats[static_cast<std::size_t>(format)].records; }
 
 std::string_view EncodingName(EncodingKind kind) {

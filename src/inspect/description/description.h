@@ -230,6 +230,9 @@ struct Description {
   std::optional<std::string> read_error;
 };
 
+// Whether code gets records of this text: by its format, or because it is one JSON object that
+// holds a list of them (GeoJSON, the reply of an API).
+bool HasRecords(const Description& description);
 // The same names in the same order, whatever their types.
 bool HaveSameFields(const Description& one, const Description& other);
 
