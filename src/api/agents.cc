@@ -13,7 +13,8 @@ namespace {
 
 // The model of a built-in engine: the caller's, else the one that the engine names.
 Result<driver::BoundModel> OpenEngineModel(const Model& given, const std::string& name,
-                                          const config::Config& config, const CancelToken& cancel) {
+                                           const config::Config& config,
+                                           const CancelToken& cancel) {
   if (given) {
     DOSSIER_ASSIGN_OR_RETURN(const auto impl, ModelAccess::Of(given));
     return impl->opened.root;

@@ -42,10 +42,11 @@ Result<Memory> Memory::Open(const std::string& path, const MemoryOptions& option
 
 Status Memory::Set(std::string_view key, std::string_view value) {
   if (!impl_) return NoMemory();
-  return impl_->store->Transact(impl_->branch, {}, [&](memory::BranchTransaction& session) -> Status {
-    DOSSIER_RETURN_IF_ERROR(session.SetCore(key, {.value = std::string(value)}));
-    return {};
-  });
+  return impl_->store->Transact(
+      impl_->branch, {}, [&](memory::BranchTransaction& session) -> Status {
+        DOSSIER_RETURN_IF_ERROR(session.SetCore(key, {.value = std::string(value)}));
+        return {};
+      });
 }
 
 Result<std::string> Memory::Get(std::string_view key) const {
@@ -57,10 +58,11 @@ Result<std::string> Memory::Get(std::string_view key) const {
 
 Status Memory::Forget(std::string_view key) {
   if (!impl_) return NoMemory();
-  return impl_->store->Transact(impl_->branch, {}, [&](memory::BranchTransaction& session) -> Status {
-    DOSSIER_RETURN_IF_ERROR(session.DeleteCore(key));
-    return {};
-  });
+  return impl_->store->Transact(impl_->branch, {},
+                                [&](memory::BranchTransaction& session) -> Status {
+                                  DOSSIER_RETURN_IF_ERROR(session.DeleteCore(key));
+                                  return {};
+                                });
 }
 
 Result<std::int64_t> Memory::Add(std::string_view text, const RecordOptions& options) {

@@ -7,8 +7,8 @@
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "config/config_file.h"
-#include "config/trust.h"
 #include "config/expand.h"
+#include "config/trust.h"
 
 namespace dossier::app {
 

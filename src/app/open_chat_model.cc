@@ -37,8 +37,8 @@ BoundModel ChatModelOf(const OpenedModel& opened, std::string stored) {
 }
 
 Result<BoundModel> OpenChatModel(ModelSettings settings, const config::Config& config,
-                                const std::function<void(std::string_view)>& say,
-                                const CancelToken& cancel) {
+                                 const std::function<void(std::string_view)>& say,
+                                 const CancelToken& cancel) {
   const std::string name = settings.model;
   DOSSIER_RETURN_IF_ERROR(ApplyConfig(config, &settings));
   DOSSIER_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(settings, say, cancel));

@@ -28,8 +28,8 @@ driver::BoundModel ChatModelOf(const OpenedModel& opened, std::string stored);
 // With `debug` of the configuration `say` is told which model it is, too. Errors: as ApplyConfig
 // and OpenModel.
 Result<driver::BoundModel> OpenChatModel(ModelSettings settings, const config::Config& config,
-                                      const std::function<void(std::string_view)>& say,
-                                      const CancelToken& cancel);
+                                         const std::function<void(std::string_view)>& say,
+                                         const CancelToken& cancel);
 
 chat::CompactionLimits LimitsOf(const config::Compaction& config);
 

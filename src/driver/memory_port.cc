@@ -40,7 +40,7 @@ Result<std::optional<memory::ConsolidateOutcome>> MemoryPort::MakeRoom() const {
 }
 
 Result<memory::UpdateResult> MemoryPort::Apply(const memory::UpdateBlock& block,
-                                              memory::ApplyContext context) const {
+                                               memory::ApplyContext context) const {
   if (context.phase.empty()) context.phase = phase_;
   context.summarizer = use_.summarizer;
   return memory::Apply(store(), branch_, block, context);

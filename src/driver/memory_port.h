@@ -66,8 +66,10 @@ class MemoryPort {
   // Consolidates where the pressure asks for it; none: it does not, or nothing may be written.
   Result<std::optional<memory::ConsolidateOutcome>> MakeRoom() const;
   // A block of a reply. `context` gets the phase, where it has none, and the summarizer.
-  Result<memory::UpdateResult> Apply(const memory::UpdateBlock& block, memory::ApplyContext context) const;
-  Status Write(memory::Actor actor, const std::function<Status(memory::BranchTransaction&)>& write) const;
+  Result<memory::UpdateResult> Apply(const memory::UpdateBlock& block,
+                                     memory::ApplyContext context) const;
+  Status Write(memory::Actor actor,
+               const std::function<Status(memory::BranchTransaction&)>& write) const;
 
   // Lines of memory_calls.jsonl, if there is one: of a call, of each operation of a block. Errors:
   // those of CallLog.

@@ -3,9 +3,9 @@
 namespace dossier::cli {
 
 Result<driver::BoundModel> OpenChatModel(const ModelFlags& flags, const config::Config& config,
-                                      const GlobalFlags& global,
-                                      const std::function<void(std::string_view)>& say,
-                                      const CancelToken& cancel) {
+                                         const GlobalFlags& global,
+                                         const std::function<void(std::string_view)>& say,
+                                         const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(app::ModelSettings settings, SettingsOf(flags));
   settings.offline = global.offline;
   if (global.verbose > 0) settings.announce = app::ModelSettings::Announce::kYes;

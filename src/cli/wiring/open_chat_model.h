@@ -22,9 +22,9 @@ using app::LimitsOf;
 
 // With -v `say` is told which model it is and why. Errors: as SettingsOf and app::OpenChatModel.
 Result<driver::BoundModel> OpenChatModel(const ModelFlags& flags, const config::Config& config,
-                                      const GlobalFlags& global,
-                                      const std::function<void(std::string_view)>& say,
-                                      const CancelToken& cancel);
+                                         const GlobalFlags& global,
+                                         const std::function<void(std::string_view)>& say,
+                                         const CancelToken& cancel);
 
 }  // namespace dossier::cli
 

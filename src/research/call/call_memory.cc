@@ -74,7 +74,7 @@ Result<MemoryText> CallMemory::Render() const {
 }
 
 Result<memory::UpdateResult> CallMemory::RunBlock(const memory::UpdateBlock& block,
-                                                 std::string_view place) {
+                                                  std::string_view place) {
   memory::ApplyContext context{.block_id = std::string(place), .clock = parts_.options().clock};
   if (block.Writes()) {
     DOSSIER_ASSIGN_OR_RETURN(const bool applied, memory::WasApplied(port_->store(), place));
