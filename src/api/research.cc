@@ -1,8 +1,6 @@
 #include <dossier/research.h>
 
-#include <filesystem>
 #include <map>
-#include <mutex>
 
 #include "api/access.h"
 #include "app/asset_folders.h"
@@ -10,7 +8,6 @@
 #include "app/open_chat_model.h"
 #include "base/files/file.h"
 #include "base/result.h"
-#include "config/expand.h"
 #include "research/files/run_folder.h"
 #include "research/paper/literature.h"
 #include "research/resources/resources.h"
@@ -20,6 +17,8 @@
 #include "research/run/run_record.h"
 #include "research/run/run_status.h"
 #include "research/setup/exec_backends.h"
+#include "research/setup/role_models.h"
+#include "sources/commands/command_environment.h"
 
 namespace dossier {
 namespace {
@@ -28,51 +27,18 @@ using research::RunOrder;
 
 constexpr std::uint64_t kMaxConfigBytes = 256 << 10;
 
-std::string Absolute(const std::string& path) {
-  std::error_code error;
-  const auto whole = std::filesystem::absolute(path, error).lexically_normal();
-  return error ? path : whole.string();
-}
-
-// The models of the roles: the caller's for all, else each that the configuration names, once.
-class Models {
- public:
-  Models(Model given, config::Config config, CancelToken cancel)
-      : given_(std::move(given)), config_(std::move(config)), cancel_(std::move(cancel)) {}
-
-  Result<driver::BoundModel> Open(const std::string& name) {
-    if (given_) {
-      DOSSIER_ASSIGN_OR_RETURN(const auto impl, ModelAccess::Of(given_));
-      return ChatModelOf(*impl);
-    }
-    const std::lock_guard lock(mutex_);
-    if (const auto known = open_.find(name); known != open_.end()) return known->second;
-    DOSSIER_ASSIGN_OR_RETURN(
-        driver::BoundModel model,
-        app::OpenChatModel({.model = name}, config_, [](std::string_view) {}, cancel_));
-    open_.emplace(name, model);
-    return model;
-  }
-
- private:
-  const Model given_;
-  const config::Config config_;
-  const CancelToken cancel_;
-  std::mutex mutex_;
-  std::map<std::string, driver::BoundModel> open_;
-};
-
+// The caller's model for all roles, else each that the configuration names.
 driver::OpenModel RoleOpener(const ResearchOptions& options, const research::RunConfig& config,
-                                   const config::Config& own) {
-  const auto models = std::make_shared<Models>(options.model, own, options.cancel);
-  return [models, roles = config.roles](std::string_view role) -> Result<driver::BoundModel> {
-    const auto of = [&](std::string_view name) {
-      const auto found = roles.find(name);
-      return found == roles.end() ? std::string() : found->second.model;
+                             const config::Config& own) {
+  if (options.model) {
+    return [given = options.model](const std::string&) -> Result<driver::BoundModel> {
+      DOSSIER_ASSIGN_OR_RETURN(const auto impl, ModelAccess::Of(given));
+      return ChatModelOf(*impl);
     };
-    const std::string named = of(role);
-    return models->Open(named.empty() ? of("code") : named);
-  };
+  }
+  return research::OpenByRole(config, [own, cancel = options.cancel](const std::string& name) {
+    return app::OpenChatModel({.model = name}, own, [](std::string_view) {}, cancel);
+  });
 }
 
 Result<research::RunConfig> ReadSettings(const std::string& path, const ResearchOptions& options) {
@@ -81,7 +47,7 @@ Result<research::RunConfig> ReadSettings(const std::string& path, const Research
     DOSSIER_ASSIGN_OR_RETURN(text, ReadFile(path, kMaxConfigBytes));
   }
   return research::ReadConfig(text, path.empty() ? "the configuration" : path, options.settings,
-                              Absolute("."));
+                              research::AbsolutePath("."));
 }
 
 Result<std::vector<RunOrder::Skip>> SkipsOf(const std::vector<std::string>& names) {
@@ -108,9 +74,7 @@ Status FillPorts(const ResearchOptions& options, RunOrder* order) {
   order->open_model = RoleOpener(options, order->config, own);
   DOSSIER_ASSIGN_OR_RETURN(order->assets, app::UserAssetFolders(""));
   order->clock = SystemClock();
-  for (const auto& [name, value] : config::ProcessVariables()) {
-    order->environment.push_back(fmt::format("{}={}", name, value));
-  }
+  order->environment = sources::CurrentEnvironment();
   DOSSIER_ASSIGN_OR_RETURN(order->backend,
                            research::MakeBackends({.config = &order->config.exec,
                                                    .folder = order->folder,
@@ -135,7 +99,8 @@ Result<RunOrder> NewOrder(const ResearchOptions& options) {
   RunOrder order;
   DOSSIER_ASSIGN_OR_RETURN(order.idea, ReadFile(options.idea, research::kMaxIdeaBytes));
   DOSSIER_ASSIGN_OR_RETURN(
-      order.config, ReadSettings(options.config.empty() ? "" : Absolute(options.config), options));
+      order.config,
+      ReadSettings(options.config.empty() ? "" : research::AbsolutePath(options.config), options));
   DOSSIER_ASSIGN_OR_RETURN(order.stages, research::ParseStages(options.stages));
   DOSSIER_ASSIGN_OR_RETURN(order.skip, SkipsOf(options.skip));
   order.resources_path = order.config.exec.resources;
@@ -148,7 +113,7 @@ Result<RunOrder> NewOrder(const ResearchOptions& options) {
 
 Result<RunOrder> StoredOrder(const std::string& folder, const ResearchOptions& options) {
   DOSSIER_ASSIGN_OR_RETURN(const research::RunRecord record, research::ReadRunRecord(folder));
-  RunOrder order{.folder = Absolute(folder), .mode = RunOrder::Mode::kResume};
+  RunOrder order{.folder = research::AbsolutePath(folder), .mode = RunOrder::Mode::kResume};
   const auto at = [&](std::string_view name) { return fmt::format("{}/{}", folder, name); };
   DOSSIER_ASSIGN_OR_RETURN(order.idea, ReadFile(at(research::run_files::kIdea)));
   DOSSIER_ASSIGN_OR_RETURN(order.config, ReadSettings(at(research::run_files::kConfig), options));

@@ -15,6 +15,7 @@
 #include "research/resources/resources.h"
 #include "research/run/run_record.h"
 #include "research/setup/exec_backends.h"
+#include "sources/commands/command_environment.h"
 
 namespace dossier::cli {
 namespace {
@@ -43,7 +44,7 @@ std::string SectionText(const Json& section) {
 Result<int> ProbeMachine(const ResearchCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(const research::RunConfig config, ReadRunConfig(call.arguments));
   DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::Make("dossier-probe"));
-  const std::vector<std::string> all = ProcessEnvironment();
+  const std::vector<std::string> all = sources::CurrentEnvironment();
   const std::vector<std::string> allowed = research::AllowedEnvironment(all);
   const research::ExecConfig& exec = config.exec;
   DOSSIER_ASSIGN_OR_RETURN(const research::BackendFactory backends,

@@ -17,6 +17,7 @@
 #include "research/run/run_record.h"
 #include "research/run/run_status.h"
 #include "research/setup/exec_backends.h"
+#include "sources/commands/command_environment.h"
 
 namespace dossier::cli {
 namespace {
@@ -70,7 +71,7 @@ Status FillPorts(const ResearchCall& call, const Progress& progress, RunOrder* o
   order->makers =
       SectionMakersFor({.flags = call.flags, .cancel = call.cancel, .err = call.err, .now = {}});
   order->clock = SystemClock();
-  order->environment = ProcessEnvironment();
+  order->environment = sources::CurrentEnvironment();
   DOSSIER_ASSIGN_OR_RETURN(order->backend,
                            research::MakeBackends({.config = &order->config.exec,
                                                    .folder = order->folder,
@@ -91,7 +92,7 @@ Result<RunOrder> OrderOf(const ResearchCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(order.stages, research::ParseStages(arguments.stages));
   if (!arguments.until.empty()) order.until = research::FindStep(arguments.until);
   order.skip = SkipsOf(arguments);
-  if (!arguments.memory.empty()) order.memory_store = AbsolutePath(arguments.memory);
+  if (!arguments.memory.empty()) order.memory_store = research::AbsolutePath(arguments.memory);
   const std::string& resources = order.config.exec.resources;
   if (!resources.empty()) {
     // What is wrong with it is said before anything is made.

@@ -3,9 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
-#include <mutex>
 #include <utility>
 
 #include "base/files/file.h"
@@ -13,9 +11,9 @@
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/open_chat_model.h"
 #include "config/edit.h"
-#include "config/expand.h"
 #include "research/files/run_folder.h"
 #include "research/setup/config_keys.h"
+#include "research/setup/role_models.h"
 
 namespace dossier::cli {
 namespace {
@@ -90,56 +88,17 @@ Result<std::vector<std::string>> SettingsOf(const ResearchArguments& arguments) 
   return settings.Take();
 }
 
-// Models that are open, by name; a run's roles share them.
-class OpenModels {
- public:
-  OpenModels(ModelFlags flags, config::Config loaded, GlobalFlags global,
-             std::function<void(std::string_view)> say, CancelToken cancel)
-      : flags_(std::move(flags)),
-        loaded_(std::move(loaded)),
-        global_(std::move(global)),
-        say_(std::move(say)),
-        cancel_(std::move(cancel)) {}
-
-  Result<driver::BoundModel> Open(const std::string& name) {
-    const std::lock_guard lock(mutex_);
-    const auto known = models_.find(name);
-    if (known != models_.end()) return known->second;
-    ModelFlags flags = flags_;
-    flags.model = name;
-    DOSSIER_ASSIGN_OR_RETURN(driver::BoundModel model,
-                             OpenChatModel(std::move(flags), loaded_, global_, say_, cancel_));
-    models_.emplace(name, model);
-    return model;
-  }
-
- private:
-  const ModelFlags flags_;
-  const config::Config loaded_;
-  const GlobalFlags global_;
-  const std::function<void(std::string_view)> say_;
-  const CancelToken cancel_;
-  std::mutex mutex_;
-  std::map<std::string, driver::BoundModel> models_;
-};
-
 }  // namespace
-
-std::string AbsolutePath(const std::string& path) {
-  std::error_code error;
-  const auto whole = std::filesystem::absolute(path, error).lexically_normal();
-  return error ? path : whole.string();
-}
 
 Result<research::RunConfig> ReadRunConfig(const ResearchArguments& arguments) {
   std::string text;
-  const std::string path = arguments.config.empty() ? "" : AbsolutePath(arguments.config);
+  const std::string path = arguments.config.empty() ? "" : research::AbsolutePath(arguments.config);
   if (!path.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(text, ReadFile(path, kMaxConfigBytes));
   }
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> settings, SettingsOf(arguments));
   return research::ReadConfig(text, path.empty() ? "the configuration" : path, settings,
-                              AbsolutePath("."));
+                              research::AbsolutePath("."));
 }
 
 Result<research::RunConfig> ReadStoredConfig(const std::string& folder,
@@ -148,39 +107,29 @@ Result<research::RunConfig> ReadStoredConfig(const std::string& folder,
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxConfigBytes));
   Settings settings(arguments.settings);
   DOSSIER_RETURN_IF_ERROR(AddLimits(arguments, &settings));
-  return research::ReadConfig(text, path, settings.Take(), AbsolutePath("."));
+  return research::ReadConfig(text, path, settings.Take(), research::AbsolutePath("."));
 }
 
 driver::OpenModel RoleOpener(const ResearchCall& call, const research::RunConfig& config,
                              const config::Config& loaded) {
-  const auto say = [&err = call.err](std::string_view line) {
-    err << fmt::format("dossier: {}\n", line);
-  };
   ModelFlags flags = call.arguments.connection;
   if (call.arguments.dry_run) flags.use = ModelFlags::Use::kLookedAt;
   flags.prices = call.arguments.limits.prices;
   flags.needs_price = config.max_cost_usd.has_value();
-  const auto models =
-      std::make_shared<OpenModels>(std::move(flags), loaded, call.flags, say, call.cancel);
-  return [models, roles = config.roles](std::string_view role) -> Result<driver::BoundModel> {
-    const auto of = [&](std::string_view name) {
-      const auto found = roles.find(name);
-      return found == roles.end() ? std::string() : found->second.model;
-    };
-    const std::string own = of(role);
-    return models->Open(own.empty() ? of("code") : own);
+  const auto say = [&err = call.err](std::string_view line) {
+    err << fmt::format("dossier: {}\n", line);
   };
-}
-
-std::vector<std::string> ProcessEnvironment() {
-  std::vector<std::string> all;
-  for (const auto& [name, value] : config::ProcessVariables()) all.push_back(name + "=" + value);
-  return all;
+  return research::OpenByRole(config, [flags, loaded, global = call.flags, say,
+                                       cancel = call.cancel](const std::string& name) {
+    ModelFlags own = flags;
+    own.model = name;
+    return OpenChatModel(std::move(own), loaded, global, say, cancel);
+  });
 }
 
 Result<research::ResourceFile> ReadResources(const std::string& path, const std::string& mount) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, research::kMaxResourceFileBytes));
-  const std::string whole = AbsolutePath(path);
+  const std::string whole = research::AbsolutePath(path);
   return research::ReadResourceFile(
       text, {.file = path, .folder = whole.substr(0, whole.rfind('/')), .workspace_mount = mount});
 }

@@ -66,10 +66,6 @@ Result<research::RunConfig> ReadStoredConfig(const std::string& folder,
 driver::OpenModel RoleOpener(const ResearchCall& call, const research::RunConfig& config,
                              const config::Config& loaded);
 
-// "NAME=value" of this process.
-std::vector<std::string> ProcessEnvironment();
-std::string AbsolutePath(const std::string& path);
-
 // Errors: kNotFound, kDamaged with all faults.
 Result<research::ResourceFile> ReadResources(const std::string& path, const std::string& mount);
 

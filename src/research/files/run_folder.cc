@@ -29,14 +29,6 @@ bool IsNameChar(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
 }
 
-std::string Absolute(const std::string& path) {
-  std::error_code error;
-  const fs::path whole = fs::absolute(path, error).lexically_normal();
-  std::string text = error ? path : whole.string();
-  while (text.size() > 1 && text.ends_with('/')) text.pop_back();
-  return text;
-}
-
 std::string BaseName(const std::string& path) { return fs::path(path).filename().string(); }
 
 // "2026-01-28_17-46-11": every digit where one belongs.
@@ -68,6 +60,14 @@ std::optional<RunLock::Holder> ReadHolder(const std::string& path) {
 }
 
 }  // namespace
+
+std::string AbsolutePath(const std::string& path) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error).lexically_normal();
+  std::string text = error ? path : whole.string();
+  while (text.size() > 1 && text.ends_with('/')) text.pop_back();
+  return text;
+}
 
 namespace run_files {
 
@@ -113,7 +113,7 @@ std::string RunFolderName(std::string_view name, std::int64_t attempt, Clock::Wa
 }
 
 Result<std::string> MakeRunFolder(const RunFolderOrder& order) {
-  const std::string out = Absolute(order.out);
+  const std::string out = AbsolutePath(order.out);
   DOSSIER_RETURN_IF_ERROR(MakeFolders(out));
   constexpr int kTries = 1000;
   for (int seconds = 0; seconds < kTries; ++seconds) {
@@ -144,7 +144,7 @@ std::optional<RunFolderParts> ParseRunFolderName(std::string_view folder_name) {
 std::vector<std::string> ListRuns(const std::string& out) {
   std::vector<std::string> runs;
   std::error_code error;
-  const std::string folder = Absolute(out);
+  const std::string folder = AbsolutePath(out);
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     if (IsRunFolder(entry->path().string())) runs.push_back(entry->path().string());
@@ -154,7 +154,7 @@ std::vector<std::string> ListRuns(const std::string& out) {
 }
 
 std::string PreviousAttempt(const std::string& folder) {
-  const std::string own = Absolute(folder);
+  const std::string own = AbsolutePath(folder);
   const auto self = ParseRunFolderName(BaseName(own));
   if (!self) return "";
   std::string best;
@@ -171,7 +171,7 @@ std::string PreviousAttempt(const std::string& folder) {
 }
 
 Result<std::string> FindRun(const std::string& out, std::string_view word) {
-  if (!word.empty() && IsRunFolder(std::string(word))) return Absolute(std::string(word));
+  if (!word.empty() && IsRunFolder(std::string(word))) return AbsolutePath(std::string(word));
   const std::vector<std::string> runs = ListRuns(out);
   std::error_code error;
   const bool is_folder = !word.empty() && std::filesystem::is_directory(word, error);

@@ -24,6 +24,9 @@
 
 namespace dossier::research {
 
+// From the current folder, without `.`, `..` and a slash at the end; links stay.
+std::string AbsolutePath(const std::string& path);
+
 // Relative to the run folder. journal.sqlite and objects/ are the journal's own (run_log.h).
 namespace run_files {
 inline constexpr std::string_view kRun = "run.json";
