@@ -46,16 +46,16 @@ install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 asan tsan:
-	@scripts/setup --develop
+	@scripts/setup --test --develop
 	@cmake --preset $@ >/dev/null && cmake --build --preset $@ -j $(JOBS)
 	@ctest --test-dir build/$@ --output-on-failure -j $(JOBS)
 
 tidy:
-	@scripts/setup --develop
+	@scripts/setup --test --develop
 	@cmake --preset tidy >/dev/null && cmake --build --preset tidy -j $(JOBS)
 
 fuzz:
-	@scripts/setup --develop
+	@scripts/setup --test --develop
 	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz -j $(JOBS)
 	@scripts/fuzz-all build/fuzz
 

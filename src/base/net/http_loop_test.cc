@@ -167,7 +167,7 @@ class HttpLoopTest : public ::testing::Test {
 std::string ConnectionOf(const std::string& body) { return body.substr(0, body.find(' ')); }
 
 TEST_F(HttpLoopTest, ACertificateCountsOnlyWithItsAuthority) {  // MOD-15: custom CA
-  if (!MakeCertificate()) GTEST_SKIP() << "the program openssl is missing";
+  ASSERT_TRUE(MakeCertificate()) << "scripts/setup installs openssl";
   const auto server = TestServer::StartPython(kTlsServer, {folder()});
   const std::string url = fmt::format("https://127.0.0.1:{}/v1", server->port());
   struct Case {
@@ -199,8 +199,8 @@ TEST_F(HttpLoopTest, ACertificateCountsOnlyWithItsAuthority) {  // MOD-15: custo
 }
 
 TEST_F(HttpLoopTest, RequestsShareOneHttp2Connection) {  // MOD-15: HTTP/2, connection reuse
-  if (!MakeCertificate()) GTEST_SKIP() << "the program openssl is missing";
-  if (!FindProgram("nghttpd")) GTEST_SKIP() << "the program nghttpd (nghttp2-server) is missing";
+  ASSERT_TRUE(MakeCertificate()) << "scripts/setup installs openssl";
+  ASSERT_TRUE(FindProgram("nghttpd")) << "scripts/setup installs nghttp2-server";
   int port = 0;
   {  // nghttpd does not tell which free port it took
     const auto probe = HttpListener::Start({}, [](auto) {});
@@ -250,7 +250,7 @@ TEST_F(HttpLoopTest, ThePlainProxyGetsWhatIsNotForThisMachine) {  // MOD-15: pro
 }
 
 TEST_F(HttpLoopTest, TlsGoesThroughAConnectProxy) {  // MOD-15: proxy variables
-  if (!MakeCertificate()) GTEST_SKIP() << "the program openssl is missing";
+  ASSERT_TRUE(MakeCertificate()) << "scripts/setup installs openssl";
   const auto server = TestServer::StartPython(kTlsServer, {folder()});
   const auto proxy = TestServer::StartPython(kConnectProxy, {std::to_string(server->port())});
   const ScopedVariables variables(

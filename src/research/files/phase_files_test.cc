@@ -10,6 +10,7 @@
 #include "base/files/file.h"
 #include "research/files/inside.h"
 #include "testing/result_matchers.h"
+#include "testing/without_root_powers.h"
 
 namespace dossier::research {
 namespace {
@@ -100,7 +101,7 @@ TEST_F(WorkspaceTest, APipeInPlaceOfAFileIsNotWaitedFor) {
 }
 
 TEST_F(WorkspaceTest, FoldersThatShutTheirOwnerOutAreCopiedAsFarAsTheyCanBe) {
-  if (geteuid() == 0) GTEST_SKIP() << "root is never shut out";
+  const ::dossier::testing::WithoutRootPowers shut_out;
   for (const std::string_view name : {"read_only", "shut", "listed"}) {
     ASSERT_THAT(MakeFolders(fmt::format("{}/{}/in", workspace_, name)), Succeeds());
     ASSERT_THAT(WriteFileAtomic(fmt::format("{}/{}/in/file", workspace_, name), "x"), Succeeds());

@@ -221,7 +221,7 @@ TEST_F(PlotsTest, MatplotlibDrawsInTheSandboxOnAMachineThatHasIt) {  // RSP-38, 
       RunScript(rig_.services, {.worker = "w", .workspace = rig_.folder() + "/nodes/n/workspace"},
                 "probe.py", "import numpy, matplotlib", {});
   if (!there) GTEST_SKIP() << "the sandbox is not available here: " << there.error().message;
-  if (!there->failure.empty()) GTEST_SKIP() << "matplotlib is not installed here";
+  if (!there->failure.empty()) GTEST_FAIL() << "scripts/setup --test installs matplotlib";
   Reply("plotting_code", R"(A line.
 ```python
 import socket
