@@ -163,7 +163,7 @@ const CommandNode& CommandNode::root() const { return above_ ? above_->root() : 
 
 const CommandNode::Declaration& CommandNode::Declared() const {
   if (!declared_) {
-    declared_.emplace();
+    declared_ = std::make_unique<Declaration>();
     Flags& flags = declared_->flags;
     flags.Add("-h", &declared_->help, "short help");
     flags.Add("--help", &declared_->help, "help with examples and all flags");

@@ -262,7 +262,7 @@ class CommandNode {
   const std::deque<Flag>& flags() const { return Declared().flags.list(); }
   bool end_at_argument() const { return Declared().flags.end_at_argument(); }
   bool allow_others() const { return Declared().flags.allow_others(); }
-  bool declared() const { return declared_.has_value(); }
+  bool declared() const { return declared_ != nullptr; }
 
   // Those that people are shown, in the order of declaration.
   std::vector<const CommandNode*> Commands() const;
@@ -291,7 +291,7 @@ class CommandNode {
   const CommandNode* const above_;
   const std::string path_;
   std::vector<std::unique_ptr<CommandNode>> below_;
-  mutable std::optional<Declaration> declared_;
+  mutable std::unique_ptr<Declaration> declared_;
 };
 
 // Whether a switch can be taken back on the same line.

@@ -17,8 +17,10 @@ TEST(OpenByRoleTest, RolesShareTheModelThatTheyName) {  // HSE-20
     opened.push_back(name);
     return Result<driver::BoundModel>(driver::BoundModel{.name = name});
   });
-  for (const auto& [role, model] : {std::pair("feedback", "small"), {"plot", "small"},
-                                    {"code", "large"}, {"review", "large"}}) {
+  for (const auto& [role, model] : {std::pair("feedback", "small"),
+                                    {"plot", "small"},
+                                    {"code", "large"},
+                                    {"review", "large"}}) {
     EXPECT_EQ(open(role)->name, model) << role;
   }
   EXPECT_EQ(opened, (std::vector<std::string>{"small", "large"}));
