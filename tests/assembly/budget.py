@@ -3,8 +3,8 @@
 
 usage: budget.py --dossier PATH [--rounds N] [--seed N]
 
-Needs what tests/tokens/compare.py needs; without a tiktoken or rank files it says so and exits 77,
-which the tests take as skipped.
+Needs what tests/tokens/compare.py needs; without a tiktoken or rank files it says so and
+fails.
 """
 
 import argparse
@@ -138,8 +138,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     if why := compare.why_not():
-        print(f"skipped: {why}")
-        return compare.SKIPPED
+        print(f"budget: {why}")
+        return 1
     peers = {name: compare.tiktoken_encoding(name) for name in ENCODINGS}
     base = compare.corpus()
     failed, outcomes = 0, collections.Counter()

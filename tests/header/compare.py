@@ -5,7 +5,7 @@ with what went in (A4).
 usage: compare.py --dossier PATH [--count N] [--seed N] [--modules FOLDER]
 
 FOLDER holds node_modules' `yaml` (default: .cache/npm of the source tree, which scripts/setup
-fills); without it, or without node, only PyYAML reads. Exit 77 (skipped) without PyYAML.
+fills); without it, or without node, only PyYAML reads. Fails without PyYAML.
 """
 
 import argparse
@@ -21,8 +21,7 @@ import tempfile
 try:
     import yaml
 except ImportError:
-    print("skipped: the Debian package python3-yaml is not installed")
-    sys.exit(77)
+    sys.exit("python3-yaml is not installed; scripts/setup --test installs it")
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODULES = HERE.parents[1] / ".cache/npm"

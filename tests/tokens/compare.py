@@ -7,7 +7,7 @@ usage: compare.py --dossier PATH [--bytes N] [--seed N] [--trees FOLDER ...] [--
 With --gguf it compares with /tokenize of a llama-server that has loaded this file, instead; this needs
 no tiktoken. Else it needs PyPI's tiktoken (0.14): in the interpreter that runs it, in the one that
 DOSSIER_TIKTOKEN_PYTHON names, or in .cache/peers, which `scripts/setup --test` makes; without one it
-says so and exits 77, which the tests take as skipped. The rank files are those that scripts/setup
+says so and fails. The rank files are those that scripts/setup
 fetched, so that no network is needed.
 """
 
@@ -22,7 +22,6 @@ import sys
 import tempfile
 import urllib.request
 
-SKIPPED = 77
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PEERS = ROOT / ".cache/peers/bin/python3"
 BATCH = 500  # texts of one call
@@ -196,8 +195,8 @@ def main() -> int:
     if arguments.gguf:
         return compare(arguments, {f"gguf:{arguments.gguf}": Server(arguments.server)})
     if why := why_not():
-        print(f"skipped: {why}")
-        return SKIPPED
+        print(f"compare: {why}")
+        return 1
     return compare(arguments,
                    {name: tiktoken_encoding(name) for name in arguments.encodings.split(",")})
 
