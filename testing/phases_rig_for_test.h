@@ -1,5 +1,5 @@
-// A node's phases without a model and a machine: replies by label, commands by pattern. For tests of
-// the phases.
+// A node's phases without a model and a machine: replies by label, commands by pattern. For tests
+// of the phases.
 //
 //   TEST_F(PhasesTest, ...) {
 //     ScriptAll();

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-
 #include "base/files/file.h"
 #include "research/files/phase_files.h"
 #include "research/node/phase_outcome.h"
