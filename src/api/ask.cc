@@ -74,9 +74,7 @@ Result<std::shared_ptr<const ask::ContextSet>> Load(const std::vector<Context>& 
                                                     store::ContentStore& content,
                                                     const config::Config& config,
                                                     const CancelToken& cancel) {
-  ask::ContextOptions options{.folders = ask::ContextOptions::Folders::kRefuse,
-                              .content = &content,
-                              .copy_limit = config.store.copy_limit};
+  ask::ContextOptions options{.content = &content, .copy_limit = config.store.copy_limit};
   std::vector<ask::ContextSource> sources;
   for (const Context& context : contexts) {
     if (context.kind == Context::Kind::kText) {
@@ -95,9 +93,6 @@ Result<std::shared_ptr<const ask::ContextSet>> Load(const std::vector<Context>& 
       return MakeError(ErrorCode::kInvalidArgument,
                        "{} is a folder: give it as Folder(), which reads the files below it",
                        context.value);
-    }
-    if (context.kind == Context::Kind::kFolder) {
-      options.folders = ask::ContextOptions::Folders::kWalk;
     }
     sources.push_back({.path = context.value});
   }

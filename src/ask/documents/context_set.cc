@@ -285,10 +285,6 @@ class Loader {
   }
 
   Status AddFolder(const std::string& path) {
-    if (options_.folders == ContextOptions::Folders::kRefuse) {
-      return MakeError(ErrorCode::kNotFound, "{}: is a folder; add -r to read the files below it",
-                       path);
-    }
     WalkOptions walk;
     walk.max_files = options_.max_files;
     DOSSIER_ASSIGN_OR_RETURN(const WalkResult found, WalkFolder(path, walk, cancel_));

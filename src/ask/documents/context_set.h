@@ -27,12 +27,11 @@
 namespace dossier::ask {
 
 struct ContextSource {
-  std::string path;                 // a file, a folder (with `folders`), or "-"
+  std::string path;                 // a file, a folder, or "-"
   std::optional<std::string> text;  // --context-text: instead of a path
 };
 
 struct ContextOptions {
-  enum class Folders { kRefuse, kWalk } folders = Folders::kRefuse;  // -r
   inspect::Options inspect;
   store::ContentStore* content = nullptr;  // required; must outlive the set
   std::uint64_t max_files = 10'000;
@@ -81,7 +80,7 @@ class ContextSet {
   virtual Result<const StoredText*> Stored(std::size_t index) const = 0;
 };
 
-// Errors: kNotFound, kPermission, kIsDevice, kUsage (a folder without -r), kDamaged (binary), each
+// Errors: kNotFound, kPermission, kIsDevice, kDamaged (binary), each
 // naming the path and the way out.
 Result<std::shared_ptr<const ContextSet>> LoadContext(const std::vector<ContextSource>& sources,
                                                       const ContextOptions& options,

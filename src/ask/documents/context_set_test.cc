@@ -116,7 +116,6 @@ TEST_F(ContextSetTest, WhatCannotBeReadIsRefusedWithTheWayOut) {  // REC-S6
   const std::string folder = folder_.path() + "/in";
   Write("a.txt", "one\n");
   EXPECT_THAT(Load({{.path = folder + "/none.txt"}}), FailsWith(ErrorCode::kNotFound, "none.txt"));
-  EXPECT_THAT(Load({{.path = folder}}), FailsWith(ErrorCode::kNotFound, "-r"));
   const std::string binary = Write("b.bin", std::string_view("\x7f"
                                                              "ELF\0\0\0\1\2\3",
                                                              10));
@@ -129,7 +128,6 @@ TEST_F(ContextSetTest, AFolderGivesItsTextFilesByPathBelowIt) {  // INS-132
   Write("c.bin", std::string_view("\x7f"
                                   "ELF\0\0\0\1\2\3",
                                   10));
-  options_.folders = ContextOptions::Folders::kWalk;
   const auto set = Load({{.path = folder_.path() + "/in"}});
   ASSERT_THAT(set, Succeeds());
   EXPECT_THAT(Names(**set), ElementsAre("a.txt", "sub/b.txt"));
@@ -174,7 +172,6 @@ TEST_F(ContextSetTest, OneFileGivenTwiceIsUsedOnceAndTold) {
   const std::string path = Write("sub/t.csv", "a,b\n1,2\n");
   const std::string link = folder_.path() + "/in/link.csv";
   ASSERT_EQ(symlink(path.c_str(), link.c_str()), 0);
-  options_.folders = ContextOptions::Folders::kWalk;
   const std::string other = folder_.path() + "/in/./sub/t.csv";
   for (const std::string& again : {path, other, link, folder_.path() + "/in/sub"}) {
     const auto set = Load({{.path = path}, {.path = again}});

@@ -174,9 +174,8 @@ Result<assembly::Assembled> CallLoop::ClosingPrompt(const std::string& reason) {
   return MakeError(ErrorCode::kLimit, "the limits leave no room for the closing request");
 }
 
+// What the offer was doubted for already stays where nothing else speaks against it.
 void CallLoop::NoteClosingDoubt(Offer* offer) {
-  offer->failed_check.clear();
-  offer->doubt.clear();
   if (auto doubt = gates_.Doubt(offer->text, Situation(offer->text))) {
     offer->failed_check = std::move(doubt->gate);
     offer->doubt = std::move(doubt->reason);
@@ -225,8 +224,8 @@ CallResult CallLoop::Close(const std::string& reason) {
   return Finish(std::move(*offer), RunStatus::kExtracted);
 }
 
-// Plain text is the answer, a final form in it is resolved. Of code alone only a value that it
-// hands over counts, since nothing runs any more.
+// Plain text is the answer, a final form in it is resolved, though no block runs any more. Of code
+// alone only a value that it hands over counts.
 std::optional<Offer> CallLoop::ReadClosing(const model::Reply& reply) {
   const Extraction extraction =
       ExtractCode(reply.text, {.finish = FinishOf(reply),

@@ -152,6 +152,8 @@ void CallLoop::StartAfresh() {
   short_results_.clear();
   request_note_.clear();
   evidence_.StartAfresh();
+  gates_.StartAfresh();
+  all_subcalls_.unsure_labels = 0;
   asked_is_it_ = false;
   failed_turns_ = 0;
   errors_in_a_row_ = 0;

@@ -132,6 +132,10 @@ bool Gates::LookedAgain(const GateSituation& situation) const {
   if (*outputs_when_empty_ > situation.outputs->size()) return false;
   const auto since = std::span(*situation.outputs).subspan(*outputs_when_empty_);
   return std::ranges::any_of(since, [&](const std::string& text) {
+    // `None`, `Counter()` and the name of a type say nothing of what stands in the data.
+    if (SaysNothing(text, {}) || TrimSpace(text) == "False" ||
+        TrimSpace(text).starts_with("<class '"))
+      return false;
     const std::vector<std::string_view> own = WordsBesides(text, context_.question);
     return own.size() >= kFewValues || std::ranges::any_of(own, [](std::string_view word) {
              return word.find_first_not_of("0123456789") != word.npos;
@@ -163,8 +167,9 @@ std::string Gates::EmptyResult(std::string_view answer, const GateSituation& sit
 std::string Gates::WrongKind(std::string_view answer, const GateSituation& situation) const {
   if (situation.wanted == AnswerKind::kOther && IsBareNumber(answer) &&
       situation.passages_read == GateSituation::Passages::kStateNothing) {
-    return fmt::format("No passage states the answer, and the question asks for no number.{}",
-                       kComputeIt);
+    return fmt::format(
+        "The answer is a bare number that no passage states, and the question asks for none.{}",
+        kComputeIt);
   }
   if (situation.wanted != AnswerKind::kNumber || HasNumber(answer)) return {};
   return fmt::format("The question asks for a number, and the answer holds none.{}", kComputeIt);

@@ -69,6 +69,8 @@ class Gates {
   std::optional<Refusal> Check(std::string_view answer, const GateSituation& situation);
   // What still speaks against an answer that Check let through.
   std::optional<Refusal> Doubt(std::string_view answer, const GateSituation& situation) const;
+  // A new attempt has no outputs yet, so none of them came after a refusal.
+  void StartAfresh() { outputs_when_empty_.reset(); }
 
  private:
   // The first check that the answer fails, of those that may still refuse or of all.

@@ -162,6 +162,39 @@ TEST(GatesTest, ADressedZeroIsOneToo) {  // FLT-36
   EXPECT_EQ(doubt("No ticket is open."), "empty") << "the code held it ready";
 }
 
+TEST(GatesTest, ALargeModelIsBelievedWhenItHasSeenValuesOfTheData) {  // FLT-36
+  const Texts unmatched{"'open' stands nowhere in the text."}, shown{"0"};
+  const auto after = [&](std::string_view output) {
+    Gates gates(Context());
+    Texts outputs{"0"};
+    GateSituation situation = After(shown);
+    situation.unmatched = &unmatched;
+    situation.outputs = &outputs;
+    EXPECT_EQ(GateOf(gates.Check("0", situation)), "empty");
+    outputs.emplace_back(output);
+    return GateOf(gates.Doubt("0", situation));
+  };
+  EXPECT_EQ(after("{'closed', 'waiting'}"), "passed");
+  EXPECT_EQ(after("101 102 103"), "passed");
+  for (const char* output :
+       {"0", "None", "False", "set()", "Counter()", "<class 'str'>", "[]", "7"}) {
+    EXPECT_EQ(after(output), "empty") << output;
+  }
+}
+
+TEST(GatesTest, OutputsOfAnEarlierAttemptAreNotCounted) {  // FLT-36
+  const Texts unmatched{"'open' stands nowhere in the text."}, shown{"0"};
+  Gates gates(Context());
+  Texts outputs{"0", "0", "0"};
+  GateSituation situation = After(shown);
+  situation.unmatched = &unmatched;
+  situation.outputs = &outputs;
+  EXPECT_EQ(GateOf(gates.Check("0", situation)), "empty");
+  gates.StartAfresh();
+  outputs = {"{'closed', 'waiting'}", "a", "b", "c", "d"};
+  EXPECT_EQ(GateOf(gates.Doubt("0", situation)), "empty");
+}
+
 TEST(EvidenceTest, WhyAZeroIsOneStaysUntilTheConditionFits) {  // FLT-36
   Evidence evidence("How many?", {});
   sandbox::BlockResult empty, other, fitting;
@@ -195,6 +228,7 @@ TEST(GatesTest, ABareNumberForAnotherQuestionIsDoubtedWhereNoPassageStatesIt) { 
   situation.passages_read = GateSituation::Passages::kStateNothing;
   EXPECT_EQ(check("1"), "kind");
   EXPECT_EQ(check("1 blue"), "passed");
+  EXPECT_NE(check("2024-05-01"), "kind") << "a date is no number";
   situation.wanted = AnswerKind::kNumber;
   EXPECT_EQ(check("1"), "passed");
 }

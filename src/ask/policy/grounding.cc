@@ -446,10 +446,12 @@ std::string UnseenQuote(std::string_view answer, std::string_view question,
 bool HasNumber(std::string_view text) { return NumberReader(text).Next().has_value(); }
 
 bool IsBareNumber(std::string_view text) {
-  return HasNumber(text) && std::ranges::none_of(text, [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                  static_cast<unsigned char>(c) >= 0x80;
-         });
+  NumberReader reader(text);
+  if (!reader.Next() || reader.Next()) return false;  // a date and a time are several
+  return std::ranges::none_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           static_cast<unsigned char>(c) >= 0x80;
+  });
 }
 
 bool AddsNumber(std::string_view text, std::string_view known) {
@@ -472,11 +474,16 @@ bool SaysNothing(std::string_view text, std::string_view known) {
 std::string WithoutTyped(std::string_view output, std::span<const std::string> typed) {
   std::string left(output);
   for (const std::string& text : typed) {
-    if (text.empty()) continue;
+    // Signs alone tell nothing, and within a number they are the data's.
+    if (std::ranges::none_of(text, IsWordByte)) continue;
     for (std::size_t at = left.find(text); at != left.npos; at = left.find(text, at)) {
       const std::size_t end = at + text.size();
       const bool starts = at == 0 || !IsWordByte(left[at - 1]) || !IsWordByte(text.front());
-      const bool ends = end == left.size() || !IsWordByte(left[end]) || !IsWordByte(text.back());
+      const bool in_number = (text.back() == '.' || text.back() == ',') && text.size() > 1 &&
+                             IsDigit(text[text.size() - 2]) && end < left.size() &&
+                             IsDigit(left[end]);
+      const bool ends =
+          end == left.size() || !IsWordByte(left[end]) || (!IsWordByte(text.back()) && !in_number);
       if (starts && ends) {
         left.replace(at, text.size(), " ");
       }

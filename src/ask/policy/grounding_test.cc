@@ -211,6 +211,9 @@ TEST(WithoutTypedTest, WhatTheCodeSaysItselfIsTakenAway) {  // FLT-15
   EXPECT_EQ(WithoutTyped("1000 and x100", typed), "1000 and x100") << "other words hold it";
   EXPECT_EQ(WithoutTyped("a b a b", typed), "   ");
   EXPECT_EQ(WithoutTyped("", typed), "");
+  const std::vector<std::string> sentence{"It is ", ".", "-", "1."};
+  EXPECT_EQ(WithoutTyped("It is 284.62.", sentence), " 284.62.") << "a number keeps its point";
+  EXPECT_EQ(WithoutTyped("1. 1.5 2024-07-21", sentence), "  1.5 2024-07-21");
 }
 
 TEST(SaysNothingTest, ZeroAndEmptyInAnySpelling) {  // FLT-36

@@ -17,7 +17,7 @@
 namespace dossier::ask {
 
 struct Vote {
-  std::set<std::string> numbers;  // four significant digits
+  std::set<std::string> numbers;  // whole ones as they are, others to three digits
   std::set<std::string> words;    // lower case
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
 #include <numeric>
 #include <unordered_map>
 
@@ -163,6 +165,19 @@ std::vector<double> Standardized(std::span<const double> values) {
 struct Mixture {
   double low = 0, high = 0, variance = 1, share = 0.5;
 
+  double LogLikelihood(std::span<const double> values) const {
+    double sum = 0;
+    for (const double value : values) {
+      const auto normal = [&](double mean) {
+        return std::exp(-(value - mean) * (value - mean) / (2 * variance));
+      };
+      const double density = (1 - share) * normal(low) + share * normal(high);
+      sum += std::log(std::max(density, std::numeric_limits<double>::min())) -
+             std::log(2 * std::numbers::pi * variance) / 2;
+    }
+    return sum;
+  }
+
   // How likely `value` belongs to the upper group.
   double Upper(double value) const {
     const auto distance = [&](double mean) {
@@ -221,16 +236,38 @@ Mixture Refine(Mixture mixture, std::span<const double> values) {
   return mixture;
 }
 
-// How likely each value belongs to the upper of two groups; none where all are alike.
-std::optional<std::vector<double>> UpperGroup(std::span<const double> values) {
+// The mixture that fits the values; none where all are alike.
+std::optional<Mixture> FitMixture(std::span<const double> values) {
   auto mixture = TwoGroups(values);
   if (!mixture) return std::nullopt;
   mixture->variance = 0.25 * std::max(Variance(values), kLeastVariance);
   mixture->share = 0.5;
-  const Mixture groups = Refine(*mixture, values);
+  return Refine(*mixture, values);
+}
+
+// How likely each value belongs to the upper group.
+std::vector<double> UpperGroup(const Mixture& groups, std::span<const double> values) {
   std::vector<double> chances;
   for (const double value : values) chances.push_back(groups.Upper(value));
   return chances;
+}
+
+// TextGroups::two_rather_than_one. A mixture has two parameters more than one normal distribution.
+double TwoRatherThanOne(const Mixture& groups, std::span<const double> values) {
+  const Mixture one{.low = Mean(values),
+                    .high = Mean(values),
+                    .variance = std::max(Variance(values), kLeastVariance)};
+  const auto count = static_cast<double>(values.size());
+  return 2 * (groups.LogLikelihood(values) - one.LogLikelihood(values)) - 2 * std::log(count);
+}
+
+// How many of the values two mixtures put into different groups, as a share.
+double Disputed(const std::vector<double>& first, const std::vector<double>& second) {
+  double different = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if ((first[i] > 0.5) != (second[i] > 0.5)) ++different;
+  }
+  return different / static_cast<double>(first.size());
 }
 
 // The share of values that rather belong to the upper group.
@@ -356,7 +393,8 @@ std::size_t BestLabel(const Scores& scores, const Scores& leaning) {
 
 bool IsSure(const TextGroups& groups) {
   return groups.unsure <= kUnsureShare && groups.smaller >= kLeastGroup &&
-         groups.apart <= kMostApart;
+         groups.apart <= kMostApart && groups.disputed <= kMostDisputed &&
+         groups.two_rather_than_one > 0;
 }
 
 std::optional<TextGroups> SplitTexts(std::span<const double> choice,
@@ -372,17 +410,25 @@ std::optional<TextGroups> SplitTexts(std::span<const double> choice,
   }
   std::vector<double> both = first;
   for (std::size_t i = 0; i < both.size(); ++i) both[i] += second[i];
-  const auto upper = UpperGroup(both);
-  if (!upper) return std::nullopt;
+  const auto groups = FitMixture(both);
+  if (!groups) return std::nullopt;
+  const std::vector<double> upper = UpperGroup(*groups, both);
   TextGroups found;
-  for (const double chance : *upper) {
+  for (const double chance : upper) {
     found.labels.push_back(chance > 0.5 ? 0 : 1);
     found.unsure += std::min(chance, 1 - chance) / count;
   }
-  const double share = ShareOf(*upper);
+  const double share = ShareOf(upper);
   found.smaller = std::min(share, 1 - share);
-  const auto of_first = UpperGroup(first), of_second = UpperGroup(second);
-  found.apart = of_first && of_second ? std::abs(ShareOf(*of_first) - ShareOf(*of_second)) : 1;
+  found.two_rather_than_one = TwoRatherThanOne(*groups, both);
+  const auto of_first = FitMixture(first), of_second = FitMixture(second);
+  if (!of_first || !of_second) {
+    found.apart = found.disputed = 1;  // one score tells nothing
+    return found;
+  }
+  const auto by_first = UpperGroup(*of_first, first), by_second = UpperGroup(*of_second, second);
+  found.apart = std::abs(ShareOf(by_first) - ShareOf(by_second));
+  found.disputed = Disputed(by_first, by_second);
   return found;
 }
 

@@ -80,7 +80,11 @@ struct TextGroups {
   std::vector<std::size_t> labels;  // 0 or 1 for each text
   double unsure = 0;                // the expected share of texts that are in the wrong group
   double smaller = 0;               // the share of texts in the smaller group
-  double apart = 0;  // by how much the shares differ that either score alone would give label 0
+  double apart = 0;     // by how much the shares differ that either score alone would give label 0
+  double disputed = 0;  // the share of texts that the scores alone put into different groups
+  // How much better two groups explain the scores than one does, for what they may cost: Schwarz's
+  // criterion (BIC). At most 0: there is perhaps only one group.
+  double two_rather_than_one = 0;
 };
 inline constexpr std::size_t kTextsToSplit = 8;
 // Above it the groups run into each other.
@@ -89,6 +93,8 @@ inline constexpr double kUnsureShare = 0.08;
 inline constexpr double kLeastGroup = 0.15;
 // Above it the scores are of different minds about the count.
 inline constexpr double kMostApart = 0.15;
+// Above it the scores are of different minds about the texts, though perhaps not about the count.
+inline constexpr double kMostDisputed = 0.2;
 // Whether a count of either group may be given without a warning (docs/small-models.md).
 bool IsSure(const TextGroups& groups);
 std::optional<TextGroups> SplitTexts(std::span<const double> choice, std::span<const double> asked);

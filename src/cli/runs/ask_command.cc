@@ -1,6 +1,10 @@
 // ask: one question over files of any size. Model, temperature, max_tokens, params and provider
 // access that no flag gives come from the configuration.
 
+#include <unistd.h>
+
+#include <filesystem>
+
 #include "ask/engine.h"
 #include "base/files/file.h"
 #include "base/files/user_folders.h"
@@ -8,6 +12,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/commands.h"
+#include "cli/runs/ask_words.h"
 #include "cli/runs/closing_line.h"
 #include "cli/runs/progress_view.h"
 #include "cli/terminal/counted.h"
@@ -19,6 +24,7 @@
 #include "cli/wiring/quantity_flags.h"
 #include "cli/wiring/section_makers.h"
 #include "cli/wiring/shared_flags.h"
+#include "config/expand.h"
 #include "store/journal.h"
 #include "store/prune.h"
 
@@ -28,8 +34,7 @@ namespace {
 using ask::Request;
 
 struct AskArguments {
-  std::string question;
-  std::vector<std::string> paths;     // behind the question
+  std::vector<std::string> words;     // the question and contexts, in any order
   std::vector<std::string> contexts;  // -c
   std::vector<std::string> texts;     // --context-text
   bool recurse = false;               // -r
@@ -100,15 +105,18 @@ std::vector<std::string> Words(const Word<Value> (&words)[N]) {
   return out;
 }
 
-Status CheckQuestion(const AskArguments& arguments, const GlobalFlags& flags) {
-  if (TrimSpace(arguments.question).empty()) {
-    return MakeError(ErrorCode::kUsage,
-                     "ask: the question is missing: dossier ask [-c FILE] \"QUESTION\"");
-  }
-  int streams = arguments.question == "-" ? 1 : 0;
-  for (const auto* list : {&arguments.paths, &arguments.contexts}) {
-    streams += static_cast<int>(std::count(list->begin(), list->end(), "-"));
-  }
+// What is asked about what.
+struct Asked {
+  std::string question;            // "-": from stdin
+  std::vector<std::string> paths;  // "-": stdin
+};
+
+Result<Asked> ReadAsked(const AskArguments& arguments, const GlobalFlags& flags) {
+  DOSSIER_ASSIGN_OR_RETURN(AskWords words, ReadAskWords(arguments.words, Exists));
+  Asked asked{.question = std::move(words.question), .paths = arguments.contexts};
+  asked.paths.insert(asked.paths.end(), words.paths.begin(), words.paths.end());
+  const auto streams =
+      std::count(asked.paths.begin(), asked.paths.end(), "-") + (asked.question == "-" ? 1 : 0);
   if (streams > 1) {
     return MakeError(ErrorCode::kUsage,
                      "ask: only one of question and contexts can come from stdin (-)");
@@ -116,6 +124,43 @@ Status CheckQuestion(const AskArguments& arguments, const GlobalFlags& flags) {
   if (streams > 0 && flags.no_stdin) {
     return MakeError(ErrorCode::kUsage, "ask: - is stdin, which --no-stdin leaves alone");
   }
+  return asked;
+}
+
+// All that a person has is nothing to be read, and sent to a provider, by default.
+Status RefuseWideFolder() {
+  std::error_code error;
+  const auto folder = std::filesystem::current_path(error);
+  if (error) return MakeErrnoError(error.value(), "the current folder");
+  DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFoldersOf(config::ProcessVariables()));
+  const bool wide =
+      folder == folder.root_path() || std::filesystem::equivalent(folder, user.home, error);
+  if (!wide) return {};
+  return MakeError(
+      ErrorCode::kUsage,
+      "ask: no context is named, and the current folder is {}: name a file or a folder "
+      "(. for this one)",
+      folder == folder.root_path() ? "/" : "your home folder");
+}
+
+// Without a context: what is piped in, else, on a terminal, the current folder.
+Status AddMissingContext(const AskArguments& arguments, const GlobalFlags& flags,
+                         const CancelToken& cancel, std::ostream& err, Asked* asked) {
+  if (!asked->paths.empty() || !arguments.texts.empty() || asked->question == "-") return {};
+  if (!flags.no_stdin && StdinStream().IsTerminal()) {
+    DOSSIER_RETURN_IF_ERROR(RefuseWideFolder());
+    if (!flags.quiet) {
+      err << "dossier: no context is named, so the files below the current folder are read\n";
+    }
+    asked->paths.push_back(".");
+    return {};
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const bool piped, StdinHoldsText(flags, cancel, err));
+  if (piped) asked->paths.push_back("-");
+  return {};
+}
+
+Status CheckChoices(const AskArguments& arguments) {
   if (arguments.dialect != "python") {
     return MakeError(ErrorCode::kUsage, "--dialect {}: this version runs python only",
                      arguments.dialect);
@@ -128,10 +173,18 @@ Status CheckQuestion(const AskArguments& arguments, const GlobalFlags& flags) {
   return {};
 }
 
+// A pipe that the user may believe to be read is never passed over in silence.
+void WarnOfUnreadStdin(const Asked& asked, const GlobalFlags& flags, std::ostream& err) {
+  const bool read = asked.question == "-" ||
+                    std::find(asked.paths.begin(), asked.paths.end(), "-") != asked.paths.end();
+  if (read || flags.no_stdin || flags.quiet || !HoldsUnreadBytes(STDIN_FILENO)) return;
+  PrintWarning(err, "stdin was not read; name it as - to have it as a context, or give --no-stdin");
+}
+
 // Only where "-" names it: stdin may as well be one of the contexts.
-Result<std::string> ReadQuestion(const AskArguments& arguments, const GlobalFlags& flags,
+Result<std::string> ReadQuestion(const Asked& asked, const GlobalFlags& flags,
                                  const CancelToken& cancel, std::ostream& err) {
-  if (arguments.question != "-") return arguments.question;
+  if (asked.question != "-") return asked.question;
   DOSSIER_ASSIGN_OR_RETURN(const auto timeout, StdinTimeout(flags));
   StdinStream in;
   DOSSIER_ASSIGN_OR_RETURN(
@@ -175,10 +228,9 @@ Result<Request> MakeRequest(const AskArguments& arguments, std::span<const std::
   return request;
 }
 
-std::vector<ask::ContextSource> Sources(const AskArguments& arguments) {
+std::vector<ask::ContextSource> Sources(const AskArguments& arguments, const Asked& asked) {
   std::vector<ask::ContextSource> sources;
-  for (const std::string& path : arguments.contexts) sources.push_back({.path = path});
-  for (const std::string& path : arguments.paths) sources.push_back({.path = path});
+  for (const std::string& path : asked.paths) sources.push_back({.path = path});
   for (const std::string& text : arguments.texts) sources.push_back({.text = text});
   return sources;
 }
@@ -381,8 +433,10 @@ int ShowPlan(const ask::Plan& plan, std::ostream& out) {
 // One question: from its context to its answer.
 class Asking {
  public:
-  Asking(const AskArguments& arguments, const config::Config& config, Context& context)
+  Asking(const AskArguments& arguments, const Asked& asked, const config::Config& config,
+         Context& context)
       : arguments_(arguments),
+        asked_(asked),
         flags_(context.flags),
         config_(config),
         argv_(context.argv),
@@ -417,7 +471,7 @@ class Asking {
     }
     DOSSIER_ASSIGN_OR_RETURN(Request request, MakeRequest(arguments_, argv_, sandbox));
     request.temperature = model_flags.temperature;
-    DOSSIER_ASSIGN_OR_RETURN(request.question, ReadQuestion(arguments_, flags_, cancel_, err_));
+    DOSSIER_ASSIGN_OR_RETURN(request.question, ReadQuestion(asked_, flags_, cancel_, err_));
     request.context = context;
     DOSSIER_ASSIGN_OR_RETURN(
         request.memory,
@@ -464,14 +518,12 @@ class Asking {
 
   Result<std::shared_ptr<const ask::ContextSet>> Load(store::ContentStore& content) {
     ask::ContextOptions options;
-    options.folders = arguments_.recurse ? ask::ContextOptions::Folders::kWalk
-                                         : ask::ContextOptions::Folders::kRefuse;
     DOSSIER_RETURN_IF_ERROR(ApplyContentFlags(arguments_.content, &options.inspect));
     options.content = &content;
     DOSSIER_ASSIGN_OR_RETURN(options.stdin_silence, StdinTimeout(flags_));
     if (options.stdin_silence == Millis(0)) options.stdin_silence.reset();
     options.copy_limit = config_.store.copy_limit;
-    return ask::LoadContext(Sources(arguments_), options, cancel_);
+    return ask::LoadContext(Sources(arguments_, asked_), options, cancel_);
   }
 
   Result<int> Answer(ask::Engine& engine, const Request& request, ProgressStyle style,
@@ -491,6 +543,7 @@ class Asking {
   }
 
   const AskArguments& arguments_;
+  const Asked& asked_;
   const GlobalFlags& flags_;
   const config::Config& config_;
   const std::span<const std::string> argv_;
@@ -500,10 +553,14 @@ class Asking {
 };
 
 Result<int> RunAsk(const AskArguments& arguments, Context& context) {
-  DOSSIER_RETURN_IF_ERROR(CheckQuestion(arguments, context.flags));
+  DOSSIER_RETURN_IF_ERROR(CheckChoices(arguments));
+  DOSSIER_ASSIGN_OR_RETURN(Asked asked, ReadAsked(arguments, context.flags));
+  DOSSIER_RETURN_IF_ERROR(
+      AddMissingContext(arguments, context.flags, context.cancel, context.err, &asked));
   // Before anything starts: a project that is not trusted must change nothing.
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
-  Result<int> code = Asking(arguments, config, context).Run();
+  Result<int> code = Asking(arguments, asked, config, context).Run();
+  WarnOfUnreadStdin(asked, context.flags, context.err);
   if (!arguments.dry_run) MakeRoom(config, context.flags, context.err);
   return code;
 }
@@ -558,11 +615,13 @@ void DeclareLimits(Flags limits, AskArguments& to) {
 }
 
 void DeclareAsk(Flags& flags, AskArguments& to) {
-  flags.Add("question", &to.question, "the question, or - for stdin");
-  flags.Add("paths", &to.paths, "more contexts").Kind(kPath);
-  flags.Add("-c,--context", &to.contexts, "file, folder (with -r), or - for stdin").Kind(kPath);
+  flags
+      .Add("question-or-path", &to.words,
+           "the question, files and folders, in any order; - is stdin")
+      .Kind(kPath);
+  flags.Add("-c,--context", &to.contexts, "file, folder, or - for stdin").Kind(kPath);
   flags.Add("--context-text", &to.texts, "a context given as text");
-  flags.Add("-r,--recurse", &to.recurse, "read the files below folders");
+  flags.Add("-r,--recurse", &to.recurse, "of no effect: folders are always read");
   DeclareChoices(flags, to);
   DeclareLimits(flags.In("Limits"), to);
   flags.Add("--seed", &to.seed, "for boundaries, `random` and sampling");
@@ -583,12 +642,11 @@ Command AskCommand() {
   return {.name = "ask",
           .summary = "answer a question over files of any size",
           .examples =
-              "dossier ask -c server.log \"Which request failed first?\"\n"
+              "dossier ask server.log \"Which request failed first?\"\n"
               "    one file\n"
-              "git diff | dossier ask -c - \"Does this change the file format?\"\n"
+              "git diff | dossier ask \"Does this change the file format?\"\n"
               "    stdin as the context\n"
-              "dossier ask -r -c src -m openai/gpt-5-mini --max-cost 0.20 \"Where are locks "
-              "taken?\"\n"
+              "dossier ask src -m openai/gpt-5-mini --max-cost 0.20 \"Where are locks taken?\"\n"
               "    a folder, a model, a limit",
           .binding = Bind(DeclareAsk, RunAsk)};
 }

@@ -95,11 +95,12 @@ std::vector<std::string> OwnEnvironment() {
   return environment;
 }
 
-// Where the program starts: here, if the roots show this place.
+// Where the program starts: here, if the roots show this place or something below it, so that
+// relative paths mean what they mean outside.
 std::string Folder(const JailSpec& spec, const std::string& here) {
   for (const auto* roots : {&spec.write, &spec.read}) {
     for (const std::string& root : *roots) {
-      if (here == root || here.starts_with(root + "/")) return here;
+      if (here == root || here.starts_with(root + "/") || root.starts_with(here + "/")) return here;
     }
   }
   return {};

@@ -360,7 +360,7 @@ Status TryModel(const ModelsArguments& arguments, Context& context) {
   const bool schema = connection.entry.json_schema;
   Trial trial(choice, std::move(connection), context.cancel);
   DOSSIER_ASSIGN_OR_RETURN(const Measured plain,
-                           trial.Ask("Count from one to ten context.in words.", std::nullopt));
+                           trial.Ask("Count from one to ten in words.", std::nullopt));
   JsonObject report{{"schema", "dossier.models-test/1"},
                     {"model", description},
                     {"why", choice.why},
@@ -388,15 +388,15 @@ Status TryModel(const ModelsArguments& arguments, Context& context) {
     context.out << ToJson(report) << "\n";
     return {};
   }
-  context.out
-      << fmt::format("model        {} ({})\n", Safe(description), Safe(choice.why))
-      << fmt::format("first text   {:.2f} s\n", plain.first)
-      << fmt::format(
-             "whole reply  {:.2f} s, {} tokens context.in, {} context.out, {:.1f} tokens/s\n",
-             plain.total, plain.reply.usage.input, plain.reply.usage.output, Rate(plain))
-      << fmt::format("streaming    {}\n", plain.deltas > 1 ? "yes" : "no")
-      << fmt::format("JSON schema  {}\n", Safe(json_words))
-      << fmt::format("reply        {}\n",
+  context.out << fmt::format("model        {} ({})\n", Safe(description), Safe(choice.why))
+              << fmt::format("first text   {:.2f} s\n", plain.first)
+              << fmt::format("whole reply  {:.2f} s, {} tokens in, {} out, {:.1f} tokens/s\n",
+                             plain.total, plain.reply.usage.input, plain.reply.usage.output,
+                             Rate(plain))
+              << fmt::format("streaming    {}\n", plain.deltas > 1 ? "yes" : "no")
+              << fmt::format("JSON schema  {}\n", Safe(json_words))
+              << fmt::format(
+                     "reply        {}\n",
                      Safe(ReplaceAll(utf8::Prefix(TrimSpace(plain.reply.text), 100), "\n", " ")));
   return {};
 }

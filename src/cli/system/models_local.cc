@@ -262,11 +262,10 @@ Status ShowServer(const ModelsArguments& arguments, Context& context) {
                              GroupDigits(static_cast<std::uint64_t>(state->window)), state->slots,
                              state->slots == 1 ? "" : "s", state->threads)
               << fmt::format("memory    {}\n", FormatSize(stats.memory))
-              << fmt::format(
-                     "speed     {}\n",
-                     speed ? fmt::format("{:.1f} tokens/s context.in the last request", *speed)
-                           : "no request yet")
-              << fmt::format("ends context.in   {} s without requests\n", stats.idle_left);
+              << fmt::format("speed     {}\n",
+                             speed ? fmt::format("{:.1f} tokens/s in the last request", *speed)
+                                   : "no request yet")
+              << fmt::format("ends in   {} s without requests\n", stats.idle_left);
   return {};
 }
 

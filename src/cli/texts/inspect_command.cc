@@ -12,6 +12,7 @@
 #include "base/text/text.h"
 #include "cli/commands.h"
 #include "cli/tree/command.h"
+#include "cli/wiring/prompt_input.h"
 #include "cli/wiring/quantity_flags.h"
 #include "cli/wiring/shared_flags.h"
 #include "inspect/describe/describe.h"
@@ -344,6 +345,9 @@ void DeclareInspect(Flags& flags, InspectArguments& to) {
 Result<int> Run(const InspectArguments& given, Context& context) {
   InspectArguments arguments = given;
   arguments.cancel = context.cancel;
+  if (arguments.paths.empty() && StdinIsPiped(context.flags)) {
+    arguments.paths = {"-"};
+  }
   return RunInspect(arguments, context.out, context.err);
 }
 

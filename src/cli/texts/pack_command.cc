@@ -1,7 +1,9 @@
 // pack: a folder as text for a model. The pack goes to stdout (or --out), the table to stderr.
 
+#include <algorithm>
 #include <istream>
 #include <iterator>
+#include <optional>
 #include <ostream>
 
 #include "app/counter_choice.h"
@@ -14,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
+#include "cli/wiring/prompt_input.h"
 #include "cli/wiring/value_kinds.h"
 #include "sources/pack/pack.h"
 #include "sources/pack/pack_order.h"
@@ -200,7 +203,42 @@ void Report(const PackArguments& arguments, const PackedFiles& packed, std::stri
   if (!arguments.quiet) err << sources::PackTable(packed, arguments.budget, encoding);
 }
 
-Status RunPack(const PackArguments& arguments, Context& context) {
+// What is piped in, as a file named stdin; no file where nothing is to be packed from there.
+class PipedText {
+ public:
+  // Errors: kUsage (- beside other paths), kTimeout (a pipe that stays silent), kIo.
+  static Result<PipedText> Take(const PackArguments& arguments, Context& context) {
+    PipedText text;
+    const auto& paths = arguments.paths;
+    const bool named = std::find(paths.begin(), paths.end(), "-") != paths.end();
+    if (named && (paths.size() > 1 || !arguments.files_from.empty())) {
+      return MakeError(ErrorCode::kUsage, "pack: - is packed alone, without other paths");
+    }
+    if (!named) {
+      if (!paths.empty() || !arguments.files_from.empty()) return text;
+      DOSSIER_ASSIGN_OR_RETURN(const bool piped,
+                               StdinHoldsText(context.flags, context.cancel, context.err));
+      if (!piped) return text;
+    }
+    DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make("dossier-pack"));
+    const std::string bytes(std::istreambuf_iterator<char>(context.in), {});
+    text.path_ = folder.path() + "/stdin";
+    DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(text.path_, bytes));
+    text.folder_.emplace(std::move(folder));
+    return text;
+  }
+
+  const std::string& path() const { return path_; }  // "": stdin is not packed
+
+ private:
+  std::optional<TempFolder> folder_;
+  std::string path_;
+};
+
+Status RunPack(const PackArguments& given, Context& context) {
+  PackArguments arguments = given;
+  DOSSIER_ASSIGN_OR_RETURN(const PipedText piped, PipedText::Take(arguments, context));
+  if (!piped.path().empty()) arguments.paths = {piped.path()};
   DOSSIER_ASSIGN_OR_RETURN(const PackOptions options,
                            MakeOptions(arguments, context.in, context.err));
   DOSSIER_ASSIGN_OR_RETURN(PackedFiles packed, sources::Pack(options, context.cancel));

@@ -17,6 +17,7 @@
 #include "cli/commands.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
+#include "cli/wiring/prompt_input.h"
 #include "cli/wiring/value_kinds.h"
 #include "tokens/files/count_cache.h"
 #include "tokens/files/open.h"
@@ -261,7 +262,9 @@ class Counting {
   int failed_ = 0;
 };
 
-Result<int> RunTokens(const TokensArguments& given, Context& context) {
+Result<int> RunTokens(const TokensArguments& named, Context& context) {
+  TokensArguments given = named;
+  if (given.paths.empty() && StdinIsPiped(context.flags)) given.paths = {"-"};
   DOSSIER_RETURN_IF_ERROR(CheckArguments(given));
   DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened,
                            app::OpenCounter({.encoding = given.encoding, .model = given.model}));

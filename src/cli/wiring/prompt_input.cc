@@ -1,12 +1,15 @@
 #include "cli/wiring/prompt_input.h"
 
 #include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "base/text/text.h"
+#include "cli/terminal/terminal.h"
 #include "cli/tree/parser.h"
 
 namespace dossier::cli {
@@ -14,11 +17,32 @@ namespace {
 
 constexpr Millis kSlice{100};  // how soon a Ctrl-C is seen
 
+using Warn = std::function<void(std::string_view)>;
+
+// At first with a warning, where the pipe is silent. `limit` 0: for ever.
+Result<InputStream::Ready> WaitWithWarning(InputStream& in, Millis limit, const Warn& warn,
+                                           const CancelToken& cancel) {
+  const auto wait = [&](Millis time) {
+    return in.Wait(time.count() > 0 ? std::optional(time) : std::nullopt, cancel);
+  };
+  if (limit.count() > 0 && limit <= kSilenceBeforeWarning) return wait(limit);
+  DOSSIER_ASSIGN_OR_RETURN(const auto ready, wait(kSilenceBeforeWarning));
+  if (ready != InputStream::Ready::kNo) return ready;
+  warn("waiting for stdin, which is a pipe without data so far; --no-stdin leaves it alone");
+  return wait(limit.count() > 0 ? limit - kSilenceBeforeWarning : limit);
+}
+
+tl::unexpected<Error> SilentError(Millis limit) {
+  return MakeError(ErrorCode::kTimeout,
+                   "stdin stayed silent for {} ms, so nothing was sent; end its writer, or use "
+                   "--no-stdin or --stdin-timeout",
+                   limit.count());
+}
+
 // Reads to the end; warns once if the pipe is silent at first, fails when it stays so.
 class Reader {
  public:
-  Reader(const PromptRequest& request, InputStream& in,
-         const std::function<void(std::string_view)>& warn, const CancelToken& cancel)
+  Reader(const PromptRequest& request, InputStream& in, const Warn& warn, const CancelToken& cancel)
       : request_(request), in_(in), warn_(warn), cancel_(cancel) {}
 
   Result<std::string> ReadAll() {
@@ -30,13 +54,7 @@ class Reader {
       DOSSIER_ASSIGN_OR_RETURN(const InputStream::Ready ready, WaitOnce(limit, warned));
       warned = true;
       if (ready == InputStream::Ready::kClosed) return text;
-      if (ready == InputStream::Ready::kNo) {
-        return MakeError(
-            ErrorCode::kTimeout,
-            "stdin stayed silent for {} ms, so nothing was sent; end its writer, or use "
-            "--no-stdin or --stdin-timeout",
-            limit.count());
-      }
+      if (ready == InputStream::Ready::kNo) return SilentError(limit);
       DOSSIER_ASSIGN_OR_RETURN(const std::string part, in_.Read());
       if (part.empty()) return text;
       text += part;
@@ -44,22 +62,14 @@ class Reader {
   }
 
  private:
-  std::optional<Millis> Limit(Millis limit) const {
-    return limit.count() > 0 ? std::optional(limit) : std::nullopt;
-  }
-
   Result<InputStream::Ready> WaitOnce(Millis limit, bool warned) {
-    const bool pause = !warned && (limit.count() == 0 || limit > kSilenceBeforeWarning);
-    if (!pause) return in_.Wait(Limit(limit), cancel_);
-    DOSSIER_ASSIGN_OR_RETURN(const auto ready, in_.Wait(kSilenceBeforeWarning, cancel_));
-    if (ready != InputStream::Ready::kNo) return ready;
-    warn_("waiting for stdin, which is a pipe without data so far; --no-stdin leaves it alone");
-    return in_.Wait(Limit(limit.count() > 0 ? limit - kSilenceBeforeWarning : limit), cancel_);
+    if (!warned) return WaitWithWarning(in_, limit, warn_, cancel_);
+    return in_.Wait(limit.count() > 0 ? std::optional(limit) : std::nullopt, cancel_);
   }
 
   const PromptRequest& request_;
   InputStream& in_;
-  const std::function<void(std::string_view)>& warn_;
+  const Warn& warn_;
   const CancelToken& cancel_;
 };
 
@@ -124,6 +134,32 @@ Result<PromptInput> ReadPromptInput(const PromptRequest& request, InputStream& i
   if (text.empty()) return input;
   if (!prompted) return PromptInput{std::move(text), From::kStdin};
   return PromptInput{input.text + "\n" + text, From::kBoth};
+}
+
+bool IsPiped(int fd) {
+  struct stat info{};
+  return fstat(fd, &info) == 0 &&
+         (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode) || S_ISREG(info.st_mode));
+}
+
+bool HoldsUnreadBytes(int fd) {
+  int bytes = 0;
+  return IsPiped(fd) && ioctl(fd, FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
+bool StdinIsPiped(const GlobalFlags& flags) { return !flags.no_stdin && IsPiped(STDIN_FILENO); }
+
+Result<bool> StdinHoldsText(const GlobalFlags& flags, const CancelToken& cancel,
+                            std::ostream& err) {
+  if (!StdinIsPiped(flags)) return false;
+  DOSSIER_ASSIGN_OR_RETURN(const auto timeout, StdinTimeout(flags));
+  const Millis limit = timeout.value_or(kTimeoutWithPrompt);
+  StdinStream in;
+  DOSSIER_ASSIGN_OR_RETURN(
+      const auto ready,
+      WaitWithWarning(in, limit, [&](std::string_view line) { PrintWarning(err, line); }, cancel));
+  if (ready == InputStream::Ready::kNo) return SilentError(limit);
+  return ready == InputStream::Ready::kYes && HoldsUnreadBytes(STDIN_FILENO);
 }
 
 }  // namespace dossier::cli

@@ -12,12 +12,14 @@
 
 #include <functional>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "cli/wiring/global_flags.h"
 
 namespace dossier::cli {
 
@@ -65,6 +67,16 @@ struct PromptInput {
 Result<PromptInput> ReadPromptInput(const PromptRequest& request, InputStream& in,
                                     const std::function<void(std::string_view)>& warn,
                                     const CancelToken& cancel = {});
+
+// Whether a descriptor is a pipe, a socket or a file: what somebody may have put a text into.
+bool IsPiped(int fd);
+// Whether it is one, and has bytes right now that nobody has read.
+bool HoldsUnreadBytes(int fd);
+// Whether stdin is piped and may be read, though no "-" names it. It may be empty.
+bool StdinIsPiped(const GlobalFlags& flags);
+// Whether it has bytes, too: waits until some are there or it ends, and warns of silence as
+// ReadPromptInput does. Errors: kTimeout (60 s without --stdin-timeout), kUsage, kCancelled, kIo.
+Result<bool> StdinHoldsText(const GlobalFlags& flags, const CancelToken& cancel, std::ostream& err);
 
 }  // namespace dossier::cli
 

@@ -135,6 +135,24 @@ class TrustOnTerminalTest(harness.Case):
         self.assertNotIn(b"[y/N]", terminal.seen)
 
 
+class FolderOnTerminalTest(harness.Case):
+    def ask(self, folder: str) -> Terminal:
+        words = ["env", "-C", folder, harness.DOSSIER, "ask", *self.script(["a"]), "What?"]
+        return Terminal(self, words, {**self.env, "TERM": "dumb"})
+
+    def test_without_a_context_the_current_folder_is_read_and_said(self):  # FLT-41
+        self.write("notes/a.txt", "alpha\n")
+        terminal = self.ask("notes")
+        self.assertEqual(terminal.exit_code(), 0, terminal.seen)
+        self.assertIn(b"the files below the current folder are read", terminal.seen)
+
+    def test_the_home_folder_and_the_root_have_to_be_named(self):  # FLT-41
+        for folder, said in ((str(self.home), b"your home folder"), ("/", b"folder is /")):
+            terminal = self.ask(folder)
+            self.assertEqual(terminal.exit_code(), 2, terminal.seen)
+            self.assertIn(said, terminal.seen)
+
+
 def needs(program: str):
     return unittest.skipUnless(shutil.which(program), f"{program} is not installed")
 
