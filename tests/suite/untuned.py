@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Asks questions that nothing was tuned on: how often is an answer right, wrong, or flagged?
 
-usage: untuned.py --dossier PATH --half tune|held [--seeds 1,2,3] [--only KIND] [--question N]
-                  [--results FILE] [--show] [-- FLAGS of dossier ask]
-       untuned.py --half tune|held --check [--show]
+usage: untuned.py --dossier PATH --half tune|held|second [--seeds 1,2,3] [--only KIND]
+                  [--question N] [--results FILE] [--show] [-- FLAGS of dossier ask]
+       untuned.py --half tune|held|second --check [--show]
 
 KIND is table, prose, folder or judged. An answer is flagged when the exit code is not 0. --check
 asks no model: it makes the data twice, compares the bytes, and prints each question with its truth.
 The held half is asked once a release, and nobody who tunes reads it (docs/small-models.md): its
 questions, truths and answers are printed with --show only. The file of --results holds them.
+The second half is a newer set of the same make, asked once and unread by those who tune as well.
 """
 
 import argparse
@@ -28,7 +29,8 @@ import questions
 import run
 import untuned_data
 
-HALVES = {"tune": "untuned_questions", "held": "untuned_held"}
+HALVES = {"tune": "untuned_questions", "held": "untuned_held", "second": "untuned_second"}
+UNREAD = {"held", "second"}
 PER_KIND = {"table": 12, "prose": 12, "folder": 6, "judged": 6}
 
 
@@ -77,11 +79,11 @@ def problems(half: str, asked: list[grading.Question], folder: pathlib.Path) -> 
 
 
 def check(half: str, cache: pathlib.Path, show: bool) -> int:
-    (other,) = HALVES.keys() - {half}
     with tempfile.TemporaryDirectory() as top:
         once, again, beside = (pathlib.Path(top) / name for name in ("once", "again", "beside"))
         asked, asked_again = prepare(half, once, cache), prepare(half, again, cache)
-        asked_beside = prepare(other, beside, cache)
+        asked_beside = [one for other in sorted(HALVES.keys() - {half})
+                        for one in prepare(other, beside / other, cache)]
         found = problems(half, asked, once)
         first, second = digests(once), digests(again)
         shared = set(first.values()) & set(digests(beside).values())
@@ -96,7 +98,7 @@ def check(half: str, cache: pathlib.Path, show: bool) -> int:
               f"{'':>11}{shown(question)}")
     whole = hashlib.sha256(json.dumps([first, [repr(one) for one in asked]]).encode()).hexdigest()
     print(f"{len(asked)} questions, {len(first)} files (digest {whole[:12]}), "
-          f"{'with problems:' if found else 'the same when made again, none shared with the other half'}")
+          f"{'with problems:' if found else 'the same when made again, none shared with another half'}")
     print(*found, sep="\n", end="\n" if found else "")
     return 1 if found else 0
 
@@ -134,7 +136,7 @@ def main() -> int:
     parser.add_argument("--dossier")
     parser.add_argument("--half", choices=HALVES, required=True)
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--show", action="store_true", help="print what the held half asks, too")
+    parser.add_argument("--show", action="store_true", help="print what an unread half asks, too")
     parser.add_argument("--seeds", default="1")
     parser.add_argument("--only", choices=PER_KIND)
     parser.add_argument("--question", type=int)
@@ -142,7 +144,7 @@ def main() -> int:
     parser.add_argument("--results")
     parser.add_argument("flags", nargs="*")
     args = parser.parse_args()
-    show = args.show or args.half != "held"
+    show = args.show or args.half not in UNREAD
     folder = pathlib.Path(args.folder)
     if missing := untuned_data.fetch(folder / "debian"):
         print(f"untuned: apt-get cannot download {', '.join(missing)}; is the list of packages "
