@@ -341,16 +341,17 @@ TEST(LoadTest, AnyTextLoadsOrFailsWithAPlace) {
   }
 }
 
-TEST(PowerTest, TheLinesThatAreApprovedAreShown) {  // FLT-133
+TEST(PowerTest, EveryLineThatIsApprovedIsShown) {  // FLT-133
+  // Commands may stand in column 0, on a later line of a quoted text, and behind an anchor.
   const std::string text =
-      "temperature: 1\ncontext_commands:\n- name: a\n  command: curl x | sh\n\nstream: true\n"
-      "variables:\n  A: b\n";
+      "json_schema: {a: &x \"curl x | sh\"}\n\ncontext_commands: [\n{name: a,\ncommand: *x}]\n";
   const auto values = ParseConfigFile({"f.yml", "f.yml", text});
   ASSERT_TRUE(values);
-  EXPECT_EQ(PowerLines(text, FindPowers(*values)),
-            "    2  context_commands:\n    3  - name: a\n    4    command: curl x | sh\n"
-            "    7  variables:\n    8    A: b\n");
-  EXPECT_EQ(PowerLines("one\ntwo\n", {"layouts/a.yaml"}), "    1  one\n    2  two\n");
+  EXPECT_FALSE(FindPowers(*values).empty());
+  EXPECT_EQ(NumberedLines(text),
+            "    1  json_schema: {a: &x \"curl x | sh\"}\n    3  context_commands: [\n"
+            "    4  {name: a,\n    5  command: *x}]\n");
+  EXPECT_EQ(NumberedLines("one\ntwo"), "    1  one\n    2  two\n");
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
 #include "config/power.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
-#include <optional>
 
 #include "base/text/text.h"
 #include "config/expand.h"
@@ -104,64 +102,20 @@ class Finder {
   std::vector<std::string> powers_;
 };
 
-// Of "key (line 12)".
-std::optional<std::size_t> LineOf(std::string_view power) {
-  constexpr std::string_view kHead = "(line ";
-  const std::size_t head = power.rfind(kHead);
-  if (head == std::string_view::npos) return std::nullopt;
-  std::size_t line = 0;
-  const char* begin = power.data() + head + kHead.size();
-  const auto read = std::from_chars(begin, power.data() + power.size(), line);
-  if (read.ec != std::errc() || line == 0) return std::nullopt;
-  return line;
-}
-
-// Deeper than the line of the key, or an item of its list, which YAML lets stand as far left.
-bool BelongsTo(std::string_view line, std::string_view key) {
-  const auto indent = [](std::string_view text) { return text.find_first_not_of(" \t"); };
-  if (indent(line) != indent(key)) return indent(line) > indent(key);
-  return TrimSpace(line).starts_with('-') && !TrimSpace(key).starts_with('-');
-}
-
 bool LeavesTheFolder(std::string_view path) {
   if (path.starts_with('/') || path.starts_with('~')) return true;
   const auto parts = Split(path, '/');
   return std::find(parts.begin(), parts.end(), "..") != parts.end();
 }
 
-// The line of the key whose value begins on line `at`, which may be the same line.
-std::size_t KeyOf(const std::vector<std::string_view>& lines, std::size_t at) {
-  for (std::size_t above = at; above-- > 0;) {
-    const std::string_view line = lines[above];
-    if (TrimSpace(line).empty()) continue;
-    return TrimSpace(line).ends_with(':') && BelongsTo(lines[at], line) ? above : at;
-  }
-  return at;
-}
-
 }  // namespace
 
-std::string PowerLines(std::string_view text, const std::vector<std::string>& powers) {
-  std::vector<std::string_view> lines = Split(text, '\n');
-  if (!lines.empty() && lines.back().empty()) lines.pop_back();
-  std::vector<bool> shown(lines.size());
-  for (const std::string& power : powers) {
-    const auto number = LineOf(power);
-    if (!number || *number > lines.size()) {
-      shown.assign(lines.size(), true);
-      break;
-    }
-    const std::size_t first = KeyOf(lines, *number - 1);
-    shown[first] = true;
-    for (std::size_t i = first + 1; i < lines.size(); ++i) {
-      if (!TrimSpace(lines[i]).empty() && !BelongsTo(lines[i], lines[first])) break;
-      shown[i] = true;
-    }
-  }
+std::string NumberedLines(std::string_view text) {
   std::string out;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (shown[i] && !TrimSpace(lines[i]).empty())
-      out += fmt::format("{:>5}  {}\n", i + 1, lines[i]);
+  std::size_t number = 0;
+  for (const std::string_view line : Split(text, '\n')) {
+    ++number;
+    if (!TrimSpace(line).empty()) out += fmt::format("{:>5}  {}\n", number, line);
   }
   return out;
 }

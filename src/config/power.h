@@ -23,9 +23,10 @@ std::vector<std::string> FindPowers(const Value& values);
 // or names a path outside the repository.
 bool IsAgentPower(std::string_view key, const Json& value);
 
-// The lines of `text` that `powers` are about, with their numbers: each key with all that belongs
-// to it. All lines, if a power names none.
-std::string PowerLines(std::string_view text, const std::vector<std::string>& powers);
+// What a person is shown before a file is approved: all its lines but blank ones, with their
+// numbers. A part would not do, since YAML lets a value stand elsewhere: on a later line that is
+// not indented, or behind an anchor.
+std::string NumberedLines(std::string_view text);
 
 }  // namespace dossier::config
 

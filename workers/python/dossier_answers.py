@@ -14,6 +14,7 @@ from dossier_records import nearest
 
 _dumps = json.dumps
 _loads = json.loads
+_MOST_VALUE = 4 << 20  # characters of a value as JSON; its text may be longer
 _MAX_DEPTH = 50  # the message around the value takes some of the bridge's 64
 _LARGEST = (1 << 63) - 1
 
@@ -105,6 +106,9 @@ class Answers:
         if value is None:
             raise ValueError(f"{who}(None) is not an answer: the value is None; print it, "
                              "find out why, then hand in the value")
+        if callable(value):
+            raise ValueError(f"{who}: the value is a {type(value).__name__}, not an answer; call it, "
+                             "print what it gives, then hand that in")
         if value is self._namespace.get("answer") and isinstance(value, dict):
             return value.get("content", "")
         return value
@@ -144,7 +148,9 @@ def describe(form: str, value: Any) -> dict[str, Any]:
     """An answer for the host: its text, and the value where it is JSON and not text."""
     offered: dict[str, Any] = {"form": form, "text": _text(value)}
     if not isinstance(value, str) and is_json(value):
-        offered["value"] = _loads(_dumps(value))  # plain types only
+        dumped = _dumps(value)
+        if len(dumped) <= _MOST_VALUE:
+            offered["value"] = _loads(dumped)  # plain types only
         if isinstance(value, (dict, list, tuple)) and form == "submit":
             offered["text"] = _dumps(value, ensure_ascii=False)
     return offered

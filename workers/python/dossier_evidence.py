@@ -26,11 +26,11 @@ _DATA = {"records", "context", "contexts", "doc", "contextMeta", "history", "ope
          "memory_get", "read_csv", "read_json"}
 _HANDS_OVER = {"FINAL", "FINAL_VAR", "SUBMIT", "PARTIAL"}
 _SHOWS = {"print", "pprint", "display"}
-_WRITES = re.compile(r"(sys\.)?_*std(out|err)_*(\.buffer)?\.write(lines)?|os\.write|pprint\.pprint")
+_WRITES = re.compile(r"(sys\.)?_*std(out|err)_*(\.buffer)?\.write(lines)?|os\.write|pprint\.pprint"
+                     r"|(logging|logger|log)\.\w+|warnings\.warn")
 # What hands its texts on, so that those beside data are found: str(x), ", ".join([x, y]).
 _CONVERTS = {"str", "int", "float", "round", "repr", "format", "strip", "join", "dumps", "replace"}
-_MOST_LITERALS = 50
-_LONGEST = 200
+_MOST_TYPED = 1 << 20  # characters of all literals that a block shows; above, it is no evidence
 
 
 class Evidence:
@@ -50,8 +50,14 @@ class Evidence:
         for call in parsed.of(ast.Call):
             if getattr(call.func, "id", "") == "print":
                 shown += self._joined(call)
-        texts = dict.fromkeys(text.strip() for text in shown if text.strip())
-        return touches, [text for text in texts if len(text) <= _LONGEST][:_MOST_LITERALS]
+        texts = [*dict.fromkeys(text.strip() for text in shown if text.strip())]
+        if sum(map(len, texts)) > _MOST_TYPED:
+            return False, []
+        return touches, texts
+
+    def note_read(self, parsed: Parsed) -> None:
+        """The block has read documents in a way that its names do not tell."""
+        self._learn(parsed, touches=True)
 
     def chosen(self, parsed: Parsed, namespace: Mapping[str, Any]) -> list[str]:
         """The texts of constants that a branch behind `except` bound to a name that is shown, where
@@ -148,7 +154,7 @@ def _parts(value: ast.expr) -> list[ast.expr]:
     """The expressions whose texts stand in what `value` shows."""
     if isinstance(value, ast.JoinedStr):
         return value.values
-    if isinstance(value, (ast.FormattedValue, ast.Starred)):
+    if isinstance(value, (ast.FormattedValue, ast.Starred, ast.NamedExpr)):
         return [value.value]
     if isinstance(value, (ast.List, ast.Tuple, ast.Set)):
         return value.elts
@@ -180,6 +186,10 @@ def _shown(parsed: Parsed) -> Iterator[ast.expr]:
     """What the block prints, shows as its last expression or hands over as its answer."""
     for node in parsed.of(ast.Call):
         name = getattr(node.func, "id", "")
+        if name in ("FINAL_VAR", "SUBMIT"):  # they take the name of a variable, too
+            given = [*node.args, *(word.value for word in node.keywords if word.arg == "variable")]
+            yield from (ast.Name(part.value, ast.Load()) for part in given
+                        if isinstance(part, ast.Constant) and isinstance(part.value, str))
         if name in _SHOWS or name in _HANDS_OVER or _WRITES.fullmatch(_dotted(node.func)):
             yield from node.args
             yield from (keyword.value for keyword in node.keywords if keyword.arg is not None)

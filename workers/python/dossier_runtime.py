@@ -126,6 +126,8 @@ class Session:
         value = self._namespace[name]
         if name == "answer" and isinstance(value, dict):
             value = value.get("content", "")
+        if callable(value):  # a function is no answer
+            return {"found": False, "text": "", "nearest": []}
         text = value if isinstance(value, str) else str(value)
         data = text[:max_bytes].encode("utf-8", "backslashreplace")[:max_bytes]
         return {"found": True, "text": data.decode("utf-8", "ignore"), "nearest": []}
@@ -256,6 +258,9 @@ class Session:
         ended = error is None or isinstance(error, Stop)
         whole = ended and reads_whole_context(parsed, len(self._world.sources))
         result["read"] = self._world.take_read(whole)
+        if result["read"] and not result["touches_data"]:  # through a module that opened a document
+            result["touches_data"] = True
+            self._evidence.note_read(parsed)
         result["answer"], result["draft"] = self._take()
         result["typed"] += self._evidence.chosen(parsed, self._namespace)
         if isinstance(error, (SystemExit, KeyboardInterrupt)):

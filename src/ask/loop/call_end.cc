@@ -42,7 +42,7 @@ CallResult CallLoop::Ended(RunStatus status) {
     JsonObject kinds;
     for (const auto& [kind, count] : all_subcalls_.failures) kinds[kind] = count;
     run_.log.Warn(0, "subcalls_failed",
-                  Json(JsonObject{{"sent", all_subcalls_.sent},
+                  Json(JsonObject{{"sent", all_subcalls_.made},
                                   {"failed", all_subcalls_.failed()},
                                   {"kinds", std::move(kinds)}}));
   }
@@ -126,7 +126,9 @@ void CallLoop::KeepClosingTokens(const assembly::Assembled& empty,
     const std::int64_t least = prompt * price.input + kClosingReply * price.output;
     const std::int64_t most =
         (prompt + kClosingResults) * price.input + run_.reserve_output() * price.output;
-    return limit < 2 * least ? 0 : std::max(least, std::min(limit / kClosingShare, most));
+    // Once the first turn is paid for, what it cost is no longer kept free.
+    if (limit < 2 * least) return turns_replied_ > 0 && limit >= least ? least : 0;
+    return std::max(least, std::min(limit / kClosingShare, most));
   };
   if (limits.tokens) keep->tokens = keep_of(*limits.tokens, {.input = 1, .output = 1});
   const auto price = WorstPriceOf(root.entry, {.messages = empty.messages});

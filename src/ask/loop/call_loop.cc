@@ -74,10 +74,12 @@ CallResult CallLoop::Run() {
 // answer ends the call before any code is written. It has to pass every check on that passage
 // alone.
 std::optional<CallResult> CallLoop::ReadFirst() {
-  const bool rows = std::ranges::any_of(
-      run_.request.context->documents(),
-      [](const ContextDocument& d) { return inspect::HasRecords(d.description); });
-  if (rows || !reader_.possible()) return std::nullopt;
+  // A part of a JSON value, cut out anywhere, states nothing by itself.
+  const bool data =
+      std::ranges::any_of(run_.request.context->documents(), [](const ContextDocument& d) {
+        return inspect::HasRecords(d.description) || d.description.format == inspect::Format::kJson;
+      });
+  if (data || !reader_.possible()) return std::nullopt;
   auto reading = reader_.Read();
   if (!reading) return std::nullopt;
   Offer offer{.text = std::move(reading->answer), .source = Source::kPassage};
@@ -154,6 +156,7 @@ void CallLoop::StartAfresh() {
   evidence_.StartAfresh();
   gates_.StartAfresh();
   all_subcalls_.unsure_labels = 0;
+  newest_block_ = {};
   asked_is_it_ = false;
   failed_turns_ = 0;
   errors_in_a_row_ = 0;
@@ -165,7 +168,7 @@ CallLoop::TurnEnd CallLoop::Turn() {
   if (!prompt) return {.error = prompt.error()};
   auto reply = AskTurn(*prompt);
   if (!reply) return {.error = reply.error()};
-  ++turns_replied_;
+  if (++turns_replied_ == 1) KeepClosing();
   if (!results_.empty()) shown_results_.push_back(results_);
   // What was sent joins the history as it was sent: prefixes stay equal.
   if (!transcript_.empty() && !prompt->messages.turns.empty()) {

@@ -123,9 +123,10 @@ class CallLoop {
   std::optional<Offer> RefuseOnce(const BareAnswer& bare, std::string reason, Feedback* feedback);
   TurnEnd Decide(Offer offer, Feedback* feedback);
   TurnEnd Continue(Feedback feedback);
-  void TakeTally();
+  SubcallTally TakeTally();  // of the sub-calls since the last one
   bool HasReadContext();
   GateSituation Situation(std::string_view answer);
+  bool ShowValuesOfData(std::span<const std::string> outputs) const;
   AnswerKind WantedKind();
   std::string ReplyGrammar() const;
   FeedbackStyle Style() const;
@@ -174,10 +175,11 @@ class CallLoop {
   std::string short_results_;                     // what will stand for it once it is old
   std::string request_note_;                      // instead of the reminder, once
   std::vector<sandbox::VariableInfo> variables_;  // behind the newest block
-  std::optional<Offer> draft_;          // the newest answer that was handed in and not accepted
-  std::optional<AnswerKind> wanted_;    // unset: not asked yet
-  WordRarity rarity_;                   // of the question and the answer that is weighed
-  SubcallTally untold_, all_subcalls_;  // those that no feedback has told of; those of the call
+  std::optional<Offer> draft_;        // the newest answer that was handed in and not accepted
+  std::optional<AnswerKind> wanted_;  // unset: not asked yet
+  WordRarity rarity_;                 // of the question and the answer that is weighed
+  // Those that no feedback has told of; those of the call; those of the newest block.
+  SubcallTally untold_, all_subcalls_, newest_block_;
   enum class AskedAgain { kNo, kYes } cut_asked_again_ = AskedAgain::kNo;
   bool asked_is_it_ = false;
   bool refused_final_ = false;  // a final that had no value was refused

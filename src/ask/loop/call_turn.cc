@@ -1,16 +1,26 @@
 // What a call does with one reply: its code runs, its answer is weighed, feedback is written.
 
+#include <algorithm>
 #include <limits>
+#include <set>
 
 #include "ask/loop/call_loop.h"
 #include "ask/loop/direct.h"
 #include "ask/loop/root_request.h"
 #include "ask/reply/reply_text.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
 namespace dossier::ask {
 namespace {
+
+constexpr std::uint64_t kLookedAt = 1u << 20;  // bytes of a variable that a final names
+
+// Whether a value that is shown so may be no text: a number, a list, a dict.
+bool IsStructured(std::string_view text) {
+  return !text.empty() && (std::string_view("[{(-").find(text[0]) != text.npos || IsDigit(text[0]));
+}
 
 Source SourceOf(sandbox::HandedAnswer::Form form) {
   switch (form) {
@@ -158,7 +168,9 @@ CallLoop::BlockEnd CallLoop::RunBlock(const CodeBlock& block, Feedback* feedback
   if (run_.policy.finds_answers_in_outputs) {
     if (auto offer = evidence_.RepeatedAnswer(block.code)) return {.offer = std::move(offer)};
   }
+  TakeTally();
   auto result = Execute(block.code);
+  newest_block_ = TakeTally();
   if (!result) return {.error = result.error()};
   NoteResult(block.code, *result, feedback);
   BlockEnd end{.kind = KindOf(*result)};
@@ -320,7 +332,7 @@ std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedbac
   if (Computes(bare)) return RunAnswer(bare, feedback);
   const auto variable = [&](const std::string& name) -> Result<std::string> {
     if (!bench_) return MakeError(ErrorCode::kNotFound, "no code has run yet");
-    return bench_->session().Get(name, 10u << 20);
+    return bench_->session().Get(name, kLookedAt);
   };
   const Source source = bare.form == Form::kPartial ? Source::kPartial : Source::kFinal;
   bool by_name = bare.form == Form::kFinalVar;
@@ -332,12 +344,31 @@ std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedbac
   }
   if (!by_name) return Offer{.text = bare.text, .source = source};
   auto value = variable(bare.text);
-  if (value) {
-    return Offer{.text = *value, .source = source == Source::kPartial ? source : Source::kFinalVar};
+  if (!value) {
+    return RefuseOnce(
+        bare, fmt::format("The answer names the variable {}: {}", bare.text, value.error().message),
+        feedback);
   }
-  feedback->messages.push_back(
-      fmt::format("The answer names the variable {}: {}", bare.text, value.error().message));
-  return std::nullopt;
+  if (TrimSpace(*value).empty()) {
+    return RefuseOnce(bare, fmt::format("The variable {} holds an empty text.", bare.text),
+                      feedback);
+  }
+  Offer offer{.text = *value, .source = source == Source::kPartial ? source : Source::kFinalVar};
+  // A value that is no text, or too long to be looked at, is handed over by the session: whole, and
+  // with its type.
+  if (value->size() >= kLookedAt || IsStructured(*value)) {
+    Feedback unused;
+    const BlockEnd end = RunBlock({.code = fmt::format("FINAL_VAR({})", bare.text)}, &unused);
+    if (end.offer) {
+      offer.text = end.offer->text;
+      offer.value = end.offer->value;
+    } else if (value->size() >= kLookedAt) {
+      return RefuseOnce(bare,
+                        fmt::format("The variable {} is too large to be handed over.", bare.text),
+                        feedback);
+    }
+  }
+  return offer;
 }
 
 // What kind of answer the question wants, by the model's own word: it reads every language.
@@ -360,11 +391,12 @@ AnswerKind CallLoop::WantedKind() {
   return *wanted_;
 }
 
-void CallLoop::TakeTally() {
-  if (!bench_) return;
-  const SubcallTally tally = bench_->subcalls().Take();
+SubcallTally CallLoop::TakeTally() {
+  if (!bench_) return {};
+  SubcallTally tally = bench_->subcalls().Take();
   untold_.Add(tally);
   all_subcalls_.Add(tally);
+  return tally;
 }
 
 // Whether the context was looked at, by the host's own account: code that only names a variable, or
@@ -374,6 +406,25 @@ bool CallLoop::HasReadContext() {
   if (!bench_) return false;
   const Coverage::Shares shares = bench_->coverage().Read();
   return shares.by_models > 0 || shares.by_code > 0;
+}
+
+bool CallLoop::ShowValuesOfData(std::span<const std::string> outputs) const {
+  constexpr std::size_t kSearched = 64u << 20;  // bytes of each document
+  std::set<std::string, std::less<>> fields;
+  std::vector<std::string_view> texts;
+  const auto& documents = run_.request.context->documents();
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    for (const inspect::Field& field : documents[i].description.fields) {
+      fields.insert(field.path.begin(), field.path.end());
+    }
+    if (const auto stored = run_.request.context->Stored(i)) {
+      texts.push_back((*stored)->map.bytes().substr(0, kSearched));
+    }
+  }
+  return ShowsValues(outputs, run_.request.question, fields, [&](std::string_view word) {
+    return std::ranges::any_of(
+        texts, [word](std::string_view text) { return text.find(word) != text.npos; });
+  });
 }
 
 GateSituation CallLoop::Situation(std::string_view answer) {
@@ -395,6 +446,9 @@ GateSituation CallLoop::Situation(std::string_view answer) {
     situation.passages_read = GateSituation::Passages::kUnclear;
     for (const Reading& reading : reader_.readings()) situation.readings.push_back(reading.answer);
   }
+  situation.shows_values = [this](std::span<const std::string> outputs) {
+    return ShowValuesOfData(outputs);
+  };
   if (evidence_.touched_data()) situation.sizes = metadata_.sizes;
   // Where the answer stands in running text, how rare its words are tells what it is about.
   if ((run_.policy.checked == ModelPolicy::Checked::kEveryWord || !read) &&
@@ -405,7 +459,11 @@ GateSituation CallLoop::Situation(std::string_view answer) {
   }
   TakeTally();
   if (all_subcalls_.unsure_labels > 0) situation.labels = GateSituation::Labels::kUnsure;
-  if (untold_.failed() > 0) situation.failed_subcalls = untold_.ToText();
+  if (untold_.failed() > 0) {
+    situation.failed_subcalls = untold_.ToText();
+  } else if (newest_block_.made > 0 && newest_block_.failed() == newest_block_.made) {
+    situation.failed_subcalls = newest_block_.ToText();  // its output was made of nothing
+  }
   if (bench_) situation.error_texts = bench_->subcalls().error_texts();
   return situation;
 }

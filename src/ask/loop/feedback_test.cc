@@ -70,7 +70,7 @@ TEST(FeedbackTest, HiddenNamesAreNotListed) {  // REC-4
 TEST(FeedbackTest, FailedSubcallsAreCountedByKind) {  // REC-44, FLT-2
   const std::string text =
       RenderFeedback({.blocks = {Block("f()", "x")},
-                      .subcalls = {.sent = 40, .failures = {{"cut", 2}, {"timeout", 1}}}},
+                      .subcalls = {.made = 40, .failures = {{"cut", 2}, {"timeout", 1}}}},
                      Style());
   EXPECT_THAT(text, HasSubstr("Sub-calls: 3 of 40 failed (2 cut, 1 timeout)."));
 }

@@ -68,9 +68,10 @@ std::optional<Reading> PassageReader::Read() {
     reading->place = i;
     if (!reading->answer.empty()) readings_.push_back(std::move(*reading));
   }
-  found_nothing_ = readings_.empty() && read_ == count;
+  if (read_ < count) return std::nullopt;  // stopped
+  found_nothing_ = readings_.empty();
   auto clearest = Clearest(readings_, run_.request.question);
-  if (clearest && DocumentsSayOther(*clearest)) return std::nullopt;
+  if (clearest && !DocumentsAgree(*clearest)) return std::nullopt;
   return clearest;
 }
 
@@ -102,13 +103,15 @@ std::optional<Reading> PassageReader::ReadOne(std::string_view passage,
   return std::move(*reading);
 }
 
-// Asked last, and only about an answer that would end the run: it costs as much as a passage.
-bool PassageReader::DocumentsSayOther(const Reading& reading) const {
+// Asked last, and only about an answer that would end the run: it costs as much as a passage. A
+// check that failed confirms nothing.
+bool PassageReader::DocumentsAgree(const Reading& reading) const {
   const auto said = ReadOne(utf8::Prefix(documents_, kDocumentsChars), "the list of documents");
-  if (!said || said->answer.empty()) return false;
+  if (!said) return false;
+  if (said->answer.empty()) return true;
   const std::string both = fmt::format("{}\n{}", reading.answer, said->answer);
-  return !Agree(MakeVote(reading.answer, both, run_.request.question),
-                MakeVote(said->answer, both, run_.request.question));
+  return Agree(MakeVote(reading.answer, both, run_.request.question),
+               MakeVote(said->answer, both, run_.request.question));
 }
 
 Result<Reading> PassageReader::Answer(const Values& values) const {

@@ -65,7 +65,7 @@ class PassageReader {
   using Values = std::map<std::string, std::string>;
   // An empty answer: the passage does not state it, or its judges doubt it. None: a request failed.
   std::optional<Reading> ReadOne(std::string_view passage, std::string_view title) const;
-  bool DocumentsSayOther(const Reading& reading) const;
+  bool DocumentsAgree(const Reading& reading) const;
   Result<Reading> Answer(const Values& values) const;
   std::optional<double> Judge(std::string_view role, const Values& values) const;
 

@@ -17,10 +17,18 @@ constexpr std::uint64_t kSmallContext = 200;  // characters; below it a first an
 constexpr std::uint64_t kShortAnswer = 200;  // characters
 
 constexpr std::string_view kEmpty = "empty";
-constexpr std::size_t kFewValues = 3;  // that code printed: more than a count or two
+// Values of the data that code has to print before it counts as a look at them: one that is no
+// number, or more numbers than a count or two.
+constexpr std::size_t kFewValues = 3, kFewNames = 1;
 
+// What the model should do next: people who read a doubt are not told it.
 constexpr std::string_view kComputeIt =
     " Reply with one complete code block that computes the answer from the data and prints it.";
+constexpr std::string_view kAskThemAgain =
+    " Ask those again, or hand the answer in again if it does not depend on them.";
+constexpr std::string_view kLookElsewhere =
+    " Look for another place in the text, or answer that the text does not say it.";
+constexpr std::string_view kAdvice[] = {kComputeIt, kAskThemAgain, kLookElsewhere};
 
 }  // namespace
 
@@ -64,9 +72,10 @@ std::optional<Refusal> Gates::Check(std::string_view answer, const GateSituation
 std::optional<Refusal> Gates::Doubt(std::string_view answer, const GateSituation& situation) const {
   if (context_.forcing != Forcing::kFull) return std::nullopt;
   auto doubt = FirstFailed(answer, situation, Which::kAll);
-  // People read it: what the model should do next is none of theirs.
-  if (doubt && doubt->reason.ends_with(kComputeIt)) {
-    doubt->reason.resize(doubt->reason.size() - kComputeIt.size());
+  for (const std::string_view advice : kAdvice) {
+    if (doubt && doubt->reason.ends_with(advice)) {
+      doubt->reason.resize(doubt->reason.size() - advice.size());
+    }
   }
   return doubt;
 }
@@ -101,10 +110,8 @@ std::string Gates::ErrorText(std::string_view answer, const GateSituation& situa
 
 std::string Gates::LostSubcalls(std::string_view /*answer*/, const GateSituation& situation) const {
   if (situation.failed_subcalls.empty()) return {};
-  return fmt::format(
-      "Of the sub-calls, {}, so the answer may lack what they were asked. Ask those again, or hand "
-      "the answer in again if it does not depend on them.",
-      situation.failed_subcalls);
+  return fmt::format("Of the sub-calls, {}, so the answer may lack what they were asked.{}",
+                     situation.failed_subcalls, kAskThemAgain);
 }
 
 // In numbers, where no condition fits also in words: in a text that the code held ready, or in one
@@ -126,21 +133,45 @@ bool Gates::TellsNothing(std::string_view answer, const GateSituation& situation
              shown, [&](const std::string& seen) { return seen.find(text) != seen.npos; });
 }
 
+namespace {
+
+// Whether an output shows `value` as a whole: a line of its own, behind a label, or quoted.
+bool StandsAsValue(std::string_view output, std::string_view value) {
+  constexpr std::string_view kQuotes = "'\"";
+  for (std::size_t at = output.find(value); !value.empty() && at != output.npos;
+       at = output.find(value, at + 1)) {
+    const char before = at == 0 ? '\n' : output[at - 1];
+    const std::size_t end = at + value.size();
+    const char after = end == output.size() ? '\n' : output[end];
+    if (before == after && kQuotes.find(before) != kQuotes.npos) return true;
+    const bool labelled =
+        at >= 2 && before == ' ' && (output[at - 2] == ':' || output[at - 2] == '=');
+    if ((before == '\n' || labelled) && after == '\n') return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool ShowsValues(std::span<const std::string> outputs, std::string_view question,
+                 const std::set<std::string, std::less<>>& fields,
+                 const std::function<bool(std::string_view)>& in_data) {
+  const std::string all = Join({outputs.begin(), outputs.end()}, "\n");
+  std::size_t words = 0, names = 0;
+  for (const std::string_view word : WordsBesides(all, question)) {
+    if (word.size() < 2 || fields.contains(word) || !in_data(word)) continue;
+    ++words;
+    if (word.find_first_not_of("0123456789") != word.npos) ++names;
+    if (words >= kFewValues || names >= kFewNames) return true;
+  }
+  return false;
+}
+
 // Whether code has printed values of the data since an empty result was sent back.
 bool Gates::LookedAgain(const GateSituation& situation) const {
-  if (!situation.outputs || !outputs_when_empty_) return false;
+  if (!situation.outputs || !outputs_when_empty_ || !situation.shows_values) return false;
   if (*outputs_when_empty_ > situation.outputs->size()) return false;
-  const auto since = std::span(*situation.outputs).subspan(*outputs_when_empty_);
-  return std::ranges::any_of(since, [&](const std::string& text) {
-    // `None`, `Counter()` and the name of a type say nothing of what stands in the data.
-    if (SaysNothing(text, {}) || TrimSpace(text) == "False" ||
-        TrimSpace(text).starts_with("<class '"))
-      return false;
-    const std::vector<std::string_view> own = WordsBesides(text, context_.question);
-    return own.size() >= kFewValues || std::ranges::any_of(own, [](std::string_view word) {
-             return word.find_first_not_of("0123456789") != word.npos;
-           });
-  });
+  return situation.shows_values(std::span(*situation.outputs).subspan(*outputs_when_empty_));
 }
 
 // A zero may be right. It is in doubt where a condition fits nothing in the data at all, and where
@@ -172,6 +203,11 @@ std::string Gates::WrongKind(std::string_view answer, const GateSituation& situa
         kComputeIt);
   }
   if (situation.wanted != AnswerKind::kNumber || HasNumber(answer)) return {};
+  // What code worked out is rather believed than a small model's word on the kind of the question.
+  if (situation.outputs && !situation.outputs->empty() &&
+      StandsAsValue(situation.outputs->back(), TrimSpace(answer))) {
+    return {};
+  }
   return fmt::format("The question asks for a number, and the answer holds none.{}", kComputeIt);
 }
 
@@ -248,8 +284,8 @@ std::string Gates::NotNear(std::string_view answer, const GateSituation& situati
   std::vector<std::string> evidence = *situation.shown;
   if (!situation.passages.empty()) evidence.emplace_back(situation.passages);
   if (StandsNear(answer, context_.question, evidence, *situation.rarity)) return {};
-  return "Where the text says this, it does not speak of what the question asks. Look for another "
-         "place in the text, or answer that the text does not say it.";
+  return fmt::format("Where the text says this, it does not speak of what the question asks.{}",
+                     kLookElsewhere);
 }
 
 }  // namespace dossier::ask

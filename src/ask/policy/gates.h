@@ -11,8 +11,11 @@
 #ifndef DOSSIER_ASK_POLICY_GATES_H_
 #define DOSSIER_ASK_POLICY_GATES_H_
 
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +43,8 @@ struct GateSituation {
   // What clean blocks printed out of data, without what their code says itself.
   const std::vector<std::string>* shown = nullptr;
   const std::vector<std::string>* outputs = nullptr;  // of `shown`, without what was handed in
+  // Whether outputs show values that stand in the data (ShowsValues). Unset: nobody can tell.
+  std::function<bool(std::span<const std::string>)> shows_values;
   std::string_view sizes;  // of the context, where code looked at it; an answer may stand on them
   const std::vector<std::string>* unmatched = nullptr;  // conditions that fit nothing in the data
   const std::vector<std::string>* code = nullptr;       // that ran
@@ -50,15 +55,24 @@ struct GateSituation {
   std::vector<std::string> readings;
   const std::vector<std::string>* searched = nullptr;  // what the newest code looked for in texts
   const WordRarity* rarity = nullptr;  // of the words of question and answer; null: not measured
-  std::string failed_subcalls;  // "3 of 40 failed (3 cut)", if the model was not told of them yet
+  // "3 of 40 failed (3 cut)", if the model was not told of them yet, or if all those of the newest
+  // block failed.
+  std::string failed_subcalls;
   // Whether map_llm could not tell the texts of one label well from those of the other.
   enum class Labels { kSure, kUnsure } labels = Labels::kSure;
   std::vector<std::string> error_texts;      // what code was told of sub-calls that failed
   AnswerKind wanted = AnswerKind::kUnknown;  // what the model itself says is asked for
 };
 
+// Whether outputs hold several words of the data, besides words of the question and the names of
+// fields. `in_data` tells whether the data hold a word.
+bool ShowsValues(std::span<const std::string> outputs, std::string_view question,
+                 const std::set<std::string, std::less<>>& fields,
+                 const std::function<bool(std::string_view)>& in_data);
+
 struct Refusal {
-  // unexplored, error_text, subcalls, kind, empty, searched, grounding, near, reading, labels
+  // unexplored, error_text, subcalls, kind, empty, searched, grounding, near, reading,
+  // labels
   std::string gate;
   std::string reason;  // what is wrong, in one or two sentences for the model
 };

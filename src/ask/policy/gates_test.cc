@@ -170,14 +170,22 @@ TEST(GatesTest, ALargeModelIsBelievedWhenItHasSeenValuesOfTheData) {  // FLT-36
     GateSituation situation = After(shown);
     situation.unmatched = &unmatched;
     situation.outputs = &outputs;
+    const std::set<std::string, std::less<>> fields{"status", "id"},
+        values{"closed", "waiting", "101", "102", "103", "status", "id", "7"};
+    situation.shows_values = [&](std::span<const std::string> shown_since) {
+      return ShowsValues(shown_since, "How many are open?", fields,
+                         [&](std::string_view word) { return values.contains(word); });
+    };
     EXPECT_EQ(GateOf(gates.Check("0", situation)), "empty");
     outputs.emplace_back(output);
     return GateOf(gates.Doubt("0", situation));
   };
   EXPECT_EQ(after("{'closed', 'waiting'}"), "passed");
   EXPECT_EQ(after("101 102 103"), "passed");
+  EXPECT_EQ(after("['closed']"), "passed") << "the one value that there is";
   for (const char* output :
-       {"0", "None", "False", "set()", "Counter()", "<class 'str'>", "[]", "7"}) {
+       {"0", "None", "False", "set()", "Counter()", "<class 'str'>", "[]", "7", "True", "[] True",
+        "['status', 'id']", "101 102", "Wed Nov 25 09:12:44 2026"}) {
     EXPECT_EQ(after(output), "empty") << output;
   }
 }
@@ -189,6 +197,7 @@ TEST(GatesTest, OutputsOfAnEarlierAttemptAreNotCounted) {  // FLT-36
   GateSituation situation = After(shown);
   situation.unmatched = &unmatched;
   situation.outputs = &outputs;
+  situation.shows_values = [](std::span<const std::string>) { return true; };
   EXPECT_EQ(GateOf(gates.Check("0", situation)), "empty");
   gates.StartAfresh();
   outputs = {"{'closed', 'waiting'}", "a", "b", "c", "d"};
@@ -213,6 +222,11 @@ TEST(GatesTest, AQuestionForANumberGetsOne) {  // FLT-36
   GateSituation situation = After(shown);
   situation.wanted = AnswerKind::kNumber;
   EXPECT_EQ(GateOf(Gates(Context(Checked::kEveryWord)).Check("many", situation)), "kind");
+  const Texts computed{"Out: ('many', 12)"};
+  situation.outputs = &computed;
+  EXPECT_EQ(GateOf(Gates(Context(Checked::kEveryWord)).Check("many", situation)), "passed")
+      << "code worked it out";
+  situation.outputs = nullptr;
   situation.wanted = AnswerKind::kOther;
   EXPECT_EQ(GateOf(Gates(Context(Checked::kEveryWord)).Check("many", situation)), "passed");
 }

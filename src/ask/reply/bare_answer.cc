@@ -219,9 +219,10 @@ std::optional<BareAnswer> ReadText(std::string_view text, ModelSize model) {
   return std::nullopt;
 }
 
-bool OccursAsWord(std::string_view text, std::string_view word) {
+// An attribute (`x.ok`) is no variable.
+bool OccursAsName(std::string_view text, std::string_view word) {
   for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
-    const bool starts = at == 0 || !IsWordByte(text[at - 1]);
+    const bool starts = at == 0 || (!IsWordByte(text[at - 1]) && text[at - 1] != '.');
     const std::size_t end = at + word.size();
     if (starts && (end == text.size() || !IsWordByte(text[end]))) return true;
   }
@@ -287,7 +288,7 @@ NameMeaning ResolveName(std::string_view name,
   // What stands in a literal only was never a name: `"Paris" in line` makes FINAL(Paris) no
   // variable.
   const bool in_code = std::ranges::any_of(earlier_code, [name](const std::string& code) {
-    return OccursAsWord(WithoutLiterals(code), name);
+    return OccursAsName(WithoutLiterals(code), name);
   });
   return in_code ? NameMeaning::kUnknown : NameMeaning::kLiteral;
 }

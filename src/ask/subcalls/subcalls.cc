@@ -57,7 +57,7 @@ int SubcallTally::failed() const {
 }
 
 void SubcallTally::Add(const SubcallTally& more) {
-  sent += more.sent;
+  made += more.made;
   unsure_labels += more.unsure_labels;
   for (const auto& [kind, number] : more.failures) failures[kind] += number;
 }
@@ -67,7 +67,7 @@ std::string SubcallTally::ToText() const {
   for (const auto& [kind, number] : failures) {
     kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", number, kind);
   }
-  return fmt::format("{} of {} failed ({})", failed(), std::max(sent, failed()), kinds);
+  return fmt::format("{} of {} failed ({})", failed(), std::max(made, failed()), kinds);
 }
 
 ReplyEnding EndingOf(const model::Reply& reply, std::string_view text) {
@@ -136,7 +136,7 @@ Subcalls::~Subcalls() {
 
 void Subcalls::Query(const sandbox::BridgeCall& call, std::shared_ptr<BridgeReply> reply) {
   const auto fail = [&](const Error& error) {
-    CountFailure(ErrorName(error.code), error.message);
+    CountUnsent(ErrorName(error.code), error.message);
     const SubcallFailure failure = FailureOf(error);
     reply->Fail(failure.code, error.message, failure.retry);
   };
@@ -188,13 +188,13 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
     // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the analyzer loses sight of it
     Done done = [state, i](Result<model::Reply> result) { state->Take(i, std::move(result)); };
     if (reply->cancel().cancelled()) {
-      CountFailure(ErrorName(ErrorCode::kCancelled));
+      CountUnsent(ErrorName(ErrorCode::kCancelled));
       done(MakeError(ErrorCode::kCancelled, "{}", reply->cancel().reason()));
       continue;
     }
     auto prepared = Prepare((*prompts)[i].get_object(), call.raw, settings->system);
     if (!prepared) {
-      CountFailure(ErrorName(prepared.error().code), prepared.error().message);
+      CountUnsent(ErrorName(prepared.error().code), prepared.error().message);
       done(tl::unexpected(prepared.error()));
       continue;
     }
@@ -296,7 +296,7 @@ void Subcalls::SendPrepared(Prepared prepared, model::Sampling sampling, const C
                             Done done) {
   {
     std::lock_guard lock(mutex_);
-    ++tally_.sent;
+    ++tally_.made;
   }
   Send(std::move(prepared.prompt), model::Purpose::kSubcall, std::move(sampling), cancel,
        [this, slices = std::move(prepared.slices), texts = std::move(prepared.texts),
@@ -479,6 +479,14 @@ void Subcalls::CountFailure(std::string_view kind, std::string_view told) {
   std::lock_guard lock(mutex_);
   ++tally_.failures[std::string(kind)];
   if (!told.empty() && error_texts_.size() < kMostErrorTexts) error_texts_.emplace(told);
+}
+
+void Subcalls::CountUnsent(std::string_view kind, std::string_view told) {
+  {
+    std::lock_guard lock(mutex_);
+    ++tally_.made;
+  }
+  CountFailure(kind, told);
 }
 
 std::vector<std::string> Subcalls::error_texts() {

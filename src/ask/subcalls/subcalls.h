@@ -30,9 +30,10 @@
 
 namespace dossier::ask {
 
-// Sub-calls that were sent, and those of them that failed, by kind: "cut", "empty", "timeout".
+// Sub-calls that code made, and those of them that failed, by kind: "cut", "empty", "timeout",
+// "too_long" (never sent).
 struct SubcallTally {
-  int sent = 0;
+  int made = 0;
   std::map<std::string, int> failures;
   int unsure_labels = 0;  // calls of map_llm whose two groups of texts run into each other
 
@@ -117,6 +118,8 @@ class Subcalls {
   void LogResult(std::int64_t id, model::Purpose purpose, const Result<model::Reply>& result);
   // `told`: what code reads of it; empty: nothing.
   void CountFailure(std::string_view kind, std::string_view told = {});
+  // As CountFailure, of a call that no request left for.
+  void CountUnsent(std::string_view kind, std::string_view told = {});
 
   RunState& run_;
   const std::vector<std::string_view> contexts_;

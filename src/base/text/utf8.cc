@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "base/text/utf8_kernels.h"
 
 namespace dossier::utf8 {
@@ -10,6 +13,17 @@ namespace {
 constexpr char32_t kReplacement = 0xFFFD;
 
 bool IsContinuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+// Marks of direction, invisible characters, tags and line separators: with them a text reads
+// otherwise than it is. The joiners of scripts and emoji (U+200C, U+200D) stay.
+bool HidesText(char32_t code_point) {
+  constexpr std::pair<char32_t, char32_t> kRanges[] = {
+      {0x061C, 0x061C}, {0x180E, 0x180E}, {0x200B, 0x200B}, {0x200E, 0x200F},  {0x2028, 0x202E},
+      {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};
+  return std::ranges::any_of(kRanges, [code_point](const auto& range) {
+    return code_point >= range.first && code_point <= range.second;
+  });
+}
 
 }  // namespace
 
@@ -121,7 +135,7 @@ std::string CleanForTerminal(std::string_view text) {
     } else if (code_point < 0x20) {
       out.push_back('^');
       out.push_back(static_cast<char>(code_point + 0x40));
-    } else if (code_point >= 0x7F && code_point < 0xA0) {
+    } else if ((code_point >= 0x7F && code_point < 0xA0) || HidesText(code_point)) {
       out += fmt::format("\\u{{{:X}}}", static_cast<std::uint32_t>(code_point));
     } else {
       Append(code_point, &out);

@@ -152,6 +152,9 @@ TEST(Utf8Test, NextAndAppendAreInverse) {
 TEST(Utf8Test, TerminalControlsAreShownNotSent) {
   EXPECT_EQ(CleanForTerminal("a\x1B[31mb\tc\n\r\u009B"), "a^[[31mb\tc\n^M\\u{9B}");
   EXPECT_EQ(CleanForTerminal("\x7F"), "\\u{7F}");
+  EXPECT_EQ(CleanForTerminal("a\u202Eb\u2066\u200B\uFEFF\U000E0063"),
+            "a\\u{202E}b\\u{2066}\\u{200B}\\u{FEFF}\\u{E0063}");
+  EXPECT_EQ(CleanForTerminal("\u0645\u06CC\u200C\u0631"), "\u0645\u06CC\u200C\u0631") << "Persian";
 }
 
 }  // namespace

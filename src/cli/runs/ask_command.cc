@@ -248,7 +248,7 @@ int WriteAnswer(const AskArguments& arguments, const ask::Outcome& outcome, std:
     }
     return outcome.exit_code();
   }
-  out << text << std::flush;
+  out << OutputText(text, Terminal::Detect().out) << std::flush;
   return out.good() ? outcome.exit_code() : 141;
 }
 
@@ -307,6 +307,14 @@ std::string ReasonsToTell(const ask::Outcome& outcome, const GlobalFlags& flags)
   return reasons.empty() ? "" : fmt::format(": {}", Join(reasons, " "));
 }
 
+// "the limit of calls was reached, and "; "" where none was.
+std::string LimitsReached(const ask::Outcome& outcome) {
+  std::vector<std::string> names;
+  for (const ask::LimitHit& hit : outcome.limits_hit) names.push_back(hit.limit);
+  return names.empty() ? ""
+                       : fmt::format("the limit of {} was reached, and ", Join(names, " and "));
+}
+
 void ExplainEnd(const GlobalFlags& flags, const ask::Outcome& outcome, std::ostream& err) {
   const bool stopped = outcome.status == ask::RunStatus::kInterrupted;
   if (outcome.error && !stopped) PrintError(err, *outcome.error);
@@ -332,8 +340,8 @@ void ExplainEnd(const GlobalFlags& flags, const ask::Outcome& outcome, std::ostr
       break;
     case ask::RunStatus::kNone:
       if (!outcome.error) {
-        err << "dossier: no answer was found; `dossier runs show " << outcome.run
-            << "` shows what was tried\n";
+        err << "dossier: " << LimitsReached(outcome) << "no answer was found; `dossier runs show "
+            << outcome.run << "` shows what was tried\n";
       }
       if (!outcome.last_output.empty()) {
         err << "dossier: the last output, which nobody called an answer: "

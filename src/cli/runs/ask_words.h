@@ -1,4 +1,5 @@
-// Which words of `dossier ask` are files, and which one is the question, in whatever order they stand.
+// Which words of `dossier ask` are files, and which one is the question, in whatever order they
+// stand.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const AskWords words,
 //                            ReadAskWords({"sales.csv", "Which month was best?"}, exists));
@@ -23,9 +24,9 @@ struct AskWords {
   std::vector<std::string> paths;  // in their order; "-" is stdin
 };
 
-// What exists is a context, and the one word that does not is the question. "-" is the question only
-// where no other word can be it. `exists` says whether a path names something.
-// Errors: kUsage, where no word or several can be the question, with both ways to read the line.
+// What exists is a context, and the one word that does not is the question. "-" is the question
+// only where no other word can be it. `exists` says whether a path names something. Errors: kUsage,
+// where no word or several can be the question, with both ways to read the line.
 Result<AskWords> ReadAskWords(const std::vector<std::string>& words,
                               const std::function<bool(const std::string&)>& exists);
 

@@ -125,7 +125,7 @@ class Trust {
       const auto before = store_.Bytes(*known);
       if (before) diff = UnifiedDiff("approved", *before, "now", file.bytes);
     }
-    const std::string lines = known ? std::string() : config::PowerLines(file.bytes, powers);
+    const std::string lines = config::NumberedLines(file.bytes);
     if (MayAsk(flags_)) {
       err_ << Safe(diff) << Safe(lines);
       DOSSIER_ASSIGN_OR_RETURN(const bool agreed,

@@ -4,8 +4,14 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
+
 namespace dossier::cli {
 namespace {
+
+// timeout(1) and shells signal a process and then its group: the second signal is the same wish. A
+// person who presses Ctrl-C again is slower.
+constexpr std::chrono::milliseconds kSameWish{150};
 
 bool IsIgnored(int signal) {
   struct sigaction action{};
@@ -35,6 +41,7 @@ Interrupt::Interrupt() {
   const sigset_t set = Watched();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   thread_ = std::thread([this, set] {
+    std::chrono::steady_clock::time_point first;
     while (true) {
       int caught = 0;
       sigwait(&set, &caught);
@@ -48,7 +55,12 @@ Interrupt::Interrupt() {
         }
       }
       const int code = 128 + caught;
-      if (exit_code_.exchange(code) != 0) _exit(code);
+      const auto now = std::chrono::steady_clock::now();
+      if (exit_code_.exchange(code) != 0) {
+        if (now - first < kSameWish) continue;
+        _exit(code);
+      }
+      first = now;
       source_.Cancel(Sentence(caught));
     }
   });

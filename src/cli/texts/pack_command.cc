@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "base/text/parse_number.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 #include "cli/commands.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
@@ -261,7 +262,14 @@ Status RunPack(const PackArguments& given, Context& context) {
     if (arguments.out.empty()) report.as_object()["text"] = text.Text();
     context.out << ToJson(report) << '\n';
   } else if (arguments.out.empty()) {
-    for (const std::string_view part : text.Parts()) context.out << part;
+    const auto kind = Terminal::Detect().out;
+    for (const std::string_view part : text.Parts()) {
+      if (kind == Terminal::Kind::kPipe) {
+        context.out << part;
+      } else {
+        context.out << utf8::CleanForTerminal(part);
+      }
+    }
   }
   return {};
 }

@@ -14,6 +14,7 @@
 #include "base/json/json.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 #include "cli/commands.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
@@ -121,13 +122,29 @@ class Counting {
         {"path", path}, {"code", ErrorName(error.code)}, {"message", Redact(error.message)}});
   }
 
+  // A pipe that a shell made for `<(command)` is read; one that lies in a folder may never end.
+  static Result<std::string> ReadNamed(const std::string& path) {
+    struct stat info{};
+    const bool odd = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
+    if (odd && !path.starts_with("/dev/fd/") && !path.starts_with("/proc/self/fd/")) {
+      return MakeError(ErrorCode::kIsDevice, "{}: not a regular file; read it through a pipe",
+                       path);
+    }
+    return ReadFile(path);
+  }
+
+  // On a terminal nothing of a name or a text acts on it.
+  std::string Shown(std::string_view text) const {
+    return terminal_ ? utf8::CleanForTerminal(text) : std::string(text);
+  }
+
   void CountNamed(const std::string& path) {
-    auto text = path == "-" ? ReadStdin() : ReadFile(path);
+    auto text = path == "-" ? ReadStdin() : ReadNamed(path);
     if (!text) return Fail(path, text.error());
     if (arguments_.ids) return PrintIds(path, *text);
     if (arguments_.fit) {
       const tokens::Cut cut = counter_->LongestPrefix(*text, *arguments_.fit);
-      out_ << std::string_view(*text).substr(0, cut.bytes);
+      out_ << Shown(std::string_view(*text).substr(0, cut.bytes));
       Add(path, cut.bytes, cut.tokens);
       return;
     }
@@ -138,7 +155,7 @@ class Counting {
     auto found = WalkFolder(folder, {.max_files = kMostFiles}, cancel_);
     if (!found) return Fail(folder, found.error());
     for (const SkippedPath& skipped : found->skipped) {
-      err_ << skipped.path << ": skipped (" << skipped.reason << ")\n";
+      err_ << utf8::CleanForTerminal(skipped.path) << ": skipped (" << skipped.reason << ")\n";
     }
     for (const std::string& path : found->files) {
       if (cancelled()) return;
@@ -179,7 +196,9 @@ class Counting {
     if (arguments_.tree) {
       PrintTree();
     } else {
-      for (const CountedFile& file : files_) out_ << file.tokens << "  " << file.path << '\n';
+      for (const CountedFile& file : files_) {
+        out_ << file.tokens << "  " << Shown(file.path) << '\n';
+      }
     }
     if (files_.size() > 1 || (files_.empty() && failed_ == 0)) out_ << total_ << "  total\n";
     if (!counter_->exact() && !arguments_.tree) {
@@ -260,6 +279,7 @@ class Counting {
   std::uint64_t binary_ = 0;
   JsonArray errors_;
   int failed_ = 0;
+  const bool terminal_ = Terminal::Detect().out == Terminal::Kind::kTerminal;
 };
 
 Result<int> RunTokens(const TokensArguments& named, Context& context) {

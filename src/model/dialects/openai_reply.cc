@@ -156,7 +156,11 @@ Status OpenAiStream::AddToolCall(const Json& delta) {
 }
 
 Result<std::string> OpenAiStream::Add(std::string_view data) {
-  if (data == "[DONE]") return std::string();
+  if (data == "[DONE]") {
+    // Some servers never say how a reply ended, only that it did.
+    if (!finished_ && started_) End("stop");
+    return std::string();
+  }
   if (!reply_.provider_data.is_object()) {
     reply_.provider_data = JsonObject();
     reply_.usage.estimated = true;
@@ -199,11 +203,15 @@ Result<std::string> OpenAiStream::AddChoice(const Json& choice) {
   // Some send an empty one with every piece.
   if (const std::string_view reason = FindString(choice, "finish_reason").value_or("");
       !reason.empty()) {
-    EndReply(reason, reply_);
-    if (refused_) reply_.finish = Finish::kFilter;
-    finished_ = true;
+    End(reason);
   }
   return text;
+}
+
+void OpenAiStream::End(std::string_view reason) {
+  EndReply(reason, reply_);
+  if (refused_) reply_.finish = Finish::kFilter;
+  finished_ = true;
 }
 
 }  // namespace dossier::model

@@ -19,6 +19,7 @@ class OpenAiStream final : public ReplyStream {
  private:
   Result<std::string> AddChoice(const Json& choice);
   Status AddToolCall(const Json& delta);
+  void End(std::string_view reason);
 
   bool refused_ = false;  // the text is the words of a refusal
 };
