@@ -17,13 +17,16 @@ Result<driver::BoundModel> OpenEngineModel(const Model& given, const std::string
                                            const CancelToken& cancel) {
   if (given) {
     DOSSIER_ASSIGN_OR_RETURN(const auto impl, ModelAccess::Of(given));
-    return impl->opened.root;
+    driver::BoundModel root = impl->opened.root;
+    root.sampling.temperature = impl->temperature;
+    return root;
   }
   app::ModelSettings settings{.model = name == "default" ? "" : name};
   DOSSIER_RETURN_IF_ERROR(app::ApplyConfig(config, &settings));
-  DOSSIER_ASSIGN_OR_RETURN(const app::OpenedModel opened,
+  DOSSIER_ASSIGN_OR_RETURN(app::OpenedModel opened,
                            app::OpenModel(settings, [](std::string_view) {}, cancel));
-  return opened.root;
+  opened.root.sampling.temperature = settings.temperature;
+  return std::move(opened.root);
 }
 
 Result<agents::RunPorts> PortsOf(const AgentsOptions& options) {

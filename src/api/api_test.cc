@@ -374,10 +374,13 @@ TEST_F(MemoryTest, WhatIsNoneOrNotThereIsAnError) {
 }
 
 TEST_F(MemoryTest, ARunReadsWhatIsRemembered) {
-  AskOptions options = With(Script(kCounts));
+  AskOptions options = With(
+      Script("- when: icpx\n  reply: |\n    ```repl\n    FINAL('it is remembered')\n    ```\n"));
   options.memory = *Memory::Open(Path("m.sqlite"));
   ASSERT_THAT(options.memory.Set("compiler", "icpx"), Succeeds());
-  EXPECT_THAT(Ask("How many x?", {Text("xx")}, options), Succeeds());
+  const auto answer = Ask("Which compiler?", {Text("xx")}, options);
+  ASSERT_THAT(answer, Succeeds());
+  EXPECT_EQ(answer->text, "it is remembered");
 }
 
 class SandboxTest : public ApiTest {
@@ -401,6 +404,17 @@ TEST_F(SandboxTest, RunsCodeAndKeepsItsNames) {
   EXPECT_THAT(sandbox.Get("n"), FailsWith(ErrorCode::kNotFound, "n"));
   EXPECT_THAT(opened->Run("1"), FailsWith(ErrorCode::kInvalidArgument, "moved from"));
   EXPECT_THAT(opened->Report(), FailsWith(ErrorCode::kInvalidArgument, "moved from"));
+}
+
+TEST_F(SandboxTest, CodeReadsRecords) {  // HSE-10
+  SandboxOptions options = Options();
+  options.texts = {{"data.csv", "a,b\n1,2\n3,4\n"}};
+  auto sandbox = Sandbox::Open(options);
+  ASSERT_THAT(sandbox, Succeeds());
+  const auto result = sandbox->Run("total = sum(r['b'] for r in records)");
+  ASSERT_THAT(result, Succeeds());
+  EXPECT_EQ(result->status, CodeResult::Status::kOk) << result->error;
+  EXPECT_EQ(sandbox->Get("total").value_or(""), "6");
 }
 
 TEST_F(SandboxTest, WhatCodeDoesWrongIsAResult) {

@@ -57,11 +57,12 @@ Status CheckOptions(std::string_view question, const AskOptions& options) {
   if (question.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     return MakeError(ErrorCode::kInvalidArgument, "the question is empty");
   }
-  if (options.max_usd && !options.model.has_price()) {
+  for (const Model* model : {&options.model, &options.sub_model}) {
+    if (!options.max_usd || !*model || model->has_price()) continue;
     return MakeError(ErrorCode::kInvalidArgument,
                      "a limit of cost is set, but the price of {} is unknown: give it by "
                      "ModelOptions::price_input and price_output (0 if it costs nothing)",
-                     options.model.name());
+                     model->name());
   }
   const bool above = options.max_calls > 0 && options.max_tokens.value_or(1) > 0 &&
                      options.max_usd.value_or(1) > 0 && options.max_turns.value_or(1) > 0 &&

@@ -35,12 +35,14 @@ tl::unexpected<Error> MovedFrom() {
 }
 
 ChatReply ReplyOf(chat::TurnOutcome outcome) {
-  return {.text = std::move(outcome.text),
-          .finish = std::move(outcome.finish),
-          .turn = outcome.turn,
-          .usage = UsageOf(outcome.usage),
-          .warnings = std::move(outcome.warnings),
-          .error = std::move(outcome.error)};
+  ChatReply reply{.text = std::move(outcome.text),
+                  .finish = std::move(outcome.finish),
+                  .turn = outcome.turn,
+                  .usage = UsageOf(outcome.usage),
+                  .warnings = std::move(outcome.warnings),
+                  .error = std::move(outcome.error)};
+  reply.usage.calls = outcome.calls;
+  return reply;
 }
 
 }  // namespace

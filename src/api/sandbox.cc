@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "api/access.h"
+#include "app/documents_handler.h"
 #include "base/files/file.h"
 #include "base/result.h"
 #include "base/text/utf8.h"
@@ -68,18 +69,11 @@ tl::unexpected<Error> MovedFrom() {
 }  // namespace
 
 struct Sandbox::Impl {
-  // Code here stands alone: nobody answers its questions.
-  class NobodyAnswers final : public sandbox::BridgeHandler {
-   public:
-    void OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) override {
-      reply->Fail("unavailable", call.method + " is not available here: no model is connected");
-    }
-  };
-
+  std::vector<SandboxText> texts;
+  std::unique_ptr<app::DocumentsHandler> handler;  // over the texts
   std::unique_ptr<sandbox::Pool> pool;
   std::vector<UniqueFd> files;  // of the texts
   std::unique_ptr<sandbox::Session> session;
-  NobodyAnswers handler;
 };
 
 Sandbox::Sandbox(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -91,7 +85,9 @@ Result<Sandbox> Sandbox::Open(SandboxOptions options) {
   auto impl = std::make_unique<Impl>();
   sandbox::SessionSpec spec{.seed = options.seed, .limits = LimitsOf(options)};
   std::ranges::sort(options.texts, {}, &SandboxText::name);
-  for (const SandboxText& text : options.texts) {
+  impl->texts = options.texts;
+  std::vector<ask::TextDocument> documents;
+  for (const SandboxText& text : impl->texts) {
     if (!utf8::IsValid(text.text)) {
       return MakeError(ErrorCode::kInvalidArgument, "the text {} is not UTF-8", text.name);
     }
@@ -103,7 +99,9 @@ Result<Sandbox> Sandbox::Open(SandboxOptions options) {
                              .characters = about.counts.chars,
                              .meta = inspect::ContextMeta(about, inspect::Runtime::kPython)});
     impl->files.push_back(std::move(fd));
+    documents.push_back({text.name, text.text, about});
   }
+  impl->handler = std::make_unique<app::DocumentsHandler>(std::move(documents));
   DOSSIER_ASSIGN_OR_RETURN(impl->pool, sandbox::Pool::Make(PoolOptionsOf(options)));
   DOSSIER_ASSIGN_OR_RETURN(impl->session, impl->pool->Open(std::move(spec), options.cancel));
   return Sandbox(std::move(impl));
@@ -112,7 +110,7 @@ Result<Sandbox> Sandbox::Open(SandboxOptions options) {
 Result<CodeResult> Sandbox::Run(std::string_view code, const CancelToken& cancel) {
   if (!impl_) return MovedFrom();
   DOSSIER_ASSIGN_OR_RETURN(sandbox::BlockResult block,
-                           impl_->session->Run(code, {.cancel = cancel}, impl_->handler));
+                           impl_->session->Run(code, {.cancel = cancel}, *impl_->handler));
   return ResultOf(std::move(block));
 }
 

@@ -1,6 +1,7 @@
 #include "base/files/installed.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <filesystem>
 
@@ -12,11 +13,17 @@ namespace {
 // From the folder of libraries to that of programs, as `cmake --install` lays them out.
 constexpr std::string_view kProgramsFromLibraries = DOSSIER_PROGRAMS_FROM_LIBRARIES;
 
-// The folder of the file that this code was loaded from; a program's own name may be relative.
-std::optional<std::string> FolderOfThisCode() {
+// The folder of the shared library that this code is part of; none if it is part of the program,
+// whose name the linker does not know: argv[0] is the caller's word.
+std::optional<std::string> FolderOfLibrary() {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&InstalledProgramFolders), &info) == 0) return {};
-  const std::string_view file = info.dli_fname ? info.dli_fname : "";
+  void* map = nullptr;
+  if (dladdr1(reinterpret_cast<const void*>(&InstalledProgramFolders), &info, &map,
+              RTLD_DL_LINKMAP) == 0) {
+    return std::nullopt;
+  }
+  const auto* loaded = static_cast<const link_map*>(map);
+  const std::string_view file = loaded && loaded->l_name ? loaded->l_name : "";
   if (!file.starts_with('/')) return std::nullopt;
   return std::string(file.substr(0, file.rfind('/')));
 }
@@ -25,10 +32,10 @@ std::optional<std::string> FolderOfThisCode() {
 
 std::vector<std::string> InstalledProgramFolders() {
   std::vector<std::string> folders;
+  if (const auto library = FolderOfLibrary()) {
+    folders.push_back(fmt::format("{}/{}", *library, kProgramsFromLibraries));
+  }
   if (auto own = ExecutableFolder()) folders.push_back(std::move(*own));
-  const auto code = FolderOfThisCode();
-  const bool in_library = code && (folders.empty() || *code != folders.front());
-  if (in_library) folders.push_back(fmt::format("{}/{}", *code, kProgramsFromLibraries));
   return folders;
 }
 

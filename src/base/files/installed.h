@@ -15,8 +15,8 @@
 
 namespace dossier {
 
-// The folders of programs that count as this installation's, nearest first: the one that holds the
-// running program and, where this code is part of a shared library, the one that belongs to it.
+// The folders of programs that count as this installation's, nearest first: where this code is part
+// of a shared library, the one that belongs to it; then the one that holds the running program.
 std::vector<std::string> InstalledProgramFolders();
 
 // The first of these folders that has `place`, a path relative to it; with the folder in front.

@@ -79,7 +79,8 @@ struct TurnOutcome {
   std::optional<Json> data;                      // of a schema
   std::string conversation, model, finish, run;  // run: id in the journal
   std::int64_t turn = 0;
-  model::Usage usage;  // of all calls of this turn
+  model::Usage usage;      // of all calls of this turn
+  std::int64_t calls = 0;  // how many
   ContextSaving saving;
   Json context = JsonArray();  // list: name, outcome, bytes, bytes_kept, tokens, zone, sha256
   Json compaction;             // {line, from, to, tokens_before, tokens_after}, or null

@@ -132,7 +132,7 @@ Result<model::Reply> TurnDriver::CallModel(model::Purpose purpose) {
   }
   if (!called.reply) return tl::unexpected(called.reply.error());
   const model::Reply& reply = *called.reply;
-  outcome_.usage = caller_.usage().total;
+  NoteUsage();
   Log("reply.received", {{"purpose", model::PurposeName(purpose)},
                          {"body", log_.Body(reply.text)},
                          {"finish", model::FinishName(reply.finish)},
@@ -144,6 +144,12 @@ Result<model::Reply> TurnDriver::CallModel(model::Purpose purpose) {
     return MakeError(ErrorCode::kNetwork, "the reply broke off");
   }
   return std::move(*called.reply);
+}
+
+void TurnDriver::NoteUsage() {
+  const model::UsageSum sum = caller_.usage();
+  outcome_.usage = sum.total;
+  outcome_.calls = sum.calls;
 }
 
 void TurnDriver::LogRequest(model::Purpose purpose) {

@@ -46,7 +46,7 @@ std::optional<std::string> TurnDriver::Summarize(const CompactionPlan& plan) {
       model = &other;
     }
     auto written = chat::Summarize(plan, *model, parts_.folders, caller_, cancel_);
-    outcome_.usage = caller_.usage().total;
+    NoteUsage();
     if (!written) return tl::unexpected(written.error());
     return std::move(written->text);
   };

@@ -78,6 +78,7 @@ class TurnDriver {
   Status CheckedConverse();
   Result<model::Reply> FinalReply();
   Result<model::Reply> CallModel(model::Purpose purpose);
+  void NoteUsage();
   void LogRequest(model::Purpose purpose);
   Status Refuse(const CheckedReply& checked, const model::Reply& reply);
   Status Accept(const model::Reply& reply, std::string text);

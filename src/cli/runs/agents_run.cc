@@ -273,6 +273,7 @@ Result<RunPorts> MakePorts(const AgentsArguments& arguments, Context& context) {
     DOSSIER_ASSIGN_OR_RETURN(
         OpenedModel opened,
         OpenModel(own, [&err](std::string_view text) { err << text << "\n"; }, cancel));
+    opened.root.sampling.temperature = own.temperature;
     return std::move(opened.root);
   };
   return ports;

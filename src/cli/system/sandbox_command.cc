@@ -3,8 +3,8 @@
 #include <iostream>
 #include <iterator>
 
+#include "app/documents_handler.h"
 #include "ask/documents/context_set.h"
-#include "ask/documents/document_service.h"
 #include "base/files/file.h"
 #include "base/text/text.h"
 #include "cli/commands.h"
@@ -22,28 +22,6 @@ using sandbox::BlockResult;
 using sandbox::BlockStatus;
 
 constexpr std::uint64_t kMaxBlockBytes = 64u << 20;
-
-// Serves `doc` and `records`; there is no model behind the other calls.
-class NoModelHandler final : public sandbox::BridgeHandler {
- public:
-  explicit NoModelHandler(std::vector<ask::TextDocument> documents)
-      : documents_(std::move(documents)) {}
-
-  void OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) override {
-    if (call.method == "budget") return reply->Ok(JsonObject{{"calls_left", 0}, {"depth", 0}});
-    if (!ask::DocumentService::Knows(call.method)) {
-      return reply->Fail("denied", "`dossier sandbox run` has no model behind it");
-    }
-    std::string raw;
-    auto value = documents_.Handle(call.method, call.args, &raw, reply->cancel());
-    if (value) return reply->Ok(std::move(*value), std::move(raw));
-    const bool wrong = value.error().code == ErrorCode::kInvalidArgument;
-    reply->Fail(wrong ? "bad_argument" : "failed", value.error().message);
-  }
-
- private:
-  ask::DocumentService documents_;
-};
 
 Result<SandboxChoice> Choose(const SandboxFlags& flags, const std::string& worker_path,
                              const std::vector<std::string>& disabled_layers) {
@@ -194,7 +172,7 @@ Result<int> Run(const SandboxRunArguments& arguments, std::ostream& out, std::os
   spec.context_string_max = choice.context_string_max;
   spec.features = {{"profile", "large"}, {"depth", 0}};
   DOSSIER_ASSIGN_OR_RETURN(auto documents, AddContexts(*contexts.set, &spec));
-  NoModelHandler handler(std::move(documents));
+  app::DocumentsHandler handler(std::move(documents));
   DOSSIER_ASSIGN_OR_RETURN(const auto pool, sandbox::Pool::Make(choice.pool));
   DOSSIER_ASSIGN_OR_RETURN(const auto session, pool->Open(std::move(spec), arguments.cancel));
   WarnIfDegraded(session->report(), err);

@@ -10,7 +10,7 @@ namespace dossier::cli {
 namespace {
 
 constexpr std::size_t kTitleWidth = 28;  // columns of the left part
-constexpr std::size_t kWidth = 100;
+constexpr std::size_t kWidth = 80;       // of a terminal that nobody has widened
 
 void AddRow(std::string_view title, std::string_view text, std::string* out) {
   *out += fmt::format("  {:<{}}", title, kTitleWidth);

@@ -28,7 +28,7 @@ class HostPool final : public Pool {
   std::shared_ptr<ZygoteSource> zygotes_;
 };
 
-// Beside the command, or in its libexec folder; never through PATH.
+// Beside the program of this installation, or in its libexec folder; never through PATH.
 Result<std::string> FindWorker(const std::string& given) {
   if (!given.empty()) {
     if (Exists(given)) return given;
