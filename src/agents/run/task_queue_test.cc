@@ -21,7 +21,7 @@ TEST(TaskQueueTest, OnlyFilesOfAFolderQueueHaveAPlaceInIt) {  // REP-31
 
 TEST(TaskQueueTest, ATaskMovesFromWhereverItIs) {  // REP-31, A28
   const TempFolder ground = *TempFolder::Make();
-  const std::string root = ground.path();
+  const std::string& root = ground.path();
   ASSERT_TRUE(MakeFolders(root + "/tasks/pending"));
   ASSERT_TRUE(WriteFileAtomic(root + "/tasks/pending/a.json", "{}"));
   ASSERT_TRUE(MoveTask(root, "tasks/pending/a.json", Queue::kCurrent));
@@ -35,7 +35,7 @@ TEST(TaskQueueTest, ATaskMovesFromWhereverItIs) {  // REP-31, A28
 
 TEST(TaskQueueTest, AnotherTaskOfThatNameIsNotReplaced) {  // REP-31
   const TempFolder ground = *TempFolder::Make();
-  const std::string root = ground.path();
+  const std::string& root = ground.path();
   for (const char* folder : {"pending", "complete"}) {
     ASSERT_TRUE(MakeFolders(fmt::format("{}/tasks/{}", root, folder)));
     ASSERT_TRUE(WriteFileAtomic(fmt::format("{}/tasks/{}/a.json", root, folder), folder));

@@ -491,7 +491,6 @@ TEST(PlanTurn, TakesMarkersInAPromptAsText) {
 TEST(Incomplete, TurnIsReplacedWhenItIsResumed) {
   TalkRig rig;
   rig.Turn("1");
-  const std::string before = rig.Text();
   const Stored stored = *rig.Read();
   TurnInput input{.prompt = "2", .model = "gpt-4", .now = "2026-11-21T12:47:14.000000Z"};
   const auto plan = PlanTurn(input, &stored, {}, rig.layout, rig.capability, *rig.counter);

@@ -64,7 +64,6 @@ TEST_F(IndexTest, IsMadeAnewWhenItIsGoneOrDamaged) {
   EXPECT_EQ(Open().files_read(), 1u);
   ASSERT_THAT(RemoveAll(cache_), Succeeds());
   EXPECT_EQ(Open().files_read(), 1u);
-  const std::string folder = cache_ + "/conversations";
   ASSERT_THAT(RemoveAll(cache_), Succeeds());
   ASSERT_THAT(WriteFileAtomic(cache_, "a file where the folder should be"), Succeeds());
   EXPECT_EQ(Open().List({})->size(), 1u);

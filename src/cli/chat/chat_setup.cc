@@ -189,8 +189,8 @@ Status ChatSetup::MakeMemory() {
   if (!writes) return {};
   ModelFlags flags = arguments_.model;
   flags.model.clear();  // not the conversation's: the one that memory.model names
-  DOSSIER_ASSIGN_OR_RETURN(summarizer_, OpenSummarizer(std::move(flags), memory_.config, config_,
-                                                       global_, say_, cancel_));
+  DOSSIER_ASSIGN_OR_RETURN(summarizer_,
+                           OpenSummarizer(flags, memory_.config, config_, global_, say_, cancel_));
   return {};
 }
 
@@ -262,7 +262,7 @@ Result<driver::BoundModel> ChatSetup::OpenChatModel(const std::string& name) {
   const bool sends = !arguments_.dry_run && !arguments_.explain_context;
   if (!sends) flags.use = ModelFlags::Use::kLookedAt;
   DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model,
-                           cli::OpenChatModel(std::move(flags), config_, global_, say_, cancel_));
+                           cli::OpenChatModel(flags, config_, global_, say_, cancel_));
   models_.emplace(name, model);
   return model;
 }

@@ -371,7 +371,7 @@ class Conversations {
     if (arguments_.dry_run) flags.use = ModelFlags::Use::kLookedAt;
     flags.model = name;
     const auto say = [this](std::string_view line) { err_ << "dossier: " << line << "\n"; };
-    return OpenChatModel(std::move(flags), config_, global_, say, cancel_);
+    return OpenChatModel(flags, config_, global_, say, cancel_);
   }
 
   Status Say(std::string_view id, std::string_view line,

@@ -80,8 +80,9 @@ Result<int> ProbeMachine(const ResearchCall& call) {
 }
 
 Result<int> CheckResources(const ResearchCall& call) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string text,
-                           ReadFile(call.arguments.file, research::kMaxResourceFileBytes));
+  // A file that is not there, or too large, is no bad one.
+  const auto text = ReadFile(call.arguments.file, research::kMaxResourceFileBytes);
+  if (!text) return tl::unexpected(text.error());
   const Result<ResourceFile> file = ReadResources(call.arguments.file, Mount());
   if (!file) return MakeError(ErrorCode::kCheckFailed, "{}", file.error().message);
   const auto ready = research::PrepareResources(*file, {}, call.cancel);

@@ -123,7 +123,7 @@ driver::OpenModel RoleOpener(const ResearchCall& call, const research::RunConfig
                                        cancel = call.cancel](const std::string& name) {
     ModelFlags own = flags;
     own.model = name;
-    return OpenChatModel(std::move(own), loaded, global, say, cancel);
+    return OpenChatModel(own, loaded, global, say, cancel);
   });
 }
 

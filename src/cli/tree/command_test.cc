@@ -175,10 +175,16 @@ TEST(CommandTest, MistakesAreToldInOneSentence) {  // CON-3
       {{"ask", "--note", "\xff"}, "is not UTF-8: byte 0"},
       {{"ask", "--note", "x", "--mode", "auto"}, "--mode excludes --note"},
       {{"ask", "--note", "x", "--raw"}, "--note excludes --raw"},
-      {{}, "a command is missing; there are ask, assemble; see"},
   };
   for (const auto& [words, message] : cases) EXPECT_THAT(Failure(words), HasSubstr(message));
   EXPECT_EQ(Failure({"ask", "\xff"}), "");  // a path may be any bytes
+}
+
+TEST(ParseLineTest, AnEmptyLineAsksForHelp) {  // FLT-49
+  const Tree tree;
+  const auto line = ParseLine(tree.root, {});
+  ASSERT_TRUE(line);
+  EXPECT_EQ(line->wish, ParsedLine::Wish::kShortHelp);
 }
 
 TEST(HelpTextTest, ShortIsShortAndFullHasExamplesFirst) {  // CON-2

@@ -105,6 +105,8 @@ class Parser {
   explicit Parser(const CommandNode& root) : root_(root), app_("", std::string(root.name())) {}
 
   Result<ParsedLine> Parse(std::span<const std::string> words) {
+    // Somebody who knows nothing yet is shown what there is.
+    if (words.empty() && !root_.below().empty()) return ParsedLine{Wish::kShortHelp, &root_};
     app_.set_help_flag("-h");
     app_.set_help_all_flag("--help");
     app_.set_version_flag("-V,--version", "");

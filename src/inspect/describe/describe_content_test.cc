@@ -114,6 +114,38 @@ TEST(DescribeContentTest, MarkdownNeedsTwoKindsOfEvidence) {  // FLT-25
   }
 }
 
+TEST(DescribeContentTest, TitlesInFrontOfATableAreNoHeader) {  // FLT-23
+  struct Case {
+    std::string_view text;
+    std::vector<std::string> fields;
+    std::uint64_t records, titles;
+  };
+  const Case cases[] = {
+      {"Report of 2026-01-01\nfor the board\n\nid,status,ms\n1,ok,5\n2,bad,6\n3,ok,7\n",
+       {"id", "status", "ms"},
+       3,
+       3},
+      {"Quarterly report,,\n,,\nid,status,ms\n1,ok,5\n2,bad,6\n", {"id", "status", "ms"}, 2, 2},
+      {"Totals\nname,city\nAda,Rome\nBob,Oslo\nCid,Rome\n", {"name", "city"}, 3, 1},
+      // A header that is too short, and rows that are, stay what they are.
+      {"id,status\n1,ok,5\n2,bad,6\n3,ok,7\n", {"id", "status"}, 3, 0},
+      {"name\nAda,Rome\nBob,Oslo\nAda,Oslo\n", {"name"}, 3, 0},
+      {"1\n2,3\n4,5\n6,7\n", {}, 4, 0},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(std::string(c.text));
+    const Description about = DescribeText(c.text, "t.csv", {});
+    ASSERT_TRUE(about.records);
+    EXPECT_EQ(about.records->records, c.records);
+    EXPECT_EQ(about.records->comments, c.titles);
+    if (c.fields.empty()) continue;
+    ASSERT_GE(about.fields.size(), c.fields.size());
+    for (std::size_t i = 0; i < c.fields.size(); ++i) {
+      EXPECT_EQ(about.fields[i].path.back(), c.fields[i]);
+    }
+  }
+}
+
 TEST(DescribeContentTest, CommentLinesOfTablesAreNoRows) {  // FLT-23
   struct Case {
     std::string_view name, text;

@@ -161,7 +161,10 @@ std::string RecordsText(const Description& description) {
   if (records.malformed > 0) details.push_back(GroupDigits(records.malformed) + " malformed");
   if (records.ragged > 0) details.push_back(GroupDigits(records.ragged) + " ragged");
   if (records.comments > 0) {
-    details.push_back(Amount(records.comments, "comment line", "comment lines") + " skipped");
+    const bool marked = !description.table || !description.table->comment.empty();
+    details.push_back((marked ? Amount(records.comments, "comment line", "comment lines")
+                              : Amount(records.comments, "title line", "title lines")) +
+                      " skipped");
   }
   if (!description.records_in.empty()) {
     std::string in = "in ";

@@ -246,6 +246,32 @@ bool IsHeaderCommented(std::string_view text, const Preamble& comments, const Fi
          (FirstRowHasValue(rows[0]) || !GuessHeader(rows));
 }
 
+// Bytes of the titles in front of a table: lines with fewer cells than its rows have, or with one
+// filled cell of three or more, above a row that is a header by all signs. 0: there are none.
+std::size_t TitlesInFront(std::string_view text, const Fit& fit, const CsvHints& hints) {
+  constexpr std::size_t kMostTitles = 10;  // rows
+  if (fit.modal_cells < 2 || hints.header == HeaderRow::kNo) return 0;
+  std::vector<CsvRow> rows = ParseCsv(text, fit.delimiter, kSampledRows, hints.ends);
+  const auto filled = [](const CsvRow& row) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(row.cells, [](const std::string& cell) { return !cell.empty(); }));
+  };
+  std::size_t titles = 0;
+  bool single = true;  // each has one filled cell at most, which no header of a table has
+  while (titles < rows.size() && (rows[titles].cells.size() < fit.modal_cells ||
+                                  (fit.modal_cells > 2 && filled(rows[titles]) < 2))) {
+    single = single && filled(rows[titles]) < 2;
+    ++titles;
+  }
+  if (titles == 0 || titles > kMostTitles || titles + 2 > rows.size()) return 0;
+  rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(titles));
+  const Fit below = FitOf(rows, fit.delimiter);
+  const bool table = below.modal_rows * 10 >= below.rows * 9 && filled(rows[0]) == fit.modal_cells;
+  if (!table || FirstRowHasValue(rows[0])) return 0;
+  const bool header = HasTypeContrast(rows) || (single && ReadsLikeNames(rows));
+  return header ? rows[0].offset : 0;
+}
+
 }  // namespace
 
 CsvGuess GuessCsv(std::string_view head, const CsvHints& given) {
@@ -264,6 +290,12 @@ CsvGuess GuessCsv(std::string_view head, const CsvHints& given) {
   guess.text_start += skipped;
   guess.comments = comments.lines - (marked.first_is_row ? 1 : 0);
   text.remove_prefix(skipped);
+  if (skipped == 0 && !guess.sep_line) {
+    const std::size_t titles = TitlesInFront(text, fit, hints);
+    guess.text_start += titles;
+    guess.comments += static_cast<std::uint64_t>(std::ranges::count(text.substr(0, titles), '\n'));
+    text.remove_prefix(titles);
+  }
   guess.shape.comment = comments.mark;
   guess.shape.header_commented = marked.first_is_row;
   guess.shape.start_offset = guess.text_start;

@@ -10,7 +10,6 @@ namespace {
 using ::dossier::testing::FailsWith;
 using ::dossier::testing::Succeeds;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
 constexpr Micros kSecond = 1'000'000;

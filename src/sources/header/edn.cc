@@ -209,7 +209,7 @@ class EdnReader {
       if (stop == text_.size()) return Fail(open, "\" is never closed");
       value.append(text_.substr(at_, stop - at_));
       at_ = stop + 1;
-      if (text_[stop] == '"') return Json(std::move(value));
+      if (text_[stop] == '"') return Json(value);
       DOSSIER_RETURN_IF_ERROR(ReadEscape(stop, &value));
     }
   }
