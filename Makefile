@@ -52,7 +52,7 @@ asan tsan:
 
 tidy:
 	@scripts/setup --test --develop
-	@cmake --preset tidy >/dev/null && cmake --build --preset tidy -j $(JOBS)
+	@scripts/tidy $(JOBS)
 
 fuzz:
 	@scripts/setup --test --develop

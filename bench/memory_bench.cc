@@ -98,7 +98,8 @@ Status RunMemoryBench(const std::string& folder, const std::string& embedding) {
     DOSSIER_ASSIGN_OR_RETURN(const memory::View view, store->Snapshot(memory::kRootBranch));
     const MemoryGrowth memory;
     const double start = CpuSeconds();
-    DOSSIER_ASSIGN_OR_RETURN(std::string refs, SearchAll(view, first));
+    const auto found = SearchAll(view, first);
+    if (!found) return tl::unexpected(found.error());
     one.Add(CpuSeconds() - start);
     if (round == 0) peak.Add(static_cast<double>(memory.Grown()));
   }

@@ -16,7 +16,6 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 set(DOSSIER_SANITIZE "" CACHE STRING "Value of -fsanitize=, empty for none")
 option(DOSSIER_FUZZ "Build the fuzz targets (needs clang)" OFF)
-option(DOSSIER_TIDY "Run clang-tidy-19 on every file" OFF)
 option(DOSSIER_UNITY "Compile sources of a module together where that changes nothing" OFF)
 option(DOSSIER_WERROR "Warnings are errors" ON)
 
@@ -53,12 +52,8 @@ if(DOSSIER_SANITIZE)
 endif()
 # base/process/build_id.h reads it; not every compiler asks for it by itself.
 add_link_options(LINKER:--build-id)
-if(DOSSIER_TIDY)
-  set(CMAKE_CXX_CLANG_TIDY clang-tidy-19;--quiet)
-endif()
-
 find_program(DOSSIER_CCACHE ccache)
-if(DOSSIER_CCACHE AND NOT DOSSIER_TIDY)
+if(DOSSIER_CCACHE)
   # ccache needs these to reuse results that were compiled with a precompiled header.
   set(_sloppy "CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime")
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env ${_sloppy} ${DOSSIER_CCACHE})

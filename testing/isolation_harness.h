@@ -50,7 +50,7 @@ inline void BecomeUser() {
 inline void Send(int fd, const std::string& text) { (void)WriteAll(fd, text); }
 
 [[noreturn]] inline void Session(IsolationPlan& plan, const LockedBody& body, int out, int bridge,
-                                 std::function<void(SessionLock&)> adjust) {
+                                 const std::function<void(SessionLock&)>& adjust) {
   SessionLock lock;
   lock.bridge_fd = bridge;
   lock.keep_fds = {out};

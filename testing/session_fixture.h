@@ -23,7 +23,7 @@ class AnsweringHandler final : public BridgeHandler {
  public:
   using Answer = std::function<void(BridgeCall, std::shared_ptr<BridgeReply>)>;
   AnsweringHandler()
-      : answer_([](BridgeCall, std::shared_ptr<BridgeReply> reply) {
+      : answer_([](const BridgeCall&, const std::shared_ptr<BridgeReply>& reply) {
           reply->Fail("unknown_method", "no calls here");
         }) {}
   explicit AnsweringHandler(Answer answer) : answer_(std::move(answer)) {}

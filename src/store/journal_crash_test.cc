@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <utility>
 
 #include "base/files/file.h"
 #include "base/random.h"
@@ -125,7 +126,7 @@ TEST(JournalCrashTest, ARunWhoseProcessWasKilledIsInterruptedAndOneThatLivesIsRu
   const std::string own = *journal->StartRun({{"question", "own"}});
   const auto listed = [&](std::optional<std::string> status, std::size_t limit) {
     std::vector<std::string> questions;
-    const auto runs = journal->List(status, limit);
+    const auto runs = journal->List(std::move(status), limit);
     for (const RunSummary& run : *runs) {
       questions.push_back(run.question + " " + run.status);
     }

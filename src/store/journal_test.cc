@@ -236,7 +236,7 @@ TEST_F(JournalTest, TheListShowsTheNewestFirstWithStatusAndAnswer) {
 TEST_F(JournalTest, RunsAreFoundByWhatTheyStartedWith) {
   auto journal = Open();
   const std::string first = *journal->StartRun({{"kind", "chat"}, {"conversation", "a"}});
-  const std::string other = *journal->StartRun({{"kind", "chat"}, {"conversation", "b"}});
+  ASSERT_TRUE(journal->StartRun({{"kind", "chat"}, {"conversation", "b"}}));
   const std::string second = *journal->StartRun({{"kind", "chat"}, {"conversation", "a"}});
   EXPECT_THAT(*journal->RunsStartedWith({{"kind", "chat"}, {"conversation", "a"}}),
               ElementsAre(second, first));

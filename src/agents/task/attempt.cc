@@ -339,7 +339,7 @@ Result<ReviewOutcome> Attempt::AskReviewer(const std::string& name, const Attemp
   return Review(work_, request, work_.budget.token());
 }
 
-Result<AttemptEnd> Attempt::Reviewed(std::string name, AttemptEnd so_far) {
+Result<AttemptEnd> Attempt::Reviewed(const std::string& name, AttemptEnd so_far) {
   const auto review = AskReviewer(name, so_far);
   if (!review && review.error().code == ErrorCode::kCancelled) {
     if (auto stopped = Stopped()) {

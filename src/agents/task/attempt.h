@@ -55,7 +55,7 @@ class Attempt {
   // What a review makes of the patch of `so_far`; `name` is that of its files. Also for what a
   // merge made of the patch.
   Result<ReviewOutcome> AskReviewer(const std::string& name, const AttemptEnd& so_far);
-  Result<AttemptEnd> Reviewed(std::string name, AttemptEnd so_far);
+  Result<AttemptEnd> Reviewed(const std::string& name, AttemptEnd so_far);
 
  private:
   Result<EngineOutcome> Engineer(const Worktree& worktree);

@@ -11,7 +11,7 @@ namespace {
 
 using ::dossier::testing::FailsWith;
 
-VariableLookup Of(std::map<std::string, std::string, std::less<>> variables) {
+VariableLookup Of(const std::map<std::string, std::string, std::less<>>& variables) {
   return [variables](std::string_view name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     return found == variables.end() ? std::nullopt : std::optional(found->second);

@@ -7,6 +7,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <utility>
 
 #include "base/files/file.h"
 #include "base/random.h"
@@ -49,7 +50,7 @@ std::unique_ptr<HttpListener> Start(HttpListener::Handler handler,
 }
 
 TEST(HttpListenerTest, AnswersRequestAfterRequestOnOneConnection) {
-  auto listener = Start([](auto exchange) {
+  auto listener = Start([](const auto& exchange) {
     exchange->Reply({.status = 201,
                      .headers = {{"X-Made-By", "a\r\nb"}},
                      .body = exchange->request().method + exchange->request().target +
@@ -66,7 +67,7 @@ TEST(HttpListenerTest, AnswersRequestAfterRequestOnOneConnection) {
 }
 
 TEST(HttpListenerTest, StreamsInChunksFromAnotherThread) {
-  auto listener = Start([](auto exchange) {
+  auto listener = Start([](const auto& exchange) {
     std::thread([exchange] {
       exchange->SendHead(200, {{"Content-Type", "text/event-stream"}});
       EXPECT_TRUE(exchange->SendChunk("one"));
@@ -82,7 +83,7 @@ TEST(HttpListenerTest, StreamsInChunksFromAnotherThread) {
 }
 
 TEST(HttpListenerTest, AnAbortedOrForgottenExchangeBreaksTheConnection) {
-  auto listener = Start([](auto exchange) {
+  auto listener = Start([](const auto& exchange) {
     if (exchange->request().target == "/forget") return;
     exchange->SendHead(200, {});
     (void)exchange->SendChunk("half").has_value();
@@ -102,7 +103,7 @@ TEST(HttpListenerTest, AHandlerSeesThatTheClientWentAway) {
   std::shared_ptr<HttpExchange> kept;
   auto listener = Start([&](auto exchange) {
     std::lock_guard lock(mutex);
-    kept = exchange;
+    kept = std::move(exchange);
     changed.notify_all();
   });
   UniqueFd fd = Dial(listener->port());
@@ -127,7 +128,7 @@ TEST(HttpListenerTest, HostileRequestsAreRefused) {
       {"POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\nx",
        "HTTP/1.1 100 Continue"},
   };
-  auto listener = Start([](auto exchange) { exchange->Reply({}); }, {.max_body = 1000});
+  auto listener = Start([](const auto& exchange) { exchange->Reply({}); }, {.max_body = 1000});
   for (const Case& c : cases) {
     const UniqueFd fd = Dial(listener->port());
     (void)WriteAll(fd.get(), c.bytes).has_value();
@@ -136,7 +137,7 @@ TEST(HttpListenerTest, HostileRequestsAreRefused) {
 }
 
 TEST(HttpListenerTest, NoBytesCrashIt) {
-  auto listener = Start([](auto exchange) { exchange->Reply({.body = "ok"}); });
+  auto listener = Start([](const auto& exchange) { exchange->Reply({.body = "ok"}); });
   Random random(9);
   const std::string base = "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc";
   for (int round = 0; round < 300; ++round) {
@@ -156,7 +157,7 @@ TEST(HttpListenerTest, NoBytesCrashIt) {
 
 TEST(HttpListenerTest, StoppingClosesWhatIsOpenAndAPortInUseIsNamed) {
   std::shared_ptr<HttpExchange> kept;
-  auto listener = Start([&](auto exchange) { kept = exchange; });
+  auto listener = Start([&](auto exchange) { kept = std::move(exchange); });
   EXPECT_THAT(HttpListener::Start({.address = "not an address"}, [](auto) {}),
               FailsWith(ErrorCode::kNetwork, "not an address"));
   const UniqueFd fd = Dial(listener->port());

@@ -115,7 +115,7 @@ class Collected final : public HttpReceiver {
 // Variables for the time of one test; nothing of the machine's own gets in.
 class ScopedVariables {
  public:
-  explicit ScopedVariables(std::initializer_list<std::pair<const char*, std::string>> values) {
+  ScopedVariables(std::initializer_list<std::pair<const char*, std::string>> values) {
     for (const char* name : kNames) unsetenv(name);
     for (const auto& [name, value] : values) setenv(name, value.c_str(), 1);
   }
@@ -203,7 +203,7 @@ TEST_F(HttpLoopTest, RequestsShareOneHttp2Connection) {  // MOD-15: HTTP/2, conn
   ASSERT_TRUE(FindProgram("nghttpd")) << "scripts/setup installs nghttp2-server";
   int port = 0;
   {  // nghttpd does not tell which free port it took
-    const auto probe = HttpListener::Start({}, [](auto) {});
+    const auto probe = HttpListener::Start({}, [](const auto&) {});
     port = (*probe)->port();
   }
   // It speaks nothing but HTTP/2, and says what it does, a frame a line, by connection.
@@ -230,13 +230,14 @@ TEST_F(HttpLoopTest, RequestsShareOneHttp2Connection) {  // MOD-15: HTTP/2, conn
 TEST_F(HttpLoopTest, ThePlainProxyGetsWhatIsNotForThisMachine) {  // MOD-15: proxy variables
   std::mutex mutex;
   std::vector<std::string> targets;
-  auto proxy = HttpListener::Start({}, [&](auto exchange) {
+  auto proxy = HttpListener::Start({}, [&](const auto& exchange) {
     const std::lock_guard lock(mutex);
     targets.push_back(exchange->request().target);
     exchange->Reply({.body = "through the proxy"});
   });
   ASSERT_TRUE(proxy);
-  auto direct = HttpListener::Start({}, [](auto exchange) { exchange->Reply({.body = "direct"}); });
+  auto direct =
+      HttpListener::Start({}, [](const auto& exchange) { exchange->Reply({.body = "direct"}); });
   const std::string address = fmt::format("http://127.0.0.1:{}", (*proxy)->port());
   const ScopedVariables variables({{"http_proxy", address}, {"no_proxy", "other.invalid"}});
   EXPECT_EQ(Ask("http://model.example/v1")->body, "through the proxy");
@@ -267,7 +268,7 @@ TEST_F(HttpLoopTest, AProxyThatFailsIsNamedAsTheProxy) {  // section 6: proxy
   const auto refusing = TestServer::StartPython(kConnectProxy, {"0", "407"});
   int nobody = 0;
   {
-    const auto probe = HttpListener::Start({}, [](auto) {});
+    const auto probe = HttpListener::Start({}, [](const auto&) {});
     nobody = (*probe)->port();
   }
   struct Case {
@@ -295,7 +296,7 @@ TEST_F(HttpLoopTest, AProxyThatFailsIsNamedAsTheProxy) {  // section 6: proxy
 
 TEST_F(HttpLoopTest, AnIpv6AddressIsReached) {  // MOD-15: IPv6
   auto server = HttpListener::Start({.address = "::1"},
-                                    [](auto exchange) { exchange->Reply({.body = "six"}); });
+                                    [](const auto& exchange) { exchange->Reply({.body = "six"}); });
   if (!server) GTEST_SKIP() << "this machine has no IPv6: " << server.error().message;
   const auto answer = Ask(fmt::format("http://[::1]:{}/v1", (*server)->port()));
   ASSERT_FALSE(answer->end->error) << answer->end->error->message;
@@ -305,7 +306,7 @@ TEST_F(HttpLoopTest, AnIpv6AddressIsReached) {  // MOD-15: IPv6
 TEST_F(HttpLoopTest, APausedTransferReadsNothingAndHoldsUpNoOther) {  // MOD-15: back-pressure
   constexpr std::size_t kBlock = 1 << 20, kBlocks = 48;
   std::atomic<std::size_t> sent{0};
-  auto server = HttpListener::Start({.threads = 4}, [&](auto exchange) {
+  auto server = HttpListener::Start({.threads = 4}, [&](const auto& exchange) {
     if (exchange->request().target == "/small") return exchange->Reply({.body = "small"});
     exchange->SendHead(200, {});
     const std::string block(kBlock, 'x');
@@ -339,7 +340,7 @@ TEST_F(HttpLoopTest, APausedTransferReadsNothingAndHoldsUpNoOther) {  // MOD-15:
 }
 
 TEST_F(HttpLoopTest, APausedTransferCanBeCancelledAndHasADeadline) {  // MOD-15, MOD-23
-  auto server = HttpListener::Start({}, [&](auto exchange) {
+  auto server = HttpListener::Start({}, [&](const auto& exchange) {
     exchange->SendHead(200, {});
     const std::string block(1 << 20, 'x');
     while (exchange->SendChunk(block)) {

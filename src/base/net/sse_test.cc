@@ -24,8 +24,8 @@ std::string Parse(const std::vector<std::string>& parts) {
 
 constexpr std::string_view kStreams[] = {
     "data: a\n\ndata: b\n\ndata: [DONE]\n\n",
-    "\xEF\xBB\xBF"
-    "data: a\r\n\r\ndata:b\r\rdata: c\n\n",
+    ("\xEF\xBB\xBF"
+     "data: a\r\n\r\ndata:b\r\rdata: c\n\n"),
     ": comment\nevent: x\ndata: 1\ndata: 2\r\ndata\ndata:  3\nid: 7\nretry: 9\n\n\n\n",
     "event: only\n\ndata: {\"a\":\"naïve 😀\"}\n\n",
     "data: no empty line at the end",

@@ -93,7 +93,7 @@ class RecordingDriver final : public ChatDriver {
   std::optional<Error> failure;
 
  private:
-  Result<std::string> Done(std::string call) {
+  Result<std::string> Done(const std::string& call) {
     calls.push_back(call);
     return "did " + call;
   }

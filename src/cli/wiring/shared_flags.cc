@@ -9,7 +9,7 @@ constexpr ValueKind kPrice{"PRICE"}, kUrl{"URL"}, kShellCommand{"CMD"};
 
 }  // namespace
 
-void AddLimitFlags(Flags flags, LimitFlags* to) {
+void AddLimitFlags(const Flags& flags, LimitFlags* to) {
   Flags limits = flags.In("Limits");
   limits.Add("--max-cost", &to->max_cost, "of the whole run, in USD").NotNegative();
   limits.Add("--max-tokens", &to->max_tokens, "of the whole run").Positive();
@@ -17,7 +17,7 @@ void AddLimitFlags(Flags flags, LimitFlags* to) {
   AddPriceFlag(limits, &to->prices);
 }
 
-void AddModelFlags(Flags flags, ModelFlags* to) {
+void AddModelFlags(const Flags& flags, ModelFlags* to) {
   Flags model = flags.In("Model");
   model.Add("-m,--model", &to->model, "model, as [PROVIDER/]NAME").Kind(kModel);
   model.Add("--sub-model", &to->sub_model, "model of sub-calls (default: the same)").Kind(kModel);
@@ -47,7 +47,7 @@ void AddScriptFlag(Flags flags, std::string* script) {
   flags.Add("--script", script, "replies of the model `scripted`").Kind(kPath);
 }
 
-void AddConnectionFlags(Flags flags, ModelFlags* to) {
+void AddConnectionFlags(const Flags& flags, ModelFlags* to) {
   Flags model = flags.In("Model");
   AddEndpointFlags(model, &to->base_url, &to->key_env);
   AddScriptFlag(model, &to->script);
@@ -76,7 +76,7 @@ void AddMemoryFlags(Flags flags, MemoryFlags* to) {
   flags.Add("--no-memory", &to->off, "no memory, whatever the configuration says");
 }
 
-void AddContextFlags(Flags flags, ContextFlags* to) {
+void AddContextFlags(const Flags& flags, ContextFlags* to) {
   Flags context = flags.In("Context");
   context.Add("--exec", &to->exec, "run CMD, put its output in the prompt (repeat)")
       .Kind(kShellCommand);
@@ -90,7 +90,7 @@ void AddContextFlags(Flags flags, ContextFlags* to) {
       .ShowDefault();
 }
 
-void AddSandboxFlags(Flags flags, SandboxFlags* to) {
+void AddSandboxFlags(const Flags& flags, SandboxFlags* to) {
   Flags sandbox = flags.In("Sandbox");
   sandbox.Add("--sandbox", &to->mode, "strict, or degraded where layers are missing")
       .OneOf({"strict", "degraded"})

@@ -28,11 +28,11 @@ struct LimitFlags {
   std::optional<std::int64_t> max_tokens, max_seconds;
   std::vector<std::string> prices;  // as ModelFlags::prices
 };
-void AddLimitFlags(Flags flags, LimitFlags* limits);
+void AddLimitFlags(const Flags& flags, LimitFlags* limits);
 
-void AddModelFlags(Flags flags, ModelFlags* to);
+void AddModelFlags(const Flags& flags, ModelFlags* to);
 // Those of them that say how to reach a model: address, key, retries, recordings.
-void AddConnectionFlags(Flags flags, ModelFlags* to);
+void AddConnectionFlags(const Flags& flags, ModelFlags* to);
 // `--price`, for every command with a limit of cost.
 void AddPriceFlag(Flags flags, std::vector<std::string>* prices);
 // `--base-url` and `--key-env` alone, for one model.
@@ -46,9 +46,9 @@ void AddContentFlags(Flags flags, ContentFlags* to);
 // --memory is never taken for it.
 void AddMemoryFlags(Flags flags, MemoryFlags* to);
 // --exec, -D, --context-jobs, --context-timeout.
-void AddContextFlags(Flags flags, ContextFlags* to);
+void AddContextFlags(const Flags& flags, ContextFlags* to);
 // Of all commands that run code.
-void AddSandboxFlags(Flags flags, SandboxFlags* to);
+void AddSandboxFlags(const Flags& flags, SandboxFlags* to);
 
 }  // namespace dossier::cli
 

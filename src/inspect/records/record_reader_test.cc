@@ -20,7 +20,7 @@ Description Of(Format format) {
   return description;
 }
 
-Field Typed(std::string name, TypeSet types) {
+Field Typed(const std::string& name, TypeSet types) {
   Field field;
   field.path = {name};
   field.shown = name;

@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Injection InjectFrom(TestStore& store, InjectionRequest request) {
+Injection InjectFrom(TestStore& store, const InjectionRequest& request) {
   auto injected = Inject(store.View(), store->limits(), request);
   EXPECT_THAT(injected, testing::Succeeds());
   return *std::move(injected);

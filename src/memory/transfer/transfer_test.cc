@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
-std::string Export(TestStore& store, ExportOptions options = {}) {
+std::string Export(TestStore& store, const ExportOptions& options = {}) {
   std::string out;
   EXPECT_THAT(ExportStore(*store, options,
                           [&](std::string_view part) -> Status {

@@ -41,7 +41,7 @@ class KeysTest : public ::testing::Test {
 
 TEST_F(KeysTest, SourcesAreLookedAtInTheirOrder) {  // MOD-S5
   // Five sources that all have a key; one after the other is taken away.
-  const std::string tool = Write("bin/secret-tool", "#!/bin/sh\necho from-service\n", 0700);
+  Write("bin/secret-tool", "#!/bin/sh\necho from-service\n", 0700);
   const std::string file = Write("named", "from-named-file\n", 0600);
   Write("dossier/keys/openai", "from-usual-file\n", 0600);
   const std::string path = folder_->path() + "/bin:" + getenv("PATH");

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <condition_variable>
+#include <utility>
 
 #include "base/random.h"
 #include "model/client/fair_queue.h"
@@ -86,7 +87,7 @@ class Concurrency {
 // gate. Once CancelAllAndWait has returned, only the timer's thread may still be in a call.
 class Core : public std::enable_shared_from_this<Core> {
  public:
-  Core(Client& client, GateOptions options, std::shared_ptr<const Clock> clock, Timer& timer)
+  Core(Client& client, const GateOptions& options, std::shared_ptr<const Clock> clock, Timer& timer)
       : client_(client),
         options_(options),
         clock_(std::move(clock)),
@@ -617,8 +618,8 @@ void Core::CancelAllAndWait() {
 
 class GateImpl final : public Gate {
  public:
-  GateImpl(std::shared_ptr<Client> client, GateOptions options, std::shared_ptr<const Clock> clock,
-           std::shared_ptr<Timer> timer)
+  GateImpl(std::shared_ptr<Client> client, const GateOptions& options,
+           std::shared_ptr<const Clock> clock, std::shared_ptr<Timer> timer)
       : client_(std::move(client)),
         timer_(std::move(timer)),
         core_(std::make_shared<Core>(*client_, options, std::move(clock), *timer_)) {}
@@ -684,7 +685,7 @@ Result<Reply> Gate::Complete(Request request, Ledger& ledger, Stage stage,
   return sink->Wait();
 }
 
-std::unique_ptr<Gate> MakeGate(std::shared_ptr<Client> client, GateOptions options,
+std::unique_ptr<Gate> MakeGate(std::shared_ptr<Client> client, const GateOptions& options,
                                std::shared_ptr<const Clock> clock, std::shared_ptr<Timer> timer) {
   return std::make_unique<GateImpl>(std::move(client), options, std::move(clock), std::move(timer));
 }
@@ -692,7 +693,7 @@ std::unique_ptr<Gate> MakeGate(std::shared_ptr<Client> client, GateOptions optio
 std::unique_ptr<Gate> Gate::Make(std::shared_ptr<Client> client, GateOptions options,
                                  std::shared_ptr<const Clock> clock) {
   auto timer = MakeThreadTimer(clock);
-  return MakeGate(std::move(client), options, std::move(clock), std::move(timer));
+  return MakeGate(std::move(client), std::move(options), std::move(clock), std::move(timer));
 }
 
 }  // namespace dossier::model

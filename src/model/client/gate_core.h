@@ -14,7 +14,7 @@
 
 namespace dossier::model {
 
-std::unique_ptr<Gate> MakeGate(std::shared_ptr<Client> client, GateOptions options,
+std::unique_ptr<Gate> MakeGate(std::shared_ptr<Client> client, const GateOptions& options,
                                std::shared_ptr<const Clock> clock, std::shared_ptr<Timer> timer);
 
 }  // namespace dossier::model

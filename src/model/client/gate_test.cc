@@ -4,6 +4,7 @@
 
 #include <semaphore>
 #include <thread>
+#include <utility>
 
 #include "base/random.h"
 #include "model/client/gate_core.h"
@@ -21,7 +22,7 @@ constexpr Failure kAgain{.retry = Failure::Retry::kYes, .status = 500};
 // A gate whose clock, timer and client the test moves.
 class GateTest : public ::testing::Test {
  protected:
-  void Open(GateOptions options) { gate_ = MakeGate(client_, options, clock_, timer_); }
+  void Open(GateOptions options) { gate_ = MakeGate(client_, std::move(options), clock_, timer_); }
   void TearDown() override {
     timer_->RunDue();  // refusals
     // The gate waits for its requests: none may be left open by a test.

@@ -149,7 +149,7 @@ TEST(RoleRulesTest, AStandInRefusesWhatItsProviderWould) {  // the checker's own
 
 TEST(RoleRulesTest, AServerWithTheRulesOfItsProviderAcceptsWhatTheClientSends) {  // ASM-T7, MOD-A1
   for (const Row& row : kRows) {
-    auto server = HttpListener::Start({}, [&](auto exchange) {
+    auto server = HttpListener::Start({}, [&](const auto& exchange) {
       const auto body = ParseJson(exchange->request().body);
       const std::string why = body ? RefusalOf(row.rules, *body) : "no JSON";
       const char* kReply =

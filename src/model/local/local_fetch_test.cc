@@ -25,7 +25,7 @@ class FetchTest : public ::testing::Test {
   void SetUp() override {
     Random random(/*seed=*/3);
     content_ = "GGUF" + random.Bytes(3 << 20);
-    server_ = Serve([this](auto exchange) { Answer(*exchange); });
+    server_ = Serve([this](const auto& exchange) { Answer(*exchange); });
   }
 
   static std::unique_ptr<HttpListener> Serve(HttpListener::Handler handler) {
@@ -211,7 +211,7 @@ TEST_F(FetchTest, NoNetworkIsToldWithHostPortAndCause) {  // section 6
   server_.reset();
   int port = 0;
   {
-    port = Serve([](auto) {})->port();
+    port = Serve([](const auto&) {})->port();
   }
   EXPECT_THAT(Fetch(fmt::format("http://127.0.0.1:{}/a.gguf", port)),
               FailsWith(ErrorCode::kNetwork, fmt::format("127.0.0.1:{}: no connection", port)));
@@ -237,12 +237,12 @@ TEST_F(FetchTest, AddressesThatAreNotFetchedAreRefusedBeforeAnythingIsSent) {  /
     ASSERT_FALSE(refused) << c.url;
     EXPECT_THAT(refused.error().message, HasSubstr(c.message));
   }
-  auto evil = Serve([](auto exchange) {
+  auto evil = Serve([](const auto& exchange) {
     exchange->Reply({.status = 302, .headers = {{"Location", "http://host.invalid/b.gguf"}}});
   });
   EXPECT_THAT(Fetch(fmt::format("http://127.0.0.1:{}/b.gguf", evil->port())),
               FailsWith(ErrorCode::kNetwork, "redirects to one that is not followed"));
-  auto missing = Serve([](auto exchange) { exchange->Reply({.status = 404}); });
+  auto missing = Serve([](const auto& exchange) { exchange->Reply({.status = 404}); });
   EXPECT_THAT(Fetch(fmt::format("http://127.0.0.1:{}/b.gguf", missing->port())),
               FailsWith(ErrorCode::kNotFound, "there is no such file (status 404)"));
 }

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Variables = std::map<std::string, std::string, std::less<>>;
 
-Environment Lookup(Variables variables) {
+Environment Lookup(const Variables& variables) {
   return [variables](std::string_view name) -> std::optional<std::string> {
     if (name == "PATH") return std::string(getenv("PATH"));
     const auto found = variables.find(name);

@@ -52,7 +52,7 @@ struct Sent {
 Sent SendWith(std::map<std::string, std::string> headers, const std::string& answer,
               int status = 200) {
   HttpHeaders seen;
-  auto server = Serve([&](std::shared_ptr<HttpExchange> exchange) {
+  auto server = Serve([&](const std::shared_ptr<HttpExchange>& exchange) {
     seen = exchange->request().headers;
     exchange->Reply(
         {.status = status, .headers = {{"content-type", "application/json"}}, .body = answer});
@@ -218,7 +218,7 @@ TEST(ProviderClientTest, StatusesBecomeOurErrors) {  // MOD-14, MOD-21, section 
   };
   for (const Stream stream : kBoth) {
     for (const Case& c : cases) {
-      auto server = Serve([&](auto exchange) {
+      auto server = Serve([&](const auto& exchange) {
         exchange->Reply({.status = c.status,
                          .headers = {{"Retry-After", "7"}},
                          .body = std::string(c.body) + " " + kKey});
@@ -245,7 +245,7 @@ struct Kept {
   std::mutex mutex;
   std::vector<std::shared_ptr<HttpExchange>> exchanges;
 };
-HttpListener::Handler Events(std::string bytes, Then then, Kept* kept = nullptr) {
+HttpListener::Handler Events(const std::string& bytes, Then then, Kept* kept = nullptr) {
   return [=](std::shared_ptr<HttpExchange> exchange) {
     exchange->SendHead(200, {{"Content-Type", "text/event-stream; charset=utf-8"}});
     (void)exchange->SendChunk(bytes).has_value();
@@ -301,7 +301,7 @@ TEST(ProviderClientTest, ABrokenConnectionBeforeAnyTextMayBeTriedAgain) {  // MO
     EXPECT_THAT(sink->Wait(), FailsWith(ErrorCode::kNetwork, "openai"));
     EXPECT_EQ(sink->failure.retry, Failure::Retry::kYes);
   }
-  auto server = Serve([](auto exchange) { exchange->Abort(); });
+  auto server = Serve([](const auto& exchange) { exchange->Abort(); });
   auto client = MakeClient(Address(*server));
   auto sink = Submit(*client, UserRequest("x"));
   EXPECT_THAT(sink->Wait(), FailsWith(ErrorCode::kNetwork, "127.0.0.1:"));
@@ -322,7 +322,7 @@ TEST(ProviderClientTest, LyingServersGiveClearErrors) {  // MOD-14, MOD-A11
       {"text/event-stream", "data: {\"error\":\"quota " + std::string(kKey) + "\"}\n\n", "quota"},
   };
   for (const Case& c : cases) {
-    auto server = Serve([&](auto exchange) {
+    auto server = Serve([&](const auto& exchange) {
       exchange->Reply({.headers = {{"Content-Type", c.type}}, .body = c.body});
     });
     auto client = MakeClient(Address(*server));
@@ -335,7 +335,7 @@ TEST(ProviderClientTest, LyingServersGiveClearErrors) {  // MOD-14, MOD-A11
 }
 
 TEST(ProviderClientTest, AnEndlessReplyEndsAt64MiB) {  // MOD-14
-  auto server = Serve([](auto exchange) {
+  auto server = Serve([](const auto& exchange) {
     exchange->SendHead(200, {{"Content-Type", "application/json"}});
     const std::string block(1 << 20, 'x');
     for (int i = 0; i < 100 && exchange->SendChunk(block); ++i) {
@@ -378,8 +378,8 @@ TEST(ProviderClientTest, WhatWasSentAndNotAnsweredMayHaveCostSomething) {  // FL
     EXPECT_FALSE(sink->Wait());
     return sink->failure;
   };
-  const auto status = [](int status, std::string body) {
-    return [=](auto exchange) {
+  const auto status = [](int status, const std::string& body) {
+    return [=](const auto& exchange) {
       exchange->Reply(
           {.status = status, .headers = {{"Content-Type", "application/json"}}, .body = body});
     };
@@ -401,7 +401,7 @@ TEST(ProviderClientTest, WhatWasSentAndNotAnsweredMayHaveCostSomething) {  // FL
   EXPECT_EQ(failure_of(status(200, R"({"error":{"code":429}})")).sent, Failure::Sent::kNo);
   int port = 0;
   {
-    port = Serve([](auto) {})->port();
+    port = Serve([](const auto&) {})->port();
   }
   auto client = MakeClient(fmt::format("http://127.0.0.1:{}/v1", port));
   auto nobody = Submit(*client, request);
@@ -412,7 +412,7 @@ TEST(ProviderClientTest, WhatWasSentAndNotAnsweredMayHaveCostSomething) {  // FL
 TEST(ProviderClientTest, TheUsageOfAFailedRequestCounts) {  // FLT-9
   const std::string usage = R"("usage":{"prompt_tokens":1000,"completion_tokens":50}})";
   for (const bool streamed : {false, true}) {
-    auto server = Serve([&](auto exchange) {
+    auto server = Serve([&](const auto& exchange) {
       const std::string body = R"({"error":{"message":"late"},)" + usage;
       exchange->Reply(
           {.status = streamed ? 200 : 500,
@@ -490,11 +490,11 @@ TEST(ProviderClientTest, CancellingClosesTheConnections) {  // MOD-23, MOD-A5
 
 TEST(ProviderClientTest, ARedirectIsRefusedAndNoKeyArrivesThere) {  // MOD-3, MOD-A7
   std::atomic<int> arrived{0};
-  auto other = Serve([&](auto exchange) {
+  auto other = Serve([&](const auto& exchange) {
     ++arrived;
     exchange->Reply({});
   });
-  auto server = Serve([&](auto exchange) {
+  auto server = Serve([&](const auto& exchange) {
     exchange->Reply({.status = 307,
                      .headers = {{"Location", fmt::format("http://localhost:{}/v1/chat/completions",
                                                           other->port())}}});
@@ -507,7 +507,7 @@ TEST(ProviderClientTest, ARedirectIsRefusedAndNoKeyArrivesThere) {  // MOD-3, MO
 TEST(ProviderClientTest, NobodyListeningIsNamedWithHostPortAndCause) {  // section 6
   int port = 0;
   {
-    port = Serve([](auto) {})->port();
+    port = Serve([](const auto&) {})->port();
   }
   auto client = MakeClient(fmt::format("http://127.0.0.1:{}/v1/", port));
   auto sink = Submit(*client, UserRequest("x"));
@@ -550,7 +550,7 @@ TEST(ProviderClientTest, AWarningAboutRefusedSamplingIsGivenOnce) {  // MOD-10
 
 TEST(ProviderClientTest, ManyRequestsInFlightAllComeBack) {  // MOD-A4
   std::atomic<int> open{0}, most{0};
-  auto server = Serve([&](auto exchange) {
+  auto server = Serve([&](const auto& exchange) {
     int now = ++open, seen = most;
     while (now > seen && !most.compare_exchange_weak(seen, now)) {
     }

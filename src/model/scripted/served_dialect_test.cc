@@ -33,10 +33,10 @@ std::string NameOf(const Case& c) {
   return fmt::format("{}, {}", c.dialect, c.stream == Streaming::kYes ? "streamed" : "whole");
 }
 
-std::unique_ptr<HttpListener> Serve(std::string_view yaml, ServeScriptOptions options = {}) {
+std::unique_ptr<HttpListener> Serve(std::string_view yaml, const ServeScriptOptions& options = {}) {
   auto script = Script::Parse(yaml, "replies.yaml");
   EXPECT_TRUE(script) << script.error().message;
-  auto server = ServeScript(*script, std::move(options));
+  auto server = ServeScript(*script, options);
   EXPECT_TRUE(server) << server.error().message;
   return std::move(*server);
 }

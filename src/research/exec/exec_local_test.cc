@@ -40,7 +40,7 @@ class ExecLocalTest : public ::testing::Test {
     return started.has_value();
   }
 
-  ExecResult Run(Command command) {
+  ExecResult Run(const Command& command) {
     auto result = backend_->Run(command, {});
     EXPECT_THAT(result, Succeeds());
     return result.value_or(ExecResult{});

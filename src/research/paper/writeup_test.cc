@@ -31,7 +31,7 @@ std::string Fenced(std::string_view tex) { return fmt::format("```latex\n{}```\n
 class WriteupTest : public ::testing::Test {
  protected:
   WriteupTest() { rig_.config.writeup_reflections = 0; }
-  Paper Make(PaperParts parts = {}) {
+  Paper Make(const PaperParts& parts = {}) {
     for (const std::string& figure : parts.figures) rig_.Write("figures/" + figure, TinyPng());
     auto paper = MakePaper(rig_.services, rig_.results, parts, {});
     EXPECT_THAT(paper, Succeeds());

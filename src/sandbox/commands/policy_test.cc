@@ -228,7 +228,7 @@ TEST_F(PolicyTest, TheJailOfACommandReadsItsRootOnly) {  // CON-36, A8
       *policy, jail_,
       {"LANG=C.UTF-8", "OPENAI_API_KEY=sk-secret", "LC_ALL=C", "USER=ann", "LD_PRELOAD=x"});
   unsetenv("OPENAI_API_KEY");
-  const auto run = [&](Argv argv) {
+  const auto run = [&](const Argv& argv) {
     const Decision decision = Judge(*policy, argv, jail_);
     EXPECT_TRUE(decision.allowed) << decision.sentence;
     return RunJailed(spec, decision.argv);

@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <thread>
+#include <utility>
 
 #include "base/files/file.h"
 #include "base/instrumentation.h"
@@ -48,7 +49,9 @@ class JailTest : public ::testing::Test {
     ADD_FAILURE() << exit.error().message;
     return {};
   }
-  Exit Shell(std::string script, const Io& io = {}) { return Run({"sh", "-c", script}, io); }
+  Exit Shell(std::string script, const Io& io = {}) {
+    return Run({"sh", "-c", std::move(script)}, io);
+  }
 
   std::optional<TempFolder> folder_;
   JailSpec spec_;
@@ -118,7 +121,7 @@ TEST_F(JailTest, EnvironmentIsWhatTheSpecSays) {  // SBX-80, SBX-E4
 }
 
 TEST_F(JailTest, WrongUseIsRefusedInOneSentence) {  // section 6
-  const auto fails = [&](JailSpec spec, std::vector<std::string> argv, ErrorCode code,
+  const auto fails = [&](const JailSpec& spec, std::vector<std::string> argv, ErrorCode code,
                          std::string_view part) {
     EXPECT_THAT(RunJailed(spec, argv), FailsWith(code, std::string(part)));
   };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <utility>
 
 #include "testing/session_fixture.h"
 
@@ -18,8 +19,8 @@ TEST_F(SessionBridgeTest, ValuesAndTextsCrossBothWays) {  // SBX-94
   auto session = Open();
   ASSERT_TRUE(session);
   BridgeCall seen;
-  handler_ = AnsweringHandler([&](BridgeCall call, std::shared_ptr<BridgeReply> reply) {
-    seen = call;
+  handler_ = AnsweringHandler([&](BridgeCall call, const std::shared_ptr<BridgeReply>& reply) {
+    seen = std::move(call);
     reply->Ok(JsonObject{{"list", JsonArray{1, 2.5, nullptr, true, "é"}},
                          {"big", std::uint64_t{18446744073709551615u}}},
               std::string("raw\0bytes", 9));
@@ -65,7 +66,7 @@ TEST_F(SessionBridgeTest, WhatCannotCrossIsNamedWithItsPath) {  // SBX-94
 TEST_F(SessionBridgeTest, AFailureIsAnErrorInTheCode) {
   auto session = Open();
   ASSERT_TRUE(session);
-  handler_ = AnsweringHandler([](BridgeCall, std::shared_ptr<BridgeReply> reply) {
+  handler_ = AnsweringHandler([](const BridgeCall&, const std::shared_ptr<BridgeReply>& reply) {
     reply->Fail("limit", "no calls left", BridgeReply::Retry::kYes);
     reply->Ok("ignored");  // only the first answer counts
   });
@@ -79,7 +80,7 @@ TEST_F(SessionBridgeTest, AFailureIsAnErrorInTheCode) {
 TEST_F(SessionBridgeTest, AReplyDroppedByTheHostFailsTheCall) {
   auto session = Open();
   ASSERT_TRUE(session);
-  handler_ = AnsweringHandler([](BridgeCall, std::shared_ptr<BridgeReply>) {});
+  handler_ = AnsweringHandler([](const BridgeCall&, const std::shared_ptr<BridgeReply>&) {});
   EXPECT_EQ(Output(*session,
                    "import _dossier\n"
                    "try:\n    _dossier.call('llm', {})\n"
@@ -102,7 +103,7 @@ TEST_F(SessionBridgeTest, ACallOverTheLimitIsRefusedAndTheSessionLives) {  // SB
 TEST_F(SessionBridgeTest, AMegabyteAndMoreCrossesBothWays) {
   auto session = Open();
   ASSERT_TRUE(session);
-  handler_ = AnsweringHandler([](BridgeCall call, std::shared_ptr<BridgeReply> reply) {
+  handler_ = AnsweringHandler([](BridgeCall call, const std::shared_ptr<BridgeReply>& reply) {
     reply->Ok(nullptr, std::move(call.raw));
   });
   EXPECT_EQ(Output(*session,
@@ -154,7 +155,7 @@ TEST_F(SessionBridgeTest, ThreadsThatOutliveTheirBlockCannotCall) {  // SBX-47
 TEST_F(SessionBridgeTest, ARunningSessionRefusesASecondBlock) {  // SBX-47
   auto session = Open();
   ASSERT_TRUE(session);
-  handler_ = AnsweringHandler([&](BridgeCall, std::shared_ptr<BridgeReply> reply) {
+  handler_ = AnsweringHandler([&](const BridgeCall&, const std::shared_ptr<BridgeReply>& reply) {
     AnsweringHandler none;
     std::thread([&] {
       EXPECT_THAT(session->Run("1", {}, none), FailsWith(ErrorCode::kRefused, "running"));

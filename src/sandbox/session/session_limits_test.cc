@@ -68,7 +68,7 @@ TEST_F(SessionLimitsTest, CallsMoveTheDeadlineAndSilenceBehindThemDoesNot) {  //
   auto session = Open(Short(Millis(400)));
   ASSERT_TRUE(session);
   std::vector<std::thread> threads;
-  handler_ = AnsweringHandler([&](BridgeCall, std::shared_ptr<BridgeReply> reply) {
+  handler_ = AnsweringHandler([&](const BridgeCall&, std::shared_ptr<BridgeReply> reply) {
     threads.emplace_back([reply = std::move(reply)] {
       std::this_thread::sleep_for(Millis(600));  // longer than the silence limit: it is at rest
       reply->Ok("done");
@@ -106,7 +106,7 @@ TEST_F(SessionLimitsTest, AThreadThatSpinsBehindAnOpenCallIsStoppedByItsCpu) {  
   ASSERT_TRUE(session);
   std::shared_ptr<BridgeReply> open;
   handler_ = AnsweringHandler(
-      [&](BridgeCall, std::shared_ptr<BridgeReply> reply) { open = std::move(reply); });
+      [&](const BridgeCall&, std::shared_ptr<BridgeReply> reply) { open = std::move(reply); });
   const BlockResult result = Run(*session,
                                  "import threading, _dossier\n"
                                  "def spin():\n    while True: pass\n"
@@ -127,7 +127,7 @@ TEST_F(SessionLimitsTest, AnInterruptFromAnotherThreadEndsTheBlock) {
   auto session = Open();
   ASSERT_TRUE(session);
   std::thread other;
-  handler_ = AnsweringHandler([&](BridgeCall, std::shared_ptr<BridgeReply> reply) {
+  handler_ = AnsweringHandler([&](const BridgeCall&, const std::shared_ptr<BridgeReply>& reply) {
     reply->Ok(nullptr);
     other = std::thread([&] { session->Interrupt(InterruptReason::kUser); });
   });
@@ -142,7 +142,7 @@ TEST_F(SessionLimitsTest, AnInterruptEndsACallThatWaits) {  // SBX-42
   auto session = Open();
   ASSERT_TRUE(session);
   std::shared_ptr<BridgeReply> open;
-  handler_ = AnsweringHandler([&](BridgeCall, std::shared_ptr<BridgeReply> reply) {
+  handler_ = AnsweringHandler([&](const BridgeCall&, std::shared_ptr<BridgeReply> reply) {
     open = std::move(reply);
     session->Interrupt(InterruptReason::kUser);
   });
@@ -179,7 +179,7 @@ TEST_F(SessionLimitsTest, CloseFromAnotherThreadEndsTheBlock) {
   ASSERT_TRUE(session);
   std::thread other;
   std::shared_ptr<BridgeReply> open;  // kept, so that the code waits
-  handler_ = AnsweringHandler([&](BridgeCall, std::shared_ptr<BridgeReply> reply) {
+  handler_ = AnsweringHandler([&](const BridgeCall&, std::shared_ptr<BridgeReply> reply) {
     open = std::move(reply);
     other = std::thread([&] { session->Close(); });
   });

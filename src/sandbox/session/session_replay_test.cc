@@ -18,9 +18,10 @@ class SessionReplayTest : public SandboxTest {};
 TEST_F(SessionReplayTest, ADeadWorkerIsReplacedAndItsBlocksRunAgain) {  // SBX-46, SBX-A4
   auto session = Open();
   ASSERT_TRUE(session);
-  handler_ = AnsweringHandler([](BridgeCall call, std::shared_ptr<BridgeReply> reply) {
-    reply->Ok(JsonObject{{"n", 7}}, call.raw + "!");
-  });
+  handler_ =
+      AnsweringHandler([](const BridgeCall& call, const std::shared_ptr<BridgeReply>& reply) {
+        reply->Ok(JsonObject{{"n", 7}}, call.raw + "!");
+      });
   Output(*session, "a = 1\nprint('once')");
   Output(*session, "import _dossier\nb, raw = _dossier.call('llm', {'q': 1}, b'text')");
   Output(*session, "def c(): return a + b['n']");

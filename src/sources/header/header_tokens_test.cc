@@ -13,7 +13,8 @@ using ::testing::IsEmpty;
 constexpr std::int64_t kNow = 1'768'644'000;
 const Clock::Wall kTime{std::chrono::seconds(kNow)};
 
-Note MakeNote(std::string queue, std::string file, std::int64_t age, std::int64_t rank = kNoRank) {
+Note MakeNote(const std::string& queue, const std::string& file, std::int64_t age,
+              std::int64_t rank = kNoRank) {
   Note note = ParseNote(queue + "/" + file, "");
   note.mtime_ns = (kNow - age) * 1'000'000'000;
   note.rank = rank;

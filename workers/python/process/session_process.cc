@@ -84,7 +84,7 @@ class SessionProcess {
   [[noreturn]] void Refuse(const Error& error);
   void Serve(Message request);
   void RunBlock(Message request);
-  void Check(Message request);
+  void Check(const Message& request);
   void Get(Message request);
   void Reset(const Message& request);
   void StopOtherThreads();
@@ -247,7 +247,7 @@ void SessionProcess::RunBlock(Message request) {
   bridge_->EndBlock(std::move(done));
 }
 
-void SessionProcess::Check(Message request) {
+void SessionProcess::Check(const Message& request) {
   const Ref code = TextObject(CodeOf(request));
   Message checked{.type = MessageType::kChecked, .id = request.id};
   checked.json = CallForObject("check_code", Ref(PyTuple_Pack(1, code.get())));
