@@ -13,9 +13,10 @@
 //
 // A task that fails is a result. Errors: kConfig (configuration, tasks, policy), kNotFound (task,
 // engine, branch; no repository), kRefused (the repository's files are not trusted), kUnavailable
-// (no confinement), kFailed (git), kIo, kLocked. Units: seconds, tokens, US dollars.
-// Ownership: plain values. Thread-safety: functions that block; several runs may go on at once.
-// Callbacks come from the run's threads, one event at a time, and must not block.
+// (no confinement), kFailed (git), kIo, kLocked, kInvalidArgument (an option). Units: seconds,
+// tokens, US dollars. Ownership: plain values. Thread-safety: functions that block; several runs
+// may go on at once. Callbacks come from the run's threads, one event at a time; warnings may come
+// beside them. They must not block and must not throw.
 
 #ifndef DOSSIER_AGENTS_H_
 #define DOSSIER_AGENTS_H_

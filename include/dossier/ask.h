@@ -14,11 +14,14 @@
 //
 // A run that began always ends in an Answer, also at a limit, when it was cancelled or when the
 // model failed: `status` says how, `error` why. Errors are those before a run exists: no model
-// (kInvalidArgument), a context that cannot be read (kNotFound, kPermission, kIsDevice, kDamaged),
-// a limit of cost for a model without a price (kInvalidArgument), no place for the run's record.
+// or an empty question (kInvalidArgument), a limit that is not above 0, or one of cost for a model
+// without a price (kInvalidArgument), a context that cannot be read (kNotFound, kPermission,
+// kIsDevice, kDamaged), the user's own configuration or layouts (kConfig, kNotFound, kRefused), a
+// memory that cannot be opened, no place for the run's record (kIo, kPermission).
 // Units: tokens, US dollars, milliseconds. Ownership: plain values; options share the model.
 // Thread-safety: many calls at once, with one Model, too; each blocks its own thread. Callbacks
-// come from the run's threads, one at a time for one call, and must not block.
+// come from the run's threads, one at a time for one call; they must not block and
+// must not throw.
 
 #ifndef DOSSIER_ASK_H_
 #define DOSSIER_ASK_H_

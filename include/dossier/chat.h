@@ -13,12 +13,14 @@
 // [/example]
 //
 // Context commands of configurations are not run here: what a program wants the model to see it
-// sends. Units: tokens. Errors of Open: kInvalidArgument (no model, a bad id), kDamaged (the file);
+// sends. Units: tokens. Errors of Open: kInvalidArgument (no model, a bad id), kDamaged (the file),
+// kConfig and kRefused (the user's own configuration);
 // of Send: those of the file, kInvalidArgument. What the model fails with is in ChatReply::error,
 // with the text that had arrived.
 // Ownership: a Conversation owns nothing that outlives it but its file. Move-only. Thread-safety:
 // one call at a time for each Conversation; several, also of one file, in several threads and
-// processes. Callbacks come from another thread and must not block.
+// processes. Callbacks come from another thread, or from the caller's; they must not
+// block and must not throw.
 
 #ifndef DOSSIER_CHAT_H_
 #define DOSSIER_CHAT_H_

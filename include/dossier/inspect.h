@@ -67,7 +67,8 @@ struct Description {
 };
 
 Result<Description> Inspect(const std::string& path, const InspectOptions& options = {});
-// The same of a text that is no file; `name` may be empty. Errors: kInvalidArgument.
+// The same of a text that is no file; `name` may be empty. Errors: kInvalidArgument,
+// kCancelled.
 Result<Description> InspectText(std::string_view utf8, std::string_view name,
                                 const InspectOptions& options = {});
 

@@ -16,8 +16,8 @@
 // Ownership: a Model is a handle; copies share one connection, which ends with the last of them. A
 // Model that was moved from, or made without Open, is none: functions return kInvalidArgument.
 // Thread-safety: one Model may be used from many threads at once; all of them share its limit of
-// requests in flight. Callbacks come from other threads, never two at once for one call, and must
-// not block.
+// requests in flight. Callbacks come from other threads, never two at once for one call; progress
+// comes from the caller's. They must not block and must not throw.
 
 #ifndef DOSSIER_MODEL_H_
 #define DOSSIER_MODEL_H_

@@ -15,10 +15,11 @@
 // Everything is in the run's folder: a run that was killed goes on with ResumeResearch. Units:
 // dollars, tokens, seconds, as the settings of docs/formats say. Errors: kDamaged (idea, resources:
 // all faults), kInvalidArgument (an option), kConfig (a setting, with the nearest), kNotFound,
+// kTooLong (the idea),
 // kLocked (another process works on it), kUnavailable (the backend). A run that failed or reached a
 // limit is a result. Ownership: plain values. Thread-safety: functions that block; different
-// folders are independent. Callbacks come from the run's threads, one event at a time, and must not
-// block.
+// folders are independent. Callbacks come from the run's threads, one event at a time; they must
+// not block and must not throw.
 
 #ifndef DOSSIER_RESEARCH_H_
 #define DOSSIER_RESEARCH_H_

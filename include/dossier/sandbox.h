@@ -11,7 +11,7 @@
 // What the code does wrong is a result, not an error. Units: bytes, milliseconds.
 // Errors: kUnavailable (the worker, or a layer of isolation that this machine lacks; with the way
 // out), kNotFound (a variable, with the nearest), kDied (the worker, three times), kCancelled,
-// kInvalidArgument (a sandbox that was moved from).
+// kInvalidArgument (a sandbox that was moved from, a text that is not UTF-8), kIo.
 // Ownership: a Sandbox owns its process; the destructor ends it. Move-only. Thread-safety: one call
 // at a time, but Interrupt from any thread; different sandboxes are independent.
 

@@ -106,7 +106,7 @@ class Answers:
         if value is None:
             raise ValueError(f"{who}(None) is not an answer: the value is None; print it, "
                              "find out why, then hand in the value")
-        if callable(value):
+        if callable(value) or hasattr(value, "__next__"):
             raise ValueError(f"{who}: the value is a {type(value).__name__}, not an answer; call it, "
                              "print what it gives, then hand that in")
         if value is self._namespace.get("answer") and isinstance(value, dict):

@@ -313,10 +313,17 @@ class Loader {
   }
 
   std::vector<std::string> Notes() const {
-    if (twice_ == 0) return {};
-    std::string note = fmt::format("{} are one file, which is used once", twice_example_);
-    if (twice_ > 1) note += fmt::format("; so it is with {} others", GroupDigits(twice_ - 1));
-    return {std::move(note)};
+    std::vector<std::string> notes;
+    if (twice_ > 0) {
+      notes.push_back(fmt::format("{} are one file, which is used once", twice_example_));
+      if (twice_ > 1) notes[0] += fmt::format("; so it is with {} others", GroupDigits(twice_ - 1));
+    }
+    for (const auto& entry : entries_) {
+      if (entries_.size() == 1 && entry->document.description.counts.chars == 0) {
+        notes.push_back(fmt::format("{} is empty", entry->document.name));
+      }
+    }
+    return notes;
   }
 
   void MakeNamesUnique() {

@@ -96,6 +96,7 @@ CallResult CallLoop::KeepDraft(RunStatus status, std::optional<Error> error) {
   if (draft_ && !draft_->text.empty()) {
     result.source = Source::kDraft;
     result.text = std::move(draft_->text);
+    if (!draft_->doubt.empty()) result.doubts.push_back(std::move(draft_->doubt));
     if (status != RunStatus::kInterrupted) result.status = RunStatus::kPartial;
   }
   return result;
@@ -216,6 +217,8 @@ CallResult CallLoop::Close(const std::string& reason) {
   // A closing reply that nothing supports does not replace a draft that the data do support.
   if (!offer->doubt.empty() && draft_ && !draft_->text.empty()) {
     Offer draft = *draft_;
+    draft.failed_check.clear();
+    draft.doubt.clear();
     NoteClosingDoubt(&draft);
     if (draft.doubt.empty()) return KeepDraft(RunStatus::kNone, std::nullopt);
   }

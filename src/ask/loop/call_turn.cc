@@ -485,6 +485,8 @@ CallLoop::TurnEnd CallLoop::Decide(Offer offer, Feedback* feedback) {
   run_.log.Add(0, "answer.refused", {{"gate", refusal->gate}, {"reason", refusal->reason}});
   draft_ = std::move(offer);
   draft_->source = Source::kDraft;
+  draft_->failed_check = refusal->gate;
+  draft_->doubt = WithoutAdvice(refusal->reason);
   ++failed_turns_;
   if (auto text =
           run_.prompts.Text("final_refused", {{"reason", refusal->reason}}, run_.boundary)) {

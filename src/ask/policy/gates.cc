@@ -32,6 +32,13 @@ constexpr std::string_view kAdvice[] = {kComputeIt, kAskThemAgain, kLookElsewher
 
 }  // namespace
 
+std::string WithoutAdvice(std::string reason) {
+  for (const std::string_view advice : kAdvice) {
+    if (reason.ends_with(advice)) reason.resize(reason.size() - advice.size());
+  }
+  return reason;
+}
+
 std::optional<Refusal> Gates::FirstFailed(std::string_view answer, const GateSituation& situation,
                                           Which which) const {
   using Check = std::string (Gates::*)(std::string_view, const GateSituation&) const;
@@ -60,7 +67,7 @@ std::optional<Refusal> Gates::FirstFailed(std::string_view answer, const GateSit
 std::optional<Refusal> Gates::Check(std::string_view answer, const GateSituation& situation) {
   if (context_.forcing != Forcing::kFull) return std::nullopt;
   if (situation.last_chance == GateSituation::LastChance::kYes) return std::nullopt;
-  auto refusal = FirstFailed(answer, situation, Which::kUnused);
+  auto refusal = FirstFailed(WithPlainDigits(answer), situation, Which::kUnused);
   if (!refusal) return refusal;
   ++refused_[refusal->gate];
   if (refusal->gate == kEmpty && situation.outputs) {
@@ -71,12 +78,8 @@ std::optional<Refusal> Gates::Check(std::string_view answer, const GateSituation
 
 std::optional<Refusal> Gates::Doubt(std::string_view answer, const GateSituation& situation) const {
   if (context_.forcing != Forcing::kFull) return std::nullopt;
-  auto doubt = FirstFailed(answer, situation, Which::kAll);
-  for (const std::string_view advice : kAdvice) {
-    if (doubt && doubt->reason.ends_with(advice)) {
-      doubt->reason.resize(doubt->reason.size() - advice.size());
-    }
-  }
+  auto doubt = FirstFailed(WithPlainDigits(answer), situation, Which::kAll);
+  if (doubt) doubt->reason = WithoutAdvice(std::move(doubt->reason));
   return doubt;
 }
 

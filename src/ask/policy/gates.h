@@ -77,6 +77,9 @@ struct Refusal {
   std::string reason;  // what is wrong, in one or two sentences for the model
 };
 
+// The reason of a refusal as people read it: without what the model should do next.
+std::string WithoutAdvice(std::string reason);
+
 class Gates {
  public:
   explicit Gates(GateContext context) : context_(std::move(context)) {}

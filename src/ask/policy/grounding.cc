@@ -9,6 +9,7 @@
 
 #include "base/text/ascii.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 
 namespace dossier::ask {
 namespace {
@@ -444,6 +445,27 @@ std::string UnseenQuote(std::string_view answer, std::string_view question,
 }
 
 bool HasNumber(std::string_view text) { return NumberReader(text).Next().has_value(); }
+
+std::string WithPlainDigits(std::string_view text) {
+  // The zeros of the scripts of Unicode's category Nd that are in daily use; nine digits follow
+  // each.
+  constexpr std::array<char32_t, 22> kZeros = {
+      0x0660, 0x06F0, 0x07C0, 0x0966, 0x09E6, 0x0A66, 0x0AE6, 0x0B66, 0x0BE6, 0x0C66, 0x0CE6,
+      0x0D66, 0x0DE6, 0x0E50, 0x0ED0, 0x0F20, 0x1040, 0x17E0, 0x1810, 0xA620, 0xABF0, 0xFF10};
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t start = at;
+    const char32_t code_point = utf8::Next(text, &at);
+    const auto zero = std::ranges::find_if(
+        kZeros, [=](char32_t z) { return code_point >= z && code_point < z + 10; });
+    if (zero == kZeros.end()) {
+      out += text.substr(start, at - start);
+    } else {
+      out += static_cast<char>('0' + (code_point - *zero));
+    }
+  }
+  return out;
+}
 
 bool IsBareNumber(std::string_view text) {
   NumberReader reader(text);

@@ -49,6 +49,9 @@ bool HasNumber(std::string_view text);
 // "1", "3,800.5", "-2": a number and nothing else but marks and spaces.
 bool IsBareNumber(std::string_view text);
 
+// `text` with the decimal digits of all scripts as 0 to 9: what is checked of ١٣٤٣ is 1343.
+std::string WithPlainDigits(std::string_view text);
+
 // Whether all numbers of `text` are zero but for those of `known` (the question, sizes of the
 // data), or it has no other numbers and shows only None, empty texts and empty containers. The
 // worker judges outputs alike (is_empty_output).

@@ -216,6 +216,15 @@ TEST(WithoutTypedTest, WhatTheCodeSaysItselfIsTakenAway) {  // FLT-15
   EXPECT_EQ(WithoutTyped("1. 1.5 2024-07-21", sentence), "  1.5 2024-07-21");
 }
 
+TEST(WithPlainDigitsTest, DigitsOfAllScriptsAreNumbers) {  // FLT-15
+  EXPECT_EQ(WithPlainDigits("\u0661\u0663\u0664\u0663 \uFF11\uFF13 caf\u00E9 \u0967"),
+            "1343 13 caf\u00E9 1");
+  EXPECT_EQ(WithPlainDigits("\xff"
+                            "7"),
+            "\xff"
+            "7");
+}
+
 TEST(SaysNothingTest, ZeroAndEmptyInAnySpelling) {  // FLT-36
   for (const char* text :
        {"0", "0.00", "Out: 0", "Total: 0", "none", "[]", "There are 0 of them"}) {
