@@ -31,15 +31,18 @@ Status RunLog::Record(std::string_view type, JsonObject data, std::int64_t call,
                       const std::function<Status(const JsonObject& data)>& write) {
   std::lock_guard lock(mutex_);
   const bool ends = setting_.failure == RunLogSetting::Failure::kEnds;
-  if (setting_.seen == RunLogSetting::Seen::kAsKept && keeps()) {
-    DOSSIER_RETURN_IF_ERROR(
-        store::CleanEventData(data, store::Journal::kInlineLimit, setting_.journal->content()));
-  }
+  const auto keep = [&]() -> Status {
+    if (setting_.seen == RunLogSetting::Seen::kAsKept) {
+      DOSSIER_RETURN_IF_ERROR(
+          store::CleanEventData(data, store::Journal::kInlineLimit, setting_.journal->content()));
+    }
+    return write(data);
+  };
   if (keeps()) {
-    const Status written = write(data);
-    if (!written && ends) return written;
-    if (!written) failure_ = written.error();
+    if (const Status kept = keep(); !kept) failure_ = kept.error();
   }
+  // A body that could not be kept ends such a run with the next event.
+  if (ends && failure_) return tl::unexpected(*failure_);
   ++seq_;
   if (!setting_.watch) return {};
   return setting_.watch({.run = run_,

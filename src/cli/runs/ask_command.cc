@@ -18,6 +18,7 @@
 #include "cli/terminal/counted.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
+#include "cli/tree/parser.h"
 #include "cli/wiring/asset_folders.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/prompt_input.h"
@@ -113,6 +114,7 @@ struct Asked {
 
 Result<Asked> ReadAsked(const AskArguments& arguments, const GlobalFlags& flags) {
   DOSSIER_ASSIGN_OR_RETURN(AskWords words, ReadAskWords(arguments.words, Exists));
+  DOSSIER_RETURN_IF_ERROR(CheckUtf8(words.question, "the question"));
   Asked asked{.question = std::move(words.question), .paths = arguments.contexts};
   asked.paths.insert(asked.paths.end(), words.paths.begin(), words.paths.end());
   const auto streams =

@@ -4,6 +4,40 @@
 #include "store/event_data.h"
 
 namespace dossier::research {
+namespace {
+
+void CleanJson(Json* value) {
+  if (auto* text = value->if_string()) {
+    *value = store::CleanText(*text);
+  } else if (auto* list = value->if_array()) {
+    for (Json& item : *list) CleanJson(&item);
+  } else if (auto* object = value->if_object()) {
+    for (auto& entry : *object) CleanJson(&entry.value());
+  }
+}
+
+// Whatever form the text of a section has. Bytes of images stay as they are.
+void CleanSection(assembly::Section* section) {
+  const auto clean = [](std::string* text) { *text = store::CleanText(*text); };
+  clean(&section->content);
+  for (std::string& item : section->items) clean(&item);
+  for (auto& [name, text] : section->alternatives) clean(&text);
+  CleanJson(&section->data);
+  const auto clean_blocks = [&](std::vector<assembly::Block>& blocks) {
+    for (assembly::Block& block : blocks) {
+      if (block.type != assembly::Block::Type::kImage) clean(&block.text);
+      CleanJson(&block.arguments);
+    }
+  };
+  clean_blocks(section->parts);
+  for (assembly::Turn& turn : section->turns) clean_blocks(turn.blocks);
+  for (assembly::ToolSpec& tool : section->tools) {
+    clean(&tool.description);
+    CleanJson(&tool.parameters);
+  }
+}
+
+}  // namespace
 
 CallParts::CallParts(CallerOptions options, ReplySchemas schemas)
     : options_(std::move(options)),
@@ -43,11 +77,7 @@ Result<const driver::UserSections*> CallParts::UserSectionsOf(const CallSite& si
   DOSSIER_ASSIGN_OR_RETURN(driver::UserSections own,
                            driver::ReadUserSections(LayoutOf(site), {.makers = options_.makers,
                                                                      .counter = model.counter}));
-  for (assembly::Section& section : own.sections) {
-    section.content = store::CleanText(section.content);
-    for (std::string& item : section.items) item = store::CleanText(item);
-    for (auto& [name, text] : section.alternatives) text = store::CleanText(text);
-  }
+  for (assembly::Section& section : own.sections) CleanSection(&section);
   return &user_sections_.emplace(site.name, std::move(own)).first->second;
 }
 
