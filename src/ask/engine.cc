@@ -307,8 +307,13 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
     auto direct = AnswerDirectly(run);
     done = direct.has_value() || request.mode == Mode::kDirect ||
            direct.error().code != ErrorCode::kTooLong;
-    if (direct) {
-      result = std::move(*direct);
+    if (direct && direct->unsettled && request.mode != Mode::kDirect) {
+      run.plain = std::move(direct->unsettled);
+      outcome.mode = Mode::kRecursive;
+      done = false;
+    } else if (direct) {
+      if (direct->unsettled) run.log.Warn(0, "direct_unsettled", Json(direct->unsettled->doubt));
+      result = std::move(direct->result);
       DoubtChangedContexts(run, &result);
       outcome.evidence.read_by_models = 1;  // the model was shown all of it
     } else if (done) {

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Asks questions that nothing was tuned on: how often is an answer right, wrong, or flagged?
 
-usage: untuned.py --dossier PATH --half tune|held|second [--seeds 1,2,3] [--only KIND]
+usage: untuned.py --dossier PATH --half tune|held|second|third [--seeds 1,2,3] [--only KIND]
                   [--question N] [--results FILE] [--show] [-- FLAGS of dossier ask]
-       untuned.py --half tune|held|second --check [--show]
+       untuned.py --half tune|held|second|third --check [--show]
 
-KIND is table, prose, folder or judged. An answer is flagged when the exit code is not 0. --check
+KIND is table, prose, folder, judged or short (small contexts). An answer is flagged when the exit code is not 0. --check
 asks no model: it makes the data twice, compares the bytes, and prints each question with its truth.
 The held half is asked once a release, and nobody who tunes reads it (docs/small-models.md): its
 questions, truths and answers are printed with --show only. The file of --results holds them.
-The second half is a newer set of the same make, asked once and unread by those who tune as well.
+The second and third halves are newer sets of the same make, asked once and unread as well.
 """
 
 import argparse
@@ -29,9 +29,12 @@ import questions
 import run
 import untuned_data
 
-HALVES = {"tune": "untuned_questions", "held": "untuned_held", "second": "untuned_second"}
-UNREAD = {"held", "second"}
+HALVES = {"tune": "untuned_questions", "held": "untuned_held", "second": "untuned_second",
+          "third": "untuned_third"}
+UNREAD = {"held", "second", "third"}
 PER_KIND = {"table": 12, "prose": 12, "folder": 6, "judged": 6}
+SHORT = {"tune": 24, "third": 12}  # questions over contexts that fit one plain call
+KINDS = [*PER_KIND, "short"]
 
 
 def prepare(half: str, folder: pathlib.Path, cache: pathlib.Path) -> list[grading.Question]:
@@ -62,8 +65,9 @@ def problems(half: str, asked: list[grading.Question], folder: pathlib.Path) -> 
     """What is wrong with a half itself, found without a model."""
     found = []
     counts = collections.Counter(question.kind for question in asked)
-    if counts != PER_KIND:
-        found.append(f"{half}: {dict(counts)} questions instead of {PER_KIND}")
+    expected = collections.Counter(PER_KIND | {"short": SHORT.get(half, 0)})
+    if counts != expected:
+        found.append(f"{half}: {dict(counts)} questions instead of {dict(expected)}")
     for number, question in enumerate(asked, 1):
         if missing := [name for name in question.context if not (folder / name).exists()]:
             found.append(f"{half} {number}: no file {missing}")
@@ -120,7 +124,7 @@ def print_row(row: dict, show: bool) -> None:
 
 
 def print_totals(rows: list[dict]) -> None:
-    for kind in [*PER_KIND, "all"]:
+    for kind in [*KINDS, "all"]:
         of_kind = [row for row in rows if kind in (row["kind"], "all")]
         if of_kind:
             counts = collections.Counter(row["outcome"] for row in of_kind)
@@ -138,7 +142,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--show", action="store_true", help="print what an unread half asks, too")
     parser.add_argument("--seeds", default="1")
-    parser.add_argument("--only", choices=PER_KIND)
+    parser.add_argument("--only", choices=KINDS)
     parser.add_argument("--question", type=int)
     parser.add_argument("--folder", default=os.path.expanduser("~/.cache/dossier/untuned"))
     parser.add_argument("--results")

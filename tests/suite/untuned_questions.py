@@ -12,6 +12,7 @@ import re
 import shutil
 
 import untuned_data as data
+import untuned_short
 from grading import Question
 
 
@@ -436,4 +437,4 @@ JUDGED = [
 def prepare(folder: pathlib.Path, cache: pathlib.Path) -> list[Question]:
     """Makes the files of this half in an empty folder; returns its questions."""
     return [*tables(folder), *prose(folder, cache), *folders(folder),
-            *data.judged(folder, JUDGED)]
+            *data.judged(folder, JUDGED), *untuned_short.prepare(folder)]

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ask/loop/direct_check.h"
 #include "ask/loop/root_request.h"
 #include "base/text/text.h"
 #include "inspect/description/description.h"
@@ -53,6 +54,7 @@ CallLoop::CallLoop(RunState& run, const Metadata& metadata, MovedTurns& moved, O
 
 CallResult CallLoop::Run() {
   KeepClosing();
+  CountPlainAnswer();
   if (auto result = ReadFirst()) return std::move(*result);
   for (turn_ = 1; turn_ <= run_.iterations(); ++turn_) {
     if (auto reason = Exhausted()) return ballot_.empty() ? Close(*reason) : FinishVotes(*reason);
@@ -70,6 +72,15 @@ CallResult CallLoop::Run() {
   return Close("all turns are used");
 }
 
+// What a plain call said is an attempt, if most of its readings agree, and in any case a draft.
+void CallLoop::CountPlainAnswer() {
+  if (!run_.plain) return;
+  draft_ = Offer{.text = run_.plain->text, .source = Source::kDirect, .doubt = run_.plain->doubt};
+  if (run_.plain->leading.empty() || run_.votes() < 2) return;
+  ballot_.Count({.text = run_.plain->leading, .source = Source::kDirect}, run_.plain->leading,
+                Ballot::Chance::kMore);
+}
+
 // Over text alone, where code finds nothing that a reader would not: a passage that states the
 // answer ends the call before any code is written. It has to pass every check on that passage
 // alone.
@@ -79,7 +90,8 @@ std::optional<CallResult> CallLoop::ReadFirst() {
       std::ranges::any_of(run_.request.context->documents(), [](const ContextDocument& d) {
         return inspect::HasRecords(d.description) || d.description.format == inspect::Format::kJson;
       });
-  if (data || !reader_.possible()) return std::nullopt;
+  // A plain call has read all of it already, without settling the question.
+  if (data || run_.plain || !reader_.possible()) return std::nullopt;
   auto reading = reader_.Read();
   if (!reading) return std::nullopt;
   Offer offer{.text = std::move(reading->answer), .source = Source::kPassage};
@@ -140,8 +152,17 @@ std::optional<CallResult> CallLoop::TakeVote(Offer offer) {
   } else if (ballot_.end() == Ballot::End::kCutShort) {
     run_.log.Warn(0, "votes_incomplete", Json("no turn is left for another attempt"));
     status = RunStatus::kPartial;
+  } else if (ContradictsReadings(*decided)) {
+    run_.log.Warn(0, "votes_disagree",
+                  Json(fmt::format("most readings of the context say: {}", run_.plain->leading)));
+    status = RunStatus::kPartial;
   }
   return Finish(std::move(*decided), status);
+}
+
+bool CallLoop::ContradictsReadings(const Offer& decided) const {
+  if (!run_.plain || run_.plain->leading.empty()) return false;
+  return LargestAgreeing({run_.plain->leading, decided.text}, run_.request.question).size() < 2;
 }
 
 // A model that failed again and again repeats itself in ever new words: the failed turns leave the

@@ -94,10 +94,12 @@ class CallLoop {
   static BlockEnd::Kind KindOf(const sandbox::BlockResult& result);
 
   // call_loop.cc: the turns and their prompts.
+  void CountPlainAnswer();
   std::optional<CallResult> ReadFirst();
   TurnEnd Turn();
   std::optional<CallResult> EndOfTurn(TurnEnd end);
   std::optional<CallResult> TakeVote(Offer offer);
+  bool ContradictsReadings(const Offer& decided) const;
   void StartAfresh();
   Result<assembly::Assembled> AssembleTurn();
   std::map<std::string, std::string> Values() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ask/documents/document_search.h"
+#include "ask/loop/direct_check.h"
 #include "ask/loop/root_request.h"
 #include "base/text/text.h"
 #include "inspect/description/description.h"
@@ -25,6 +26,26 @@ Result<std::string> ContextText(const ContextSet& context) {
   return text;
 }
 
+// Puts the checked answer into `result`, or why there is none; set if code may settle it.
+std::optional<PlainAnswer> Checked(RunState& run, const std::string& context, CallResult* result) {
+  DirectCheck check = CheckDirect(run, context, result->text);
+  result->attempts = check.readings;
+  result->agreeing = std::max(check.agreeing, 1);
+  if (check.settled) {
+    result->text = std::move(*check.settled);
+    return std::nullopt;
+  }
+  result->status = RunStatus::kPartial;
+  result->doubts.push_back(check.doubt);
+  if (check.stopped) {
+    run.log.Warn(0, "direct_unsettled", Json(check.doubt));
+    return std::nullopt;
+  }
+  return PlainAnswer{.text = result->text,
+                     .leading = std::move(check.leading),
+                     .doubt = std::move(check.doubt)};
+}
+
 bool IsKept(const Json& report, std::string_view name) {
   const Json* sections = Find(report, "sections");
   const JsonArray* list = sections ? sections->if_array() : nullptr;
@@ -35,23 +56,31 @@ bool IsKept(const Json& report, std::string_view name) {
 
 }  // namespace
 
-Result<assembly::Assembled> AssembleDirect(RunState& run) {
-  DOSSIER_ASSIGN_OR_RETURN(std::string text, ContextText(*run.request.context));
-  const std::vector<assembly::Section> sections{{.name = "content", .content = text}};
+Result<assembly::Assembled> AssembleOverContext(RunState& run, std::string_view layout,
+                                                const std::string& context,
+                                                std::int64_t reply_tokens) {
+  const std::vector<assembly::Section> sections{{.name = "content", .content = context}};
   DOSSIER_ASSIGN_OR_RETURN(
       assembly::Assembled prompt,
-      run.prompts.Assemble("direct", run.options.root,
+      run.prompts.Assemble(layout, run.options.root,
                            {{"question", run.request.question}, {"memory", run.shown_memory.text}},
-                           sections, run.boundary, run.reserve_output()));
+                           sections, run.boundary, reply_tokens));
   // The layout may do without a context, as there may be none; one that is there is never left out.
-  if (!text.empty() && !IsKept(prompt.report, "content")) {
+  if (!context.empty() && !IsKept(prompt.report, "content")) {
     return MakeError(ErrorCode::kTooLong, "the context does not fit the model's window");
   }
   return prompt;
 }
 
-Result<CallResult> AnswerDirectly(RunState& run) {
-  DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt, AssembleDirect(run));
+Result<assembly::Assembled> AssembleDirect(RunState& run) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ContextText(*run.request.context));
+  return AssembleOverContext(run, "direct", text, run.reserve_output());
+}
+
+Result<DirectAnswer> AnswerDirectly(RunState& run) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string context, ContextText(*run.request.context));
+  DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt,
+                           AssembleOverContext(run, "direct", context, run.reserve_output()));
   const RootRequest about{.purpose = model::Purpose::kDirect};
   DOSSIER_ASSIGN_OR_RETURN(model::Reply reply, AskRoot(run, prompt, about));
   if (IsCut(reply)) {
@@ -68,11 +97,13 @@ Result<CallResult> AnswerDirectly(RunState& run) {
   if (result.text.empty()) {
     result.status = RunStatus::kNone;
     result.source = Source::kNone;
-    return result;
+    return DirectAnswer{.result = std::move(result)};
   }
+  std::optional<PlainAnswer> unsettled;
+  if (!IsCut(reply) && ChecksDirect(run)) unsettled = Checked(run, context, &result);
   run.log.Add(0, "answer.accepted",
               {{"source", SourceName(result.source)}, {"status", RunStatusName(result.status)}});
-  return result;
+  return DirectAnswer{.result = std::move(result), .unsettled = std::move(unsettled)};
 }
 
 WordRarity MeasureContextWords(const RunState& run, std::string_view text) {

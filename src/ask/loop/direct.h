@@ -3,7 +3,9 @@
 #ifndef DOSSIER_ASK_LOOP_DIRECT_H_
 #define DOSSIER_ASK_LOOP_DIRECT_H_
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "ask/loop/call_loop.h"
 #include "ask/policy/near_question.h"
@@ -14,8 +16,20 @@ namespace dossier::ask {
 // The whole context and the question. Errors: kTooLong if it does not fit the window; kIo.
 Result<assembly::Assembled> AssembleDirect(RunState& run);
 
+// The prompt of a layout ("direct", "direct_again", …) over `context`, with `reply_tokens` kept for
+// the reply. Errors: kTooLong if it does not fit the window.
+Result<assembly::Assembled> AssembleOverContext(RunState& run, std::string_view layout,
+                                                const std::string& context,
+                                                std::int64_t reply_tokens);
+
+struct DirectAnswer {
+  CallResult result;
+  // Set if the answer was checked and did not stand: the same question to code may settle it.
+  std::optional<PlainAnswer> unsettled;
+};
+
 // Errors: the model's; kTooLong when the provider says so.
-Result<CallResult> AnswerDirectly(RunState& run);
+Result<DirectAnswer> AnswerDirectly(RunState& run);
 
 // How rare the words of `text` are in the documents that are no records.
 WordRarity MeasureContextWords(const RunState& run, std::string_view text);

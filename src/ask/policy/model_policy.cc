@@ -21,6 +21,8 @@ constexpr ModelPolicy kSmall{
     // It misreads long prompts, and on a processor reads 60 to 100 tokens a second: code is faster
     // and more often right from here on (docs/decisions/direct-threshold.md).
     .direct_tokens = 2'048,
+    // About one plain answer in three is wrong (docs/small-models.md).
+    .checks_direct_answers = true,
     // It cannot count, however short the list is.
     .reads_records_by_code = true,
     .hint = inspect::HintProfile::kSmall,

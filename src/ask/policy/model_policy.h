@@ -35,6 +35,7 @@ struct ModelPolicy {
 
   // --- prompts
   std::int64_t direct_tokens = 16'384;  // a shorter prompt with the whole context is one plain call
+  bool checks_direct_answers = false;   // read again, compared, looked for in the context
   bool reads_records_by_code = false;   // even where one plain call would do
   inspect::HintProfile hint = inspect::HintProfile::kLarge;
   bool shows_samples_beside_fields = true;  // of records whose fields are listed

@@ -30,6 +30,13 @@ inline std::optional<double> UsdLeft(const model::Ledger& ledger) {
   return left ? std::optional(static_cast<double>(*left) / 1e9) : std::nullopt;
 }
 
+// What one plain call over the whole context said, where its check did not settle it.
+struct PlainAnswer {
+  std::string text;     // the first answer
+  std::string leading;  // what most readings say and the context holds; may be empty
+  std::string doubt;    // why it was not settled, in a sentence
+};
+
 struct RunState {
   const EngineOptions& options;
   const Request& request;
@@ -44,6 +51,7 @@ struct RunState {
   const std::int64_t max_subcall_tokens;    // what holds
   std::shared_ptr<const RunMemory> memory;  // null: off
   RunMemory::Shown shown_memory;            // in every prompt; the same all run
+  std::optional<PlainAnswer> plain;         // before the recursive engine; unset: none was asked for
 
   int iterations() const { return request.limits.iterations.value_or(policy.turns); }
   int votes() const { return request.votes.value_or(policy.votes); }
