@@ -75,9 +75,9 @@ void CallLoop::NoteDoubt(const Offer& offer, CallResult* result) const {
       {"unexplored", "unexplored"},         {"subcalls", "answer_lacks_subcalls"},
       {"kind", "answer_of_wrong_kind"},     {"empty", "answer_empty"},
       {"grounding", "answer_not_grounded"}, {"near", "answer_not_near"},
-      {"searched", "answer_not_asked"},     {"reading", "reading_unclear"},
-      {"labels", "labels_unsure"},          {"error_text", "answer_is_error"},
-      {"final", "answer_without_value"}};
+      {"searched", "answer_not_asked"},     {"left_out", "value_left_out"},
+      {"reading", "reading_unclear"},       {"labels", "labels_unsure"},
+      {"error_text", "answer_is_error"},    {"final", "answer_without_value"}};
   result->attempts = std::max(1, static_cast<int>(ballot_.size()));
   result->agreeing = ballot_.agreeing();
   if (offer.doubt.empty()) return;

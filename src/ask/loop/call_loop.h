@@ -128,6 +128,7 @@ class CallLoop {
   SubcallTally TakeTally();  // of the sub-calls since the last one
   bool HasReadContext();
   GateSituation Situation(std::string_view answer);
+  std::string ValueLeftOut();
   bool ShowValuesOfData(std::span<const std::string> outputs) const;
   AnswerKind WantedKind();
   std::string ReplyGrammar() const;
@@ -179,7 +180,8 @@ class CallLoop {
   std::vector<sandbox::VariableInfo> variables_;  // behind the newest block
   std::optional<Offer> draft_;        // the newest answer that was handed in and not accepted
   std::optional<AnswerKind> wanted_;  // unset: not asked yet
-  WordRarity rarity_;                 // of the question and the answer that is weighed
+  std::optional<std::vector<std::string>> named_values_;  // unset: not looked for yet
+  WordRarity rarity_;  // of the question and the answer that is weighed
   // Those that no feedback has told of; those of the call; those of the newest block.
   SubcallTally untold_, all_subcalls_, newest_block_;
   enum class AskedAgain { kNo, kYes } cut_asked_again_ = AskedAgain::kNo;

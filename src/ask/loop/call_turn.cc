@@ -7,6 +7,7 @@
 #include "ask/loop/call_loop.h"
 #include "ask/loop/direct.h"
 #include "ask/loop/root_request.h"
+#include "ask/policy/named_values.h"
 #include "ask/reply/reply_text.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
@@ -408,23 +409,52 @@ bool CallLoop::HasReadContext() {
   return shares.by_models > 0 || shares.by_code > 0;
 }
 
+namespace {
+
+std::set<std::string, std::less<>> FieldNames(const ContextSet& context) {
+  std::set<std::string, std::less<>> fields;
+  for (const ContextDocument& document : context.documents()) {
+    for (const inspect::Field& field : document.description.fields) {
+      fields.insert(field.path.begin(), field.path.end());
+    }
+  }
+  return fields;
+}
+
+}  // namespace
+
+// A value of the data that the question names and the code of this attempt leaves out. What a
+// sub-call read was told of it in words, so nothing is known of those.
+std::string CallLoop::ValueLeftOut() {
+  if (run_.policy.checked != ModelPolicy::Checked::kEveryWord || all_subcalls_.made > 0) return {};
+  if (evidence_.attempt_code().empty()) return {};
+  if (!named_values_) {
+    const ContextSet& context = *run_.request.context;
+    std::vector<std::string_view> texts;
+    for (std::size_t i = 0; i < context.documents().size(); ++i) {
+      if (!inspect::HasRecords(context.documents()[i].description)) continue;
+      if (const auto stored = context.Stored(i)) texts.push_back((*stored)->map.bytes());
+    }
+    named_values_ = NamedValues(texts, FieldNames(context), run_.request.question);
+  }
+  return LeftOut(*named_values_, evidence_.attempt_code());
+}
+
 bool CallLoop::ShowValuesOfData(std::span<const std::string> outputs) const {
   constexpr std::size_t kSearched = 64u << 20;  // bytes of each document
-  std::set<std::string, std::less<>> fields;
   std::vector<std::string_view> texts;
   const auto& documents = run_.request.context->documents();
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    for (const inspect::Field& field : documents[i].description.fields) {
-      fields.insert(field.path.begin(), field.path.end());
-    }
     if (const auto stored = run_.request.context->Stored(i)) {
       texts.push_back((*stored)->map.bytes().substr(0, kSearched));
     }
   }
-  return ShowsValues(outputs, run_.request.question, fields, [&](std::string_view word) {
-    return std::ranges::any_of(
-        texts, [word](std::string_view text) { return text.find(word) != text.npos; });
-  });
+  return ShowsValues(outputs, run_.request.question, FieldNames(*run_.request.context),
+                     [&](std::string_view word) {
+                       return std::ranges::any_of(texts, [word](std::string_view text) {
+                         return text.find(word) != text.npos;
+                       });
+                     });
 }
 
 GateSituation CallLoop::Situation(std::string_view answer) {
@@ -464,6 +494,7 @@ GateSituation CallLoop::Situation(std::string_view answer) {
   } else if (newest_block_.made > 0 && newest_block_.failed() == newest_block_.made) {
     situation.failed_subcalls = newest_block_.ToText();  // its output was made of nothing
   }
+  situation.left_out = ValueLeftOut();
   if (bench_) situation.error_texts = bench_->subcalls().error_texts();
   return situation;
 }

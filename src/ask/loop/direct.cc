@@ -41,9 +41,8 @@ std::optional<PlainAnswer> Checked(RunState& run, const std::string& context, Ca
     run.log.Warn(0, "direct_unsettled", Json(check.doubt));
     return std::nullopt;
   }
-  return PlainAnswer{.text = result->text,
-                     .leading = std::move(check.leading),
-                     .doubt = std::move(check.doubt)};
+  return PlainAnswer{
+      .text = result->text, .leading = std::move(check.leading), .doubt = std::move(check.doubt)};
 }
 
 bool IsKept(const Json& report, std::string_view name) {

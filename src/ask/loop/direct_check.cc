@@ -17,9 +17,9 @@ namespace {
 
 // The first answer and two more settle it if they all agree; of five, four must.
 constexpr std::size_t kFew = 3, kMany = 5, kOfMany = 4;
-constexpr double kVaried = 0.7;              // temperature of all readings but the first two
+constexpr double kVaried = 0.7;               // temperature of all readings but the first two
 constexpr std::int64_t kReadingTokens = 200;  // a few copied sentences and a short answer
-constexpr int kCandidates = 20;              // for the first token: the most that servers give
+constexpr int kCandidates = 20;               // for the first token: the most that servers give
 // By how much more likely "yes" must be than "no", in logarithms, when the model is asked whether
 // the context states an answer. Found by trying on the short contexts of tests/suite/untuned.py:
 // stated answers had 0.42 and more, two that were made up 0.10 and 0.20.
@@ -83,12 +83,11 @@ class Checker {
   // Each reading has a seed of its own, by its turn: else it would be the same one again.
   Result<std::string> Read() {
     const int number = static_cast<int>(answers_.size());
-    DOSSIER_ASSIGN_OR_RETURN(
-        const model::Reply reply,
-        Ask("direct_again", {.purpose = model::Purpose::kRead,
-                             .turn = number,
-                             .max_output = kReadingTokens,
-                             .temperature = number == 1 ? 0.0 : kVaried}));
+    DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply,
+                             Ask("direct_again", {.purpose = model::Purpose::kRead,
+                                                  .turn = number,
+                                                  .max_output = kReadingTokens,
+                                                  .temperature = number == 1 ? 0.0 : kVaried}));
     ++check_.readings;
     const std::string said = StripThinking(reply.text).text;
     const std::size_t at = said.rfind(kAnswer);
@@ -115,7 +114,8 @@ class Checker {
     const std::vector<std::size_t> group = Group();
     check_.agreeing = static_cast<int>(group.size());
     const bool most = group.size() * 2 > answers_.size();
-    check_.leading = most && StandsInContext(answers_[group.front()]) ? answers_[group.front()] : "";
+    check_.leading =
+        most && StandsInContext(answers_[group.front()]) ? answers_[group.front()] : "";
   }
 
   // Whether every number and the words that matter stand in the context or in what is remembered.

@@ -7,9 +7,9 @@
 // A plain answer of a small model is wrong about one time in three, and its own probabilities do
 // not tell which (docs/small-models.md). Three things together do: whether it says the same again
 // after it has copied the sentences that it answers from; whether what it says stands in the
-// context, since a count that stands nowhere was made up; and whether the model, asked for it, finds
-// that the context states an answer. All requests begin alike, so the context is read once where the
-// server keeps prefixes. Waits for the model. Thread-safety: one run, one thread.
+// context, since a count that stands nowhere was made up; and whether the model, asked for it,
+// finds that the context states an answer. All requests begin alike, so the context is read once
+// where the server keeps prefixes. Waits for the model. Thread-safety: one run, one thread.
 
 #ifndef DOSSIER_ASK_LOOP_DIRECT_CHECK_H_
 #define DOSSIER_ASK_LOOP_DIRECT_CHECK_H_

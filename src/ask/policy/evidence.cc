@@ -57,6 +57,7 @@ void Evidence::StartAfresh() {
   unmatched_.clear();
   searched_.clear();
   clean_code_.clear();
+  earlier_ = code_.size();
   old_names_.insert(names_.begin(), names_.end());
 }
 

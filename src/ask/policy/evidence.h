@@ -55,6 +55,8 @@ class Evidence {
   // What the newest clean block looked for in texts.
   const std::vector<std::string>& searched() const { return searched_; }
   const std::vector<std::string>& code() const { return code_; }
+  // That of this attempt only.
+  std::span<const std::string> attempt_code() const { return std::span(code_).subspan(earlier_); }
   // The newest output, if it is one short value of the wanted kind.
   std::optional<std::string> PrintedValue(AnswerKind wanted) const;
 
@@ -71,6 +73,7 @@ class Evidence {
   const std::string_view question_;
   const std::span<const std::string> hint_values_;
   bool touched_data_ = false;
+  std::size_t earlier_ = 0;  // blocks of earlier attempts
   std::vector<std::string> printed_, shown_, outputs_, code_, unmatched_, searched_;
   std::string clean_code_;                   // the newest block that ran without error, as CodeKey
   std::set<std::string> names_, old_names_;  // of variables: all, and those of earlier attempts

@@ -48,11 +48,12 @@ std::optional<Refusal> Gates::FirstFailed(std::string_view answer, const GateSit
     Check check;
   };
   static constexpr Row kChecks[] = {
-      {"unexplored", 2, &Gates::Unexplored},  {"error_text", 1, &Gates::ErrorText},
-      {"subcalls", 1, &Gates::LostSubcalls},  {"kind", 1, &Gates::WrongKind},
-      {kEmpty, 1, &Gates::EmptyResult},       {"searched", 1, &Gates::SearchedElse},
-      {"grounding", 1, &Gates::Ungrounded},   {"near", 1, &Gates::NotNear},
-      {"reading", 0, &Gates::UnclearReading}, {"labels", 0, &Gates::UnsureLabels}};
+      {"unexplored", 2, &Gates::Unexplored}, {"error_text", 1, &Gates::ErrorText},
+      {"subcalls", 1, &Gates::LostSubcalls}, {"kind", 1, &Gates::WrongKind},
+      {kEmpty, 1, &Gates::EmptyResult},      {"searched", 1, &Gates::SearchedElse},
+      {"left_out", 1, &Gates::ValueLeftOut}, {"grounding", 1, &Gates::Ungrounded},
+      {"near", 1, &Gates::NotNear},          {"reading", 0, &Gates::UnclearReading},
+      {"labels", 0, &Gates::UnsureLabels}};
   for (const Row& row : kChecks) {
     if (which == Which::kUnused) {
       const auto used = refused_.find(row.gate);
@@ -280,6 +281,13 @@ std::string Gates::Ungrounded(std::string_view answer, const GateSituation& situ
   const std::string missing = MissingWords(answer, context_.question, evidence, *situation.rarity);
   return missing.empty() ? std::string()
                          : fmt::format("No output shows {}.{}", missing, kComputeIt);
+}
+
+std::string Gates::ValueLeftOut(std::string_view /*answer*/, const GateSituation& situation) const {
+  if (situation.left_out.empty()) return {};
+  return fmt::format(
+      "The question names \"{}\", which is a value in the data, and no code uses it.{}",
+      situation.left_out, kComputeIt);
 }
 
 std::string Gates::NotNear(std::string_view answer, const GateSituation& situation) const {

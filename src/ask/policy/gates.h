@@ -54,6 +54,8 @@ struct GateSituation {
   enum class Passages { kNotRead, kStateNothing, kUnclear } passages_read = Passages::kNotRead;
   std::vector<std::string> readings;
   const std::vector<std::string>* searched = nullptr;  // what the newest code looked for in texts
+  std::string
+      left_out;  // a value of the data that the question names and no code says; may be empty
   const WordRarity* rarity = nullptr;  // of the words of question and answer; null: not measured
   // "3 of 40 failed (3 cut)", if the model was not told of them yet, or if all those of the newest
   // block failed.
@@ -71,7 +73,7 @@ bool ShowsValues(std::span<const std::string> outputs, std::string_view question
                  const std::function<bool(std::string_view)>& in_data);
 
 struct Refusal {
-  // unexplored, error_text, subcalls, kind, empty, searched, grounding, near, reading,
+  // unexplored, error_text, subcalls, kind, empty, searched, left_out, grounding, near, reading,
   // labels
   std::string gate;
   std::string reason;  // what is wrong, in one or two sentences for the model
@@ -105,6 +107,7 @@ class Gates {
   std::string UnsureLabels(std::string_view answer, const GateSituation& situation) const;
   std::string SearchedElse(std::string_view answer, const GateSituation& situation) const;
   std::string UnclearReading(std::string_view answer, const GateSituation& situation) const;
+  std::string ValueLeftOut(std::string_view answer, const GateSituation& situation) const;
   std::string NotNear(std::string_view answer, const GateSituation& situation) const;
 
   const GateContext context_;

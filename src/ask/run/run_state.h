@@ -51,7 +51,7 @@ struct RunState {
   const std::int64_t max_subcall_tokens;    // what holds
   std::shared_ptr<const RunMemory> memory;  // null: off
   RunMemory::Shown shown_memory;            // in every prompt; the same all run
-  std::optional<PlainAnswer> plain;         // before the recursive engine; unset: none was asked for
+  std::optional<PlainAnswer> plain;  // before the recursive engine; unset: none was asked for
 
   int iterations() const { return request.limits.iterations.value_or(policy.turns); }
   int votes() const { return request.votes.value_or(policy.votes); }
