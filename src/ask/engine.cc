@@ -374,7 +374,7 @@ CallResult Engine::Impl::Recursive(RunState& run, Outcome* outcome) {
   CallResult result = loop.Run();
   if (bench || !metadata.passages.places.empty()) DoubtChangedContexts(run, &result);
   const Coverage::Shares read = ReadInAll(run, bench.get(), loop, metadata);
-  outcome->evidence.read_by_models = read.by_models;
+  outcome->evidence.read_by_models = run.plain ? 1 : read.by_models;  // a plain call saw all of it
   outcome->evidence.read_by_code = read.by_code;
   if (bench) {
     outcome->sandbox = bench->session().report();

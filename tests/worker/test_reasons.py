@@ -61,6 +61,14 @@ class ReasonsTest(WorkerTest):
             "'open' stands nowhere in the text. 'Open' does. status: 'Open' (100), 'Closed' (100), "
             "'Pending' (100)."])
 
+    def test_a_number_beyond_all_values_is_told_and_proves_the_zero(self) -> None:  # FLT-36
+        result = self.run_block("sum(r['amount'] > 10**9 for r in records)")
+        self.assertIn("Its values go from", result["notes"][0])
+        self.assertEqual(result["unmatched"], [])
+        result = self.run_block("sum(r['amount'] > 10**9 and r['status'] == 'open' for r in records)")
+        self.assertEqual(len(result["unmatched"]), 1)
+        self.assertIn("'open'", result["unmatched"][0])
+
     def test_what_is_no_search_in_data_is_not_named(self) -> None:
         for code in ("print('none found', 0)", "print(f'{0:5d}')", "0 if 'x'.join([]) else 0",
                      "stats = {'hits': 0}\nstats['hits'] += 0 * len(records)\nprint(stats['hits'])",

@@ -76,6 +76,9 @@ class Test(namedtuple("Test", "field sign value")):
                 return False
         return any(self._fits(value, wanted, case) for wanted in self.values)
 
+    def orders_numbers(self) -> bool:
+        return self.sign in _SIGNS and isinstance(self.value, (int, float))
+
     @property
     def values(self) -> tuple[Any, ...]:
         return self.value if self.sign == "one of" else (self.value,)

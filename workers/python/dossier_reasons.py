@@ -31,6 +31,8 @@ class Reasons:
         self._stands: dict[str, tuple[bool, str]] = {}  # as written, and the other spelling
         self._told: dict[str, tuple[str, str]] = {}     # by key: what it is about, and the reason
         self.found: dict[str, str] = {}
+        # Of `found`, what no other spelling would change: a number that all values lie below.
+        self.proved: set[str] = set()
         self.settled: list[str] = []
 
     def forget(self) -> None:
@@ -40,7 +42,7 @@ class Reasons:
     def weigh(self, parsed: Parsed, nothing: bool, named: Collection[str] = ()) -> None:
         """`nothing`: the block's output or answer says nothing; `named`: fields that are told of as
         unknown already."""
-        self.found, self.settled = {}, []
+        self.found, self.settled, self.proved = {}, [], set()
         deadline = time.monotonic() + _SECONDS
         sought = self._seeker.look(parsed)
         tests = list(dict.fromkeys(tests_of(parsed, self._seeker)))
@@ -115,6 +117,8 @@ class Reasons:
                 fitting.add(test.field)
             elif fits is False and (values.whole or not texts or absent.issuperset(texts)):
                 self.found[str(test)] = values.reason(test)
+                if values.whole and test.orders_numbers():
+                    self.proved.add(str(test))
                 about[str(test)] = test.field
                 said.update(texts)
         return fitting

@@ -312,7 +312,10 @@ class Session:
         notes = unmatched | (self._reasons.found if nothing else {})
         self._notes += [note for key, note in notes.items() if key not in self._asked]
         self._asked.update(notes)
-        result["unmatched"] = [*notes.values()] if nothing else [*self._reasons.found.values()]
+        if not nothing:
+            notes = self._reasons.found
+        result["unmatched"] = [note for key, note in notes.items()
+                               if key not in self._reasons.proved]
         result["settled"] = self._reasons.settled
 
     def _put_things_back(self) -> None:

@@ -21,6 +21,7 @@
 #include "ask/policy/ballot.h"
 #include "ask/policy/evidence.h"
 #include "ask/policy/gates.h"
+#include "ask/policy/named_values.h"
 #include "ask/policy/stall.h"
 #include "ask/reply/bare_answer.h"
 #include "ask/reply/extraction.h"
@@ -128,7 +129,7 @@ class CallLoop {
   SubcallTally TakeTally();  // of the sub-calls since the last one
   bool HasReadContext();
   GateSituation Situation(std::string_view answer);
-  std::string ValueLeftOut();
+  std::string ValueLeftOut(std::string_view answer);
   bool ShowValuesOfData(std::span<const std::string> outputs) const;
   AnswerKind WantedKind();
   std::string ReplyGrammar() const;
@@ -180,8 +181,8 @@ class CallLoop {
   std::vector<sandbox::VariableInfo> variables_;  // behind the newest block
   std::optional<Offer> draft_;        // the newest answer that was handed in and not accepted
   std::optional<AnswerKind> wanted_;  // unset: not asked yet
-  std::optional<std::vector<std::string>> named_values_;  // unset: not looked for yet
-  WordRarity rarity_;  // of the question and the answer that is weighed
+  std::optional<NamedValues> named_values_;  // unset: not looked for yet
+  WordRarity rarity_;                        // of the question and the answer that is weighed
   // Those that no feedback has told of; those of the call; those of the newest block.
   SubcallTally untold_, all_subcalls_, newest_block_;
   enum class AskedAgain { kNo, kYes } cut_asked_again_ = AskedAgain::kNo;

@@ -7,7 +7,6 @@
 #include "ask/loop/call_loop.h"
 #include "ask/loop/direct.h"
 #include "ask/loop/root_request.h"
-#include "ask/policy/named_values.h"
 #include "ask/reply/reply_text.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
@@ -237,7 +236,11 @@ void CallLoop::NoteResult(const std::string& code, const sandbox::BlockResult& r
   }
   const bool clean =
       result.status == sandbox::BlockStatus::kOk || result.status == sandbox::BlockStatus::kFinal;
-  if (clean && !result.error) evidence_.AddClean(code, result);
+  if (clean && !result.error) {
+    evidence_.AddClean(code, result);
+  } else if (run_.policy.checked == ModelPolicy::Checked::kNumbers) {
+    evidence_.AddRaised(result);  // a small model takes what stands beside an error for an answer
+  }
   for (const sandbox::ReadPart& part : result.read) {
     bench_->coverage().AddReadByCode(part.context, part.at, part.length);
   }
@@ -423,10 +426,9 @@ std::set<std::string, std::less<>> FieldNames(const ContextSet& context) {
 
 }  // namespace
 
-// A value of the data that the question names and the code of this attempt leaves out. What a
-// sub-call read was told of it in words, so nothing is known of those.
-std::string CallLoop::ValueLeftOut() {
-  if (run_.policy.checked != ModelPolicy::Checked::kEveryWord || all_subcalls_.made > 0) return {};
+// A value of the data that the question names and this attempt leaves out.
+std::string CallLoop::ValueLeftOut(std::string_view answer) {
+  if (run_.policy.checked != ModelPolicy::Checked::kEveryWord) return {};
   if (evidence_.attempt_code().empty()) return {};
   if (!named_values_) {
     const ContextSet& context = *run_.request.context;
@@ -435,9 +437,11 @@ std::string CallLoop::ValueLeftOut() {
       if (!inspect::HasRecords(context.documents()[i].description)) continue;
       if (const auto stored = context.Stored(i)) texts.push_back((*stored)->map.bytes());
     }
-    named_values_ = NamedValues(texts, FieldNames(context), run_.request.question);
+    named_values_.emplace(std::move(texts), FieldNames(context), run_.request.question);
   }
-  return LeftOut(*named_values_, evidence_.attempt_code());
+  std::vector<std::string> seen = evidence_.shown();
+  seen.emplace_back(answer);
+  return named_values_->LeftOut(evidence_.attempt_code(), seen);
 }
 
 bool CallLoop::ShowValuesOfData(std::span<const std::string> outputs) const {
@@ -494,7 +498,7 @@ GateSituation CallLoop::Situation(std::string_view answer) {
   } else if (newest_block_.made > 0 && newest_block_.failed() == newest_block_.made) {
     situation.failed_subcalls = newest_block_.ToText();  // its output was made of nothing
   }
-  situation.left_out = ValueLeftOut();
+  situation.left_out = ValueLeftOut(answer);
   if (bench_) situation.error_texts = bench_->subcalls().error_texts();
   return situation;
 }

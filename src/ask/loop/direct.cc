@@ -35,7 +35,7 @@ std::optional<PlainAnswer> Checked(RunState& run, const std::string& context, Ca
     result->text = std::move(*check.settled);
     return std::nullopt;
   }
-  result->status = RunStatus::kPartial;
+  result->status = check.interrupted ? RunStatus::kInterrupted : RunStatus::kPartial;
   result->doubts.push_back(check.doubt);
   if (check.stopped) {
     run.log.Warn(0, "direct_unsettled", Json(check.doubt));
@@ -99,7 +99,7 @@ Result<DirectAnswer> AnswerDirectly(RunState& run) {
     return DirectAnswer{.result = std::move(result)};
   }
   std::optional<PlainAnswer> unsettled;
-  if (!IsCut(reply) && ChecksDirect(run)) unsettled = Checked(run, context, &result);
+  if (!IsCut(reply) && ChecksDirect(run, result.text)) unsettled = Checked(run, context, &result);
   run.log.Add(0, "answer.accepted",
               {{"source", SourceName(result.source)}, {"status", RunStatusName(result.status)}});
   return DirectAnswer{.result = std::move(result), .unsettled = std::move(unsettled)};

@@ -11,11 +11,13 @@
 #include "ask/reply/reply_text.h"
 #include "ask/subcalls/map_plan.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 
 namespace dossier::ask {
 namespace {
 
-// The first answer and two more settle it if they all agree; of five, four must.
+// The first answer and two more settle it if they all agree; of five, four must, and always where
+// the model cannot be asked whether the context states an answer.
 constexpr std::size_t kFew = 3, kMany = 5, kOfMany = 4;
 constexpr double kVaried = 0.7;               // temperature of all readings but the first two
 constexpr std::int64_t kReadingTokens = 200;  // a few copied sentences and a short answer
@@ -24,8 +26,34 @@ constexpr int kCandidates = 20;               // for the first token: the most t
 // the context states an answer. Found by trying on the short contexts of tests/suite/untuned.py:
 // stated answers had 0.42 and more, two that were made up 0.10 and 0.20.
 constexpr double kLeastStated = 0.3;
-constexpr std::string_view kAnswer = "Answer:", kNotStated = "not stated";
+// Code points. A longer answer is prose (a summary, an explanation): two that are right may share
+// few words, so nothing is compared.
+constexpr std::uint64_t kShortAnswer = 200;
+constexpr std::string_view kAnswer = "answer:", kNotStated = "not stated";
 constexpr std::string_view kDenied = "The context does not state it.";
+constexpr std::string_view kAround = " \t\r\n.,;:!?\"'`*";  // marks around a short answer
+
+std::string_view TrimOf(std::string_view text, std::string_view marks) {
+  const std::size_t first = text.find_first_not_of(marks);
+  return first == text.npos ? std::string_view()
+                            : text.substr(first, text.find_last_not_of(marks) - first + 1);
+}
+
+bool IsShort(std::string_view text) { return utf8::CodePoints(text) <= kShortAnswer; }
+
+bool IsDenial(const std::string& answer) {
+  return ToLowerAscii(TrimOf(answer, kAround)) == kNotStated;
+}
+
+// What stands behind "Answer:" on the last line: a line that was copied may hold the word, too.
+std::string AnswerOf(std::string_view said) {
+  const std::string_view text = TrimSpace(said);
+  const std::string line = ReplaceAll(text.substr(text.rfind('\n') + 1), "**", "");
+  const std::string_view last = TrimSpace(line);
+  if (!ToLowerAscii(last).starts_with(kAnswer)) return {};
+  const std::string_view answer = TrimSpace(last.substr(kAnswer.size()));
+  return IsShort(answer) ? std::string(answer) : std::string();
+}
 
 class Checker {
  public:
@@ -36,17 +64,20 @@ class Checker {
   }
 
   DirectCheck Check() {
-    const std::optional<double> stated = Stated();
+    stated_ = Stated();
+    const std::size_t enough = stated_ ? kFew : kMany;
     while (answers_.size() < kMany) {
       auto said = Read();
       if (!said) {
         check_.stopped = true;
-        return Unsettled(fmt::format("the answer was not checked: {}", said.error().message));
+        check_.interrupted = said.error().code == ErrorCode::kCancelled;
+        return Unsettled(fmt::format("the check of the answer did not come to its end: {}",
+                                     said.error().message));
       }
       answers_.push_back(std::move(*said));
-      if (answers_.size() == kFew && Settle(kFew, stated)) return std::move(check_);
+      if (answers_.size() == enough && Settle(enough)) return std::move(check_);
     }
-    if (Settle(kOfMany, stated)) return std::move(check_);
+    if (Settle(kOfMany)) return std::move(check_);
     return Unsettled(WhyUnsettled());
   }
 
@@ -57,14 +88,17 @@ class Checker {
     return std::move(check_);
   }
 
-  Result<model::Reply> Ask(std::string_view role, RootRequest about) {
-    DOSSIER_ASSIGN_OR_RETURN(
-        const assembly::Assembled prompt,
-        AssembleOverContext(run_, role, context_, about.max_output.value_or(kReadingTokens)));
+  std::int64_t ReadingTokens() const {
+    return run_.options.root.entry.thinking ? run_.reserve_output() : kReadingTokens;
+  }
+
+  Result<model::Reply> Ask(std::string_view role, const RootRequest& about) {
+    DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt,
+                             AssembleOverContext(run_, role, context_, *about.max_output));
     return AskRoot(run_, prompt, about);
   }
 
-  // None if the request failed or the server gives no probabilities.
+  // None if the request failed or the server gives no probabilities of the two words.
   std::optional<double> Stated() {
     if (!run_.options.root.entry.logprobs) return std::nullopt;
     const auto reply = Ask("direct_states", {.purpose = model::Purpose::kRead,
@@ -86,36 +120,34 @@ class Checker {
     DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply,
                              Ask("direct_again", {.purpose = model::Purpose::kRead,
                                                   .turn = number,
-                                                  .max_output = kReadingTokens,
+                                                  .max_output = ReadingTokens(),
                                                   .temperature = number == 1 ? 0.0 : kVaried}));
     ++check_.readings;
-    const std::string said = StripThinking(reply.text).text;
-    const std::size_t at = said.rfind(kAnswer);
-    if (at == std::string::npos) return std::string();
-    const std::string_view rest = TrimSpace(std::string_view(said).substr(at + kAnswer.size()));
-    return std::string(TrimSpace(rest.substr(0, rest.find('\n'))));
+    return IsCut(reply) ? std::string() : AnswerOf(StripThinking(reply.text).text);
   }
 
   std::size_t Denials() const {
-    return static_cast<std::size_t>(std::ranges::count_if(answers_, [](const std::string& answer) {
-      return ToLowerAscii(answer).starts_with(kNotStated);
-    }));
+    return static_cast<std::size_t>(std::ranges::count_if(answers_, IsDenial));
   }
 
-  std::vector<std::size_t> Group() const {
-    std::vector<std::string> stated = answers_;
-    for (std::string& answer : stated) {
-      if (ToLowerAscii(answer).starts_with(kNotStated)) answer.clear();
-    }
-    return LargestAgreeing(stated, run_.request.question);
-  }
-
+  // The answer that most readings give, in the words that most of them use.
   void NoteLeading() {
-    const std::vector<std::size_t> group = Group();
+    std::vector<std::string> given = answers_;
+    for (std::string& answer : given) {
+      if (IsDenial(answer)) answer.clear();
+    }
+    const std::vector<std::size_t> group = LargestAgreeing(given, run_.request.question);
     check_.agreeing = static_cast<int>(group.size());
-    const bool most = group.size() * 2 > answers_.size();
-    check_.leading =
-        most && StandsInContext(answers_[group.front()]) ? answers_[group.front()] : "";
+    check_.leading.clear();
+    if (group.size() * 2 <= answers_.size()) return;
+    const auto alike = [&](std::size_t one) {
+      return std::ranges::count_if(group, [&](std::size_t other) {
+        return ToLowerAscii(TrimOf(given[one], kAround)) ==
+               ToLowerAscii(TrimOf(given[other], kAround));
+      });
+    };
+    const std::string& usual = given[*std::ranges::max_element(group, {}, alike)];
+    if (StandsInContext(usual)) check_.leading = usual;
   }
 
   // Whether every number and the words that matter stand in the context or in what is remembered.
@@ -126,23 +158,28 @@ class Checker {
            MissingWords(answer, run_.request.question, shown, all_alike).empty();
   }
 
-  bool Settle(std::size_t wanted, std::optional<double> stated) {
-    // The first answer says in words of its own that nothing is stated: it counts for no side.
-    if (Denials() + 1 >= wanted && stated.value_or(0) <= 0) {
-      check_.settled = std::string(kDenied);
-      check_.agreeing = static_cast<int>(Denials());
-      return true;
-    }
+  // That nothing is stated: all readings but the first say so (four of five, but one), the first
+  // one gives nothing that stands in the context, and the model's own verdict does not contradict.
+  bool SettleDenial(std::size_t wanted) {
+    if (Denials() + 1 < wanted || StandsInContext(answers_.front())) return false;
+    if (stated_ ? *stated_ > 0 : Denials() + 1 < kMany) return false;
+    check_.settled = std::string(kDenied);
+    check_.agreeing = static_cast<int>(Denials());
+    return true;
+  }
+
+  bool Settle(std::size_t wanted) {
+    if (SettleDenial(wanted)) return true;
     NoteLeading();
-    if (static_cast<std::size_t>(check_.agreeing) < wanted) return false;
-    if (stated.value_or(kLeastStated) < kLeastStated || check_.leading.empty()) return false;
+    if (static_cast<std::size_t>(check_.agreeing) < wanted || check_.leading.empty()) return false;
+    if (stated_ && *stated_ < kLeastStated) return false;
     check_.settled = check_.leading;
     return true;
   }
 
   std::string WhyUnsettled() const {
     if (static_cast<std::size_t>(check_.agreeing) < kOfMany) {
-      return fmt::format("{} readings of the context gave different answers", answers_.size());
+      return fmt::format("{} readings of the context did not come to one answer", answers_.size());
     }
     if (check_.leading.empty()) {
       return "what the readings of the context agree on does not stand in it";
@@ -153,14 +190,16 @@ class Checker {
   RunState& run_;
   const std::string& context_;
   std::vector<std::string> answers_;
+  std::optional<double> stated_;  // how surely the context states an answer, as log-odds
   DirectCheck check_;
 };
 
 }  // namespace
 
-bool ChecksDirect(const RunState& run) {
-  return run.policy.checks_direct_answers && run.request.forcing == Forcing::kFull &&
-         run.votes() > 1 && run.request.context->bytes() > 0;
+bool ChecksDirect(const RunState& run, std::string_view answer) {
+  return IsShort(answer) && run.policy.checks_direct_answers &&
+         run.request.forcing == Forcing::kFull && run.votes() > 1 &&
+         run.request.context->bytes() > 0;
 }
 
 DirectCheck CheckDirect(RunState& run, const std::string& context, const std::string& answer) {
@@ -176,10 +215,9 @@ DirectCheck CheckDirect(RunState& run, const std::string& context, const std::st
 
 std::vector<std::size_t> LargestAgreeing(const std::vector<std::string>& answers,
                                          const std::string& question) {
-  // A vote holds the words that were shown: here all that any reading says.
-  const std::string all = Join(answers, "\n");
+  // A vote holds the words that were shown: here all that the answer says.
   std::vector<Vote> votes;
-  for (const std::string& answer : answers) votes.push_back(MakeVote(answer, all, question));
+  for (const std::string& answer : answers) votes.push_back(MakeVote(answer, answer, question));
   std::vector<std::size_t> largest;
   for (const Vote& one : votes) {
     std::vector<std::size_t> group;

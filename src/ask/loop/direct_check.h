@@ -16,6 +16,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ask/run/run_state.h"
@@ -27,11 +28,13 @@ struct DirectCheck {
   std::string leading;  // what most readings say and the context holds; empty if there is no such
   int readings = 0, agreeing = 0;
   bool stopped = false;  // a request failed or a limit left no room: code would not get far either
-  std::string doubt;     // why nothing is settled, in a sentence; empty if something is
+  bool interrupted = false;  // it was stopped from outside
+  std::string doubt;         // why nothing is settled, in a sentence; empty if something is
 };
 
-// Whether this run checks plain answers: a small model that may be asked more than once.
-bool ChecksDirect(const RunState& run);
+// Whether this run checks such a plain answer: that of a small model which may be asked more than
+// once, and short. Two right summaries share few words, so prose is not compared.
+bool ChecksDirect(const RunState& run, std::string_view answer);
 
 // `context`: all of it, as the model was shown it. `answer`: what it said first. A request that
 // fails, or that a limit does not allow, leaves the answer unsettled.

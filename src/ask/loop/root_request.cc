@@ -41,8 +41,13 @@ model::Request MakeRequest(const RunState& run, const assembly::Assembled& promp
   }
   if (about.temperature) request.sampling.temperature = about.temperature;
   request.sampling.first_tokens = about.first_tokens;
+  // Readings of one text are told apart by their turn, also where the user gives a seed: with the
+  // same seed they would be one reading.
+  const auto turn = static_cast<std::uint64_t>(about.turn);
   if (!request.sampling.seed) {
-    request.sampling.seed = run.request.seed + static_cast<std::uint64_t>(about.turn);
+    request.sampling.seed = run.request.seed + turn;
+  } else if (about.purpose == model::Purpose::kRead) {
+    *request.sampling.seed += turn;
   }
   if (root.entry.grammar) request.sampling.grammar = about.grammar;
   request.turn = about.turn;

@@ -24,6 +24,11 @@ void Evidence::AddClean(std::string_view code, const sandbox::BlockResult& resul
   shown_.push_back(outputs_.back());
 }
 
+void Evidence::AddRaised(const sandbox::BlockResult& result) {
+  if (result.ground != sandbox::BlockResult::Ground::kData || result.out.empty()) return;
+  shown_.push_back(WithoutTyped(result.out, result.typed));
+}
+
 // A zero stays a zero in later blocks, so why it is one stays, too.
 void Evidence::NoteUnmatched(const sandbox::BlockResult& result) {
   std::erase_if(unmatched_, [&](const std::string& reason) {

@@ -34,6 +34,8 @@ class Evidence {
   // A block ran without error. What it showed is evidence if the block touched data, and without
   // the texts that the code says itself.
   void AddClean(std::string_view code, const sandbox::BlockResult& result);
+  // A block raised or was stopped: what it had shown by then came out of data all the same.
+  void AddRaised(const sandbox::BlockResult& result);
   // What code handed over as its answer, by the same rule.
   void AddHanded(const sandbox::BlockResult& result);
   // Remembers the names, then drops those of earlier attempts: an attempt that sees the results of

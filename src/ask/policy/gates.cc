@@ -286,7 +286,7 @@ std::string Gates::Ungrounded(std::string_view answer, const GateSituation& situ
 std::string Gates::ValueLeftOut(std::string_view /*answer*/, const GateSituation& situation) const {
   if (situation.left_out.empty()) return {};
   return fmt::format(
-      "The question names \"{}\", which is a value in the data, and no code uses it.{}",
+      "The question names \"{}\", which is a value in the data, and the code does not use it.{}",
       situation.left_out, kComputeIt);
 }
 

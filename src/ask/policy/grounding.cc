@@ -21,6 +21,21 @@ bool IsLetter(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
+constexpr std::string_view kMinus = "\u2212";  // the sign of mathematics
+
+// Whether the character before byte `at` is a letter that a number behind it belongs to. Signs of
+// money and mathematics, dashes and quotes are none, nor are letters of scripts that write words
+// without spaces (from U+3000 on): a number stands beside those.
+bool LetterEndsAt(std::string_view text, std::size_t at) {
+  if (at == 0 || !IsLetter(text[at - 1])) return false;
+  std::size_t lead = utf8::FloorBoundary(text, at - 1);
+  const char32_t c = utf8::Next(text, &lead);
+  const bool latin_sign =
+      (c >= 0x80 && c < 0xC0 && c != 0xAA && c != 0xB5 && c != 0xBA) || c == 0xD7 || c == 0xF7;
+  const bool sign = c >= 0x2000 && c < 0x2C00;
+  return !latin_sign && !sign && c < 0x3000;
+}
+
 // A number by value: "3,800.50" is digits "3800", fraction "5".
 struct Number {
   std::string digits;    // without leading zeros, "0" for zero
@@ -43,7 +58,7 @@ class NumberReader {
     while (at_ < text_.size()) {
       if (!IsDigit(text_[at_])) {
         ++at_;
-      } else if (BehindLetter()) {
+      } else if (LetterEndsAt(text_, at_)) {
         SkipName();
       } else {
         return Read();
@@ -53,15 +68,6 @@ class NumberReader {
   }
 
  private:
-  // A letter of a script that writes words without spaces (three bytes from U+3000 on) is none: a
-  // number stands beside it.
-  bool BehindLetter() const {
-    if (at_ == 0 || !IsLetter(text_[at_ - 1])) return false;
-    std::size_t lead = at_ - 1;
-    while (lead > 0 && (static_cast<unsigned char>(text_[lead]) & 0xC0) == 0x80) --lead;
-    return static_cast<unsigned char>(text_[lead]) < 0xE3;
-  }
-
   void SkipName() {
     while (at_ < text_.size() && (IsDigit(text_[at_]) || IsLetter(text_[at_]))) ++at_;
   }
@@ -72,8 +78,8 @@ class NumberReader {
     number.negative = IsMinus();
     std::string digits = Digits();
     if (digits.size() <= 3) {
-      while (IsThousands()) {
-        ++at_;
+      while (const std::size_t mark = ThousandsMark()) {
+        at_ += mark;
         digits += Digits();
       }
     }
@@ -98,9 +104,10 @@ class NumberReader {
 
   // A minus sign, not the dash of "2026-11-21" or "a-1".
   bool IsMinus() const {
+    if (text_.substr(0, at_).ends_with(kMinus)) return true;
     if (at_ == 0 || text_[at_ - 1] != '-') return false;
     return at_ < 2 ||
-           !(IsDigit(text_[at_ - 2]) || IsLetter(text_[at_ - 2]) || text_[at_ - 2] == '-');
+           !(IsDigit(text_[at_ - 2]) || LetterEndsAt(text_, at_ - 1) || text_[at_ - 2] == '-');
   }
 
   std::string Digits() {
@@ -109,13 +116,19 @@ class NumberReader {
     return std::string(text_.substr(begin, at_ - begin));
   }
 
-  // A comma, underscore or apostrophe before exactly three digits.
-  bool IsThousands() const {
-    if (at_ + 3 >= text_.size()) return false;
-    if (text_[at_] != ',' && text_[at_] != '_' && text_[at_] != '\'') return false;
-    const std::string_view three = text_.substr(at_ + 1, 3);
-    if (!std::ranges::all_of(three, IsDigit)) return false;
-    return at_ + 4 >= text_.size() || !IsDigit(text_[at_ + 4]);
+  // The bytes of a mark between thousands: a comma, an underscore, an apostrophe or a space that
+  // does not break, before exactly three digits; 0 if none stands here.
+  std::size_t ThousandsMark() const {
+    static constexpr std::string_view kMarks[] = {",", "_", "'", "\u2019", "\u00A0", "\u202F"};
+    const std::string_view rest = text_.substr(at_);
+    for (const std::string_view mark : kMarks) {
+      if (!rest.starts_with(mark)) continue;
+      const std::string_view three = rest.substr(mark.size(), 3);
+      const bool digits = three.size() == 3 && std::ranges::all_of(three, IsDigit);
+      const std::size_t end = mark.size() + 3;
+      return digits && (end >= rest.size() || !IsDigit(rest[end])) ? mark.size() : 0;
+    }
+    return 0;
   }
 
   const std::string_view text_;

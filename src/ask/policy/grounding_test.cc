@@ -66,6 +66,20 @@ TEST(GroundingTest, NumbersAreComparedByValue) {  // REC-40
   for (const Case& c : kCases) Check(c, "Which one?");
 }
 
+TEST(GroundingTest, SignsBesideANumberHideNothing) {  // FLT-36
+  const std::vector<std::string> shown = {"170907.5 -124750 375"};
+  for (const char* right : {"€170,907.50", "£170907.50", "≈170907.5", "about €375", "170’907.50",
+                            "170\u00A0907.50", "−124,750", "-124750"}) {
+    EXPECT_TRUE(CheckGrounded(right, "", {}, shown).grounded) << right;
+    EXPECT_TRUE(LeadingNumberGrounded(right, "", "", shown)) << right;
+  }
+  for (const char* wrong : {"€99", "€99999", "about €12", "€999,375", "−375", "¥170,909"}) {
+    EXPECT_FALSE(CheckGrounded(wrong, "", {}, shown).grounded) << wrong;
+    EXPECT_FALSE(LeadingNumberGrounded(wrong, "", "", shown)) << wrong;
+  }
+  EXPECT_TRUE(CheckGrounded("naïve7", "", {}, shown).grounded) << "a name";
+}
+
 TEST(GroundingTest, WordsAndNumbersOfTheQuestionNeedNoEvidence) {  // REC-40
   Check({"Of the 500 orders 42 failed", "42", true}, "How many of the 500 orders failed?");
   Check({"\"timeout\" occurs 42 times", "42", true}, "How often does \"timeout\" occur?");

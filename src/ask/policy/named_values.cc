@@ -1,98 +1,174 @@
 #include "ask/policy/named_values.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 
 #include "ask/documents/document_words.h"
+#include "base/text/ascii.h"
+#include "base/text/text.h"
 
 namespace dossier::ask {
 namespace {
 
-constexpr std::size_t kRead = 4u << 20;      // bytes of each text: rows enough to tell
-constexpr std::size_t kShortestWord = 4;     // bytes; shorter ones are more often speech than values
-constexpr std::uint64_t kFewestLines = 3;    // with the word
-constexpr double kMostLines = 0.9;           // of all: a word of nearly every row tells none apart
-constexpr double kAtOnePlace = 0.95;         // of the lines with the word
+constexpr std::size_t kRead = 4u << 20;   // bytes of each text: rows enough to tell
+constexpr std::size_t kShortestWord = 4;  // bytes; shorter ones are more often speech than values
+constexpr std::size_t kShortestPart = 3;  // bytes of a constant that begins like a value
+constexpr std::uint64_t kFewestLines = 3;
+constexpr double kMostLines = 0.9;   // of all: a word of nearly every row tells none apart
+constexpr double kNearlyAll = 0.95;  // of the lines with the word, or of those that code picks
 
-struct Places {
+// Calls `add(word, place)` for each word of a line. A place is the number of the word in its line,
+// or of the cell that holds it alone: free text in front of a cell moves the words, not the cells.
+template <typename Add>
+void ForEachPlace(std::string_view line, const Add& add) {
+  WordReader words(line);
+  std::uint64_t number = 0;
+  for (std::uint64_t word; words.Next(&word); ++number) add(word, 2 * number);
+  std::uint64_t cell = 0;
+  for (std::size_t at = 0; at <= line.size(); ++cell) {
+    const std::size_t end = std::min(line.find_first_of(",;\t", at), line.size());
+    std::string_view text = line.substr(at, end - at);
+    text.remove_prefix(std::min(text.rfind(':') + 1, text.size()));  // behind a JSON key
+    WordReader alone(text);
+    std::uint64_t word = 0, second = 0;
+    if (alone.Next(&word) && !alone.Next(&second)) add(word, 2 * cell + 1);
+    at = end + 1;
+  }
+}
+
+template <typename Use>
+void ForEachLine(std::span<const std::string_view> texts, const Use& use) {
+  for (const std::string_view whole : texts) {
+    const std::string_view text = whole.substr(0, kRead);
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size());
+      use(text.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+}
+
+std::unordered_set<std::uint64_t> HashesOf(std::string_view text) {
+  std::unordered_set<std::uint64_t> hashes;
+  WordReader words(text);
+  for (std::uint64_t word; words.Next(&word);) hashes.insert(word);
+  return hashes;
+}
+
+// The text constants of Python code, each on a line of its own. What stands in a comment or names a
+// variable decides nothing.
+std::string ConstantsOf(std::string_view code) {
+  std::string constants;
+  for (std::size_t at = 0; at < code.size(); ++at) {
+    const char c = code[at];
+    if (c == '#') {
+      at = std::min(code.find('\n', at), code.size());
+    } else if (c == '\'' || c == '"') {
+      std::size_t end = at + 1;
+      while (end < code.size() && code[end] != c) end += code[end] == '\\' ? 2 : 1;
+      end = std::min(end, code.size());
+      constants += code.substr(at + 1, end - at - 1);
+      constants += '\n';
+      at = end;
+    }
+  }
+  return constants;
+}
+
+struct Counted {
   std::string word;
   std::uint64_t lines = 0;
-  std::unordered_map<std::uint64_t, std::uint64_t> at;  // lines by the place of the word in them
+  std::unordered_map<std::uint64_t, std::uint64_t> at;  // lines by place
 };
-
-using Wanted = std::unordered_map<std::uint64_t, Places>;
-
-Wanted WordsOf(std::string_view question, const std::set<std::string, std::less<>>& fields) {
-  std::unordered_set<std::uint64_t> names;
-  for (const std::string& field : fields) {
-    WordReader words(field);
-    for (std::uint64_t word; words.Next(&word);) names.insert(word);
-  }
-  Wanted wanted;
-  WordReader words(question);
-  for (std::uint64_t word; words.Next(&word);) {
-    const std::string_view text = question.substr(words.begin(), words.end() - words.begin());
-    const bool number = text.find_first_not_of("0123456789") == text.npos;
-    if (text.size() < kShortestWord || number || names.contains(word)) continue;
-    wanted.emplace(word, Places{.word = std::string(text)});
-  }
-  return wanted;
-}
-
-void CountLine(std::string_view line, Wanted* wanted) {
-  WordReader words(line);
-  std::uint64_t place = 0;
-  std::unordered_set<std::uint64_t> seen;  // a word counts once a line, where it stands first
-  for (std::uint64_t word; words.Next(&word); ++place) {
-    const auto found = wanted->find(word);
-    if (found == wanted->end() || !seen.insert(word).second) continue;
-    ++found->second.lines;
-    ++found->second.at[place];
-  }
-}
-
-bool IsValue(const Places& places, std::uint64_t lines) {
-  if (places.lines < kFewestLines) return false;
-  const auto with = static_cast<double>(places.lines);
-  if (with > kMostLines * static_cast<double>(lines)) return false;
-  return std::ranges::any_of(places.at, [with](const auto& place) {
-    return static_cast<double>(place.second) >= kAtOnePlace * with;
-  });
-}
 
 }  // namespace
 
-std::vector<std::string> NamedValues(std::span<const std::string_view> texts,
-                                     const std::set<std::string, std::less<>>& fields,
-                                     std::string_view question) {
-  std::set<std::string> values;
-  for (const std::string_view whole : texts) {
-    Wanted wanted = WordsOf(question, fields);
-    std::uint64_t lines = 0;
-    const std::string_view text = whole.substr(0, kRead);
-    for (std::size_t at = 0; at < text.size() && !wanted.empty(); ++lines) {
-      const std::size_t end = std::min(text.find('\n', at), text.size());
-      CountLine(text.substr(at, end - at), &wanted);
-      at = end + 1;
-    }
-    for (const auto& [word, places] : wanted) {
-      if (IsValue(places, lines)) values.insert(places.word);
-    }
+NamedValues::NamedValues(std::vector<std::string_view> texts,
+                         const std::set<std::string, std::less<>>& fields,
+                         std::string_view question)
+    : texts_(std::move(texts)) {
+  Hashes names;
+  for (const std::string& field : fields) names.merge(HashesOf(field));
+  std::unordered_map<std::uint64_t, Counted> wanted;
+  WordReader words(question);
+  for (std::uint64_t word; words.Next(&word);) {
+    const std::string_view text = question.substr(words.begin(), words.end() - words.begin());
+    if (text.size() < kShortestWord || std::ranges::all_of(text, IsDigit)) continue;
+    if (!names.contains(word)) wanted.emplace(word, Counted{.word = std::string(text)});
   }
-  return {values.begin(), values.end()};
+  if (wanted.empty()) return;
+  std::uint64_t lines = 0;
+  ForEachLine(texts_, [&](std::string_view line) {
+    ++lines;
+    std::set<std::pair<std::uint64_t, std::uint64_t>> seen;  // each place of a word once a line
+    Hashes there;
+    ForEachPlace(line, [&](std::uint64_t word, std::uint64_t place) {
+      const auto found = wanted.find(word);
+      if (found == wanted.end() || !seen.emplace(word, place).second) return;
+      if (there.insert(word).second) ++found->second.lines;
+      ++found->second.at[place];
+    });
+  });
+  for (const auto& [hash, counted] : wanted) {
+    const auto with = static_cast<double>(counted.lines);
+    if (counted.lines < kFewestLines || with > kMostLines * static_cast<double>(lines)) continue;
+    const auto usual =
+        std::ranges::max_element(counted.at, {}, [](const auto& entry) { return entry.second; });
+    if (static_cast<double>(usual->second) < kNearlyAll * with) continue;
+    values_.push_back({.word = counted.word, .hash = hash, .place = usual->first});
+  }
+  std::ranges::sort(values_, {}, &Value::word);
 }
 
-std::string LeftOut(std::span<const std::string> values, std::span<const std::string> code) {
-  std::unordered_set<std::uint64_t> said;
-  for (const std::string& block : code) {
-    WordReader words(block);
-    for (std::uint64_t word; words.Next(&word);) said.insert(word);
+std::vector<std::string> NamedValues::words() const {
+  std::vector<std::string> words;
+  for (const Value& value : values_) words.push_back(value.word);
+  return words;
+}
+
+// By another value of the same place, or by constants whose rows have the value anyway.
+bool NamedValues::IsExpressed(const Value& value, const Hashes& constants) const {
+  bool beside = false;
+  std::uint64_t most = 0;  // constants that one line holds
+  std::unordered_map<std::uint64_t, std::pair<double, double>>
+      picked;  // by their number: lines, with
+  ForEachLine(texts_, [&](std::string_view line) {
+    Hashes held;
+    bool with = false;
+    ForEachPlace(line, [&](std::uint64_t word, std::uint64_t place) {
+      with |= word == value.hash;
+      if (!constants.contains(word)) return;
+      held.insert(word);
+      beside |= place == value.place;
+    });
+    most = std::max<std::uint64_t>(most, held.size());
+    auto& [lines, with_value] = picked[held.size()];
+    ++lines;
+    with_value += with ? 1 : 0;
+  });
+  const auto& [lines, with_value] = picked[most];
+  return beside || (most > 0 && with_value >= kNearlyAll * lines);
+}
+
+std::string NamedValues::LeftOut(std::span<const std::string> code,
+                                 std::span<const std::string> seen) const {
+  if (values_.empty()) return {};
+  std::string constants;
+  for (const std::string& block : code) constants += ConstantsOf(block);
+  const Hashes said = HashesOf(constants);
+  Hashes shown;
+  for (const std::string& text : seen) shown.merge(HashesOf(text));
+  const auto begins = [&](const Value& value) {
+    return std::ranges::any_of(Split(ToLowerAscii(constants), '\n'), [&](std::string_view part) {
+      return part.size() >= kShortestPart && ToLowerAscii(value.word).starts_with(part);
+    });
+  };
+  for (const Value& value : values_) {
+    if (said.contains(value.hash) || shown.contains(value.hash) || begins(value)) continue;
+    if (!IsExpressed(value, said)) return value.word;
   }
-  const auto left_out = std::ranges::find_if(
-      values, [&](const std::string& value) { return !said.contains(WordHash(value)); });
-  return left_out == values.end() ? std::string() : *left_out;
+  return {};
 }
 
 }  // namespace dossier::ask

@@ -20,31 +20,35 @@ std::string Repeated(const std::vector<std::string>& lines, int times) {
 
 std::vector<std::string> ValuesOf(std::string_view text, std::string_view question,
                                   const Fields& fields = {}) {
-  return NamedValues({{text}}, fields, question);
+  return NamedValues({text}, fields, question).words();
+}
+
+std::string LeftOut(std::string_view text, std::string_view question, const std::string& code,
+                    const std::vector<std::string>& seen = {}) {
+  return NamedValues({text}, {}, question).LeftOut({{code}}, seen);
 }
 
 TEST(NamedValuesTest, AWordAtTheSamePlaceOfItsRowsIsAValue) {  // FLT-36
-  const std::string log = Repeated({"06:00 [warn] billing: timeout after 3 s",
-                                    "06:01 [warn] search: timeout after 4 s",
-                                    "06:02 [info] search: request served in 40 ms"},
-                                   40);
+  const std::string log =
+      Repeated({"06:00 [warn] billing: timeout after 3 s", "06:01 [warn] search: timeout after 4 s",
+                "06:02 [info] search: request served in 40 ms"},
+               40);
   EXPECT_THAT(ValuesOf(log, "How often did the service Billing run into a timeout?"),
               ElementsAre("Billing", "timeout"));
 }
 
 TEST(NamedValuesTest, WordsOfFreeTextStandAnywhere) {  // FLT-36
-  const std::string reviews = Repeated({"1,The coffee about which they talked was cold",
-                                        "2,We talked long about nothing and drank coffee",
-                                        "3,It is about time that they closed"},
-                                       40);
+  const std::string reviews = Repeated(
+      {"1,The coffee about which they talked was cold",
+       "2,We talked long about nothing and drank coffee", "3,It is about time that they closed"},
+      40);
   EXPECT_THAT(ValuesOf(reviews, "How many reviews are about cold coffee?"), ElementsAre("cold"));
   EXPECT_THAT(ValuesOf(reviews, "What do people say about the coffee?"), IsEmpty());
 }
 
 TEST(NamedValuesTest, NamesOfFieldsAndWordsOfEveryRowAreNone) {
-  const std::string rows =
-      Repeated({R"({"branch": "Riverside", "kind": "loan"})", R"({"branch": "Hill", "kind": "loan"})"},
-               20);
+  const std::string rows = Repeated(
+      {R"({"branch": "Riverside", "kind": "loan"})", R"({"branch": "Hill", "kind": "loan"})"}, 20);
   EXPECT_THAT(ValuesOf(rows, "How many loans has the branch Riverside?", {"branch", "kind"}),
               ElementsAre("Riverside"));
 }
@@ -54,14 +58,42 @@ TEST(NamedValuesTest, TwoLinesAreTooFew) {
               IsEmpty());
 }
 
-TEST(NamedValuesTest, WhatNoCodeSaysIsLeftOut) {  // FLT-36
-  const std::vector<std::string> values = {"Billing", "timeout"};
-  const std::vector<std::string> ignores = {"print(sum('timeout' in r['message'] for r in records))"};
-  const std::vector<std::string> uses = {
-      "rows = [r for r in records if r['message'].startswith('billing')]",
-      "print(sum('timeouts' in r['message'] for r in rows))"};
-  EXPECT_EQ(LeftOut(values, ignores), "Billing");
-  EXPECT_EQ(LeftOut(values, uses), "");
+TEST(NamedValuesTest, ACellKeepsItsPlaceBehindFreeText) {  // FLT-36
+  const std::string rows = Repeated({"the printer on floor three jams,billing,open",
+                                     "no sound,search,open", "it is slow again today,billing,done"},
+                                    20);
+  EXPECT_THAT(ValuesOf(rows, "How many tickets of billing are there?"), ElementsAre("billing"));
+}
+
+const std::string& Log() {
+  static const std::string log =
+      Repeated({"06:00 [warn] billing: timeout after 3 s", "06:01 [warn] search: timeout after 4 s",
+                "06:02 [info] search: request served in 40 ms"},
+               40);
+  return log;
+}
+
+TEST(NamedValuesTest, WhatNoConstantOfTheCodeSaysIsLeftOut) {  // FLT-36
+  constexpr std::string_view kQuestion = "How often did the service billing run into a timeout?";
+  EXPECT_EQ(LeftOut(Log(), kQuestion, "sum('timeout' in r['message'] for r in records)"),
+            "billing");
+  EXPECT_EQ(LeftOut(Log(), kQuestion, "# billing\nsum('timeout' in r['message'] for r in records)"),
+            "billing");
+  EXPECT_EQ(LeftOut(Log(), kQuestion, "sum('billing: timeouts' in r['message'] for r in records)"),
+            "");
+  EXPECT_EQ(LeftOut(Log(), kQuestion, "m = 'timeout'; s = 'bill'; count(m, s)"), "");
+}
+
+TEST(NamedValuesTest, AnotherValueOfThePlaceAndWhatFollowsFromConstantsSayIt) {  // FLT-36
+  const std::string orders = Repeated({"a,north,shipped", "b,south,open", "c,east,shipped"}, 20);
+  EXPECT_EQ(LeftOut(orders, "How many orders were not shipped?", "sum(r['state'] == 'open')"), "");
+  EXPECT_EQ(LeftOut(orders, "How many orders were not shipped?", "len(records)"), "shipped");
+  EXPECT_EQ(LeftOut(Log(), "What is the longest time in which a request was served?",
+                    "max(int(re.search(r'in (\\d+) ms', r['message'])[1]) for r in records)"),
+            "");
+  EXPECT_EQ(LeftOut(orders, "Which has more orders, north or south?", "Counter(r['region'])",
+                    {"north 20\nsouth 20"}),
+            "");
 }
 
 }  // namespace

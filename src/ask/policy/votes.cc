@@ -55,12 +55,12 @@ bool Includes(const std::set<std::string>& a, const std::set<std::string>& b) {
 
 }  // namespace
 
-Vote MakeVote(std::string_view answer, std::string_view printed, std::string_view question) {
-  const std::vector<std::string> printed_words = Words(printed), asked = Words(question);
-  const std::set<std::string> shown(printed_words.begin(), printed_words.end());
-  const std::set<std::string> known(asked.begin(), asked.end());
+namespace {
+
+Vote VoteWithout(const std::set<std::string>& known, const std::set<std::string>& shown,
+                 const std::vector<std::string>& answer) {
   Vote vote;
-  for (const std::string& word : Words(answer)) {
+  for (const std::string& word : answer) {
     if (known.contains(word)) continue;
     if (auto number = AsNumber(word)) {
       vote.numbers.insert(*number);
@@ -68,6 +68,19 @@ Vote MakeVote(std::string_view answer, std::string_view printed, std::string_vie
       vote.words.insert(word);
     }
   }
+  return vote;
+}
+
+}  // namespace
+
+Vote MakeVote(std::string_view answer, std::string_view printed, std::string_view question) {
+  const std::vector<std::string> printed_words = Words(printed), asked = Words(question);
+  const std::set<std::string> shown(printed_words.begin(), printed_words.end());
+  const std::set<std::string> known(asked.begin(), asked.end());
+  const std::vector<std::string> words = Words(answer);
+  Vote vote = VoteWithout(known, shown, words);
+  // "The shed or the kitchen?" is answered by a word of the question.
+  if (vote.numbers.empty() && vote.words.empty()) vote = VoteWithout({}, shown, words);
   return vote;
 }
 

@@ -4,7 +4,8 @@
 //   if (Agree(first, MakeVote(second_answer, second_output, question))) …
 //
 // What an answer states: its numbers by value, and those of its words that the attempt's code
-// printed and the question does not already hold. The words around them do not count.
+// printed and the question does not already hold; words of the question, if it states nothing else.
+// The words around them do not count.
 // Thread-safety: pure functions.
 
 #ifndef DOSSIER_ASK_POLICY_VOTES_H_

@@ -31,6 +31,13 @@ TEST(VotesTest, WhatIsStatedDecidesNotTheWordsAroundIt) {  // small-models 10
   }
 }
 
+TEST(VotesTest, AChoiceOfTheQuestionIsAnAnswer) {  // FLT-36
+  constexpr std::string_view kChoice = "Is the key in the shed or in the kitchen?";
+  const auto vote = [&](std::string_view answer) { return MakeVote(answer, answer, kChoice); };
+  EXPECT_TRUE(Agree(vote("kitchen"), vote("In the kitchen.")));
+  EXPECT_FALSE(Agree(vote("kitchen"), vote("shed")));
+}
+
 TEST(VotesTest, AgreementDoesNotDependOnOrder) {
   const Vote a = MakeVote("Greta Lund, 655", "Greta Lund 655", kQuestion);
   const Vote b = MakeVote("655", "655", kQuestion);

@@ -76,13 +76,20 @@ std::optional<Answer> ReadLine(std::string_view line) {
                 .label = TrimSpace(rest.substr(mark))};
 }
 
+constexpr double kLargestLogprob = 0.01;  // 0, and what rounding may add
+
 class Collector {
  public:
   Collector(std::span<const std::string> labels, std::size_t count)
       : labels_(labels), items_(count) {}
 
   void Add(std::size_t number, std::string_view text) {
-    if (number == 0 || number > items_.size()) return;
+    if (number == 0 || number > items_.size()) {
+      const bool labelled = MatchLabel(text, labels_).has_value();
+      before_first_ |= labelled && number == 0;
+      behind_last_ |= labelled && number == items_.size() + 1;
+      return;
+    }
     Item& item = items_[number - 1];
     const auto label = MatchLabel(text, labels_);
     if (!label) return;  // an echo of the item, or an invented label
@@ -94,13 +101,13 @@ class Collector {
   }
 
   bool empty() const {
-    return std::ranges::none_of(items_, [](const Item& item) { return item.seen; });
+    return IsShifted() || std::ranges::none_of(items_, [](const Item& item) { return item.seen; });
   }
 
   std::vector<std::optional<std::size_t>> Take() const {
     std::vector<std::optional<std::size_t>> labels;
     labels.reserve(items_.size());
-    for (const Item& item : items_) labels.push_back(item.label);
+    for (const Item& item : items_) labels.push_back(IsShifted() ? std::nullopt : item.label);
     return labels;
   }
 
@@ -109,8 +116,15 @@ class Collector {
     std::optional<std::size_t> label;
     bool seen = false;
   };
+  // Numbers from 0, or from 2, on: each label belongs to the neighbour, so none can be believed.
+  bool IsShifted() const {
+    if (items_.empty()) return false;
+    return (behind_last_ && !items_.front().seen) || (before_first_ && !items_.back().seen);
+  }
+
   const std::span<const std::string> labels_;
   std::vector<Item> items_;
+  bool before_first_ = false, behind_last_ = false;  // a label for an item that does not exist
 };
 
 std::string_view TextOf(const Json& value) {
@@ -351,6 +365,7 @@ std::optional<Scores> ScoreLabels(std::span<const model::TokenChance> candidates
   std::vector<double> chances(labels.size());
   double rarest = 0;
   for (const model::TokenChance& candidate : candidates) {
+    if (!(candidate.logprob <= kLargestLogprob)) return std::nullopt;  // no probability: a lie
     rarest = std::min(rarest, candidate.logprob);
     const std::string start = ToLowerAscii(TrimSpace(candidate.token));
     if (start.empty()) continue;

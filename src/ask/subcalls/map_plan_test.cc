@@ -101,6 +101,11 @@ TEST(MapPlanTest, AReplyIsReadLineByLine) {  // REC-52
     }
     EXPECT_EQ(found, c.found) << c.reply;
   }
+  EXPECT_EQ(ParseLabels("2: yes\n3: no\n4: yes", labels, 3),
+            (std::vector<std::optional<std::size_t>>(3)))
+      << "numbers off by one: each label belongs to the neighbour";
+  EXPECT_EQ(ParseLabels(R"({"2": "yes", "3": "no", "4": "yes"})", labels, 3),
+            (std::vector<std::optional<std::size_t>>(3)));
   EXPECT_EQ(ParseLabels(" Yes.\n", labels, 1), (std::vector<std::optional<std::size_t>>{0}))
       << "one item needs no number";
 }

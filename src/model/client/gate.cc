@@ -248,6 +248,7 @@ LedgerRequest Core::Wanted(const Job& job) const {
   wanted.good_output = longest == longest_reply_.end()
                            ? wanted.output
                            : std::max(wanted.least_output, kGoodOutput * longest->second);
+  if (!queue_.empty()) wanted.others = LedgerRequest::Others::kWait;
   return wanted;
 }
 

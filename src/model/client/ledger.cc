@@ -173,9 +173,11 @@ Result<Reservation> Ledger::Reserve(const LedgerRequest& request, Stage stage,
   if (room.now >= request.output) return Grant(request, {});
   const std::int64_t least = std::min(request.output, request.least_output);
   const bool waits = wake && in_flight_ > 0;
-  // Alone, it gets all that is left. Among others no more than it needs, so that they have some.
-  const std::int64_t output =
-      waits ? std::clamp(request.good_output, least, request.output) : room.now;
+  // Alone, it gets all that is left. Among others no more than it needs, so that they have some:
+  // a batch would be sent one by one if each took all.
+  const bool shares = waits || request.others == LedgerRequest::Others::kWait;
+  std::int64_t output = shares ? std::clamp(request.good_output, least, request.output) : room.now;
+  if (!waits) output = std::min(output, room.now);
   if (output >= least && room.now >= output) {
     LedgerRequest shrunk = request;
     shrunk.output = output;

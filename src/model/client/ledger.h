@@ -61,9 +61,11 @@ struct LedgerRequest {
   std::int64_t output = 0;  // wanted for the reply
   // What `output` may be cut to where the rest does not suffice; below it the request is of no use.
   std::int64_t least_output = 0;
-  // What it may be cut to as long as others are in flight, whose rest may still come back.
+  // What it may be cut to as long as others are in flight, whose rest may still come back, or wait
+  // to be sent.
   std::int64_t good_output = 0;
-  std::optional<TokenPrice> price;  // unset: unknown
+  enum class Others { kNone, kWait } others = Others::kNone;  // that wait to be sent
+  std::optional<TokenPrice> price;                            // unset: unknown
 };
 
 enum class Stage { kNormal, kFinish };

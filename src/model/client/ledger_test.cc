@@ -165,5 +165,22 @@ TEST(LedgerTest, WhatOthersHoldIsWaitedFor) {  // FLT-5
       << "what cannot fit whatever comes back does not wait";
 }
 
+TEST(LedgerTest, WhatWaitsToBeSentGetsAShare) {  // FLT-5
+  Ledger ledger({.tokens = 1000}, MakeClock());
+  LedgerRequest wanted{.input = 100, .output = 8000, .least_output = 50, .good_output = 150};
+  wanted.others = LedgerRequest::Others::kWait;
+  auto first = ledger.Reserve(wanted, Stage::kNormal, [] {});
+  auto second = ledger.Reserve(wanted, Stage::kNormal, [] {});
+  ASSERT_TRUE(first && second && first->granted() && second->granted());
+  EXPECT_EQ(first->output(), 150);
+  EXPECT_EQ(second->output(), 150);
+  first->Settle({.input = 100, .output = 150});
+  second->Settle({.input = 100, .output = 150});
+  wanted.input = 380;
+  auto last = ledger.Reserve(wanted, Stage::kNormal, [] {});
+  ASSERT_TRUE(last && last->granted());
+  EXPECT_EQ(last->output(), 120) << "with nobody in flight, what is left must do";
+}
+
 }  // namespace
 }  // namespace dossier::model

@@ -52,6 +52,8 @@ class ReplyStream {
 
   bool finished() const { return finished_; }
   bool started() const { return started_; }  // something of the reply arrived
+  bool closed() const { return closed_; }    // the server said that nothing more will come
+  std::size_t thinking_bytes() const { return reply_.thinking.size(); }
   // Of the last error: whether the provider says that it may pass (overloaded); unset: it is not an
   // error that the provider reports.
   std::optional<Failure::Retry> retry() const { return retry_; }
@@ -69,7 +71,7 @@ class ReplyStream {
 
   Reply reply_;
   std::vector<std::string> arguments_;  // of reply_.tool_calls, as text
-  bool finished_ = false, started_ = false;
+  bool finished_ = false, started_ = false, closed_ = false;
   std::optional<Failure::Retry> retry_;
 };
 

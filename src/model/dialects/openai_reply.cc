@@ -159,6 +159,7 @@ Result<std::string> OpenAiStream::Add(std::string_view data) {
   if (data == "[DONE]") {
     // Some servers never say how a reply ended, only that it did.
     if (!finished_ && started_) End("stop");
+    closed_ = true;
     return std::string();
   }
   if (!reply_.provider_data.is_object()) {

@@ -20,6 +20,7 @@ namespace {
 
 // Error bodies are read this far: enough to say what was wrong.
 constexpr std::size_t kMostErrorBytes = 64 << 10;
+constexpr std::int64_t kBytesPerToken = 8;  // at most, on average over a text
 // Shorter values of headers ("1", "eu") hide nothing, and would be taken out of any text.
 constexpr std::size_t kShortestSecret = 8;
 
@@ -114,10 +115,16 @@ class Receiver final : public HttpReceiver {
     if (answer_.body.size() < 512) answer_.body.append(bytes.substr(0, 512));  // for messages
     DOSSIER_RETURN_IF_ERROR(
         Events(events_.Feed(bytes, [this](const SseEvent& event) { Take(event); })));
+    // Some servers keep the connection open behind the end of a reply, for ever.
+    if (!delivered_ && stream_->closed() && stream_->finished()) {
+      delivered_ = true;
+      Streamed({});
+    }
     return Flow::kGo;
   }
 
   void OnEnd(HttpEnd end) override {
+    if (delivered_) return;
     sent_ = end.sent;
     broke_off_ = end.error.has_value();
     if (streamed_ && !end.error) {
@@ -156,8 +163,17 @@ class Receiver final : public HttpReceiver {
     auto text = stream_->Add(event.data);
     if (!text) {
       broken_ = text.error();
-    } else if (!text->empty()) {
-      sink_->OnDelta(*text);
+      return;
+    }
+    if (!text->empty()) sink_->OnDelta(*text);
+    // Text past the limit is stopped by the gate, which sees text only.
+    const std::int64_t cap = request_->sampling.max_output.value_or(0);
+    const auto thought = static_cast<std::int64_t>(stream_->thinking_bytes());
+    if (cap > 0 && thought / kBytesPerToken > MostTaken(cap)) {
+      broken_ = Error{ErrorCode::kNetwork,
+                      fmt::format("the server ignores the limit of {} tokens and was stopped while "
+                                  "it was thinking",
+                                  cap)};
     }
   }
 
@@ -190,10 +206,14 @@ class Receiver final : public HttpReceiver {
   void Whole() {
     auto reply = dialect_.parse(answer_.body);
     if (!reply) {
+      std::vector<std::string> ignored;
+      const auto value = ParseLenient(answer_.body, ignored);
+      const auto reported = value ? FindReportedError(*value) : std::nullopt;
+      const bool passes = reported && reported->retry == Failure::Retry::kYes;
       return Failed({reply.error().code,
                      fmt::format("{}, status {}: {}: {}", Who(), answer_.status,
                                  reply.error().message, Excerpt(answer_.body, options_->key))},
-                    HttpEnd::Again::kNo);
+                    passes ? HttpEnd::Again::kYes : HttpEnd::Again::kNo);
     }
     if (!reply->text.empty()) sink_->OnDelta(reply->text);
     if (request_->raw == Request::Raw::kKept) reply->raw = std::move(answer_.body);
@@ -304,6 +324,7 @@ class Receiver final : public HttpReceiver {
   std::optional<Error> broken_;
   std::size_t total_ = 0;
   bool streamed_ = false, broke_off_ = false;
+  bool delivered_ = false;  // the sink has its reply; what the server still sends is nobody's
   HttpEnd::Sent sent_ = HttpEnd::Sent::kNo;
 };
 

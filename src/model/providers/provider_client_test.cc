@@ -268,6 +268,36 @@ TEST(ProviderClientTest, AStreamThatOnlySaysThatItIsDoneIsWhole) {  // FLT-138
   EXPECT_TRUE(reply->warnings.empty());
 }
 
+TEST(ProviderClientTest, WhatKeepsTheConnectionOpenBehindTheEndHoldsNothingUp) {  // FLT-138
+  Kept kept;
+  auto server = Serve(
+      Events(std::string(kHello) + "data: [DONE]\n\n: still here\n\n", Then::kNothing, &kept));
+  auto client = MakeClient(Address(*server));
+  auto sink = Submit(*client, UserRequest("x"));
+  auto reply = sink->Wait();  // the server never ends the transfer
+  ASSERT_TRUE(reply) << reply.error().message;
+  EXPECT_EQ(reply->text, "Hello");
+  EXPECT_EQ(reply->finish, Finish::kStop);
+}
+
+TEST(ProviderClientTest, ThinkingPastTheLimitIsStopped) {  // FLT-10
+  std::string events;
+  for (int i = 0; i < 4; ++i) {
+    events += "data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"" + std::string(1000, 'x') +
+              "\"}}]}\n\n";
+  }
+  Kept kept;
+  auto server = Serve(Events(events, Then::kNothing, &kept));
+  auto client = MakeClient(Address(*server));
+  Request request = UserRequest("x");
+  request.sampling.max_output = 10;
+  auto reply = Submit(*client, request)->Wait();  // the server never ends the transfer
+  ASSERT_TRUE(reply) << reply.error().message;
+  EXPECT_EQ(reply->finish, Finish::kCut);
+  ASSERT_FALSE(reply->warnings.empty());
+  EXPECT_THAT(reply->warnings.back(), HasSubstr("limit of 10 tokens"));
+}
+
 TEST(ProviderClientTest, AStreamThatBreaksKeepsItsText) {  // MOD-13, MOD-A3
   struct Case {
     std::string bytes;
