@@ -62,10 +62,10 @@ class ReasonsTest(WorkerTest):
             "'Pending' (100)."])
 
     def test_a_number_beyond_all_values_is_told_and_proves_the_zero(self) -> None:  # FLT-36
-        result = self.run_block("sum(r['amount'] > 10**9 for r in records)")
+        result = self.run_block("sum(r['amount'] > 1_000_000_000 for r in records)")
         self.assertIn("Its values go from", result["notes"][0])
         self.assertEqual(result["unmatched"], [])
-        result = self.run_block("sum(r['amount'] > 10**9 and r['status'] == 'open' for r in records)")
+        result = self.run_block("sum(r['amount'] > 1_000_000_000 and r['status'] == 'open' for r in records)")
         self.assertEqual(len(result["unmatched"]), 1)
         self.assertIn("'open'", result["unmatched"][0])
 
