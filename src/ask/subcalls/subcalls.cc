@@ -70,6 +70,18 @@ std::string SubcallTally::ToText() const {
   return fmt::format("{} of {} failed ({})", failed(), std::max(made, failed()), kinds);
 }
 
+namespace {
+
+// The client says who ended the reply: the connection, or the program, as the server sent too much.
+std::string WhyCut(const model::Reply& reply) {
+  for (const std::string& warning : reply.warnings) {
+    if (warning.starts_with("the reply was cut: ")) return warning;
+  }
+  return "the connection was lost inside the reply";
+}
+
+}  // namespace
+
 ReplyEnding EndingOf(const model::Reply& reply, std::string_view text) {
   using Cut = ReplyEnding::Cut;
   switch (reply.finish) {
@@ -79,7 +91,7 @@ ReplyEnding EndingOf(const model::Reply& reply, std::string_view text) {
                           GroupDigits(static_cast<std::uint64_t>(
                               std::max<std::int64_t>(reply.usage.output, 0))))};
     case model::Finish::kCut:
-      return {Cut::kYes, "cut", "the connection was lost inside the reply"};
+      return {Cut::kYes, "cut", WhyCut(reply)};
     case model::Finish::kFilter:
       return {text.empty() ? Cut::kNo : Cut::kYes, "filtered",
               "the provider's filter ended the reply, or the model refused"};

@@ -84,6 +84,23 @@ TEST_F(GateTest, AServerThatIgnoresTheCapIsStoppedAndItsReplyIsCut) {  // FLT-9
               ::testing::ElementsAre(::testing::HasSubstr("100 tokens")));
 }
 
+TEST_F(GateTest, ABatchUnderALimitIsSentSideBySideOnceAReplyIsKnown) {  // FLT-5
+  limits_.tokens = 20'000;
+  Open({.concurrency = 8, .max_output = 50'000});
+  std::vector<std::shared_ptr<RecordingSink>> sinks;
+  for (int i = 0; i < 20; ++i) sinks.push_back(Submit());
+  EXPECT_EQ(client_->most_open(), 1) << "nobody knows how long a reply will be";
+  client_->Answer(0, "a");
+  Pass(Millis(0));
+  EXPECT_EQ(gate_->in_flight(), 8);
+  for (std::size_t i = 1; i < 20; ++i) {
+    client_->Answer(i, "a");
+    Pass(Millis(0));
+  }
+  for (const auto& sink : sinks) EXPECT_TRUE(sink->result && *sink->result);
+  EXPECT_LE(ledger().use().spent.tokens(), 20'000);
+}
+
 TEST_F(GateTest, AReplyALittlePastItsCapIsLeftAlone) {
   Open({});
   Request request = UserRequest("x");
