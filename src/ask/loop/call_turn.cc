@@ -379,18 +379,8 @@ std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedbac
 AnswerKind CallLoop::WantedKind() {
   if (wanted_) return *wanted_;
   wanted_ = AnswerKind::kUnknown;
-  if (!HoldsToGrammar()) return *wanted_;
-  auto prompt = run_.prompts.Assemble("answer_kind", run_.options.root,
-                                      {{"question", run_.request.question}}, {}, run_.boundary, 8);
-  if (!prompt) return *wanted_;
-  auto reply = AskRoot(
-      run_, *prompt,
-      {.purpose = model::Purpose::kClassify,
-       .turn = turn_,
-       .max_output = 8,
-       .grammar = "root ::= \"number\" | \"name\" | \"yes or no\" | \"date\" | \"sentence\""});
-  if (reply) {
-    wanted_ = TrimSpace(reply->text) == "number" ? AnswerKind::kNumber : AnswerKind::kOther;
+  if (const std::string kind = AskKindOfAnswer(run_, turn_); !kind.empty()) {
+    wanted_ = kind == "number" ? AnswerKind::kNumber : AnswerKind::kOther;
   }
   return *wanted_;
 }

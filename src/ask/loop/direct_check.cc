@@ -147,7 +147,8 @@ class Checker {
       });
     };
     const std::string& usual = given[*std::ranges::max_element(group, {}, alike)];
-    if (StandsInContext(usual)) check_.leading = usual;
+    const bool all = group.size() == answers_.size() && answers_.size() >= kFew;
+    if (StandsInContext(usual) || (all && IsVerdict(usual))) check_.leading = usual;
   }
 
   // Whether every number and the words that matter stand in the context or in what is remembered.
@@ -156,6 +157,15 @@ class Checker {
     const WordRarity all_alike{.passages = 1};
     return CheckGrounded(answer, run_.request.question, {}, shown).grounded &&
            MissingWords(answer, run_.request.question, shown, all_alike).empty();
+  }
+
+  // A verdict stands nowhere in a text. All readings have to give the same one, in one word.
+  bool IsVerdict(const std::string& answer) {
+    if (HasNumber(answer) || TrimOf(answer, kAround).find(' ') != std::string_view::npos) {
+      return false;
+    }
+    if (!kind_) kind_ = AskKindOfAnswer(run_, 0);
+    return *kind_ == "yes or no";
   }
 
   // That nothing is stated: all readings but the first say so (four of five, but one), the first
@@ -190,7 +200,8 @@ class Checker {
   RunState& run_;
   const std::string& context_;
   std::vector<std::string> answers_;
-  std::optional<double> stated_;  // how surely the context states an answer, as log-odds
+  std::optional<std::string> kind_;  // of answer that the question asks for; unset: not asked yet
+  std::optional<double> stated_;     // how surely the context states an answer, as log-odds
   DirectCheck check_;
 };
 

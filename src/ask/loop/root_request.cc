@@ -4,6 +4,7 @@
 #include <span>
 
 #include "ask/reply/reply_text.h"
+#include "base/text/text.h"
 #include "memory/blocks/reply.h"
 
 namespace dossier::ask {
@@ -141,6 +142,22 @@ Result<model::Reply> AskAgain(RunState& run, const assembly::Assembled& prompt, 
   if (!again && run.cancel.cancelled()) return again;
   if (!again || (IsCut(*again) && again->text.size() < cut.text.size())) return cut;
   return again;
+}
+
+std::string AskKindOfAnswer(RunState& run, int turn) {
+  if (!run.policy.holds_to_grammar || !run.options.root.entry.grammar) return {};
+  constexpr std::int64_t kTokens = 8;
+  const auto prompt =
+      run.prompts.Assemble("answer_kind", run.options.root, {{"question", run.request.question}},
+                           {}, run.boundary, kTokens);
+  if (!prompt) return {};
+  const auto reply = AskRoot(
+      run, *prompt,
+      {.purpose = model::Purpose::kClassify,
+       .turn = turn,
+       .max_output = kTokens,
+       .grammar = "root ::= \"number\" | \"name\" | \"yes or no\" | \"date\" | \"sentence\""});
+  return reply ? std::string(TrimSpace(reply->text)) : std::string();
 }
 
 bool IsCut(const model::Reply& reply) {

@@ -35,6 +35,11 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
 Result<model::Reply> AskAgain(RunState& run, const assembly::Assembled& prompt, RootRequest about,
                               model::Reply cut);
 
+// What kind of answer the question asks for, by the model's own word, as it reads every language:
+// "number", "name", "yes or no", "date" or "sentence". Empty where the server holds no reply to a
+// grammar, or the request failed.
+std::string AskKindOfAnswer(RunState& run, int turn);
+
 // Whether the reply ends before the model meant it to: at the output limit, by a filter, or with
 // the connection.
 bool IsCut(const model::Reply& reply);
