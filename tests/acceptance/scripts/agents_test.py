@@ -492,6 +492,84 @@ class BeforeTheFirstEngine(agents_case.AgentsCase):
                       "--max-seconds", err)
 
 
+class LookingBack(agents_case.AgentsCase):
+    def show(self, *words: str) -> str:
+        code, out, err = self.run_to_end("runs", "show", "last", *words)
+        self.assertEqual((code, err), (0, ""))
+        self.assertNotIn("not a body", out)
+        return out
+
+    def test_runs_tells_what_a_run_of_agents_did(self):  # FLT-117
+        self.engineer("[ $1 = bad ] && exit 3; mkdir -p src; echo x > src/$1.txt")
+        self.configure(checks=[{"name": "unit", "argv": ["true"]}])
+        self.tasks({"id": "good", "summary": "Build \x1b[31mit"}, {"id": "bad", "summary": "Fail"},
+                   {"id": "last", "summary": "Later", "depends_on": ["bad"]})
+        self.commit()
+        self.assertEqual(self.run_agents("--workers", "2")[0], 13)
+        listed = self.runs()[0]
+        self.assertEqual((listed["kind"], listed["status"]), ("agents", "partial"))
+        out = self.run_to_end("runs", "list")[1]
+        self.assertRegex(out, f"^{listed['run']} +agents +partial +agents: 3 tasks")
+        story = self.show()
+        commit = self.git("rev-parse", "--short=12", "main")
+        self.assertTrue(story.startswith(f"Run: {listed['run']} (agents)\nRepository: {self.repo}\n"
+                                         "Branch: refs/heads/main\nEngines: maker + judge\n"), story)
+        self.assertRegex(story, "\nTask good: Build \\^\\[\\[31mit\n"
+                         "  maker works\n    exit 0, [0-9.]+ s, of unknown cost\n"
+                         "  patch of 1 file, \\+1 -0: src/good.txt\n  check unit passed\n"
+                         "  judge reviews\n    exit 0, [0-9.]+ s, of unknown cost\n"
+                         f"  verdict: approved\n  merged as {commit}\n  -> merged\n")
+        self.assertRegex(story, "\nTask bad: Fail\n  maker works\n    exit 3, .*\n(  .*\n)*"
+                         "  -> engine-failed: the engineer ended with exit code 3\n")
+        self.assertIn("\nTask last: Later\n  -> blocked: bad, which it depends on,", story)
+        self.assertIn("\nStatus: partial (1 blocked, 1 engine-failed, 1 merged)\n", story)
+        folder = self.state() / "runs" / listed["run"]
+        self.assertIn(f"\nPrompts and output: {folder}\n", story)
+        self.assertIn("task.finished", self.show("--events"))
+        for flags in (["--messages"], ["--turn", "1"]):
+            code, out, err = self.run_to_end("runs", "show", "last", *flags)
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn(f"{flags[0]} is for runs of ask and chat, and {listed['run']} is one of "
+                          f"agents: its prompts are shown by the files below {folder}", err)
+
+    def test_what_was_refused_is_told_by_its_rule(self):  # FLT-117
+        self.engineer("mkdir -p secrets; echo b > secrets/b")
+        self.commit()
+        self.run_agents("--attempts", "2")
+        story = self.show()
+        self.assertEqual(story.count("  policy: rule allow, secrets/b"), 2)
+        self.assertIn("  maker works, attempt 2\n", story)
+        self.assertIn("  -> policy-violation: rule allow: secrets/b\n", story)
+        self.engineer("mkdir -p src; echo b > src/b")
+        self.configure(checks=[{"name": "unit", "argv": ["false"]}])
+        self.tasks({"id": "next", "summary": "x"})
+        self.run_agents("--attempts", "1")
+        self.assertIn("  check unit failed: ended with exit code 1\n", self.show())
+        self.configure(checks=[])
+        self.reviewer("echo '- FIX: say please' > .agent/review.txt")
+        self.run_agents("--attempts", "1")
+        self.assertRegex(self.show(), "  verdict: needs-changes")
+
+    def test_a_killed_run_says_how_it_goes_on(self):  # FLT-117
+        self.engineer("touch \"$HOME/begun\"; sleep 600", writable=["~/"])
+        self.tasks({"id": "a", "summary": "x"}, {"id": "b", "summary": "y"})
+        self.commit()
+        run = self.run_until_begun()
+        run.kill()
+        run.communicate()
+        story = self.show()
+        self.assertIn("\nTask a: x\n  maker works\n\nTask b: y\n  not started\n", story)
+        self.assertIn(f"\nStatus: interrupted; `dossier agents resume {self.runs()[0]['run']}` goes on\n",
+                      story)
+        code, _, err = self.run_to_end("runs", "resume", "last")
+        self.assertEqual(code, 2)
+        self.assertIn(f"`dossier agents resume {self.runs()[0]['run']}` goes on with this run", err)
+        self.assertEqual(self.dossier("resume", "--abandon")[0], 0)
+        self.assertIn("\nStatus: abandoned\n", self.show())
+        self.assertEqual(len(json.loads(self.run_to_end(
+            "runs", "list", "--status", "abandoned", "--json")[1])["runs"]), 1)
+
+
 class Stopping(agents_case.AgentsCase):
     def test_an_interrupt_stops_engines_and_a_resume_goes_on(self):  # REP-52, REP-51
         self.engineer("if [ -e \"$HOME/again\" ]; then mkdir -p src; echo x > src/x; else "
