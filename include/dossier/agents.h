@@ -79,6 +79,7 @@ struct AgentsStep {
 struct AgentsPlan {
   std::string base, branch, engineer, reviewer;
   std::vector<AgentsStep> steps;
+  std::vector<std::string> problems;  // why RunAgents would not start, a sentence each
 };
 
 // What RunAgents would do.

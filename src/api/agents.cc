@@ -104,7 +104,8 @@ Result<AgentsPlan> PlanAgents(const AgentsOptions& options) {
   AgentsPlan out{.base = std::move(plan.base),
                  .branch = std::move(plan.ref),
                  .engineer = std::move(plan.engineer),
-                 .reviewer = std::move(plan.reviewer)};
+                 .reviewer = std::move(plan.reviewer),
+                 .problems = std::move(plan.problems)};
   for (agents::RunPlan::Step& step : plan.steps) {
     out.steps.push_back({.task = std::move(step.task),
                          .summary = std::move(step.summary),

@@ -81,6 +81,7 @@ Status FillPorts(const ResearchOptions& options, RunOrder* order) {
                                                    .degraded = order->config.exec.degraded,
                                                    .host_environment = order->environment}));
   order->probe_cache = own.user.cache + "/probes";
+  order->journal_folder = own.user.data + "/runs";
   if (options.network == ResearchOptions::Network::kAllowed) {
     order->fetch = research::HttpFetch();
   }

@@ -57,6 +57,7 @@ struct RunOrder {
   std::string resources_path;            // of the file, for messages and relative paths
   std::vector<std::string> environment;  // of this process, "NAME=value"; secrets are filtered out
   std::string probe_cache;               // folder that keeps probes for a day; "": none
+  std::string journal_folder;            // of the user's journal, which lists the run; "": none
   // One GET of a search for literature; empty: there is none.
   std::function<Result<std::string>(const std::string& url, const CancelToken& cancel)> fetch;
   std::function<void(std::string_view)> progress;  // one line for a person; may be empty

@@ -74,20 +74,28 @@ std::string FillArgument(std::string_view argument,
   return out;
 }
 
+Status CheckProgram(std::string_view user, const std::string& program) {
+  if (FindProgram(program)) return {};
+  if (program.find('/') == std::string::npos) {
+    const char* path = std::getenv("PATH");
+    return MakeError(ErrorCode::kConfig,
+                     "{}: there is no program {}; install it, or name it by its path (PATH is {})",
+                     user, program, path ? path : "");
+  }
+  if (Exists(program)) {
+    return MakeError(ErrorCode::kConfig, "{0}: {1} is no program: `chmod +x {1}` makes it one",
+                     user, program);
+  }
+  return MakeError(ErrorCode::kConfig, "{}: there is no program {}; correct its path", user,
+                   program);
+}
+
 Result<std::unique_ptr<ProcessEngine>> ProcessEngine::Make(ProcessEngineSpec spec,
                                                            std::vector<std::string> environment) {
   if (spec.argv.empty() || spec.argv.front().empty()) {
     return MakeError(ErrorCode::kConfig, "engine {}: argv is empty", spec.name);
   }
-  const bool has_path = spec.argv.front().find('/') != std::string::npos;
-  const bool there =
-      has_path ? Exists(spec.argv.front()) : FindProgram(spec.argv.front()).has_value();
-  if (!there) {
-    const char* path = std::getenv("PATH");
-    return MakeError(ErrorCode::kConfig, "engine {}: there is no program {}{}", spec.name,
-                     spec.argv.front(),
-                     has_path ? std::string() : fmt::format("; PATH is {}", path ? path : ""));
-  }
+  DOSSIER_RETURN_IF_ERROR(CheckProgram("engine " + spec.name, spec.argv.front()));
   return std::unique_ptr<ProcessEngine>(new ProcessEngine(std::move(spec), std::move(environment)));
 }
 

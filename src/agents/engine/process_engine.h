@@ -54,6 +54,10 @@ class ProcessEngine final : public Engine {
   const SecretValues secrets_;
 };
 
+// Whether `program`, a path or a name on PATH, can be started. Errors: kConfig, with the way out;
+// `user` names whose program it is ("engine codex").
+Status CheckProgram(std::string_view user, const std::string& program);
+
 // `argument` with its tokens replaced, in one pass.
 std::string FillArgument(std::string_view argument,
                          const std::map<std::string, std::string, std::less<>>& values);

@@ -122,9 +122,13 @@ TEST_F(ProcessEngineTest, APromptThatCannotBeAnArgumentNamesTheWayOut) {  // REP
 }
 
 TEST_F(ProcessEngineTest, AMissingProgramIsAConfigurationError) {  // section 6
-  EXPECT_THAT(
-      ProcessEngine::Make({.name = "codex", .argv = {"no-such-engine"}}, environment_),
-      FailsWith(ErrorCode::kConfig, "engine codex: there is no program no-such-engine; PATH"));
+  EXPECT_THAT(ProcessEngine::Make({.name = "codex", .argv = {"no-such-engine"}}, environment_),
+              FailsWith(ErrorCode::kConfig, "engine codex: there is no program no-such-engine; "));
+  EXPECT_THAT(CheckProgram("check unit", "/nowhere/unit"),
+              FailsWith(ErrorCode::kConfig, "there is no program /nowhere/unit; correct its path"));
+  EXPECT_THAT(CheckProgram("check unit", "/etc/passwd"),
+              FailsWith(ErrorCode::kConfig, "`chmod +x /etc/passwd` makes it one"));
+  EXPECT_TRUE(CheckProgram("check unit", "sh"));
 }
 
 TEST_F(ProcessEngineTest, TheEnvironmentIsWhatIsListedAndValuesStayHidden) {  // REP-35, A31

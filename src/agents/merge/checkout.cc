@@ -162,18 +162,34 @@ bool IsOn(const Checkout& checkout, std::string_view ref) {
   return FirstLine(checkout.git_dir + "/HEAD") == fmt::format("ref: {}", ref);
 }
 
-std::string OperationIn(const Checkout& checkout) {
+Refusal RefuseBusy(const Checkout& checkout) {
   constexpr struct {
-    const char *file, *name;
-  } kOperations[] = {{"MERGE_HEAD", "a merge"},
-                     {"rebase-merge", "a rebase"},
-                     {"rebase-apply", "a rebase"},
-                     {"CHERRY_PICK_HEAD", "a cherry-pick"},
-                     {"REVERT_HEAD", "a revert"}};
-  for (const auto& [file, name] : kOperations) {
-    if (Exists(fmt::format("{}/{}", checkout.git_dir, file))) return name;
+    const char *file, *name, *command;
+  } kOperations[] = {{"MERGE_HEAD", "a merge", "merge"},
+                     {"rebase-merge", "a rebase", "rebase"},
+                     {"rebase-apply/applying", "an import of patches", "am"},
+                     {"rebase-apply", "a rebase", "rebase"},
+                     {"CHERRY_PICK_HEAD", "a cherry-pick", "cherry-pick"},
+                     {"REVERT_HEAD", "a revert", "revert"}};
+  for (const auto& [file, name, command] : kOperations) {
+    if (!Exists(fmt::format("{}/{}", checkout.git_dir, file))) continue;
+    return {
+        .reason = fmt::format("{0} is in progress in {1}: end it (`git {2} --continue`) or give "
+                              "it up (`git {2} --abort`)",
+                              name, checkout.root, command),
+        .paths = {}};
   }
-  return "";
+  return {};
+}
+
+Refusal RefuseCheckouts(const std::vector<Checkout>& checkouts, std::string_view ref) {
+  if (checkouts.size() > 1) {
+    return {.reason = fmt::format("{} is checked out twice: in {} and in {}; put one of them on "
+                                  "another branch",
+                                  ref, checkouts[0].root, checkouts[1].root),
+            .paths = {}};
+  }
+  return checkouts.empty() ? Refusal() : RefuseBusy(checkouts[0]);
 }
 
 Result<Refusal> WouldRefuse(const Git& git, const StateFolder& state, const CheckoutMove& move,

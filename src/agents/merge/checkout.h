@@ -42,8 +42,10 @@ Result<std::vector<Checkout>> FindCheckouts(const Git& git, std::string_view ref
 
 bool IsOn(const Checkout& checkout, std::string_view ref);
 
-// "a merge", "a rebase", … that is in progress there; empty if none.
-std::string OperationIn(const Checkout& checkout);
+// Whether a merge, a rebase or their like is in progress there, with the way out.
+Refusal RefuseBusy(const Checkout& checkout);
+// Whether `ref` can be merged into at all while `checkouts`, those that have it, are as they are.
+Refusal RefuseCheckouts(const std::vector<Checkout>& checkouts, std::string_view ref);
 
 // Whether local changes or untracked files are in the way of the move, ignored files included,
 // which git itself would overwrite. Changes nothing. Errors: kFailed, kIo, kCancelled.

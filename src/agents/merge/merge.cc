@@ -116,17 +116,10 @@ class Merger {
   Result<Next> FindCheckout() {
     DOSSIER_ASSIGN_OR_RETURN(const auto found, FindCheckouts(git_, request_.ref));
     checkout_.reset();
-    if (found.empty()) return Next::kGoOn;
-    if (found.size() > 1) {
-      return End(MergeStatus::kApplyFailed,
-                 fmt::format("{} is checked out twice: in {} and in {}", request_.ref,
-                             found[0].root, found[1].root));
+    if (Refusal refusal = RefuseCheckouts(found, request_.ref)) {
+      return End(MergeStatus::kApplyFailed, std::move(refusal.reason));
     }
-    checkout_ = found[0];
-    if (const std::string operation = OperationIn(*checkout_); !operation.empty()) {
-      return End(MergeStatus::kApplyFailed,
-                 fmt::format("{} is in progress in {}: end it first", operation, checkout_->root));
-    }
+    if (!found.empty()) checkout_ = found[0];
     return Next::kGoOn;
   }
 

@@ -153,11 +153,16 @@ TEST_F(MergeTest, WhatIsInTheWayRefusesAndNoByteChanges) {  // REP-44, REP-A21
 
 TEST_F(MergeTest, AnOperationInProgressOrAHeldIndexRefuses) {  // REP-44
   const Patch patch = Propose("echo new > new.txt");
-  for (const char* file : {"MERGE_HEAD", "CHERRY_PICK_HEAD", "rebase-merge/head-name"}) {
+  constexpr std::pair<const char*, const char*> kOperations[] = {
+      {"MERGE_HEAD", "merge"},
+      {"CHERRY_PICK_HEAD", "cherry-pick"},
+      {"rebase-merge/head-name", "rebase"},
+      {"rebase-apply/applying", "am"}};
+  for (const auto& [file, command] : kOperations) {
     repository_.Write(fmt::format(".git/{}", file), repository_.Head() + "\n");
     EXPECT_THAT(ExpectRefused(Request(patch), MergeStatus::kApplyFailed).reason,
-                HasSubstr("in progress"));
-    repository_.Sh("rm -r .git/*_HEAD .git/rebase-merge 2>/dev/null || true");
+                HasSubstr(fmt::format("give it up (`git {} --abort`)", command)));
+    repository_.Sh("rm -rf .git/*_HEAD .git/rebase-*");
   }
   repository_.Write(".git/index.lock", "");
   EXPECT_THAT(ExpectRefused(Request(patch), MergeStatus::kApplyFailed).reason,

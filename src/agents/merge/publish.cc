@@ -33,10 +33,7 @@ CheckoutMove MoveOf(const Publication& publication) {
 Result<Refusal> CanPublish(const Publication& publication, const CancelToken& cancel) {
   const auto& checkout = publication.intent.checkout;
   if (!checkout) return Refusal{};
-  if (const std::string operation = OperationIn(*checkout); !operation.empty()) {
-    return Refusal{
-        .reason = fmt::format("{} is in progress in {}: end it first", operation, checkout->root)};
-  }
+  if (Refusal busy = RefuseBusy(*checkout)) return busy;
   if (Refusal busy = WaitForIndex(*checkout, publication.index_wait)) return busy;
   return WouldRefuse(publication.git, publication.state, MoveOf(publication), cancel);
 }

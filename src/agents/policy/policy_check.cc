@@ -198,4 +198,13 @@ PolicyReport CheckPolicy(const sources::ChangePolicy& policy,
   return Judge(policy, targets, control).Report(patch);
 }
 
+PolicyReport CheckNewFile(const sources::ChangePolicy& policy,
+                          const std::vector<std::string>& targets, std::string_view path,
+                          const ControlFiles& control) {
+  Patch patch;
+  patch.changes.push_back({.path = std::string(path), .new_mode = 0100644});
+  patch.stat.files = 1;
+  return CheckPolicy(policy, targets, patch, control);
+}
+
 }  // namespace dossier::agents

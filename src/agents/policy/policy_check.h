@@ -12,6 +12,7 @@
 #define DOSSIER_AGENTS_POLICY_POLICY_CHECK_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agents/git/patch.h"
@@ -42,6 +43,10 @@ ControlFiles DefaultControlFiles();
 PolicyReport CheckPolicy(const sources::ChangePolicy& policy,
                          const std::vector<std::string>& targets, const Patch& patch,
                          const ControlFiles& control);
+// Of a patch that adds the file `path` and does nothing else.
+PolicyReport CheckNewFile(const sources::ChangePolicy& policy,
+                          const std::vector<std::string>& targets, std::string_view path,
+                          const ControlFiles& control);
 
 }  // namespace dossier::agents
 

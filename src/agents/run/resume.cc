@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "agents/run/preflight.h"
 #include "agents/run/progress.h"
 #include "agents/run/run.h"
 #include "agents/run/run_setup.h"
@@ -108,6 +109,8 @@ Result<RunSummary> ResumeRun(std::string_view run, const RunPorts& ports) {
   options.target = found.progress.ref.substr(std::string_view("refs/heads/").size());
   DOSSIER_ASSIGN_OR_RETURN(auto setup, RunSetup::Make(options, ports, std::move(ground)));
   DOSSIER_RETURN_IF_ERROR(CheckUnchanged(found, *setup));
+  DOSSIER_ASSIGN_OR_RETURN(const Preflight ahead, LookAhead(*setup, options, ports));
+  DOSSIER_RETURN_IF_ERROR(RefuseProblems(ahead));
   RunBudget budget(options, ports.cancel, ports.clock);
   DOSSIER_RETURN_IF_ERROR(setup->MakeEngines(budget));
   setup->AddFinished(found.progress);
@@ -116,6 +119,7 @@ Result<RunSummary> ResumeRun(std::string_view run, const RunPorts& ports) {
   DOSSIER_ASSIGN_OR_RETURN(
       auto log, RunLog::Reopen(PlacesOf(ports, folder, setup->secrets()), found.run, &events));
   DOSSIER_RETURN_IF_ERROR(log->Add("run.resumed", "", {}));
+  DOSSIER_RETURN_IF_ERROR(LogWarnings(ahead, log.get()));
   return WorkAll({options, ports, *setup, budget}, std::move(log), &found.progress);
 }
 

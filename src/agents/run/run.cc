@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "agents/run/preflight.h"
 #include "agents/run/run_setup.h"
 #include "agents/run/schedule.h"
 #include "agents/run/task_merge.h"
@@ -46,21 +47,29 @@ Result<RunSummary> RunTasks(const RunOptions& options, const RunPorts& ports) {
   DOSSIER_ASSIGN_OR_RETURN(RunGround ground, RunGround::Find(ports));
   DOSSIER_RETURN_IF_ERROR(RecoverFirst(ground, ports));
   DOSSIER_ASSIGN_OR_RETURN(auto setup, RunSetup::Make(options, ports, std::move(ground)));
+  DOSSIER_ASSIGN_OR_RETURN(const Preflight found, LookAhead(*setup, options, ports));
+  DOSSIER_RETURN_IF_ERROR(RefuseProblems(found));
   RunBudget budget(options, ports.cancel, ports.clock);
   DOSSIER_RETURN_IF_ERROR(setup->MakeEngines(budget));
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, RunLogFolder(ports));
   DOSSIER_ASSIGN_OR_RETURN(auto log, RunLog::Start(PlacesOf(ports, folder, setup->secrets()),
                                                    StartedEvent(*setup, options)));
+  DOSSIER_RETURN_IF_ERROR(LogWarnings(found, log.get()));
   return WorkAll({options, ports, *setup, budget}, std::move(log), nullptr);
 }
 
 Result<RunPlan> PlanRun(const RunOptions& options, const RunPorts& ports) {
   DOSSIER_ASSIGN_OR_RETURN(RunGround ground, RunGround::Find(ports));
   DOSSIER_ASSIGN_OR_RETURN(const auto setup, RunSetup::Make(options, ports, std::move(ground)));
+  DOSSIER_ASSIGN_OR_RETURN(const Preflight found, LookAhead(*setup, options, ports));
   RunPlan plan{.base = setup->base(),
                .ref = setup->ref(),
                .engineer = setup->engineer_name(),
-               .reviewer = setup->reviewer_name()};
+               .reviewer = setup->reviewer_name(),
+               .problems = found.problems};
+  for (const std::string& warning : found.warnings) {
+    if (ports.warn) ports.warn(warning);
+  }
   const Schedule schedule(setup->tasks(), setup->merged(), setup->left_out());
   const auto kind = RoleEngine{ports.agents.FindEngine(plan.engineer), nullptr}.prompt_kind();
   for (const std::size_t place : schedule.Order()) {

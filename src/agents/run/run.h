@@ -55,7 +55,8 @@ struct RunSummary {
   int exit_code = 0;                     // of the process, unless a signal ended the run
 };
 
-// Errors: kConfig (configuration, tasks, policy, an engine's program), kNotFound (task, engine,
+// Errors: kConfig (configuration, tasks, policy; all that would stop every task: programs of
+// engines and checks, an identity for commits, a merge in progress), kNotFound (task, engine,
 // branch), kUnavailable (no confinement), kFailed (git), kIo (the disk is full), kLocked.
 Result<RunSummary> RunTasks(const RunOptions& options, const RunPorts& ports);
 
@@ -75,7 +76,8 @@ struct RunPlan {
     std::int64_t prompt_tokens = 0;
     std::string blocked;  // why it would not start
   };
-  std::vector<Step> steps;  // in the order of starting
+  std::vector<Step> steps;            // in the order of starting
+  std::vector<std::string> problems;  // why RunTasks would not start; sentences
 };
 Result<RunPlan> PlanRun(const RunOptions& options, const RunPorts& ports);
 

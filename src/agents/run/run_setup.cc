@@ -267,6 +267,12 @@ Status RunSetup::PreparePrompts() {
                    checked.error().message);
 }
 
+std::vector<std::string> RunSetup::ArgvOf(const sources::AgentEngine& engine) const {
+  std::vector<std::string> argv = engine.argv;
+  UseOwnFiles(ground_.root, ports_.environment, &argv);
+  return argv;
+}
+
 Status RunSetup::MakeEngines(RunBudget& budget) {
   DOSSIER_ASSIGN_OR_RETURN(engineer_, MakeEngine(engineer_name_, budget));
   DOSSIER_ASSIGN_OR_RETURN(reviewer_, MakeEngine(reviewer_name_, budget));
@@ -286,14 +292,13 @@ Result<RoleEngine> RunSetup::MakeEngine(const std::string& name, RunBudget& budg
                           .environment = EngineEnvironment(ports_.environment, {})}));
   } else {
     ProcessEngineSpec spec{.name = name,
-                           .argv = config.argv,
+                           .argv = ArgvOf(config),
                            .env_allow = config.env_allow,
                            .confinement = options_.confinement,
                            .grace = options_.grace};
     if (config.input == sources::AgentEngine::Input::kPrompt) {
       spec.stdin_prompt = ProcessEngineSpec::PromptOnStdin::kYes;
     }
-    UseOwnFiles(ground_.root, ports_.environment, &spec.argv);
     for (const std::string& path : config.writable) {
       spec.writable.push_back(Expand(path, ports_.environment));
     }

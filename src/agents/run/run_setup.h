@@ -61,6 +61,9 @@ class RunSetup {
   // Tasks of a resumed run that have left the queue count as known, and merged ones as merged.
   void AddFinished(const RunProgress& progress);
 
+  // The command line of an engine that is a program, its own files made whole.
+  std::vector<std::string> ArgvOf(const sources::AgentEngine& engine) const;
+
   // Starts nothing; connects models. Errors: kConfig, and those of models.
   Status MakeEngines(RunBudget& budget);
   RoleEngine engineer() const { return engineer_; }

@@ -124,12 +124,9 @@ Result<EngineOutcome> Attempt::Engineer(const Worktree& worktree) {
                 .time_limit = work_.policy.propose_timeout,
                 .writable = {worktree.admin()}};
   job.refuse_write = [this, &task](std::string_view path) -> std::optional<std::string> {
-    Patch probe;
-    probe.changes.push_back({.path = std::string(path), .new_mode = 0100644});
-    probe.stat.files = 1;
-    const std::vector<Violation> violations = JudgePatch(work_, task, probe);
-    if (violations.empty()) return std::nullopt;
-    return fmt::format("rule {}", violations.front().rule);
+    const PolicyReport report = CheckNewFile(work_.policy, task.targets, path, work_.control);
+    if (report.ok()) return std::nullopt;
+    return fmt::format("rule {}", report.violations.front().rule);
   };
   DOSSIER_RETURN_IF_ERROR(worktree.ResetAgentFolder());
   DOSSIER_RETURN_IF_ERROR(work_.log.Add("engine.started", task.id,

@@ -235,7 +235,8 @@ void DeclareWork(Flags& flags, AgentsArguments& to) {
       .Between(1, agents::kMaxAttempts)
       .ShowDefault();
   flags.Add("--dry-run", &to.dry_run, "all but the merge; patches are kept");
-  flags.Add("--plan", &to.plan, "order, base, engines, prompt tokens; start nothing");
+  flags.Add("--plan", &to.plan,
+            "order, base, engines, prompt tokens, what is missing; start nothing");
   flags.Add("--confine", &to.confine, "walls around engines")
       .OneOf({"landlock", "none"})
       .ShowDefault();

@@ -115,7 +115,8 @@ void PrintPlan(const RunPlan& plan, const AgentsArguments& arguments, std::ostre
                              {"ref", plan.ref},
                              {"engineer", plan.engineer},
                              {"reviewer", plan.reviewer},
-                             {"steps", std::move(steps)}})
+                             {"steps", std::move(steps)},
+                             {"problems", JsonArray(plan.problems.begin(), plan.problems.end())}})
         << "\n";
     return;
   }
@@ -130,6 +131,9 @@ void PrintPlan(const RunPlan& plan, const AgentsArguments& arguments, std::ostre
     } else {
       out << fmt::format("  -  {}  blocked: {}\n", Safe(step.task), Safe(step.blocked));
     }
+  }
+  for (const std::string& problem : plan.problems) {
+    out << fmt::format("Would not start: {}\n", Safe(problem));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text/utf8.h"
+#include "cli/runs/event_lines.h"
 
 namespace dossier::cli {
 namespace {
@@ -15,33 +16,6 @@ std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sa
 
 std::string TextAt(const Json& data, std::string_view key) {
   return Safe(FindString(data, key).value_or(""));
-}
-
-// What an event says that a worker does now; empty: nothing new.
-std::string Doing(const store::Event& event, const Json& data) {
-  const std::int64_t attempt = FindInt(data, "attempt").value_or(1);
-  const std::string again = attempt > 1 ? fmt::format(", attempt {}", attempt) : std::string();
-  if (event.type == "task.claimed") return "claimed";
-  if (event.type == "engine.started") {
-    return fmt::format("{} works{}", TextAt(data, "engine"), again);
-  }
-  if (event.type == "patch.taken") {
-    const Json* files = Find(data, "files");
-    return fmt::format("patch of {} files, +{} -{}",
-                       files && files->is_array() ? files->get_array().size() : 0,
-                       FindInt(data, "added").value_or(0), FindInt(data, "deleted").value_or(0));
-  }
-  if (event.type == "check.finished") {
-    return fmt::format("check {} {}", TextAt(data, "check"), TextAt(data, "result"));
-  }
-  if (event.type == "review.started") {
-    return fmt::format("{} reviews{}", TextAt(data, "reviewer"), again);
-  }
-  if (event.type == "review.finished") {
-    return fmt::format("review: {}", TextAt(data, "verdict"));
-  }
-  if (event.type == "merge.intent") return "merges";
-  return {};
 }
 
 }  // namespace
@@ -102,7 +76,7 @@ void AgentsView::OnEvent(const store::Event& event) {
       workers_.erase(worker->second);
       worker_of_.erase(worker);
     }
-  } else if (const std::string doing = Doing(event, data); !doing.empty()) {
+  } else if (const std::string doing = Safe(AgentStep(event.type, data)); !doing.empty()) {
     Step(task, doing);
   }
   Draw();

@@ -1,6 +1,7 @@
 #include "cli/runs/event_lines.h"
 
 #include "base/text/text.h"
+#include "cli/terminal/counted.h"
 
 namespace dossier::cli {
 namespace {
@@ -29,6 +30,27 @@ std::string PassageLine(const Json& data) {
   return fmt::format("{}: {} ({:.1f})", FindString(data, "passage").value_or(""),
                      FindString(data, "answer").value_or(""),
                      score && score->is_number() ? score->to_number<double>() : 0.0);
+}
+
+std::string AgentStep(std::string_view type, const Json& data) {
+  const std::int64_t attempt = FindInt(data, "attempt").value_or(1);
+  const std::string again = attempt > 1 ? fmt::format(", attempt {}", attempt) : std::string();
+  if (type == "task.claimed") return "claimed";
+  if (type == "engine.started") return fmt::format("{} works{}", TextAt(data, "engine"), again);
+  if (type == "patch.taken") {
+    return fmt::format("patch of {}, +{} -{}",
+                       Counted(StringsOf(Find(data, "files")).size(), "file"),
+                       FindInt(data, "added").value_or(0), FindInt(data, "deleted").value_or(0));
+  }
+  if (type == "check.finished") {
+    return fmt::format("check {} {}", TextAt(data, "check"), TextAt(data, "result"));
+  }
+  if (type == "review.started") {
+    return fmt::format("{} reviews{}", TextAt(data, "reviewer"), again);
+  }
+  if (type == "review.finished") return fmt::format("review: {}", TextAt(data, "verdict"));
+  if (type == "merge.intent") return "merges";
+  return {};
 }
 
 }  // namespace dossier::cli

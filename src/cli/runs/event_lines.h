@@ -10,6 +10,7 @@
 #define DOSSIER_CLI_RUNS_EVENT_LINES_H_
 
 #include <string>
+#include <string_view>
 
 #include "base/json/json.h"
 
@@ -19,6 +20,8 @@ namespace dossier::cli {
 std::string CompactionLine(const Json& data);
 // `data`: of an event `passage.read`. In brackets stands how sure the model is.
 std::string PassageLine(const Json& data);
+// What an event of a run of agents says that is done with a task now; "": nothing new.
+std::string AgentStep(std::string_view type, const Json& data);
 
 }  // namespace dossier::cli
 

@@ -78,6 +78,7 @@ Status FillPorts(const ResearchCall& call, const Progress& progress, RunOrder* o
                                                    .degraded = order->config.exec.degraded,
                                                    .host_environment = order->environment}));
   if (const auto cache = CacheFolder()) order->probe_cache = *cache + "/probes";
+  order->journal_folder = loaded.user.data + "/runs";
   if (!call.flags.offline) order->fetch = research::HttpFetch();
   order->progress = [&progress](std::string_view line) { progress.Say(line); };
   order->watch = [&progress](const store::Event& event) { progress.See(event); };
@@ -183,6 +184,7 @@ Result<int> Preview(const ResearchCall& call, RunOrder order) {
   order.folder = folder.path();
   const Progress progress(call.flags, call.err);
   DOSSIER_RETURN_IF_ERROR(FillPorts(call, progress, &order));
+  order.journal_folder.clear();  // a preview is no run
   DOSSIER_ASSIGN_OR_RETURN(JsonObject preview, research::PreviewRun(order, call.cancel));
   preview.emplace("schema", "dossier.research.preview/1");
   call.out << ToPrettyJson(preview) << "\n";

@@ -1,4 +1,4 @@
-// runs: what was asked before, step by step; and removing old runs.
+// runs: what was done before, step by step, whatever command did it; and removing old runs.
 
 #include <sys/stat.h>
 
@@ -16,6 +16,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/commands.h"
+#include "cli/runs/agents_story.h"
 #include "cli/runs/closing_line.h"
 #include "cli/runs/event_lines.h"
 #include "cli/terminal/counted.h"
@@ -23,6 +24,9 @@
 #include "cli/tree/command.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/quantity_flags.h"
+#include "research/run/run_history.h"
+#include "research/run/run_status.h"
+#include "research/tree/run_log.h"
 #include "store/journal.h"
 #include "store/prune.h"
 
@@ -57,9 +61,22 @@ std::string CountIn(const Json& data, std::string_view name, std::string_view no
   return Counted(static_cast<std::uint64_t>(std::max<std::int64_t>(0, NumberIn(data, name))), noun);
 }
 
+constexpr std::string_view kAsk = "ask", kAgents = "agents", kResearch = "research";
+
+// Which command a run is of, by the data of its `run.started`.
+std::string KindOf(const JsonObject& started) {
+  return std::string(FindString(Json(started), "kind").value_or(kAsk));
+}
+
+// Where an event says what was used: a chat has an object for it, an ask says it beside the rest.
+const Json& UsageIn(const Json& data) {
+  const Json* usage = Find(data, "usage");
+  return usage && usage->is_object() ? *usage : data;
+}
+
 // "1,234 (1,000 cached) + 56 tokens"
 std::string TokensIn(const Json& data) {
-  const std::int64_t cached = NumberIn(data, "cached");
+  const std::int64_t cached = NumberIn(data, Find(data, "cached_read") ? "cached_read" : "cached");
   return fmt::format("{}{} + {} tokens", GroupCount(NumberIn(data, "input")),
                      cached > 0 ? fmt::format(" ({} cached)", GroupCount(cached)) : "",
                      GroupCount(NumberIn(data, "output")));
@@ -110,6 +127,18 @@ ask::EvidenceSummary EvidenceIn(const Json& data) {
     }
   }
   return evidence;
+}
+
+// "git status -s: exit 0, 120 bytes", and why the model wanted it.
+std::string ToolLine(const Json& data) {
+  std::string line = Join(StringsOf(Find(data, "argv")), " ");
+  if (const Json* status = Find(data, "status"); status && !status->is_null()) {
+    line += fmt::format(": {}, {}",
+                        status->is_string() ? TextAt(data, "status") : "exit " + ToJson(*status),
+                        CountIn(data, "bytes", "byte"));
+  }
+  const std::string why = TextAt(data, "why");
+  return why.empty() ? line : fmt::format("{}\n{}", line, why);
 }
 
 struct StoryOptions {
@@ -185,6 +214,8 @@ void RunStory::Tell(const store::Event& event) {
              FindString(data, "reason").value_or(""));
   } else if (event.type == "compaction.done") {
     ShowText("compacted", CompactionLine(data));
+  } else if (event.type == "tool.done") {
+    ShowText(fmt::format("tool ({})", TextIn(data, "decision")), ToolLine(data));
   } else if (event.type == "limit.reached") {
     ShowText("limit", FindString(data, "reason").value_or(""));
   } else if (event.type == "warning") {
@@ -202,6 +233,9 @@ void RunStory::Tell(const store::Event& event) {
 void RunStory::TellStart(const Json& data) {
   out_ << "Question: " << TextIn(data, "question") << "\n"
        << "Model: " << TextIn(data, "model") << "\n";
+  if (const std::string conversation = TextIn(data, "conversation"); !conversation.empty()) {
+    out_ << "Conversation: " << conversation << "\n";
+  }
   const Json* contexts = Find(data, "contexts");
   if (!contexts || !contexts->is_array()) return;
   const JsonArray& list = contexts->get_array();
@@ -224,11 +258,12 @@ void RunStory::TellRequest(const Json& data) {
 
 void RunStory::TellReply(const Json& data) {
   const bool cached = Find(data, "from_cache") != nullptr;
+  const Json& usage = UsageIn(data);
   if (!cached) {
-    input_ += NumberIn(data, "input");
-    output_ += NumberIn(data, "output");
+    input_ += NumberIn(usage, "input");
+    output_ += NumberIn(usage, "output");
   }
-  const std::string took = cached ? "from the cache" : TokensIn(data) + EndingIn(data);
+  const std::string took = cached ? "from the cache" : TokensIn(usage) + EndingIn(data);
   if (Find(data, "request") && !whole()) {
     return TellSubcall(data, fmt::format("{} ({})", FirstLine(Find(data, "body")), took));
   }
@@ -261,18 +296,21 @@ void RunStory::TellSubcall(const Json& data, std::string_view result) {
 }
 
 void RunStory::TellFinish(const Json& data) {
-  std::string took =
-      fmt::format("{}, {}", CountIn(data, "turns", "turn"), CountIn(data, "calls", "call"));
+  // A chat's turn is one run, whose calls are its requests.
+  std::string took = Find(data, "calls") ? fmt::format("{}, {}", CountIn(data, "turns", "turn"),
+                                                       CountIn(data, "calls", "call"))
+                                         : Counted(static_cast<std::uint64_t>(calls_), "call");
   if (NumberIn(data, "failed_calls") > 0) {
     took += fmt::format(", {} failed", NumberIn(data, "failed_calls"));
   }
   if (NumberIn(data, "cached_calls") > 0) {
     took += fmt::format(", {} from the cache", NumberIn(data, "cached_calls"));
   }
-  took += ", " + TokensIn(data);
+  const Json& usage = UsageIn(data);
+  took += ", " + TokensIn(usage);
   // Runs of older versions did not note what they cost.
-  if (const Json* cost = Find(data, "nano_usd")) {
-    took += ", " + CostText(cost->is_null() ? std::nullopt : FindInt(data, "nano_usd"));
+  for (const std::string_view name : {"nano_usd", "cost_nano_usd"}) {
+    if (usage.as_object().contains(name)) took += ", " + CostText(FindInt(usage, name));
   }
   out_ << fmt::format("\nStatus: {} ({}, {})\n", TextIn(data, "status"), took, SecondsIn(data));
   if (const Json* evidence = Find(data, "evidence"); evidence && evidence->is_object()) {
@@ -309,7 +347,8 @@ void RunStory::ShowMessages(const Json* list) {
 }
 
 void RunStory::Show(std::string_view label, const Json* body) {
-  if (!body) return;
+  if (!body || body->is_null()) return;
+  if (body->is_string()) return ShowText(label, std::string_view(body->get_string()));
   auto text = journal_.ReadBody(*body);
   ShowText(label, text ? *text : text.error().message);
 }
@@ -341,6 +380,62 @@ std::string OneLine(std::string_view text, std::size_t width) {
   return Safe(utf8::Prefix(trimmed.substr(0, trimmed.find('\n')), width));
 }
 
+// Runs of agents and research keep their prompts as files.
+Status RefuseTurnFlags(const RunsArguments& arguments, const store::Event& started) {
+  const std::string kind = KindOf(started.data);
+  if ((!arguments.turn && !arguments.messages) || (kind != kAgents && kind != kResearch)) return {};
+  return MakeError(
+      ErrorCode::kUsage,
+      "{} is for runs of ask and chat, and {} is one of {}: its prompts are shown by {}",
+      arguments.turn ? "--turn" : "--messages", started.run, kind,
+      kind == kAgents ? "the files below " + AgentsFolder(started)
+                      : "`dossier research prompts " + TextAt(Json(started.data), "folder") + "`");
+}
+
+// A run of research has its own journal in its folder, which may have gone.
+void TellResearch(const store::Event& listed, std::string_view status, std::ostream& out) {
+  const std::string folder = TextAt(Json(listed.data), "folder");
+  const auto history = research::ReadRunHistory(folder);
+  if (!history) {
+    out << fmt::format("Title: {}\nStatus: {}\nNothing else is known here: {}\n",
+                       TextIn(Json(listed.data), "question"), status,
+                       Safe(history.error().message));
+    return;
+  }
+  out << Safe(research::StatusText(research::StatusOf(*history, *SystemClock())))
+      << Safe(research::TreeText(*history, 0));
+}
+
+Status TellStory(store::Journal& journal, const std::vector<store::Event>& events,
+                 const RunsArguments& arguments, std::ostream& out) {
+  const store::Event& started = events.front();
+  DOSSIER_ASSIGN_OR_RETURN(const std::string status, journal.StatusOf(started.run));
+  const std::string kind = KindOf(started.data);
+  out << "Run: " << started.run << " (" << Safe(kind) << ")\n";
+  if (kind == kAgents) {
+    TellAgentsRun(journal, events, status, out);
+    return {};
+  }
+  if (kind == kResearch) {
+    TellResearch(started, status, out);
+    return {};
+  }
+  StoryOptions options{.turn = arguments.turn};
+  if (arguments.messages) options.messages = StoryOptions::Messages::kWhole;
+  RunStory story(journal, options, out);
+  for (const store::Event& event : events) story.Tell(event);
+  if (!arguments.turn && events.back().type != "run.finished") story.End(status);
+  return {};
+}
+
+// Of a run of research those of its own journal, as long as that is there.
+Result<std::vector<store::Event>> EventsOf(store::Journal& journal, const std::string& run) {
+  DOSSIER_ASSIGN_OR_RETURN(std::vector<store::Event> events, journal.Events(run));
+  if (KindOf(events.front().data) != kResearch) return events;
+  const auto own = research::RunLog::Reopen(TextAt(Json(events.front().data), "folder"), {}, {});
+  return own ? (*own)->Events() : events;
+}
+
 Json EventJson(const store::Event& event) {
   return JsonObject{{"run", event.run},   {"seq", event.seq},   {"time", event.time},
                     {"call", event.call}, {"type", event.type}, {"data", event.data}};
@@ -353,8 +448,11 @@ Status RunList(const RunsArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const auto runs, journal->List(status, arguments.limit));
   JsonArray list;
   for (const store::RunSummary& run : runs) {
+    const auto started = journal->EventAt(run.run, 1);
+    const std::string kind = started ? KindOf(started->data) : "?";
     if (arguments.json) {
       list.push_back(JsonObject{{"run", run.run},
+                                {"kind", kind},
                                 {"started", run.started},
                                 {"status", run.status},
                                 {"question", run.question},
@@ -362,7 +460,7 @@ Status RunList(const RunsArguments& arguments, Context& context) {
                                 {"events", run.events},
                                 {"answer", run.answer}});
     } else {
-      context.out << fmt::format("{}  {:<11}  {}\n", run.run, run.status,
+      context.out << fmt::format("{:<26}  {:<8}  {:<11}  {}\n", run.run, Safe(kind), run.status,
                                  OneLine(run.question, 70));
     }
   }
@@ -376,7 +474,12 @@ Status RunList(const RunsArguments& arguments, Context& context) {
 Status RunShow(const RunsArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenJournal());
   DOSSIER_ASSIGN_OR_RETURN(const std::string run, journal->Resolve(arguments.run));
-  DOSSIER_ASSIGN_OR_RETURN(const auto events, journal->Events(run));
+  if (!arguments.json && !arguments.events) {
+    DOSSIER_ASSIGN_OR_RETURN(const auto events, journal->Events(run));
+    DOSSIER_RETURN_IF_ERROR(RefuseTurnFlags(arguments, events.front()));
+    return TellStory(*journal, events, arguments, context.out);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const auto events, EventsOf(*journal, run));
   if (arguments.json) {
     JsonArray list;
     for (const store::Event& event : events) list.push_back(EventJson(event));
@@ -385,20 +488,9 @@ Status RunShow(const RunsArguments& arguments, Context& context) {
                 << "\n";
     return {};
   }
-  if (arguments.events) {
-    for (const store::Event& event : events) {
-      context.out << fmt::format("{:>5}  {}  {:<18} {}\n", event.seq, event.time, event.type,
-                                 Safe(ToJson(Json(event.data))));
-    }
-    return {};
-  }
-  StoryOptions options{.turn = arguments.turn};
-  if (arguments.messages) options.messages = StoryOptions::Messages::kWhole;
-  RunStory story(*journal, options, context.out);
-  for (const store::Event& event : events) story.Tell(event);
-  if (!arguments.turn && events.back().type != "run.finished") {
-    DOSSIER_ASSIGN_OR_RETURN(const std::string status, journal->StatusOf(run));
-    story.End(status);
+  for (const store::Event& event : events) {
+    context.out << fmt::format("{:>5}  {}  {:<18} {}\n", event.seq, event.time, event.type,
+                               Safe(ToJson(Json(event.data))));
   }
   return {};
 }
@@ -471,6 +563,11 @@ Status RunPrune(const RunsArguments& arguments, Context& context) {
 Status RunResume(const RunsArguments& arguments, Context&) {
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenJournal());
   DOSSIER_ASSIGN_OR_RETURN(const std::string run, journal->Resolve(arguments.run));
+  DOSSIER_ASSIGN_OR_RETURN(const store::Event started, journal->EventAt(run, 1));
+  if (const std::string kind = KindOf(started.data); kind == kAgents || kind == kResearch) {
+    return MakeError(ErrorCode::kUsage, "runs resume: `dossier {} resume {}` goes on with this run",
+                     kind, kind == kAgents ? run : TextAt(Json(started.data), "folder"));
+  }
   return MakeError(
       ErrorCode::kUsage,
       "runs resume: this version cannot go on with a run; `dossier runs show {}` shows "
@@ -481,7 +578,8 @@ Status RunResume(const RunsArguments& arguments, Context&) {
 
 void DeclareList(Flags& flags, RunsArguments& to) {
   flags.Add("--status", &to.status, "only runs that ended like this")
-      .OneOf({"running", "final", "extracted", "partial", "none", "interrupted", "failed"});
+      .OneOf({"running", "final", "extracted", "partial", "none", "interrupted", "failed",
+              "abandoned"});
   flags.Add("--limit", &to.limit, "how many").Positive().ShowDefault();
   flags.Add("--json", &to.json, "one object");
 }
@@ -510,7 +608,7 @@ void DeclarePrune(Flags& flags, RunsArguments& to) {
 
 Command RunsCommand() {
   return {.name = "runs",
-          .summary = "what was asked before, step by step",
+          .summary = "what was done before by ask, chat, agents and research, step by step",
           .examples =
               "dossier runs list\n"
               "    what was asked before\n"
@@ -521,7 +619,8 @@ Command RunsCommand() {
           .commands = {
               {.name = "list", .summary = "the newest runs", .binding = Bind(DeclareList, RunList)},
               {.name = "show",
-               .summary = "one run: code, output, answers, refusals",
+               .summary =
+                   "one run: code, output, answers, refusals; of agents tasks, verdicts, commits",
                .binding = Bind(DeclareShow, RunShow)},
               // In no list of commands while it only says that it cannot.
               {.name = "resume",

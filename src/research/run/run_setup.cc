@@ -62,7 +62,23 @@ std::string NodeKeyOf(const RunOrder& order) {
       .substr(0, 32);
 }
 
+// Of everything that is recorded: the order's own, and the run's entry in the user's journal.
+RunLog::Watch WatchOf(const RunOrder& order, RunSetup* setup) {
+  if (order.journal_folder.empty()) return order.watch;
+  setup->listing =
+      std::make_unique<RunListing>(RunListing::Options{.journal_folder = order.journal_folder,
+                                                       .run_folder = order.folder,
+                                                       .title = setup->idea.title,
+                                                       .clock = order.clock,
+                                                       .warn = order.progress});
+  return [listing = setup->listing.get(), own = order.watch](const store::Event& event) {
+    listing->See(event);
+    if (own) own(event);
+  };
+}
+
 Status OpenLog(const RunOrder& order, RunSetup* setup) {
+  const RunLog::Watch watch = WatchOf(order, setup);
   setup->driver.node_key = NodeKeyOf(order);
   if (order.mode == RunOrder::Mode::kStart) {
     JsonObject started{{"question", setup->idea.title},
@@ -71,12 +87,12 @@ Status OpenLog(const RunOrder& order, RunSetup* setup) {
                        {"node_key", NodeKeyOf(order)},
                        {"backend", order.config.exec.backend},
                        {"config", FrozenDigests(order.config)}};
-    DOSSIER_ASSIGN_OR_RETURN(
-        setup->log, RunLog::Start(order.folder, std::move(started), order.clock, order.watch));
+    DOSSIER_ASSIGN_OR_RETURN(setup->log,
+                             RunLog::Start(order.folder, std::move(started), order.clock, watch));
     return {};
   }
   SpendCounter spent;
-  DOSSIER_ASSIGN_OR_RETURN(setup->log, RunLog::Reopen(order.folder, order.clock, order.watch,
+  DOSSIER_ASSIGN_OR_RETURN(setup->log, RunLog::Reopen(order.folder, order.clock, watch,
                                                       [&](const store::StoredEvent& event) {
                                                         return spent.See(event);
                                                       }));

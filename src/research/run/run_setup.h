@@ -18,6 +18,7 @@
 #include "research/node/results.h"
 #include "research/run/idea.h"
 #include "research/run/run_budget.h"
+#include "research/run/run_listing.h"
 
 namespace dossier::research {
 
@@ -25,6 +26,7 @@ struct RunSetup {
   RunConfig config;
   Idea idea;
   std::optional<RunLock> lock;
+  std::unique_ptr<RunListing> listing;  // sees what `log` records
   std::unique_ptr<RunLog> log;
   std::shared_ptr<memory::Store> memory;  // null: --no-memory
   RunSpend spent;                         // by earlier processes

@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import subprocess
+import time
 
 import harness
 
@@ -98,6 +99,14 @@ class AgentsCase(harness.Case):
 
     def run_agents(self, *words: str, **options):
         return self.dossier("run", *self.CONFINE, *words, **options)
+
+    def run_until_begun(self):
+        """A run whose engineer has made the file `begun`."""
+        run = self.start("--trust-config", "agents", "run", *self.CONFINE, cwd=self.repo)
+        while not (self.home / "begun").exists():
+            self.assertIsNone(run.poll())
+            time.sleep(0.02)
+        return run
 
     def logs(self) -> list[pathlib.Path]:
         """The oldest first: of two runs in one second the names do not tell. A run that was killed

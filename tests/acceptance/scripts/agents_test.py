@@ -6,7 +6,6 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
 
 import agents_case
 from agents_case import APPROVE, LOG_KEYS
@@ -353,15 +352,225 @@ class WrongUse(agents_case.AgentsCase):
         self.assertIn("no git repository", err)
 
 
-class Stopping(agents_case.AgentsCase):
-    def run_until_begun(self):
-        """A run whose engineer has made the file `begun`."""
-        run = self.start("--trust-config", "agents", "run", *self.CONFINE, cwd=self.repo)
-        while not (self.home / "begun").exists():
-            self.assertIsNone(run.poll())
-            time.sleep(0.02)
-        return run
+class BeforeTheFirstEngine(agents_case.AgentsCase):
+    IDENTITY = "git does not know who commits here"
 
+    def setUp(self):
+        super().setUp()
+        self.engineer("touch \"$HOME/ran\"; mkdir -p src; echo \"$1\" > src/$1.txt",
+                      writable=["~/"])
+
+    def lose_identity(self):
+        for name in ("user.name", "user.email"):
+            self.git("config", "--unset", name)
+
+    def begin_merge(self):
+        self.git("checkout", "-q", "-b", "side")
+        self.put("side.txt", "x")
+        self.commit("side")
+        self.git("checkout", "-q", "main")
+        self.git("merge", "-q", "--no-ff", "--no-commit", "side")
+
+    def refused(self, *words: str) -> str:
+        """What the command said that started no engine and changed nothing."""
+        before = self.snapshot()
+        code, out, err = self.dossier(*(words or ["run", *self.CONFINE]))
+        self.assertEqual((code, out), (3, ""), err)
+        self.assertEqual(self.snapshot(), before)
+        self.assertFalse((self.home / "ran").exists(), err)
+        return err
+
+    def test_all_that_is_wrong_is_told_at_once(self):  # FLT-120
+        self.commit()
+        self.begin_merge()
+        self.lose_identity()
+        self.configure(checks=[{"name": "unit", "argv": ["no-such-check"]},
+                               {"name": "lint", "argv": ["/nowhere/lint"]}])
+        self.reviewer("true", argv=["no-such-judge"])
+        err = self.refused()
+        self.assertEqual(self.logs(), [])
+        self.assertIn("nothing was started, for 5 reasons:\n", err)
+        lines = [line for line in err.splitlines() if line.startswith("- ")]
+        wanted = [["engine judge: there is no program no-such-judge", "PATH is"],
+                  [self.IDENTITY, "`git config user.name NAME`", "`git config user.email ADDRESS`"],
+                  [f"a merge is in progress in {self.repo}", "`git merge --abort`"],
+                  ["check unit: there is no program no-such-check", "install it"],
+                  ["check lint: there is no program /nowhere/lint", "correct its path"]]
+        self.assertEqual(len(lines), len(wanted), err)
+        for line, texts in zip(lines, wanted):
+            for text in texts:
+                self.assertIn(text, line)
+        code, out, _ = self.dossier("run", "--plan", *self.CONFINE)
+        self.assertEqual(code, 0)
+        self.assertEqual(out.count("Would not start: "), 5)
+        plan = json.loads(self.dossier("run", "--plan", "--json", *self.CONFINE)[1])
+        self.assertEqual(len(plan["problems"]), 5)
+
+    def test_one_reason_is_one_sentence_and_a_way_out(self):  # FLT-120
+        self.commit()
+        self.lose_identity()
+        self.assertIn("dossier: nothing was started: " + self.IDENTITY, self.refused())
+        self.git("config", "user.name", "Ada")
+        self.assertIn(self.IDENTITY, self.refused("prompt", *self.CONFINE, "--", "Do it"))
+        self.git("config", "user.email", "ada@example.org")
+        self.assertEqual(self.run_agents()[:2], (0, "fact-001 -> merged\n"))
+
+    def test_what_a_dry_run_does_not_need_is_not_asked_for(self):  # FLT-120
+        self.commit()
+        self.begin_merge()
+        self.lose_identity()
+        code, out, err = self.run_agents("--dry-run")
+        self.assertEqual((code, out.splitlines()[0]), (0, "fact-001 -> skipped"), err)
+        self.configure(checks=[{"name": "unit", "argv": ["no-such-check"]}])
+        code, _, err = self.run_agents("--dry-run")
+        self.assertEqual(code, 3)
+        self.assertIn("check unit: there is no program no-such-check", err)
+
+    def test_a_check_of_the_tree_is_looked_for_in_the_branch(self):  # FLT-120
+        checks = [{"name": "unit", "argv": ["./src/unit.sh"]}]
+        self.configure(checks=checks)
+        self.tasks({"id": "a", "summary": "x", "targets": ["tests"]})
+        self.commit()
+        self.assertIn("check unit: there is no program src/unit.sh in refs/heads/main; commit it",
+                      self.refused())
+        # A task may add it: a warning, and the task is worked on.
+        self.tasks({"id": "b", "summary": "x", "targets": ["src"]})
+        self.engineer("mkdir -p src; printf '#!/bin/sh\\n' > src/unit.sh; chmod +x src/unit.sh")
+        code, out, err = self.run_agents()
+        self.assertEqual((code, out), (0, "b -> merged\n"), err)
+        self.assertIn("warning: check unit: there is no program src/unit.sh in refs/heads/main; ", err)
+        self.tasks({"id": "c", "summary": "x", "targets": ["tests"]})
+        self.engineer("mkdir -p tests; echo x > tests/$1")
+        code, out, err = self.run_agents()
+        self.assertEqual((code, out), (0, "c -> merged\n"), err)
+        self.assertNotIn("src/unit.sh", err)
+        self.tasks({"id": "d", "summary": "x", "targets": ["tests"]})
+        (self.repo / "src/unit.sh").chmod(0o644)
+        self.commit("a file")
+        self.assertIn("src/unit.sh is no program in refs/heads/main; `git update-index --chmod=+x "
+                      "src/unit.sh`", self.refused())
+        # A link counts as what it leads to.
+        (self.repo / "src/unit.sh").chmod(0o755)
+        (self.repo / "unit").symlink_to("src/unit.sh")
+        self.commit("a link")
+        self.configure(checks=[{"name": "unit", "argv": ["./unit"]}])
+        self.assertEqual(self.run_agents()[:2], (0, "d -> merged\n"))
+
+    def test_nothing_to_start_needs_nothing(self):  # FLT-120
+        self.commit()
+        self.lose_identity()
+        self.tasks()
+        self.assertEqual(self.run_agents()[:2], (0, ""))
+
+    def test_a_resume_looks_too(self):  # FLT-120
+        self.engineer("touch \"$HOME/begun\"; sleep 600", writable=["~/"])
+        self.commit()
+        run = self.run_until_begun()
+        run.kill()
+        run.communicate()
+        self.engineer("mkdir -p src; echo x > src/x")
+        self.lose_identity()
+        self.assertIn(self.IDENTITY, self.refused("resume"))
+        self.git("config", "user.name", "Ada")
+        self.git("config", "user.email", "ada@example.org")
+        self.assertEqual(self.dossier("resume")[:2], (0, "fact-001 -> merged\n"))
+
+    def test_a_limit_that_cannot_be_measured_is_told(self):  # FLT-116
+        self.commit()
+        code, _, err = self.run_agents("--max-cost", "0.01", "--dry-run")
+        self.assertEqual(code, 0, err)
+        self.assertIn("warning: --max-cost cannot count what judge or maker uses, a program whose "
+                      "cost is unknown, and so limits nothing; --max-seconds limits it", err)
+        self.assertLess(err.index("--max-cost"), err.index("claimed"))
+        self.assertIn("--max-cost", [line for line in self.log() if line["event"] == "warning"][0]["text"])
+        err = self.run_agents("--max-seconds", "600", "--dry-run")[2]
+        self.assertNotIn("cannot count", err)
+        self.configure(engineer_keys={"builtin": True})
+        script = self.write("replies.json", json.dumps([{"reply": "x", "times": "always"}]))
+        err = self.run_agents("--max-tokens", "1000", "--dry-run", "--script", script)[2]
+        self.assertIn("--max-tokens cannot count what judge uses, a program whose cost is unknown; "
+                      "--max-seconds", err)
+
+
+class LookingBack(agents_case.AgentsCase):
+    def show(self, *words: str) -> str:
+        code, out, err = self.run_to_end("runs", "show", "last", *words)
+        self.assertEqual((code, err), (0, ""))
+        self.assertNotIn("not a body", out)
+        return out
+
+    def test_runs_tells_what_a_run_of_agents_did(self):  # FLT-117
+        self.engineer("[ $1 = bad ] && exit 3; mkdir -p src; echo x > src/$1.txt")
+        self.configure(checks=[{"name": "unit", "argv": ["true"]}])
+        self.tasks({"id": "good", "summary": "Build \x1b[31mit"}, {"id": "bad", "summary": "Fail"},
+                   {"id": "last", "summary": "Later", "depends_on": ["bad"]})
+        self.commit()
+        self.assertEqual(self.run_agents("--workers", "2")[0], 13)
+        listed = self.runs()[0]
+        self.assertEqual((listed["kind"], listed["status"]), ("agents", "partial"))
+        out = self.run_to_end("runs", "list")[1]
+        self.assertRegex(out, f"^{listed['run']} +agents +partial +agents: 3 tasks")
+        story = self.show()
+        commit = self.git("rev-parse", "--short=12", "main")
+        self.assertTrue(story.startswith(f"Run: {listed['run']} (agents)\nRepository: {self.repo}\n"
+                                         "Branch: refs/heads/main\nEngines: maker + judge\n"), story)
+        self.assertRegex(story, "\nTask good: Build \\^\\[\\[31mit\n"
+                         "  maker works\n    exit 0, [0-9.]+ s, of unknown cost\n"
+                         "  patch of 1 file, \\+1 -0: src/good.txt\n  check unit passed\n"
+                         "  judge reviews\n    exit 0, [0-9.]+ s, of unknown cost\n"
+                         f"  verdict: approved\n  merged as {commit}\n  -> merged\n")
+        self.assertRegex(story, "\nTask bad: Fail\n  maker works\n    exit 3, .*\n(  .*\n)*"
+                         "  -> engine-failed: the engineer ended with exit code 3\n")
+        self.assertIn("\nTask last: Later\n  -> blocked: bad, which it depends on,", story)
+        self.assertIn("\nStatus: partial (1 blocked, 1 engine-failed, 1 merged)\n", story)
+        folder = self.state() / "runs" / listed["run"]
+        self.assertIn(f"\nPrompts and output: {folder}\n", story)
+        self.assertIn("task.finished", self.show("--events"))
+        for flags in (["--messages"], ["--turn", "1"]):
+            code, out, err = self.run_to_end("runs", "show", "last", *flags)
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn(f"{flags[0]} is for runs of ask and chat, and {listed['run']} is one of "
+                          f"agents: its prompts are shown by the files below {folder}", err)
+
+    def test_what_was_refused_is_told_by_its_rule(self):  # FLT-117
+        self.engineer("mkdir -p secrets; echo b > secrets/b")
+        self.commit()
+        self.run_agents("--attempts", "2")
+        story = self.show()
+        self.assertEqual(story.count("  policy: rule allow, secrets/b"), 2)
+        self.assertIn("  maker works, attempt 2\n", story)
+        self.assertIn("  -> policy-violation: rule allow: secrets/b\n", story)
+        self.engineer("mkdir -p src; echo b > src/b")
+        self.configure(checks=[{"name": "unit", "argv": ["false"]}])
+        self.tasks({"id": "next", "summary": "x"})
+        self.run_agents("--attempts", "1")
+        self.assertIn("  check unit failed: ended with exit code 1\n", self.show())
+        self.configure(checks=[])
+        self.reviewer("echo '- FIX: say please' > .agent/review.txt")
+        self.run_agents("--attempts", "1")
+        self.assertRegex(self.show(), "  verdict: needs-changes")
+
+    def test_a_killed_run_says_how_it_goes_on(self):  # FLT-117
+        self.engineer("touch \"$HOME/begun\"; sleep 600", writable=["~/"])
+        self.tasks({"id": "a", "summary": "x"}, {"id": "b", "summary": "y"})
+        self.commit()
+        run = self.run_until_begun()
+        run.kill()
+        run.communicate()
+        story = self.show()
+        self.assertIn("\nTask a: x\n  maker works\n\nTask b: y\n  not started\n", story)
+        self.assertIn(f"\nStatus: interrupted; `dossier agents resume {self.runs()[0]['run']}` goes on\n",
+                      story)
+        code, _, err = self.run_to_end("runs", "resume", "last")
+        self.assertEqual(code, 2)
+        self.assertIn(f"`dossier agents resume {self.runs()[0]['run']}` goes on with this run", err)
+        self.assertEqual(self.dossier("resume", "--abandon")[0], 0)
+        self.assertIn("\nStatus: abandoned\n", self.show())
+        self.assertEqual(len(json.loads(self.run_to_end(
+            "runs", "list", "--status", "abandoned", "--json")[1])["runs"]), 1)
+
+
+class Stopping(agents_case.AgentsCase):
     def test_an_interrupt_stops_engines_and_a_resume_goes_on(self):  # REP-52, REP-51
         self.engineer("if [ -e \"$HOME/again\" ]; then mkdir -p src; echo x > src/x; else "
                       "touch \"$HOME/begun\"; sleep 600; fi", writable=["~/"])

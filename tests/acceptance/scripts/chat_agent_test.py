@@ -28,6 +28,21 @@ class AgentMode(chat_case.AgentCase):
         self.assertEqual((tool["argv"], tool["decision"], tool["status"]),
                          (["cat", "notes.txt"], "run", 0))
 
+    def test_runs_shows_the_turn(self):  # FLT-117
+        self.answers = [calls(["cat", "notes.txt"]), calls(["rm", "notes.txt"]), "green"]
+        code, out, err = self.agent("--conversation", "talk", "which colour?")
+        self.assertEqual((code, out), (0, "green\n"), err)
+        run = self.runs()[0]
+        self.assertEqual((run["kind"], run["status"]), ("chat", "final"))
+        code, story, err = self.run_to_end("runs", "show", "last")
+        self.assertEqual((code, err), (0, ""))
+        self.assertTrue(story.startswith(f"Run: {run['run']} (chat)\nQuestion: which colour?\n"), story)
+        self.assertIn("\nConversation: talk\n", story)
+        self.assertIn("  tool (run):\n    cat notes.txt: exit 0, ", story)
+        self.assertIn("  tool (refused):\n    rm notes.txt\n", story)
+        self.assertRegex(story, r"\nStatus: final \(3 calls, [1-9]\d* \+ [1-9]\d* tokens, ")
+        self.assertIn("  answer:\n    green\n", story)
+
     def test_what_the_policy_refuses_does_not_run(self):  # CON-A7 CON-D8
         wrong = [["cat", "../secret.txt"], ["cat", "link.txt"], ["/bin/rm", "notes.txt"],
                  ["git", "-c", "x=y", "log"], ["find", ".", "-delete"], ["lsof"],

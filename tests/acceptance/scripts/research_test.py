@@ -105,6 +105,28 @@ class ResearchTest(harness.Case):
         out = self.ok(*self.words())
         self.check_results(pathlib.Path(out.strip().splitlines()[-1]))
 
+    def test_runs_lists_and_shows_it(self):  # FLT-117
+        folder = pathlib.Path(self.ok(*self.words()).strip().splitlines()[-1])
+        run = json.loads(self.ok("research", "status", str(folder), "--json"))["run"]
+        listed = self.runs()[0]
+        self.assertEqual((listed["run"], listed["kind"], listed["status"]),
+                         (run, "research", "final"))
+        self.assertRegex(self.ok("runs", "list"), f"^{run} +research +final +")
+        story = self.ok("runs", "show", "last")
+        self.assertTrue(story.startswith(f"Run: {run} (research)\n"), story)
+        for text in (str(folder), "state    done", "nodes ", "best ", "debug"):
+            self.assertIn(text, story)
+        self.assertIn("node.finished", [event["type"] for event in self.events(run)])
+        code, _, err = self.run_to_end("runs", "show", run, "--messages")
+        self.assertEqual(code, 2)
+        self.assertIn(f"`dossier research prompts {folder}`", err)
+        folder.rename(folder.with_name("elsewhere"))
+        story = self.ok("runs", "show", run)
+        self.assertIn("Status: final\nNothing else is known here: ", story)
+        self.assertIn(str(folder), story)
+        self.assertEqual([event["type"] for event in self.events(run)],
+                         ["run.started", "run.finished"])
+
     def test_a_recorded_run_replays_whole(self):  # FLT-66
         words = self.words("--set", "agent.max_parallel=2")
         kept = self.home / "run.jsonl"
@@ -133,7 +155,9 @@ class ResearchTest(harness.Case):
             if status["state"] != "running":
                 break
         self.assertEqual(status["state"], "killed")
+        self.assertEqual([run["status"] for run in self.runs()], ["interrupted"])  # FLT-117
         self.ok("research", "resume", str(folder), *self.model)
+        self.assertEqual([run["status"] for run in self.runs()], ["final"])
         self.check_results(folder)
 
     def test_a_limit_ends_with_10_and_a_report(self):  # RSP-46, RSP-T22

@@ -1,0 +1,177 @@
+#include "agents/run/preflight.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "agents/engine/process_engine.h"
+#include "agents/merge/checkout.h"
+#include "agents/run/schedule.h"
+#include "base/text/text.h"
+
+namespace dossier::agents {
+namespace {
+
+class Looking {
+ public:
+  Looking(const RunSetup& setup, const RunOptions& options, const RunPorts& ports)
+      : setup_(setup), options_(options), ports_(ports), git_(setup.ground().git) {
+    names_.insert({setup.engineer_name(), setup.reviewer_name()});
+  }
+
+  Result<Preflight> Run() {
+    if (Schedule(setup_.tasks(), setup_.merged(), setup_.left_out()).Order().empty()) {
+      return Preflight();
+    }
+    LookAtEngines();
+    LookAtLimits();
+    if (options_.merging == RunOptions::Merging::kYes) {
+      DOSSIER_RETURN_IF_ERROR(LookAtIdentity());
+      DOSSIER_RETURN_IF_ERROR(LookAtCheckouts());
+    }
+    for (const sources::AgentCheck& check : ports_.agents.checks) {
+      DOSSIER_RETURN_IF_ERROR(LookAtCheck(check));
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void Problem(std::string sentence) { found_.problems.push_back(std::move(sentence)); }
+
+  // Whether it can be started.
+  void LookAtProgram(std::string_view user, const std::string& program) {
+    const Status good = CheckProgram(user, program);
+    if (!good) Problem(good.error().message);
+  }
+
+  void LookAtEngines() {
+    for (const std::string& name : names_) {
+      const sources::AgentEngine& engine = *ports_.agents.FindEngine(name);
+      if (engine.builtin || engine.argv.empty()) continue;
+      LookAtProgram("engine " + name, setup_.ArgvOf(engine).front());
+    }
+  }
+
+  // What a program takes from its provider is known to nobody here.
+  void LookAtLimits() {
+    std::vector<std::string> limits, uncounted;
+    if (options_.max_cost) limits.emplace_back("--max-cost");
+    if (options_.max_tokens) limits.emplace_back("--max-tokens");
+    for (const std::string& name : names_) {
+      if (!ports_.agents.FindEngine(name)->builtin) uncounted.push_back(name);
+    }
+    if (limits.empty() || uncounted.empty()) return;
+    found_.warnings.push_back(
+        fmt::format("{} cannot count what {} uses, a program whose cost is unknown{}; --max-seconds "
+                    "limits it",
+                    Join(limits, " and "), Join(uncounted, " or "),
+                    uncounted.size() == names_.size() ? ", and so limits nothing" : ""));
+  }
+
+  // Merges are the user's commits: git says itself what it lacks for one.
+  Status LookAtIdentity() {
+    for (const char* variable : {"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"}) {
+      DOSSIER_ASSIGN_OR_RETURN(
+          const ProcessResult asked,
+          git_.Run(git_.Common(), {.arguments = {"var", variable}}, ports_.cancel));
+      if (asked.exit_code == 0) continue;
+      Problem(fmt::format("git does not know who commits here ({}): `git config user.name NAME` and "
+                          "`git config user.email ADDRESS` tell it",
+                          GitComplaint(asked)));
+      return {};
+    }
+    return {};
+  }
+
+  Status LookAtCheckouts() {
+    DOSSIER_ASSIGN_OR_RETURN(const auto checkouts, FindCheckouts(git_, setup_.ref()));
+    if (Refusal refusal = RefuseCheckouts(checkouts, setup_.ref())) {
+      Problem(std::move(refusal.reason));
+    }
+    return {};
+  }
+
+  // A path from the root is one of the candidate: the branch has it, or a task may yet add it.
+  Status LookAtCheck(const sources::AgentCheck& check) {
+    const std::string user = "check " + check.name;
+    const std::string& program = check.argv.front();
+    if (program.find('/') == std::string::npos || program.front() == '/') {
+      LookAtProgram(user, program);
+      return {};
+    }
+    const std::string path = std::filesystem::path(program).lexically_normal().string();
+    DOSSIER_ASSIGN_OR_RETURN(const std::string lack, LackOfBranch(path));
+    if (lack.empty()) return {};
+    const bool may_come = std::any_of(
+        setup_.tasks().begin(), setup_.tasks().end(), [&](const sources::Task& task) {
+          return !setup_.left_out().contains(task.id) &&
+                 CheckNewFile(setup_.policy(), task.targets, path, setup_.control()).ok();
+        });
+    if (may_come) {
+      found_.warnings.push_back(
+          fmt::format("{}: {}; it fails until that or a task changes it", user, lack));
+    } else {
+      Problem(fmt::format("{}: {}", user, lack));
+    }
+    return {};
+  }
+
+  // Why the branch has no program at `path`, with the way out; "": it has one. Links are followed;
+  // of one that leads out of the tree nothing is known, so it counts as there.
+  Result<std::string> LackOfBranch(const std::string& path) const {
+    DOSSIER_ASSIGN_OR_RETURN(
+        const std::string mode,
+        git_.AskLine(git_.Objects(),
+                     {"ls-tree", "--format=%(objectmode)", setup_.base(), "--", path},
+                     ports_.cancel));
+    if (mode == "100755") return std::string();
+    if (mode == "100644") {
+      return fmt::format(
+          "{0} is no program in {1}; `git update-index --chmod=+x {0}` and a commit make it one",
+          path, setup_.ref());
+    }
+    DOSSIER_ASSIGN_OR_RETURN(
+        const std::string found,
+        git_.Ask(git_.Objects(),
+                 {.arguments = {"cat-file", "--batch-check=%(objecttype)", "--follow-symlinks"},
+                  .input = fmt::format("{}:{}\n", setup_.base(), path)},
+                 ports_.cancel));
+    if (found.starts_with("blob") || found.starts_with("symlink ")) return std::string();
+    return fmt::format("there is no program {} in {}; commit it, or correct its path", path,
+                       setup_.ref());
+  }
+
+  const RunSetup& setup_;
+  const RunOptions& options_;
+  const RunPorts& ports_;
+  const Git& git_;
+  std::set<std::string> names_;  // of the engines
+  Preflight found_;
+};
+
+}  // namespace
+
+Result<Preflight> LookAhead(const RunSetup& setup, const RunOptions& options,
+                            const RunPorts& ports) {
+  return Looking(setup, options, ports).Run();
+}
+
+Status RefuseProblems(const Preflight& found) {
+  if (found.problems.empty()) return {};
+  if (found.problems.size() == 1) {
+    return MakeError(ErrorCode::kConfig, "nothing was started: {}", found.problems.front());
+  }
+  return MakeError(ErrorCode::kConfig, "nothing was started, for {} reasons:\n- {}",
+                   found.problems.size(), Join(found.problems, "\n- "));
+}
+
+Status LogWarnings(const Preflight& found, RunLog* log) {
+  for (const std::string& warning : found.warnings) {
+    DOSSIER_RETURN_IF_ERROR(log->Add("warning", "", {{"text", warning}}));
+  }
+  return {};
+}
+
+}  // namespace dossier::agents

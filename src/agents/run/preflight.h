@@ -1,0 +1,40 @@
+// What would stop every task of a run, looked for before the first engine starts: no identity for
+// commits, a merge in progress, a program that is not there.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const Preflight found, LookAhead(*setup, options, ports));
+//   DOSSIER_RETURN_IF_ERROR(RefuseProblems(found));
+//   DOSSIER_RETURN_IF_ERROR(LogWarnings(found, log.get()));
+//
+// Thread-safety: plain data; functions that call git and look at files.
+
+#ifndef DOSSIER_AGENTS_RUN_PREFLIGHT_H_
+#define DOSSIER_AGENTS_RUN_PREFLIGHT_H_
+
+#include <string>
+#include <vector>
+
+#include "agents/run/run.h"
+#include "agents/run/run_setup.h"
+#include "agents/task/run_log.h"
+#include "base/result.h"
+
+namespace dossier::agents {
+
+// Sentences with the way out.
+struct Preflight {
+  std::vector<std::string> problems;  // no task can come to its end
+  std::vector<std::string> warnings;  // what a person should know before it starts
+};
+
+// Of a run that has nothing to start: nothing. Errors: those of git.
+Result<Preflight> LookAhead(const RunSetup& setup, const RunOptions& options,
+                            const RunPorts& ports);
+
+// Errors: kConfig with all problems, a line each.
+Status RefuseProblems(const Preflight& found);
+// The warnings, for the run's watch and its record. Errors: as RunLog::Add.
+Status LogWarnings(const Preflight& found, RunLog* log);
+
+}  // namespace dossier::agents
+
+#endif  // DOSSIER_AGENTS_RUN_PREFLIGHT_H_
