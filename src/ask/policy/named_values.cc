@@ -10,11 +10,11 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::size_t kRead = 4u << 20;      // bytes of each text: rows enough to tell
-constexpr std::size_t kShortestWord = 4;     // bytes; shorter ones are more often speech than values
-constexpr std::uint64_t kFewestLines = 3;    // with the word
-constexpr double kMostLines = 0.9;           // of all: a word of nearly every row tells none apart
-constexpr double kAtOnePlace = 0.95;         // of the lines with the word
+constexpr std::size_t kRead = 4u << 20;    // bytes of each text: rows enough to tell
+constexpr std::size_t kShortestWord = 4;   // bytes; shorter ones are more often speech than values
+constexpr std::uint64_t kFewestLines = 3;  // with the word
+constexpr double kMostLines = 0.9;         // of all: a word of nearly every row tells none apart
+constexpr double kAtOnePlace = 0.95;       // of the lines with the word
 
 struct Places {
   std::string word;

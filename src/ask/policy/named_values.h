@@ -1,7 +1,8 @@
 // Values of the data that a question names, and that the code which answers it leaves out.
 //
 //   const std::vector<std::string> values = NamedValues(texts, fields, question);
-//   const std::string left_out = LeftOut(values, code);   // "billing": the code counts all services
+//   const std::string left_out = LeftOut(values, code);   // "billing": the code counts all
+//   services
 //
 // A small model that is asked for one service's timeouts counts the timeouts of all, and does so in
 // every attempt. Which words of a question are values and which are speech, no list of words can
@@ -19,8 +20,9 @@
 
 namespace dossier::ask {
 
-// The words of `question` that are values in the lines of `texts` (records, one or more lines each),
-// as the question writes them. Names of `fields` are none. Reads the first megabytes of each text.
+// The words of `question` that are values in the lines of `texts` (records, one or more lines
+// each), as the question writes them. Names of `fields` are none. Reads the first megabytes of each
+// text.
 std::vector<std::string> NamedValues(std::span<const std::string_view> texts,
                                      const std::set<std::string, std::less<>>& fields,
                                      std::string_view question);

@@ -24,27 +24,26 @@ std::vector<std::string> ValuesOf(std::string_view text, std::string_view questi
 }
 
 TEST(NamedValuesTest, AWordAtTheSamePlaceOfItsRowsIsAValue) {  // FLT-36
-  const std::string log = Repeated({"06:00 [warn] billing: timeout after 3 s",
-                                    "06:01 [warn] search: timeout after 4 s",
-                                    "06:02 [info] search: request served in 40 ms"},
-                                   40);
+  const std::string log =
+      Repeated({"06:00 [warn] billing: timeout after 3 s", "06:01 [warn] search: timeout after 4 s",
+                "06:02 [info] search: request served in 40 ms"},
+               40);
   EXPECT_THAT(ValuesOf(log, "How often did the service Billing run into a timeout?"),
               ElementsAre("Billing", "timeout"));
 }
 
 TEST(NamedValuesTest, WordsOfFreeTextStandAnywhere) {  // FLT-36
-  const std::string reviews = Repeated({"1,The coffee about which they talked was cold",
-                                        "2,We talked long about nothing and drank coffee",
-                                        "3,It is about time that they closed"},
-                                       40);
+  const std::string reviews = Repeated(
+      {"1,The coffee about which they talked was cold",
+       "2,We talked long about nothing and drank coffee", "3,It is about time that they closed"},
+      40);
   EXPECT_THAT(ValuesOf(reviews, "How many reviews are about cold coffee?"), ElementsAre("cold"));
   EXPECT_THAT(ValuesOf(reviews, "What do people say about the coffee?"), IsEmpty());
 }
 
 TEST(NamedValuesTest, NamesOfFieldsAndWordsOfEveryRowAreNone) {
-  const std::string rows =
-      Repeated({R"({"branch": "Riverside", "kind": "loan"})", R"({"branch": "Hill", "kind": "loan"})"},
-               20);
+  const std::string rows = Repeated(
+      {R"({"branch": "Riverside", "kind": "loan"})", R"({"branch": "Hill", "kind": "loan"})"}, 20);
   EXPECT_THAT(ValuesOf(rows, "How many loans has the branch Riverside?", {"branch", "kind"}),
               ElementsAre("Riverside"));
 }
@@ -56,7 +55,8 @@ TEST(NamedValuesTest, TwoLinesAreTooFew) {
 
 TEST(NamedValuesTest, WhatNoCodeSaysIsLeftOut) {  // FLT-36
   const std::vector<std::string> values = {"Billing", "timeout"};
-  const std::vector<std::string> ignores = {"print(sum('timeout' in r['message'] for r in records))"};
+  const std::vector<std::string> ignores = {
+      "print(sum('timeout' in r['message'] for r in records))"};
   const std::vector<std::string> uses = {
       "rows = [r for r in records if r['message'].startswith('billing')]",
       "print(sum('timeouts' in r['message'] for r in rows))"};
