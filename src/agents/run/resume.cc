@@ -12,6 +12,7 @@
 #include "agents/run/task_queue.h"
 #include "agents/run/whole_run.h"
 #include "agents/task/task_json.h"
+#include "base/process/hide_process.h"
 
 namespace dossier::agents {
 namespace {
@@ -99,7 +100,7 @@ Status CheckUnchanged(const Interrupted& run, const RunSetup& setup) {
 }  // namespace
 
 Result<RunSummary> ResumeRun(std::string_view run, const RunPorts& ports) {
-  HideMemory();
+  HideMemory();  // the key of the approvals
   DOSSIER_ASSIGN_OR_RETURN(RunGround ground, RunGround::Find(ports));
   DOSSIER_RETURN_IF_ERROR(RecoverFirst(ground, ports));
   DOSSIER_ASSIGN_OR_RETURN(const Interrupted found, ReadInterrupted(run, ports, ground));

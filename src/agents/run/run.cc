@@ -8,6 +8,7 @@
 #include "agents/run/task_merge.h"
 #include "agents/run/whole_run.h"
 #include "agents/task/task_json.h"
+#include "base/process/hide_process.h"
 
 namespace dossier::agents {
 namespace {
@@ -43,7 +44,7 @@ Result<std::string> RunLogFolder(const RunPorts& ports) {
 }
 
 Result<RunSummary> RunTasks(const RunOptions& options, const RunPorts& ports) {
-  HideMemory();
+  HideMemory();  // the key of the approvals, which no engine may read
   DOSSIER_ASSIGN_OR_RETURN(RunGround ground, RunGround::Find(ports));
   DOSSIER_RETURN_IF_ERROR(RecoverFirst(ground, ports));
   DOSSIER_ASSIGN_OR_RETURN(auto setup, RunSetup::Make(options, ports, std::move(ground)));

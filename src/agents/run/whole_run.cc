@@ -1,7 +1,6 @@
 #include "agents/run/whole_run.h"
 
 #include <fmt/format.h>
-#include <sys/prctl.h>
 
 #include <algorithm>
 #include <mutex>
@@ -193,7 +192,5 @@ RunLogPlaces PlacesOf(const RunPorts& ports, std::string folder, SecretValues se
           .secrets = std::move(secrets),
           .watch = ports.watch};
 }
-
-void HideMemory() { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 }  // namespace dossier::agents

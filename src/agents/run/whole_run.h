@@ -34,10 +34,6 @@ Result<RunSummary> WorkAll(const RunParts& parts, std::unique_ptr<RunLog> log,
 
 RunLogPlaces PlacesOf(const RunPorts& ports, std::string folder, SecretValues secrets);
 
-// Makes this process not dumpable, since the key of the approvals is in its memory and no engine
-// may read it.
-void HideMemory();
-
 }  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_RUN_WHOLE_RUN_H_

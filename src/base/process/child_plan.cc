@@ -10,6 +10,8 @@
 
 #include <cerrno>
 
+#include "base/process/hide_process.h"
+
 extern char** environ;
 
 namespace dossier::internal {
@@ -33,6 +35,7 @@ Result<std::string> ResolveProgram(const ProcessSpec& spec) {
 }  // namespace
 
 Result<ChildPlan> PlanChild(const ProcessSpec& spec) {
+  HideMemory();
   ChildPlan plan;
   DOSSIER_ASSIGN_OR_RETURN(plan.program, ResolveProgram(spec));
   for (const std::string& argument : spec.argv) {

@@ -29,7 +29,8 @@ struct ChildPlan {
   int ruleset = -1;  // of landlock, above 3: StartProgram puts the program under it
 };
 
-// Errors: kInvalidArgument (no argv, a NUL byte), kNotFound.
+// Hides our memory from what is about to run. Errors: kInvalidArgument (no argv, a NUL byte),
+// kNotFound.
 Result<ChildPlan> PlanChild(const ProcessSpec& spec);
 
 struct Pipe {

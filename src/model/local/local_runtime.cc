@@ -2,9 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/files/file.h"
 #include "base/files/file_lock.h"
 #include "base/text/redact.h"
+#include "base/text/secret_variables.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
@@ -57,18 +60,23 @@ std::optional<Runtime> ServerAt(const std::string& name, const CancelToken& canc
   return Runtime{"llama-server", *program, *python, version};
 }
 
+// Proxies and pip's own settings may hold a password, without which there is no way to a package.
+bool LeadsToTheNetwork(std::string_view name) {
+  return name.starts_with("PIP_") || ToLowerAscii(name).ends_with("_proxy");
+}
+
 }  // namespace
 
 std::vector<std::string> EnvironmentWithoutSecrets() {
   std::vector<std::string> kept;
   for (char** variable = environ; variable && *variable; ++variable) {
     const std::string_view text = *variable;
-    const std::string name = ToLowerAscii(text.substr(0, text.find('=')));
-    bool secret = false;
-    for (const std::string_view part : {"key", "token", "secret", "password", "credential"}) {
-      secret = secret || name.find(part) != std::string::npos;
-    }
-    if (!secret) kept.emplace_back(text);
+    const std::size_t equals = std::min(text.find('='), text.size());
+    const std::string_view name = text.substr(0, equals);
+    const std::string_view value = text.substr(std::min(equals + 1, text.size()));
+    if (IsSecretVariableName(name)) continue;
+    if (!LeadsToTheNetwork(name) && HoldsSecretValue(value)) continue;
+    kept.emplace_back(text);
   }
   return kept;
 }

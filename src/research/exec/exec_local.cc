@@ -213,7 +213,8 @@ class LocalBackend final : public ExecBackend {
   sandbox::JailSpec Jail(const Command& command) const {
     sandbox::JailSpec jail;
     jail.read.assign(std::begin(kShownPaths), std::end(kShownPaths));
-    jail.mounts.push_back({spec_.workspace, spec_.mount, JailMount::Access::kWrite});
+    // The workspace is the run's own, and what is installed may have to be cloned.
+    jail.mounts.push_back({spec_.workspace, spec_.mount, JailMount::Access::kWriteAll});
     for (const Bind& bind : spec_.binds) {
       jail.mounts.push_back({bind.host, bind.mount,
                              bind.access == Bind::Access::kWrite ? JailMount::Access::kWrite

@@ -40,6 +40,7 @@ inline constexpr std::array<std::string_view, 16> kProbedPackages = {
     "libmpich-dev",  "build-essential", "cmake",          "gfortran"};
 
 // Names of variables that commands and prompts may see; a `*` at the end stands for any ending.
+// Whatever the list says, a name that IsSecretVariableName knows is not shown.
 inline constexpr std::array<std::string_view, 39> kAllowedVariables = {
     "PATH",         "LANG",       "LC_*",
     "TZ",           "TMPDIR",     "HOME",
@@ -54,9 +55,6 @@ inline constexpr std::array<std::string_view, 39> kAllowedVariables = {
     "LIBRARY_PATH", "CPATH",      "PKG_CONFIG_PATH",
     "CMAKE_*",      "PYTHONPATH", "VIRTUAL_ENV",
     "CONDA_PREFIX", "MODULEPATH", "LOADEDMODULES"};
-// Whatever the list says, a name that holds one of these is not shown.
-inline constexpr std::array<std::string_view, 5> kSecretVariables = {"KEY", "TOKEN", "SECRET",
-                                                                     "PASS", "JWT"};
 
 }  // namespace dossier::research
 

@@ -175,6 +175,7 @@ TEST(AllowedEnvironmentTest, OnlyNamesOfTheListAreShownAndNoSecret) {  // RSP-15
                                         "OMP_NUM_THREADS=4",
                                         "OMP_SECRET=planted",
                                         "SLURM_JWT=planted",
+                                        "SLURM_DB_PWD=planted",
                                         "CUDA_TOKEN_x=planted",
                                         "LC_ALL=C",
                                         "PATHS=/x",

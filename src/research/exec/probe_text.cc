@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/text/redact.h"
+#include "base/text/secret_variables.h"
 #include "base/text/text.h"
 #include "research/exec/environment_list.h"
 #include "research/exec/probe.h"
@@ -166,13 +167,7 @@ Result<MachineFacts> ReadEnvironment(const Json& json) {
 }
 
 bool IsAllowedVariable(std::string_view name) {
-  std::string upper(name);
-  for (char& c : upper) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
-  for (const std::string_view part : kSecretVariables) {
-    if (upper.find(part) != std::string::npos) return false;
-  }
+  if (IsSecretVariableName(name)) return false;
   for (const std::string_view allowed : kAllowedVariables) {
     const bool open = allowed.ends_with('*');
     if (open ? name.starts_with(allowed.substr(0, allowed.size() - 1)) : name == allowed) {

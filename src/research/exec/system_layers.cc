@@ -94,7 +94,7 @@ sandbox::JailSpec MakerJail(const std::string& folder) {
   jail.read.insert(jail.read.end(), std::begin(kSources), std::end(kSources));
   const std::vector<std::string> known = sandbox::SystemFolders(sandbox::JailNetwork::kAny);
   jail.system = known;  // names of hosts and certificates too, but no network
-  jail.mounts = {{folder, std::string(kInside), JailMount::Access::kWrite}};
+  jail.mounts = {{folder, std::string(kInside), JailMount::Access::kWriteAll}};
   jail.folder = kInside;
   jail.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C"};
   jail.limits.wall = kMakeTime;

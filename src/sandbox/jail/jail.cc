@@ -16,6 +16,7 @@
 
 #include "base/files/file.h"
 #include "base/json/json.h"
+#include "base/process/hide_process.h"
 #include "base/process/send_signal.h"
 #include "sandbox/jail/jail_plan.h"
 #include "sandbox/walls/process_layer.h"
@@ -106,9 +107,9 @@ Status CheckSpec(const JailSpec& spec, std::span<const std::string> argv) {
 // change them nor, where a folder is private, read them; and git trusts only its own user's.
 UserIds OwnerOf(const JailSpec& spec) {
   UserIds ids;
-  const auto written = std::find_if(
-      spec.mounts.begin(), spec.mounts.end(),
-      [](const JailMount& mount) { return mount.access == JailMount::Access::kWrite; });
+  const auto written =
+      std::find_if(spec.mounts.begin(), spec.mounts.end(),
+                   [](const JailMount& mount) { return mount.access != JailMount::Access::kRead; });
   const std::string* root = !spec.write.empty()            ? &spec.write.front()
                             : written != spec.mounts.end() ? &written->host
                             : !spec.read.empty()           ? &spec.read.front()
@@ -187,6 +188,7 @@ class JailRun {
     plan_.ids = OwnerOf(spec);
     static const std::string cgroup = CgroupReason();  // a process stays in its group
     plan_.cgroup = cgroup;
+    FindControlFiles();
   }
   ~JailRun() {
     if (pid_ <= 0) return;
@@ -213,7 +215,8 @@ class JailRun {
     if (!kept_ && !asked_) {
       return MakeError(ErrorCode::kDied, "sandbox: the jail was killed from outside");
     }
-    const KeeperReport kept = kept_.value_or(KeeperReport{.wait_status = SIGKILL});
+    const KeeperReport kept = kept_ ? *kept_ : WithoutKeeper();
+    TellSetAside(kept);
     exit_.wall = std::chrono::duration_cast<Millis>(SteadyClock::now() - begin);
     exit_.cpu = Millis(kept.cpu_ms);
     exit_.peak_bytes = kept.peak_bytes;
@@ -225,7 +228,36 @@ class JailRun {
   }
 
  private:
+  void FindControlFiles() {
+    std::vector<ControlFiles::Path> folders;
+    for (const std::string& path : spec_.write) folders.push_back({path, path});
+    for (const JailMount& mount : spec_.mounts) {
+      if (mount.access == JailMount::Access::kWrite) folders.push_back({mount.host, mount.inside});
+    }
+    plan_.control_files = ControlFiles::Find(folders);
+  }
+
+  // It was ended before it could look for what the program made.
+  KeeperReport WithoutKeeper() const {
+    KeeperReport report{.wait_status = SIGKILL};
+    const auto lines =
+        plan_.control_files.SetAsideNew(ControlFiles::View::kHost, ControlFiles::Depth::kAll);
+    report.set_aside = static_cast<int>(lines.size());
+    if (!lines.empty()) lines[0].copy(report.first_set_aside, sizeof(report.first_set_aside) - 1);
+    return report;
+  }
+
+  void TellSetAside(const KeeperReport& kept) {
+    exit_.set_aside = kept.set_aside;
+    if (kept.set_aside == 0) return;
+    std::string line = fmt::format("dossier: a program in a jail may not make this: {}",
+                                   std::string_view(kept.first_set_aside));
+    if (kept.set_aside > 1) line += fmt::format("; and {} more", kept.set_aside - 1);
+    Take(Stream::kErr, line + "\n");
+  }
+
   Status Start() {
+    HideMemory();
     DOSSIER_ASSIGN_OR_RETURN(Ends out, MakePipe());
     DOSSIER_ASSIGN_OR_RETURN(Ends err, MakePipe());
     DOSSIER_ASSIGN_OR_RETURN(Ends report, MakePipe());
@@ -307,15 +339,19 @@ class JailRun {
     const ssize_t got = read(fd.get(), block, sizeof(block));
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
     if (got <= 0) return fd.Reset();
-    const auto count = static_cast<std::size_t>(got);
+    Take(stream, {block, static_cast<std::size_t>(got)});
+  }
+
+  void Take(Stream stream, std::string_view text) {
     const bool to_out = stream == Stream::kOut;
-    (to_out ? exit_.out_bytes : exit_.err_bytes) += count;
-    if (io_.on_output) return io_.on_output(stream, {block, count});
+    (to_out ? exit_.out_bytes : exit_.err_bytes) += text.size();
+    if (io_.on_output) return io_.on_output(stream, text);
     std::string& kept = to_out ? exit_.out : exit_.err;
     const std::size_t fits = std::min<std::uint64_t>(
-        count, spec_.limits.output - std::min<std::uint64_t>(spec_.limits.output, kept.size()));
-    kept.append(block, fits);
-    (to_out ? exit_.out_dropped : exit_.err_dropped) += count - fits;
+        text.size(),
+        spec_.limits.output - std::min<std::uint64_t>(spec_.limits.output, kept.size()));
+    kept.append(text.substr(0, fits));
+    (to_out ? exit_.out_dropped : exit_.err_dropped) += text.size() - fits;
   }
 
   void ReadReportText() {

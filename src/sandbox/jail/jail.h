@@ -18,9 +18,12 @@
 // has the same form. `flags`, `rlimits`, `seccomp` and one of `landlock` and `namespaces` must be
 // there, unless the mode is degraded.
 //
+// In the folders that it may change, `.git`, `.dossier`, `dossier.yml` and whatever else git takes
+// for a repository stay as they are, and those that it makes get another name (control_files.h).
+//
 // Without namespaces: no private /tmp (a folder of its own is made, named by TMPDIR, and removed),
-// no /proc, no signals to other processes unless landlock scopes them, no connection to local
-// sockets (with network: to all of them).
+// no /proc, no signals to other processes unless landlock scopes them, no local sockets but pairs,
+// no shared memory by number; `.git` and the others can be changed, which the report's gaps say.
 //
 // Thread-safety: RunJailed may be called from many threads; it blocks the caller.
 
@@ -62,7 +65,9 @@ using JailInput = std::variant<NoInput, std::string, int>;
 // A folder or file of the host that the program sees at another path.
 struct JailMount {
   std::string host, inside;  // absolute paths
-  enum class Access { kRead, kWrite } access = Access::kRead;
+  // kWriteAll: `.git` and the others, too. For folders that were made for the program, in which no
+  // user works.
+  enum class Access { kRead, kWrite, kWriteAll } access = Access::kRead;
 };
 
 // A folder of layers (overlayfs): what the program changes goes to `upper` and nowhere else.
@@ -125,6 +130,7 @@ struct Exit {
   std::uint64_t out_dropped = 0, err_dropped = 0;  // of these, not kept
   Millis wall{0}, cpu{0};                          // cpu: of all processes
   std::uint64_t peak_bytes = 0;                    // resident memory of the largest process
+  int set_aside = 0;  // control files that the program made; lines at the end of stderr say which
   IsolationReport report;
 
   bool timed_out() const { return stop == JailStop::kTime; }

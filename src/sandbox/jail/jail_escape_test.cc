@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/msg.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -44,6 +46,7 @@ def is_open(n):
     try: return fcntl.fcntl(n, fcntl.F_GETFD) >= 0
     except OSError: return False
 HOST, HOME, PORT, ABSTRACT, UNIX = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5]
+MEMORY, QUEUE = int(sys.argv[6]), int(sys.argv[7])
 buffer = ctypes.create_string_buffer(4096)
 )";
 
@@ -79,6 +82,8 @@ constexpr Attempt kAttempts[] = {
      "any(os.path.exists('/proc/self/fd/%d' % n) and not os.readlink("
      "'/proc/self/fd/%d' % n).startswith('/proc') for n in range(3, 1024))"},
     {"E4 a descriptor by number", "any(is_open(n) for n in range(3, 1024))"},
+    {"E4 shared memory of the user", "libc.shmat(MEMORY, None, 0o10000) != -1"},
+    {"E4 a message queue of the user", "call(71, QUEUE, 2, ctypes.byref(buffer))"},
     {"E5 kill the host", "os.kill(HOST, 9) is None", Attempt::Effect::kEndsTheTrial},
     {"E5 kill the parent", "os.kill(os.getppid(), 9) is None and os.getppid() != ppid",
      Attempt::Effect::kEndsTheTrial},
@@ -204,10 +209,19 @@ class Ground {
     address = UnixAddress(unix_path, &size);
     path_ = Listener::On(reinterpret_cast<sockaddr*>(&address), size);
     chmod(unix_path.c_str(), 0777);
+    shared_memory = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0666);
+    message_queue = msgget(IPC_PRIVATE, IPC_CREAT | 0666);
   }
+  ~Ground() {
+    shmctl(shared_memory, IPC_RMID, nullptr);
+    msgctl(message_queue, IPC_RMID, nullptr);
+  }
+  Ground(const Ground&) = delete;
+  Ground& operator=(const Ground&) = delete;
 
   std::string home, abstract_name, unix_path;
   int port = 0;
+  int shared_memory = -1, message_queue = -1;
 
  private:
   std::optional<TempFolder> folder_;
@@ -250,7 +264,9 @@ std::string Try(const Ground& ground, const Case& c, Trial trial = {}) {
                                 ground.home,
                                 std::to_string(ground.port),
                                 ground.abstract_name,
-                                ground.unix_path};
+                                ground.unix_path,
+                                std::to_string(ground.shared_memory),
+                                std::to_string(ground.message_queue)};
     const auto exit = RunJailed(spec, argv);
     if (!exit) return exit.error().message;
     return exit->out + exit->err +
@@ -284,7 +300,8 @@ TEST(JailAttemptsTest, WorkWithoutTheWalls) {  // else their failure would prove
   const std::string text = Try(ground, {Identity::kSame, ""}, {.walls = Trial::Walls::kDown});
   for (const char* id : {"E1 accounts of the host", "E1 home", "E1 a symlink out", "E2 write home",
                          "E2 remove from home", "E3 IPv4", "E3 UDP", "E3 unix path",
-                         "E3 abstract unix", "E3 netlink", "E6 unshare user"}) {
+                         "E3 abstract unix", "E3 netlink", "E4 shared memory of the user",
+                         "E4 a message queue of the user", "E6 unshare user"}) {
     EXPECT_THAT(text, ::testing::HasSubstr(std::string(id) + " \n")) << id;
   }
 }
@@ -294,6 +311,20 @@ TEST(JailNetworkTest, WithNetworkTheLoopbackIsReached) {  // SBX-80: network yes
   const std::string text = Try(ground, {Identity::kSame, ""}, {.network = JailNetwork::kAny});
   EXPECT_THAT(text, ::testing::HasSubstr("E3 IPv4"));
   EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("E1 ")));
+}
+
+TEST(JailNetworkTest, TheNetworkIsNotTheMachine) {  // FLT-89
+  const Ground ground;
+  for (const char* disabled : {"", "namespaces", "landlock"}) {
+    for (const Identity identity : {Identity::kSame, Identity::kUser}) {
+      const std::string text = Try(ground, {identity, disabled}, {.network = JailNetwork::kAny});
+      EXPECT_THAT(text, ::testing::HasSubstr("E3 IPv4")) << disabled;
+      for (const char* id : {"E3 netlink", "E3 vsock", "E3 packet", "E3 unix", "E3 abstract",
+                             "E4 shared", "E4 a message"}) {
+        EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr(id))) << disabled;
+      }
+    }
+  }
 }
 
 TEST(JailForkBombTest, IsStoppedByTheLimit) {  // SBX-E11

@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "base/json/json.h"
+#include "base/process/hide_process.h"
 #include "base/text/text.h"
 #include "sandbox/jail/jail_plan.h"
 #include "sandbox/walls/landlock.h"
@@ -66,9 +67,8 @@ class Inside {
   }
 
   [[noreturn]] void Run() {
-    (void)setsid();  // no terminal, and no signals from one
-    // A host that hides its memory would keep us from writing our own /proc/self/uid_map.
-    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    (void)setsid();     // no terminal, and no signals from one
+    HideCommandLine();  // the program sees the keeper in its /proc
     ResetSignals();
     Must(TakeDescriptors());
     (void)namespaces_.OpenProc();
@@ -122,12 +122,15 @@ class Inside {
     root.write = spec_.write;
     for (const JailMount& mount : spec_.mounts) {
       root.mounts.push_back({mount.host, mount.inside,
-                             mount.access == JailMount::Access::kWrite
-                                 ? RootSpec::Mount::Access::kWrite
-                                 : RootSpec::Mount::Access::kRead});
+                             mount.access == JailMount::Access::kRead
+                                 ? RootSpec::Mount::Access::kRead
+                                 : RootSpec::Mount::Access::kWrite});
     }
     for (const JailOverlay& overlay : spec_.overlays) {
       root.overlays.push_back({overlay.place, overlay.lower, overlay.upper, overlay.work});
+    }
+    for (const ControlFiles::Path& file : plan_.control_files.found()) {
+      root.guards.push_back({file.host, file.inside});
     }
     root.devices.assign(std::begin(kDevices), std::end(kDevices));
     root.load = {"/proc"};  // replaced by the jail's own
@@ -171,6 +174,7 @@ class Inside {
   }
 
   [[noreturn]] void WaitFor(pid_t keeper) const {
+    HideMemory();
     for (const int fd : {0, 1, 2, plan_.report, plan_.control}) close(fd);
     while (waitpid(keeper, nullptr, 0) < 0 && errno == EINTR) continue;
     _exit(0);
@@ -191,13 +195,27 @@ class Inside {
     keeper.proc = has_proc_ ? proc.get() : -1;
     base_threads_ = Walled() || !has_proc_ ? 0 : ThreadsOfUser(proc.get(), geteuid());
     namespaces_.CloseProc();
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    HideMemory();
     // What the kernel lets it do to the program it may do without capabilities, too.
     Must(DropAllCapabilities());
-    const KeeperReport report = KeepProgram(keeper, [&] { Start(); });
+    KeeperReport made;
+    keeper.look = [&] { SetAside(ControlFiles::Depth::kTop, made); };
+    KeeperReport report = KeepProgram(keeper, [&] { Start(); });
+    SetAside(ControlFiles::Depth::kAll, made);
+    report.set_aside = made.set_aside;
+    std::copy(std::begin(made.first_set_aside), std::end(made.first_set_aside),
+              report.first_set_aside);
     if (!tmp_.empty()) (void)RemoveAll(tmp_);
     (void)WriteAll(plan_.control, {reinterpret_cast<const char*>(&report), sizeof(KeeperReport)});
     _exit(0);
+  }
+
+  void SetAside(ControlFiles::Depth depth, KeeperReport& report) const {
+    const auto view = Walled() ? ControlFiles::View::kInside : ControlFiles::View::kHost;
+    for (const std::string& line : plan_.control_files.SetAsideNew(view, depth)) {
+      if (report.set_aside++ > 0) continue;
+      line.copy(report.first_set_aside, sizeof(report.first_set_aside) - 1);
+    }
   }
 
   void MakeTmp() {
@@ -234,7 +252,7 @@ class Inside {
     rules.programs.insert(rules.programs.end(), spec_.read.begin(), spec_.read.end());
     rules.owned = spec_.write;
     for (const JailMount& mount : spec_.mounts) {
-      auto& folders = mount.access == JailMount::Access::kWrite ? rules.owned : rules.programs;
+      auto& folders = mount.access == JailMount::Access::kRead ? rules.programs : rules.owned;
       folders.push_back(Walled() ? mount.inside : mount.host);
     }
     for (const JailOverlay& overlay : spec_.overlays) {
@@ -256,7 +274,9 @@ class Inside {
   Result<std::string> ApplySeccomp() const {
     ProgramPolicy policy;
     if (spec_.network == JailNetwork::kAny) policy.network = ProgramPolicy::Network::kAny;
-    if (!Walled()) policy.local_sockets = ProgramPolicy::LocalSockets::kPairsOnly;
+    const bool shared = spec_.network == JailNetwork::kAny && !scoped_;
+    if (!Walled() || shared) policy.local_sockets = ProgramPolicy::LocalSockets::kPairsOnly;
+    if (!Walled()) policy.ipc = ProgramPolicy::Ipc::kNone;
     if (!Walled() && !scoped_) policy.signals = ProgramPolicy::Signals::kNone;
     if (spec_.user == JailUser::kRoot) policy.ids = ProgramPolicy::Ids::kPretended;
     DOSSIER_RETURN_IF_ERROR(ProbeSeccomp());
@@ -306,8 +326,26 @@ class Inside {
       return MakeError(ErrorCode::kUnavailable, "no /proc to look at");
     });
     Must(CheckNamedLayers());
+    AddGaps();
     Must(WriteAll(plan_.report, ToJson(JsonObject{{"report", report_.ToJson()}}) + "\n"));
     Execute();
+  }
+
+  // What is open beside the gaps of single layers.
+  void AddGaps() {
+    const ControlFiles& control = plan_.control_files;
+    if (!Walled()) {
+      report_.gaps.emplace_back("modes and times of the user's files can be changed");
+      if (!control.found().empty()) {
+        report_.gaps.emplace_back(
+            ".git, .dossier and dossier.yml of the folders that may be written can be changed");
+      }
+    }
+    if (!control.complete()) {
+      report_.gaps.emplace_back(
+          "the folders that may be written are too large to look for .git, .dossier and "
+          "dossier.yml in all of them");
+    }
   }
 
   [[noreturn]] void Execute() const {

@@ -77,6 +77,7 @@ class Keeper {
     if (kill_at_ && now >= *kill_at_) over_ = true;
     if (now >= next_watch_ && !over_) {
       Watch();
+      spec_.look();
       next_watch_ = SteadyClock::now() + WatchInterval();
     }
   }

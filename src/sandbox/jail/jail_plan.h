@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/files/file.h"
+#include "sandbox/jail/control_files.h"
 #include "sandbox/jail/jail.h"
 #include "sandbox/walls/namespaces.h"
 #include "sandbox/walls/process_layer.h"
@@ -27,6 +28,7 @@ struct JailPlan {
   std::string folder;               // where the program starts
   UserIds ids;                      // who root becomes
   std::string cgroup;               // CgroupReason()
+  ControlFiles control_files;       // in what the program may write
   int in = -1, out = -1, err = -1;  // all above 2
   int report = -1;                  // close-on-exec: lines of JSON, until the program runs
   int control = -1;                 // a socket: JailOrder to the keeper, KeeperReport from it
@@ -41,6 +43,8 @@ struct KeeperReport {
   JailStop stop = JailStop::kNothing;
   std::int64_t cpu_ms = 0;
   std::uint64_t peak_bytes = 0;
+  int set_aside = 0;               // control files
+  char first_set_aside[512] = {};  // the line of the first one, cut
 };
 
 // The host's child after fork: never returns.
@@ -54,6 +58,7 @@ struct KeeperSpec {
   int control = -1;
   int proc = -1;
   enum class Tree { kPidNamespace, kSubreaper } tree = Tree::kPidNamespace;
+  std::function<void()> look = [] {};  // called whenever the processes are looked at
   int report = -1;  // closed by the keeper with its 0, 1 and 2 once the program has them
 };
 KeeperReport KeepProgram(const KeeperSpec& spec, const std::function<void()>& start);

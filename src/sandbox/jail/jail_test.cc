@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -118,6 +119,17 @@ TEST_F(JailTest, EnvironmentIsWhatTheSpecSays) {  // SBX-80, SBX-E4
   setenv("OPENAI_API_KEY", "sk-secret", 1);
   EXPECT_EQ(Run({"env"}).out, "PATH=/usr/bin:/bin\nLANG=C.UTF-8\n");
   unsetenv("OPENAI_API_KEY");
+}
+
+TEST_F(JailTest, TheHostsMemoryAndCommandLineAreHidden) {  // FLT-89
+  prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+  const Exit exit = Shell("tr '\\0' ' ' < /proc/1/cmdline; cat /proc/1/environ");
+  EXPECT_EQ(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), 0);
+  EXPECT_THAT(exit.out, ::testing::Not(HasSubstr("test")));
+  EXPECT_NE(exit.status, 0);
+  if (Exists("/proc/1/cmdline") && exit.report.Applied("namespaces")) {
+    EXPECT_THAT(exit.out, ::testing::StartsWith("dossier "));
+  }
 }
 
 TEST_F(JailTest, WrongUseIsRefusedInOneSentence) {  // section 6
@@ -374,6 +386,9 @@ TEST_F(JailTest, CompilersMakePythonAndGitWork) {  // 4.9
                              "print(list(ThreadPoolExecutor(4).map(abs, [-1, 2])))\n"
                              "print(subprocess.check_output(['echo', 'child'], text=True))"});
     EXPECT_EQ(python.out, "[1, 2]\nchild\n\n") << disabled << python.err;
+    spec_.write = {};
+    spec_.mounts = {{folder_->path(), folder_->path(), JailMount::Access::kWriteAll}};
+    spec_.folder = folder_->path();
     const Exit git = Shell(
         "rm -rf .git; export HOME=/nonexistent; git init -q . && "
         "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m first && "

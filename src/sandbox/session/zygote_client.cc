@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "base/process/hide_process.h"
 #include "base/process/send_signal.h"
 #include "base/process/spawn_attributes.h"
 #include "base/text/text.h"
@@ -43,6 +44,7 @@ struct Spawned {
 // Starts the binary with /dev/null, a pipe for errors, the control socket as descriptor 3 and
 // nothing else of ours.
 Result<Spawned> Spawn(const std::string& path, const IsolationOptions& options) {
+  HideMemory();
   DOSSIER_ASSIGN_OR_RETURN(SocketPair pair, MakeSocketPair());
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) < 0) return MakeErrnoError(errno, "pipe");

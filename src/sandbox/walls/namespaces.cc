@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <linux/openat2.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -63,7 +64,8 @@ Status MapIds(int proc, IdPair inner, IdPair outer) {
 struct Bind {
   std::string path;  // in the new root, without symbolic links
   UniqueFd source;
-  enum class Access { kRead, kDevice, kWrite } access = Access::kRead;
+  // In the order in which those of one path are mounted: the last one holds.
+  enum class Access { kGuard, kRead, kDevice, kWrite } access = Access::kRead;
   bool folder = true;
   std::optional<OpenedOverlay> overlay;  // instead of the source
 };
@@ -156,6 +158,7 @@ constexpr std::uint64_t kQuietMount = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 
 std::uint64_t MountFlags(Bind::Access access) {
   switch (access) {
+    case Bind::Access::kGuard:
     case Bind::Access::kRead:
       break;
     case Bind::Access::kWrite:
@@ -166,7 +169,34 @@ std::uint64_t MountFlags(Bind::Access access) {
   return kQuietMount | MOUNT_ATTR_RDONLY;
 }
 
+// What lies in a folder that may be written. A program of another jail may change that folder
+// meanwhile, so no name on the way is trusted.
+Status AddGuard(const RootSpec::Guard& guard, Layout& layout) {
+  Bind bind{guard.path, OpenWithoutLinks(guard.source), Bind::Access::kGuard};
+  if (bind.source.valid()) return AddBind(std::move(bind), layout);
+  return errno == ENOENT ? Status{} : MakeErrnoError(errno, guard.source);
+}
+
+Status MountGuard(const std::string& root, const Bind& guard) {
+  const UniqueFd place = OpenWithoutLinks(root + guard.path);
+  if (!place.valid()) return errno == ENOENT ? Status{} : MakeErrnoError(errno, guard.path);
+  const UniqueFd copy(open_tree(
+      guard.source.get(), "",
+      OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | static_cast<unsigned>(AT_EMPTY_PATH)));
+  mount_attr attributes = {};
+  attributes.attr_set = MountFlags(guard.access);
+  if (!copy.valid() ||
+      mount_setattr(copy.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
+                    sizeof(attributes)) != 0 ||
+      move_mount(copy.get(), "", place.get(), "",
+                 MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) != 0) {
+    return MakeErrnoError(errno, "mount " + guard.path);
+  }
+  return {};
+}
+
 Status BindInto(const std::string& root, const Bind& bind) {
+  if (bind.access == Bind::Access::kGuard) return MountGuard(root, bind);
   DOSSIER_RETURN_IF_ERROR(MakePlace(root, bind.path, bind.folder));
   const std::string place = root + bind.path;
   if (bind.overlay) {
@@ -339,6 +369,8 @@ Status Namespaces::Enter(const RootSpec& spec) {
     return MakeError(ErrorCode::kUnavailable, "user namespaces are not allowed here: {}",
                      std::strerror(errno));
   }
+  // Forked by a host that hides its memory, we could not write to our own /proc/self.
+  prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
   DOSSIER_RETURN_IF_ERROR(MapIds(proc_.get(), {spec.inner_uid, spec.inner_gid}, {uid, gid}));
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     return MakeErrnoError(errno, "private mounts");
@@ -360,6 +392,9 @@ Status Namespaces::Enter(const RootSpec& spec) {
   for (const RootSpec::Mount& mount : spec.mounts) {
     DOSSIER_RETURN_IF_ERROR(AddMount(mount, stays));
   }
+  for (const RootSpec::Guard& guard : spec.guards) {
+    DOSSIER_RETURN_IF_ERROR(AddGuard(guard, stays));
+  }
   for (const std::string& path : spec.load) {
     DOSSIER_RETURN_IF_ERROR(Resolve(path, Bind::Access::kRead, load));
   }
@@ -370,7 +405,9 @@ Status Namespaces::Enter(const RootSpec& spec) {
   }
   for (const Bind& bind : load.binds) load_.push_back(bind.path);
   for (const Bind& bind : stays.binds) {
-    if (Covers("/tmp", bind.path)) below_tmp_.push_back({bind.path, bind.folder});
+    // A guard goes with the folder that it lies in.
+    if (bind.access == Bind::Access::kGuard || !Covers("/tmp", bind.path)) continue;
+    below_tmp_.push_back({bind.path, bind.folder});
   }
   std::move(load.binds.begin(), load.binds.end(), std::back_inserter(stays.binds));
   std::move(load.links.begin(), load.links.end(), std::back_inserter(stays.links));

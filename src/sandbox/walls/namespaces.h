@@ -72,6 +72,12 @@ struct RootSpec {
     enum class Access : std::uint8_t { kRead, kWrite } access = Access::kRead;
   };
   std::vector<Mount> mounts;
+  // Files and folders in those of `write` and `mounts` that stay as they are: a program can neither
+  // change, remove nor rename them. No link is followed.
+  struct Guard {
+    std::string source, path;  // of the old root, of the new one
+  };
+  std::vector<Guard> guards;
   std::vector<OverlayLayers> overlays;
   std::vector<std::string> folders;  // made empty: places for mounts
   struct Text {

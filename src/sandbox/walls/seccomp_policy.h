@@ -42,10 +42,14 @@ std::vector<FilterRule> ThreadRules(const std::vector<int>& private_fds);
 
 // What a program in a jail may reach by system calls.
 struct ProgramPolicy {
+  // kAny: IPv4 and IPv6, not what speaks to the kernel or to the machine below (netlink, vsock, …).
   enum class Network { kNone, kAny } network = Network::kNone;
-  // Whether there is a mount namespace. Without one, the sockets of the machine's services can be
-  // reached by their paths.
+  // kPairsOnly: where the sockets of the machine's services can be reached, by their paths (without
+  // a mount namespace) or by their abstract names (on a shared network, without landlock's scope).
   enum class LocalSockets { kAny, kPairsOnly } local_sockets = LocalSockets::kAny;
+  // Shared memory, semaphores and message queues by number or name. kNone: without an IPC
+  // namespace, where they would be those of the user.
+  enum class Ipc { kAny, kNone } ipc = Ipc::kAny;
   // Without a pid namespace or landlock's scope, signals reach every process of the user.
   enum class Signals { kAny, kNone } signals = Signals::kAny;
   // Changes of owners and ids succeed and do nothing: package managers ask for ids that a user

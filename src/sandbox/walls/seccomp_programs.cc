@@ -92,6 +92,10 @@ constexpr int kSignals[] = {__NR_kill,
                             __NR_rt_tgsigqueueinfo,
                             __NR_pidfd_send_signal};
 
+constexpr int kIpc[] = {__NR_shmget, __NR_shmat,  __NR_shmctl,     __NR_shmdt,    __NR_semget,
+                        __NR_semop,  __NR_semctl, __NR_semtimedop, __NR_msgget,   __NR_msgsnd,
+                        __NR_msgrcv, __NR_msgctl, __NR_mq_open,    __NR_mq_unlink};
+
 constexpr int kIds[] = {__NR_chown,     __NR_fchown,    __NR_lchown,   __NR_fchownat,
                         __NR_setuid,    __NR_setgid,    __NR_setreuid, __NR_setregid,
                         __NR_setresuid, __NR_setresgid, __NR_setgroups};
@@ -105,10 +109,15 @@ constexpr std::uint32_t kSocketTypeMask = 0xf;
 
 FilterRule SocketRule(const ProgramPolicy& policy) {
   const FilterAction allow = FilterAction::Allow(), refuse = FilterAction::Errno(EPERM);
-  if (policy.network == ProgramPolicy::Network::kAny) return {__NR_socket, allow};
+  const bool pairs_only = policy.local_sockets == ProgramPolicy::LocalSockets::kPairsOnly;
+  if (policy.network == ProgramPolicy::Network::kAny) {
+    std::vector<std::uint32_t> families = {AF_INET, AF_INET6};
+    if (!pairs_only) families.push_back(AF_UNIX);
+    return {__NR_socket, allow, {{.word = LowWord(0), .values = std::move(families)}}, refuse};
+  }
   FilterRule rule{__NR_socket, allow, {{.word = LowWord(0), .values = {AF_UNIX}}}, refuse};
   // A datagram names its receiver without connect.
-  if (policy.local_sockets == ProgramPolicy::LocalSockets::kPairsOnly) {
+  if (pairs_only) {
     rule.clauses.push_back(
         {.word = LowWord(1), .mask = kSocketTypeMask, .values = {SOCK_STREAM, SOCK_SEQPACKET}});
   }
@@ -118,12 +127,11 @@ FilterRule SocketRule(const ProgramPolicy& policy) {
 void AppendSocketRules(const ProgramPolicy& policy, std::vector<FilterRule>& rules) {
   const FilterAction allow = FilterAction::Allow(), refuse = FilterAction::Errno(EPERM);
   rules.push_back(SocketRule(policy));
-  if (policy.network == ProgramPolicy::Network::kAny) return;
   FilterRule pair{__NR_socketpair, allow, {{.word = LowWord(0), .values = {AF_UNIX}}}, refuse};
   if (policy.local_sockets == ProgramPolicy::LocalSockets::kPairsOnly) {
     pair.clauses.push_back(
         {.word = LowWord(1), .mask = kSocketTypeMask, .values = {SOCK_STREAM, SOCK_SEQPACKET}});
-    rules.push_back({__NR_connect, refuse});
+    if (policy.network == ProgramPolicy::Network::kNone) rules.push_back({__NR_connect, refuse});
   }
   rules.push_back(std::move(pair));
 }
@@ -136,6 +144,9 @@ std::vector<FilterRule> ProgramRules(const ProgramPolicy& policy) {
   for (int number : kRefused) rules.push_back({number, refuse});
   if (policy.signals == ProgramPolicy::Signals::kNone) {
     for (int number : kSignals) rules.push_back({number, refuse});
+  }
+  if (policy.ipc == ProgramPolicy::Ipc::kNone) {
+    for (int number : kIpc) rules.push_back({number, refuse});
   }
   if (policy.ids == ProgramPolicy::Ids::kPretended) {
     for (int number : kIds) rules.push_back({number, FilterAction::Errno(0)});

@@ -293,6 +293,33 @@ TEST(SeccompPolicyTest, ProgramsGetTheNetworkOrLoseSignalsByTheirPolicy) {  // S
   const FilterProgram network =
       AssembleFilter(ProgramRules({.network = ProgramPolicy::Network::kAny}), kAllow);
   EXPECT_EQ(Simulate(network, {__NR_socket, {AF_INET, SOCK_STREAM}}), kAllow);
+  EXPECT_EQ(Simulate(network, {__NR_socket, {AF_INET6, SOCK_DGRAM}}), kAllow);
+  EXPECT_EQ(Simulate(network, {__NR_socket, {AF_UNIX, SOCK_STREAM}}), kAllow);
+  EXPECT_EQ(Simulate(network, {__NR_connect}), kAllow);
+  const Call to_the_machine[] = {{__NR_socket, {AF_NETLINK, SOCK_RAW}},
+                                 {__NR_socket, {AF_VSOCK, SOCK_STREAM}},
+                                 {__NR_socket, {AF_PACKET, SOCK_RAW}},
+                                 {__NR_socketpair, {AF_TIPC, SOCK_STREAM}}};
+  for (const Call& call : to_the_machine) {  // FLT-89
+    EXPECT_EQ(Simulate(network, call), kRefuse) << call.arguments[0];
+  }
+  const FilterProgram network_alone =
+      AssembleFilter(ProgramRules({.network = ProgramPolicy::Network::kAny,
+                                   .local_sockets = ProgramPolicy::LocalSockets::kPairsOnly,
+                                   .ipc = ProgramPolicy::Ipc::kNone}),
+                     kAllow);
+  EXPECT_EQ(Simulate(network_alone, {__NR_connect}), kAllow);
+  EXPECT_EQ(Simulate(network_alone, {__NR_socketpair, {AF_UNIX, SOCK_STREAM}}), kAllow);
+  const Call of_the_user[] = {{__NR_socket, {AF_UNIX, SOCK_STREAM}},
+                              {__NR_socketpair, {AF_UNIX, SOCK_DGRAM}},
+                              {__NR_shmget},
+                              {__NR_shmat},
+                              {__NR_semctl},
+                              {__NR_msgget},
+                              {__NR_mq_open}};
+  for (const Call& call : of_the_user) {  // FLT-89
+    EXPECT_EQ(Simulate(network_alone, call), kRefuse) << call.number;
+  }
   const FilterProgram bare =
       AssembleFilter(ProgramRules({.local_sockets = ProgramPolicy::LocalSockets::kPairsOnly,
                                    .signals = ProgramPolicy::Signals::kNone}),

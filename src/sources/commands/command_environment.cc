@@ -3,22 +3,15 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/text/text.h"
+#include "base/text/secret_variables.h"
 
 extern char** environ;
 
 namespace dossier::sources {
 namespace {
 
-constexpr std::string_view kSecretWords[] = {"key", "token", "secret", "password", "credential"};
 constexpr std::pair<std::string_view, std::string_view> kAlways[] = {
     {"GIT_OPTIONAL_LOCKS", "0"}, {"NO_COLOR", "1"}, {"PAGER", "cat"}};
-
-bool SaysSecret(std::string_view name) {
-  const std::string lower = ToLowerAscii(name);
-  return std::any_of(std::begin(kSecretWords), std::end(kSecretWords),
-                     [&](std::string_view word) { return lower.find(word) != std::string::npos; });
-}
 
 bool HoldsKey(std::string_view value, std::span<const std::string> known_keys) {
   return std::any_of(known_keys.begin(), known_keys.end(), [&](const std::string& key) {
@@ -52,9 +45,10 @@ std::vector<std::string> CommandEnvironment(std::span<const std::string> inherit
   for (const std::string& variable : inherited) {
     const std::size_t equals = std::min(variable.find('='), variable.size());
     const std::string name = variable.substr(0, equals);
-    const std::string_view value = std::string_view(variable).substr(equals);
+    const std::string_view value =
+        std::string_view(variable).substr(std::min(equals + 1, variable.size()));
     const bool pass = std::find(passed.begin(), passed.end(), name) != passed.end();
-    if (pass || !(SaysSecret(name) || HoldsKey(value, known_keys))) {
+    if (pass || !(IsSecretVariable(name, value) || HoldsKey(value, known_keys))) {
       environment.push_back(variable);
     }
   }

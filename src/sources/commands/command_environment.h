@@ -18,9 +18,9 @@ namespace dossier::sources {
 // "NAME=VALUE".
 std::vector<std::string> CurrentEnvironment();
 
-// `inherited` without names that say KEY, TOKEN, SECRET, PASSWORD or CREDENTIAL and without values
-// that hold one of `known_keys`, but with those that the command passes on; then what every command
-// gets (no locks of git's, no colours, no pager), then the command's own.
+// `inherited` without what IsSecretVariable knows and without values that hold one of `known_keys`,
+// but with those that the command passes on; then what every command gets (no locks of git's, no
+// colours, no pager), then the command's own.
 std::vector<std::string> CommandEnvironment(std::span<const std::string> inherited,
                                             const ContextCommand& command,
                                             std::span<const std::string> known_keys);

@@ -280,12 +280,16 @@ TEST_F(ContextRunTest, CommandsSeeNoSecrets) {  // CON-21, CON-D17
                          "PASSWORD=4",
                          "CREDENTIALS=5",
                          "URL=http://sk-known@h",
+                         "DATABASE_URL=postgres://ann:pw@h/x",  // FLT-89
+                         "GH_PAT=6",
+                         "DB_PASSWD=6",
+                         "COMPATIBLE_URL=http://h/x",
                          "PLAIN=6",
                          "PAGER=less"};
   // What git is told stands in base/process/git_call_test.cc.
   ContextCommand command = Shell(
       "env | sort | grep -v -e ^PATH= -e ^PWD= -e ^_= -e ^SHLVL= -e ^GIT_CONFIG_ "
-      "-e ^GIT_PROXY_COMMAND=");
+      "-e ^GIT_PROXY_COMMAND= -e ^COMPATIBLE_URL=http://h/x");
   EXPECT_EQ(RunOne(command, options).text, "GIT_OPTIONAL_LOCKS=0\nNO_COLOR=1\nPAGER=cat\nPLAIN=6");
   command.pass_environment = {"A_KEY", "URL"};
   command.environment = {{"PLAIN", "7"}, {"B_TOKEN", "own"}};

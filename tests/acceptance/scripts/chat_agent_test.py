@@ -4,6 +4,7 @@
 import json
 import os
 import pty
+import subprocess
 
 import chat_case
 from chat_case import block, calls, counted, message
@@ -53,6 +54,27 @@ class AgentMode(chat_case.AgentCase):
             self.assertEqual(code, 0, err)
             self.assertTrue(self.results()[0].startswith("refused: "), (argv, self.results()))
         self.assertTrue((self.project / "notes.txt").exists())
+
+    def test_a_command_that_may_write_plants_no_hook(self):  # FLT-86
+        self.configure(dynamic_commands={"write": True, "allow": ["sh -c <word>"]})
+        subprocess.run(["git", "init", "-q", "."], cwd=self.project, check=True, env=self.env)
+        plant = ("echo changed > notes.txt; echo evil > .git/hooks/pre-commit; mkdir .dossier; "
+                 "echo evil > dossier.yml; git init -q src; echo done")
+        self.answers = [calls(["sh", "-c", plant]), "so be it"]
+        code, _, err = self.agent("q")
+        self.assertEqual(code, 0, err)
+        self.assertIn("may not make this", self.results()[0])
+        self.assertEqual((self.project / "notes.txt").read_text(), "changed\n")
+        for name in (".dossier", "dossier.yml", "src/.git"):
+            self.assertFalse((self.project / name).exists(), name)
+        if self.has_namespaces():
+            self.assertFalse((self.project / ".git/hooks/pre-commit").exists())
+
+    def has_namespaces(self) -> bool:
+        code, out, err = self.run_to_end("sandbox", "exec", "--json", "--", "true")
+        self.assertEqual(code, 0, err)
+        return any(layer["name"] == "namespaces" and layer["state"] == "applied"
+                   for layer in json.loads(out)["sandbox"]["layers"])
 
     def test_old_globs_apply_to_words(self):  # CON-34 CON-A7 CON-D8
         for argv, runs in ((["ls", "-l", "notes.txt"], True), (["lsof"], False),
