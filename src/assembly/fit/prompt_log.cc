@@ -89,7 +89,7 @@ struct LoggedSection {
 std::vector<LoggedSection> SectionsOf(const Json& messages) {
   std::vector<LoggedSection> out;
   const auto add = [&](const Json& block, std::string_view role) {
-    const std::string name(FindString(block, "section").value_or(""));
+    const std::string name = TextAt(block, "section");
     const auto text = FindString(block, "text");
     const std::string body = text ? std::string(*text) : ToJson(block);
     if (!out.empty() && out.back().name == name && out.back().role == role) {

@@ -13,7 +13,7 @@ constexpr Millis kTick{1000};
 
 std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
 
-std::string TextAt(const Json& data, std::string_view key) {
+std::string SafeTextAt(const Json& data, std::string_view key) {
   return Safe(FindString(data, key).value_or(""));
 }
 
@@ -23,7 +23,7 @@ std::string Doing(const store::Event& event, const Json& data) {
   const std::string again = attempt > 1 ? fmt::format(", attempt {}", attempt) : std::string();
   if (event.type == "task.claimed") return "claimed";
   if (event.type == "engine.started") {
-    return fmt::format("{} works{}", TextAt(data, "engine"), again);
+    return fmt::format("{} works{}", SafeTextAt(data, "engine"), again);
   }
   if (event.type == "patch.taken") {
     const Json* files = Find(data, "files");
@@ -32,13 +32,13 @@ std::string Doing(const store::Event& event, const Json& data) {
                        FindInt(data, "added").value_or(0), FindInt(data, "deleted").value_or(0));
   }
   if (event.type == "check.finished") {
-    return fmt::format("check {} {}", TextAt(data, "check"), TextAt(data, "result"));
+    return fmt::format("check {} {}", SafeTextAt(data, "check"), SafeTextAt(data, "result"));
   }
   if (event.type == "review.started") {
-    return fmt::format("{} reviews{}", TextAt(data, "reviewer"), again);
+    return fmt::format("{} reviews{}", SafeTextAt(data, "reviewer"), again);
   }
   if (event.type == "review.finished") {
-    return fmt::format("review: {}", TextAt(data, "verdict"));
+    return fmt::format("review: {}", SafeTextAt(data, "verdict"));
   }
   if (event.type == "merge.intent") return "merges";
   return {};
@@ -91,9 +91,9 @@ void AgentsView::OnEvent(const store::Event& event) {
   if (event.type == "warning") {
     Erase();
     if (options_.steps == AgentsViewOptions::Steps::kShown) {
-      PrintWarning(*options_.err, task.empty()
-                                      ? TextAt(data, "text")
-                                      : fmt::format("{}: {}", Safe(task), TextAt(data, "text")));
+      PrintWarning(*options_.err,
+                   task.empty() ? SafeTextAt(data, "text")
+                                : fmt::format("{}: {}", Safe(task), SafeTextAt(data, "text")));
     }
   }
   if (event.type == "task.finished") {
@@ -110,7 +110,7 @@ void AgentsView::OnEvent(const store::Event& event) {
 
 void AgentsView::Result(const Json& data) {
   Erase();
-  const std::string status = TextAt(data, "status");
+  const std::string status = SafeTextAt(data, "status");
   ++counts_[status];
   if (options_.results == AgentsViewOptions::Results::kLines) {
     *options_.out << ResultLine(FindString(data, "task-id").value_or(""), status) << std::flush;

@@ -77,7 +77,7 @@ std::string EndingIn(const Json& data) {
 
 // What became of a file that a run names, but did not keep.
 std::string StateOfNamed(const Json& data) {
-  const std::string path(FindString(data, "path").value_or(""));
+  const std::string path = TextAt(data, "path");
   struct stat info{};
   if (stat(path.c_str(), &info) != 0) return "; it is gone";
   const std::int64_t bytes = NumberIn(data, "bytes");

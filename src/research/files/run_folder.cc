@@ -47,7 +47,7 @@ bool IsRunFolder(const std::string& folder) {
 std::string IdOf(const std::string& folder) {
   const auto text = ReadFile(folder + "/" + std::string(run_files::kRun), 1 << 20);
   const auto json = text ? ParseJson(*text) : Result<Json>(Json());
-  return json ? std::string(FindString(*json, "run").value_or("")) : "";
+  return json ? TextAt(*json, "run") : "";
 }
 
 std::optional<RunLock::Holder> ReadHolder(const std::string& path) {
@@ -55,8 +55,8 @@ std::optional<RunLock::Holder> ReadHolder(const std::string& path) {
   const auto json = text ? ParseJson(*text) : Result<Json>(Json());
   if (!json || !json->is_object()) return std::nullopt;
   return RunLock::Holder{.pid = FindInt(*json, "pid").value_or(0),
-                         .host = std::string(FindString(*json, "host").value_or("")),
-                         .since = std::string(FindString(*json, "since").value_or(""))};
+                         .host = TextAt(*json, "host"),
+                         .since = TextAt(*json, "since")};
 }
 
 }  // namespace

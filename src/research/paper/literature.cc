@@ -59,7 +59,7 @@ BibEntry EntryOfPaper(const Json& paper) {
     // It is text, and becomes LaTeX: `C# & co.` would end the paper's build.
     if (!value.empty()) entry.fields.emplace_back(name, EscapeLatex(value));
   };
-  const std::string title(FindString(paper, "title").value_or(""));
+  const std::string title = TextAt(paper, "title");
   const auto year = FindInt(paper, "year");
   std::string authors;
   std::string first;

@@ -160,8 +160,7 @@ class Writer {
     const Json* sections = reply ? Find(*reply, "sections") : nullptr;
     if (sections != nullptr && sections->is_array()) {
       for (const Json& section : sections->as_array()) {
-        outline.push_back({std::string(FindString(section, "name").value_or("")),
-                           std::string(FindString(section, "description").value_or(""))});
+        outline.push_back({TextAt(section, "name"), TextAt(section, "description")});
       }
     }
     return FittedOutline(std::move(outline), count);
