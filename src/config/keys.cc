@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "assembly/layout/yaml_table.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "config/read_value.h"
@@ -37,12 +38,9 @@ Status ReadParams(const Setting& setting, Config* config) {
 }
 
 bool IsVariableName(std::string_view name) {
-  const auto is_letter = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-  };
-  return !name.empty() && is_letter(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9');
-  });
+  const auto is_letter = [](char c) { return IsLetter(c) || c == '_'; };
+  return !name.empty() && is_letter(name[0]) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return is_letter(c) || IsDigit(c); });
 }
 
 Status ReadDeclaredVariables(const Setting& setting, Config* config) {
@@ -349,7 +347,7 @@ std::string NearestKey(std::string_view name) {
 std::string VariableOf(const Key& key) {
   std::string name = "DOSSIER_";
   for (const char c : key.name) {
-    name += c == '.' ? '_' : (c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
+    name += c == '.' ? '_' : (IsLower(c) ? static_cast<char>(c - 'a' + 'A') : c);
   }
   return name;
 }

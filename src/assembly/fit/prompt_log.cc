@@ -11,6 +11,7 @@
 #include "assembly/sources/fence.h"
 #include "base/files/file.h"
 #include "base/random.h"
+#include "base/text/ascii.h"
 #include "base/text/redact.h"
 
 namespace dossier::assembly {
@@ -143,8 +144,7 @@ JsonObject AsJson(const PromptCall& call, int number, const Json& messages, Json
 std::string SafeFileName(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, 100)) {
-    const bool safe = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                      c == '_' || c == '-' || (c == '.' && !out.empty());
+    const bool safe = IsWordByte(c) || c == '-' || (c == '.' && !out.empty());
     out += safe ? c : '_';
   }
   return out.empty() ? "_" : out;

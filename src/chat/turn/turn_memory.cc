@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "chat/store/store.h"
@@ -33,8 +34,7 @@ std::string ForkName(std::string_view id, memory::Seq at) {
   const std::string tail = fmt::format(".{}", at);
   std::string name = "chat:";
   for (const char c : id.substr(0, kLongestBranch - name.size() - tail.size())) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '_' || c == '.' || c == '-';
+    const bool plain = IsWordByte(c) || c == '.' || c == '-';
     name += plain ? c : '_';
   }
   return name + tail;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier::memory {
@@ -24,10 +25,7 @@ ByteRange Trimmed(std::string_view text, ByteRange range) {
   while (range.begin < range.end && IsBlank(text[range.begin])) ++range.begin;
   return range;
 }
-bool IsNameByte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '-' || c == ':' || c == '.';
-}
+bool IsNameByte(char c) { return IsWordByte(c) || c == '-' || c == ':' || c == '.'; }
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text/ascii.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
 #include "research/exec/environment_list.h"
@@ -168,7 +169,7 @@ Result<MachineFacts> ReadEnvironment(const Json& json) {
 bool IsAllowedVariable(std::string_view name) {
   std::string upper(name);
   for (char& c : upper) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    if (IsLower(c)) c = static_cast<char>(c - 'a' + 'A');
   }
   for (const std::string_view part : kSecretVariables) {
     if (upper.find(part) != std::string::npos) return false;

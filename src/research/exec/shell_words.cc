@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "base/text/ascii.h"
+
 namespace dossier::research {
 namespace {
 
@@ -17,9 +19,8 @@ bool IsOperator(char c) {
 bool IsAssignment(std::string_view word) {
   const std::size_t equals = word.find('=');
   if (equals == std::string_view::npos || equals == 0) return false;
-  return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
+  return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals),
+                     [](char c) { return IsWordByte(c); });
 }
 
 bool IsGrammar(std::string_view word) {

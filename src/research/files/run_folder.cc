@@ -13,6 +13,7 @@
 
 #include "base/files/file.h"
 #include "base/files/replace_file.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "memory/records/connection.h"
 
@@ -25,9 +26,7 @@ constexpr std::size_t kMaxNameLength = 60;
 constexpr std::string_view kAttempt = "_attempt_";
 constexpr std::size_t kTimeLength = sizeof("YYYY-MM-DD_HH-MM-SS") - 1;
 
-bool IsNameChar(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
-}
+bool IsNameChar(char c) { return IsAlnum(c) || c == '-'; }
 
 std::string BaseName(const std::string& path) { return fs::path(path).filename().string(); }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "research/files/cuts.h"
 #include "research/node/driver.h"
@@ -46,7 +47,7 @@ constexpr std::size_t kRequired = 2;
 std::string Identifier(std::string_view name) {
   std::string identifier;
   for (const char c : ToLowerAscii(TrimSpace(name))) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    const bool plain = IsLower(c) || IsDigit(c);
     if (plain) {
       identifier += c;
     } else if (!identifier.empty() && identifier.back() != '_') {

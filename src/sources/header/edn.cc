@@ -35,8 +35,8 @@ constexpr bool Holds(const ByteTable& table, char c) {
   return table[static_cast<unsigned char>(c)];
 }
 constexpr ByteTable kSymbolBytes = MakeTable([](char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || IsDigit(c) ||
-         static_cast<unsigned char>(c) >= 0x80 || IsOneOf(c, ".*+!-_?$%&=<>/:#'|");
+  return IsLetter(c) || IsDigit(c) || static_cast<unsigned char>(c) >= 0x80 ||
+         IsOneOf(c, ".*+!-_?$%&=<>/:#'|");
 });
 constexpr ByteTable kEndsToken =
     MakeTable([](char c) { return IsBlank(c) || IsOneOf(c, "()[]{}\";\\"); });

@@ -17,6 +17,7 @@
 #include "base/process/process.h"
 #include "base/random.h"
 #include "base/task_group.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier::sources {
@@ -28,9 +29,8 @@ std::string ReadBoundary(const std::string& path) {
   auto text = ReadFile(path, 4096);
   if (!text || text->size() != kBoundaryDigits + 1) return "";
   text->pop_back();
-  const bool hex = std::all_of(text->begin(), text->end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-  });
+  const bool hex = std::all_of(text->begin(), text->end(),
+                               [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); });
   return hex ? *text : "";
 }
 
