@@ -10,6 +10,7 @@
 #include "base/text/utf8.h"
 #include "model/catalog/catalog_fields.h"
 #include "model/client/http_failure.h"
+#include "model/client/request_size.h"
 #include "model/client/timer.h"
 
 namespace dossier::model {
@@ -300,10 +301,6 @@ std::vector<Rule> ReadRules(const Node& root) {
   const Node list = rules ? rules : root;
   if (!list.is_list()) FailAt(list, "a script is a list of rules, or {rules: [...]}");
   return OneOrMore(list, ReadRule);
-}
-
-std::int64_t EstimateTokens(std::size_t bytes) {
-  return static_cast<std::int64_t>((bytes + 3) / 4);
 }
 
 Usage EstimateUsage(const Request& request, std::string_view text) {

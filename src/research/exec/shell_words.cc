@@ -9,7 +9,7 @@
 namespace dossier::research {
 namespace {
 
-bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool PartsWords(char c) { return IsBlank(c) || c == '\r'; }
 bool IsOperator(char c) {
   return c == ';' || c == '&' || c == '|' || c == '(' || c == ')' || c == '<' || c == '>' ||
          c == '\n';
@@ -50,7 +50,7 @@ class Scanner {
     bool redirected = false;  // the next word is a file
     while (!Done()) {
       const char c = Here();
-      if (IsBlank(c)) {
+      if (PartsWords(c)) {
         ++at_;
       } else if (Sees("\\\n")) {
         at_ += 2;
@@ -125,7 +125,7 @@ class Scanner {
     ShellWord word{.begin = at_};
     while (!Done()) {
       const char c = Here();
-      if (IsBlank(c) || IsOperator(c) || (c == end && end == '`')) break;
+      if (PartsWords(c) || IsOperator(c) || (c == end && end == '`')) break;
       if (c == '\'') {
         Quoted(word.text);
       } else if (c == '"') {

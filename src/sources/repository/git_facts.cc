@@ -51,14 +51,6 @@ Result<ProcessResult> Git(const GitFolders& folders, std::vector<std::string> ar
                  cancel);
 }
 
-template <typename Use>
-void ForEachAtNul(std::string_view text, Use use) {
-  for (std::size_t end = text.find('\0'); end != std::string_view::npos; end = text.find('\0')) {
-    use(text.substr(0, end));
-    text.remove_prefix(end + 1);
-  }
-}
-
 // "MODE NAME STAGE\tPATH" of `ls-files -s`.
 void ReadIndex(std::string_view out, GitFacts* facts) {
   ForEachAtNul(out, [&](std::string_view entry) {
