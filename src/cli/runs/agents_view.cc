@@ -5,13 +5,12 @@
 #include <algorithm>
 
 #include "base/text/utf8.h"
+#include "cli/terminal/terminal.h"
 
 namespace dossier::cli {
 namespace {
 
 constexpr Millis kTick{1000};
-
-std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
 
 std::string SafeTextAt(const Json& data, std::string_view key) {
   return Safe(FindString(data, key).value_or(""));

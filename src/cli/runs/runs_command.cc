@@ -43,8 +43,6 @@ struct RunsArguments {
 constexpr std::size_t kContextsTold = 10;
 constexpr std::size_t kLineRoom = 60;  // code points of a sub-call's prompt, and of its reply
 
-std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
-
 std::string TextIn(const Json& data, std::string_view name) {
   return Safe(FindString(data, name).value_or(""));
 }
