@@ -71,9 +71,7 @@ Result<std::vector<assembly::Section>> SectionsOf(const std::vector<Section>& se
 }
 
 SectionReport ReportOf(const Json& section) {
-  const auto text = [&](std::string_view key) {
-    return std::string(FindString(section, key).value_or(""));
-  };
+  const auto text = [&](std::string_view key) { return TextAt(section, key); };
   return {.name = text("name"),
           .zone = text("zone"),
           .tokens = FindInt(section, "tokens").value_or(0),

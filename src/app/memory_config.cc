@@ -11,6 +11,11 @@ namespace {
 
 using assembly::Field;
 using assembly::FieldPlace;
+using assembly::Into;
+using assembly::ReadFlag;
+using assembly::ReadString;
+using assembly::ReadWordOf;
+using memory::Redaction;
 using memory::StoreLimits;
 
 template <std::int64_t StoreLimits::* kField, std::int64_t kLeast>
@@ -27,59 +32,14 @@ Status ReadCount(const FieldPlace& at, MemoryConfig* out) {
   return {};
 }
 
-template <bool MemoryConfig::* kField>
-Status ReadBool(const FieldPlace& at, MemoryConfig* out) {
-  return assembly::ReadFlag(at, &(out->*kField));
-}
-
-template <std::optional<bool> MemoryConfig::* kField>
-Status ReadOptionalBool(const FieldPlace& at, MemoryConfig* out) {
-  return assembly::ReadFlag(at, &(out->*kField).emplace());
-}
-
-template <std::string MemoryConfig::* kField>
-Status ReadName(const FieldPlace& at, MemoryConfig* out) {
-  return assembly::ReadString(at, &(out->*kField));
-}
-
-Status ReadUseFts(const FieldPlace& at, MemoryConfig* out) {
-  constexpr std::string_view kNames[] = {"auto", "on", "off"};
-  std::size_t choice = 0;
-  DOSSIER_RETURN_IF_ERROR(assembly::ReadChoice(at, kNames, &choice));
-  out->use_fts = static_cast<memory::UseFts>(choice);
-  return {};
-}
-
-Status ReadDurability(const FieldPlace& at, MemoryConfig* out) {
-  constexpr std::string_view kNames[] = {"normal", "full"};
-  std::size_t choice = 0;
-  DOSSIER_RETURN_IF_ERROR(assembly::ReadChoice(at, kNames, &choice));
-  out->durability = static_cast<memory::Durability>(choice);
-  return {};
-}
-
-Status ReadTrigger(const FieldPlace& at, MemoryConfig* out) {
-  constexpr std::string_view kNames[] = {"low", "medium", "high", "critical"};
-  std::size_t choice = 0;
-  DOSSIER_RETURN_IF_ERROR(assembly::ReadChoice(at, kNames, &choice));
-  out->consolidation_trigger = static_cast<memory::PressureLevel>(choice);
-  return {};
-}
-
-Status ReadRedaction(const FieldPlace& at, MemoryConfig* out) {
-  bool redacts = true;
-  DOSSIER_RETURN_IF_ERROR(assembly::ReadFlag(at, &redacts));
-  out->redaction = redacts ? memory::Redaction::kOn : memory::Redaction::kOff;
-  return {};
-}
+constexpr std::string_view kUsesOfFts[] = {"auto", "on", "off"};
+constexpr std::string_view kDurabilities[] = {"normal", "full"};
+constexpr std::string_view kLevels[] = {"low", "medium", "high", "critical"};
+constexpr auto ReadRedaction = assembly::ReadFlagAs<Redaction::kOn, Redaction::kOff>;
 
 Status ReadRecallThreshold(const FieldPlace& at, MemoryConfig* out) {
   constexpr double kMost = 100;  // times recall_max_events
   return assembly::ReadNumber(at, 1, kMost, &out->limits.recall_consolidation_threshold);
-}
-
-Status ReadLogChars(const FieldPlace& at, MemoryConfig* out) {
-  return assembly::ReadWhole(at, 0, &out->log_max_chars);
 }
 
 template <double StoreLimits::* kField>
@@ -107,28 +67,28 @@ Status ReadThresholds(const FieldPlace& at, MemoryConfig* out) {
 }
 
 constexpr Field<MemoryConfig> kFields[] = {
-    {"enabled", ReadOptionalBool<&MemoryConfig::enabled>},
+    {"enabled", Into<ReadFlag, &MemoryConfig::enabled>},
     {"core_max_chars", ReadChars<&StoreLimits::core_max_chars, 1>},
     {"core_protected_max_chars", ReadChars<&StoreLimits::core_protected_max_chars, 0>},
     {"recall_max_events", ReadCount<&StoreLimits::recall_max_events, 1>},
     {"retrieval_k", ReadCount<&StoreLimits::retrieval_k, 0>},
-    {"use_fts", ReadUseFts},
+    {"use_fts", Into<ReadWordOf<kUsesOfFts>, &MemoryConfig::use_fts>},
     {"memory_budget_chars", ReadChars<&StoreLimits::memory_budget_chars, 0>},
     {"archival_snippet_budget_chars", ReadChars<&StoreLimits::archival_snippet_budget_chars, 1>},
     {"archival_max_chars", ReadChars<&StoreLimits::archival_max_chars, 1>},
-    {"model", ReadName<&MemoryConfig::model>},
-    {"use_llm_compression", ReadOptionalBool<&MemoryConfig::use_llm_compression>},
+    {"model", Into<ReadString, &MemoryConfig::model>},
+    {"use_llm_compression", Into<ReadFlag, &MemoryConfig::use_llm_compression>},
     {"max_compression_iterations", ReadCount<&StoreLimits::max_compression_iterations, 0>},
     {"max_memory_read_rounds", ReadCount<&StoreLimits::max_memory_read_rounds, 0>},
-    {"auto_consolidate", ReadBool<&MemoryConfig::auto_consolidate>},
-    {"consolidation_trigger", ReadTrigger},
+    {"auto_consolidate", Into<ReadFlag, &MemoryConfig::auto_consolidate>},
+    {"consolidation_trigger", Into<ReadWordOf<kLevels>, &MemoryConfig::consolidation_trigger>},
     {"recall_consolidation_threshold", ReadRecallThreshold},
     {"pressure_thresholds", ReadThresholds},
-    {"memory_log_enabled", ReadBool<&MemoryConfig::log_enabled>},
-    {"memory_log_max_chars", ReadLogChars},
-    {"redact_secrets", ReadRedaction},
-    {"durability", ReadDurability},
-    {"embed_model", ReadName<&MemoryConfig::embed_model>},
+    {"memory_log_enabled", Into<ReadFlag, &MemoryConfig::log_enabled>},
+    {"memory_log_max_chars", Into<assembly::ReadWholeFrom<0>, &MemoryConfig::log_max_chars>},
+    {"redact_secrets", Into<ReadRedaction, &MemoryConfig::redaction>},
+    {"durability", Into<ReadWordOf<kDurabilities>, &MemoryConfig::durability>},
+    {"embed_model", Into<ReadString, &MemoryConfig::embed_model>},
 };
 
 }  // namespace

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
+#include "base/text/ascii.h"
+
 namespace dossier::config {
 namespace {
 
-bool IsNameStart(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
-bool IsName(char c) { return IsNameStart(c) || (c >= '0' && c <= '9'); }
+bool IsNameStart(char c) { return IsLetter(c) || c == '_'; }
 
 // `${NAME}` or `${NAME:-default}` at the start of a text.
 struct Reference {
@@ -21,7 +22,7 @@ Reference ReadReference(std::string_view text) {
   Reference found;
   if (!text.starts_with("${") || text.size() < 4 || !IsNameStart(text[2])) return found;
   std::size_t at = 3;
-  while (at < text.size() && IsName(text[at])) ++at;
+  while (at < text.size() && IsWordByte(text[at])) ++at;
   found.name = text.substr(2, at - 2);
   if (text.substr(at).starts_with(":-")) {
     const auto close = text.find('}', at);

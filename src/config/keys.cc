@@ -4,13 +4,17 @@
 #include <array>
 #include <filesystem>
 
+#include "assembly/layout/yaml_fields.h"
 #include "assembly/layout/yaml_table.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "config/read_value.h"
 
 namespace dossier::config {
 namespace {
+
+using assembly::Into;
 
 Status ReadAvailable(const Setting& setting, Config* config) {
   constexpr std::string_view kWanted = "a list of maps with command and description";
@@ -37,12 +41,7 @@ Status ReadParams(const Setting& setting, Config* config) {
 }
 
 bool IsVariableName(std::string_view name) {
-  const auto is_letter = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-  };
-  return !name.empty() && is_letter(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9');
-  });
+  return !name.empty() && !IsDigit(name[0]) && std::ranges::all_of(name, IsWordByte);
 }
 
 Status ReadDeclaredVariables(const Setting& setting, Config* config) {
@@ -71,149 +70,144 @@ Status ReadSchema(const Setting& setting, Config* config) {
   return {};
 }
 
-Status ReadList(const Setting& setting, std::optional<Section>* out) {
+Status ReadList(const Setting& setting, Section* out) {
   if (setting.value.node.kind != YamlNode::Kind::kList) return setting.Wrong("a list");
   return ReadSection(setting, out);
 }
 
-template <std::optional<Section> Config::* kField>
-Status ReadSectionInto(const Setting& setting, Config* config) {
-  return ReadSection(setting, &(config->*kField));
-}
-
 Status ReadNamedSection(const Setting& setting, Config* config) {
-  std::optional<Section> section;
-  DOSSIER_RETURN_IF_ERROR(ReadSection(setting, &section));
-  config->sections.emplace(setting.key, std::move(*section));
-  return {};
+  return ReadSection(setting, &config->sections[std::string(setting.key)]);
 }
 
-#define DOSSIER_READ(expression) \
-  [](const Setting& setting, Config* config) -> Status { return expression; }
+Status ReadHistory(const Setting& setting, DynamicCommands::History* out) {
+  using History = DynamicCommands::History;
+  return ReadChoice<History>(setting, {{"answer", History::kAnswer}, {"full", History::kFull}},
+                             out);
+}
+
+Status ReadMode(const Setting& setting, Compaction::Mode* out) {
+  using Mode = Compaction::Mode;
+  return ReadChoice<Mode>(setting, {{"auto", Mode::kAuto}, {"off", Mode::kOff}}, out);
+}
+
+template <std::int64_t kLeast>
+Status ReadWholeFrom(const Setting& setting, std::int64_t* out) {
+  return ReadWhole(setting, kLeast, out);
+}
+
+template <int kMost>
+Status ReadNumberTo(const Setting& setting, double* out) {
+  return ReadNumber(setting, 0, kMost, out);
+}
 
 constexpr Key kKeys[] = {
     {"model", Shape::kScalar, "text", "", Power::kModel, "the model, as [PROVIDER/]NAME",
-     DOSSIER_READ(ReadOptional([&](auto* out) { return ReadText(setting, out); }, &config->model))},
+     Into<ReadText, &Config::model>},
     {"temperature", Shape::kScalar, "number from 0 to 2", "", Power::kNone,
-     "of the model's replies",
-     DOSSIER_READ(ReadOptional([&](auto* out) { return ReadNumber(setting, 0, 2, out); },
-                               &config->temperature))},
+     "of the model's replies", Into<ReadNumberTo<2>, &Config::temperature>},
     {"max_tokens", Shape::kScalar, "whole number from 1 up", "", Power::kNone,
-     "tokens of one reply",
-     DOSSIER_READ(
-         ReadOptional([&](auto* out) { return ReadWhole(setting, 1, out); }, &config->max_tokens))},
+     "tokens of one reply", Into<ReadWholeFrom<1>, &Config::max_tokens>},
     {"stream", Shape::kScalar, "true or false", "", Power::kNone,
-     "show replies as they come (default: on a terminal)",
-     DOSSIER_READ(
-         ReadOptional([&](auto* out) { return ReadFlag(setting, out); }, &config->stream))},
+     "show replies as they come (default: on a terminal)", Into<ReadFlag, &Config::stream>},
     {"raw_response", Shape::kScalar, "true or false", "false", Power::kNone,
-     "print the provider's JSON", DOSSIER_READ(ReadFlag(setting, &config->raw_response))},
+     "print the provider's JSON", Into<ReadFlag, &Config::raw_response>},
     {"debug", Shape::kScalar, "true or false", "false", Power::kNone, "as -v on every command",
-     DOSSIER_READ(ReadFlag(setting, &config->debug))},
+     Into<ReadFlag, &Config::debug>},
     {"json_logs", Shape::kScalar, "true or false", "false", Power::kNone,
-     "lines of the log file as JSON", DOSSIER_READ(ReadFlag(setting, &config->json_logs))},
+     "lines of the log file as JSON", Into<ReadFlag, &Config::json_logs>},
     {"log_file", Shape::kScalar, "path", "", Power::kAlways, "messages are appended there, too",
-     DOSSIER_READ(ReadPath(setting, &config->log_file))},
+     Into<ReadPath, &Config::log_file>},
     {"default_system_message", Shape::kScalar, "text", "", Power::kNone,
      "system text of new conversations; empty: none",
-     DOSSIER_READ(ReadText(setting, &config->default_system_message))},
+     Into<ReadText, &Config::default_system_message>},
     {"conversations_path", Shape::kScalar, "path", "", Power::kAlways,
-     "folder of the conversations", DOSSIER_READ(ReadPath(setting, &config->conversations_path))},
+     "folder of the conversations", Into<ReadPath, &Config::conversations_path>},
     {"params", Shape::kOpenMap, "map", "", Power::kParams,
      "sent to the provider as they are: top_p, seed, stop …", ReadParams},
     {"api_base", Shape::kScalar, "URL", "", Power::kAlways, "address of the provider",
-     DOSSIER_READ(ReadText(setting, &config->access.api_base))},
+     Into<ReadText, &Config::access, &ProviderAccess::api_base>},
     {"extra_headers", Shape::kOpenMap, "map of texts", "", Power::kAlways,
-     "headers of every request", DOSSIER_READ(ReadHeaders(setting, &config->access.extra_headers))},
+     "headers of every request",
+     Into<ReadHeaders, &Config::access, &ProviderAccess::extra_headers>},
     {"key_env", Shape::kScalar, "name of a variable", "", Power::kAlways,
-     "variable that holds the key", DOSSIER_READ(ReadText(setting, &config->access.key_env))},
+     "variable that holds the key", Into<ReadText, &Config::access, &ProviderAccess::key_env>},
     {"key_file", Shape::kScalar, "path", "", Power::kAlways, "file that holds the key, mode 0600",
-     DOSSIER_READ(ReadPath(setting, &config->access.key_file))},
+     Into<ReadPath, &Config::access, &ProviderAccess::key_file>},
     {"key_cmd", Shape::kYaml, "program and arguments", "", Power::kAlways,
      "program whose first line of output is the key",
-     DOSSIER_READ(ReadArgv(setting, &config->access.key_cmd))},
+     Into<ReadArgv, &Config::access, &ProviderAccess::key_cmd>},
     {"json_schema", Shape::kYaml, "map or text", "", Power::kNone, "schema of the reply",
      ReadSchema},
     {"json_schema_file", Shape::kScalar, "path or URL", "", Power::kAlways, "schema of the reply",
-     DOSSIER_READ(ReadPathOrUrl(setting, &config->json_schema_file))},
+     Into<ReadPathOrUrl, &Config::json_schema_file>},
     {"variables", Shape::kOpenMap, "map of names to defaults", "", Power::kAlways,
      "of command templates; null: required", ReadDeclaredVariables},
     {"context_commands", Shape::kYaml, "list", "", Power::kAlways,
-     "commands whose output stands in the prompt",
-     DOSSIER_READ(ReadList(setting, &config->context_commands))},
+     "commands whose output stands in the prompt", Into<ReadList, &Config::context_commands>},
     {"context_max_tokens", Shape::kScalar, "whole number from 1 up", "", Power::kNone,
      "of all context (default: a quarter of the window)",
-     DOSSIER_READ(ReadOptional([&](auto* out) { return ReadWhole(setting, 1, out); },
-                               &config->context_max_tokens))},
+     Into<ReadWholeFrom<1>, &Config::context_max_tokens>},
     {"allow_dynamic_commands", Shape::kScalar, "true or false", "false", Power::kAlways,
      "the model may run commands",
-     DOSSIER_READ(ReadFlag(setting, &config->dynamic_commands.allowed))},
+     Into<ReadFlag, &Config::dynamic_commands, &DynamicCommands::allowed>},
     {"dynamic_commands.available_commands", Shape::kYaml, "list of {command, description}", "",
      Power::kAlways, "commands the model is told of", ReadAvailable},
     {"dynamic_commands.allow", Shape::kYaml, "list of rules", "", Power::kAlways,
      "commands that may run; replaces the built-in list",
-     DOSSIER_READ(ReadOptional([&](auto* out) { return ReadTexts(setting, out); },
-                               &config->dynamic_commands.allow))},
+     Into<ReadTexts, &Config::dynamic_commands, &DynamicCommands::allow>},
     {"dynamic_commands.deny", Shape::kYaml, "list of rules", "", Power::kAlways,
-     "commands that never run",
-     DOSSIER_READ(ReadOptional([&](auto* out) { return ReadTexts(setting, out); },
-                               &config->dynamic_commands.deny))},
+     "commands that never run", Into<ReadTexts, &Config::dynamic_commands, &DynamicCommands::deny>},
     {"dynamic_commands.require_confirmation", Shape::kScalar, "true or false", "false",
      Power::kAlways, "ask before each command",
-     DOSSIER_READ(ReadFlag(setting, &config->dynamic_commands.require_confirmation))},
+     Into<ReadFlag, &Config::dynamic_commands, &DynamicCommands::require_confirmation>},
     {"dynamic_commands.timeout", Shape::kScalar, "time", "30", Power::kAlways, "of one command",
-     DOSSIER_READ(ReadTime(setting, &config->dynamic_commands.timeout))},
+     Into<ReadTime, &Config::dynamic_commands, &DynamicCommands::timeout>},
     {"dynamic_commands.max_commands", Shape::kScalar, "whole number from 1 up", "10",
      Power::kAlways, "of one turn",
-     DOSSIER_READ(ReadWhole(setting, 1, &config->dynamic_commands.max_commands))},
+     Into<ReadWholeFrom<1>, &Config::dynamic_commands, &DynamicCommands::max_commands>},
     {"dynamic_commands.max_refusals", Shape::kScalar, "whole number from 1 up", "5", Power::kAlways,
-     "in a row", DOSSIER_READ(ReadWhole(setting, 1, &config->dynamic_commands.max_refusals))},
+     "in a row", Into<ReadWholeFrom<1>, &Config::dynamic_commands, &DynamicCommands::max_refusals>},
     {"dynamic_commands.write", Shape::kScalar, "true or false", "false", Power::kAlways,
      "commands may write in the project",
-     DOSSIER_READ(ReadFlag(setting, &config->dynamic_commands.write))},
+     Into<ReadFlag, &Config::dynamic_commands, &DynamicCommands::write>},
     {"dynamic_commands.network", Shape::kScalar, "true or false", "false", Power::kAlways,
      "commands may use the network",
-     DOSSIER_READ(ReadFlag(setting, &config->dynamic_commands.network))},
+     Into<ReadFlag, &Config::dynamic_commands, &DynamicCommands::network>},
     {"dynamic_commands.history", Shape::kScalar, "answer or full", "answer", Power::kAlways,
      "what is stored of a turn with commands",
-     DOSSIER_READ(ReadChoice<DynamicCommands::History>(
-         setting,
-         {{"answer", DynamicCommands::History::kAnswer}, {"full", DynamicCommands::History::kFull}},
-         &config->dynamic_commands.history))},
+     Into<ReadHistory, &Config::dynamic_commands, &DynamicCommands::history>},
     {"dynamic_commands.max_output", Shape::kScalar, "whole number from 1 up", "16384",
      Power::kAlways, "bytes of one command's output that the model gets",
-     DOSSIER_READ(ReadWhole(setting, 1, &config->dynamic_commands.max_output))},
+     Into<ReadWholeFrom<1>, &Config::dynamic_commands, &DynamicCommands::max_output>},
     {"compaction.mode", Shape::kScalar, "auto or off", "auto", Power::kNone,
      "whether old turns are shortened in requests",
-     DOSSIER_READ(ReadChoice<Compaction::Mode>(
-         setting, {{"auto", Compaction::Mode::kAuto}, {"off", Compaction::Mode::kOff}},
-         &config->compaction.mode))},
+     Into<ReadMode, &Config::compaction, &Compaction::mode>},
     {"compaction.soft_tokens", Shape::kScalar, "whole number from 1 up", "32000", Power::kNone,
      "of history, above which shortening may pay",
-     DOSSIER_READ(ReadWhole(setting, 1, &config->compaction.soft_tokens))},
+     Into<ReadWholeFrom<1>, &Config::compaction, &Compaction::soft_tokens>},
     {"compaction.hard_tokens", Shape::kScalar, "whole number from 1 up", "96000", Power::kNone,
      "of history, above which it must happen",
-     DOSSIER_READ(ReadWhole(setting, 1, &config->compaction.hard_tokens))},
+     Into<ReadWholeFrom<1>, &Config::compaction, &Compaction::hard_tokens>},
     {"compaction.keep_turns", Shape::kScalar, "whole number from 0 up", "2", Power::kNone,
      "newest turns that stay as they are",
-     DOSSIER_READ(ReadWhole(setting, 0, &config->compaction.keep_turns))},
+     Into<ReadWholeFrom<0>, &Config::compaction, &Compaction::keep_turns>},
     {"compaction.summary_tokens", Shape::kScalar, "whole number from 1 up", "1500", Power::kNone,
-     "of a summary", DOSSIER_READ(ReadWhole(setting, 1, &config->compaction.summary_tokens))},
+     "of a summary", Into<ReadWholeFrom<1>, &Config::compaction, &Compaction::summary_tokens>},
     {"compaction.horizon", Shape::kScalar, "whole number from 1 up", "10", Power::kNone,
      "turns over which it must pay",
-     DOSSIER_READ(ReadWhole(setting, 1, &config->compaction.horizon))},
+     Into<ReadWholeFrom<1>, &Config::compaction, &Compaction::horizon>},
     {"compaction.min_gain", Shape::kScalar, "number from 0 to 1", "0.25", Power::kNone,
      "least share of the history saved",
-     DOSSIER_READ(ReadNumber(setting, 0, 1, &config->compaction.min_gain))},
+     Into<ReadNumberTo<1>, &Config::compaction, &Compaction::min_gain>},
     {"compaction.model", Shape::kScalar, "text", "", Power::kNone,
      "writes the summaries (default: the conversation's)",
-     DOSSIER_READ(ReadText(setting, &config->compaction.model))},
+     Into<ReadText, &Config::compaction, &Compaction::model>},
     {"store.limit", Shape::kScalar, "size", "2G", Power::kAlways,
      "of the folder of the runs; above it the oldest runs are removed",
-     DOSSIER_READ(ReadSize(setting, &config->store.limit))},
+     Into<ReadSize, &Config::store, &Store::limit>},
     {"store.copy_limit", Shape::kScalar, "size", "64M", Power::kAlways,
      "a larger context is named by path and hash in its run, not copied",
-     DOSSIER_READ(ReadSize(setting, &config->store.copy_limit))},
+     Into<ReadSize, &Config::store, &Store::copy_limit>},
     {"ask", Shape::kSection, "map", "", Power::kNone, "defaults of `ask`", ReadNamedSection},
     {"header", Shape::kSection, "map", "", Power::kNone, "the repository header", ReadNamedSection},
     {"agents", Shape::kSection, "map", "", Power::kAgents, "engineer and reviewer work",
@@ -222,12 +216,10 @@ constexpr Key kKeys[] = {
     {"research", Shape::kSection, "map", "", Power::kAlways, "staged runs", ReadNamedSection},
     {"models", Shape::kSection, "map", "", Power::kAlways,
      "aliases, data files, keys by provider (the user's own file only)",
-     ReadSectionInto<&Config::models>},
+     Into<ReadSection, &Config::models>},
     {"local", Shape::kSection, "map", "", Power::kAlways,
-     "the local server (the user's own file only)", ReadSectionInto<&Config::local>},
+     "the local server (the user's own file only)", Into<ReadSection, &Config::local>},
 };
-
-#undef DOSSIER_READ
 
 // What people write who know the flag, or another tool's word.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
@@ -349,7 +341,7 @@ std::string NearestKey(std::string_view name) {
 std::string VariableOf(const Key& key) {
   std::string name = "DOSSIER_";
   for (const char c : key.name) {
-    name += c == '.' ? '_' : (c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
+    name += c == '.' ? '_' : (IsLower(c) ? static_cast<char>(c - 'a' + 'A') : c);
   }
   return name;
 }

@@ -121,7 +121,7 @@ Status ReadHeaders(const Setting& setting, std::map<std::string, std::string>* o
   return {};
 }
 
-Status ReadSection(const Setting& setting, std::optional<Section>* out) {
+Status ReadSection(const Setting& setting, Section* out) {
   *out = Section{ToYaml(setting.value),
                  setting.value.origin.kind == Origin::Kind::kFile ? setting.value.origin.name
                                                                   : setting.value.origin.ToText(),

@@ -1,6 +1,6 @@
 // Readers of single values, shared by the rows of the key table. Only for .cc files of this module.
 //
-//   return ReadWhole(setting, 1, &config->max_tokens);
+//   Into<ReadText, &Config::model>      // a row of the table reads into a member (yaml_fields.h)
 //
 // All return kConfig through Setting::Wrong. Thread-safety: pure functions.
 
@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,7 +33,7 @@ Status ReadTexts(const Setting& setting, std::vector<std::string>* out);
 // A program and its arguments: a list, or a text parted at blanks, as no shell takes part.
 Status ReadArgv(const Setting& setting, std::vector<std::string>* out);
 Status ReadHeaders(const Setting& setting, std::map<std::string, std::string>* out);
-Status ReadSection(const Setting& setting, std::optional<Section>* out);
+Status ReadSection(const Setting& setting, Section* out);
 
 template <typename T>
 Status ReadChoice(const Setting& setting,
@@ -48,15 +47,6 @@ Status ReadChoice(const Setting& setting,
     known += (known.empty() ? "" : " or ") + std::string(word);
   }
   return setting.Wrong(known);
-}
-
-// Reads into an optional with the reader of its type.
-template <typename T, typename Reader>
-Status ReadOptional(const Reader& reader, std::optional<T>* out) {
-  T value{};
-  DOSSIER_RETURN_IF_ERROR(reader(&value));
-  *out = std::move(value);
-  return {};
 }
 
 bool IsUrl(std::string_view text);

@@ -35,8 +35,7 @@ Result<std::vector<Approval>> Parse(const std::string& text, const std::string& 
     const auto name = FindString(file, "path"), hash = FindString(file, "sha256");
     // The hash becomes a file name: nothing else may.
     if (!name || !hash || !IsSha256Hex(*hash)) return Damaged(path);
-    approvals.push_back({std::string(*name), std::string(*hash),
-                         std::string(FindString(file, "approved_at").value_or(""))});
+    approvals.push_back({std::string(*name), std::string(*hash), TextAt(file, "approved_at")});
   }
   return approvals;
 }

@@ -44,9 +44,7 @@ Result<assembly::Role> RoleOf(const LayoutSection& rule, const Json& turn) {
 Result<assembly::Block> BlockOf(const LayoutSection& rule, const Json& json) {
   using Type = assembly::Block::Type;
   const std::string_view type = FindString(json, "type").value_or("text");
-  const auto text = [&](std::string_view key) {
-    return std::string(FindString(json, key).value_or(""));
-  };
+  const auto text = [&](std::string_view key) { return TextAt(json, key); };
   assembly::Block block{.text = text("text")};
   if (type == "text") return block;
   block.call_id = text("id");
@@ -109,10 +107,9 @@ Status TakeTools(const LayoutSection& rule, const Json& json, Section* section) 
     const auto name = FindString(tool, "name");
     if (!name) return Unfit(rule, "each tool needs a name");
     const Json* parameters = Find(tool, "parameters");
-    section->tools.push_back(
-        {.name = std::string(*name),
-         .description = std::string(FindString(tool, "description").value_or("")),
-         .parameters = parameters ? *parameters : Json(JsonObject())});
+    section->tools.push_back({.name = std::string(*name),
+                              .description = TextAt(tool, "description"),
+                              .parameters = parameters ? *parameters : Json(JsonObject())});
   }
   return {};
 }
@@ -162,7 +159,7 @@ Result<Section> MakeSection(const LayoutSection& rule, std::string content, Json
 }
 
 std::string WithPath(const LayoutSection& rule, std::string_view key) {
-  return std::string(FindString(rule.with, key).value_or(""));
+  return TextAt(rule.with, key);
 }
 
 bool MayMiss(const LayoutSection& rule) {
@@ -321,13 +318,7 @@ Status SectionReader::ReadDeclared(const LayoutSection& rule, std::vector<Sectio
     return ReadMade(rule, maker->second, out);
   }
   if (rule.source == "files") {
-    std::vector<std::string> paths;
-    const Json* list = Find(rule.with, "paths");
-    if (list && list->is_array()) {
-      for (const Json& item : list->get_array()) {
-        if (item.is_string()) paths.emplace_back(item.get_string());
-      }
-    }
+    std::vector<std::string> paths = StringsOf(Find(rule.with, "paths"));
     if (paths.empty()) paths.emplace_back(".");
     return ReadFiles(rule, paths, out);
   }
@@ -390,7 +381,7 @@ bool UserSections::Has(std::string_view name) const {
 JsonObject UserSections::Hashes() const {
   JsonObject hashes;
   for (const Section& section : sections) {
-    hashes[section.name] = std::string(FindString(section.provenance, "sha256").value_or(""));
+    hashes[section.name] = TextAt(section.provenance, "sha256");
   }
   return hashes;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/text/ascii.h"
 #include "base/text/redact.h"
 #include "base/text/utf8.h"
 
@@ -17,7 +18,7 @@ bool IsOurs(std::string_view key) {
   constexpr std::array<std::string_view, 5> kTelling = {"pass", "pwd", "secret", "token", "key"};
   return key.size() < 16 &&
          std::ranges::all_of(
-             key, [](char c) { return c == '_' || (c >= 'a' && c <= 'z'); }) &&
+             key, [](char c) { return c == '_' || IsLower(c); }) &&
          std::ranges::none_of(
              kTelling,
              [key](std::string_view part) { return key.find(part) != std::string_view::npos; });

@@ -11,6 +11,7 @@
 
 #include "base/files/file.h"
 #include "base/random.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "store/erase_texts.h"
@@ -57,7 +58,7 @@ std::string MakeRunId(const Clock& clock) {
   std::string digits;
   for (const char c : std::string_view(time).substr(0, 19)) {
     if (c == 'T') digits += '-';
-    if (c >= '0' && c <= '9') digits += c;
+    if (IsDigit(c)) digits += c;
   }
   return fmt::format("{}-{}", digits, RandomHex(6));
 }

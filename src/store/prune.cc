@@ -13,6 +13,7 @@
 
 #include "base/files/file.h"
 #include "base/random.h"
+#include "base/text/ascii.h"
 #include "base/text/parse_time.h"
 #include "store/journal_schema.h"
 #include "store/live_runs.h"
@@ -32,7 +33,7 @@ constexpr std::int64_t kGrace = 3600;  // seconds
 constexpr std::uint64_t kRoomShare = 10;
 constexpr std::int64_t kWorthVacuum = 256;  // pages
 
-bool IsHexDigit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+bool IsHashDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); }
 
 // Calls `see` with every row of exactly 64 hex digits in `text`.
 template <typename See>
@@ -40,14 +41,14 @@ void ForEachHash(std::string_view text, const See& see) {
   std::size_t start = 0;  // behind the last character that is no digit
   while (start + kHashDigits <= text.size()) {
     std::size_t end = start + kHashDigits;
-    while (end > start && IsHexDigit(text[end - 1])) --end;
+    while (end > start && IsHashDigit(text[end - 1])) --end;
     if (end > start) {
       start = end;
       continue;
     }
     end = start + kHashDigits;
-    if (end == text.size() || !IsHexDigit(text[end])) see(text.substr(start, kHashDigits));
-    while (end < text.size() && IsHexDigit(text[end])) ++end;
+    if (end == text.size() || !IsHashDigit(text[end])) see(text.substr(start, kHashDigits));
+    while (end < text.size() && IsHashDigit(text[end])) ++end;
     start = end;
   }
 }

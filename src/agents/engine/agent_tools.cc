@@ -42,13 +42,8 @@ Result<std::string> NeedText(const Json& arguments, std::string_view name) {
 
 Result<std::vector<std::string>> NeedTexts(const Json& arguments, std::string_view name) {
   const Json* list = Find(arguments, name);
-  std::vector<std::string> texts;
-  if (list && list->is_array()) {
-    for (const Json& one : list->get_array()) {
-      if (const auto* text = one.if_string()) texts.emplace_back(text->data(), text->size());
-    }
-    if (!texts.empty() && texts.size() == list->get_array().size()) return texts;
-  }
+  std::vector<std::string> texts = StringsOf(list);
+  if (!texts.empty() && texts.size() == list->get_array().size()) return texts;
   return MakeError(ErrorCode::kInvalidArgument, "`{}` must be a list of texts", name);
 }
 
@@ -176,7 +171,7 @@ Status AgentTools::MayWrite(const std::string& path) const {
 }
 
 Result<std::string> AgentTools::ListFiles(const Json& arguments, const CancelToken& cancel) {
-  const std::string glob(FindString(arguments, "glob").value_or(""));
+  const std::string glob = TextAt(arguments, "glob");
   DOSSIER_ASSIGN_OR_RETURN(std::vector<std::string> paths, files_.List(glob, cancel));
   const std::size_t all = paths.size();
   if (all == 0) return std::string("no file");
@@ -215,7 +210,7 @@ Result<std::string> AgentTools::Search(const Json& arguments, const CancelToken&
     return MakeError(ErrorCode::kInvalidArgument, "`pattern`: {}",
                      expression.ok() ? "too long" : expression.error());
   }
-  const std::string glob(FindString(arguments, "glob").value_or(""));
+  const std::string glob = TextAt(arguments, "glob");
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> paths, files_.List(glob, cancel));
   std::string text;
   std::size_t matches = 0;
@@ -296,7 +291,7 @@ Result<std::string> AgentTools::RunProgram(const Json& arguments, const CancelTo
 }
 
 Result<std::string> AgentTools::FinishWork(const Json& arguments, const CancelToken&) {
-  ending_ = Ending{.summary = std::string(FindString(arguments, "summary").value_or(""))};
+  ending_ = Ending{.summary = TextAt(arguments, "summary")};
   return std::string("finished");
 }
 
@@ -307,9 +302,9 @@ Result<std::string> AgentTools::GiveVerdict(const Json& arguments, const CancelT
     return MakeError(ErrorCode::kInvalidArgument,
                      "`verdict` must be approved, needs_changes or rejected");
   }
-  ending_ = Ending{.summary = std::string(FindString(arguments, "comments").value_or("")),
+  ending_ = Ending{.summary = TextAt(arguments, "comments"),
                    .verdict = verdict,
-                   .token = std::string(FindString(arguments, "token").value_or(""))};
+                   .token = TextAt(arguments, "token")};
   return std::string("noted");
 }
 

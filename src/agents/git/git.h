@@ -90,15 +90,6 @@ class Git {
 // Git's error message as one line: its first "fatal:" or "error:" line, without that word.
 std::string GitComplaint(const ProcessResult& result);
 
-// Calls `use` with each piece of `text` that ends in NUL.
-template <typename Use>
-void ForEachAtNul(std::string_view text, Use use) {
-  for (std::size_t end = text.find('\0'); end != std::string_view::npos; end = text.find('\0')) {
-    use(text.substr(0, end));
-    text.remove_prefix(end + 1);
-  }
-}
-
 }  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_GIT_GIT_H_

@@ -21,16 +21,16 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxPointer = 16 << 10;  // bytes of HEAD, gitdir and their kin
 
-std::string FirstLine(const std::string& file) {
+std::string ReadFirstLine(const std::string& file) {
   const auto text = ReadRegularFile(file, kMaxPointer);
   return text ? std::string(TrimSpace(Split(*text, '\n').front())) : "";
 }
 
 // HEAD says so, or a rebase that will come back to it.
 bool Holds(const std::string& git_dir, std::string_view ref) {
-  return FirstLine(git_dir + "/HEAD") == fmt::format("ref: {}", ref) ||
-         FirstLine(git_dir + "/rebase-merge/head-name") == ref ||
-         FirstLine(git_dir + "/rebase-apply/head-name") == ref;
+  return ReadFirstLine(git_dir + "/HEAD") == fmt::format("ref: {}", ref) ||
+         ReadFirstLine(git_dir + "/rebase-merge/head-name") == ref ||
+         ReadFirstLine(git_dir + "/rebase-apply/head-name") == ref;
 }
 
 bool IsThere(const std::string& path) {
@@ -151,7 +151,7 @@ Result<std::vector<Checkout>> FindCheckouts(const Git& git, std::string_view ref
   for (fs::directory_iterator entry(common + "/worktrees", error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string admin = entry->path().string();
-    const std::string pointer = FirstLine(admin + "/gitdir");
+    const std::string pointer = ReadFirstLine(admin + "/gitdir");
     if (!pointer.ends_with("/.git") || !Exists(pointer) || !Holds(admin, ref)) continue;
     found.push_back({pointer.substr(0, pointer.size() - 5), admin});
   }
@@ -159,7 +159,7 @@ Result<std::vector<Checkout>> FindCheckouts(const Git& git, std::string_view ref
 }
 
 bool IsOn(const Checkout& checkout, std::string_view ref) {
-  return FirstLine(checkout.git_dir + "/HEAD") == fmt::format("ref: {}", ref);
+  return ReadFirstLine(checkout.git_dir + "/HEAD") == fmt::format("ref: {}", ref);
 }
 
 Refusal RefuseBusy(const Checkout& checkout) {

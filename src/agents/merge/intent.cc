@@ -19,16 +19,6 @@ JsonArray List(const std::vector<std::string>& texts) {
   return list;
 }
 
-std::vector<std::string> Texts(const Json& json, std::string_view key) {
-  std::vector<std::string> texts;
-  const Json* list = Find(json, key);
-  if (!list || !list->is_array()) return texts;
-  for (const Json& text : list->as_array()) {
-    if (text.is_string()) texts.emplace_back(text.as_string());
-  }
-  return texts;
-}
-
 }  // namespace
 
 Result<std::optional<Intent>> IntentLog::Read() const {
@@ -55,8 +45,8 @@ Result<std::optional<Intent>> IntentLog::Read() const {
     if (!found) return MakeError(ErrorCode::kDamaged, "{}: {} is missing", file_, key);
     *value = *found;
   }
-  intent.paths = Texts(*json, "paths");
-  intent.locks = Texts(*json, "locks");
+  intent.paths = StringsOf(Find(*json, "paths"));
+  intent.locks = StringsOf(Find(*json, "locks"));
   intent.pid = FindInt(*json, "pid").value_or(0);
   if (const Json* checkout = Find(*json, "checkout"); checkout && checkout->is_object()) {
     const auto root = FindString(*checkout, "root"), git_dir = FindString(*checkout, "git_dir");

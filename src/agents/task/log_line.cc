@@ -21,9 +21,7 @@ std::string LogLine(const store::Event& event) {
 std::optional<ParsedLine> ParseLogLine(std::string_view line) {
   auto value = ParseJson(line, kMaxDepth);
   if (!value || !value->is_object()) return std::nullopt;
-  const auto text = [&](std::string_view key) {
-    return std::string(FindString(*value, key).value_or(""));
-  };
+  const auto text = [&](std::string_view key) { return TextAt(*value, key); };
   ParsedLine parsed{.run = text("run"), .event = text("event"), .time = text("time")};
   parsed.seq = FindInt(*value, "seq").value_or(0);
   if (parsed.event.empty()) {

@@ -9,6 +9,7 @@
 
 #include "agents/task/log_line.h"
 #include "base/random.h"
+#include "base/text/ascii.h"
 #include "store/event_data.h"
 #include "store/journal.h"
 
@@ -30,7 +31,7 @@ std::string MakeRunId(std::string_view time) {
   std::string digits;
   for (const char c : time.substr(0, 19)) {
     if (c == 'T') digits += '-';
-    if (c >= '0' && c <= '9') digits += c;
+    if (IsDigit(c)) digits += c;
   }
   return fmt::format("run-{}-{}", digits, RandomHex(6));
 }

@@ -10,16 +10,6 @@ Json OrNull(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-std::vector<std::string> TextsAt(const Json& json, std::string_view key) {
-  std::vector<std::string> texts;
-  const Json* list = Find(json, key);
-  if (!list || !list->is_array()) return texts;
-  for (const Json& one : list->get_array()) {
-    if (const auto* text = one.if_string()) texts.emplace_back(text->data(), text->size());
-  }
-  return texts;
-}
-
 bool Says(const Json& json, std::string_view key, std::string_view word) {
   return FindString(json, key).value_or("") == word;
 }
@@ -47,13 +37,11 @@ JsonObject OptionsToJson(const RunOptions& options) {
 }
 
 RunOptions OptionsFromJson(const Json& json) {
-  const auto text = [&](std::string_view key) {
-    return std::string(FindString(json, key).value_or(""));
-  };
+  const auto text = [&](std::string_view key) { return TextAt(json, key); };
   RunOptions options;
   options.workers = FindInt(json, "workers").value_or(options.workers);
-  options.tasks = TextsAt(json, "tasks");
-  options.only = TextsAt(json, "only");
+  options.tasks = StringsOf(Find(json, "tasks"));
+  options.only = StringsOf(Find(json, "only"));
   options.target = text("target");
   options.engineer = text("engineer");
   options.reviewer = text("reviewer");

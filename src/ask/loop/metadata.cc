@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "inspect/description/hint.h"
 
@@ -54,8 +55,7 @@ void AddFieldTables(const ContextSet& context, Metadata* metadata) {
 
 bool IsPlainName(std::string_view name) {
   return !name.empty() && name.size() <= 40 && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '.';
+    return IsWordByte(c) || c == '-' || c == '.';
   });
 }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "ask/policy/grounding.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
@@ -16,8 +17,8 @@ std::vector<std::string> WordsOf(std::string_view text) {
   std::vector<std::string> words;
   std::string word;
   for (const char c : ToLowerAscii(text) + ' ') {
-    const bool part = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-                      static_cast<unsigned char>(c) >= 0x80;
+    const bool part =
+        IsLower(c) || IsDigit(c) || c == '_' || c == '-' || static_cast<unsigned char>(c) >= 0x80;
     if (part) {
       word += c;
     } else if (!word.empty()) {

@@ -7,15 +7,13 @@
 #include <optional>
 #include <vector>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier::ask {
 namespace {
 
-bool IsWordByte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         static_cast<unsigned char>(c) >= 0x80;
-}
+bool IsWordPart(char c) { return IsAlnum(c) || static_cast<unsigned char>(c) >= 0x80; }
 
 bool JoinsWord(char c) { return c == '.' || c == '-' || c == '_' || c == ',' || c == '+'; }
 
@@ -23,14 +21,14 @@ bool JoinsWord(char c) { return c == '.' || c == '-' || c == '_' || c == ',' || 
 std::vector<std::string> Words(std::string_view text) {
   std::vector<std::string> words;
   for (std::size_t at = 0; at < text.size();) {
-    if (!IsWordByte(text[at])) {
+    if (!IsWordPart(text[at])) {
       ++at;
       continue;
     }
     std::size_t end = at + 1;
     while (end < text.size() &&
-           (IsWordByte(text[end]) ||
-            (JoinsWord(text[end]) && end + 1 < text.size() && IsWordByte(text[end + 1])))) {
+           (IsWordPart(text[end]) ||
+            (JoinsWord(text[end]) && end + 1 < text.size() && IsWordPart(text[end + 1])))) {
       ++end;
     }
     words.push_back(ToLowerAscii(text.substr(at, end - at)));

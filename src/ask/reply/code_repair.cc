@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ask/reply/fences.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier::ask {
@@ -25,10 +26,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kEntities
 constexpr std::array<std::string_view, 9> kKeywords = {"import", "from", "for", "while", "const",
                                                        "let",    "var",  "def", "class"};
 
-bool IsWord(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '$';
-}
+bool IsWord(char c) { return IsWordByte(c) || c == '$'; }
 
 std::string_view FirstWord(std::string_view text) {
   return text.substr(0, std::find_if_not(text.begin(), text.end(), IsWord) - text.begin());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier::ask {
@@ -255,8 +256,8 @@ std::string FenceTag(std::string_view info) {
   std::string tag;
   for (const char c : ToLowerAscii(info.substr(0, info.find_first_of(" \t")))) {
     if (c == '{' || c == '.' || c == '}') continue;
-    const bool of_a_tag = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
-                          c == '+' || c == '#' || c == '-' || c == '|' || c == '/';
+    const bool of_a_tag = IsLower(c) || IsDigit(c) || c == '_' || c == '+' || c == '#' ||
+                          c == '-' || c == '|' || c == '/';
     if (!of_a_tag) break;
     tag += c;
   }

@@ -26,12 +26,7 @@ constexpr std::size_t kMostReason = 200;  // bytes
 Result<std::vector<std::string>> ReadLabels(const JsonObject& args) {
   const Json* list = Find(args, "labels");
   const JsonArray* array = list ? list->if_array() : nullptr;
-  std::vector<std::string> labels;
-  if (array) {
-    for (const Json& label : *array) {
-      if (const auto* text = label.if_string()) labels.emplace_back(*text);
-    }
-  }
+  std::vector<std::string> labels = StringsOf(list);
   if (!array || labels.size() != array->size() || labels.size() < 2 ||
       labels.size() > kMostLabels) {
     return MakeError(ErrorCode::kInvalidArgument, "labels must be a list of 2 to {} texts",
@@ -196,7 +191,7 @@ Result<MapCall::Plan> MapCall::Read(const sandbox::BridgeCall& call,
       std::find(plan.labels.begin(), plan.labels.end(), kUnknown) == plan.labels.end()) {
     plan.labels.emplace_back(kUnknown);  // behind the others, as the worker counts
   }
-  plan.instruction = std::string(FindString(Json(call.args), "instruction").value_or(""));
+  plan.instruction = TextAt(Json(call.args), "instruction");
   plan.max_items = run_.policy.map_items;
   if (const Json* batch = Find(call.args, "batch"); batch && batch->is_int64()) {
     plan.max_items = static_cast<std::size_t>(std::clamp<std::int64_t>(batch->get_int64(), 1, 100));
@@ -230,7 +225,7 @@ Status MapCall::ReadRecords(const Json& range, const CancelToken& cancel, Plan* 
   const std::int64_t document = FindInt(range, "ctx").value_or(0);
   std::int64_t at = FindInt(range, "from").value_or(0);
   const std::int64_t end = FindInt(range, "to").value_or(INT64_MAX);
-  const std::string field(FindString(range, "field").value_or(""));
+  const std::string field = TextAt(range, "field");
   plan->place = {.kind = Place::Kind::kRecords, .document = document, .first = at};
   Items texts;
   while (at < end) {

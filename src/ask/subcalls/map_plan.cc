@@ -19,10 +19,7 @@ constexpr std::size_t kMaxNumberDigits = 9;
 // Of all labels together. Models that answer with one of them give it more than nine tenths.
 constexpr double kLeastChance = 0.2;
 
-bool IsAlphanumeric(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         static_cast<unsigned char>(c) >= 0x80;
-}
+bool IsAlphanumeric(char c) { return IsAlnum(c) || static_cast<unsigned char>(c) >= 0x80; }
 
 // Lower case, without anything but letters and digits at both ends.
 std::string Plain(std::string_view text) {

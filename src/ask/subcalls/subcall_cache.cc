@@ -50,8 +50,8 @@ std::optional<model::Reply> SubcallCache::Find(std::string_view key) const {
   found.usage.output = FindInt(*stored, "output").value_or(0);
   if (const Json* chances = ::dossier::Find(*stored, "first_tokens")) {
     for (const Json& chance : chances->as_array()) {
-      found.first_tokens.push_back({std::string(FindString(chance, "token").value_or("")),
-                                    FindNumber(chance, "logprob").value_or(0)});
+      found.first_tokens.push_back(
+          {TextAt(chance, "token"), FindNumber(chance, "logprob").value_or(0)});
     }
     found.finish = model::Finish::kLength;  // only the first token was wanted
   }

@@ -28,8 +28,6 @@ JsonObject TextValue(const model::Reply& reply, std::string* raw) {
 constexpr std::size_t kMostErrorTexts = 100;  // kept to know them again
 constexpr std::int64_t kLeastReply = 256;     // tokens that a prompt must leave for its reply
 
-bool IsBlank(std::string_view text) { return TrimSpace(text).empty(); }
-
 }  // namespace
 
 SubcallFailure FailureOf(const Error& error) {
@@ -220,7 +218,7 @@ bool Subcalls::IsBlankPrompt(const JsonObject& prompt, std::string_view raw) con
   if (!list) return false;  // what is wrong with it, Prepare says
   return std::all_of(list->begin(), list->end(), [&](const Json& part) {
     const auto text = sandbox::ResolveText(JsonArray{part}, raw, contexts_);
-    return text && IsBlank(*text);
+    return text && TrimSpace(*text).empty();
   });
 }
 
@@ -239,7 +237,7 @@ Result<Subcalls::Prepared> Subcalls::Prepare(const JsonObject& prompt, std::stri
   const Json* parts = Find(prompt, "parts");
   if (!parts) return MakeError(ErrorCode::kInvalidArgument, "the prompt is missing");
   DOSSIER_ASSIGN_OR_RETURN(std::string text, sandbox::ResolveText(*parts, raw, contexts_));
-  if (IsBlank(text)) return MakeError(ErrorCode::kUsage, "the prompt is blank");
+  if (TrimSpace(text).empty()) return MakeError(ErrorCode::kUsage, "the prompt is blank");
   const Json* context = Find(prompt, "context");
   const bool with_context = context && !context->is_null();
   if (!with_context) DOSSIER_RETURN_IF_ERROR(RefuseBareQuestion(text));

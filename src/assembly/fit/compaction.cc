@@ -221,7 +221,7 @@ std::vector<HistoryTurn> Between(std::span<const HistoryTurn> turns, std::string
           turns.begin() + static_cast<std::ptrdiff_t>(end) + 1};
 }
 
-Result<std::string> TextAt(const Json& json, std::string_view key) {
+Result<std::string> NeedText(const Json& json, std::string_view key) {
   if (const auto text = FindString(json, key)) return std::string(*text);
   return MakeError(ErrorCode::kInvalidArgument, "a compaction has no text {}", key);
 }
@@ -339,9 +339,9 @@ Result<Compaction> CompactionFromJson(const Json& json) {
   }
   for (const Json& item : summaries->get_array()) {
     HistorySummary summary;
-    DOSSIER_ASSIGN_OR_RETURN(summary.first, TextAt(item, "first"));
-    DOSSIER_ASSIGN_OR_RETURN(summary.last, TextAt(item, "last"));
-    DOSSIER_ASSIGN_OR_RETURN(summary.text, TextAt(item, "text"));
+    DOSSIER_ASSIGN_OR_RETURN(summary.first, NeedText(item, "first"));
+    DOSSIER_ASSIGN_OR_RETURN(summary.last, NeedText(item, "last"));
+    DOSSIER_ASSIGN_OR_RETURN(summary.text, NeedText(item, "text"));
     summary.tokens_before = FindInt(item, "tokens_before").value_or(0);
     summary.tokens_after = FindInt(item, "tokens_after").value_or(0);
     out.summaries.push_back(std::move(summary));

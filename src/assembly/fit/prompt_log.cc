@@ -11,6 +11,7 @@
 #include "assembly/sources/fence.h"
 #include "base/files/file.h"
 #include "base/random.h"
+#include "base/text/ascii.h"
 #include "base/text/redact.h"
 
 namespace dossier::assembly {
@@ -89,7 +90,7 @@ struct LoggedSection {
 std::vector<LoggedSection> SectionsOf(const Json& messages) {
   std::vector<LoggedSection> out;
   const auto add = [&](const Json& block, std::string_view role) {
-    const std::string name(FindString(block, "section").value_or(""));
+    const std::string name = TextAt(block, "section");
     const auto text = FindString(block, "text");
     const std::string body = text ? std::string(*text) : ToJson(block);
     if (!out.empty() && out.back().name == name && out.back().role == role) {
@@ -143,8 +144,7 @@ JsonObject AsJson(const PromptCall& call, int number, const Json& messages, Json
 std::string SafeFileName(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, 100)) {
-    const bool safe = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                      c == '_' || c == '-' || (c == '.' && !out.empty());
+    const bool safe = IsWordByte(c) || c == '-' || (c == '.' && !out.empty());
     out += safe ? c : '_';
   }
   return out.empty() ? "_" : out;

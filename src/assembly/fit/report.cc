@@ -214,7 +214,7 @@ std::optional<std::int64_t> DayOf(std::string_view date) {
 
 // Provider limits change monthly.
 std::vector<Warning> OldEntry(const ReportInput& input) {
-  const std::string as_of(FindString(input.capability.entry, "as_of").value_or(""));
+  const std::string as_of = TextAt(input.capability.entry, "as_of");
   const auto then = DayOf(as_of), now = DayOf(input.options.today);
   if (!then || !now || *now - *then <= kFreshDays) return {};
   return {{"old-entry", "",

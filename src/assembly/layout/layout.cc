@@ -52,27 +52,16 @@ constexpr SectionSource kSources[] = {
     {"tools", Trust::kTrusted, Filled::kByDriver},
 };
 constexpr std::array<std::string_view, 4> kChanges = {"never", "run", "turn", "call"};
+constexpr std::array<std::string_view, 2> kBoundaries = {"run", "project"};
 constexpr std::array<std::string_view, 2> kTrusts = {"trusted", "untrusted"};
 constexpr std::array<std::string_view, 3> kRenders = {"markdown", "json", "yaml"};
 
-template <typename Enum>
-Status ReadEnum(const Place& at, std::span<const std::string_view> names, Enum* out) {
-  std::size_t index = 0;
-  DOSSIER_RETURN_IF_ERROR(ReadChoice(at, names, &index));
-  *out = static_cast<Enum>(index);
-  return {};
-}
+Status ReadShare(const Place& at, double* out) { return ReadNumber(at, 0, 1, out); }
 
-Status ReadOptionalWhole(const Place& at, std::optional<std::int64_t>* out) {
-  std::int64_t number = 0;
-  DOSSIER_RETURN_IF_ERROR(ReadWhole(at, 1, &number));
-  *out = std::min(number, kMaxTokens);
-  return {};
-}
-
+template <std::int64_t kLeast, std::int64_t kMost>
 Status ReadClamped(const Place& at, std::int64_t* out) {
-  DOSSIER_RETURN_IF_ERROR(ReadWhole(at, 0, out));
-  *out = std::min(*out, kMaxTokens);
+  DOSSIER_RETURN_IF_ERROR(ReadWhole(at, kLeast, out));
+  *out = std::min(*out, kMost);
   return {};
 }
 
@@ -106,8 +95,7 @@ Status ReadWith(const Place& at, Draft* out) {
 
 Status ReadKeep(const Place& at, Draft* out) {
   static constexpr Field<LayoutSection> kKeep[] = {
-      {"ratio",
-       [](const Place& p, LayoutSection* s) { return ReadNumber(p, 0, 1, &s->keep_ratio); }},
+      {"ratio", Into<ReadShare, &LayoutSection::keep_ratio>},
       {"turns",
        [](const Place& p, LayoutSection* s) -> Status {
          std::int64_t turns = 0;
@@ -115,56 +103,47 @@ Status ReadKeep(const Place& at, Draft* out) {
          s->keep_turns = static_cast<int>(std::min<std::int64_t>(turns, 1 << 20));
          return {};
        }},
-      {"drop_to",
-       [](const Place& p, LayoutSection* s) { return ReadNumber(p, 0, 1, &s->drop_to); }},
+      {"drop_to", Into<ReadShare, &LayoutSection::drop_to>},
   };
   return ReadFields<LayoutSection>(at.value, at.file, kKeep, &out->section);
 }
 
 constexpr Field<Draft> kSectionFields[] = {
-    {"name", [](const Place& p, Draft* d) { return ReadString(p, &d->section.name); }},
-    {"zone", [](const Place& p, Draft* d) { return ReadEnum(p, kZones, &d->section.zone); }},
+    {"name", Into<ReadString, &Draft::section, &LayoutSection::name>},
+    {"zone", Into<ReadWordOf<kZones>, &Draft::section, &LayoutSection::zone>},
     {"role",
      [](const Place& p, Draft* d) {
        d->has_role = true;
-       return ReadEnum(p, kRoles, &d->section.role);
+       return ReadWordOf<kRoles>(p, &d->section.role);
      }},
     {"source", ReadSource},
     {"with", ReadWith},
-    {"template", [](const Place& p, Draft* d) { return ReadString(p, &d->section.template_name); }},
-    {"text", [](const Place& p, Draft* d) { return ReadString(p, &d->section.text); }},
-    {"var", [](const Place& p, Draft* d) { return ReadString(p, &d->section.variable); }},
-    {"title", [](const Place& p, Draft* d) { return ReadString(p, &d->section.title); }},
-    {"fence", [](const Place& p, Draft* d) { return ReadEnum(p, kFences, &d->section.fence); }},
+    {"template", Into<ReadString, &Draft::section, &LayoutSection::template_name>},
+    {"text", Into<ReadString, &Draft::section, &LayoutSection::text>},
+    {"var", Into<ReadString, &Draft::section, &LayoutSection::variable>},
+    {"title", Into<ReadString, &Draft::section, &LayoutSection::title>},
+    {"fence", Into<ReadWordOf<kFences>, &Draft::section, &LayoutSection::fence>},
     {"trust",
      [](const Place& p, Draft* d) {
        d->has_trust = true;
-       return ReadEnum(p, kTrusts, &d->section.trust);
+       return ReadWordOf<kTrusts>(p, &d->section.trust);
      }},
-    {"required", [](const Place& p, Draft* d) { return ReadFlag(p, &d->required); }},
-    {"optional", [](const Place& p, Draft* d) { return ReadFlag(p, &d->optional); }},
-    {"priority",
-     [](const Place& p, Draft* d) { return ReadNumber(p, 0, 1, &d->section.priority); }},
-    {"floor", [](const Place& p, Draft* d) { return ReadClamped(p, &d->section.floor); }},
-    {"weight",
-     [](const Place& p, Draft* d) -> Status {
-       DOSSIER_RETURN_IF_ERROR(ReadWhole(p, 0, &d->section.weight));
-       d->section.weight = std::min<std::int64_t>(d->section.weight, 1'000'000);
-       return {};
-     }},
-    {"cap", [](const Place& p, Draft* d) { return ReadOptionalWhole(p, &d->section.cap); }},
-    {"cap_chars",
-     [](const Place& p, Draft* d) { return ReadOptionalWhole(p, &d->section.cap_chars); }},
-    {"tokens", [](const Place& p, Draft* d) { return ReadOptionalWhole(p, &d->section.tokens); }},
-    {"min", [](const Place& p, Draft* d) { return ReadOptionalWhole(p, &d->section.min); }},
-    {"fit", [](const Place& p, Draft* d) { return ReadEnum(p, kFits, &d->section.fit); }},
-    {"alternatives",
-     [](const Place& p, Draft* d) { return ReadStrings(p, &d->section.alternatives); }},
+    {"required", Into<ReadFlag, &Draft::required>},
+    {"optional", Into<ReadFlag, &Draft::optional>},
+    {"priority", Into<ReadShare, &Draft::section, &LayoutSection::priority>},
+    {"floor", Into<ReadClamped<0, kMaxTokens>, &Draft::section, &LayoutSection::floor>},
+    {"weight", Into<ReadClamped<0, 1'000'000>, &Draft::section, &LayoutSection::weight>},
+    {"cap", Into<ReadClamped<1, kMaxTokens>, &Draft::section, &LayoutSection::cap>},
+    {"cap_chars", Into<ReadClamped<1, kMaxTokens>, &Draft::section, &LayoutSection::cap_chars>},
+    {"tokens", Into<ReadClamped<1, kMaxTokens>, &Draft::section, &LayoutSection::tokens>},
+    {"min", Into<ReadClamped<1, kMaxTokens>, &Draft::section, &LayoutSection::min>},
+    {"fit", Into<ReadWordOf<kFits>, &Draft::section, &LayoutSection::fit>},
+    {"alternatives", Into<ReadStrings, &Draft::section, &LayoutSection::alternatives>},
     {"keep", ReadKeep},
     {"changes", ReadChanges},
-    {"when", [](const Place& p, Draft* d) { return ReadString(p, &d->section.when); }},
-    {"unless", [](const Place& p, Draft* d) { return ReadString(p, &d->section.unless); }},
-    {"render", [](const Place& p, Draft* d) { return ReadEnum(p, kRenders, &d->section.render); }},
+    {"when", Into<ReadString, &Draft::section, &LayoutSection::when>},
+    {"unless", Into<ReadString, &Draft::section, &LayoutSection::unless>},
+    {"render", Into<ReadWordOf<kRenders>, &Draft::section, &LayoutSection::render>},
     {"before", [](const Place&, Draft*) { return Status(); }},  // read by MergeLayouts
     {"after", [](const Place&, Draft*) { return Status(); }},
 };
@@ -253,19 +232,10 @@ Status ReadSchema(const Place& at, LayoutFile*) {
 
 Status ReadBudget(const Place& at, LayoutFile* out) {
   static constexpr Field<Layout> kBudget[] = {
-      {"window_share",
-       [](const Place& p, Layout* l) { return ReadNumber(p, 0, 1, &l->window_share); }},
-      {"tokens",
-       [](const Place& p, Layout* l) -> Status {
-         l->budget_tokens = 0;
-         return ReadWhole(p, 1, &*l->budget_tokens);
-       }},
-      {"reserve_output",
-       [](const Place& p, Layout* l) -> Status {
-         l->reserve_output = 0;
-         return ReadWhole(p, 0, &*l->reserve_output);
-       }},
-      {"cascade", [](const Place& p, Layout* l) { return ReadStrings(p, &l->cascade); }},
+      {"window_share", Into<ReadShare, &Layout::window_share>},
+      {"tokens", Into<ReadWholeFrom<1>, &Layout::budget_tokens>},
+      {"reserve_output", Into<ReadWholeFrom<0>, &Layout::reserve_output>},
+      {"cascade", Into<ReadStrings, &Layout::cascade>},
   };
   return ReadFields<Layout>(at.value, at.file, kBudget, &out->layout);
 }
@@ -279,9 +249,9 @@ Status ReadLifetime(const Place& at, std::string* out) {
 // One lifetime for all zones, or a map of them.
 Status ReadLifetimes(const Place& at, LayoutCache* out) {
   static constexpr Field<LayoutCache> kZones[] = {
-      {"system", [](const Place& p, LayoutCache* c) { return ReadLifetime(p, &c->system_ttl); }},
-      {"stable", [](const Place& p, LayoutCache* c) { return ReadLifetime(p, &c->stable_ttl); }},
-      {"history", [](const Place& p, LayoutCache* c) { return ReadLifetime(p, &c->history_ttl); }},
+      {"system", Into<ReadLifetime, &LayoutCache::system_ttl>},
+      {"stable", Into<ReadLifetime, &LayoutCache::stable_ttl>},
+      {"history", Into<ReadLifetime, &LayoutCache::history_ttl>},
   };
   if (at.value.kind == YamlNode::Kind::kMap) {
     return ReadFields<LayoutCache>(at.value, at.file, kZones, out);
@@ -292,34 +262,20 @@ Status ReadLifetimes(const Place& at, LayoutCache* out) {
 }
 
 Status ReadCache(const Place& at, LayoutFile* out) {
+  using WarmFirst = LayoutCache::WarmFirst;
   static constexpr Field<LayoutCache> kCache[] = {
       {"ttl", ReadLifetimes},
-      {"warm_first",
-       [](const Place& p, LayoutCache* c) -> Status {
-         bool warm = false;
-         DOSSIER_RETURN_IF_ERROR(ReadFlag(p, &warm));
-         c->warm_first = warm ? LayoutCache::WarmFirst::kYes : LayoutCache::WarmFirst::kNo;
-         return {};
-       }},
+      {"warm_first", Into<ReadFlagAs<WarmFirst::kYes, WarmFirst::kNo>, &LayoutCache::warm_first>},
   };
   return ReadFields<LayoutCache>(at.value, at.file, kCache, &out->layout.cache);
 }
 
 Status ReadVariable(const Place& at, LayoutVariable* out) {
+  using Need = LayoutVariable::Need;
   static constexpr Field<LayoutVariable> kVariable[] = {
-      {"required",
-       [](const Place& p, LayoutVariable* v) -> Status {
-         bool required = false;
-         DOSSIER_RETURN_IF_ERROR(ReadFlag(p, &required));
-         v->need = required ? LayoutVariable::Need::kRequired : LayoutVariable::Need::kOptional;
-         return {};
-       }},
-      {"default",
-       [](const Place& p, LayoutVariable* v) -> Status {
-         v->fallback.emplace();
-         return ReadString(p, &*v->fallback);
-       }},
-      {"one_of", [](const Place& p, LayoutVariable* v) { return ReadStrings(p, &v->one_of); }},
+      {"required", Into<ReadFlagAs<Need::kRequired, Need::kOptional>, &LayoutVariable::need>},
+      {"default", Into<ReadString, &LayoutVariable::fallback>},
+      {"one_of", Into<ReadStrings, &LayoutVariable::one_of>},
   };
   if (at.value.kind == YamlNode::Kind::kNull) return {};
   return ReadFields<LayoutVariable>(at.value, at.file, kVariable, out);
@@ -332,14 +288,6 @@ Status ReadVars(const Place& at, LayoutFile* out) {
     DOSSIER_RETURN_IF_ERROR(ReadVariable({at.file, entry.key, entry.value}, &variable));
     out->layout.vars.push_back(std::move(variable));
   }
-  return {};
-}
-
-Status ReadBoundary(const Place& at, LayoutFile* out) {
-  constexpr std::string_view kBoundaries[] = {"run", "project"};
-  std::size_t index = 0;
-  DOSSIER_RETURN_IF_ERROR(ReadChoice(at, kBoundaries, &index));
-  out->layout.boundary = index == 1 ? Layout::Boundary::kProject : Layout::Boundary::kRun;
   return {};
 }
 
@@ -379,15 +327,15 @@ Status ReadEntries(const Place& at, LayoutFile* out) {
 
 constexpr Field<LayoutFile> kLayoutFields[] = {
     {"schema", ReadSchema},
-    {"name", [](const Place& p, LayoutFile* f) { return ReadString(p, &f->layout.name); }},
-    {"about", [](const Place& p, LayoutFile* f) { return ReadString(p, &f->layout.about); }},
+    {"name", Into<ReadString, &LayoutFile::layout, &Layout::name>},
+    {"about", Into<ReadString, &LayoutFile::layout, &Layout::about>},
     {"extends", ReadExtends},
     {"vars", ReadVars},
     {"budget", ReadBudget},
     {"cache", ReadCache},
-    {"boundary", ReadBoundary},
-    {"lead", [](const Place& p, LayoutFile* f) { return ReadString(p, &f->layout.lead); }},
-    {"remove", [](const Place& p, LayoutFile* f) { return ReadStrings(p, &f->remove); }},
+    {"boundary", Into<ReadWordOf<kBoundaries>, &LayoutFile::layout, &Layout::boundary>},
+    {"lead", Into<ReadString, &LayoutFile::layout, &Layout::lead>},
+    {"remove", Into<ReadStrings, &LayoutFile::remove>},
     {"sections", ReadEntries},
 };
 

@@ -1,13 +1,13 @@
 #include "assembly/layout/template_scan.h"
 
+#include "base/text/ascii.h"
+
 namespace dossier::assembly {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 100;
 
-bool IsNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-
-bool IsNameByte(char c) { return IsNameStart(c) || (c >= '0' && c <= '9'); }
+bool IsNameStart(char c) { return IsLetter(c) || c == '_'; }
 
 // The placeholder that opens at `at`, where a `{` stands; length 0 if it is only text.
 TemplatePiece ReadPlaceholder(std::string_view body, std::size_t at) {
@@ -31,7 +31,7 @@ TemplatePiece ReadPlaceholder(std::string_view body, std::size_t at) {
 std::size_t ScanName(std::string_view text, std::size_t at) {
   if (at >= text.size() || !IsNameStart(text[at])) return at;
   std::size_t end = at + 1;
-  while (end < text.size() && end - at < kMaxNameBytes && IsNameByte(text[end])) ++end;
+  while (end < text.size() && end - at < kMaxNameBytes && IsWordByte(text[end])) ++end;
   return end;
 }
 

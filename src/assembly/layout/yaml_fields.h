@@ -1,8 +1,8 @@
 // Typed reading of YAML maps by a table of keys: unknown keys are refused with the nearest known
 // one, wrong types with what was meant.
 //
-//   constexpr Field<Server> kFields[] = {{"port", [](const FieldPlace& at, Server* out) {
-//     return ReadInt(at, &out->port); }}};
+//   constexpr Field<Server> kFields[] = {{"port", Into<ReadWholeFrom<1>, &Server::port>},
+//                                        {"name", Into<ReadString, &Server::name>}};
 //   DOSSIER_RETURN_IF_ERROR(ReadFields<Server>(node, file, kFields, &server));
 //
 // Thread-safety: pure functions.
@@ -11,9 +11,11 @@
 #define DOSSIER_ASSEMBLY_LAYOUT_YAML_FIELDS_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "assembly/layout/template_scan.h"
@@ -37,10 +39,56 @@ Status ReadStrings(const FieldPlace& at, std::vector<std::string>* out);
 Status ReadFlag(const FieldPlace& at, bool* out);
 // A whole number from `least` up.
 Status ReadWhole(const FieldPlace& at, std::int64_t least, std::int64_t* out);
+template <std::int64_t kLeast>
+Status ReadWholeFrom(const FieldPlace& at, std::int64_t* out) {
+  return ReadWhole(at, kLeast, out);
+}
 // A number from `low` to `high`.
 Status ReadNumber(const FieldPlace& at, double low, double high, double* out);
 // The index of the value among `names`.
 Status ReadChoice(const FieldPlace& at, std::span<const std::string_view> names, std::size_t* out);
+
+// For tables of fields, of JSON too (sources/header/json_fields.h): readers made of readers.
+
+// One of the words, as the enumerator at its place.
+template <const auto& kWords>
+inline constexpr auto ReadWordOf = [](const auto& at, auto* out) -> Status {
+  std::size_t index = 0;
+  DOSSIER_RETURN_IF_ERROR(ReadChoice(at, kWords, &index));
+  *out = static_cast<std::remove_pointer_t<decltype(out)>>(index);
+  return {};
+};
+
+// True as one value, false as another.
+template <auto kTrue, auto kFalse>
+inline constexpr auto ReadFlagAs = [](const auto& at, decltype(kTrue)* out) -> Status {
+  bool flag = false;
+  DOSSIER_RETURN_IF_ERROR(ReadFlag(at, &flag));
+  *out = flag ? kTrue : kFalse;
+  return {};
+};
+
+template <typename T, typename Member>
+T OwnerOf(Member T::*);  // for decltype
+
+template <typename T>
+T* PlaceOf(T* member) {
+  return member;
+}
+template <typename T>
+T* PlaceOf(std::optional<T>* member) {
+  return &member->emplace();
+}
+
+// Reads with kRead into a member, or into a member of a member; an optional one is set.
+template <auto kRead, auto kMember, auto... kInner>
+Status Into(const auto& at, decltype(OwnerOf(kMember))* out) {
+  if constexpr (sizeof...(kInner) == 0) {
+    return kRead(at, PlaceOf(&(out->*kMember)));
+  } else {
+    return Into<kRead, kInner...>(at, &(out->*kMember));
+  }
+}
 
 template <typename T>
 struct Field {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "assembly/layout/front_matter.h"
+#include "assembly/layout/yaml_fields.h"
 #include "assembly/layout/yaml_table.h"
 #include "base/assets.h"
 #include "base/random.h"
@@ -90,6 +91,53 @@ TEST(YamlReaderTest, BracketsInTextsAreNoNesting) {  // REP-21, A4
   const auto root = ReadYaml(text, "x.yaml");
   ASSERT_THAT(root, Succeeds());
   EXPECT_EQ(root->items.size(), 1'000u);
+}
+
+struct Port {
+  enum class Kind : std::uint8_t { kPlain, kSecure };
+  std::optional<std::int64_t> number;
+  Kind kind = Kind::kPlain, second = Kind::kPlain;
+};
+struct Server {
+  std::string name;
+  Port port;
+};
+
+constexpr std::string_view kKinds[] = {"plain", "secure"};
+constexpr Field<Server> kServer[] = {
+    {"name", Into<ReadString, &Server::name>},
+    {"number", Into<ReadWholeFrom<1>, &Server::port, &Port::number>},
+    {"kind", Into<ReadWordOf<kKinds>, &Server::port, &Port::kind>},
+    {"second",
+     Into<ReadFlagAs<Port::Kind::kSecure, Port::Kind::kPlain>, &Server::port, &Port::second>},
+};
+
+TEST(YamlFieldsTest, FieldsAreReadIntoMembersAndMembersOfMembers) {
+  Server server;
+  const auto node = ParseYaml("name: a\nnumber: 8080\nkind: secure\nsecond: true\n", "x.yaml");
+  ASSERT_TRUE(ReadFields<Server>(*node, "x.yaml", kServer, &server));
+  EXPECT_EQ(server.name, "a");
+  EXPECT_EQ(server.port.number, 8080);
+  EXPECT_EQ(server.port.kind, Port::Kind::kSecure);
+  EXPECT_EQ(server.port.second, Port::Kind::kSecure);
+}
+
+TEST(YamlFieldsTest, AMistakeHasThePlaceAndWhatIsMeant) {
+  constexpr std::pair<std::string_view, std::string_view> kCases[] = {
+      {"name: [a]", "x.yaml:1:7: name must be a text"},
+      {"number: 0", "x.yaml:1:9: number must be a whole number from 1 up"},
+      {"number: '1'", "x.yaml:1:9: number must be a whole number from 1 up"},
+      {"kind: secur", "x.yaml:1:7: unknown kind secur (secure?)"},
+      {"second: 1", "x.yaml:1:9: second must be true or false"},
+      {"nam: a", "x.yaml:1:1: unknown key nam (name?)"},
+      {"[a]", "x.yaml:1:1: must be a map of keys"},
+  };
+  for (const auto& [yaml, message] : kCases) {
+    Server server;
+    const Status read = ReadFields<Server>(*ParseYaml(yaml, "x.yaml"), "x.yaml", kServer, &server);
+    ASSERT_FALSE(read) << yaml;
+    EXPECT_EQ(read.error().message, message);
+  }
 }
 
 }  // namespace

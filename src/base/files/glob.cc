@@ -2,29 +2,21 @@
 
 #include <optional>
 
+#include "base/text/ascii.h"
+
 namespace dossier {
 namespace {
 
-using ByteTest = bool (*)(unsigned char);
+using ByteTest = bool (*)(char);
 
-bool IsLower(unsigned char c) { return c >= 'a' && c <= 'z'; }
-bool IsUpper(unsigned char c) { return c >= 'A' && c <= 'Z'; }
-bool IsDigit(unsigned char c) { return c >= '0' && c <= '9'; }
-bool IsAlpha(unsigned char c) { return IsLower(c) || IsUpper(c); }
-bool IsAlnum(unsigned char c) { return IsAlpha(c) || IsDigit(c); }
-bool IsBlank(unsigned char c) { return c == ' ' || c == '\t'; }
-bool IsControl(unsigned char c) { return c < 0x20 || c == 0x7F; }
-bool IsGraph(unsigned char c) { return c > 0x20 && c < 0x7F; }
-bool IsPrint(unsigned char c) { return c >= 0x20 && c < 0x7F; }
-bool IsPunctuation(unsigned char c) { return IsGraph(c) && !IsAlnum(c); }
-bool IsSpace(unsigned char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-bool IsHexDigit(unsigned char c) {
-  return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
+bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
+bool IsGraph(char c) { return c > 0x20 && c < 0x7F; }
+bool IsPrint(char c) { return c >= 0x20 && c < 0x7F; }
+bool IsPunctuation(char c) { return IsGraph(c) && !IsAlnum(c); }
+bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 unsigned char Folded(char c, CaseSensitivity letters) {
-  const auto byte = static_cast<unsigned char>(c);
-  return letters == CaseSensitivity::kInsensitive && IsUpper(byte) ? byte - 'A' + 'a' : byte;
+  return static_cast<unsigned char>(letters == CaseSensitivity::kInsensitive ? ToLower(c) : c);
 }
 
 struct NamedClass {
@@ -32,9 +24,9 @@ struct NamedClass {
   ByteTest test;
 };
 constexpr NamedClass kNamedClasses[] = {
-    {"alnum", IsAlnum},       {"alpha", IsAlpha}, {"blank", IsBlank}, {"cntrl", IsControl},
-    {"digit", IsDigit},       {"graph", IsGraph}, {"lower", IsLower}, {"print", IsPrint},
-    {"punct", IsPunctuation}, {"space", IsSpace}, {"upper", IsUpper}, {"xdigit", IsHexDigit},
+    {"alnum", IsAlnum},       {"alpha", IsLetter}, {"blank", IsBlank}, {"cntrl", IsControl},
+    {"digit", IsDigit},       {"graph", IsGraph},  {"lower", IsLower}, {"print", IsPrint},
+    {"punct", IsPunctuation}, {"space", IsSpace},  {"upper", IsUpper}, {"xdigit", IsHexDigit},
 };
 
 ByteTest FindNamedClass(std::string_view name) {
@@ -130,7 +122,7 @@ std::size_t Glob::CompileClass(std::string_view pattern, std::size_t at) {
         const ByteTest test = FindNamedClass(*name);
         if (!test) return std::string_view::npos;
         for (unsigned c = 0; c < 256; ++c) {
-          if (test(static_cast<unsigned char>(c))) {
+          if (test(static_cast<char>(c))) {
             set.set(c).set(Folded(static_cast<char>(c), letters_));
           }
         }

@@ -63,6 +63,15 @@ Result<ProcessResult> CallGit(const GitCall& call, const CancelToken& cancel = {
 // CallGit; kFailed with git's error message.
 Result<ProcessSpec> PlanGitCall(const GitCall& call, const CancelToken& cancel = {});
 
+// Calls `use` with each piece of what git said that ends in NUL.
+template <typename Use>
+void ForEachAtNul(std::string_view text, Use use) {
+  for (std::size_t end = text.find('\0'); end != std::string_view::npos; end = text.find('\0')) {
+    use(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+}
+
 // Names of the filters that are set in the repository of `call`, by the user or by the system.
 // Errors: as PlanGitCall.
 Result<std::vector<std::string>> GitFilters(const GitCall& call, const CancelToken& cancel = {});

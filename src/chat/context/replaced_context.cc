@@ -18,8 +18,8 @@ std::vector<ReplacedContext> ReplacedContexts(const Stored& stored) {
   const JsonArray* history = stored.context ? stored.context->history.if_array() : nullptr;
   if (!history) return out;
   for (const Json& one : *history) {
-    out.push_back({.sha256 = std::string(FindString(one, "sha256").value_or("")),
-                   .replaced_at = std::string(FindString(one, "replaced_at").value_or("")),
+    out.push_back({.sha256 = TextAt(one, "sha256"),
+                   .replaced_at = TextAt(one, "replaced_at"),
                    .bytes = static_cast<std::uint64_t>(
                        std::max<std::int64_t>(FindInt(one, "bytes").value_or(0), 0))});
   }

@@ -14,6 +14,7 @@
 
 #include "base/files/regular_file.h"
 #include "base/random.h"
+#include "base/text/ascii.h"
 #include "chat/document/document.h"
 
 namespace dossier::chat {
@@ -23,10 +24,7 @@ constexpr std::string_view kEnding = ".json";
 constexpr std::time_t kStaleSeconds = 3600;  // no save takes that long
 constexpr Millis kFirstPause{1}, kLongestPause{50};
 
-bool IsIdChar(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '_';
-}
+bool IsIdChar(char c) { return IsAlnum(c) || c == '-' || c == '_'; }
 
 std::string LockPath(const std::string& folder, std::string_view id) {
   return fmt::format("{}/.{}.lock", folder, id);

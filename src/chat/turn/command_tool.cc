@@ -97,7 +97,7 @@ Result<sandbox::Argv> CommandTool::ReadCall(const model::ToolCall& call) const {
 }
 
 Judged CommandTool::Judge(const model::ToolCall& call) const {
-  Judged out{.reason = std::string(FindString(call.arguments, "reason").value_or(""))};
+  Judged out{.reason = TextAt(call.arguments, "reason")};
   auto asked = ReadCall(call);
   if (!asked) {
     out.sentence = asked.error().message;

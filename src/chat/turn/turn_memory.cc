@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "chat/store/store.h"
@@ -18,10 +19,6 @@ constexpr std::string_view kUserTurn = "user_turn";
 constexpr std::string_view kAssistantTurn = "assistant_turn";
 constexpr std::string_view kOtherMethod = "outputs";  // a compaction that keeps the turns
 constexpr std::size_t kLongestBranch = 128;
-
-std::string TextOf(const Json& json, std::string_view key) {
-  return std::string(FindString(json, key).value_or(""));
-}
 
 // The record of the newest turn that has one.
 const Json* LastRecord(const Stored* stored) {
@@ -37,8 +34,7 @@ std::string ForkName(std::string_view id, memory::Seq at) {
   const std::string tail = fmt::format(".{}", at);
   std::string name = "chat:";
   for (const char c : id.substr(0, kLongestBranch - name.size() - tail.size())) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '_' || c == '.' || c == '-';
+    const bool plain = IsWordByte(c) || c == '.' || c == '-';
     name += plain ? c : '_';
   }
   return name + tail;
@@ -81,7 +77,7 @@ std::map<std::string, std::set<std::int64_t>> TurnsInHistory(
     if (!turn.memory.is_object()) continue;
     const std::int64_t place = before + static_cast<std::int64_t>(i) + 1;
     if (place < 1 || TurnBegin(stored, place) < compacted) continue;
-    turns[TextOf(turn.memory, "conversation")].insert(turn.n);
+    turns[TextAt(turn.memory, "conversation")].insert(turn.n);
   }
   return turns;
 }
@@ -128,7 +124,7 @@ class TurnEvents {
     for (const memory::Record& event : turns) {
       const std::optional<std::int64_t> number = NumberOf(event.ref);
       if (!number || *number < turn_.number) continue;
-      const std::string run = TextOf(event.meta, "run");
+      const std::string run = TextAt(event.meta, "run");
       const bool whole = !FindBool(event.meta, "incomplete").value_or(false);
       known_ |= *number == turn_.number && whole && !run.empty() && run == turn_.run;
       old.push_back(event.id);
@@ -164,7 +160,7 @@ void Report(const memory::UpdateResult& result, std::vector<std::string>* warnin
   for (const Json& entry : result.operations_log) {
     if (FindString(entry, "status") != "error") continue;
     warnings->push_back(
-        fmt::format("memory: {}: {}", TextOf(entry, "type"), TextOf(entry, "error")));
+        fmt::format("memory: {}: {}", TextAt(entry, "type"), TextAt(entry, "error")));
   }
 }
 
@@ -174,10 +170,10 @@ Result<TurnMemory> TurnMemory::Open(driver::MemoryUse memory, std::string_view i
                                     const Stored* stored, Use use) {
   if (use == Use::kPreview) memory.writes = driver::MemoryUse::Writes::kNo;
   const Json* record = LastRecord(stored);
-  const bool ours = record && TextOf(*record, "store") == memory.store->store_id();
-  const bool forks = memory.branch.empty() && ours && TextOf(*record, "conversation") != id;
+  const bool ours = record && TextAt(*record, "store") == memory.store->store_id();
+  const bool forks = memory.branch.empty() && ours && TextAt(*record, "conversation") != id;
   std::string branch = memory.branch;
-  if (branch.empty() && ours && !forks) branch = TextOf(*record, "branch");
+  if (branch.empty() && ours && !forks) branch = TextAt(*record, "branch");
   TurnMemory turn(driver::MemoryPort(std::move(memory), branch, kPhase));
   if (forks) DOSSIER_RETURN_IF_ERROR(turn.ForkFrom(*record, id));
   // A branch that is not there is said before anything is paid for.
@@ -187,7 +183,7 @@ Result<TurnMemory> TurnMemory::Open(driver::MemoryUse memory, std::string_view i
 
 Status TurnMemory::ForkFrom(const Json& record, std::string_view id) {
   const memory::Seq at = FindInt(record, "seq").value_or(0);
-  driver::MemoryPort parent(port_.use(), TextOf(record, "branch"), kPhase);
+  driver::MemoryPort parent(port_.use(), TextAt(record, "branch"), kPhase);
   if (!port_.writes()) {
     port_ = std::move(parent);
     at_ = at;

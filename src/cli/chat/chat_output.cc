@@ -45,15 +45,7 @@ JsonArray TextsJson(const std::vector<std::string>& texts) {
   return JsonArray(texts.begin(), texts.end());
 }
 
-std::string Words(const Json& argv) {
-  std::vector<std::string> words;
-  if (const JsonArray* list = argv.if_array()) {
-    for (const Json& word : *list) {
-      if (word.is_string()) words.emplace_back(word.get_string());
-    }
-  }
-  return Join(words, " ");
-}
+std::string Words(const Json& argv) { return Join(StringsOf(&argv), " "); }
 
 bool HasAnswer(const TurnOutcome& outcome) { return !outcome.text.empty(); }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "chat/context/plan.h"
@@ -14,9 +15,8 @@ using chat::Stored;
 
 std::string Upper(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](char c) { return IsLower(c) ? static_cast<char>(c - 'a' + 'A') : c; });
   return out;
 }
 

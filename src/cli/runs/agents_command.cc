@@ -13,7 +13,6 @@
 #include "base/files/file.h"
 #include "base/process/cancel_fd.h"
 #include "base/text/text.h"
-#include "base/text/utf8.h"
 #include "cli/commands.h"
 #include "cli/runs/agents_run.h"
 #include "cli/runs/agents_view.h"
@@ -32,8 +31,6 @@ namespace dossier::cli {
 namespace {
 
 constexpr int kFollowMillis = 2000;  // a log on a network folder sends no notices
-
-std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
 
 std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 

@@ -31,8 +31,6 @@ constexpr std::size_t kMaxPromptText = 1 << 20;  // bytes of `agents prompt`
 constexpr std::size_t kSummaryLength = 72;       // code points of an ad-hoc task's summary
 constexpr std::string_view kDefaultTargets = "src,tests,docs";
 
-std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
-
 RunOptions OptionsOf(const AgentsArguments& arguments) {
   RunOptions options{.workers = arguments.workers,
                      .tasks = arguments.tasks,

@@ -6,15 +6,14 @@
 
 #include "base/text/utf8.h"
 #include "cli/runs/event_lines.h"
+#include "cli/terminal/terminal.h"
 
 namespace dossier::cli {
 namespace {
 
 constexpr Millis kTick{1000};
 
-std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
-
-std::string TextAt(const Json& data, std::string_view key) {
+std::string SafeTextAt(const Json& data, std::string_view key) {
   return Safe(FindString(data, key).value_or(""));
 }
 
@@ -65,9 +64,9 @@ void AgentsView::OnEvent(const store::Event& event) {
   if (event.type == "warning") {
     Erase();
     if (options_.steps == AgentsViewOptions::Steps::kShown) {
-      PrintWarning(*options_.err, task.empty()
-                                      ? TextAt(data, "text")
-                                      : fmt::format("{}: {}", Safe(task), TextAt(data, "text")));
+      PrintWarning(*options_.err,
+                   task.empty() ? SafeTextAt(data, "text")
+                                : fmt::format("{}: {}", Safe(task), SafeTextAt(data, "text")));
     }
   }
   if (event.type == "task.finished") {
@@ -84,7 +83,7 @@ void AgentsView::OnEvent(const store::Event& event) {
 
 void AgentsView::Result(const Json& data) {
   Erase();
-  const std::string status = TextAt(data, "status");
+  const std::string status = SafeTextAt(data, "status");
   ++counts_[status];
   if (options_.results == AgentsViewOptions::Results::kLines) {
     *options_.out << ResultLine(FindString(data, "task-id").value_or(""), status) << std::flush;

@@ -19,7 +19,7 @@ std::string_view TextOf(const Json* body) {
 }
 
 // The first line of a text that came from a model or from code, fit for a terminal.
-std::string FirstLine(std::string_view text, std::size_t width) {
+std::string ShownLine(std::string_view text, std::size_t width) {
   const std::string_view trimmed = TrimSpace(text);
   const std::string_view line = trimmed.substr(0, trimmed.find('\n'));
   std::string shown = utf8::CleanForTerminal(utf8::Sanitize(utf8::Prefix(line, width)));
@@ -66,7 +66,7 @@ class PlainView final : public ask::EventSink {
       const std::string_view output = TextOf(Find(event.data, "output"));
       Line(fmt::format(
           "turn {}/{}: {}", tally_.turn, tally_.turns,
-          error ? "error: " + FirstLine(*error, 100) : "output: " + FirstLine(output, 100)));
+          error ? "error: " + ShownLine(*error, 100) : "output: " + ShownLine(output, 100)));
     } else if (event.type == "passage.read") {
       Line(PassageLine(data));
     } else if (event.type == "answer.refused") {
@@ -75,7 +75,7 @@ class PlainView final : public ask::EventSink {
     } else if (event.type == "compaction.done") {
       Line(fmt::format("turn {}/{}: {}", tally_.turn, tally_.turns, CompactionLine(data)));
     } else if (event.type == "limit.reached") {
-      Line(FirstLine(FindString(data, "reason").value_or(""), 120));
+      Line(ShownLine(FindString(data, "reason").value_or(""), 120));
     } else if (event.type == "run.finished") {
       const auto counted = [&](std::string_view name, std::string_view noun) {
         return Counted(static_cast<std::uint64_t>(FindInt(data, name).value_or(0)), noun);
@@ -121,13 +121,13 @@ class LiveView final : public ask::EventSink {
       tally_.doing = tally_.in_flight > 1 ? fmt::format("{} requests in flight", tally_.in_flight)
                                           : "model is reading";
     } else if (event.type == "block.started") {
-      Above("code", FirstLine(TextOf(Find(event.data, "code")), 200), kDim);
+      Above("code", ShownLine(TextOf(Find(event.data, "code")), 200), kDim);
       tally_.doing = "code is running";
     } else if (event.type == "block.done") {
       if (const auto error = FindString(data, "error")) {
-        Above("error", FirstLine(*error, 200), kRed);
+        Above("error", ShownLine(*error, 200), kRed);
       } else {
-        Above("output", FirstLine(TextOf(Find(event.data, "output")), 200), kGreen);
+        Above("output", ShownLine(TextOf(Find(event.data, "output")), 200), kGreen);
       }
     } else if (event.type == "passage.read") {
       Above("read", PassageLine(data), kDim);
@@ -136,7 +136,7 @@ class LiveView final : public ask::EventSink {
     } else if (event.type == "compaction.done") {
       Above("compacted", CompactionLine(data), kDim);
     } else if (event.type == "limit.reached") {
-      Above("limit", FirstLine(FindString(data, "reason").value_or(""), 200), kRed);
+      Above("limit", ShownLine(FindString(data, "reason").value_or(""), 200), kRed);
     } else if (event.type == "run.finished") {
       Erase();
       err_ << std::flush;

@@ -4,7 +4,6 @@
 #include "base/files/file.h"
 #include "base/files/user_folders.h"
 #include "base/text/text.h"
-#include "base/text/utf8.h"
 #include "cli/runs/research_setup.h"
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/asset_folders.h"
@@ -25,8 +24,6 @@ namespace {
 using research::RunEnd;
 using research::RunOrder;
 using research::RunOutcome;
-
-std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
 
 // Lines on stderr, from any thread.
 class Progress {

@@ -47,8 +47,6 @@ struct RunsArguments {
 constexpr std::size_t kContextsTold = 10;
 constexpr std::size_t kLineRoom = 60;  // code points of a sub-call's prompt, and of its reply
 
-std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
-
 std::string TextIn(const Json& data, std::string_view name) {
   return Safe(FindString(data, name).value_or(""));
 }
@@ -94,7 +92,7 @@ std::string EndingIn(const Json& data) {
 
 // What became of a file that a run names, but did not keep.
 std::string StateOfNamed(const Json& data) {
-  const std::string path(FindString(data, "path").value_or(""));
+  const std::string path = TextAt(data, "path");
   struct stat info{};
   if (stat(path.c_str(), &info) != 0) return "; it is gone";
   const std::int64_t bytes = NumberIn(data, "bytes");

@@ -11,7 +11,6 @@
 #include "base/files/git_folders.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
-#include "base/text/utf8.h"
 #include "cli/commands.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
@@ -43,9 +42,7 @@ using config::Value;
 
 constexpr std::string_view kHidden = "***";
 
-std::string Safe(std::string_view text) {
-  return utf8::CleanForTerminal(utf8::Sanitize(Redact(text)));
-}
+std::string SafeValue(std::string_view text) { return Safe(Redact(text)); }
 
 // On one line, as it could stand in a file.
 std::string FlowText(const YamlNode& node, const std::string& key) {
@@ -54,8 +51,8 @@ std::string FlowText(const YamlNode& node, const std::string& key) {
       return "null";
     case YamlNode::Kind::kScalar:
       if (config::IsSecret(key)) return std::string(kHidden);
-      if (node.style == YamlNode::Style::kPlain) return Safe(node.scalar);
-      return Safe(config::QuoteScalar(node.scalar));
+      if (node.style == YamlNode::Style::kPlain) return SafeValue(node.scalar);
+      return SafeValue(config::QuoteScalar(node.scalar));
     case YamlNode::Kind::kList: {
       std::string out = "[";
       for (const YamlNode& item : node.items) {
@@ -66,7 +63,7 @@ std::string FlowText(const YamlNode& node, const std::string& key) {
     case YamlNode::Kind::kMap: {
       std::string out = "{";
       for (const YamlEntry& entry : node.entries) {
-        out += fmt::format("{}{}: {}", out.size() > 1 ? ", " : "", Safe(entry.key),
+        out += fmt::format("{}{}: {}", out.size() > 1 ? ", " : "", SafeValue(entry.key),
                            FlowText(entry.value, key + "." + entry.key));
       }
       return out + "}";
@@ -111,14 +108,14 @@ void ShowAsYaml(const Value& map, const std::string& prefix, const std::string& 
                 const ConfigArguments& arguments, std::ostream& out) {
   for (const config::Entry& entry : map.entries) {
     const std::string name = prefix + entry.key;
-    out << indent << Safe(entry.key) << ":";
+    out << indent << SafeValue(entry.key) << ":";
     if (entry.value.is_map() && !entry.value.entries.empty()) {
       out << "\n";
       ShowAsYaml(entry.value, name + ".", indent + "  ", arguments, out);
       continue;
     }
     out << " " << FlowText(config::ToYaml(entry.value), name);
-    if (arguments.origin) out << "  # " << Safe(entry.value.origin.ToText());
+    if (arguments.origin) out << "  # " << SafeValue(entry.value.origin.ToText());
     out << "\n";
   }
 }
@@ -188,7 +185,7 @@ Status GetKey(const config::Config& config, const ConfigArguments& arguments, st
                              {"origin", value->origin.ToText()}})
         << "\n";
   } else if (node.kind == YamlNode::Kind::kScalar && !config::IsSecret(arguments.key)) {
-    out << Safe(node.scalar) << "\n";
+    out << SafeValue(node.scalar) << "\n";
   } else {
     out << FlowText(node, arguments.key) << "\n";
   }
@@ -235,7 +232,7 @@ void ShowPaths(const config::Config& config, const PathsArguments& arguments, st
     if (state.empty() && HasSize(name)) {
       state = fmt::format("  ({})", FormatSize(store::BytesBelow(path)));
     }
-    out << fmt::format("{:<18}{}{}\n", name, Safe(path), state);
+    out << fmt::format("{:<18}{}{}\n", name, SafeValue(path), state);
   }
 }
 

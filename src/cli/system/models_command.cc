@@ -10,6 +10,7 @@
 #include "base/text/utf8.h"
 #include "cli/commands.h"
 #include "cli/system/models_commands.h"
+#include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
@@ -30,8 +31,6 @@ struct ModelsArguments {
   std::string base_url, key_env, script;
   bool json = false, all = false;
 };
-
-std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
 
 using model::Catalog;
 using model::Entry;

@@ -9,7 +9,6 @@
 #include "base/files/user_folders.h"
 #include "base/json/json.h"
 #include "base/text/text.h"
-#include "base/text/utf8.h"
 #include "cli/system/models_commands.h"
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/global_flags.h"
@@ -24,8 +23,6 @@
 
 namespace dossier::cli {
 namespace {
-
-std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
 
 struct ModelsArguments {
   std::string name;           // of a model; of `pull`: a model or a path; the script's file

@@ -42,8 +42,6 @@ void DeclareTrust(Flags& flags, TrustArguments& to) {
 
 namespace fs = std::filesystem;
 
-std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
-
 std::string RealPath(const std::string& path) {
   std::error_code error;
   const std::string real = fs::weakly_canonical(path, error).string();

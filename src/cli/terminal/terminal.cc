@@ -44,9 +44,10 @@ ColorWish ParseColorWish(std::string_view word) {
   return word == "never" ? ColorWish::kNever : ColorWish::kAuto;
 }
 
+std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
+
 std::string OutputText(std::string_view text, Terminal::Kind kind) {
-  std::string out = kind == Terminal::Kind::kTerminal ? utf8::CleanForTerminal(utf8::Sanitize(text))
-                                                      : std::string(text);
+  std::string out = kind == Terminal::Kind::kTerminal ? Safe(text) : std::string(text);
   if (!out.empty() && !out.ends_with('\n')) out += '\n';
   return out;
 }

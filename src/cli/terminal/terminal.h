@@ -35,6 +35,9 @@ Terminal::Color DecideColor(ColorWish wish, const config::Variables& variables,
 // "auto", "always", "never".
 ColorWish ParseColorWish(std::string_view word);
 
+// Text of any kind as a terminal may show it: what is no UTF-8 is replaced, control bytes become
+// ^X.
+std::string Safe(std::string_view text);
 // Text of a model or a command as it goes to stdout: on a terminal control bytes become ^X; in a
 // pipe it is exact. A missing final newline is added.
 std::string OutputText(std::string_view text, Terminal::Kind kind);

@@ -57,13 +57,13 @@ class Guard {
          << " can run code or redirect "
          << "data: " << utf8::CleanForTerminal(Join(question.powers, ", ")) << "\n";
     if (!known) {
-      err_ << utf8::CleanForTerminal(utf8::Sanitize(config::NumberedLines(question.file.bytes)));
+      err_ << Safe(config::NumberedLines(question.file.bytes));
       return;
     }
     if (const auto before = store_.Bytes(*known)) {
       err_ << utf8::CleanForTerminal(UnifiedDiff("approved", *before, "now", question.file.bytes));
     }
-    err_ << utf8::CleanForTerminal(utf8::Sanitize(config::NumberedLines(question.file.bytes)));
+    err_ << Safe(config::NumberedLines(question.file.bytes));
   }
 
   const GlobalFlags& flags_;

@@ -17,7 +17,7 @@ std::string Available(const HintOptions& options) {
                                                    : "Context available in";
 }
 
-std::string FirstLine(const Description& description, const HintOptions& options) {
+std::string TitleLine(const Description& description, const HintOptions& options) {
   const std::string head = Available(options) + " " + options.variable;
   const std::string chars =
       Amount(description.counts.chars, "char", "chars", description.counts.exactness);
@@ -208,7 +208,7 @@ std::string EncodingText(const Description& description) {
 }  // namespace
 
 std::string RenderHint(const Description& description, const HintOptions& options) {
-  const std::string first = FirstLine(description, options);
+  const std::string first = TitleLine(description, options);
   if (options.detail == HintDetail::kSizeOnly) return first;
   const std::size_t used = static_cast<std::size_t>(utf8::CodePoints(first));
   return first +

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "inspect/description/clean.h"
 #include "inspect/description/hint.h"
@@ -92,7 +93,7 @@ std::string EncodingLabel(EncodingKind kind) {
   if (kind == EncodingKind::kUnknown8Bit) return ", unknown 8-bit encoding";
   std::string name(EncodingName(kind));
   for (char& c : name) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    if (IsLower(c)) c = static_cast<char>(c - 'a' + 'A');
   }
   return ", " + name;
 }

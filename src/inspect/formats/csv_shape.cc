@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "inspect/description/value_type.h"
@@ -105,8 +106,7 @@ bool GuessHeader(const std::vector<CsvRow>& rows) {
 
 bool HasLetterOrUnderscore(std::string_view cell) {
   return std::any_of(cell.begin(), cell.end(), [](char c) {
-    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           static_cast<unsigned char>(c) >= 0x80;
+    return c == '_' || IsLetter(c) || static_cast<unsigned char>(c) >= 0x80;
   });
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "inspect/json/text_records.h"
 #include "inspect/text/record_lines.h"
@@ -32,8 +33,7 @@ bool ReadsLikeName(std::string_view line) {
   const std::size_t length = NameLength(line);
   const std::string_view name = line.substr(0, length);
   const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.' || c == '/';
+    return IsAlnum(c) || c == '-' || c == '_' || c == '.' || c == '/';
   });
   return plain && (line.size() == length + 1 || IsBlankLine(line.substr(length + 1, 1)));
 }

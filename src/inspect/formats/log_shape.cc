@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "inspect/formats/log_time.h"
 #include "inspect/text/record_lines.h"
@@ -39,7 +40,7 @@ std::size_t SeverityLength(std::string_view text) {
     return 0;
   }
   const bool named = std::all_of(text.begin(), text.begin() + colon, [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || static_cast<signed char>(c) < 0;
+    return IsUpper(c) || IsDigit(c) || static_cast<signed char>(c) < 0;
   });
   return named ? colon : 0;
 }

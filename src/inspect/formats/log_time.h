@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/text/ascii.h"
 #include "inspect/formats/log_shape.h"
 
 namespace dossier::inspect {
@@ -53,7 +54,7 @@ inline bool IsDigits(std::string_view text) {
 }
 
 inline bool IsAllUpper(std::string_view word) {
-  return std::all_of(word.begin(), word.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+  return std::all_of(word.begin(), word.end(), [](char c) { return IsUpper(c); });
 }
 
 // Bytes of the time stamp that `text` starts with, 0 if none: ISO 8601 and its variants

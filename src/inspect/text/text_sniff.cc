@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier::inspect {
@@ -29,10 +30,7 @@ bool StartsWithNoCase(std::string_view text, std::string_view lower) {
   return ToLowerAscii(text.substr(0, lower.size())) == lower;
 }
 
-bool IsNameByte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '-' || c == '.';
-}
+bool IsNameByte(char c) { return IsWordByte(c) || c == '-' || c == '.'; }
 
 // The length of a run of name bytes; quotes around it are taken too.
 std::size_t NameLength(std::string_view text) {
@@ -77,9 +75,9 @@ bool IsSetting(std::string_view text) {
   const std::string_view rest = text.substr(name);
   const std::string_view value =
       TrimSpace(rest.substr(std::min(rest.find_first_not_of(" \t="), rest.size())));
-  const bool named = std::any_of(
-      text.begin(), text.begin() + static_cast<std::ptrdiff_t>(name),
-      [](char c) { return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z'); });
+  const bool named =
+      std::any_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(name),
+                  [](char c) { return IsDigit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z'); });
   // 1. is an item of a list.
   if (!named || value.empty() || text[name - 1] == '.') return false;
   std::size_t words = 0;

@@ -12,15 +12,15 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n\v\f";
 
-bool IsBlank(char c) { return kBlanks.find(c) != std::string_view::npos; }
+bool IsOuterSpace(char c) { return kBlanks.find(c) != std::string_view::npos; }
 
 std::string_view Part(std::string_view text, ByteRange range) {
   return text.substr(range.begin, range.end - range.begin);
 }
 
 ByteRange Trimmed(std::string_view text, ByteRange range) {
-  while (range.begin < range.end && IsBlank(text[range.end - 1])) --range.end;
-  while (range.begin < range.end && IsBlank(text[range.begin])) ++range.begin;
+  while (range.begin < range.end && IsOuterSpace(text[range.end - 1])) --range.end;
+  while (range.begin < range.end && IsOuterSpace(text[range.begin])) ++range.begin;
   return range;
 }
 

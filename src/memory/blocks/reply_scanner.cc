@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier::memory {
@@ -17,17 +18,13 @@ constexpr std::string_view kResultsClose = "</memory_results>";
 constexpr std::size_t kMaxFenceIndent = 100;
 constexpr std::size_t kMaxInfo = 200;
 
-bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 // `range` of `text` less the blanks at its ends.
 ByteRange Trimmed(std::string_view text, ByteRange range) {
-  while (range.begin < range.end && IsBlank(text[range.end - 1])) --range.end;
-  while (range.begin < range.end && IsBlank(text[range.begin])) ++range.begin;
+  while (range.begin < range.end && IsJsonSpace(text[range.end - 1])) --range.end;
+  while (range.begin < range.end && IsJsonSpace(text[range.begin])) ++range.begin;
   return range;
 }
-bool IsNameByte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '-' || c == ':' || c == '.';
-}
+bool IsNameByte(char c) { return IsWordByte(c) || c == '-' || c == ':' || c == '.'; }
 
 }  // namespace
 
@@ -74,7 +71,8 @@ bool ReplyScanner::MayStart(std::string_view word) const {
 ReplyScanner::Step ReplyScanner::ScanOutside() {
   while (at_ < reply_.size()) {
     const char c = reply_[at_];
-    if (wrapper_ == Wrapper::kClosed && !IsBlank(c)) {  // text behind it: the fence was only code
+    if (wrapper_ == Wrapper::kClosed &&
+        !IsJsonSpace(c)) {  // text behind it: the fence was only code
       wrapper_ = Wrapper::kNone;
       held_.reset();
     }
@@ -89,7 +87,7 @@ ReplyScanner::Step ReplyScanner::ScanOutside() {
       return Step::kWait;
     }
     if (!fence_) TrackJson(c);
-    if (!IsBlank(c)) blank_so_far_ = false;
+    if (!IsJsonSpace(c)) blank_so_far_ = false;
     line_start_ = c == '\n';
     ++at_;
   }
@@ -280,7 +278,7 @@ bool ReplyScanner::TrackValue(char c) {
         value_ = Value::kIn;
         value_depth_ = 1;
         in_string_ = escaped_ = false;
-      } else if (!IsBlank(c)) {
+      } else if (!IsJsonSpace(c)) {
         value_ = c == '`' ? Value::kFenceLine : Value::kNone;
       }
       break;
@@ -308,7 +306,7 @@ bool ReplyScanner::TrackValue(char c) {
     case Value::kAfter:
       if (c == '`') {
         value_end_ = at_ + 1;
-      } else if (!IsBlank(c)) {
+      } else if (!IsJsonSpace(c)) {
         value_ = Value::kDone;
       }
       break;

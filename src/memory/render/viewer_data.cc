@@ -29,9 +29,6 @@ struct Lines {
   std::map<std::string, std::vector<HiddenLine>> hidden;  // by uid of the record, oldest first
 };
 
-std::string Text(const Json& line, std::string_view name) {
-  return std::string(FindString(line, name).value_or(""));
-}
 // "2026-03-01 10:00:00" of "2026-03-01T10:00:00.000000Z".
 std::string ShortTime(std::string_view time) {
   return ReplaceAll(time.substr(0, std::min(time.find('.'), time.size())), "T", " ");
@@ -65,33 +62,33 @@ class ViewerGathering {
   }
 
   void TakeLine(Json line) {
-    const std::string type = Text(line, "type");
-    Lines& lines = lines_[Text(line, "branch")];
+    const std::string type = TextAt(line, "type");
+    Lines& lines = lines_[TextAt(line, "branch")];
     if (type == "branch") {
-      branches_.push_back({.name = Text(line, "name"),
-                           .parent = Text(line, "parent"),
-                           .node = Text(line, "node"),
-                           .time = ShortTime(Text(line, "time")),
+      branches_.push_back({.name = TextAt(line, "name"),
+                           .parent = TextAt(line, "parent"),
+                           .node = TextAt(line, "node"),
+                           .time = ShortTime(TextAt(line, "time")),
                            .fork_seq = FindInt(line, "fork_seq").value_or(0),
                            .seq = SeqOf(line)});
     } else if (type == "core") {
       const auto value = FindString(line, "value");
-      lines.core[Text(line, "key")].push_back(
+      lines.core[TextAt(line, "key")].push_back(
           {.seq = SeqOf(line),
            .value = value ? std::optional(std::string(*value)) : std::nullopt,
            .note = CoreNote(line)});
     } else if (type == "record") {
-      ids_[Text(line, "uid")] = FindInt(line, "id").value_or(0);
+      ids_[TextAt(line, "uid")] = FindInt(line, "id").value_or(0);
       lines.records.push_back(std::move(line));
     } else if (type == "hidden") {
-      lines.hidden[Text(line, "record")].push_back({SeqOf(line), Text(line, "reason")});
+      lines.hidden[TextAt(line, "record")].push_back({SeqOf(line), TextAt(line, "reason")});
     }
   }
 
   static std::string CoreNote(const Json& line) {
     std::string note = fmt::format("importance {}", FindInt(line, "importance").value_or(0));
     if (FindBool(line, "pinned").value_or(false)) note += ", pinned";
-    const std::string expires = Text(line, "expires");
+    const std::string expires = TextAt(line, "expires");
     if (!expires.empty()) note += ", expires " + ShortTime(expires);
     return note;
   }
@@ -221,14 +218,14 @@ class ViewerGathering {
   }
 
   void AddRecord(const Json& record, const Lines& lines, ViewerBranch& branch) {
-    const std::string tier = Text(record, "tier");
-    const std::string kind = Text(record, "kind");
-    const auto hidden = lines.hidden.find(Text(record, "uid"));
+    const std::string tier = TextAt(record, "tier");
+    const std::string kind = TextAt(record, "kind");
+    const auto hidden = lines.hidden.find(TextAt(record, "uid"));
     ViewerItem item{
         .label = fmt::format("#{}{}{}", FindInt(record, "id").value_or(0), kind.empty() ? "" : " ",
                              kind),
-        .text = Text(record, "text"),
-        .note = ShortTime(Text(record, "time")),
+        .text = TextAt(record, "text"),
+        .note = ShortTime(TextAt(record, "time")),
         .spans = SpansOf(SeqOf(record), hidden == lines.hidden.end() ? std::vector<HiddenLine>{}
                                                                      : hidden->second)};
     if (const Json* tags = Find(record, "tags"); tags && tags->is_array()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
@@ -23,10 +24,7 @@ Branch ReadBranch(const store::Statement& row) {
           .seq = row.Int(6)};
 }
 
-bool IsNameByte(char c) {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '.' || c == ':' || c == '-';
-}
+bool IsNameByte(char c) { return IsWordByte(c) || c == '.' || c == ':' || c == '-'; }
 
 Result<Error> NoBranch(Connection& connection, std::string_view name) {
   constexpr std::size_t kMostNamed = 20;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "memory/records/redaction.h"
@@ -64,7 +65,7 @@ std::string EvictedText(const Record& event) {
 
 std::string ToUpperAscii(std::string text) {
   for (char& c : text) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    if (IsLower(c)) c = static_cast<char>(c - 'a' + 'A');
   }
   return text;
 }

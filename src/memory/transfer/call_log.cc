@@ -85,7 +85,7 @@ Result<std::map<std::string, std::int64_t>> ReadsByPhase(const std::string& path
   for (LineReader lines(text); auto line = lines.Next();) {
     const auto call = ReadObject(*line);
     if (!call || !IsRead(FindString(*call, "op").value_or(""))) continue;
-    ++reads[std::string(FindString(*call, "phase").value_or(""))];
+    ++reads[TextAt(*call, "phase")];
   }
   return reads;
 }

@@ -29,12 +29,8 @@ std::size_t Rank(const Row& row) {
   return static_cast<std::size_t>(std::ranges::find(kTypes, row.type) - std::begin(kTypes));
 }
 
-std::string TextField(const Json& value, std::string_view key) {
-  return std::string(FindString(value, key).value_or(""));
-}
-
 Result<Micros> TimeField(const Json& value, std::string_view key) {
-  DOSSIER_ASSIGN_OR_RETURN(const Clock::Wall time, ParseTime(TextField(value, key)));
+  DOSSIER_ASSIGN_OR_RETURN(const Clock::Wall time, ParseTime(TextAt(value, key)));
   return std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
 }
 
@@ -140,7 +136,7 @@ class Importing {
 
   Result<std::int64_t> TakeRow(const Row& row, JsonObject* details) {
     if (row.type == "branch") return TakeBranch(row, details);
-    const auto branch = branches_.find(TextField(row.value, "branch"));
+    const auto branch = branches_.find(TextAt(row.value, "branch"));
     if (branch == branches_.end()) return tl::unexpected(Bad("branch"));
     if (row.type == "record") DOSSIER_RETURN_IF_ERROR(TakeRecord(row, branch->second, details));
     if (row.type == "core") DOSSIER_RETURN_IF_ERROR(TakeCore(row, branch->second, details));
@@ -160,7 +156,7 @@ class Importing {
   Status LearnBranch(const Row& row, Seq seq) {
     DOSSIER_ASSIGN_OR_RETURN(const auto id,
                              ReadInt(connection_, "SELECT id FROM branches WHERE seq = ?", seq));
-    if (id) branches_[TextField(row.value, "name")] = *id;
+    if (id) branches_[TextAt(row.value, "name")] = *id;
     return {};
   }
 
@@ -177,7 +173,7 @@ class Importing {
   }
 
   Result<std::int64_t> TakeBranch(const Row& row, JsonObject* details) {
-    const std::string name = TextField(row.value, "name");
+    const std::string name = TextAt(row.value, "name");
     if (Status good = CheckBranchName(name); !good) return tl::unexpected(good.error());
     DOSSIER_ASSIGN_OR_RETURN(const Micros created, TimeField(row.value, "time"));
     if (name == kRootBranch && empty_) {
@@ -187,36 +183,36 @@ class Importing {
     std::int64_t parent = 1;
     Seq fork_seq = 0;  // a root among others sees nothing of ours
     if (name != kRootBranch) {
-      const auto at = branches_.find(TextField(row.value, "parent"));
+      const auto at = branches_.find(TextAt(row.value, "parent"));
       if (at == branches_.end()) return tl::unexpected(Bad("parent"));
       parent = at->second;
       fork_seq = NewSeqUpTo(FindInt(row.value, "fork_seq").value_or(0));
     }
     DOSSIER_ASSIGN_OR_RETURN(const std::string free, FreeName(name));
     DOSSIER_RETURN_IF_ERROR(Run(connection_, "INSERT INTO branches VALUES(NULL, ?, ?, ?, ?, ?, ?)",
-                                free, parent, fork_seq, TextField(row.value, "node"), created,
+                                free, parent, fork_seq, TextAt(row.value, "node"), created,
                                 writer_.next_seq()));
     return branches_[name] = connection_.db().last_insert_id();
   }
 
   std::optional<std::int64_t> FindId(const Json& value, std::string_view key) const {
-    const auto known = known_.find(TextField(value, key));
+    const auto known = known_.find(TextAt(value, key));
     if (known == known_.end()) return std::nullopt;
     const auto id = ids_.find(known->second);
     return id == ids_.end() ? std::nullopt : std::optional(id->second);
   }
 
   Result<Record> ReadRecord(const Json& value) const {
-    const auto tier = FindTier(TextField(value, "tier"));
+    const auto tier = FindTier(TextAt(value, "tier"));
     if (!tier) return tl::unexpected(Bad("tier"));
     DOSSIER_ASSIGN_OR_RETURN(const Micros at, TimeField(value, "time"));
     Record record{.tier = *tier,
-                  .kind = TextField(value, "kind"),
-                  .text = TextField(value, "text"),
-                  .thread = TextField(value, "thread"),
-                  .ref = TextField(value, "ref"),
+                  .kind = TextAt(value, "kind"),
+                  .text = TextAt(value, "text"),
+                  .thread = TextAt(value, "thread"),
+                  .ref = TextAt(value, "ref"),
                   .at = at,
-                  .phase = TextField(value, "phase"),
+                  .phase = TextAt(value, "phase"),
                   .supersedes = FindId(value, "supersedes")};
     // What was evicted is stored with a head of its own.
     constexpr std::size_t kMostBytes = kMaxTextBytes + 4096;
@@ -244,8 +240,7 @@ class Importing {
   }
 
   Status TakeCore(const Row& row, std::int64_t branch, JsonObject* details) {
-    CoreRow core{.key = TextField(row.value, "key"),
-                 .pinned = FindBool(row.value, "pinned") == true};
+    CoreRow core{.key = TextAt(row.value, "key"), .pinned = FindBool(row.value, "pinned") == true};
     DOSSIER_RETURN_IF_ERROR(CheckCoreKey(core.key));
     if (const auto value = FindString(row.value, "value")) core.value = *value;
     if (core.value && core.value->size() > kMaxTextBytes) return tl::unexpected(Bad("value"));
@@ -261,7 +256,7 @@ class Importing {
   }
 
   Status TakeHidden(const Row& row, std::int64_t branch, JsonObject* details) {
-    const auto reason = FindHideReason(TextField(row.value, "reason"));
+    const auto reason = FindHideReason(TextAt(row.value, "reason"));
     const auto id = FindId(row.value, "record");
     if (!reason) return tl::unexpected(Bad("reason"));
     if (!id) return tl::unexpected(Bad("record"));
@@ -311,19 +306,19 @@ Result<std::string> ReadHead(LineReader* lines) {
   const auto line = lines->Next();
   const auto head = line ? ReadObject(*line) : tl::unexpected(LineFault());
   if (!head || FindString(*head, "schema") != kExportSchema ||
-      TextField(*head, "store_id").size() < 8) {
+      TextAt(*head, "store_id").size() < 8) {
     return MakeError(ErrorCode::kDamaged,
                      "this is no export of memory: its first line must have \"schema\": \"{}\" and "
                      "a store_id",
                      kExportSchema);
   }
-  return TextField(*head, "store_id");
+  return TextAt(*head, "store_id");
 }
 
 Result<Row> RowOf(const Line& line, Json value) {
   Row row{.line = line,
-          .type = TextField(value, "type"),
-          .uid = TextField(value, "uid"),
+          .type = TextAt(value, "type"),
+          .uid = TextAt(value, "uid"),
           .seq = FindInt(value, "seq").value_or(-1),
           .value = std::move(value)};
   if (std::ranges::find(kTypes, row.type) == std::end(kTypes)) return tl::unexpected(Bad("type"));

@@ -45,10 +45,16 @@ Status ReadYamlFile(std::string_view text, std::string_view file,
   DOSSIER_ASSIGN_OR_RETURN(
       const YamlNode root,
       assembly::ReadYaml(text, file, {.max_bytes = kMaxBytes, .max_nodes = kMaxNodes}));
+  return ReadYamlTree(root, file, read);
+}
+
+Status ReadYamlTree(const YamlNode& root, std::string_view file,
+                    const std::function<void(const Node& root)>& read) {
   try {
     read(root);
     return {};
   } catch (const Misplaced& mistake) {
+    if (mistake.line == 0) return MakeError(ErrorCode::kConfig, "{}: {}", file, mistake.reason);
     return tl::unexpected(PlaceError(file, mistake.line, mistake.column, mistake.reason));
   }
 }

@@ -1,4 +1,5 @@
-// Typed fields of a YAML node, read or left as they are. Only for .cc files of this module.
+// Typed fields of a YAML node, read or left as they are: the catalog's and the scripts' reader. Only
+// for .cc files of this module.
 //
 //   return ReadYamlFile(text, "models.yaml", [&](const Node& root) {
 //     ReadCount(root["window"], entry.capability.window);    // absent: unchanged
@@ -55,6 +56,9 @@ class Node {
 
 // Calls `read` with the root of the document. Errors: kConfig, "FILE:LINE:COL: reason".
 Status ReadYamlFile(std::string_view text, std::string_view file,
+                    const std::function<void(const Node& root)>& read);
+// The same of a tree that is there already; a node on line 0 has no place: "FILE: reason".
+Status ReadYamlTree(const YamlNode& root, std::string_view file,
                     const std::function<void(const Node& root)>& read);
 
 [[noreturn]] void FailAt(const Node& node, const std::string& reason);

@@ -61,8 +61,7 @@ Status ReadCommand(const FieldPlace& at, KeyAccess* access) {
 
 constexpr Field<KeyAccess> kAccessFields[] = {
     {"key_cmd", ReadCommand},
-    {"key_file",
-     [](const FieldPlace& at, KeyAccess* out) { return assembly::ReadString(at, &out->file); }},
+    {"key_file", assembly::Into<assembly::ReadString, &KeyAccess::file>},
 };
 
 Status ReadProviders(const FieldPlace& at, Draft* draft) {
@@ -94,9 +93,7 @@ constexpr Field<Draft> kLocalFields[] = {
        return {};
      }},
     {"context",
-     [](const FieldPlace& at, Draft* draft) {
-       return assembly::ReadWhole(at, 1, &draft->config.local_context.emplace());
-     }},
+     assembly::Into<assembly::ReadWholeFrom<1>, &Draft::config, &UserConfig::local_context>},
 };
 
 Status ReadSection(const std::optional<Section>& section, std::span<const Field<Draft>> fields,

@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "base/json/json.h"
+#include "base/text/parse_number.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -18,12 +19,9 @@ std::optional<std::string_view> FindHeader(const HttpAnswer& answer, std::string
   return std::nullopt;
 }
 
-std::optional<double> ParseNumber(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (!(value >= 0) || value > 1e9) return std::nullopt;
-  return value;
+std::optional<double> ParseAmount(std::string_view text) {
+  const auto value = ParseNumber(text);
+  return value && *value >= 0 && *value <= 1e9 ? std::optional(*value) : std::nullopt;
 }
 
 // "Wed, 21 Oct 2026 07:28:00 GMT".
@@ -40,7 +38,7 @@ std::optional<Millis> ParseReset(std::string_view text) {
   while (!text.empty()) {
     const std::size_t digits = text.find_first_not_of("0123456789.");
     if (digits == 0 || digits == std::string_view::npos) return std::nullopt;
-    const std::optional<double> value = ParseNumber(text.substr(0, digits));
+    const std::optional<double> value = ParseAmount(text.substr(0, digits));
     text.remove_prefix(digits);
     const std::size_t unit_end = std::min(text.find_first_of("0123456789"), text.size());
     const std::string_view unit = text.substr(0, unit_end);
@@ -156,14 +154,14 @@ std::optional<Millis> RetryAfter(const HttpAnswer& answer, Clock::Wall now) {
     if (wait && (!longest || *wait > *longest)) longest = wait;
   };
   if (const auto value = FindHeader(answer, "retry-after")) {
-    if (const auto seconds = ParseNumber(*value)) {
+    if (const auto seconds = ParseAmount(*value)) {
       offer(Millis(static_cast<std::int64_t>(*seconds * 1000)));
     } else if (const auto date = ParseHttpDate(*value)) {
       offer(std::max(Millis(0), std::chrono::duration_cast<Millis>(*date - now)));
     }
   }
   if (const auto value = FindHeader(answer, "retry-after-ms")) {
-    if (const auto millis = ParseNumber(*value)) offer(Millis(static_cast<std::int64_t>(*millis)));
+    if (const auto millis = ParseAmount(*value)) offer(Millis(static_cast<std::int64_t>(*millis)));
   }
   if (answer.status == 429) {
     for (const char* kind : {"requests", "tokens"}) {

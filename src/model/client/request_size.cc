@@ -13,8 +13,6 @@ constexpr std::int64_t kShortPrompt = 256, kUsualFraming = 32;  // tokens
 constexpr std::int64_t kMostFraming = 4096;
 constexpr double kMostShare = 4;
 
-std::int64_t ByBytes(std::size_t bytes) { return static_cast<std::int64_t>((bytes + 3) / 4); }
-
 std::int64_t Up(double tokens) { return static_cast<std::int64_t>(std::ceil(tokens)); }
 
 // What `share` must be for `expected` tokens to become `said`.
@@ -27,13 +25,13 @@ void Raise(std::int64_t said, std::int64_t expected, double* share) {
 }  // namespace
 
 std::int64_t RequestSize::Text(std::string_view text) const {
-  return counter_ ? counter_->CountText(text).tokens : ByBytes(text.size());
+  return counter_ ? counter_->CountText(text).tokens : EstimateTokens(text.size());
 }
 
 std::int64_t RequestSize::Prompt(const Request& request) const {
   // Whoever assembled the prompt has counted it.
   const std::int64_t schema =
-      request.schema ? ByBytes(ToJson(*request.schema).size()) : std::int64_t{0};
+      request.schema ? EstimateTokens(ToJson(*request.schema).size()) : std::int64_t{0};
   if (request.estimated_tokens > 0) return request.estimated_tokens + schema;
   std::int64_t tokens = schema;
   for (const auto& block : request.messages.system) tokens += Text(block.text);
@@ -45,11 +43,11 @@ std::int64_t RequestSize::Prompt(const Request& request) const {
 
 void RequestSize::Recount(Reply* reply) const {
   if (!counter_) return;
-  std::int64_t by_bytes = ByBytes(reply->text.size() + reply->thinking.size());
+  std::int64_t by_bytes = EstimateTokens(reply->text.size() + reply->thinking.size());
   std::int64_t counted = Text(reply->text) + Text(reply->thinking);
   for (const ToolCall& call : reply->tool_calls) {
     const std::string arguments = ToJson(call.arguments);
-    by_bytes += ByBytes(arguments.size());
+    by_bytes += EstimateTokens(arguments.size());
     counted += Text(arguments);
   }
   // More than the bytes would give was said by the server.

@@ -21,6 +21,11 @@
 
 namespace dossier::model {
 
+// Four bytes are taken for a token.
+constexpr std::int64_t EstimateTokens(std::size_t bytes) {
+  return static_cast<std::int64_t>((bytes + 3) / 4);
+}
+
 // Tokens of a reply after which it is clear that a server ignores the cap `cap`.
 constexpr std::int64_t MostTaken(std::int64_t cap) { return 2 * cap + 256; }
 

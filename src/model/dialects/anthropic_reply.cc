@@ -53,11 +53,11 @@ void ReadFinish(const Json& holder, Reply& reply) {
 void AddBlock(const Json& content, Reply& reply) {
   const std::string_view type = FindString(content, "type").value_or("");
   if (type == "text") {
-    const std::string text(FindString(content, "text").value_or(""));
+    const std::string text = TextAt(content, "text");
     reply.text += text;
     reply.blocks.push_back({.text = text});
   } else if (type == "thinking" || type == "redacted_thinking") {
-    const std::string text(FindString(content, "thinking").value_or(""));
+    const std::string text = TextAt(content, "thinking");
     reply.thinking += text;
     Block block{.type = Block::Type::kThinking, .text = text};
     // Cut before its signature it would be refused.
@@ -67,8 +67,8 @@ void AddBlock(const Json& content, Reply& reply) {
     reply.blocks.push_back(std::move(block));
   } else if (type == "tool_use" && reply.tool_calls.size() < kMostToolCalls) {
     const Json* input = Find(content, "input");
-    ToolCall call{.id = std::string(FindString(content, "id").value_or("")),
-                  .name = std::string(FindString(content, "name").value_or("")),
+    ToolCall call{.id = TextAt(content, "id"),
+                  .name = TextAt(content, "name"),
                   .arguments = input ? *input : Json(JsonObject())};
     reply.blocks.push_back({.type = Block::Type::kToolCall,
                             .call_id = call.id,
@@ -147,9 +147,7 @@ Result<std::string> AnthropicStream::AddDelta(const Json& event) {
   DOSSIER_ASSIGN_OR_RETURN(Piece* const piece, PieceAt(event));
   const Json* delta = Find(event, "delta");
   if (!delta || !delta->is_object()) return MalformedReply("a delta that is no object");
-  const auto field = [&](std::string_view name) {
-    return std::string(FindString(*delta, name).value_or(""));
-  };
+  const auto field = [&](std::string_view name) { return TextAt(*delta, name); };
   const std::string_view type = FindString(*delta, "type").value_or("");
   if (type == "text_delta") {
     std::string text = field("text");
@@ -210,14 +208,14 @@ void AnthropicStream::Complete(Reply& reply) {
   for (Piece& piece : pieces_) {
     if (!piece.start.is_object()) continue;
     JsonObject& content = piece.start.as_object();
-    const std::string type(FindString(piece.start, "type").value_or(""));
+    const std::string type = TextAt(piece.start, "type");
     if (type == "text") content["text"] = piece.text;
     if (type == "thinking") {
       content["thinking"] = piece.text;
       content["signature"] = piece.signature;
     }
     if (type == "tool_use" && !piece.text.empty()) {
-      const std::string name(FindString(piece.start, "name").value_or(""));
+      const std::string name = TextAt(piece.start, "name");
       content["input"] = ParseArguments(piece.text, name, reply.warnings);
     }
     AddBlock(piece.start, whole);

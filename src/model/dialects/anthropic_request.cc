@@ -1,3 +1,4 @@
+#include "base/text/text.h"
 #include "model/dialects/anthropic_wire.h"
 #include "model/dialects/wire.h"
 
@@ -23,7 +24,7 @@ JsonObject ImageJson(const Block& block) {
 std::optional<JsonObject> BlockJson(const Block& block) {
   switch (block.type) {
     case Block::Type::kText:
-      if (IsBlank(block.text)) return std::nullopt;
+      if (TrimSpace(block.text).empty()) return std::nullopt;
       return JsonObject{{"type", "text"}, {"text", CleanText(block.text)}};
     case Block::Type::kImage:
       return ImageJson(block);
@@ -41,7 +42,7 @@ std::optional<JsonObject> BlockJson(const Block& block) {
     }
     case Block::Type::kToolResult: {
       JsonObject result{{"type", "tool_result"}, {"tool_use_id", CleanCallId(block.call_id)}};
-      if (!IsBlank(block.text)) result["content"] = CleanText(block.text);
+      if (!TrimSpace(block.text).empty()) result["content"] = CleanText(block.text);
       return result;
     }
   }
@@ -144,7 +145,7 @@ class BodyBuilder {
     if (sampling.seed) warnings_.push_back(LeftOut(request_, "seed"));
     JsonArray stops;
     for (const std::string& stop : sampling.stop) {
-      if (IsBlank(stop)) {
+      if (TrimSpace(stop).empty()) {
         warnings_.push_back(LeftOut(request_, "a stop sequence of white space"));
       } else {
         stops.push_back(CleanText(stop));

@@ -52,7 +52,7 @@ void AddCall(const Json& part, const Json& function, Reply& reply) {
   if (reply.tool_calls.size() == kMostToolCalls) return;
   const Json* arguments = Find(function, "args");
   const auto id = FindString(function, "id");
-  ToolCall call{.name = std::string(FindString(function, "name").value_or("")),
+  ToolCall call{.name = TextAt(function, "name"),
                 .arguments = arguments && arguments->is_object() ? *arguments : JsonObject()};
   // Older models give none: the place will do, as results come in the same order.
   call.id = id ? std::string(*id) : fmt::format("call_{}", reply.tool_calls.size());
@@ -71,7 +71,7 @@ std::string AddPart(const Json& part, Reply& reply) {
     AddCall(part, *function, reply);
     return {};
   }
-  const std::string text(FindString(part, "text").value_or(""));
+  const std::string text = TextAt(part, "text");
   if (FindBool(part, "thought") == true) {
     reply.thinking += text;
     return {};

@@ -51,7 +51,7 @@ const Json* FirstChoice(const Json& value) {
 
 // The words of a refusal; the reply then ends like a filtered one.
 std::string ReadRefusal(const Json& message, Reply& reply) {
-  std::string refusal(FindString(message, "refusal").value_or(""));
+  std::string refusal = TextAt(message, "refusal");
   if (!refusal.empty()) reply.finish = Finish::kFilter;
   return refusal;
 }

@@ -13,10 +13,6 @@ struct Message {
   bool result_after_text = false;
 };
 
-std::string TextOf(const Json& json, std::string_view name) {
-  return std::string(FindString(json, name).value_or(""));
-}
-
 bool IsBlank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
@@ -28,26 +24,26 @@ const JsonArray& ListOf(const Json& json, std::string_view name) {
 }
 
 Message ReadOpenAi(const Json& json) {
-  Message message{.role = TextOf(json, "role")};
+  Message message{.role = TextAt(json, "role")};
   if (message.role == "developer") message.role = "system";
-  message.empty = TextOf(json, "content").empty() && ListOf(json, "content").empty();
+  message.empty = TextAt(json, "content").empty() && ListOf(json, "content").empty();
   message.prefix = FindBool(json, "prefix") == true;
-  for (const Json& call : ListOf(json, "tool_calls")) message.calls.push_back(TextOf(call, "id"));
-  if (message.role == "tool") message.results.push_back(TextOf(json, "tool_call_id"));
+  for (const Json& call : ListOf(json, "tool_calls")) message.calls.push_back(TextAt(call, "id"));
+  if (message.role == "tool") message.results.push_back(TextAt(json, "tool_call_id"));
   return message;
 }
 
 Message ReadAnthropic(const Json& json) {
-  Message message{.role = TextOf(json, "role")};
-  message.empty = IsBlank(TextOf(json, "content"));  // the short form of one text block
+  Message message{.role = TextAt(json, "role")};
+  message.empty = IsBlank(TextAt(json, "content"));  // the short form of one text block
   for (const Json& block : ListOf(json, "content")) {
-    const std::string type = TextOf(block, "type");
-    if (type == "tool_use") message.calls.push_back(TextOf(block, "id"));
+    const std::string type = TextAt(block, "type");
+    if (type == "tool_use") message.calls.push_back(TextAt(block, "id"));
     if (type == "tool_result") {
       message.result_after_text |= !message.empty && message.results.empty();
-      message.results.push_back(TextOf(block, "tool_use_id"));
+      message.results.push_back(TextAt(block, "tool_use_id"));
     }
-    if (type == "text" && IsBlank(TextOf(block, "text"))) {
+    if (type == "text" && IsBlank(TextAt(block, "text"))) {
       message.empty = true;
       return message;
     }
@@ -57,14 +53,14 @@ Message ReadAnthropic(const Json& json) {
 }
 
 Message ReadGemini(const Json& json) {
-  Message message{.role = TextOf(json, "role") == "model" ? "assistant" : TextOf(json, "role")};
+  Message message{.role = TextAt(json, "role") == "model" ? "assistant" : TextAt(json, "role")};
   for (const Json& part : ListOf(json, "parts")) {
     message.empty = false;
     if (const Json* call = Find(part, "functionCall"))
-      message.calls.push_back(TextOf(*call, "name"));
+      message.calls.push_back(TextAt(*call, "name"));
     if (const Json* result = Find(part, "functionResponse")) {
       message.result_after_text |= Find(ListOf(json, "parts").front(), "text") != nullptr;
-      message.results.push_back(TextOf(*result, "name"));
+      message.results.push_back(TextAt(*result, "name"));
     }
   }
   return message;

@@ -4,6 +4,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "model/client/http_failure.h"
+#include "model/client/request_size.h"
 
 namespace dossier::model {
 namespace {
@@ -51,10 +52,6 @@ std::string ReplaceLoneSurrogates(std::string_view json) {
   return out;
 }
 
-std::int64_t EstimateTokens(std::size_t bytes) {
-  return static_cast<std::int64_t>((bytes + 3) / 4);
-}
-
 // No text of these bytes has fewer tokens. A run of one byte may be a single token; hardly a word
 // has four times the usual four bytes, and a short reply is not worth a doubt.
 std::int64_t LeastTokens(std::string_view text) {
@@ -95,10 +92,6 @@ constexpr std::pair<std::string_view, Finish> kReasons[] = {
 
 Json CleanText(std::string_view text) {
   return utf8::IsValid(text) ? Json(text) : Json(utf8::Sanitize(text));
-}
-
-bool IsBlank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
 }
 
 std::string WordsForSchema(const Json& schema) {

@@ -21,7 +21,6 @@ inline constexpr std::size_t kMostToolCalls = 128;
 
 // JSON is UTF-8: a stray byte would make the whole request invalid.
 Json CleanText(std::string_view text);
-bool IsBlank(std::string_view text);
 // "\n\nReply with one JSON value …": for models that know no schemas.
 std::string WordsForSchema(const Json& schema);
 // What the model refuses, in one sentence for each.

@@ -16,7 +16,7 @@ namespace {
 // The compute buffers of the server beside weights and cache, measured with this model.
 constexpr std::uint64_t kBuffers = 320u << 20;
 
-std::optional<std::uint64_t> ParseNumber(std::string_view text) {
+std::optional<std::uint64_t> LeadingNumber(std::string_view text) {
   text = TrimSpace(text);
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -29,7 +29,7 @@ std::optional<std::uint64_t> GroupMemory() {
   const auto limit = ReadFile("/sys/fs/cgroup/memory.max", 4096);
   const auto used = ReadFile("/sys/fs/cgroup/memory.current", 4096);
   if (!limit || !used) return std::nullopt;
-  const auto most = ParseNumber(*limit), now = ParseNumber(*used);
+  const auto most = LeadingNumber(*limit), now = LeadingNumber(*used);
   if (!most || !now) return std::nullopt;
   return *most - std::min(*most, *now);
 }
@@ -51,7 +51,7 @@ std::uint64_t FreeMemory(std::string_view meminfo) {
   constexpr std::string_view kKey = "MemAvailable:";
   const std::size_t at = meminfo.find(kKey);
   if (at == std::string_view::npos) return 0;
-  const std::uint64_t kilobytes = ParseNumber(meminfo.substr(at + kKey.size(), 32)).value_or(0);
+  const std::uint64_t kilobytes = LeadingNumber(meminfo.substr(at + kKey.size(), 32)).value_or(0);
   return kilobytes > (~std::uint64_t{0} >> 10) ? 0 : kilobytes << 10;
 }
 

@@ -242,9 +242,7 @@ class Starter {
 Result<ServerState> ParseServerState(std::string_view json) {
   DOSSIER_ASSIGN_OR_RETURN(const Json value, ParseJson(json, 4));
   ServerState state;
-  const auto text = [&](std::string_view key) {
-    return std::string(FindString(value, key).value_or(""));
-  };
+  const auto text = [&](std::string_view key) { return TextAt(value, key); };
   const auto number = [&](std::string_view key, std::int64_t most) {
     const std::int64_t found = FindInt(value, key).value_or(0);
     return found < 0 || found > most ? 0 : found;

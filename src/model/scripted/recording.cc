@@ -284,7 +284,7 @@ Result<std::shared_ptr<Recording>> Recording::Load(const std::string& path) {
     pairs.push_back({.request = *Find(*json, "request"),
                      .outcome = reply ? *reply : *Find(*json, "error"),
                      .kind = reply ? Pair::Kind::kReply : Pair::Kind::kError,
-                     .place = std::string(FindString(*json, "place").value_or(""))});
+                     .place = TextAt(*json, "place")});
   }
   return std::make_shared<FileRecording>(path, std::move(pairs));
 }

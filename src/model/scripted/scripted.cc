@@ -5,14 +5,18 @@
 #include <limits>
 
 #include "base/files/file.h"
+#include "base/text/parse_number.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "model/catalog/catalog_fields.h"
 #include "model/client/http_failure.h"
+#include "model/client/request_size.h"
 #include "model/client/timer.h"
-#include "model/scripted/yaml_json.h"
 
 namespace dossier::model {
 namespace {
+
+constexpr std::size_t kMaxScriptBytes = 64u << 20;
 
 struct PcreFree {
   void operator()(pcre2_code* code) const { pcre2_code_free(code); }
@@ -96,184 +100,207 @@ class RuleScript final : public Script {
   std::int64_t requests_ = 0;
 };
 
-// Reads rules. Methods throw YAML::Exception with the place; Read turns that into an Error.
-class RuleReader {
- public:
-  explicit RuleReader(std::string_view file) : file_(file) {}
+// The tree of a JSON text, whose nodes have no place.
+YamlNode TreeOfJson(const Json& value) {
+  YamlNode node{.line = 0, .column = 0};
+  if (const auto* object = value.if_object()) {
+    node.kind = YamlNode::Kind::kMap;
+    for (const auto& [key, item] : *object) {
+      node.entries.push_back({std::string(key), 0, 0, TreeOfJson(item)});
+    }
+  } else if (const auto* array = value.if_array()) {
+    node.kind = YamlNode::Kind::kList;
+    for (const Json& item : *array) node.items.push_back(TreeOfJson(item));
+  } else if (!value.is_null()) {
+    const auto* text = value.if_string();
+    node.kind = YamlNode::Kind::kScalar;
+    node.style = text ? YamlNode::Style::kQuoted : YamlNode::Style::kPlain;
+    node.scalar = text ? std::string(*text) : ToJson(value);
+  }
+  return node;
+}
 
-  Result<std::vector<Rule>> Read(const YAML::Node& root) {
-    try {
-      const YAML::Node list = root.IsMap() && root["rules"] ? root["rules"] : root;
-      if (!list.IsSequence()) Fail(list, "a script is a list of rules, or {rules: [...]}");
-      std::vector<Rule> rules;
-      for (const YAML::Node& node : list) rules.push_back(ReadRule(node));
-      return rules;
-    } catch (const YAML::Exception& error) {
-      return YamlError(file_, error.mark, error.msg);
+Result<YamlNode> ParseScript(std::string_view text, std::string_view file) {
+  const std::string_view trimmed = TrimSpace(text);
+  if (trimmed.starts_with('{') || trimmed.starts_with('[')) {
+    // JSON's escapes are not all YAML's (surrogate pairs), so JSON is read as JSON first.
+    if (const auto json = ParseJson(trimmed)) return TreeOfJson(*json);
+  }
+  return ParseYaml(text, file, {.max_bytes = kMaxScriptBytes, .max_nodes = kMaxScriptBytes});
+}
+
+std::string ReadAnyText(const Node& node) {
+  return node.is_scalar() ? node->scalar : ToJson(ToJsonValue(*node));
+}
+
+std::int64_t ReadInteger(const Node& node) {
+  const Json value = ToJsonValue(*node);
+  if (!value.is_int64()) FailAt(node, "a whole number is wanted");
+  return value.as_int64();
+}
+
+template <typename Read>
+auto OneOrMore(const Node& node, Read read) {
+  std::vector<decltype(read(node))> values;
+  if (!node) return values;
+  if (!node.is_list()) {
+    values.push_back(read(node));
+  } else {
+    for (const YamlNode& item : node->items) values.push_back(read(item));
+  }
+  return values;
+}
+
+// A map, or null for an empty one, whose keys are all in `known`.
+void CheckFields(const Node& node, Names known) {
+  if (!node.is_null()) CheckKeys(node, known);
+}
+
+const std::vector<YamlNode>& ItemsOf(const Node& node) {
+  if (!node.is_list() && !node.is_null()) FailAt(node, "a list is wanted here");
+  return node->items;
+}
+
+const std::vector<YamlEntry>& EntriesOf(const Node& node) {
+  if (!node.is_map() && !node.is_null()) FailAt(node, "a map is wanted here");
+  return node->entries;
+}
+
+Finish ReadFinish(const Node& node) {
+  for (Finish finish : {Finish::kStop, Finish::kLength, Finish::kToolCalls, Finish::kFilter,
+                        Finish::kCut, Finish::kOther}) {
+    if (node->scalar == FinishName(finish)) return finish;
+  }
+  FailAt(node, "finish is none of stop, length, tool_calls, filter, cut, other");
+}
+
+ToolCall ReadToolCall(const Node& node) {
+  CheckFields(node, {"id", "name", "arguments"});
+  const Node name = node["name"], id = node["id"], arguments = node["arguments"];
+  if (!name) FailAt(node, "a tool call needs a name");
+  return {.id = id ? id->scalar : "call_" + name->scalar,
+          .name = name->scalar,
+          .arguments = arguments ? ToJsonValue(*arguments) : Json(JsonObject())};
+}
+
+void ReadFail(const Node& node, Script::Answer& answer) {
+  CheckFields(node, {"status", "body", "headers", "cut_after"});
+  if (const Node field = node["status"]) {
+    const std::int64_t status = ReadInteger(field);
+    if (status < 400 || status > 599) FailAt(field, "status is not in 400 to 599");
+    answer.fail_status = static_cast<int>(status);
+  }
+  if (const Node body = node["body"]) answer.fail_body = ReadAnyText(body);
+  if (const Node field = node["cut_after"]) {
+    const std::int64_t bytes = ReadInteger(field);
+    if (bytes < 0) FailAt(field, "cut_after is negative");
+    answer.cut_after = static_cast<std::size_t>(bytes);
+  }
+  if (const Node headers = node["headers"]) {
+    for (const YamlEntry& header : EntriesOf(headers)) {
+      answer.fail_headers.emplace_back(header.key, ReadAnyText(header.value));
     }
   }
+}
 
- private:
-  [[noreturn]] static void Fail(const YAML::Node& node, const std::string& reason) {
-    throw YAML::ParserException(node.Mark(), reason);
+Usage ReadUsage(const Node& node) {
+  CheckFields(node, {"input", "output", "cached", "cache_write", "reasoning"});
+  const auto tokens = [&](std::string_view key) {
+    const Node field = node[key];
+    const std::int64_t number = field ? ReadInteger(field) : 0;
+    if (number < 0) FailAt(field, fmt::format("{} is negative", key));
+    return number;
+  };
+  Usage usage{.input = tokens("input"),
+              .output = tokens("output"),
+              .cached = tokens("cached"),
+              .cache_write = tokens("cache_write")};
+  if (node["reasoning"]) usage.reasoning = tokens("reasoning");
+  if (usage.reasoning.value_or(0) > usage.output) {
+    FailAt(node, "reasoning is a part of output, and is more than it");
   }
-
-  static std::string Text(const YAML::Node& node) {
-    return node.IsScalar() ? node.Scalar() : ToJson(YamlToJson(node));
+  if (usage.cached + usage.cache_write > usage.input) {
+    FailAt(node, "cached and cache_write are parts of input, and are more than it");
   }
+  return usage;
+}
 
-  static std::int64_t Integer(const YAML::Node& node) {
-    const Json value = YamlToJson(node);
-    if (!value.is_int64()) Fail(node, "a whole number is wanted");
-    return value.as_int64();
-  }
-
-  template <typename Read>
-  static auto OneOrMore(const YAML::Node& node, Read read) {
-    std::vector<decltype(read(node))> values;
-    if (!node) return values;
-    if (!node.IsSequence()) {
-      values.push_back(read(node));
-    } else {
-      for (const YAML::Node& item : node) values.push_back(read(item));
+std::vector<TokenChance> ReadLogprobs(const Node& node) {
+  std::vector<TokenChance> chances;
+  for (const YamlEntry& entry : EntriesOf(node)) {
+    const auto logprob = ParseNumber(entry.value.scalar);
+    if (!logprob || entry.value.style == YamlNode::Style::kQuoted) {
+      FailAt(entry.value, "a log-probability is a number");
     }
-    return values;
+    chances.push_back({entry.key, *logprob});
   }
+  std::ranges::stable_sort(chances, std::greater(), &TokenChance::logprob);
+  return chances;
+}
 
-  static Finish ReadFinish(const YAML::Node& node) {
-    for (Finish finish : {Finish::kStop, Finish::kLength, Finish::kToolCalls, Finish::kFilter,
-                          Finish::kCut, Finish::kOther}) {
-      if (node.Scalar() == FinishName(finish)) return finish;
-    }
-    Fail(node, "finish is none of stop, length, tool_calls, filter, cut, other");
-  }
-
-  static void CheckKeys(const YAML::Node& node, std::initializer_list<std::string_view> known) {
-    const std::vector<std::string> names(known.begin(), known.end());
-    for (const auto& item : node) {
-      const std::string& key = item.first.Scalar();
-      if (std::find(names.begin(), names.end(), key) != names.end()) continue;
-      const std::vector<std::string> near = NearestNames(key, names, 1);
-      Fail(item.first, fmt::format("unknown key \"{}\"{}", key,
-                                   near.empty() ? "" : "; did you mean \"" + near[0] + "\"?"));
-    }
-  }
-
-  static ToolCall ReadToolCall(const YAML::Node& node) {
-    CheckKeys(node, {"id", "name", "arguments"});
-    if (!node["name"]) Fail(node, "a tool call needs a name");
-    ToolCall call;
-    call.name = node["name"].Scalar();
-    call.id = node["id"] ? node["id"].Scalar() : "call_" + call.name;
-    call.arguments = node["arguments"] ? YamlToJson(node["arguments"]) : Json(JsonObject());
-    return call;
-  }
-
-  static void ReadFail(const YAML::Node& node, Script::Answer& answer) {
-    CheckKeys(node, {"status", "body", "headers", "cut_after"});
-    if (node["status"]) {
-      const std::int64_t status = Integer(node["status"]);
-      if (status < 400 || status > 599) Fail(node["status"], "status is not in 400 to 599");
-      answer.fail_status = static_cast<int>(status);
-    }
-    if (node["body"]) answer.fail_body = Text(node["body"]);
-    if (node["cut_after"]) {
-      const std::int64_t bytes = Integer(node["cut_after"]);
-      if (bytes < 0) Fail(node["cut_after"], "cut_after is negative");
-      answer.cut_after = static_cast<std::size_t>(bytes);
-    }
-    for (const auto& header : node["headers"]) {
-      answer.fail_headers.emplace_back(header.first.Scalar(), Text(header.second));
-    }
-  }
-
-  static Usage ReadUsage(const YAML::Node& node) {
-    CheckKeys(node, {"input", "output", "cached", "cache_write", "reasoning"});
-    const auto tokens = [&](const char* key) {
-      const std::int64_t number = node[key] ? Integer(node[key]) : 0;
-      if (number < 0) Fail(node[key], fmt::format("{} is negative", key));
-      return number;
-    };
-    Usage usage{.input = tokens("input"),
-                .output = tokens("output"),
-                .cached = tokens("cached"),
-                .cache_write = tokens("cache_write")};
-    if (node["reasoning"]) usage.reasoning = tokens("reasoning");
-    if (usage.reasoning.value_or(0) > usage.output) {
-      Fail(node, "reasoning is a part of output, and is more than it");
-    }
-    if (usage.cached + usage.cache_write > usage.input) {
-      Fail(node, "cached and cache_write are parts of input, and are more than it");
-    }
-    return usage;
-  }
-
-  static Script::Answer ReadAnswer(const YAML::Node& node) {
-    Script::Answer answer;
-    if (node["reply"]) answer.text = Text(node["reply"]);
-    if (node["thinking"]) answer.thinking = Text(node["thinking"]);
-    for (const YAML::Node& call : node["tool_calls"]) {
+Script::Answer ReadAnswer(const Node& node) {
+  Script::Answer answer;
+  if (const Node reply = node["reply"]) answer.text = ReadAnyText(reply);
+  if (const Node thinking = node["thinking"]) answer.thinking = ReadAnyText(thinking);
+  if (const Node calls = node["tool_calls"]) {
+    for (const YamlNode& call : ItemsOf(calls)) {
       answer.tool_calls.push_back(ReadToolCall(call));
       answer.finish = Finish::kToolCalls;
     }
-    if (node["finish"]) answer.finish = ReadFinish(node["finish"]);
-    if (node["usage"]) answer.usage = ReadUsage(node["usage"]);
-    for (const auto& item : node["logprobs"]) {
-      const Json value = YamlToJson(item.second);
-      if (!value.is_number()) Fail(item.second, "a log-probability is a number");
-      answer.first_tokens.push_back({item.first.Scalar(), value.to_number<double>()});
-    }
-    std::ranges::stable_sort(answer.first_tokens, std::greater(), &TokenChance::logprob);
-    if (node["fail"]) ReadFail(node["fail"], answer);
-    if (node["delay"]) {
-      const auto delay = ParseDuration(node["delay"].Scalar());
-      if (!delay) Fail(node["delay"], delay.error().message);
-      answer.delay = *delay;
-    }
-    return answer;
   }
+  if (const Node finish = node["finish"]) answer.finish = ReadFinish(finish);
+  if (const Node usage = node["usage"]) answer.usage = ReadUsage(usage);
+  if (const Node chances = node["logprobs"]) answer.first_tokens = ReadLogprobs(chances);
+  if (const Node fail = node["fail"]) ReadFail(fail, answer);
+  if (const Node field = node["delay"]) {
+    const auto delay = ParseDuration(field->scalar);
+    if (!delay) FailAt(field, delay.error().message);
+    answer.delay = *delay;
+  }
+  return answer;
+}
 
-  static Rule ReadRule(const YAML::Node& node) {
-    Rule rule;
-    if (node.IsScalar()) {
-      rule.answer.text = node.Scalar();
-      return rule;
-    }
-    if (!node.IsMap()) Fail(node, "a rule is a text or a map");
-    CheckKeys(node, {"when", "purpose", "turn", "path", "reply", "thinking", "tool_calls", "finish",
-                     "usage", "delay", "fail", "logprobs", "times"});
-    if (!node["reply"] && !node["tool_calls"] && !node["fail"]) {
-      Fail(node, "a rule needs reply, tool_calls or fail");
-    }
-    if (node["when"]) {
-      auto pattern = Pattern::Make(node["when"].Scalar());
-      if (!pattern) Fail(node["when"], pattern.error().message);
-      rule.when = std::move(*pattern);
-    }
-    rule.purposes = OneOrMore(node["purpose"], Text);
-    rule.paths = OneOrMore(node["path"], Text);
-    rule.turns = OneOrMore(node["turn"], Integer);
-    rule.left = ReadTimes(node, rule);
-    rule.answer = ReadAnswer(node);
+std::int64_t ReadTimes(const Node& node, const Rule& rule) {
+  constexpr std::int64_t kAlways = std::numeric_limits<std::int64_t>::max();
+  const bool conditions =
+      rule.when || !rule.purposes.empty() || !rule.paths.empty() || !rule.turns.empty();
+  if (!node) return conditions ? kAlways : 1;
+  if (node->scalar == "always") return kAlways;
+  const std::int64_t times = ReadInteger(node);
+  if (times < 0) FailAt(node, "times is a number from 0, or always");
+  return times;
+}
+
+Rule ReadRule(const Node& node) {
+  Rule rule;
+  if (node.is_scalar()) {
+    rule.answer.text = node->scalar;
     return rule;
   }
-
-  static std::int64_t ReadTimes(const YAML::Node& node, const Rule& rule) {
-    constexpr std::int64_t kAlways = std::numeric_limits<std::int64_t>::max();
-    const bool conditions =
-        rule.when || !rule.purposes.empty() || !rule.paths.empty() || !rule.turns.empty();
-    if (!node["times"]) return conditions ? kAlways : 1;
-    if (node["times"].IsScalar() && node["times"].Scalar() == "always") return kAlways;
-    const std::int64_t times = Integer(node["times"]);
-    if (times < 0) Fail(node["times"], "times is a number from 0, or always");
-    return times;
+  if (!node.is_map()) FailAt(node, "a rule is a text or a map");
+  CheckKeys(node, {"when", "purpose", "turn", "path", "reply", "thinking", "tool_calls", "finish",
+                   "usage", "delay", "fail", "logprobs", "times"});
+  if (!node["reply"] && !node["tool_calls"] && !node["fail"]) {
+    FailAt(node, "a rule needs reply, tool_calls or fail");
   }
+  if (const Node when = node["when"]) {
+    auto pattern = Pattern::Make(when->scalar);
+    if (!pattern) FailAt(when, pattern.error().message);
+    rule.when = std::move(*pattern);
+  }
+  rule.purposes = OneOrMore(node["purpose"], ReadAnyText);
+  rule.paths = OneOrMore(node["path"], ReadAnyText);
+  rule.turns = OneOrMore(node["turn"], ReadInteger);
+  rule.left = ReadTimes(node["times"], rule);
+  rule.answer = ReadAnswer(node);
+  return rule;
+}
 
-  const std::string_view file_;
-};
-
-std::int64_t EstimateTokens(std::size_t bytes) {
-  return static_cast<std::int64_t>((bytes + 3) / 4);
+std::vector<Rule> ReadRules(const Node& root) {
+  const Node rules = root["rules"];
+  const Node list = rules ? rules : root;
+  if (!list.is_list()) FailAt(list, "a script is a list of rules, or {rules: [...]}");
+  return OneOrMore(list, ReadRule);
 }
 
 Usage EstimateUsage(const Request& request, std::string_view text) {
@@ -399,13 +426,15 @@ class ScriptedClient final : public Client {
 }  // namespace
 
 Result<std::shared_ptr<Script>> Script::Load(const std::string& path) {
-  DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(path, 64u << 20));
+  DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(path, kMaxScriptBytes));
   return Parse(text, path);
 }
 
 Result<std::shared_ptr<Script>> Script::Parse(std::string_view yaml, std::string_view name) {
-  DOSSIER_ASSIGN_OR_RETURN(YAML::Node root, ParseYaml(yaml, name));
-  DOSSIER_ASSIGN_OR_RETURN(std::vector<Rule> rules, RuleReader(name).Read(root));
+  DOSSIER_ASSIGN_OR_RETURN(const YamlNode root, ParseScript(yaml, name));
+  std::vector<Rule> rules;
+  DOSSIER_RETURN_IF_ERROR(
+      ReadYamlTree(root, name, [&](const Node& node) { rules = ReadRules(node); }));
   return std::make_shared<RuleScript>(std::string(name), std::move(rules));
 }
 

@@ -135,6 +135,16 @@ TEST(ScriptedTest, MistakesInAScriptHaveAPlace) {
       {"just text", "a script is a list"},
       {"- [", "replies.yaml:1:"},
       {"- {reply: x, finish: maybe}", "finish is none of"},
+      {"- {reply: x, reply: y}", "replies.yaml:1:14: duplicate key reply"},
+      {"- {reply: x, turn: one}", "replies.yaml:1:20: a whole number is wanted"},
+      {"- {reply: x, usage: {input: -1}}", "replies.yaml:1:29: input is negative"},
+      {"- tool_calls: [look]", "replies.yaml:1:16: a map is wanted here"},
+      {"- tool_calls: [{id: a}]", "replies.yaml:1:16: a tool call needs a name"},
+      {"- tool_calls: {name: look}", "replies.yaml:1:15: a list is wanted here"},
+      {"- fail: {headers: [a]}", "replies.yaml:1:19: a map is wanted here"},
+      {"- {reply: x, logprobs: {a: '-1'}}", "replies.yaml:1:28: a log-probability is a number"},
+      {R"([{"reply": "x", "purpos": "map"}])",
+       "replies.yaml: unknown key \"purpos\"; did you mean \"purpose\"?"},
   };
   for (const Case& c : cases) {
     EXPECT_THAT(Script::Parse(c.yaml, "replies.yaml"), FailsWith(ErrorCode::kConfig, c.message))
@@ -146,6 +156,21 @@ TEST(ScriptedTest, JsonIsReadWithItsOwnEscapes) {
   auto client = MakeClient(R"([{"reply": "\ud83d\ude00\u0041", "times": 1}, "b"])");
   EXPECT_EQ(Ask(*client, UserRequest("x"))->text, "😀A");
   EXPECT_EQ(Ask(*client, UserRequest("x"))->text, "b");
+}
+
+TEST(ScriptedTest, AnEmptyFieldIsNoMistake) {
+  auto client = MakeClient("- {reply: ~, fail: ~, usage: ~, tool_calls: ~, logprobs: ~}\n- '2'\n");
+  EXPECT_EQ(Ask(*client, UserRequest("x"))->text, "null");
+  EXPECT_EQ(Ask(*client, UserRequest("x"))->text, "2");
+}
+
+TEST(ScriptedTest, AliasesExpandUnderALimit) {
+  std::string yaml = "- reply: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 7; ++i) {
+    yaml += fmt::format("- reply: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", i, i - 1);
+  }
+  EXPECT_THAT(Script::Parse(yaml, "replies.yaml"),
+              FailsWith(ErrorCode::kConfig, "aliases expand to more than"));
 }
 
 TEST(ScriptedTest, NoTextCrashesTheReader) {

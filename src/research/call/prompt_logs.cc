@@ -55,7 +55,7 @@ JsonArray SectionsOf(const assembly::Assembled& prompt) {
   const Json* reported = Find(prompt.report, "sections");
   if (!reported || !reported->is_array()) return sections;
   for (const Json& report : reported->get_array()) {
-    const std::string name(FindString(report, "name").value_or(""));
+    const std::string name = TextAt(report, "name");
     const auto text = texts.find(name);
     JsonObject& section = sections.emplace_back(JsonObject()).get_object();
     section["name"] = name;

@@ -1,8 +1,8 @@
 #include "research/call/reply_forms.h"
 
+#include "assembly/layout/yaml_table.h"
 #include "base/assets.h"
 #include "base/text/text.h"
-#include "model/scripted/yaml_json.h"
 #include "research/files/replies.h"
 
 namespace dossier::research {
@@ -53,8 +53,8 @@ Result<ReplySchemas> ReplySchemas::Load() {
   ReplySchemas out;
   const auto text = BuiltInAsset(kFile);
   if (!text) return MakeError(ErrorCode::kInternal, "{} is not built in", kFile);
-  DOSSIER_ASSIGN_OR_RETURN(const YAML::Node nodes, model::ParseYaml(*text, kFile));
-  const Json all = model::YamlToJson(nodes);
+  DOSSIER_ASSIGN_OR_RETURN(const YamlNode nodes, assembly::ReadYaml(*text, kFile));
+  const Json all = ToJsonValue(nodes);
   for (const auto& [name, schema] : all.get_object()) {
     DOSSIER_ASSIGN_OR_RETURN(model::JsonSchema compiled, model::JsonSchema::Compile(schema));
     out.schemas_.emplace(std::string(name), std::move(compiled));

@@ -23,20 +23,16 @@ bool IsPart(const Json& value) {
   return std::ranges::find(kTypes, TypeOf(value)) != kTypes.end();
 }
 
-std::string TextOf(const Json& value, std::string_view key) {
-  return std::string(FindString(value, key).value_or(""));
-}
-
 // {"media_type", "data"} beside the type or under "source"; {"url"}, or "image_url" with it.
 Block ImageOf(const Json& part) {
   const Json* source = Find(part, "source");
   if (!source) source = Find(part, "image_url");
   if (!source || !source->is_object()) source = &part;
   Block block{.type = Block::Type::kImage,
-              .text = TextOf(*source, "data"),
-              .media_type = TextOf(*source, "media_type"),
-              .url = TextOf(*source, "url")};
-  if (block.url.empty()) block.url = TextOf(part, "image_url");
+              .text = TextAt(*source, "data"),
+              .media_type = TextAt(*source, "media_type"),
+              .url = TextAt(*source, "url")};
+  if (block.url.empty()) block.url = TextAt(part, "image_url");
   return block;
 }
 
@@ -45,17 +41,17 @@ Block BlockOf(const Json& part) {
   if (type == "image" || type == "image_url") return ImageOf(part);
   if (type == "tool_use") {
     Block block{.type = Block::Type::kToolCall,
-                .call_id = TextOf(part, "id"),
-                .tool_name = TextOf(part, "name")};
+                .call_id = TextAt(part, "id"),
+                .tool_name = TextAt(part, "name")};
     if (const Json* input = Find(part, "input")) block.arguments = *input;
     return block;
   }
   if (type == "tool_result") {
     return {.type = Block::Type::kToolResult,
-            .text = store::CleanText(TextOf(part, "content")),
-            .call_id = TextOf(part, "tool_use_id")};
+            .text = store::CleanText(TextAt(part, "content")),
+            .call_id = TextAt(part, "tool_use_id")};
   }
-  return {.text = store::CleanText(TextOf(part, "text"))};
+  return {.text = store::CleanText(TextAt(part, "text"))};
 }
 
 void CleanTexts(Json& value) {

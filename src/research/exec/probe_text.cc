@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text/ascii.h"
 #include "base/text/redact.h"
 #include "base/text/secret_variables.h"
 #include "base/text/text.h"

@@ -4,10 +4,12 @@
 #include <array>
 #include <utility>
 
+#include "base/text/ascii.h"
+
 namespace dossier::research {
 namespace {
 
-bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool PartsWords(char c) { return IsBlank(c) || c == '\r'; }
 bool IsOperator(char c) {
   return c == ';' || c == '&' || c == '|' || c == '(' || c == ')' || c == '<' || c == '>' ||
          c == '\n';
@@ -17,9 +19,8 @@ bool IsOperator(char c) {
 bool IsAssignment(std::string_view word) {
   const std::size_t equals = word.find('=');
   if (equals == std::string_view::npos || equals == 0) return false;
-  return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
+  return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals),
+                     [](char c) { return IsWordByte(c); });
 }
 
 bool IsGrammar(std::string_view word) {
@@ -49,7 +50,7 @@ class Scanner {
     bool redirected = false;  // the next word is a file
     while (!Done()) {
       const char c = Here();
-      if (IsBlank(c)) {
+      if (PartsWords(c)) {
         ++at_;
       } else if (Sees("\\\n")) {
         at_ += 2;
@@ -124,7 +125,7 @@ class Scanner {
     ShellWord word{.begin = at_};
     while (!Done()) {
       const char c = Here();
-      if (IsBlank(c) || IsOperator(c) || (c == end && end == '`')) break;
+      if (PartsWords(c) || IsOperator(c) || (c == end && end == '`')) break;
       if (c == '\'') {
         Quoted(word.text);
       } else if (c == '"') {

@@ -6,6 +6,7 @@
 
 #include "base/files/file.h"
 #include "base/files/walk.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "research/files/png.h"
 
@@ -18,8 +19,7 @@ std::string SafeName(std::string_view path) {
   path.remove_prefix(path.size() - std::min(path.size(), kLongestName));
   std::string name;
   for (const char c : path) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '.' || c == '-';
+    const bool plain = IsAlnum(c) || c == '.' || c == '-';
     name += plain ? c : '_';
   }
   return name;

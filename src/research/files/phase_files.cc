@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/files/file.h"
+#include "base/text/ascii.h"
 #include "research/files/inside.h"
 #include "research/files/languages.h"
 #include "research/files/run_folder.h"
@@ -27,8 +28,7 @@ constexpr std::size_t kMaxFieldName = 64;
 bool IsFieldName(std::string_view name) {
   if (name.empty() || name.size() > kMaxFieldName) return false;
   for (const char c : name) {
-    const bool word =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    const bool word = IsWordByte(c);
     if (!word) return false;
   }
   return true;

@@ -6,16 +6,13 @@
 #include <optional>
 #include <string>
 
+#include "base/text/ascii.h"
 #include "base/text/utf8.h"
 
 namespace dossier::research {
 namespace {
 
 constexpr int kMaxDepth = 64;
-
-bool IsNameChar(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 // Reads one value from the start; `at` stands where something is wrong.
 class Reader {
@@ -80,7 +77,7 @@ class Reader {
         return Json(text);
       }
       default:
-        return IsNameChar(text_[at_]) && !(text_[at_] >= '0' && text_[at_] <= '9') ? Name()
+        return IsWordByte(text_[at_]) && !(text_[at_] >= '0' && text_[at_] <= '9') ? Name()
                                                                                    : Number();
     }
   }
@@ -122,7 +119,7 @@ class Reader {
 
   Result<Json> Name() {
     std::size_t end = at_;
-    while (end < text_.size() && IsNameChar(text_[end])) ++end;
+    while (end < text_.size() && IsWordByte(text_[end])) ++end;
     const std::string_view name = text_.substr(at_, end - at_);
     std::optional<Json> value;
     if (name == "true" || name == "True") value = Json(true);
@@ -142,7 +139,7 @@ class Reader {
     const auto as_number = std::from_chars(begin, end, number);
     if (as_number.ec != std::errc() || !std::isfinite(number)) return Expected("a value");
     const bool is_whole = as_whole.ec == std::errc() && as_whole.ptr == as_number.ptr;
-    if (as_number.ptr != end && IsNameChar(*as_number.ptr)) return Expected("a number");
+    if (as_number.ptr != end && IsWordByte(*as_number.ptr)) return Expected("a number");
     at_ += static_cast<std::size_t>(as_number.ptr - begin);
     return is_whole ? Json(whole) : Json(number);
   }

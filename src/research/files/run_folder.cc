@@ -13,6 +13,7 @@
 
 #include "base/files/file.h"
 #include "base/files/replace_file.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "memory/records/connection.h"
 
@@ -25,9 +26,7 @@ constexpr std::size_t kMaxNameLength = 60;
 constexpr std::string_view kAttempt = "_attempt_";
 constexpr std::size_t kTimeLength = sizeof("YYYY-MM-DD_HH-MM-SS") - 1;
 
-bool IsNameChar(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
-}
+bool IsNameChar(char c) { return IsAlnum(c) || c == '-'; }
 
 std::string BaseName(const std::string& path) { return fs::path(path).filename().string(); }
 
@@ -47,7 +46,7 @@ bool IsRunFolder(const std::string& folder) {
 std::string IdOf(const std::string& folder) {
   const auto text = ReadFile(folder + "/" + std::string(run_files::kRun), 1 << 20);
   const auto json = text ? ParseJson(*text) : Result<Json>(Json());
-  return json ? std::string(FindString(*json, "run").value_or("")) : "";
+  return json ? TextAt(*json, "run") : "";
 }
 
 std::optional<RunLock::Holder> ReadHolder(const std::string& path) {
@@ -55,8 +54,8 @@ std::optional<RunLock::Holder> ReadHolder(const std::string& path) {
   const auto json = text ? ParseJson(*text) : Result<Json>(Json());
   if (!json || !json->is_object()) return std::nullopt;
   return RunLock::Holder{.pid = FindInt(*json, "pid").value_or(0),
-                         .host = std::string(FindString(*json, "host").value_or("")),
-                         .since = std::string(FindString(*json, "since").value_or(""))};
+                         .host = TextAt(*json, "host"),
+                         .since = TextAt(*json, "since")};
 }
 
 }  // namespace

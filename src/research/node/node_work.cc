@@ -67,7 +67,7 @@ Status Review(const Driver& driver, Ran ran, Node* node, const CancelToken& canc
     return KeepWarning(driver, node->id, node->analysis);
   }
   DOSSIER_ASSIGN_OR_RETURN(const Json reply, ParseJson(outcome.payload));
-  node->analysis = std::string(FindString(reply, "summary").value_or(""));
+  node->analysis = TextAt(reply, "summary");
   if (FindBool(reply, "is_bug").value_or(true)) node->is_buggy = true;
   return {};
 }

@@ -141,21 +141,11 @@ std::int64_t EstimatedSeconds(const Json& plan) {
   return std::isfinite(seconds) ? static_cast<std::int64_t>(std::clamp(seconds, 0.0, 1e12)) : 0;
 }
 
-std::vector<std::string> PlanTexts(const Json& plan, std::string_view key) {
-  std::vector<std::string> texts;
-  const Json* list = Find(plan, key);
-  if (list == nullptr || !list->is_array()) return texts;
-  for (const Json& value : list->get_array()) {
-    if (value.is_string()) texts.emplace_back(value.get_string());
-  }
-  return texts;
-}
-
 std::vector<std::string> PlanTexts(const Json& plan, std::string_view key, std::string_view inner,
                                    std::string_view list) {
   const Json* outer = Find(plan, key);
   const Json* found = outer == nullptr ? nullptr : inner.empty() ? outer : Find(*outer, inner);
-  return found == nullptr ? std::vector<std::string>{} : PlanTexts(*found, list);
+  return found == nullptr ? std::vector<std::string>{} : StringsOf(Find(*found, list));
 }
 
 Status MakePlan(PhaseContext& context) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/files/file.h"
+#include "base/text/ascii.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -37,10 +38,7 @@ std::string_view KindText(InstallStep::Kind kind) {
 // A dotted name and nothing that a shell or Python would act on.
 bool IsModuleName(std::string_view name) {
   return !name.empty() && name.size() <= kMaxModuleName &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '_' || c == '.';
-         });
+         std::all_of(name.begin(), name.end(), [](char c) { return IsWordByte(c) || c == '.'; });
 }
 
 // What one step left in the journal.

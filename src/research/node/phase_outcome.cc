@@ -68,9 +68,8 @@ Result<PhasesOutcome> ReadOutcome(const Json& json) {
     outcome.outputs.emplace_back(path.get_string());
   }
   if (const Json* failure = Find(json, "failure")) {
-    outcome.failure = CallFailure{std::string(FindString(*failure, "reason").value_or("")),
-                                  std::string(FindString(*failure, "detail").value_or("")),
-                                  std::string(FindString(*failure, "reply_path").value_or(""))};
+    outcome.failure = CallFailure{TextAt(*failure, "reason"), TextAt(*failure, "detail"),
+                                  TextAt(*failure, "reply_path")};
   }
   return outcome;
 }

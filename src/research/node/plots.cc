@@ -108,15 +108,9 @@ Status KeepImages(const Place& place, std::string_view node, const std::vector<I
 }
 
 std::vector<std::string> SelectedPaths(const CallOutcome& called) {
-  std::vector<std::string> paths;
-  if (called.failure) return paths;
+  if (called.failure) return {};
   const Result<Json> reply = ParseJson(called.payload);
-  const Json* selected = reply ? Find(*reply, "selected_plots") : nullptr;
-  if (selected == nullptr || !selected->is_array()) return paths;
-  for (const Json& path : selected->as_array()) {
-    if (path.is_string()) paths.emplace_back(path.as_string());
-  }
-  return paths;
+  return reply ? StringsOf(Find(*reply, "selected_plots")) : std::vector<std::string>();
 }
 
 // Which of them the vision model sees: all, or those that a model names.

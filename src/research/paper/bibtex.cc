@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "research/paper/latex.h"
@@ -170,15 +171,14 @@ std::string SafeValue(std::string_view value) {
 
 bool IsKey(std::string_view key) {
   return !key.empty() && key.size() <= 200 && std::ranges::all_of(key, [](char c) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    const bool letter = IsAlnum(c);
     return letter || std::string_view("_:.+/-").find(c) != std::string_view::npos;
   });
 }
 
 bool IsWord(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
-  });
+  return !text.empty() &&
+         std::ranges::all_of(text, [](char c) { return IsLetter(c) || c == '-' || c == '_'; });
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ class Gatherer {
     if (!reply) return Next::kStop;
     const Json* selected = Find(*reply, "Selected");
     if (selected == nullptr || !selected->is_array()) return Next::kGoOn;
-    const std::string use(FindString(*reply, "Description").value_or(""));
+    const std::string use = TextAt(*reply, "Description");
     for (const Json& choice : selected->as_array()) {
       const BibEntry* entry = Chosen(choice, entries);
       if (entry == nullptr || HasKey(entry->key)) continue;

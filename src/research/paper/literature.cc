@@ -6,6 +6,7 @@
 
 #include "base/files/file.h"
 #include "base/net/http_download.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "research/files/run_folder.h"
 #include "research/node/driver.h"
@@ -23,7 +24,7 @@ std::set<std::string> WordsOf(std::string_view text) {
   std::set<std::string> words;
   std::string word;
   for (const char c : ToLowerAscii(text) + " ") {
-    const bool part = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c & 0x80) != 0;
+    const bool part = IsLower(c) || IsDigit(c) || (c & 0x80) != 0;
     if (part) {
       word += c;
     } else if (c != '{' && c != '}') {  // {B}races are no ends of words
@@ -39,7 +40,7 @@ std::string MadeKey(std::string_view author, std::string_view year, std::string_
   const auto letters = [](std::string_view text) {
     std::string kept;
     for (const char c : ToLowerAscii(text)) {
-      if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) kept += c;
+      if (IsLower(c) || IsDigit(c)) kept += c;
     }
     return kept;
   };
@@ -59,7 +60,7 @@ BibEntry EntryOfPaper(const Json& paper) {
     // It is text, and becomes LaTeX: `C# & co.` would end the paper's build.
     if (!value.empty()) entry.fields.emplace_back(name, EscapeLatex(value));
   };
-  const std::string title(FindString(paper, "title").value_or(""));
+  const std::string title = TextAt(paper, "title");
   const auto year = FindInt(paper, "year");
   std::string authors;
   std::string first;
@@ -185,8 +186,7 @@ std::vector<BibEntry> ReadSearchReply(std::string_view text) {
 std::string SearchUrl(std::string_view url, std::string_view query) {
   std::string encoded;
   for (const char c : query) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '_' || c == '.' || c == '~';
+    const bool plain = IsAlnum(c) || c == '-' || c == '_' || c == '.' || c == '~';
     encoded += plain ? std::string(1, c)
                      : fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "research/files/cuts.h"
 #include "research/node/driver.h"
@@ -46,7 +47,7 @@ constexpr std::size_t kRequired = 2;
 std::string Identifier(std::string_view name) {
   std::string identifier;
   for (const char c : ToLowerAscii(TrimSpace(name))) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    const bool plain = IsLower(c) || IsDigit(c);
     if (plain) {
       identifier += c;
     } else if (!identifier.empty() && identifier.back() != '_') {
@@ -160,8 +161,7 @@ class Writer {
     const Json* sections = reply ? Find(*reply, "sections") : nullptr;
     if (sections != nullptr && sections->is_array()) {
       for (const Json& section : sections->as_array()) {
-        outline.push_back({std::string(FindString(section, "name").value_or("")),
-                           std::string(FindString(section, "description").value_or(""))});
+        outline.push_back({TextAt(section, "name"), TextAt(section, "description")});
       }
     }
     return FittedOutline(std::move(outline), count);

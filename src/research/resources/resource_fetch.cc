@@ -8,6 +8,7 @@
 #include "base/files/file.h"
 #include "base/process/git_call.h"
 #include "base/process/process.h"
+#include "base/text/ascii.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
 
@@ -18,9 +19,8 @@ constexpr Millis kTimeout{1'800'000};  // of one git call
 constexpr std::size_t kCommitLength = 40;
 
 bool IsCommit(std::string_view ref) {
-  return ref.size() == kCommitLength && std::all_of(ref.begin(), ref.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-         });
+  return ref.size() == kCommitLength &&
+         std::all_of(ref.begin(), ref.end(), [](char c) { return IsHexDigit(c); });
 }
 
 // What git said went wrong, in one line.

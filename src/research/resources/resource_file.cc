@@ -9,6 +9,7 @@
 #include "assembly/layout/yaml_table.h"
 #include "base/files/file.h"
 #include "base/hash.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/yaml/yaml_reader.h"
 #include "research/resources/resource_policy.h"
@@ -30,10 +31,8 @@ bool HasParentStep(std::string_view path) {
 
 // A name becomes a folder.
 bool IsName(std::string_view name) {
-  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '.';
-  });
+  const bool plain = std::all_of(name.begin(), name.end(),
+                                 [](char c) { return IsWordByte(c) || c == '-' || c == '.'; });
   return plain && !name.empty() && !name.starts_with('.') && name.size() <= kMaxNameLength;
 }
 

@@ -171,7 +171,7 @@ class Builder {
           ReadFile(fmt::format("{}/{}", place_.run_folder, run_files::kResourceSnapshot));
       const auto json = text ? ParseJson(*text) : Result<Json>(Json());
       if (json && FindString(*json, "digest") == ready_.index.digest) {
-        return std::string(FindString(*json, "created_at").value_or(""));
+        return TextAt(*json, "created_at");
       }
     }
     return FormatTime((place_.clock ? place_.clock : SystemClock())->WallNow());

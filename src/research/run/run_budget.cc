@@ -77,7 +77,7 @@ JsonObject TokenTracker(std::span<const store::Event> events) {
     const Json data(event.data);
     const model::Usage usage = ReplyUsage(data);
     sum.Add(usage);
-    roles[std::string(FindString(data, "role").value_or(""))].Add(usage);
+    roles[TextAt(data, "role")].Add(usage);
   }
   JsonObject by_role;
   for (const auto& [role, spent] : roles) by_role[role] = SpendJson(spent);

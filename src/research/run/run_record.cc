@@ -48,8 +48,8 @@ Result<RunRecord> ReadRecord(const Json& json, const std::string& path) {
   const auto run = FindString(json, "run");
   if (!run || run->empty()) return Wrong(path, "run");
   record.run = std::string(*run);
-  record.title = std::string(FindString(json, "title").value_or(""));
-  record.memory_store = std::string(FindString(json, "memory_store").value_or(""));
+  record.title = TextAt(json, "title");
+  record.memory_store = TextAt(json, "memory_store");
   const auto stages = ParseStages(FindString(json, "stages").value_or(""));
   if (!stages) return Wrong(path, "stages");
   record.stages = *stages;

@@ -43,8 +43,7 @@ std::optional<RunStatus::Waiting> ReadWaiting(const std::string& folder, const C
   const auto passed =
       std::chrono::duration_cast<std::chrono::seconds>(clock.WallNow() - *since).count();
   if (passed < 0 || passed >= seconds) return std::nullopt;
-  return RunStatus::Waiting{std::string(FindString(*json, "reason").value_or("")),
-                            seconds - passed};
+  return RunStatus::Waiting{TextAt(*json, "reason"), seconds - passed};
 }
 
 bool Counts(const Node& node) {
@@ -296,9 +295,7 @@ JsonObject TreeJson(const RunHistory& history, int stage) {
 
 std::string EventLine(const store::Event& event) {
   const Json data(event.data);
-  const auto text = [&](std::string_view key) {
-    return std::string(FindString(data, key).value_or(""));
-  };
+  const auto text = [&](std::string_view key) { return TextAt(data, key); };
   if (event.type == "round.selected") {
     const Json* picks = Find(data, "picks");
     return fmt::format("{}, round {}: {} nodes", text("stage"), FindInt(data, "round").value_or(0),

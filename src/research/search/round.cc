@@ -176,7 +176,7 @@ Result<std::string> ForkBranch(const Driver& driver, std::string_view parent_bra
 Status CreateNode(const Driver& driver, Node* node) {
   DOSSIER_ASSIGN_OR_RETURN(const auto event, driver.log().Recorded("node.created", node->id));
   if (event) {
-    node->ctime = std::string(FindString(event->data, "ctime").value_or(""));
+    node->ctime = TextAt(event->data, "ctime");
     return {};
   }
   node->ctime = FormatTime(driver.services.clock->WallNow());

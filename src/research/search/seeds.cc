@@ -34,7 +34,7 @@ std::string ProgramLanguage(const Json& artifacts) {
     at = Find(*at, key);
     if (!at) return "";
   }
-  return std::string(FindString(*at, "language").value_or(""));
+  return TextAt(*at, "language");
 }
 
 // The node that stands for all reruns comes behind them.

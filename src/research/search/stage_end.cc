@@ -111,7 +111,7 @@ Status EndSubstage(const Driver& driver, const SubstageEnd& end, RunResults* res
   // An ended stage has its files: a resume takes the rest from the journal.
   DOSSIER_ASSIGN_OR_RETURN(const auto ended, driver.log().Recorded("stage.ended", EndKey(end)));
   if (ended) {
-    stage.notes = std::string(FindString(Json(ended->data), "notes").value_or(""));
+    stage.notes = TextAt(Json(ended->data), "notes");
     return {};
   }
   StageView view = end.view;

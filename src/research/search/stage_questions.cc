@@ -48,10 +48,6 @@ Result<Json> AskRunJson(const Driver& driver, const CallRequest& request,
   return ParseJson(*payload);
 }
 
-std::string StringOf(const Json& reply, std::string_view key) {
-  return std::string(FindString(reply, key).value_or(""));
-}
-
 // Data sets that were tested, or in stage 4 what was taken away.
 JsonArray Tested(const StageView& view) {
   JsonArray list;
@@ -144,7 +140,7 @@ Result<StageCompletion> AskCompletion(const Driver& driver, const StageView& vie
       {view.stage == 4 ? "ablations" : "datasets", Json(Tested(view))}};
   DOSSIER_ASSIGN_OR_RETURN(const Json reply,
                            AskRunJson(driver, request, "taken as not complete", cancel));
-  StageCompletion answer{.reasoning = StringOf(reply, "reasoning")};
+  StageCompletion answer{.reasoning = TextAt(reply, "reasoning")};
   if (FindBool(reply, "is_complete").value_or(false))
     answer.state = StageCompletion::State::kComplete;
   return answer;
@@ -168,8 +164,8 @@ Result<SubstageGoal> AskSubstageGoal(const Driver& driver, const StageView& view
                            AskRunJson(driver, request, "the main goals stay", cancel));
   SubstageGoal goal{.goals = std::string(MainGoals(view.stage))};
   if (reply.is_null()) return goal;
-  if (const std::string name = StringOf(reply, "name"); !name.empty()) goal.name = name;
-  if (std::string goals = StringOf(reply, "goals"); !goals.empty()) goal.goals = std::move(goals);
+  if (const std::string name = TextAt(reply, "name"); !name.empty()) goal.name = name;
+  if (std::string goals = TextAt(reply, "goals"); !goals.empty()) goal.goals = std::move(goals);
   goal.max_iterations = FindInt(reply, "max_iterations");
   return goal;
 }
@@ -185,7 +181,7 @@ Result<std::string> ChooseBest(const Driver& driver, const StageView& view,
   request.sections = {{"candidates", Json(std::move(candidates))}};
   DOSSIER_ASSIGN_OR_RETURN(const Json reply,
                            AskRunJson(driver, request, "the best by metric is taken", cancel));
-  const std::string chosen = StringOf(reply, "selected_id");
+  const std::string chosen = TextAt(reply, "selected_id");
   for (const Node* node : good) {
     if (node->id == chosen) return chosen;
   }

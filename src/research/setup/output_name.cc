@@ -40,7 +40,7 @@ std::string OutputName(std::string_view run) {
   if (run.empty()) return "experiment_data.npy";
   std::string name;
   for (const char c : WithoutAttempt(WithoutDate(run))) {
-    const bool kept = IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
+    const bool kept = IsDigit(c) || IsLetter(c) || c == '-';
     if (kept) {
       name.push_back(c);
     } else if (!name.ends_with('_')) {

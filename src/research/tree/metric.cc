@@ -62,7 +62,7 @@ Result<MetricSeries> ReadSeries(const Json& json, std::string_view where) {
                      where);
   }
   series.better = *lower ? MetricSeries::Better::kLower : MetricSeries::Better::kHigher;
-  series.description = std::string(FindString(json, "description").value_or(""));
+  series.description = TextAt(json, "description");
   DOSSIER_ASSIGN_OR_RETURN(series.values, ReadValues(json, where));
   return series;
 }

@@ -235,7 +235,7 @@ std::string KeyOf(std::string_view data) {
   key.remove_suffix(kEnd.size());
   if (key.find_first_of("\"\\") == std::string_view::npos) return std::string(key);
   const auto parsed = ParseJson(data, store::kMaxEventDepth + 1);
-  return parsed ? std::string(FindString(*parsed, kPlace).value_or("")) : std::string();
+  return parsed ? TextAt(*parsed, kPlace) : std::string();
 }
 
 }  // namespace dossier::research

@@ -163,7 +163,7 @@ Status ReadReport(std::string_view text, IsolationReport* report) {
     if (!line) break;
     if (const Json* error = Find(*line, "error")) {
       return tl::unexpected(Error{static_cast<ErrorCode>(FindInt(*error, "code").value_or(0)),
-                                  std::string(FindString(*error, "message").value_or(""))});
+                                  TextAt(*error, "message")});
     }
     if (const Json* json = Find(*line, "report")) {
       DOSSIER_ASSIGN_OR_RETURN(*report, IsolationReport::FromJson(*json));

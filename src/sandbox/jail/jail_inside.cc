@@ -15,6 +15,7 @@
 
 #include "base/json/json.h"
 #include "base/process/hide_process.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "sandbox/jail/jail_plan.h"
 #include "sandbox/walls/landlock.h"
@@ -43,9 +44,7 @@ std::string_view ValueOf(const std::vector<std::string>& environment, std::strin
 // A name that may stand in a line of /etc/passwd.
 std::string UserName(const std::vector<std::string>& environment) {
   const std::string_view given = ValueOf(environment, "USER");
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-  };
+  const auto plain = [](char c) { return IsLower(c) || IsDigit(c) || c == '_' || c == '-'; };
   const bool usable = !given.empty() && given.size() <= 32 && given != "root" &&
                       std::all_of(given.begin(), given.end(), plain);
   return usable ? std::string(given) : "user";

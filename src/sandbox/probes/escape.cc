@@ -261,7 +261,7 @@ struct Verdict {
 Verdict Refused(std::string how) { return {true, std::move(how)}; }
 Verdict Effect(std::string how) { return {false, "effect: " + std::move(how)}; }
 
-std::string FirstLine(std::string_view text, std::size_t max = 160) {
+std::string LineHead(std::string_view text, std::size_t max = 160) {
   return std::string(text.substr(0, std::min(text.find('\n'), max)));
 }
 
@@ -275,11 +275,11 @@ Verdict Judge(const BlockResult& result, const std::string& nonce) {
     const std::string why = result.error ? result.error->type + ": " + result.error->message
                             : !result.refused.empty() ? result.refused
                                                       : std::string(BlockStatusName(result.status));
-    return {false, "no verdict: " + FirstLine(why)};
+    return {false, "no verdict: " + LineHead(why)};
   }
   const std::string_view said = std::string_view(result.out).substr(at + nonce.size() + 1);
-  if (said.starts_with("refused ")) return Refused(FirstLine(said.substr(8)));
-  return Effect(FirstLine(said));
+  if (said.starts_with("refused ")) return Refused(LineHead(said.substr(8)));
+  return Effect(LineHead(said));
 }
 
 Result<UniqueFd> SealedContext() {

@@ -31,16 +31,12 @@ Result<std::string> Text(const Json* value, std::string_view raw) {
   return text;
 }
 
-std::string StringOf(const Json& object, std::string_view key) {
-  return std::string(FindString(object, key).value_or(""));
-}
-
 BlockError ReadError(const Json& value) {
-  return {.type = StringOf(value, "type"),
-          .message = StringOf(value, "message"),
+  return {.type = TextAt(value, "type"),
+          .message = TextAt(value, "message"),
           .line = static_cast<int>(FindInt(value, "line").value_or(0)),
-          .source = StringOf(value, "source"),
-          .traceback = StringOf(value, "traceback")};
+          .source = TextAt(value, "source"),
+          .traceback = TextAt(value, "traceback")};
 }
 
 Result<BlockStatus> ReadStatus(std::string_view name) {
@@ -76,7 +72,7 @@ std::vector<VariableInfo> ReadVariables(const Json* list) {
   if (!list || !list->is_array()) return variables;
   for (const Json& value : list->get_array()) {
     if (variables.size() == kMaxVariables) break;
-    VariableInfo info{.name = StringOf(value, "name"), .type = StringOf(value, "type")};
+    VariableInfo info{.name = TextAt(value, "name"), .type = TextAt(value, "type")};
     info.preview =
         std::string(utf8::Prefix(FindString(value, "preview").value_or(""), kPreviewCharacters));
     info.size =

@@ -184,13 +184,12 @@ Result<IsolationReport> IsolationReport::FromJson(const Json& value) {
   for (const Json& entry : list->get_array()) {
     DOSSIER_ASSIGN_OR_RETURN(const LayerState state, FindState(entry));
     const char* key = state == LayerState::kApplied ? "detail" : "reason";
-    report.layers.push_back({std::string(FindString(entry, "name").value_or("")), state,
-                             std::string(FindString(entry, key).value_or(""))});
+    report.layers.push_back({TextAt(entry, "name"), state, TextAt(entry, key)});
   }
   DOSSIER_ASSIGN_OR_RETURN(report.gaps, StringList(value, "gaps"));
   const Json* limits = dossier::Find(value, "limits");
   DOSSIER_ASSIGN_OR_RETURN(report.limits, Limits::FromJson(limits ? *limits : Json()));
-  report.worker = std::string(FindString(value, "worker").value_or(""));
+  report.worker = TextAt(value, "worker");
   return report;
 }
 
@@ -241,7 +240,7 @@ Result<IsolationOptions> IsolationOptions::FromJson(const Json& value) {
   DOSSIER_ASSIGN_OR_RETURN(options.read_folders, StringList(value, "read_folders"));
   DOSSIER_ASSIGN_OR_RETURN(options.load_folders, StringList(value, "load_folders"));
   DOSSIER_ASSIGN_OR_RETURN(options.disabled_layers, StringList(value, "disabled_layers"));
-  options.worker = std::string(FindString(value, "worker").value_or(""));
+  options.worker = TextAt(value, "worker");
   return options;
 }
 

@@ -11,6 +11,10 @@ namespace {
 
 using assembly::Field;
 using assembly::FieldPlace;
+using assembly::Into;
+using assembly::ReadFlag;
+using assembly::ReadString;
+using assembly::ReadStrings;
 
 std::string Shown(const YamlNode& value) {
   switch (value.kind) {
@@ -102,40 +106,26 @@ Status ReadEnvironment(const FieldPlace& at, ContextCommand* out) {
   return {};
 }
 
-Status ReadDynamic(const FieldPlace& at, ContextCommand* out) {
-  bool dynamic = false;
-  DOSSIER_RETURN_IF_ERROR(assembly::ReadFlag(at, &dynamic));
-  out->freshness = dynamic ? Freshness::kDynamic : Freshness::kStatic;
-  return {};
-}
+constexpr auto ReadDynamic = assembly::ReadFlagAs<Freshness::kDynamic, Freshness::kStatic>;
 
 constexpr Field<ContextCommand> kFields[] = {
-    {"name", [](const FieldPlace& at,
-                ContextCommand* out) { return assembly::ReadString(at, &out->name); }},
+    {"name", Into<ReadString, &ContextCommand::name>},
     {"command",
      [](const FieldPlace& at, ContextCommand* out) {
-       return assembly::ReadString(at, &out->run.emplace<std::string>());
+       return ReadString(at, &out->run.emplace<std::string>());
      }},
-    {"argv",
-     [](const FieldPlace& at, ContextCommand* out) {
-       return assembly::ReadStrings(at, &out->run.emplace<Argv>());
-     }},
+    {"argv", [](const FieldPlace& at,
+                ContextCommand* out) { return ReadStrings(at, &out->run.emplace<Argv>()); }},
     {"on_failure", ReadOnFailure},
     {"timeout", ReadTimeout},
-    {"dynamic", ReadDynamic},
-    {"persist", [](const FieldPlace& at,
-                   ContextCommand* out) { return assembly::ReadFlag(at, &out->persist); }},
+    {"dynamic", Into<ReadDynamic, &ContextCommand::freshness>},
+    {"persist", Into<ReadFlag, &ContextCommand::persist>},
     {"unchanged", ReadUnchanged},
-    {"cwd", [](const FieldPlace& at,
-               ContextCommand* out) { return assembly::ReadString(at, &out->folder); }},
+    {"cwd", Into<ReadString, &ContextCommand::folder>},
     {"env", ReadEnvironment},
-    {"pass_env",
-     [](const FieldPlace& at, ContextCommand* out) {
-       return assembly::ReadStrings(at, &out->pass_environment);
-     }},
+    {"pass_env", Into<ReadStrings, &ContextCommand::pass_environment>},
     {"max_output", ReadMaxOutput},
-    {"keep_full", [](const FieldPlace& at,
-                     ContextCommand* out) { return assembly::ReadFlag(at, &out->keep_full); }},
+    {"keep_full", Into<ReadFlag, &ContextCommand::keep_full>},
 };
 
 bool Has(const YamlNode& item, std::string_view key) {

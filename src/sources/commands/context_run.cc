@@ -25,6 +25,7 @@
 #include "base/hash.h"
 #include "base/process/git_call.h"
 #include "base/process/supervised_process.h"
+#include "base/text/text.h"
 #include "sources/commands/command_environment.h"
 #include "sources/commands/command_text.h"
 #include "sources/commands/context_blocks.h"
@@ -154,10 +155,6 @@ Result<UniqueFd> OpenNameless() {
   return file;
 }
 
-bool IsBlank(std::string_view text) {
-  return text.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos;
-}
-
 // How long output is read after the end of the program: a child of it may still hold the pipes.
 constexpr Millis kDrain{100};
 constexpr std::size_t kBlock = 256 << 10;
@@ -231,7 +228,7 @@ Status CommandOutput::Take(std::string_view bytes) {
 Status CommandOutput::AddOut(std::string_view bytes) { return Take(bytes); }
 
 Status CommandOutput::AddErr(std::string_view bytes) {
-  err_blank_ = err_blank_ && IsBlank(bytes);
+  err_blank_ = err_blank_ && TrimSpace(bytes).empty();
   return err_.Add(bytes);
 }
 

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier::sources {
@@ -20,7 +21,7 @@ bool IsName(std::string_view text) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
   return !text.empty() && kLetters.find(text[0]) != std::string_view::npos &&
          std::all_of(text.begin(), text.end(), [&](char c) {
-           return kLetters.find(c) != std::string_view::npos || (c >= '0' && c <= '9');
+           return kLetters.find(c) != std::string_view::npos || IsDigit(c);
          });
 }
 

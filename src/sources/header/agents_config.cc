@@ -14,15 +14,9 @@ namespace {
 
 constexpr std::string_view kAgentNetFile = "agentnet.edn";
 
-template <std::string AgentEngine::* kField>
-Status ReadEngineText(const JsonPlace& at, AgentEngine* out) {
-  return ReadText(at, &(out->*kField));
-}
-
-template <std::vector<std::string> AgentEngine::* kField>
-Status ReadEngineTexts(const JsonPlace& at, AgentEngine* out) {
-  return ReadTexts(at, &(out->*kField));
-}
+using Engine = AgentEngine;
+constexpr std::string_view kOutputs[] = {"worktree", "patch-file"};
+constexpr std::string_view kPlacements[] = {"volatile", "first"};
 
 // A program and its arguments.
 Status ReadArgv(const JsonPlace& at, std::vector<std::string>* out) {
@@ -32,25 +26,6 @@ Status ReadArgv(const JsonPlace& at, std::vector<std::string>* out) {
   }
   return {};
 }
-
-Status ReadEngineArgv(const JsonPlace& at, AgentEngine* out) { return ReadArgv(at, &out->argv); }
-
-Status ReadOutput(const JsonPlace& at, AgentEngine* out) {
-  constexpr std::string_view kNames[] = {"worktree", "patch-file"};
-  std::size_t choice = 0;
-  DOSSIER_RETURN_IF_ERROR(ReadChoice(at, kNames, &choice));
-  out->output = choice == 0 ? AgentEngine::Output::kWorktree : AgentEngine::Output::kPatchFile;
-  return {};
-}
-
-Status ReadStdin(const JsonPlace& at, AgentEngine* out) {
-  bool prompt = false;
-  DOSSIER_RETURN_IF_ERROR(ReadFlag(at, &prompt));
-  out->input = prompt ? AgentEngine::Input::kPrompt : AgentEngine::Input::kNone;
-  return {};
-}
-
-Status ReadBuiltin(const JsonPlace& at, AgentEngine* out) { return ReadFlag(at, &out->builtin); }
 
 Status ReadCommands(const JsonPlace& at, AgentEngine* out) {
   const auto* list = at.value.if_array();
@@ -62,13 +37,13 @@ Status ReadCommands(const JsonPlace& at, AgentEngine* out) {
 }
 
 constexpr JsonField<AgentEngine> kEngineFields[] = {
-    {"argv", ReadEngineArgv},
-    {"output", ReadOutput},
-    {"stdin", ReadStdin},
-    {"env_allow", ReadEngineTexts<&AgentEngine::env_allow>},
-    {"writable", ReadEngineTexts<&AgentEngine::writable>},
-    {"builtin", ReadBuiltin},
-    {"model", ReadEngineText<&AgentEngine::model>},
+    {"argv", Into<ReadArgv, &Engine::argv>},
+    {"output", Into<ReadWordOf<kOutputs>, &Engine::output>},
+    {"stdin", Into<ReadFlagAs<Engine::Input::kPrompt, Engine::Input::kNone>, &Engine::input>},
+    {"env_allow", Into<ReadTexts, &Engine::env_allow>},
+    {"writable", Into<ReadTexts, &Engine::writable>},
+    {"builtin", Into<ReadFlag, &Engine::builtin>},
+    {"model", Into<ReadText, &Engine::model>},
     {"commands", ReadCommands},
 };
 
@@ -96,14 +71,10 @@ Status ReadEngines(const JsonPlace& at, AgentsConfig* out) {
   return {};
 }
 
-Status ReadCheckName(const JsonPlace& at, AgentCheck* out) { return ReadText(at, &out->name); }
-Status ReadCheckArgv(const JsonPlace& at, AgentCheck* out) { return ReadArgv(at, &out->argv); }
-Status ReadCheckTimeout(const JsonPlace& at, AgentCheck* out) {
-  return ReadTime(at, Millis(1'000), &out->timeout);
-}
-
 constexpr JsonField<AgentCheck> kCheckFields[] = {
-    {"name", ReadCheckName}, {"argv", ReadCheckArgv}, {"timeout", ReadCheckTimeout}};
+    {"name", Into<ReadText, &AgentCheck::name>},
+    {"argv", Into<ReadArgv, &AgentCheck::argv>},
+    {"timeout", Into<ReadTimeFrom<1>, &AgentCheck::timeout>}};
 
 Status ReadChecks(const JsonPlace& at, AgentsConfig* out) {
   const auto* list = at.value.if_array();
@@ -119,13 +90,6 @@ Status ReadChecks(const JsonPlace& at, AgentsConfig* out) {
   return {};
 }
 
-template <std::string AgentsConfig::* kField>
-Status ReadAgentsText(const JsonPlace& at, AgentsConfig* out) {
-  return ReadText(at, &(out->*kField));
-}
-
-Status ReadTasks(const JsonPlace& at, AgentsConfig* out) { return ReadTexts(at, &out->tasks); }
-
 Status ReadReviewerPrompt(const JsonPlace& at, AgentsConfig* out) {
   constexpr std::string_view kNames[] = {"reviewer", "cto"};
   std::size_t choice = 0;
@@ -134,39 +98,19 @@ Status ReadReviewerPrompt(const JsonPlace& at, AgentsConfig* out) {
   return {};
 }
 
-Status ReadRecentSeconds(const JsonPlace& at, AgentsConfig* out) {
-  return ReadTime(at, Millis(0), &out->header.window);
-}
-
 constexpr JsonField<AgentsConfig> kAgentsFields[] = {
-    {"tasks", ReadTasks},
-    {"policy", ReadAgentsText<&AgentsConfig::policy>},
-    {"prompts", ReadAgentsText<&AgentsConfig::prompts>},
-    {"notes", ReadAgentsText<&AgentsConfig::notes>},
-    {"runs", ReadAgentsText<&AgentsConfig::runs>},
-    {"engineer", ReadAgentsText<&AgentsConfig::engineer>},
-    {"reviewer", ReadAgentsText<&AgentsConfig::reviewer>},
+    {"tasks", Into<ReadTexts, &AgentsConfig::tasks>},
+    {"policy", Into<ReadText, &AgentsConfig::policy>},
+    {"prompts", Into<ReadText, &AgentsConfig::prompts>},
+    {"notes", Into<ReadText, &AgentsConfig::notes>},
+    {"runs", Into<ReadText, &AgentsConfig::runs>},
+    {"engineer", Into<ReadText, &AgentsConfig::engineer>},
+    {"reviewer", Into<ReadText, &AgentsConfig::reviewer>},
     {"reviewer_prompt", ReadReviewerPrompt},
     {"checks", ReadChecks},
     {"engines", ReadEngines},
-    {"recent_sec", ReadRecentSeconds},
+    {"recent_sec", Into<ReadTimeFrom<0>, &AgentsConfig::header, &HeaderConfig::window>},
 };
-
-Status ReadWindow(const JsonPlace& at, HeaderConfig* out) {
-  return ReadTime(at, Millis(0), &out->window);
-}
-Status ReadAgeStep(const JsonPlace& at, HeaderConfig* out) {
-  return ReadTime(at, Millis(1'000), &out->age_step);
-}
-
-Status ReadPlacement(const JsonPlace& at, HeaderConfig* out) {
-  constexpr std::string_view kNames[] = {"volatile", "first"};
-  std::size_t choice = 0;
-  DOSSIER_RETURN_IF_ERROR(ReadChoice(at, kNames, &choice));
-  out->placement =
-      choice == 0 ? HeaderConfig::Placement::kVolatile : HeaderConfig::Placement::kFirst;
-  return {};
-}
 
 // A list of some of `names`.
 Status ReadSomeOf(const JsonPlace& at, std::span<const std::string_view> names,
@@ -197,8 +141,11 @@ Status ReadWith(const JsonPlace& at, HeaderConfig* out) {
 }
 
 constexpr JsonField<HeaderConfig> kHeaderFields[] = {
-    {"window", ReadWindow},     {"age_step", ReadAgeStep}, {"placement", ReadPlacement},
-    {"hotspots", ReadHotspots}, {"with", ReadWith},
+    {"window", Into<ReadTimeFrom<0>, &HeaderConfig::window>},
+    {"age_step", Into<ReadTimeFrom<1>, &HeaderConfig::age_step>},
+    {"placement", Into<ReadWordOf<kPlacements>, &HeaderConfig::placement>},
+    {"hotspots", ReadHotspots},
+    {"with", ReadWith},
 };
 
 // Unknown keys are told, and do not stop anybody.

@@ -14,10 +14,9 @@ namespace {
 constexpr std::size_t kMaxShownGlob = 200;  // code points, in a message
 constexpr std::string_view kDefaultStem = "config/policy";
 
-template <std::vector<std::string> ChangePolicy::* kField>
-Status ReadGlobs(const JsonPlace& at, ChangePolicy* out) {
-  DOSSIER_RETURN_IF_ERROR(ReadTexts(at, &(out->*kField)));
-  for (const std::string& glob : out->*kField) {
+Status ReadGlobs(const JsonPlace& at, std::vector<std::string>* out) {
+  DOSSIER_RETURN_IF_ERROR(ReadTexts(at, out));
+  for (const std::string& glob : *out) {
     if (const Status good = CheckGlob(glob); !good) {
       return MakeError(ErrorCode::kConfig, "{}: {}: {}", at.where, at.key, good.error().message);
     }
@@ -25,41 +24,19 @@ Status ReadGlobs(const JsonPlace& at, ChangePolicy* out) {
   return {};
 }
 
-template <std::optional<std::uint64_t> ChangePolicy::* kField>
-Status ReadLimit(const JsonPlace& at, ChangePolicy* out) {
-  std::uint64_t limit = 0;
-  DOSSIER_RETURN_IF_ERROR(ReadWhole(at, 0, &limit));
-  out->*kField = limit;
-  return {};
-}
-
-template <bool ChangePolicy::* kField>
-Status ReadFlagInto(const JsonPlace& at, ChangePolicy* out) {
-  return ReadFlag(at, &(out->*kField));
-}
-
-template <Millis ChangePolicy::* kField>
-Status ReadTimeout(const JsonPlace& at, ChangePolicy* out) {
-  return ReadTime(at, Millis(1'000), &(out->*kField));
-}
-
-Status ReadPatchBytes(const JsonPlace& at, ChangePolicy* out) {
-  return ReadWhole(at, 1, &out->max_patch_bytes);
-}
-
 constexpr JsonField<ChangePolicy> kFields[] = {
-    {"allow", ReadGlobs<&ChangePolicy::allow>},
-    {"deny", ReadGlobs<&ChangePolicy::deny>},
-    {"max_lines_added", ReadLimit<&ChangePolicy::max_lines_added>},
-    {"max_lines_deleted", ReadLimit<&ChangePolicy::max_lines_deleted>},
-    {"max_files", ReadLimit<&ChangePolicy::max_files>},
-    {"max_patch_bytes", ReadPatchBytes},
-    {"allow_binary", ReadFlagInto<&ChangePolicy::allow_binary>},
-    {"allow_symlinks", ReadFlagInto<&ChangePolicy::allow_symlinks>},
-    {"allow_submodules", ReadFlagInto<&ChangePolicy::allow_submodules>},
-    {"allow_control_files", ReadFlagInto<&ChangePolicy::allow_control_files>},
-    {"propose_timeout_seconds", ReadTimeout<&ChangePolicy::propose_timeout>},
-    {"review_timeout_seconds", ReadTimeout<&ChangePolicy::review_timeout>},
+    {"allow", Into<ReadGlobs, &ChangePolicy::allow>},
+    {"deny", Into<ReadGlobs, &ChangePolicy::deny>},
+    {"max_lines_added", Into<ReadWholeFrom<0>, &ChangePolicy::max_lines_added>},
+    {"max_lines_deleted", Into<ReadWholeFrom<0>, &ChangePolicy::max_lines_deleted>},
+    {"max_files", Into<ReadWholeFrom<0>, &ChangePolicy::max_files>},
+    {"max_patch_bytes", Into<ReadWholeFrom<1>, &ChangePolicy::max_patch_bytes>},
+    {"allow_binary", Into<ReadFlag, &ChangePolicy::allow_binary>},
+    {"allow_symlinks", Into<ReadFlag, &ChangePolicy::allow_symlinks>},
+    {"allow_submodules", Into<ReadFlag, &ChangePolicy::allow_submodules>},
+    {"allow_control_files", Into<ReadFlag, &ChangePolicy::allow_control_files>},
+    {"propose_timeout_seconds", Into<ReadTimeFrom<1>, &ChangePolicy::propose_timeout>},
+    {"review_timeout_seconds", Into<ReadTimeFrom<1>, &ChangePolicy::review_timeout>},
 };
 
 // Walks a pattern once and knows where it is.

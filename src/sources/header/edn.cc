@@ -14,9 +14,7 @@
 namespace dossier::sources {
 namespace {
 
-constexpr bool IsBlank(char c) {
-  return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == ',' || c == '\f' || c == '\v';
-}
+constexpr bool IsEdnSpace(char c) { return IsJsonSpace(c) || c == ',' || c == '\f' || c == '\v'; }
 constexpr bool IsOneOf(char c, std::string_view set) {
   return set.find(c) != std::string_view::npos;
 }
@@ -35,11 +33,11 @@ constexpr bool Holds(const ByteTable& table, char c) {
   return table[static_cast<unsigned char>(c)];
 }
 constexpr ByteTable kSymbolBytes = MakeTable([](char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || IsDigit(c) ||
-         static_cast<unsigned char>(c) >= 0x80 || IsOneOf(c, ".*+!-_?$%&=<>/:#'|");
+  return IsLetter(c) || IsDigit(c) || static_cast<unsigned char>(c) >= 0x80 ||
+         IsOneOf(c, ".*+!-_?$%&=<>/:#'|");
 });
 constexpr ByteTable kEndsToken =
-    MakeTable([](char c) { return IsBlank(c) || IsOneOf(c, "()[]{}\";\\"); });
+    MakeTable([](char c) { return IsEdnSpace(c) || IsOneOf(c, "()[]{}\";\\"); });
 constexpr ByteTable kEndsRun = MakeTable([](char c) { return c == '"' || c == '\\'; });
 
 // The first byte from `at` on that `table` holds, or the end.
@@ -105,7 +103,7 @@ class EdnReader {
     if (depth > kMaxEdnDepth) return Fail(at_, "nested deeper than 64");
     while (at_ < text_.size()) {
       const char c = text_[at_];
-      if (IsBlank(c)) {
+      if (IsEdnSpace(c)) {
         ++at_;
       } else if (c == ';') {
         at_ = std::min(text_.find('\n', at_), text_.size());
@@ -249,7 +247,8 @@ class EdnReader {
   Result<Json> ReadCharacter() {
     const std::size_t start = at_++;
     std::size_t next = at_;
-    if (next >= text_.size() || IsBlank(text_[next])) return Fail(start, "\\ names no character");
+    if (next >= text_.size() || IsEdnSpace(text_[next]))
+      return Fail(start, "\\ names no character");
     const char32_t first = utf8::Next(text_, &next);
     at_ = next;
     TakeToken();

@@ -71,22 +71,7 @@ std::string NetworkState() {
   return "none";
 }
 
-Status ReadTask(const JsonPlace& at, HeaderRequest* out) {
-  return ReadText(at, &out->task_id.emplace());
-}
-
-Status ReadMode(const JsonPlace& at, HeaderRequest* out) {
-  constexpr std::string_view kNames[] = {"propose", "review"};
-  std::size_t choice = 0;
-  DOSSIER_RETURN_IF_ERROR(ReadChoice(at, kNames, &choice));
-  out->mode = choice == 0 ? AgentMode::kPropose : AgentMode::kReview;
-  return {};
-}
-
-template <std::optional<Millis> HeaderRequest::* kField>
-Status ReadTimeInto(const JsonPlace& at, HeaderRequest* out) {
-  return ReadTime(at, Millis(0), &(out->*kField).emplace());
-}
+constexpr std::string_view kModes[] = {"propose", "review"};
 
 Status ReadExtras(const JsonPlace& at, HeaderRequest* out) {
   std::vector<std::string> names;
@@ -96,10 +81,10 @@ Status ReadExtras(const JsonPlace& at, HeaderRequest* out) {
 }
 
 constexpr JsonField<HeaderRequest> kRequestFields[] = {
-    {"task", ReadTask},
-    {"mode", ReadMode},
-    {"window", ReadTimeInto<&HeaderRequest::window>},
-    {"age_step", ReadTimeInto<&HeaderRequest::age_step>},
+    {"task", Into<ReadText, &HeaderRequest::task_id>},
+    {"mode", Into<ReadWordOf<kModes>, &HeaderRequest::mode>},
+    {"window", Into<ReadTimeFrom<0>, &HeaderRequest::window>},
+    {"age_step", Into<ReadTimeFrom<0>, &HeaderRequest::age_step>},
     {"with", ReadExtras},
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "assembly/sources/fence.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
@@ -104,7 +105,7 @@ void AddNotes(std::span<const Note> notes, std::string_view queue, std::size_t m
   out->insert(out->end(), found.begin(), found.end());
 }
 
-bool IsTokenByte(char c) { return (c >= 'a' && c <= 'z') || c == '_'; }
+bool IsTokenByte(char c) { return IsLower(c) || c == '_'; }
 
 // The end of `{name}` that begins at `open`; npos if none does.
 std::size_t TokenEnd(std::string_view text, std::size_t open) {

@@ -1,8 +1,8 @@
 // Typed reading of maps of JSON values by a table of keys, as assembly/layout/yaml_fields.h does
 // for YAML with places.
 //
-//   constexpr JsonField<Policy> kFields[] = {{"max_files", [](const JsonPlace& at, Policy* out) {
-//     return ReadWhole(at, 0, &out->max_files); }}};
+//   constexpr JsonField<Policy> kFields[] = {
+//       {"max_files", Into<ReadWholeFrom<0>, &Policy::max_files>}};
 //   DOSSIER_RETURN_IF_ERROR(ReadJsonFields<Policy>(value, "policy.edn", kFields,
 //                                                  UnknownKeys::kRefused, &policy));
 //
@@ -18,11 +18,16 @@
 #include <utility>
 #include <vector>
 
+#include "assembly/layout/yaml_fields.h"
 #include "base/clock.h"
 #include "base/json/json.h"
 #include "base/result.h"
 
 namespace dossier::sources {
+
+using assembly::Into;
+using assembly::ReadFlagAs;
+using assembly::ReadWordOf;
 
 // A value and where it stands: "config/policy.edn", "max_files".
 struct JsonPlace {
@@ -41,8 +46,16 @@ Status ReadTexts(const JsonPlace& at, std::vector<std::string>* out);
 Status ReadNames(const JsonPlace& at, std::vector<std::string>* out);
 Status ReadFlag(const JsonPlace& at, bool* out);
 Status ReadWhole(const JsonPlace& at, std::uint64_t least, std::uint64_t* out);
+template <std::uint64_t kLeast>
+Status ReadWholeFrom(const JsonPlace& at, std::uint64_t* out) {
+  return ReadWhole(at, kLeast, out);
+}
 // A number of seconds, or "90s", "3m", "2h", "1d"; `least` to 365 days.
 Status ReadTime(const JsonPlace& at, Millis least, Millis* out);
+template <std::int64_t kLeastSeconds>
+Status ReadTimeFrom(const JsonPlace& at, Millis* out) {
+  return ReadTime(at, std::chrono::seconds(kLeastSeconds), out);
+}
 // The index among `names`.
 Status ReadChoice(const JsonPlace& at, std::span<const std::string_view> names, std::size_t* out);
 

@@ -45,10 +45,7 @@ struct FrontMatter {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-constexpr bool IsKeyByte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '-';
-}
+constexpr bool IsKeyByte(char c) { return IsWordByte(c) || c == '-'; }
 
 std::string_view TrimBlanks(std::string_view text) {
   while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);

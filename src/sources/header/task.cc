@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/hash.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier::sources {
@@ -11,10 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxNameBytes = 64;
 
-bool IsNameByte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-         c == '_' || c == '-';
-}
+bool IsNameByte(char c) { return IsAlnum(c) || c == '.' || c == '_' || c == '-'; }
 
 // What neither a file ("." and hidden ones) nor a ref (git-check-ref-format) may be called.
 bool IsBadName(std::string_view name) {

@@ -25,25 +25,11 @@ struct Draft {
 };
 
 // Ids may be text or whole numbers; all become text.
-Status ReadId(const JsonPlace& at, Draft* out) {
+Status ReadId(const JsonPlace& at, std::string* out) {
   std::vector<std::string> names;
   if (at.value.is_array() || !ReadNames(at, &names)) return at.Fail("text or a whole number");
-  out->task.id = names.front();
+  *out = names.front();
   return {};
-}
-
-template <std::string Task::* kField>
-Status ReadTextInto(const JsonPlace& at, Draft* out) {
-  return ReadText(at, &(out->task.*kField));
-}
-
-template <std::vector<std::string> Task::* kField>
-Status ReadTextsInto(const JsonPlace& at, Draft* out) {
-  return ReadTexts(at, &(out->task.*kField));
-}
-
-Status ReadDependencies(const JsonPlace& at, Draft* out) {
-  return ReadNames(at, &out->task.dependencies);
 }
 
 Status ReadPriorityInto(const JsonPlace& at, Draft* out) {
@@ -52,17 +38,17 @@ Status ReadPriorityInto(const JsonPlace& at, Draft* out) {
 }
 
 constexpr JsonField<Draft> kFields[] = {
-    {"id", ReadId},
-    {"summary", ReadTextInto<&Task::summary>},
-    {"description", ReadTextInto<&Task::description>},
-    {"acceptance", ReadTextsInto<&Task::acceptance>},
-    {"files", ReadTextsInto<&Task::files>},
-    {"targets", ReadTextsInto<&Task::targets>},
-    {"target_files", ReadTextsInto<&Task::targets>},
+    {"id", Into<ReadId, &Draft::task, &Task::id>},
+    {"summary", Into<ReadText, &Draft::task, &Task::summary>},
+    {"description", Into<ReadText, &Draft::task, &Task::description>},
+    {"acceptance", Into<ReadTexts, &Draft::task, &Task::acceptance>},
+    {"files", Into<ReadTexts, &Draft::task, &Task::files>},
+    {"targets", Into<ReadTexts, &Draft::task, &Task::targets>},
+    {"target_files", Into<ReadTexts, &Draft::task, &Task::targets>},
     {"priority", ReadPriorityInto},
-    {"dependencies", ReadDependencies},
-    {"depends_on", ReadDependencies},
-    {"cwd", ReadTextInto<&Task::cwd>},
+    {"dependencies", Into<ReadNames, &Draft::task, &Task::dependencies>},
+    {"depends_on", Into<ReadNames, &Draft::task, &Task::dependencies>},
+    {"cwd", Into<ReadText, &Draft::task, &Task::cwd>},
 };
 
 // Names of regular files that a queue may hold, sorted.

@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "sources/repository/import_graph.h"
 
@@ -33,9 +34,9 @@ constexpr std::string_view kCommonWords[] = {
 enum class Case : std::uint8_t { kOther, kLower, kUpper, kDigit };
 
 Case CaseOf(char c) {
-  if (c >= 'a' && c <= 'z') return Case::kLower;
+  if (IsLower(c)) return Case::kLower;
   if (static_cast<unsigned char>(c) >= 0x80) return Case::kLower;
-  if (c >= 'A' && c <= 'Z') return Case::kUpper;
+  if (IsUpper(c)) return Case::kUpper;
   return c >= '0' && c <= '9' ? Case::kDigit : Case::kOther;
 }
 

@@ -16,10 +16,6 @@ namespace {
 constexpr std::size_t kLargest = 10;
 constexpr std::size_t kMostSecretLines = 8 << 10;  // bytes of them in the table
 
-std::string Digits(std::int64_t number) {
-  return GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(number, 0)));
-}
-
 std::string_view FormName(const PackedFile& file) {
   if (file.form == Form::kNames) return "names";
   if (file.form == Form::kOutline) return "outline";
@@ -98,7 +94,7 @@ struct Folder {
 };
 
 void ShowFolder(const std::string& name, const Folder& folder, int depth, std::string* out) {
-  *out += fmt::format("{:>12}  {:{}}{} ({} {})\n", Digits(folder.tokens), "", depth * 2, name,
+  *out += fmt::format("{:>12}  {:{}}{} ({} {})\n", GroupCount(folder.tokens), "", depth * 2, name,
                       GroupDigits(folder.files), folder.files == 1 ? "file" : "files");
   std::vector<std::pair<std::string, const Folder*>> inner;
   for (const auto& [path, below] : folder.folders) inner.emplace_back(path, &below);
@@ -135,9 +131,10 @@ std::string PackTable(const PackedFiles& packed, std::optional<std::int64_t> bud
     ++forms[std::string(FormName(file))];
     if (file.why != LeftOut::kNothing) ++reasons[std::string(LeftOutName(file.why))];
   }
-  std::string out = fmt::format(
-      "{} {} tokens ({}{}), order {}", packed.exact ? "exactly" : "about", Digits(packed.tokens),
-      encoding, budget ? fmt::format(", budget {}", Digits(*budget)) : "", packed.order);
+  std::string out =
+      fmt::format("{} {} tokens ({}{}), order {}", packed.exact ? "exactly" : "about",
+                  GroupCount(packed.tokens), encoding,
+                  budget ? fmt::format(", budget {}", GroupCount(*budget)) : "", packed.order);
   const auto list = [&](std::string_view head, const std::map<std::string, std::size_t>& counts) {
     if (counts.empty()) return;
     out.append("\n").append(head);
@@ -149,7 +146,7 @@ std::string PackTable(const PackedFiles& packed, std::optional<std::int64_t> bud
   if (!WasCut(packed)) return out;
   out += "largest:\n";
   for (const PackedFile* file : Largest(packed)) {
-    out += fmt::format("{:>12}  --exclude '{}'\n", Digits(file->full_tokens),
+    out += fmt::format("{:>12}  --exclude '{}'\n", GroupCount(file->full_tokens),
                        ExcludePattern(PathForText(file->path)));
   }
   return out;

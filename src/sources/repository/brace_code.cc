@@ -4,15 +4,15 @@
 #include <iterator>
 #include <vector>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
 namespace dossier::sources {
 namespace {
 
-bool IsWordByte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '$' || static_cast<unsigned char>(c) >= 0x80;
+bool IsNamePart(char c) {
+  return IsWordByte(c) || c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
 
 template <std::size_t kCount>
@@ -45,12 +45,12 @@ struct Words {
 Words WordsOf(std::string_view head) {
   Words words;
   for (std::size_t at = 0; at < head.size() && words.words.size() < 64;) {
-    if (!IsWordByte(head[at])) {
+    if (!IsNamePart(head[at])) {
       ++at;
       continue;
     }
     std::size_t end = at;
-    while (end < head.size() && IsWordByte(head[end])) ++end;
+    while (end < head.size() && IsNamePart(head[end])) ++end;
     words.words.push_back(head.substr(at, end - at));
     words.ends.push_back(end);
     at = end;
@@ -61,7 +61,7 @@ Words WordsOf(std::string_view head) {
 std::string_view WordBefore(std::string_view head, std::size_t at) {
   while (at > 0 && (head[at - 1] == ' ' || head[at - 1] == '\n' || head[at - 1] == '\t')) --at;
   std::size_t start = at;
-  while (start > 0 && (IsWordByte(head[start - 1]) || head[start - 1] == '~')) --start;
+  while (start > 0 && (IsNamePart(head[start - 1]) || head[start - 1] == '~')) --start;
   return head.substr(start, at - start);
 }
 
@@ -172,7 +172,7 @@ class BraceReader {
   // A character, a lifetime of Rust, a digit separator of C++, a string of JavaScript.
   bool SkipQuote() {
     if (language_ == Language::kScript) return SkipString('\'', true);
-    if (at_ > 0 && IsWordByte(text_[at_ - 1])) return false;
+    if (at_ > 0 && IsNamePart(text_[at_ - 1])) return false;
     const std::size_t from = at_ + 1;
     std::size_t end = from;
     if (end < text_.size() && text_[end] == '\\') ++end;

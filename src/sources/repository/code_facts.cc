@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "sources/repository/brace_code.h"
@@ -37,14 +38,11 @@ std::size_t IndentOf(std::string_view line) {
   return indent;
 }
 
-bool IsWordByte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         static_cast<unsigned char>(c) >= 0x80;
-}
+bool IsWordPart(char c) { return IsWordByte(c) || static_cast<unsigned char>(c) >= 0x80; }
 
 std::string_view FirstWord(std::string_view text) {
   std::size_t end = 0;
-  while (end < text.size() && IsWordByte(text[end])) ++end;
+  while (end < text.size() && IsWordPart(text[end])) ++end;
   return text.substr(0, end);
 }
 

@@ -17,6 +17,7 @@
 #include "base/process/process.h"
 #include "base/random.h"
 #include "base/task_group.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier::sources {
@@ -28,9 +29,8 @@ std::string ReadBoundary(const std::string& path) {
   auto text = ReadFile(path, 4096);
   if (!text || text->size() != kBoundaryDigits + 1) return "";
   text->pop_back();
-  const bool hex = std::all_of(text->begin(), text->end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-  });
+  const bool hex = std::all_of(text->begin(), text->end(),
+                               [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); });
   return hex ? *text : "";
 }
 
@@ -49,14 +49,6 @@ Result<ProcessResult> Git(const GitFolders& folders, std::vector<std::string> ar
                   .max_output = kMaxOutput,
                   .timeout = kTimeout},
                  cancel);
-}
-
-template <typename Use>
-void ForEachAtNul(std::string_view text, Use use) {
-  for (std::size_t end = text.find('\0'); end != std::string_view::npos; end = text.find('\0')) {
-    use(text.substr(0, end));
-    text.remove_prefix(end + 1);
-  }
 }
 
 // "MODE NAME STAGE\tPATH" of `ls-files -s`.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "sources/template/template_lexer.h"
@@ -246,8 +247,7 @@ Result<TemplateValue> ApplyFilter(std::string_view name, const TemplateValue& va
 
 std::string ShellQuote(std::string_view text) {
   const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
+    return IsAlnum(c) || std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
   });
   if (plain && !text.empty()) return std::string(text);
   return "'" + ReplaceAll(text, "'", R"('"'"')") + "'";

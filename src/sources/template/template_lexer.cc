@@ -89,8 +89,7 @@ Result<std::string> UnescapeString(std::string_view text) {
 
 using Kind = TemplateToken::Kind;
 
-bool IsNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool IsNamePart(char c) { return IsNameStart(c) || IsDigit(c); }
+bool IsNameStart(char c) { return IsLetter(c) || c == '_'; }
 
 // Jinja reads every line end as LF.
 std::string UnifyLineEnds(std::string_view text) {
@@ -254,7 +253,7 @@ class Lexer {
 
   Status LexWord() {
     const char c = Peek();
-    if (IsNameStart(c)) return LexRun(Kind::kName, IsNamePart);
+    if (IsNameStart(c)) return LexRun(Kind::kName, IsWordByte);
     if (IsDigit(c)) return LexNumber();
     if (c == '\'' || c == '"') return LexString(c);
     constexpr std::string_view kOperators[] = {"==", "!=", "<=", ">=", "//", "**", "<", ">", "~",
@@ -295,8 +294,8 @@ class Lexer {
     }
     const std::string_view number = text_.substr(start, at_ - start);
     const bool leading = number.size() > 1 && number[0] == '0' && kind == Kind::kInteger;
-    if (leading || IsNamePart(Peek())) {
-      while (IsNamePart(Peek())) ++at_;
+    if (leading || IsWordByte(Peek())) {
+      while (IsWordByte(Peek())) ++at_;
       return Fail(start, fmt::format("{} is no number", text_.substr(start, at_ - start)));
     }
     Add(kind, number, start);

@@ -9,6 +9,7 @@
 
 #include "base/files/file.h"
 #include "base/hash.h"
+#include "base/text/ascii.h"
 #include "tokens/encode/vocabulary.h"
 
 namespace dossier::tokens {
@@ -31,8 +32,7 @@ std::array<std::uint64_t, 4> HashOf(std::string_view text) {
 std::string FileName(std::string_view encoding) {
   std::string name(encoding);
   for (char& c : name) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '_' || c == '-' || c == '.';
+    const bool plain = IsWordByte(c) || c == '-' || c == '.';
     if (!plain) c = '_';
   }
   return name + ".counts";

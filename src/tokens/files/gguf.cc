@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "base/files/file.h"
+#include "base/text/ascii.h"
 #include "base/text/utf8.h"
 
 namespace dossier::tokens {
@@ -316,9 +317,7 @@ std::vector<AddedTokens::Token> AddedTokensOf(const GgufFile& file) {
 Result<SentencePieces> SentencePiecesOf(const GgufFile& file) {
   // llama.cpp gives these models' added tokens the white space behind them, by the models' name.
   std::string name = file.name;
-  std::transform(name.begin(), name.end(), name.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
+  std::transform(name.begin(), name.end(), name.begin(), [](char c) { return ToLower(c); });
   for (const std::string_view phi : {"phi-3", "phi3"}) {
     if (name.find(phi) == std::string::npos || AddedTokensOf(file).empty()) continue;
     return MakeError(ErrorCode::kUnavailable,

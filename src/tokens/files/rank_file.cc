@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/hash.h"
+#include "base/text/ascii.h"
 
 namespace dossier::tokens {
 namespace {
@@ -22,9 +23,9 @@ constexpr PublicEncoding kEncodings[] = {
 
 // -1: no base64 digit.
 constexpr int Digit(char c) {
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
+  if (IsUpper(c)) return c - 'A';
+  if (IsLower(c)) return c - 'a' + 26;
+  if (IsDigit(c)) return c - '0' + 52;
   if (c == '+') return 62;
   return c == '/' ? 63 : -1;
 }
