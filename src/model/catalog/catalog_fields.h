@@ -1,5 +1,5 @@
-// Typed fields of a YAML node, read or left as they are: the catalog's and the scripts' reader. Only
-// for .cc files of this module.
+// Typed fields of a YAML node, read or left as they are: the reader of the catalog and of scripts.
+// Only for .cc files of this module.
 //
 //   return ReadYamlFile(text, "models.yaml", [&](const Node& root) {
 //     ReadCount(root["window"], entry.capability.window);    // absent: unchanged

@@ -1,6 +1,5 @@
 #include "model/client/http_failure.h"
 
-#include <charconv>
 #include <ctime>
 
 #include "base/json/json.h"
