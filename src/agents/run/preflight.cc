@@ -63,11 +63,11 @@ class Looking {
       if (!ports_.agents.FindEngine(name)->builtin) uncounted.push_back(name);
     }
     if (limits.empty() || uncounted.empty()) return;
-    found_.warnings.push_back(
-        fmt::format("{} cannot count what {} uses, a program whose cost is unknown{}; --max-seconds "
-                    "limits it",
-                    Join(limits, " and "), Join(uncounted, " or "),
-                    uncounted.size() == names_.size() ? ", and so limits nothing" : ""));
+    found_.warnings.push_back(fmt::format(
+        "{} cannot count what {} uses, a program whose cost is unknown{}; --max-seconds "
+        "limits it",
+        Join(limits, " and "), Join(uncounted, " or "),
+        uncounted.size() == names_.size() ? ", and so limits nothing" : ""));
   }
 
   // Merges are the user's commits: git says itself what it lacks for one.
@@ -77,9 +77,10 @@ class Looking {
           const ProcessResult asked,
           git_.Run(git_.Common(), {.arguments = {"var", variable}}, ports_.cancel));
       if (asked.exit_code == 0) continue;
-      Problem(fmt::format("git does not know who commits here ({}): `git config user.name NAME` and "
-                          "`git config user.email ADDRESS` tell it",
-                          GitComplaint(asked)));
+      Problem(
+          fmt::format("git does not know who commits here ({}): `git config user.name NAME` and "
+                      "`git config user.email ADDRESS` tell it",
+                      GitComplaint(asked)));
       return {};
     }
     return {};
@@ -104,8 +105,8 @@ class Looking {
     const std::string path = std::filesystem::path(program).lexically_normal().string();
     DOSSIER_ASSIGN_OR_RETURN(const std::string lack, LackOfBranch(path));
     if (lack.empty()) return {};
-    const bool may_come = std::any_of(
-        setup_.tasks().begin(), setup_.tasks().end(), [&](const sources::Task& task) {
+    const bool may_come =
+        std::any_of(setup_.tasks().begin(), setup_.tasks().end(), [&](const sources::Task& task) {
           return !setup_.left_out().contains(task.id) &&
                  CheckNewFile(setup_.policy(), task.targets, path, setup_.control()).ok();
         });

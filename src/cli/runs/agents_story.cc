@@ -82,10 +82,10 @@ class AgentsStory {
   }
 
   void Start(const Json& data) {
-    out_ << fmt::format("Repository: {}\nBranch: {}\nEngines: {}\n",
-                        Safe(Text(data, "root").empty() ? Text(data, "repository")
-                                                        : Text(data, "root")),
-                        Safe(Text(data, "ref")), Safe(Text(data, "model")));
+    out_ << fmt::format(
+        "Repository: {}\nBranch: {}\nEngines: {}\n",
+        Safe(Text(data, "root").empty() ? Text(data, "repository") : Text(data, "root")),
+        Safe(Text(data, "ref")), Safe(Text(data, "model")));
     const Json* tasks = Find(data, "tasks");
     if (!tasks || !tasks->is_array()) return;
     for (const Json& task : tasks->get_array()) {
@@ -158,9 +158,9 @@ class AgentsStory {
       return GroupDigits(static_cast<std::uint64_t>(FindInt(*usage, key).value_or(0)));
     };
     const auto usd = FindNumber(*usage, "cost_usd");
-    return fmt::format(
-        "{} + {} tokens, {}", count("input"), count("output"),
-        CostText(usd ? std::optional(static_cast<std::int64_t>(*usd * kNanoPerUsd)) : std::nullopt));
+    return fmt::format("{} + {} tokens, {}", count("input"), count("output"),
+                       CostText(usd ? std::optional(static_cast<std::int64_t>(*usd * kNanoPerUsd))
+                                    : std::nullopt));
   }
 
   void Finish(const Json& data, std::string* to) const {

@@ -1,4 +1,4 @@
-// Typed fields of a YAML node, read or left as they are: the reader of the catalog and of scripts.
+// Typed fields of a YAML node, read or left as they are: the catalog's and the scripts' reader.
 // Only for .cc files of this module.
 //
 //   return ReadYamlFile(text, "models.yaml", [&](const Node& root) {

@@ -33,25 +33,24 @@ void RunListing::See(const store::Event& event) {
 // A run that another machine began, or whose entry was removed, gets one when it is resumed.
 Status RunListing::Begin(const store::Event& event) {
   DOSSIER_ASSIGN_OR_RETURN(
-      journal_, store::Journal::Open(options_.journal_folder,
-                                     {.clock = options_.clock,
-                                      .make_id = [run = event.run] { return run; }}));
+      journal_, store::Journal::Open(
+                    options_.journal_folder,
+                    {.clock = options_.clock, .make_id = [run = event.run] { return run; }}));
   const auto listed = journal_->StatusOf(event.run);
   if (listed) return journal_->Append(event.run, 0, "run.resumed", {});
   if (listed.error().code != ErrorCode::kNotFound) return tl::unexpected(listed.error());
   return journal_
-      ->StartRun({{"kind", "research"},
-                  {"question", options_.title},
-                  {"folder", options_.run_folder}})
+      ->StartRun(
+          {{"kind", "research"}, {"question", options_.title}, {"folder", options_.run_folder}})
       .transform([](const std::string&) {});
 }
 
 Status RunListing::End(const store::Event& event) {
   if (!journal_) return {};
   const Json data(event.data);
-  return journal_->Append(event.run, 0, "run.finished",
-                          {{"status", StatusOfEnd(TextAt(data, "status"))},
-                           {"answer", TextAt(data, "reason")}});
+  return journal_->Append(
+      event.run, 0, "run.finished",
+      {{"status", StatusOfEnd(TextAt(data, "status"))}, {"answer", TextAt(data, "reason")}});
 }
 
 }  // namespace dossier::research

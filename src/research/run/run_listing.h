@@ -1,5 +1,5 @@
-// The entry of a run in the user's journal, by which `dossier runs` finds it. What the run did is in
-// its own journal, in its folder; the entry says which folder that is, and how the run ended.
+// The entry of a run in the user's journal, by which `dossier runs` finds it. What the run did is
+// in its own journal, in its folder; the entry says which folder that is, and how the run ended.
 //
 //   RunListing listing({.journal_folder = data + "/runs", .run_folder = folder, .title = title});
 //   log_watch = [&](const store::Event& event) { listing.See(event); };
