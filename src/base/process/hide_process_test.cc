@@ -30,7 +30,8 @@ void Show() { prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); }
 // Root sees everything.
 bool BecomeUser() {
   constexpr uid_t kUser = 12345;
-  return geteuid() != 0 || (setresgid(kUser, kUser, kUser) == 0 && setresuid(kUser, kUser, kUser) == 0);
+  return geteuid() != 0 ||
+         (setresgid(kUser, kUser, kUser) == 0 && setresuid(kUser, kUser, kUser) == 0);
 }
 
 TEST(HideProcessTest, WhateverIsStartedFindsAHostThatIsHidden) {  // FLT-89

@@ -28,7 +28,7 @@ namespace {
 constexpr std::string_view kNames[] = {".git", ".dossier", "dossier.yml"};
 constexpr std::size_t kMostEntries = 200'000;
 constexpr std::size_t kMostFound = 1000;  // each costs a mount
-constexpr int kNumbered = 9;  // .git.set-aside-1, -2, …; behind them random numbers
+constexpr int kNumbered = 9;              // .git.set-aside-1, -2, …; behind them random numbers
 
 // In any case of letters: some file systems do not tell them apart.
 bool IsControlName(std::string_view name) {

@@ -78,9 +78,9 @@ TEST_F(ControlFilesTest, ThoseOfAllDepthsAreFoundButNoLinks) {  // FLT-86
   ASSERT_EQ(symlink(Place("data").c_str(), Place("data/.git").c_str()), 0);
   const ControlFiles files = Find();
   EXPECT_TRUE(files.complete());
-  EXPECT_THAT(Found(files), UnorderedElementsAre(".git", "dossier.yml", "src/DOSSIER.YML",
-                                                 "src/deep/lib/.git", "src/.dossier", "bare",
-                                                 "linked"));
+  EXPECT_THAT(Found(files),
+              UnorderedElementsAre(".git", "dossier.yml", "src/DOSSIER.YML", "src/deep/lib/.git",
+                                   "src/.dossier", "bare", "linked"));
   EXPECT_THAT(files.SetAsideNew(kHost, kAll), IsEmpty());  // the link is as known as the others
   EXPECT_TRUE(There("data/.git"));
 }
@@ -139,7 +139,8 @@ TEST_F(ControlFilesTest, AnotherFolderInThePlaceOfOneIsSeenThrough) {  // FLT-86
   ASSERT_EQ(unlink(Place(".git").c_str()), 0);
   ASSERT_EQ(symlink("sub", Place(".git").c_str()), 0);
   const auto lines = files.SetAsideNew(kHost, kAll);
-  EXPECT_THAT(lines, UnorderedElementsAre(HasSubstr("/sub/.git is now"), HasSubstr("/.git is now")));
+  EXPECT_THAT(lines,
+              UnorderedElementsAre(HasSubstr("/sub/.git is now"), HasSubstr("/.git is now")));
   EXPECT_TRUE(There("moved/.git/config"));  // the user's own, elsewhere
 }
 
@@ -255,8 +256,7 @@ TEST_F(JailControlFilesTest, WhatIsNotThereCannotBeMade) {  // FLT-86
 }
 
 TEST_F(JailControlFilesTest, AtTheTopItDoesNotLastUntilTheEnd) {  // FLT-86: a prompt that runs git
-  const Exit exit = Shell(
-      "mkdir -p .git/hooks; while [ -e .git ]; do sleep 0.01; done; echo gone");
+  const Exit exit = Shell("mkdir -p .git/hooks; while [ -e .git ]; do sleep 0.01; done; echo gone");
   EXPECT_EQ(exit.out, "gone\n");
   EXPECT_EQ(exit.set_aside, 1);
 }
