@@ -174,7 +174,10 @@ std::uint64_t MountFlags(Bind::Access access) {
 Status AddGuard(const RootSpec::Guard& guard, Layout& layout) {
   Bind bind{guard.path, OpenWithoutLinks(guard.source), Bind::Access::kGuard};
   if (bind.source.valid()) return AddBind(std::move(bind), layout);
-  return errno == ENOENT ? Status{} : MakeErrnoError(errno, guard.source);
+  // Gone meanwhile, or out of the program's reach as it is out of ours: a host that is root finds
+  // more than the user whom the program runs as.
+  if (errno == ENOENT || errno == EACCES) return {};
+  return MakeErrnoError(errno, guard.source);
 }
 
 Status MountGuard(const std::string& root, const Bind& guard) {

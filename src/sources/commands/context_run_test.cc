@@ -289,12 +289,15 @@ TEST_F(ContextRunTest, CommandsSeeNoSecrets) {  // CON-21, CON-D17
   // What git is told stands in base/process/git_call_test.cc.
   ContextCommand command = Shell(
       "env | sort | grep -v -e ^PATH= -e ^PWD= -e ^_= -e ^SHLVL= -e ^GIT_CONFIG_ "
-      "-e ^GIT_PROXY_COMMAND= -e ^COMPATIBLE_URL=http://h/x");
-  EXPECT_EQ(RunOne(command, options).text, "GIT_OPTIONAL_LOCKS=0\nNO_COLOR=1\nPAGER=cat\nPLAIN=6");
+      "-e ^GIT_PROXY_COMMAND=");
+  EXPECT_EQ(RunOne(command, options).text,
+            "COMPATIBLE_URL=http://h/x\n"
+            "GIT_OPTIONAL_LOCKS=0\nNO_COLOR=1\nPAGER=cat\nPLAIN=6");
   command.pass_environment = {"A_KEY", "URL"};
   command.environment = {{"PLAIN", "7"}, {"B_TOKEN", "own"}};
   EXPECT_EQ(RunOne(command, options).text,
-            "A_KEY=1\nB_TOKEN=own\nGIT_OPTIONAL_LOCKS=0\nNO_COLOR=1\nPAGER=cat\nPLAIN=7\n"
+            "A_KEY=1\nB_TOKEN=own\nCOMPATIBLE_URL=http://h/"
+            "x\nGIT_OPTIONAL_LOCKS=0\nNO_COLOR=1\nPAGER=cat\nPLAIN=7\n"
             "URL=http://sk-known@h");
 }
 

@@ -56,7 +56,7 @@ class AgentMode(chat_case.AgentCase):
         self.assertTrue((self.project / "notes.txt").exists())
 
     def test_a_command_that_may_write_plants_no_hook(self):  # FLT-86
-        self.configure(dynamic_commands={"write": True, "allow": ["sh -c <word>"]})
+        self.configure(dynamic_commands={"write": True, "allow": ["sh **"]})
         subprocess.run(["git", "init", "-q", "."], cwd=self.project, check=True, env=self.env)
         plant = ("echo changed > notes.txt; echo evil > .git/hooks/pre-commit; mkdir .dossier; "
                  "echo evil > dossier.yml; git init -q src; echo done")
