@@ -32,7 +32,6 @@ std::int64_t EstimatedSeconds(const Json& plan);
 Status MakePlan(PhaseContext& context);
 
 // The texts of a list in a plan; what is no text is left out.
-std::vector<std::string> PlanTexts(const Json& plan, std::string_view key);
 std::vector<std::string> PlanTexts(const Json& plan, std::string_view key, std::string_view inner,
                                    std::string_view list);
 

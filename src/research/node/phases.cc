@@ -32,7 +32,7 @@ ParseContext ArtifactContext(const Services& services) {
 // "Find the fastest order.\n- write a loop\n- measure it"
 std::string PlanText(const Json& plan) {
   std::string text = TextAt(plan, "goal_summary");
-  for (const std::string& step : PlanTexts(plan, "implementation_strategy")) {
+  for (const std::string& step : StringsOf(Find(plan, "implementation_strategy"))) {
     text += fmt::format("{}- {}", text.empty() ? "" : "\n", step);
   }
   return text;

@@ -360,7 +360,7 @@ TEST_F(PhasesTest, WhatPhase1InstallsIntoTheSystemIsThereForTheProgramAndItsReru
 TEST(ParsePlanTest, MissingKeysAreEmptyAndWrongOnesNamed) {  // RSP-25
   const auto plan = ParsePlan(R"({"compile_commands": "make", "dependencies": {"pip": null}})");
   ASSERT_THAT(plan, Succeeds());
-  EXPECT_THAT(PlanTexts(*plan, "compile_commands"), ElementsAre("make"));
+  EXPECT_THAT(StringsOf(Find(*plan, "compile_commands")), ElementsAre("make"));
   EXPECT_TRUE(PlanTexts(*plan, "dependencies", "", "pip").empty());
   EXPECT_EQ(EstimatedSeconds(*plan), 0);
   EXPECT_TRUE(PlanTexts(*plan, "phase_guidance", "phase1", "done_conditions").empty());
