@@ -18,7 +18,8 @@ JsonObject StartedEvent(const RunSetup& setup, const RunOptions& options) {
   JsonArray tasks;
   for (const sources::Task& task : setup.tasks()) tasks.push_back(TaskToJson(task));
   return {{"kind", "agents"},
-          {"question", fmt::format("agents: {} tasks on {}", setup.tasks().size(), setup.ref())},
+          {"question", fmt::format("agents: {} task{} on {}", setup.tasks().size(),
+                                   setup.tasks().size() == 1 ? "" : "s", setup.ref())},
           {"model", fmt::format("{} + {}", setup.engineer_name(), setup.reviewer_name())},
           {"repository", setup.ground().git.folders().common},
           {"root", setup.ground().root},
