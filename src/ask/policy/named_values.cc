@@ -1,6 +1,7 @@
 #include "ask/policy/named_values.h"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
 #include <utility>
 
@@ -18,13 +19,42 @@ constexpr std::uint64_t kFewestLines = 3;
 constexpr double kMostLines = 0.9;   // of all: a word of nearly every row tells none apart
 constexpr double kNearlyAll = 0.95;  // of the lines with the word, or of those that code picks
 
-// Calls `add(word, place)` for each word of a line. A place is the number of the word in its line,
-// or of the cell that holds it alone: free text in front of a cell moves the words, not the cells.
+bool IsPart(char c) { return IsDigit(c) || IsLetter(c) || static_cast<unsigned char>(c) >= 0x80; }
+
+// Calls `add(hash, number, text)` for each name of letters, digits and marks between them: OVEN-3,
+// 10.0.4.7, a/b. WordReader takes such a name apart.
+template <typename Add>
+void ForEachName(std::string_view text, const Add& add) {
+  constexpr std::string_view kMarks = "-_./#";
+  std::uint64_t number = 0;
+  for (std::size_t at = 0; at < text.size(); ++number) {
+    while (at < text.size() && !IsPart(text[at])) ++at;
+    const std::size_t begin = at;
+    bool marked = false;
+    while (at < text.size() &&
+           (IsPart(text[at]) || (kMarks.find(text[at]) != kMarks.npos && at + 1 < text.size() &&
+                                 IsPart(text[at + 1])))) {
+      marked |= !IsPart(text[at]);
+      ++at;
+    }
+    const std::string_view name = text.substr(begin, at - begin);
+    const bool has_letter = std::ranges::any_of(name, IsLetter);
+    if (marked && has_letter) add(std::hash<std::string>()(ToLowerAscii(name)), number, name);
+  }
+}
+
+// Calls `add(word, place)` for each word and name of a line. A place is the number of the word in
+// its line, or of the cell that holds it alone: free text in front of a cell moves the words, not
+// the cells.
 template <typename Add>
 void ForEachPlace(std::string_view line, const Add& add) {
   WordReader words(line);
   std::uint64_t number = 0;
   for (std::uint64_t word; words.Next(&word); ++number) add(word, 2 * number);
+  constexpr std::uint64_t kNames = std::uint64_t{1} << 32;
+  ForEachName(line, [&](std::uint64_t name, std::uint64_t at, std::string_view /*text*/) {
+    add(name, kNames + at);
+  });
   std::uint64_t cell = 0;
   for (std::size_t at = 0; at <= line.size(); ++cell) {
     const std::size_t end = std::min(line.find_first_of(",;\t", at), line.size());
@@ -53,6 +83,9 @@ std::unordered_set<std::uint64_t> HashesOf(std::string_view text) {
   std::unordered_set<std::uint64_t> hashes;
   WordReader words(text);
   for (std::uint64_t word; words.Next(&word);) hashes.insert(word);
+  ForEachName(text, [&](std::uint64_t name, std::uint64_t /*number*/, std::string_view /*text*/) {
+    hashes.insert(name);
+  });
   return hashes;
 }
 
@@ -97,6 +130,9 @@ NamedValues::NamedValues(std::vector<std::string_view> texts,
     if (text.size() < kShortestWord || std::ranges::all_of(text, IsDigit)) continue;
     if (!names.contains(word)) wanted.emplace(word, Counted{.word = std::string(text)});
   }
+  ForEachName(question, [&](std::uint64_t name, std::uint64_t /*number*/, std::string_view text) {
+    if (!names.contains(name)) wanted.emplace(name, Counted{.word = std::string(text)});
+  });
   if (wanted.empty()) return;
   std::uint64_t lines = 0;
   ForEachLine(texts_, [&](std::string_view line) {

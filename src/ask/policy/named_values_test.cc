@@ -65,6 +65,17 @@ TEST(NamedValuesTest, ACellKeepsItsPlaceBehindFreeText) {  // FLT-36
   EXPECT_THAT(ValuesOf(rows, "How many tickets of billing are there?"), ElementsAre("billing"));
 }
 
+TEST(NamedValuesTest, ANameWithMarksIsOneValue) {  // FLT-36
+  const std::string log = Repeated(
+      {"06:00 OVEN-3 burner ok", "06:01 OVEN-4 burner failure", "06:02 OVEN-3 door open"}, 20);
+  EXPECT_THAT(ValuesOf(log, "How often did OVEN-3 report a burner failure?"),
+              ElementsAre("OVEN-3", "burner", "failure"));
+  NamedValues values({log}, {}, "How often did OVEN-3 report a burner failure?");
+  EXPECT_EQ(values.LeftOut({{"sum('burner failure' in r['message'] for r in records)"}}, {}),
+            "OVEN-3");
+  EXPECT_EQ(values.LeftOut({{"'oven-3' in m and 'burner failure' in m"}}, {}), "");
+}
+
 const std::string& Log() {
   static const std::string log =
       Repeated({"06:00 [warn] billing: timeout after 3 s", "06:01 [warn] search: timeout after 4 s",
