@@ -230,6 +230,18 @@ std::string Gates::SearchedElse(std::string_view answer, const GateSituation& si
       situation.searched->front());
 }
 
+// A number that code counted, where a passage rather states another: one of the two is wrong.
+std::string Gates::ContradictsReading(std::string_view answer,
+                                      const GateSituation& situation) const {
+  if (situation.likely_readings.empty() || !HasNumber(answer)) return {};
+  if (CheckGrounded(answer, context_.question, {}, std::vector{std::string(situation.sizes)})
+          .grounded) {
+    return {};
+  }
+  return fmt::format("A passage of the text states another answer, though not clearly: {}.",
+                     Join(situation.likely_readings, "; "));
+}
+
 // A second request to the model would only repeat its choice, so this refuses nothing.
 std::string Gates::UnclearReading(std::string_view answer, const GateSituation& situation) const {
   if (situation.passages_read != GateSituation::Passages::kUnclear) return {};
@@ -238,7 +250,7 @@ std::string Gates::UnclearReading(std::string_view answer, const GateSituation& 
   const bool read = std::ranges::any_of(situation.readings, [&](const std::string& reading) {
     return Agree(given, MakeVote(reading, all, context_.question));
   });
-  if (!read) return {};
+  if (!read) return ContradictsReading(answer, situation);
   return situation.readings.size() == 1
              ? std::string(
                    "It is not sure that the passage which says this speaks of what the "

@@ -53,6 +53,7 @@ struct GateSituation {
   // is not sure which of `readings` is about what was asked.
   enum class Passages { kNotRead, kStateNothing, kUnclear } passages_read = Passages::kNotRead;
   std::vector<std::string> readings;
+  std::vector<std::string> likely_readings;            // of these, what the model rather believes
   const std::vector<std::string>* searched = nullptr;  // what the newest code looked for in texts
   std::string
       left_out;  // a value of the data that the question names and no code says; may be empty
@@ -106,6 +107,7 @@ class Gates {
   std::string Ungrounded(std::string_view answer, const GateSituation& situation) const;
   std::string UnsureLabels(std::string_view answer, const GateSituation& situation) const;
   std::string SearchedElse(std::string_view answer, const GateSituation& situation) const;
+  std::string ContradictsReading(std::string_view answer, const GateSituation& situation) const;
   std::string UnclearReading(std::string_view answer, const GateSituation& situation) const;
   std::string ValueLeftOut(std::string_view answer, const GateSituation& situation) const;
   std::string NotNear(std::string_view answer, const GateSituation& situation) const;
