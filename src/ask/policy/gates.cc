@@ -233,13 +233,13 @@ std::string Gates::SearchedElse(std::string_view answer, const GateSituation& si
 // A number that code counted, where a passage rather states another: one of the two is wrong.
 std::string Gates::ContradictsReading(std::string_view answer,
                                       const GateSituation& situation) const {
-  if (situation.likely_readings.empty() || !HasNumber(answer)) return {};
+  if (situation.likely_numbers.empty() || !HasNumber(answer)) return {};
   if (CheckGrounded(answer, context_.question, {}, std::vector{std::string(situation.sizes)})
           .grounded) {
     return {};
   }
   return fmt::format("A passage of the text states another answer, though not clearly: {}.",
-                     Join(situation.likely_readings, "; "));
+                     Join(situation.likely_numbers, "; "));
 }
 
 // A second request to the model would only repeat its choice, so this refuses nothing.

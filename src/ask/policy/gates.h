@@ -53,7 +53,7 @@ struct GateSituation {
   // is not sure which of `readings` is about what was asked.
   enum class Passages { kNotRead, kStateNothing, kUnclear } passages_read = Passages::kNotRead;
   std::vector<std::string> readings;
-  std::vector<std::string> likely_readings;            // of these, what the model rather believes
+  std::vector<std::string> likely_numbers;  // of these, numbers that the model rather believes
   const std::vector<std::string>* searched = nullptr;  // what the newest code looked for in texts
   std::string
       left_out;  // a value of the data that the question names and no code says; may be empty
