@@ -9,7 +9,6 @@
 #include "ask/policy/near_question.h"
 #include "ask/policy/votes.h"
 #include "ask/reply/reply_text.h"
-#include "ask/subcalls/map_plan.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
@@ -21,7 +20,6 @@ namespace {
 constexpr std::size_t kFew = 3, kMany = 5, kOfMany = 4;
 constexpr double kVaried = 0.7;               // temperature of all readings but the first two
 constexpr std::int64_t kReadingTokens = 200;  // a few copied sentences and a short answer
-constexpr int kCandidates = 20;               // for the first token: the most that servers give
 // By how much more likely "yes" must be than "no", in logarithms, when the model is asked whether
 // the context states an answer. Found by trying on the short contexts of tests/suite/untuned.py:
 // stated answers had 0.42 and more, two that were made up 0.10 and 0.20.
@@ -101,16 +99,8 @@ class Checker {
   // None if the request failed or the server gives no probabilities of the two words.
   std::optional<double> Stated() {
     if (!run_.options.root.entry.logprobs) return std::nullopt;
-    const auto reply = Ask("direct_states", {.purpose = model::Purpose::kRead,
-                                             .turn = 0,
-                                             .max_output = 1,
-                                             .temperature = 0.0,
-                                             .first_tokens = kCandidates});
-    if (!reply) return std::nullopt;
-    const std::array<std::string, 2> labels = {"yes", "no"};
-    const auto scores = ScoreLabels(reply->first_tokens, labels);
-    if (!scores) return std::nullopt;
-    return (*scores)[0] - (*scores)[1];
+    const auto prompt = AssembleOverContext(run_, "direct_states", context_, 1);
+    return prompt ? AskYesOrNo(run_, *prompt) : std::nullopt;
   }
 
   // What the model answers after it has copied what it answers from; empty if it gave no answer.

@@ -7,7 +7,6 @@
 #include "ask/policy/near_question.h"
 #include "ask/policy/votes.h"
 #include "ask/reply/reply_text.h"
-#include "ask/subcalls/map_plan.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
@@ -137,18 +136,7 @@ Result<Reading> PassageReader::Answer(const Values& values) const {
 // None if the request failed or the model says neither yes nor no.
 std::optional<double> PassageReader::Judge(std::string_view role, const Values& values) const {
   const auto prompt = run_.prompts.Assemble(role, run_.options.root, values, {}, run_.boundary, 1);
-  if (!prompt) return std::nullopt;
-  const auto reply = AskRoot(run_, *prompt,
-                             {.purpose = model::Purpose::kRead,
-                              .turn = 0,
-                              .max_output = 1,
-                              .temperature = 0.0,
-                              .first_tokens = kCandidates});
-  if (!reply) return std::nullopt;
-  const std::array<std::string, 2> labels = {"yes", "no"};
-  const auto scores = ScoreLabels(reply->first_tokens, labels);
-  if (!scores) return std::nullopt;
-  return (*scores)[0] - (*scores)[1];
+  return prompt ? AskYesOrNo(run_, *prompt) : std::nullopt;
 }
 
 std::optional<Reading> Clearest(const std::vector<Reading>& readings, std::string_view question) {

@@ -1,9 +1,11 @@
 #include "ask/loop/root_request.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 #include "ask/reply/reply_text.h"
+#include "ask/subcalls/map_plan.h"
 #include "base/text/text.h"
 #include "memory/blocks/reply.h"
 
@@ -142,6 +144,21 @@ Result<model::Reply> AskAgain(RunState& run, const assembly::Assembled& prompt, 
   if (!again && run.cancel.cancelled()) return again;
   if (!again || (IsCut(*again) && again->text.size() < cut.text.size())) return cut;
   return again;
+}
+
+std::optional<double> AskYesOrNo(RunState& run, const assembly::Assembled& prompt) {
+  constexpr int kCandidates = 20;  // for the first token: the most that servers give
+  const auto reply = AskRoot(run, prompt,
+                             {.purpose = model::Purpose::kRead,
+                              .turn = 0,
+                              .max_output = 1,
+                              .temperature = 0.0,
+                              .first_tokens = kCandidates});
+  if (!reply) return std::nullopt;
+  const std::array<std::string, 2> labels = {"yes", "no"};
+  const auto scores = ScoreLabels(reply->first_tokens, labels);
+  if (!scores) return std::nullopt;
+  return (*scores)[0] - (*scores)[1];
 }
 
 std::string AskKindOfAnswer(RunState& run, int turn) {

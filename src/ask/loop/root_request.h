@@ -35,6 +35,10 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
 Result<model::Reply> AskAgain(RunState& run, const assembly::Assembled& prompt, RootRequest about,
                               model::Reply cut);
 
+// By how much more likely the model's reply to `prompt` is "yes" than "no", in logarithms. None if
+// the request failed or the server gives no probabilities of the two words.
+std::optional<double> AskYesOrNo(RunState& run, const assembly::Assembled& prompt);
+
 // What kind of answer the question asks for, by the model's own word, as it reads every language:
 // "number", "name", "yes or no", "date" or "sentence". Empty where the server holds no reply to a
 // grammar, or the request failed.
