@@ -11,21 +11,19 @@ set(DOSSIER_ALL_TESTS "" CACHE INTERNAL "")
 enable_testing()
 find_package(Python3 COMPONENTS Interpreter)
 
-# _dossier_unity(TARGET SOURCE…): compiles sources that do not disturb each other as one file. A
-# whole build takes less than half the time, and one changed file a few seconds more.
+# _dossier_unity(TARGET SOURCE…): compiles the sources of each folder as one file, by CMake's own unity
+# builds. Private names (of unnamed namespaces) are therefore unique within a folder. A whole build takes
+# less than half the time, and one changed file some seconds more.
 function(_dossier_unity target)
-  if(NOT DOSSIER_UNITY OR NOT Python3_FOUND)
+  if(NOT DOSSIER_UNITY)
     return()
   endif()
-  set(script ${CMAKE_SOURCE_DIR}/cmake/unity_groups.py)
-  set_property(DIRECTORY ${CMAKE_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script})
   list(FILTER ARGN INCLUDE REGEX "\\.cc$")
-  execute_process(COMMAND ${Python3_EXECUTABLE} -I ${script} ${CMAKE_SOURCE_DIR} ${ARGN}
-    OUTPUT_VARIABLE lines OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-  string(REPLACE "\n" ";" lines "${lines}")
-  foreach(line ${lines})
-    string(REGEX MATCH "^(group[0-9]+) (.+)$" _ "${line}")
-    set_source_files_properties(${CMAKE_MATCH_2} PROPERTIES UNITY_GROUP ${CMAKE_MATCH_1})
+  foreach(source ${ARGN})
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
+    string(MAKE_C_IDENTIFIER ${folder} group)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()

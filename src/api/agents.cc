@@ -71,7 +71,7 @@ agents::RunOptions RunOptionsOf(const AgentsOptions& options) {
   return out;
 }
 
-Status CheckOptions(const AgentsOptions& options) {
+Status CheckAgentsOptions(const AgentsOptions& options) {
   const bool right = options.workers >= 1 && options.workers <= agents::kMaxWorkers &&
                      options.attempts >= 1 && options.attempts <= agents::kMaxAttempts;
   if (right) return {};
@@ -98,7 +98,7 @@ AgentsRun RunOf(agents::RunSummary summary) {
 }  // namespace
 
 Result<AgentsPlan> PlanAgents(const AgentsOptions& options) {
-  DOSSIER_RETURN_IF_ERROR(CheckOptions(options));
+  DOSSIER_RETURN_IF_ERROR(CheckAgentsOptions(options));
   DOSSIER_ASSIGN_OR_RETURN(const agents::RunPorts ports, PortsOf(options));
   DOSSIER_ASSIGN_OR_RETURN(agents::RunPlan plan, agents::PlanRun(RunOptionsOf(options), ports));
   AgentsPlan out{.base = std::move(plan.base),
@@ -116,7 +116,7 @@ Result<AgentsPlan> PlanAgents(const AgentsOptions& options) {
 }
 
 Result<AgentsRun> RunAgents(const AgentsOptions& options) {
-  DOSSIER_RETURN_IF_ERROR(CheckOptions(options));
+  DOSSIER_RETURN_IF_ERROR(CheckAgentsOptions(options));
   DOSSIER_ASSIGN_OR_RETURN(const agents::RunPorts ports, PortsOf(options));
   DOSSIER_ASSIGN_OR_RETURN(agents::RunSummary summary,
                            agents::RunTasks(RunOptionsOf(options), ports));

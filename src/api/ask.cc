@@ -17,9 +17,9 @@ namespace dossier {
 namespace {
 
 // The events of one run, handed on.
-class Watch final : public ask::EventSink {
+class AskWatch final : public ask::EventSink {
  public:
-  explicit Watch(const AskOptions& options) : options_(options) {}
+  explicit AskWatch(const AskOptions& options) : options_(options) {}
 
   void OnEvent(const store::Event& event) override {
     const std::lock_guard lock(mutex_);
@@ -53,7 +53,7 @@ Result<Records> OpenRecords(std::string folder) {
   return records;
 }
 
-Status CheckOptions(std::string_view question, const AskOptions& options) {
+Status CheckAskOptions(std::string_view question, const AskOptions& options) {
   if (question.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     return MakeError(ErrorCode::kInvalidArgument, "the question is empty");
   }
@@ -131,7 +131,7 @@ ask::Request RequestOf(std::string_view question, const AskOptions& options,
   return request;
 }
 
-AnswerStatus StatusOf(ask::RunStatus status) {
+AnswerStatus AnswerStatusOf(ask::RunStatus status) {
   switch (status) {
     case ask::RunStatus::kFinal:
       return AnswerStatus::kFinal;
@@ -157,7 +157,7 @@ double NumberOf(const Json& value) {
 }
 
 Answer AnswerOf(const ask::Outcome& outcome) {
-  Answer answer{.status = StatusOf(outcome.status),
+  Answer answer{.status = AnswerStatusOf(outcome.status),
                 .text = outcome.text,
                 .doubts = outcome.evidence.doubts,
                 .error = outcome.error,
@@ -195,7 +195,7 @@ std::string_view AnswerStatusName(AnswerStatus status) {
 Result<Answer> Ask(std::string_view question, const std::vector<Context>& contexts,
                    const AskOptions& options) {
   DOSSIER_ASSIGN_OR_RETURN(const auto model, ModelAccess::Of(options.model));
-  DOSSIER_RETURN_IF_ERROR(CheckOptions(question, options));
+  DOSSIER_RETURN_IF_ERROR(CheckAskOptions(question, options));
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, app::LoadOwnConfig());
   DOSSIER_ASSIGN_OR_RETURN(const Records records, OpenRecords(options.runs_folder));
   ask::Request request = RequestOf(question, options, *model);
@@ -213,7 +213,7 @@ Result<Answer> Ask(std::string_view question, const std::vector<Context>& contex
   DOSSIER_ASSIGN_OR_RETURN(parts.folders, app::UserAssetFolders(options.layouts_dir));
   parts.makers = SectionMakersOf(config, options.cancel);
   ask::Engine engine(std::move(parts));
-  Watch watch(options);
+  AskWatch watch(options);
   DOSSIER_ASSIGN_OR_RETURN(const ask::Outcome outcome, engine.Run(request, options.cancel, watch));
   // Old runs go where the store has become too large; the answer is there, so nothing fails by it.
   static_cast<void>(store::PruneRuns(records.folder, {.max_bytes = config.store.limit},

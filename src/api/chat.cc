@@ -12,9 +12,9 @@ namespace dossier {
 namespace {
 
 // The events of one turn, handed on.
-class Watch final : public chat::ChatEvents {
+class ChatWatch final : public chat::ChatEvents {
  public:
-  explicit Watch(const SendOptions& options) : options_(options) {}
+  explicit ChatWatch(const SendOptions& options) : options_(options) {}
 
   void OnDelta(std::string_view text) override {
     if (options_.on_text && !text.empty()) options_.on_text(text);
@@ -30,11 +30,11 @@ class Watch final : public chat::ChatEvents {
   const SendOptions& options_;
 };
 
-tl::unexpected<Error> MovedFrom() {
+tl::unexpected<Error> MovedFromChat() {
   return MakeError(ErrorCode::kInvalidArgument, "this conversation was moved from: it has no file");
 }
 
-ChatReply ReplyOf(chat::TurnOutcome outcome) {
+ChatReply ChatReplyOf(chat::TurnOutcome outcome) {
   ChatReply reply{.text = std::move(outcome.text),
                   .finish = std::move(outcome.finish),
                   .turn = outcome.turn,
@@ -105,7 +105,7 @@ Result<Conversation> Conversation::Open(ChatOptions options) {
 }
 
 Result<ChatReply> Conversation::Send(std::string_view message, const SendOptions& options) {
-  if (!impl_) return MovedFrom();
+  if (!impl_) return MovedFromChat();
   if (message.empty()) return MakeError(ErrorCode::kInvalidArgument, "the message is empty");
   chat::TurnRequest request{.id = impl_->id,
                             .prompt = std::string(message),
@@ -114,14 +114,14 @@ Result<ChatReply> Conversation::Send(std::string_view message, const SendOptions
                             .compaction = app::LimitsOf(impl_->config.compaction),
                             .context_max_tokens = impl_->config.context_max_tokens};
   request.options.config_commands = chat::TurnOptions::ConfigCommands::kSkip;
-  Watch watch(options);
+  ChatWatch watch(options);
   chat::TurnOutcome outcome = impl_->chat->Send(request, watch, options.cancel);
   if (!outcome.conversation.empty()) impl_->id = outcome.conversation;
-  return ReplyOf(std::move(outcome));
+  return ChatReplyOf(std::move(outcome));
 }
 
 Result<std::vector<Message>> Conversation::History() const {
-  if (!impl_) return MovedFrom();
+  if (!impl_) return MovedFromChat();
   DOSSIER_ASSIGN_OR_RETURN(const auto loaded, impl_->store.Find(impl_->id));
   std::vector<Message> out;
   if (!loaded) return out;

@@ -65,7 +65,7 @@ Result<app::ModelSettings> SettingsOf(std::string_view name, const ModelOptions&
   return settings;
 }
 
-Reply ReplyOf(model::Reply reply, const model::Ledger& ledger) {
+Reply ModelReplyOf(model::Reply reply, const model::Ledger& ledger) {
   return {.text = std::move(reply.text),
           .finish = std::string(model::FinishName(reply.finish)),
           .usage = UsageOf(ledger.use())};
@@ -127,7 +127,7 @@ Result<Reply> Model::Complete(const std::vector<Message>& messages,
       model::Reply reply,
       opened.root.gate->Complete(std::move(request), ledger, model::Stage::kNormal, options.cancel,
                                  options.on_text));
-  return ReplyOf(std::move(reply), ledger);
+  return ModelReplyOf(std::move(reply), ledger);
 }
 
 }  // namespace dossier

@@ -25,7 +25,7 @@ Result<UniqueFd> SealedFile(std::string_view text) {
   return fd;
 }
 
-CodeResult::Status StatusOf(BlockStatus status) {
+CodeResult::Status CodeStatusOf(BlockStatus status) {
   switch (status) {
     case BlockStatus::kOk:
     case BlockStatus::kFinal:
@@ -44,7 +44,7 @@ CodeResult::Status StatusOf(BlockStatus status) {
 }
 
 CodeResult ResultOf(sandbox::BlockResult block) {
-  CodeResult out{.status = StatusOf(block.status),
+  CodeResult out{.status = CodeStatusOf(block.status),
                  .output = std::move(block.out),
                  .notes = std::move(block.notes),
                  .cpu = block.cpu,
@@ -62,7 +62,7 @@ CodeResult ResultOf(sandbox::BlockResult block) {
   return out;
 }
 
-tl::unexpected<Error> MovedFrom() {
+tl::unexpected<Error> MovedFromSandbox() {
   return MakeError(ErrorCode::kInvalidArgument, "this sandbox was moved from: it has no session");
 }
 
@@ -108,19 +108,19 @@ Result<Sandbox> Sandbox::Open(SandboxOptions options) {
 }
 
 Result<CodeResult> Sandbox::Run(std::string_view code, const CancelToken& cancel) {
-  if (!impl_) return MovedFrom();
+  if (!impl_) return MovedFromSandbox();
   DOSSIER_ASSIGN_OR_RETURN(sandbox::BlockResult block,
                            impl_->session->Run(code, {.cancel = cancel}, *impl_->handler));
   return ResultOf(std::move(block));
 }
 
 Result<std::string> Sandbox::Get(std::string_view name, std::uint64_t max_bytes) {
-  if (!impl_) return MovedFrom();
+  if (!impl_) return MovedFromSandbox();
   return impl_->session->Get(name, max_bytes);
 }
 
 Status Sandbox::Reset(const std::vector<std::string>& keep) {
-  if (!impl_) return MovedFrom();
+  if (!impl_) return MovedFromSandbox();
   return impl_->session->Reset(keep);
 }
 
@@ -129,7 +129,7 @@ void Sandbox::Interrupt() {
 }
 
 Result<std::string> Sandbox::Report() const {
-  if (!impl_) return MovedFrom();
+  if (!impl_) return MovedFromSandbox();
   return ToJson(impl_->session->report().ToJson());
 }
 

@@ -31,7 +31,7 @@ std::size_t IndentOf(std::string_view line) {
   return std::min(line.find_first_not_of(' '), line.size());
 }
 
-const YamlEntry* FindEntry(const YamlNode& map, std::string_view key) {
+const YamlEntry* FindYamlEntry(const YamlNode& map, std::string_view key) {
   for (const YamlEntry& entry : map.entries) {
     if (entry.key == key) return &entry;
   }
@@ -85,7 +85,7 @@ class Editor {
   bool Set(std::string_view key, std::string_view value) {
     const auto dot = key.find('.');
     const std::string_view head = key.substr(0, dot);
-    const YamlEntry* entry = FindEntry(root_, head);
+    const YamlEntry* entry = FindYamlEntry(root_, head);
     if (dot == std::string_view::npos) {
       if (!entry) return Append(fmt::format("{}: {}\n", head, value));
       return Replace(*entry, value);
@@ -93,7 +93,8 @@ class Editor {
     const std::string_view inner = key.substr(dot + 1);
     if (!entry) return Append(fmt::format("{}:\n  {}: {}\n", head, inner, value));
     if (entry->value.kind == YamlNode::Kind::kMap) {
-      if (const YamlEntry* found = FindEntry(entry->value, inner)) return Replace(*found, value);
+      if (const YamlEntry* found = FindYamlEntry(entry->value, inner))
+        return Replace(*found, value);
       return InsertInto(*entry, inner, value);
     }
     if (entry->value.kind != YamlNode::Kind::kNull) return false;

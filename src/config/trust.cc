@@ -16,7 +16,7 @@ namespace dossier::config {
 namespace {
 
 constexpr std::int64_t kVersion = 1;
-constexpr std::uint64_t kMaxBytes = 16 << 20;
+constexpr std::uint64_t kMaxTrustedBytes = 16 << 20;
 constexpr unsigned kPrivate = 0600, kPrivateFolder = 0700;
 
 tl::unexpected<Error> Damaged(const std::string& path) {
@@ -64,7 +64,7 @@ Result<UniqueFd> Lock(const std::string& path) {
 
 Result<std::vector<Approval>> TrustStore::List() const {
   if (!Exists(file())) return std::vector<Approval>();
-  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(file(), kMaxBytes));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(file(), kMaxTrustedBytes));
   return Parse(text, file());
 }
 
@@ -77,7 +77,7 @@ Result<std::optional<Approval>> TrustStore::Find(std::string_view real_path) con
 }
 
 Result<std::string> TrustStore::Bytes(const Approval& approval) const {
-  return ReadFile(fmt::format("{}/trust/{}", folder_, approval.sha256), kMaxBytes);
+  return ReadFile(fmt::format("{}/trust/{}", folder_, approval.sha256), kMaxTrustedBytes);
 }
 
 Status TrustStore::Change(const std::function<void(std::vector<Approval>*)>& change) {

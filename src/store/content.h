@@ -20,6 +20,8 @@
 
 namespace dossier::store {
 
+inline constexpr std::size_t kHashDigits = 64;  // of a SHA-256
+
 class ContentStore {
  public:
   static Result<std::unique_ptr<ContentStore>> Open(const std::string& folder);

@@ -14,8 +14,6 @@
 namespace dossier::store {
 namespace {
 
-constexpr std::size_t kHashDigits = 64;
-
 // A link under a fresh name, moved over what stands at `path`: readers see the old or the new one.
 Status Link(const std::string& target, const std::string& path) {
   const std::string fresh = fmt::format("{}.{}", path, RandomHex(8));

@@ -24,7 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kHashDigits = 64;
 constexpr auto kNobody = std::numeric_limits<std::int64_t>::min();
 constexpr auto kAlive = std::numeric_limits<std::int64_t>::max();
 // Nobody takes longer from storing a body to the event that names it.

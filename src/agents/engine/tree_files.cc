@@ -18,7 +18,7 @@ namespace dossier::agents {
 namespace {
 
 constexpr std::size_t kMaxListed = 100'000;
-constexpr std::size_t kBlock = 64 << 10;
+constexpr std::size_t kReadBlock = 64 << 10;
 
 enum class Links { kInside, kNone };
 
@@ -58,8 +58,8 @@ Result<std::string> ReadAll(int fd, const std::string& path) {
   std::string text;
   while (text.size() <= kMaxToolFile) {
     const std::size_t before = text.size();
-    text.resize(before + kBlock);
-    const ssize_t got = read(fd, text.data() + before, kBlock);
+    text.resize(before + kReadBlock);
+    const ssize_t got = read(fd, text.data() + before, kReadBlock);
     text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0 && errno != EINTR) return MakeErrnoError(errno, path);
     if (got == 0) return text;

@@ -21,8 +21,8 @@ namespace {
 
 constexpr const char* kAllButAgent[] = {".", ":(exclude,top).agent"};
 constexpr std::uint64_t kMaxMetaBytes = 1 << 20;
-constexpr std::size_t kMaxListBytes = 256 << 20;  // of names, from git
-constexpr std::size_t kMaxListed = 20;            // violations of one kind that are worth showing
+constexpr std::size_t kMaxPatchListBytes = 256 << 20;  // of names, from git
+constexpr std::size_t kMaxListed = 20;  // violations of one kind that are worth showing
 
 std::vector<std::string> WithPaths(std::vector<std::string> arguments) {
   arguments.emplace_back("--");
@@ -130,7 +130,7 @@ class Taker {
     DOSSIER_ASSIGN_OR_RETURN(
         ProcessResult listed,
         git_.Run(place_,
-                 {.arguments = WithPaths(std::move(arguments)), .max_output = kMaxListBytes},
+                 {.arguments = WithPaths(std::move(arguments)), .max_output = kMaxPatchListBytes},
                  cancel_));
     if (listed.exit_code != 0) {
       return MakeError(ErrorCode::kFailed, "git ls-files: {}", GitComplaint(listed));
@@ -178,7 +178,7 @@ class Taker {
     limit(files, kMaxUntrackedFiles, "untracked files");
     limit(bytes, kMaxUntrackedBytes, "untracked bytes");
     limit(modified, kMaxModifiedBytes, "bytes of modified files");
-    limit(listed.out.size() + listed.out_dropped, kMaxListBytes, "bytes of names");
+    limit(listed.out.size() + listed.out_dropped, kMaxPatchListBytes, "bytes of names");
     JudgeFolders(folders);
     if (patch_.violations.empty()) JudgeSecrets(changed);
     return JudgeNested();
@@ -368,7 +368,7 @@ class Taker {
                              git_.Ask(place_,
                                       {.arguments = {"check-attr", "-z", "--stdin", "filter"},
                                        .input = std::move(paths),
-                                       .max_output = kMaxListBytes},
+                                       .max_output = kMaxPatchListBytes},
                                       cancel_));
     std::vector<std::string_view> fields;  // path, "filter", value
     ForEachAtNul(out, [&](std::string_view field) { fields.push_back(field); });

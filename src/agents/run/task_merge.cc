@@ -12,7 +12,7 @@
 namespace dossier::agents {
 namespace {
 
-using Next = AttemptEnd::Next;
+using MergeNext = AttemptEnd::Next;
 
 constexpr int kMaxReviewsAgain = 5;           // how often the branch may move under one approval
 constexpr Millis kMergeWait{15 * 60 * 1000};  // for the merges of all other workers
@@ -66,14 +66,14 @@ class Merging {
     for (int round = 1; round <= kMaxReviewsAgain; ++round) {
       const auto merged = Merge(Request(), work_.git, work_.state, Hooks(), work_.stop);
       if (!merged && merged.error().code == ErrorCode::kCancelled) {
-        return End(Next::kEnd, TaskStatus::kInterrupted, merged.error().message);
+        return End(MergeNext::kEnd, TaskStatus::kInterrupted, merged.error().message);
       }
       if (!merged) return tl::unexpected(merged.error());
       if (merged->status != MergeStatus::kReviewAgain) return Judge(*merged);
       DOSSIER_ASSIGN_OR_RETURN(const bool approved, ReviewAgain(*merged, round));
       if (!approved) return std::move(end_);
     }
-    return End(Next::kRetry, TaskStatus::kApplyFailed,
+    return End(MergeNext::kRetry, TaskStatus::kApplyFailed,
                fmt::format("{} moved {} times during reviews", work_.ref, kMaxReviewsAgain));
   }
 
@@ -112,7 +112,7 @@ class Merging {
             }};
   }
 
-  AttemptEnd End(Next next, TaskStatus status, std::string reason) {
+  AttemptEnd End(MergeNext next, TaskStatus status, std::string reason) {
     end_.next = next;
     end_.status = status;
     end_.reason = std::move(reason);
@@ -128,14 +128,14 @@ class Merging {
         result_.commit = outcome.commit;
         DOSSIER_RETURN_IF_ERROR(
             work_.log.Add("ledger.appended", place_.task->id, {{"commit", outcome.commit}}));
-        return End(Next::kEnd, TaskStatus::kMerged, fmt::format("merged into {}", work_.ref));
+        return End(MergeNext::kEnd, TaskStatus::kMerged, fmt::format("merged into {}", work_.ref));
       case MergeStatus::kConflict:
-        return End(Next::kRetry, TaskStatus::kApplyFailed, std::move(reason));
+        return End(MergeNext::kRetry, TaskStatus::kApplyFailed, std::move(reason));
       case MergeStatus::kCommitFailed:
-        return End(Next::kEnd, TaskStatus::kCommitFailed, std::move(reason));
+        return End(MergeNext::kEnd, TaskStatus::kCommitFailed, std::move(reason));
       case MergeStatus::kPolicyViolation: {
         result_.violations = outcome.policy.violations;
-        AttemptEnd end = End(Next::kRetry, TaskStatus::kPolicyViolation, std::move(reason));
+        AttemptEnd end = End(MergeNext::kRetry, TaskStatus::kPolicyViolation, std::move(reason));
         end.feedback = ViolationsText(outcome.policy.violations);
         return end;
       }
@@ -143,7 +143,7 @@ class Merging {
       case MergeStatus::kReviewAgain:
         break;
     }
-    return End(Next::kEnd, TaskStatus::kApplyFailed, std::move(reason));
+    return End(MergeNext::kEnd, TaskStatus::kApplyFailed, std::move(reason));
   }
 
   // The branch changed files of the patch: what would be merged is not what was approved. True if
@@ -155,7 +155,7 @@ class Merging {
     DOSSIER_ASSIGN_OR_RETURN(end_,
                              Attempt(work_, place_, &result_)
                                  .Reviewed(fmt::format("reviewer-{}", round + 1), std::move(end_)));
-    if (end_.next != Next::kMerge) return false;
+    if (end_.next != MergeNext::kMerge) return false;
     DOSSIER_RETURN_IF_ERROR(LogApproval(work_, place_, *end_.patch));
     return true;
   }

@@ -20,7 +20,7 @@ constexpr std::string_view kSynced[] = {"run.started",  "patch.taken", "approval
                                         "merge.intent", "merge.done",  "task.finished"};
 constexpr int kIdAttempts = 8;
 constexpr unsigned kLogMode = 0600;
-constexpr std::size_t kMaxDepth = store::kMaxEventDepth + 1;
+constexpr std::size_t kMaxLineDepth = store::kMaxEventDepth + 1;
 
 bool IsSynced(std::string_view event) {
   return std::find(std::begin(kSynced), std::end(kSynced), event) != std::end(kSynced);
@@ -138,7 +138,7 @@ Status RunLog::WriteLine(const store::Event& event) {
   if (synced) DOSSIER_RETURN_IF_ERROR(store::SyncJournal(places_.journal_folder));
   // As the journal gives it back: numbers may lose their last digit on the way.
   store::Event read = event;
-  DOSSIER_ASSIGN_OR_RETURN(Json data, ParseJson(ToJson(Json(event.data)), kMaxDepth));
+  DOSSIER_ASSIGN_OR_RETURN(Json data, ParseJson(ToJson(Json(event.data)), kMaxLineDepth));
   read.data = std::move(data.get_object());
   const std::string line = LogLine(read);
   if (Status written = WriteAll(file_.get(), line); !written) {

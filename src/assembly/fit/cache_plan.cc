@@ -25,10 +25,10 @@ struct Candidate {
 
 Millis LifetimeOf(const std::string& ttl) { return ParseDuration(ttl).value_or(Millis(0)); }
 
-class Planner {
+class CachePlanner {
  public:
-  Planner(std::span<const Part> parts, const LayoutCache& wanted, const Capability& capability,
-          const tokens::Counter& counter, Messages* messages)
+  CachePlanner(std::span<const Part> parts, const LayoutCache& wanted, const Capability& capability,
+               const tokens::Counter& counter, Messages* messages)
       : wanted_(wanted),
         capability_(capability),
         rules_(capability.cache),
@@ -207,7 +207,7 @@ class Planner {
 CachePlan PlanCache(std::span<const Part> parts, const LayoutCache& wanted,
                     const Capability& capability, const tokens::Counter& counter,
                     Messages* messages) {
-  return Planner(parts, wanted, capability, counter, messages).Run();
+  return CachePlanner(parts, wanted, capability, counter, messages).Run();
 }
 
 std::string_view CacheModeName(CacheRules::Mode mode) {

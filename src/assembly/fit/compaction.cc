@@ -108,10 +108,10 @@ std::size_t FreshFrom(std::span<const HistoryTurn> turns, std::size_t exchanges)
   return i;
 }
 
-class Planner {
+class CompactionPlanner {
  public:
-  Planner(std::span<const HistoryTurn> turns, const Compaction& present,
-          const CompactionPolicy& policy)
+  CompactionPlanner(std::span<const HistoryTurn> turns, const Compaction& present,
+                    const CompactionPolicy& policy)
       : turns_(turns), present_(present), policy_(policy), fates_(Fates(turns, present)) {
     plan_.tokens_before = plan_.tokens_by_rules = plan_.tokens_after =
         ViewTokens(turns, fates_, present, policy);
@@ -236,7 +236,7 @@ std::string OutputLine(const HistoryTurn& turn) {
 
 CompactionPlan PlanCompaction(std::span<const HistoryTurn> turns, const Compaction& present,
                               const CompactionPolicy& policy) {
-  return Planner(turns, present, policy).Run();
+  return CompactionPlanner(turns, present, policy).Run();
 }
 
 std::vector<HistoryTurn> Covered(std::span<const HistoryTurn> turns, const CompactionPlan& plan) {

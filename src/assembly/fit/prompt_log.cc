@@ -92,7 +92,7 @@ std::vector<LoggedSection> SectionsOf(const Json& messages) {
   const auto add = [&](const Json& block, std::string_view role) {
     const std::string name = TextAt(block, "section");
     const auto text = FindString(block, "text");
-    const std::string body = text ? std::string(*text) : ToJson(block);
+    const std::string body = text ? std::string(*text) : dossier::ToJson(block);
     if (!out.empty() && out.back().name == name && out.back().role == role) {
       out.back().text += "\n\n" + body;
     } else {

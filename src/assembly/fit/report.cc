@@ -79,7 +79,7 @@ std::string TurnBytes(std::span<const Block> blocks) {
     bytes += '\n' + block.text;
     if (block.type == Block::Type::kText) continue;
     bytes += '\n' + block.call_id + '\n' + block.tool_name + '\n' + block.media_type + '\n' +
-             block.url + '\n' + ToJson(block.arguments);
+             block.url + '\n' + dossier::ToJson(block.arguments);
   }
   return bytes;
 }
@@ -92,7 +92,7 @@ std::string_view PartBytes(const Part& part, std::string* made) {
       tools.push_back(JsonObject{
           {"name", tool.name}, {"description", tool.description}, {"parameters", tool.parameters}});
     }
-    return *made = ToJson(tools);
+    return *made = dossier::ToJson(tools);
   }
   if (!part.blocks.empty()) return *made = TurnBytes(part.blocks);
   if (part.fitted.turns.empty()) return part.fitted.text;
@@ -354,7 +354,7 @@ Json MakeReport(const ReportInput& input, std::vector<Part>* parts) {
   out["cache"] = std::move(cache);
   out["repairs"] = RepairsJson(input.arranged.repairs);
   out["warnings"] = WarningsJson(input, *parts);
-  out["messages_sha256"] = Sha256Hex(ToJson(ToCanonicalJson(input.arranged.messages)));
+  out["messages_sha256"] = Sha256Hex(dossier::ToJson(ToCanonicalJson(input.arranged.messages)));
   return out;
 }
 

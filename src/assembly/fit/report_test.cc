@@ -34,15 +34,15 @@ bool HasOneOfTypes(const Json& value, const Json& types) {
 // What `value` breaks of the keywords that our schema uses; empty if nothing.
 std::string Violation(const Json& value, const Json& schema, const std::string& path) {
   if (const Json* types = Find(schema, "type"); types && !HasOneOfTypes(value, *types)) {
-    return path + ": wrong type " + ToJson(value);
+    return path + ": wrong type " + dossier::ToJson(value);
   }
   if (const Json* constant = Find(schema, "const"); constant && value != *constant) {
-    return path + ": not " + ToJson(*constant);
+    return path + ": not " + dossier::ToJson(*constant);
   }
   if (const Json* choices = Find(schema, "enum")) {
     const JsonArray& list = choices->get_array();
     if (std::find(list.begin(), list.end(), value) == list.end()) {
-      return path + ": " + ToJson(value) + " is no choice";
+      return path + ": " + dossier::ToJson(value) + " is no choice";
     }
   }
   if (value.is_number()) {
@@ -59,7 +59,7 @@ std::string Violation(const Json& value, const Json& schema, const std::string& 
   if (!value.is_object()) return {};
   if (const Json* required = Find(schema, "required")) {
     for (const Json& key : required->get_array()) {
-      if (!Find(value, key.get_string())) return path + ": misses " + ToJson(key);
+      if (!Find(value, key.get_string())) return path + ": misses " + dossier::ToJson(key);
     }
   }
   const Json* properties = Find(schema, "properties");
@@ -229,7 +229,7 @@ TEST_P(BudgetProperty, NoRandomPromptExceedsItsBudgetAndEveryReportIsValid) {
       if (!CouldUseMore(section, made->report, prompt.layout)) continue;
       ++cut;
       EXPECT_LE(made->headroom, GetParam() == 0 ? 0 : 1)
-          << "round " << round << " " << ToJson(section);
+          << "round " << round << " " << dossier::ToJson(section);
     }
   }
   EXPECT_GT(fitting, 500);

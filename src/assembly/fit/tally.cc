@@ -46,7 +46,7 @@ std::int64_t CountBlocks(std::span<const Block> blocks, const tokens::Counter& c
     if (block.type == Block::Type::kThinking) tokens += counter.CountText(block.text).tokens;
     tokens += counter.CountText(block.tool_name).tokens;
     if (block.type == Block::Type::kToolCall) {
-      tokens += counter.CountText(ToJson(block.arguments)).tokens;
+      tokens += counter.CountText(dossier::ToJson(block.arguments)).tokens;
     }
   }
   return tokens;
@@ -56,9 +56,9 @@ std::int64_t CountTools(const std::vector<ToolSpec>& tools, const tokens::Counte
   std::int64_t tokens = 0;
   for (const ToolSpec& tool : tools) {
     tokens += counter
-                  .CountText(ToJson(JsonObject{{"name", tool.name},
-                                               {"description", tool.description},
-                                               {"parameters", tool.parameters}}))
+                  .CountText(dossier::ToJson(JsonObject{{"name", tool.name},
+                                                        {"description", tool.description},
+                                                        {"parameters", tool.parameters}}))
                   .tokens;
   }
   return tokens;

@@ -132,7 +132,7 @@ std::string Formatted(const Placeholder& placeholder, std::string_view spec,
     const std::string& title = placeholder.title.empty() ? placeholder.name : placeholder.title;
     return value.empty() ? "" : FenceData(title, value, boundary);
   }
-  if (spec == "json") return ToJson(Json(value));
+  if (spec == "json") return dossier::ToJson(Json(value));
   const bool digits = !value.empty() && value.size() < 20 &&
                       value.find_first_not_of("0123456789") == std::string::npos;
   if (spec == "," && digits) return GroupDigits(std::stoull(value));

@@ -5,7 +5,7 @@
 namespace dossier::assembly {
 namespace {
 
-constexpr std::size_t kMaxNameBytes = 100;
+constexpr std::size_t kMaxPlaceholderBytes = 100;
 
 bool IsNameStart(char c) { return IsLetter(c) || c == '_'; }
 
@@ -31,7 +31,7 @@ TemplatePiece ReadPlaceholder(std::string_view body, std::size_t at) {
 std::size_t ScanName(std::string_view text, std::size_t at) {
   if (at >= text.size() || !IsNameStart(text[at])) return at;
   std::size_t end = at + 1;
-  while (end < text.size() && end - at < kMaxNameBytes && IsWordByte(text[end])) ++end;
+  while (end < text.size() && end - at < kMaxPlaceholderBytes && IsWordByte(text[end])) ++end;
   return end;
 }
 

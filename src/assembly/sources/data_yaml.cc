@@ -72,7 +72,7 @@ bool IsBlock(std::string_view text) {
   return true;
 }
 
-std::string Block(std::string_view text, std::size_t depth) {
+std::string BlockText(std::string_view text, std::size_t depth) {
   const bool ended = text.ends_with('\n');
   if (ended) text.remove_suffix(1);
   std::string out = ended ? "|" : "|-";
@@ -99,7 +99,7 @@ std::string Scalar(const Json& value, std::size_t depth) {
   if (!value.is_string()) return ToJson(value);  // numbers, flags, null, {} and []
   const std::string_view text(value.get_string());
   if (IsPlain(text)) return std::string(text);
-  return IsBlock(text) ? Block(text, std::max<std::size_t>(depth, 1)) : Quoted(text);
+  return IsBlock(text) ? BlockText(text, std::max<std::size_t>(depth, 1)) : Quoted(text);
 }
 
 bool IsNested(const Json& value) {

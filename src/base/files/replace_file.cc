@@ -40,7 +40,7 @@ void SyncFolderOf(const std::string& path) {
   if (fd.valid()) fsync(fd.get());
 }
 
-tl::unexpected<Error> At(const std::string& path, const Error& error) {
+tl::unexpected<Error> AtPath(const std::string& path, const Error& error) {
   return MakeError(error.code, "{}: {}", path, error.message);
 }
 
@@ -61,7 +61,7 @@ Status WriteToDevice(const std::string& path, const std::vector<std::string_view
   UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
   if (!fd.valid()) return MakeErrnoError(errno, path);
   const Status written = WriteParts(fd.get(), parts);
-  if (!written) return At(path, written.error());
+  if (!written) return AtPath(path, written.error());
   return {};
 }
 
@@ -86,7 +86,7 @@ Status ReplaceFile(const std::string& path, const std::vector<std::string_view>&
   }
   if (!written) {
     unlink(temporary.c_str());
-    return At(path, written.error());
+    return AtPath(path, written.error());
   }
   if (synced) SyncFolderOf(path);
   return {};

@@ -38,7 +38,7 @@ constexpr std::string_view kPieces[] = {
     "A",     "deep", "[!]a-]",      "^",          "~",
 };
 
-std::string RandomPattern(Random& random) {
+std::string RandomGitPattern(Random& random) {
   std::string pattern;
   if (random.Below(4) == 0) pattern += "!";
   if (random.Below(6) == 0) pattern += "/";
@@ -54,7 +54,7 @@ std::string RandomRules(Random& random) {
   const std::string_view end = random.Below(4) == 0 ? "\r\n" : "\n";
   std::string rules = random.Below(6) == 0 ? "\xEF\xBB\xBF" : "";
   for (std::uint64_t i = 1 + random.Below(5); i > 0; --i) {
-    rules.append(RandomPattern(random)).append(end);
+    rules.append(RandomGitPattern(random)).append(end);
   }
   if (random.Below(3) == 0 && !rules.empty()) rules.resize(rules.size() - end.size());
   return rules;

@@ -19,7 +19,8 @@ constexpr bool IsAlnum(char c) { return IsDigit(c) || IsLetter(c); }
 constexpr bool IsWordByte(char c) { return IsAlnum(c) || c == '_'; }
 constexpr bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 // What JSON takes for white space.
-constexpr bool IsJsonSpace(char c) { return IsBlank(c) || c == '\n' || c == '\r'; }
+constexpr bool IsLineEnd(char c) { return c == '\n' || c == '\r'; }
+constexpr bool IsJsonSpace(char c) { return IsBlank(c) || IsLineEnd(c); }
 constexpr char ToLower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // The value of a hexadecimal digit in either case; -1 for any other byte.

@@ -8,7 +8,7 @@
 namespace dossier {
 namespace {
 
-constexpr std::ptrdiff_t kContext = 3;  // lines
+constexpr std::ptrdiff_t kContextLines = 3;  // lines
 constexpr std::ptrdiff_t kMaxChanges = 2000;
 
 using Lines = std::vector<std::string_view>;
@@ -119,7 +119,7 @@ std::string UnifiedDiff(std::string_view before_name, std::string_view before,
   const Lines old_lines = SplitLines(before), new_lines = SplitLines(after);
   const std::vector<Edit> edits = Differ(old_lines, new_lines).Run();
   std::string out = fmt::format("--- {}\n+++ {}\n", before_name, after_name);
-  const auto context = static_cast<std::size_t>(kContext);
+  const auto context = static_cast<std::size_t>(kContextLines);
   std::size_t before_line = 1, after_line = 1;  // of edits[at]
   for (std::size_t at = 0; at < edits.size();) {
     // A hunk runs from three lines before a change to where six lines in a row are the same.

@@ -15,10 +15,10 @@ using Step = assembly::CompactionPlan::Step;
 using Trigger = CompactionPlan::Trigger;
 
 // One compaction on its way to a plan.
-class Planner {
+class CompactionPlanner {
  public:
-  Planner(const Stored& stored, const CompactionLimits& limits, const CachePrices& prices,
-          const RequestSize& size, const tokens::Counter& counter, ByHand by_hand)
+  CompactionPlanner(const Stored& stored, const CompactionLimits& limits, const CachePrices& prices,
+                    const RequestSize& size, const tokens::Counter& counter, ByHand by_hand)
       : stored_(stored), limits_(limits), prices_(prices), size_(size), by_hand_(by_hand) {
     std::vector<std::string> unused;  // requests warn of the same messages
     turns_ = HistoryTurns(stored, counter, &unused);
@@ -291,7 +291,7 @@ Result<CompactionPlan> PlanCompaction(const Stored& stored, const CompactionLimi
     return MakeError(ErrorCode::kConfig,
                      "compaction: summary_tokens must be above 0 and keep_turns not below it");
   }
-  return Planner(stored, limits, prices, size, counter, by_hand).Run();
+  return CompactionPlanner(stored, limits, prices, size, counter, by_hand).Run();
 }
 
 Result<assembly::Assembled> SummaryRequest(const CompactionPlan& plan,

@@ -8,8 +8,8 @@
 namespace dossier::chat {
 namespace {
 
-CommandRecord RecordOf(const DeclaredCommand& command, const ContextBlock& block,
-                       const tokens::Counter& counter) {
+CommandRecord FrozenRecord(const DeclaredCommand& command, const ContextBlock& block,
+                           const tokens::Counter& counter) {
   CommandRecord record = block.record;
   record.name = command.name;
   record.command = command.command;
@@ -148,7 +148,7 @@ class Refreshing {
   void Take(const ContextBlock& block) {
     const std::string name = NameOf(block);
     const NamedBlock* before = FindBlock(old_, name);
-    record_.commands.push_back(RecordOf(commands_[block.command], block, counter_));
+    record_.commands.push_back(FrozenRecord(commands_[block.command], block, counter_));
     texts_.push_back(block.text);
     changes_.push_back({name, std::string(WhatHappened(before, block.text)),
                         before ? before->text : "", block.text});
@@ -203,7 +203,7 @@ Frozen Freeze(std::string_view system_text, std::span<const DeclaredCommand> com
   std::vector<std::string> texts;
   for (const ContextBlock& block : blocks) {
     const DeclaredCommand& command = commands[block.command];
-    record.commands.push_back(RecordOf(command, block, counter));
+    record.commands.push_back(FrozenRecord(command, block, counter));
     texts.push_back(block.text);
   }
   return Compose(system_text, JoinBlocks(texts), std::move(record), counter);

@@ -34,10 +34,10 @@ std::string UnchangedBlock(std::string_view block, std::int64_t turn) {
 std::string_view ZoneName(Place place) { return place == Place::kSystem ? "system" : "volatile"; }
 
 // One turn on its way to the plan.
-class Planner {
+class GatherPlanner {
  public:
-  Planner(const TurnInput& input, const Stored* stored, std::span<const ContextBlock> blocks,
-          const ContextNeed& need, const tokens::Counter& counter)
+  GatherPlanner(const TurnInput& input, const Stored* stored, std::span<const ContextBlock> blocks,
+                const ContextNeed& need, const tokens::Counter& counter)
       : input_(input), stored_(stored), blocks_(blocks), need_(need), counter_(counter) {
     stateless_ = need.state == State::kStateless;
     fresh_ = !stateless_ && !stored;
@@ -357,7 +357,7 @@ Result<TurnPlan> PlanTurn(const TurnInput& input, const Stored* stored,
   if (input.options.kind == TurnOptions::Kind::kStateless) stored = nullptr;
   DOSSIER_ASSIGN_OR_RETURN(const ContextNeed need, NeedOf(stored, input.commands, input.options));
   DOSSIER_RETURN_IF_ERROR(CheckInput(input, blocks, need));
-  return Planner(input, stored, blocks, need, counter).Run(layout, capability);
+  return GatherPlanner(input, stored, blocks, need, counter).Run(layout, capability);
 }
 
 ModelChoice ChooseModel(std::string_view stored, std::string_view asked_for,

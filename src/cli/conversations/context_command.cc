@@ -280,7 +280,7 @@ Status RunMigrate(const MigrateArguments& given, Context& context) {
   return Migrating(given, store, context).Run();
 }
 
-void DeclareShow(Flags& flags, ShowArguments& to) {
+void DeclareContextShow(Flags& flags, ShowArguments& to) {
   constexpr static ValueKind kNumber{"N"};
   flags.Add("id", &to.id, "id, or 4 and more of its first characters").Required();
   flags.Add("--block", &to.block, "only this one: its name, or its number from 1");
@@ -308,7 +308,7 @@ Command ContextCommand() {
           .summary = "the frozen context of conversations",
           .commands = {{.name = "show",
                         .summary = "the context as it is sent",
-                        .binding = Bind(DeclareShow, RunShow)},
+                        .binding = Bind(DeclareContextShow, RunShow)},
                        {.name = "migrate",
                         .summary = "old files: the context of the messages becomes frozen",
                         .binding = Bind(DeclareMigrate, RunMigrate)},

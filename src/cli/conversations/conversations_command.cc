@@ -413,7 +413,7 @@ void DeclareList(Flags& flags, ConversationsArguments& to) {
   flags.Add("--since", &to.since, "changed since then: 2026-11-21, or 30d ago");
 }
 
-void DeclareShow(Flags& flags, ConversationsArguments& to) {
+void DeclareConversationShow(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
   flags.Add("id", &to.id, "id, or 4 and more of its first characters").Required();
   flags.Add("--turn", &to.turn, "only this turn").Positive();
@@ -473,7 +473,7 @@ Command ConversationsCommand() {
                         .binding = Bind(DeclareList, Run<&Conversations::List>)},
                        {.name = "show",
                         .summary = "one conversation",
-                        .binding = Bind(DeclareShow, Run<&Conversations::Show>)},
+                        .binding = Bind(DeclareConversationShow, Run<&Conversations::Show>)},
                        {.name = "search",
                         .summary = "messages with all these words",
                         .binding = Bind(DeclareSearch, Run<&Conversations::Search>)},

@@ -210,7 +210,7 @@ Result<int> ShowAgentContext(const AgentsArguments& arguments, Context& context)
 
 // A disk that is full stops a run; it is no file that a person named.
 template <Result<int> (*kAction)(const AgentsArguments&, Context&)>
-Result<int> Run(const AgentsArguments& given, Context& context) {
+Result<int> RunAgentsAction(const AgentsArguments& given, Context& context) {
   Result<int> code = kAction(given, context);
   if (!code && code.error().code == ErrorCode::kIo) {
     return MakeError(ErrorCode::kFailed, "{}", code.error().message);
@@ -218,7 +218,9 @@ Result<int> Run(const AgentsArguments& given, Context& context) {
   return code;
 }
 
-void DeclareJson(Flags& flags, AgentsArguments& to) { flags.Add("--json", &to.json, "one object"); }
+void DeclareAgentsJson(Flags& flags, AgentsArguments& to) {
+  flags.Add("--json", &to.json, "one object");
+}
 
 void DeclareWork(Flags& flags, AgentsArguments& to) {
   constexpr static ValueKind kBranch{"BRANCH"}, kEngine{"ENGINE"};
@@ -243,12 +245,12 @@ void DeclareWork(Flags& flags, AgentsArguments& to) {
   AddScriptFlag(flags.In("Model"), &to.script);
 }
 
-void DeclareRun(Flags& flags, AgentsArguments& to) {
+void DeclareAgentsRun(Flags& flags, AgentsArguments& to) {
   flags.Add("--tasks", &to.tasks, "list of tasks or folder queue, instead of those configured")
       .Kind(kPath);
   flags.Add("--only", &to.only, "only these tasks").Kind(kTask);
   DeclareWork(flags, to);
-  DeclareJson(flags, to);
+  DeclareAgentsJson(flags, to);
 }
 
 void DeclarePrompt(Flags& flags, AgentsArguments& to) {
@@ -256,32 +258,32 @@ void DeclarePrompt(Flags& flags, AgentsArguments& to) {
   flags.Add("--targets", &to.targets, "paths it may touch (src,tests,docs)").Kind(kCsv);
   DeclareWork(flags, to);
   flags.Add("text", &to.text, "what is to be done, behind --; - for stdin").Required();
-  DeclareJson(flags, to);
+  DeclareAgentsJson(flags, to);
 }
 
 void DeclareContext(Flags& flags, AgentsArguments& to) {
   flags.Add("--role", &to.role, "whose prompt").OneOf({"engineer", "reviewer", "cto"});
   flags.Add("--task", &to.task, "of which task").Kind(kTask);
   flags.Add("--report", &to.report, "what the prompt is made of, instead of it");
-  DeclareJson(flags, to);
+  DeclareAgentsJson(flags, to);
 }
 
-void DeclareRunName(Flags& flags, AgentsArguments& to) {
+void DeclareAgentsRunName(Flags& flags, AgentsArguments& to) {
   flags.Add("run", &to.run, "id, or the start of one (the latest)").Kind(kAgentRun);
 }
 
-void DeclareStatus(Flags& flags, AgentsArguments& to) {
-  DeclareRunName(flags, to);
+void DeclareAgentsStatus(Flags& flags, AgentsArguments& to) {
+  DeclareAgentsRunName(flags, to);
   flags.Add("--follow", &to.follow, "show results as they come, until the run ends");
-  DeclareJson(flags, to);
+  DeclareAgentsJson(flags, to);
 }
 
-void DeclareResume(Flags& flags, AgentsArguments& to) {
-  DeclareRunName(flags, to);
+void DeclareAgentsResume(Flags& flags, AgentsArguments& to) {
+  DeclareAgentsRunName(flags, to);
   flags.Add("--abandon", &to.abandon, "close it: worktrees, claims, tasks are free");
   AddScriptFlag(flags.In("Model"), &to.script);
   AddPriceFlag(flags.In("Model"), &to.limits.prices);
-  DeclareJson(flags, to);
+  DeclareAgentsJson(flags, to);
 }
 
 }  // namespace
@@ -299,22 +301,22 @@ Command AgentsCommand() {
               "    go on after Ctrl-C or a power cut",
           .commands = {{.name = "run",
                         .summary = "work the queue of tasks",
-                        .binding = Bind(DeclareRun, Run<WorkQueue>)},
+                        .binding = Bind(DeclareAgentsRun, RunAgentsAction<WorkQueue>)},
                        {.name = "prompt",
                         .summary = "one task from the command line",
-                        .binding = Bind(DeclarePrompt, Run<WorkPrompt>)},
+                        .binding = Bind(DeclarePrompt, RunAgentsAction<WorkPrompt>)},
                        {.name = "context",
                         .summary = "the repository header, or the prompt that a run would send",
-                        .binding = Bind(DeclareContext, Run<ShowAgentContext>)},
+                        .binding = Bind(DeclareContext, RunAgentsAction<ShowAgentContext>)},
                        {.name = "lint-notes",
                         .summary = "what is wrong with the notes",
-                        .binding = Bind(DeclareJson, Run<LintAgentNotes>)},
+                        .binding = Bind(DeclareAgentsJson, RunAgentsAction<LintAgentNotes>)},
                        {.name = "status",
                         .summary = "how the tasks of a run ended",
-                        .binding = Bind(DeclareStatus, Run<ShowAgentsStatus>)},
+                        .binding = Bind(DeclareAgentsStatus, RunAgentsAction<ShowAgentsStatus>)},
                        {.name = "resume",
                         .summary = "go on with an interrupted run",
-                        .binding = Bind(DeclareResume, Run<ResumeWork>)}}};
+                        .binding = Bind(DeclareAgentsResume, RunAgentsAction<ResumeWork>)}}};
 }
 
 }  // namespace dossier::cli

@@ -8,18 +8,16 @@
 
 #include "base/files/file.h"
 #include "base/text/text.h"
-#include "base/text/utf8.h"
 #include "cli/runs/closing_line.h"
 #include "cli/runs/event_lines.h"
 #include "cli/terminal/counted.h"
+#include "cli/terminal/terminal.h"
 
 namespace dossier::cli {
 namespace {
 
 constexpr std::size_t kFilesTold = 10;  // of one patch
 constexpr double kNanoPerUsd = 1e9;
-
-std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
 
 class AgentsStory {
  public:

@@ -134,13 +134,13 @@ Result<int> ShowResources(const ResearchCall& call) {
 }
 
 template <Result<int> (*kAction)(const ResearchCall&)>
-Result<int> Run(const ResearchArguments& given, Context& context) {
+Result<int> RunResearchAction(const ResearchArguments& given, Context& context) {
   return kAction({given, context.flags, context.cancel, context.out, context.err});
 }
 
 constexpr ValueKind kRoleName{"ROLE=NAME"}, kSetting{"KEY=VALUE"}, kLayer{"LAYER"}, kNode{"NODE"};
 
-void DeclareJson(Flags& flags, ResearchArguments& to) {
+void DeclareResearchJson(Flags& flags, ResearchArguments& to) {
   flags.Add("--json", &to.json, "one object");
 }
 
@@ -148,7 +148,7 @@ void DeclareOut(Flags& flags, ResearchArguments& to) {
   flags.Add("--out", &to.out, "folder of runs").Kind(kFolder).ShowDefault();
 }
 
-void DeclareRunName(Flags& flags, ResearchArguments& to) {
+void DeclareResearchRunName(Flags& flags, ResearchArguments& to) {
   flags.Add("run", &to.run, "folder, or the start of one or of a run's id (the latest under --out)")
       .Kind(kResearchRun);
   DeclareOut(flags, to);
@@ -183,7 +183,7 @@ void DeclareBackend(Flags& flags, ResearchArguments& to) {
   flags.Add("--degraded", &to.degraded, "a layer of isolation that may be missing").Kind(kLayer);
 }
 
-void DeclareRun(Flags& flags, ResearchArguments& to) {
+void DeclareResearchRun(Flags& flags, ResearchArguments& to) {
   flags.Add("idea", &to.idea, "Markdown with headings, or JSON").Kind(kPath).Required();
   DeclareOut(flags, to);
   flags.Add("--name", &to.name, "of the run folder (from the title)");
@@ -205,52 +205,52 @@ void DeclareRun(Flags& flags, ResearchArguments& to) {
       .OneOf({"neutral", "strict", "lenient"});
   flags.Add("--dry-run", &to.dry_run, "the first prompt and its report; ask nothing");
   DeclareChanges(flags, to);
-  DeclareJson(flags, to);
+  DeclareResearchJson(flags, to);
 }
 
-void DeclareStatus(Flags& flags, ResearchArguments& to) {
-  DeclareRunName(flags, to);
+void DeclareResearchStatus(Flags& flags, ResearchArguments& to) {
+  DeclareResearchRunName(flags, to);
   flags.Add("--watch", &to.watch, "show it again when it changes, until it ends");
-  DeclareJson(flags, to);
+  DeclareResearchJson(flags, to);
 }
 
-void DeclareResume(Flags& flags, ResearchArguments& to) {
-  DeclareRunName(flags, to);
+void DeclareResearchResume(Flags& flags, ResearchArguments& to) {
+  DeclareResearchRunName(flags, to);
   flags.Add("--retry-failed", &to.retry_failed, "a run that failed, once more");
   DeclareChanges(flags, to);
-  DeclareJson(flags, to);
+  DeclareResearchJson(flags, to);
 }
 
 void DeclareTree(Flags& flags, ResearchArguments& to) {
-  DeclareRunName(flags, to);
+  DeclareResearchRunName(flags, to);
   flags.Add("--stage", &to.stage, "only this one, 1 to 4").Between(1, 4);
   flags.Add("--format", &to.format, "text, json or html (text)").OneOf({"text", "json", "html"});
-  DeclareJson(flags, to);
+  DeclareResearchJson(flags, to);
 }
 
 void DeclareReport(Flags& flags, ResearchArguments& to) {
-  DeclareRunName(flags, to);
+  DeclareResearchRunName(flags, to);
   flags.Add("--format", &to.format, "md or json (md)").OneOf({"md", "json"});
   flags.Add("--rewrite", &to.rewrite, "write report.md and the pages anew, without a model");
-  DeclareJson(flags, to);
+  DeclareResearchJson(flags, to);
 }
 
 void DeclarePrompts(Flags& flags, ResearchArguments& to) {
-  DeclareRunName(flags, to);
+  DeclareResearchRunName(flags, to);
   flags.Add("node", &to.node, "id, or the start of one").Kind(kNode);
   flags.Add("--show", &to.show, "the text of this one").Kind(kName);
-  DeclareJson(flags, to);
+  DeclareResearchJson(flags, to);
 }
 
 void DeclareProbe(Flags& flags, ResearchArguments& to) {
   DeclareBackend(flags, to);
   DeclareSettings(flags, to);
-  DeclareJson(flags, to);
+  DeclareResearchJson(flags, to);
 }
 
 void DeclareResources(Flags& flags, ResearchArguments& to) {
   flags.Add("file", &to.file, "YAML or JSON").Kind(kPath).Required();
-  DeclareJson(flags, to);
+  DeclareResearchJson(flags, to);
 }
 
 void DeclareShowResources(Flags& flags, ResearchArguments& to) {
@@ -268,13 +268,13 @@ Command ResourcesCommand() {
               "    all faults at once; exit 15 if there are any",
           .commands = {{.name = "check",
                         .summary = "all that is wrong with it, at once",
-                        .binding = Bind(DeclareResources, Run<CheckResources>)},
+                        .binding = Bind(DeclareResources, RunResearchAction<CheckResources>)},
                        {.name = "digest",
                         .summary = "the hash over the file and everything it names",
-                        .binding = Bind(DeclareResources, Run<DigestResources>)},
+                        .binding = Bind(DeclareResources, RunResearchAction<DigestResources>)},
                        {.name = "show",
                         .summary = "what prompts would say",
-                        .binding = Bind(DeclareShowResources, Run<ShowResources>)}}};
+                        .binding = Bind(DeclareShowResources, RunResearchAction<ShowResources>)}}};
 }
 
 }  // namespace
@@ -300,37 +300,37 @@ Command ResearchCommand() {
                "    a model for each role\n"
                "dossier research run idea.md --dry-run\n"
                "    the first prompt, and where its tokens went",
-           .binding = Bind(DeclareRun, Run<StartResearch>)},
+           .binding = Bind(DeclareResearchRun, RunResearchAction<StartResearch>)},
           {.name = "status",
            .summary = "how a run stands, and what it waits for",
            .examples = "dossier research status 2026-01-28\n"
                        "    of the run whose folder begins so",
-           .binding = Bind(DeclareStatus, Run<ShowResearchStatus>)},
+           .binding = Bind(DeclareResearchStatus, RunResearchAction<ShowResearchStatus>)},
           {.name = "resume",
            .summary = "go on with a run",
            .examples = "dossier research resume --max-cost 10\n"
                        "    with a higher limit",
-           .binding = Bind(DeclareResume, Run<ResumeResearch>)},
+           .binding = Bind(DeclareResearchResume, RunResearchAction<ResumeResearch>)},
           {.name = "tree",
            .summary = "the nodes: * best, ! buggy, ~ running, s rerun with another seed",
            .examples = "dossier research tree --format html > tree.html\n"
                        "    nodes, prompts and figures as one page",
-           .binding = Bind(DeclareTree, Run<ShowResearchTree>)},
+           .binding = Bind(DeclareTree, RunResearchAction<ShowResearchTree>)},
           {.name = "report",
            .summary = "the report, from what exists; of a killed run, too",
            .examples = "dossier research report --format json\n"
                        "    for a script",
-           .binding = Bind(DeclareReport, Run<ShowResearchReport>)},
+           .binding = Bind(DeclareReport, RunResearchAction<ShowResearchReport>)},
           {.name = "prompts",
            .summary = "the prompts of a run, or of one node",
            .examples = "dossier research prompts 2026-01-28 3f9a --show 0003_draft_a1_r1_prompt\n"
                        "    one prompt of one node",
-           .binding = Bind(DeclarePrompts, Run<ShowResearchPrompts>)},
+           .binding = Bind(DeclarePrompts, RunResearchAction<ShowResearchPrompts>)},
           {.name = "probe",
            .summary = "what a model is told about the machine, as JSON",
            .examples = "dossier research probe --backend apptainer --image tools.sif\n"
                        "    what is in the image",
-           .binding = Bind(DeclareProbe, Run<ProbeMachine>)},
+           .binding = Bind(DeclareProbe, RunResearchAction<ProbeMachine>)},
           ResourcesCommand()}};
 }
 

@@ -590,7 +590,7 @@ void DeclareShow(Flags& flags, RunsArguments& to) {
   flags.Add("--json", &to.json, "all events as one object");
 }
 
-void DeclareResume(Flags& flags, RunsArguments& to) {
+void DeclareRunsResume(Flags& flags, RunsArguments& to) {
   flags.Add("run", &to.run, "id, or the start of one").Required();
   flags.AllowOthers();  // its limits, which no other command here has
 }
@@ -623,7 +623,7 @@ Command RunsCommand() {
               // In no list of commands while it only says that it cannot.
               {.name = "resume",
                .summary = "go on with an interrupted run",
-               .binding = Bind(DeclareResume, RunResume),
+               .binding = Bind(DeclareRunsResume, RunResume),
                .listed = Command::Listed::kNo},
               {.name = "prune",
                .summary = "remove old runs and what only they need",

@@ -11,7 +11,7 @@
 namespace dossier::cli {
 namespace {
 
-struct Words {
+struct AboutWords {
   std::vector<std::string> words;
 };
 
@@ -29,11 +29,11 @@ Error UnknownTopic(const CommandNode& root, const std::vector<std::string>& word
                                          near.empty() ? "" : "; did you mean " + near[0] + "?")};
 }
 
-void DeclareHelp(Flags& flags, Words& to) {
+void DeclareHelp(Flags& flags, AboutWords& to) {
   flags.Add("topic", &to.words, "a command, exit-codes, config-keys or environment").Kind(kTopic);
 }
 
-Result<int> RunHelp(const Words& given, Context& context) {
+Result<int> RunHelp(const AboutWords& given, Context& context) {
   const CommandNode& root = context.command.root();
   if (const CommandNode* command = root.Find(given.words)) {
     context.out << HelpText(*command, HelpLength::kFull);
@@ -54,11 +54,11 @@ Result<int> RunCompletion(const CompletionArguments& given, Context& context) {
   return 0;
 }
 
-void DeclareMan(Flags& flags, Words& to) {
+void DeclareMan(Flags& flags, AboutWords& to) {
   flags.Add("page", &to.words, "a command (default: the program)").Kind(kPage);
 }
 
-Result<int> RunMan(const Words& given, Context& context) {
+Result<int> RunMan(const AboutWords& given, Context& context) {
   const CommandNode& root = context.command.root();
   const CommandNode* command = root.Find(given.words);
   if (!command) return tl::unexpected(UnknownTopic(root, given.words));
@@ -66,9 +66,11 @@ Result<int> RunMan(const Words& given, Context& context) {
   return 0;
 }
 
-void DeclareComplete(Flags& flags, Words& to) { flags.Add("words", &to.words, "").Kind(kWord); }
+void DeclareComplete(Flags& flags, AboutWords& to) {
+  flags.Add("words", &to.words, "").Kind(kWord);
+}
 
-Result<int> RunComplete(const Words& given, Context& context) {
+Result<int> RunComplete(const AboutWords& given, Context& context) {
   const Completions found =
       Complete({.flags = context.flags, .root = context.command.root()}, given.words);
   for (const Completion& completion : found.words) {

@@ -435,7 +435,7 @@ void DeclareGlobal(Flags& flags, ConfigArguments& to) {
   flags.Add("--global", &to.global, "your own file, not the project's");
 }
 
-void DeclareShow(Flags& flags, ConfigArguments& to) {
+void DeclareConfigShow(Flags& flags, ConfigArguments& to) {
   flags.Add("--origin", &to.origin, "with file and line, and the defaults");
   DeclareJson(flags, &to.json);
 }
@@ -473,7 +473,7 @@ Command ConfigCommand() {
               "    a commented file for this project",
           .commands = {{.name = "show",
                         .summary = "every value that is set",
-                        .binding = Bind(DeclareShow, RunShow)},
+                        .binding = Bind(DeclareConfigShow, RunShow)},
                        {.name = "get", .summary = "one value", .binding = Bind(DeclareGet, RunGet)},
                        {.name = "set",
                         .summary = "change one key of a file, and nothing else in it",

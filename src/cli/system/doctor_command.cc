@@ -223,7 +223,7 @@ void DeclareDoctor(Flags& flags, DoctorArguments& to) {
   flags.Add("--sandbox-read", &to.read_folders, "one more read-only folder").Kind(kFolder);
 }
 
-Result<int> Run(const DoctorArguments& given, Context& context) {
+Result<int> RunDoctor(const DoctorArguments& given, Context& context) {
   DoctorArguments arguments = given;
   arguments.extra = ModelChecks();
   return RunDoctor(arguments, context.out, context.err);
@@ -253,7 +253,7 @@ Command DoctorCommand() {
           .examples =
               "dossier doctor\n"
               "    what works on this machine, and what would help",
-          .binding = Bind(DeclareDoctor, Run)};
+          .binding = Bind(DeclareDoctor, RunDoctor)};
 }
 
 }  // namespace dossier::cli

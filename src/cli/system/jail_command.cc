@@ -184,7 +184,7 @@ Result<int> RunExec(const SandboxExecArguments& arguments, Context& context) {
   return ExitCodeOf(exit);
 }
 
-Result<sandbox::Argv> Words(const std::vector<std::string>& argv) {
+Result<sandbox::Argv> ArgvWords(const std::vector<std::string>& argv) {
   if (argv.size() == 1 && argv[0].find(' ') != std::string::npos) {
     return sandbox::LexCommand(argv[0]);
   }
@@ -204,7 +204,7 @@ Result<int> RunPolicy(const SandboxPolicyArguments& arguments, Context& context)
     jail.root = root[0];
   }
   sandbox::Decision decision;
-  if (const auto words = Words(arguments.argv)) {
+  if (const auto words = ArgvWords(arguments.argv)) {
     decision = sandbox::Judge(policy, *words, jail);
   } else {
     decision.sentence = words.error().message;

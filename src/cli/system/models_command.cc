@@ -406,7 +406,7 @@ void DeclareList(Flags& flags, ModelsArguments& to) {
   flags.Add("--all", &to.all, "those without a key too");
 }
 
-void DeclareShow(Flags& flags, ModelsArguments& to) {
+void DeclareModelShow(Flags& flags, ModelsArguments& to) {
   flags.Add("name", &to.name, "[PROVIDER/]NAME").Required().Kind(kModel);
   flags.Add("--json", &to.json, "one object");
 }
@@ -416,7 +416,7 @@ void DeclarePrices(Flags& flags, ModelsArguments& to) {
   flags.Add("--json", &to.json, "one object");
 }
 
-void DeclareTest(Flags& flags, ModelsArguments& to) {
+void DeclareModelTest(Flags& flags, ModelsArguments& to) {
   flags.Add("name", &to.name, "[PROVIDER/]NAME (default: as `ask` would choose)").Kind(kModel);
   AddEndpointFlags(flags, &to.base_url, &to.key_env);
   AddScriptFlag(flags, &to.script);
@@ -438,14 +438,14 @@ Command ModelsCommand() {
                                .binding = Bind(DeclareList, ListModels)},
                               {.name = "show",
                                .summary = "what is known about one model",
-                               .binding = Bind(DeclareShow, ShowModel)},
+                               .binding = Bind(DeclareModelShow, ShowModel)},
                               {.name = "prices",
                                .summary = "dollars for a million tokens",
                                .binding = Bind(DeclarePrices, ShowPrices)}}};
   for (Command& command : LocalModelCommands()) models.commands.push_back(std::move(command));
   models.commands.push_back({.name = "test",
                              .summary = "one short real request: latency, speed, streaming, JSON",
-                             .binding = Bind(DeclareTest, TryModel)});
+                             .binding = Bind(DeclareModelTest, TryModel)});
   models.commands.push_back(ServeScriptCommand());
   return models;
 }

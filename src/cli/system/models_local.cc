@@ -24,7 +24,7 @@
 namespace dossier::cli {
 namespace {
 
-struct ModelsArguments {
+struct LocalModelArguments {
   std::string name;           // of a model; of `pull`: a model or a path; the script's file
   std::string record, roles;  // of serve-script
   std::string sha256;         // of a file that is pulled from an address
@@ -123,7 +123,7 @@ Status PullDefault(const std::string& data, const CancelToken& cancel, std::ostr
   return {};
 }
 
-Status PullAddress(const ModelsArguments& arguments, const std::string& data,
+Status PullAddress(const LocalModelArguments& arguments, const std::string& data,
                    const CancelToken& cancel, std::ostream& out, std::ostream& err) {
   PullView view(Terminal::Detect(), err);
   model::FetchOptions options;
@@ -152,7 +152,7 @@ Status PullEmbeddingModel(const model::EmbeddingSource& source, const std::strin
   return {};
 }
 
-Status ShowStopped(const std::string& data, const ModelsArguments& arguments,
+Status ShowStopped(const std::string& data, const LocalModelArguments& arguments,
                    const CancelToken& cancel, std::ostream& out) {
   const auto weights = model::FindWeights(data, model::DefaultWeights().name);
   const auto runtime = model::FindRuntime(data, cancel);
@@ -174,7 +174,7 @@ Status ShowStopped(const std::string& data, const ModelsArguments& arguments,
   return {};
 }
 
-Status PullModel(const ModelsArguments& arguments, Context& context) {
+Status PullModel(const LocalModelArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
   const std::string& name = arguments.name;
   const bool is_file = name.ends_with(".gguf") && name.find("://") == std::string::npos;
@@ -207,7 +207,7 @@ Status PullModel(const ModelsArguments& arguments, Context& context) {
   return {};
 }
 
-Status StartServer(const ModelsArguments& arguments, Context& context) {
+Status StartServer(const LocalModelArguments& arguments, Context& context) {
   model::LocalServerOptions options;
   DOSSIER_ASSIGN_OR_RETURN(options.data_folder, DataFolder());
   DOSSIER_ASSIGN_OR_RETURN(options.idle, ReadTimeFlag("--idle", arguments.idle));
@@ -223,14 +223,14 @@ Status StartServer(const ModelsArguments& arguments, Context& context) {
   return {};
 }
 
-Status StopServer(const ModelsArguments&, Context& context) {
+Status StopServer(const LocalModelArguments&, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
   DOSSIER_ASSIGN_OR_RETURN(const bool ran, model::StopLocalServer(data, context.cancel));
   context.out << (ran ? "the local server has ended\n" : "the local server was not running\n");
   return {};
 }
 
-Status ShowServer(const ModelsArguments& arguments, Context& context) {
+Status ShowServer(const LocalModelArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
   const auto state = model::FindLocalServer(data);
   if (!state) return ShowStopped(data, arguments, context.cancel, context.out);
@@ -266,7 +266,7 @@ Status ShowServer(const ModelsArguments& arguments, Context& context) {
   return {};
 }
 
-Status ServeScriptFile(const ModelsArguments& arguments, Context& context) {
+Status ServeScriptFile(const LocalModelArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(auto script, model::Script::Load(arguments.name));
   model::ServeScriptOptions options{.port = arguments.port, .record_path = arguments.record};
   if (const model::RoleRules* rules = model::FindRoleRules(arguments.roles)) options.rules = *rules;
@@ -288,7 +288,7 @@ Status ServeScriptFile(const ModelsArguments& arguments, Context& context) {
   return {};
 }
 
-void DeclarePull(Flags& flags, ModelsArguments& to) {
+void DeclarePull(Flags& flags, LocalModelArguments& to) {
   constexpr static ValueKind kHex{"HEX"};
   flags.Add("name", &to.name,
             "a .gguf file, which is linked, not copied; the https address of one; or "
@@ -296,20 +296,20 @@ void DeclarePull(Flags& flags, ModelsArguments& to) {
   flags.Add("--sha256", &to.sha256, "what the file at the address must have").Kind(kHex);
 }
 
-void DeclareStart(Flags& flags, ModelsArguments& to) {
+void DeclareStart(Flags& flags, LocalModelArguments& to) {
   flags.Add("name", &to.name, "of the local model");
   flags.Add("--context", &to.context, "tokens of its window (default: by memory)")
       .Between(512, 1 << 20);
   flags.Add("--idle", &to.idle, "ends after this time without requests").ShowDefault();
 }
 
-void DeclareStop(Flags&, ModelsArguments&) {}
+void DeclareStop(Flags&, LocalModelArguments&) {}
 
-void DeclareStatus(Flags& flags, ModelsArguments& to) {
+void DeclareStatus(Flags& flags, LocalModelArguments& to) {
   flags.Add("--json", &to.json, "one object");
 }
 
-void DeclareServeScript(Flags& flags, ModelsArguments& to) {
+void DeclareServeScript(Flags& flags, LocalModelArguments& to) {
   flags.Add("file", &to.name, "the script").Required().Kind(kPath);
   flags.Add("--port", &to.port, "0: any free one").Between(0, 65535);
   flags

@@ -156,7 +156,8 @@ Status CheckRun(const SandboxRunArguments& arguments) {
                    arguments.dialect);
 }
 
-Result<int> Run(const SandboxRunArguments& arguments, std::ostream& out, std::ostream& err) {
+Result<int> RunSandboxFiles(const SandboxRunArguments& arguments, std::ostream& out,
+                            std::ostream& err) {
   DOSSIER_RETURN_IF_ERROR(CheckRun(arguments));
   DOSSIER_ASSIGN_OR_RETURN(
       const SandboxChoice choice,
@@ -200,7 +201,7 @@ Result<int> Run(const SandboxRunArguments& arguments, std::ostream& out, std::os
   return Succeeded(last) ? 0 : 1;
 }
 
-void DeclareTest(Flags& flags, SandboxTestArguments& to) {
+void DeclareSandboxTest(Flags& flags, SandboxTestArguments& to) {
   flags.Add("--json", &to.json, "one object with every attempt");
   AddSandboxFlags(flags, &to.flags);
 }
@@ -222,7 +223,7 @@ Result<int> TestIn(const SandboxTestArguments& given, Context& context) {
 Result<int> RunIn(const SandboxRunArguments& given, Context& context) {
   SandboxRunArguments arguments = given;
   arguments.cancel = context.cancel;
-  return Run(arguments, context.out, context.err);
+  return RunSandboxFiles(arguments, context.out, context.err);
 }
 
 }  // namespace
@@ -233,7 +234,7 @@ int RunSandboxTest(const SandboxTestArguments& arguments, std::ostream& out, std
 }
 
 int RunSandboxRun(const SandboxRunArguments& arguments, std::ostream& out, std::ostream& err) {
-  const Result<int> code = Run(arguments, out, err);
+  const Result<int> code = RunSandboxFiles(arguments, out, err);
   return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
 }
 
@@ -245,7 +246,7 @@ Command SandboxCommand() {
               "    what code of a model can and can not do here",
           .commands = {{.name = "test",
                         .summary = "try to escape, in every way on the list",
-                        .binding = Bind(DeclareTest, TestIn)},
+                        .binding = Bind(DeclareSandboxTest, TestIn)},
                        {.name = "run",
                         .summary = "run files as blocks, without a model",
                         .binding = Bind(DeclareRun, RunIn)},

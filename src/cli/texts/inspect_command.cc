@@ -342,7 +342,7 @@ void DeclareInspect(Flags& flags, InspectArguments& to) {
   flags.Add("--strict", &to.strict, "exit 15 when anything is malformed, inexact or unknown");
 }
 
-Result<int> Run(const InspectArguments& given, Context& context) {
+Result<int> RunInspect(const InspectArguments& given, Context& context) {
   InspectArguments arguments = given;
   arguments.cancel = context.cancel;
   if (arguments.paths.empty() && StdinIsPiped(context.flags)) {
@@ -369,7 +369,7 @@ Command InspectCommand() {
               "    format, size, fields, a sample\n"
               "dossier inspect --hint records.ndjson\n"
               "    the text that a model would get",
-          .binding = Bind(DeclareInspect, Run)};
+          .binding = Bind(DeclareInspect, RunInspect)};
 }
 
 }  // namespace dossier::cli

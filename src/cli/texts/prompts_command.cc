@@ -168,7 +168,7 @@ Result<assembly::AssetFolders> FoldersOf(const PromptsArguments& arguments) {
 }
 
 template <Status (Prompts::*kAction)()>
-Status Run(const PromptsArguments& given, Context& context) {
+Status RunPrompts(const PromptsArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, FoldersOf(given));
   return (Prompts(given, std::move(folders), context.out).*kAction)();
 }
@@ -211,19 +211,19 @@ Command PromptsCommand() {
               "    every layout and template in force, checked",
           .commands = {{.name = "list",
                         .summary = "all of them, and where each comes from",
-                        .binding = Bind(DeclareList, Run<&Prompts::List>)},
+                        .binding = Bind(DeclareList, RunPrompts<&Prompts::List>)},
                        {.name = "show",
                         .summary = "the text of one",
-                        .binding = Bind(DeclareNamed, Run<&Prompts::Show>)},
+                        .binding = Bind(DeclareNamed, RunPrompts<&Prompts::Show>)},
                        {.name = "check",
                         .summary = "read all of them; exit 3 if one is broken",
                         .binding = Bind(DeclareCheck, RunCheck)},
                        {.name = "diff",
                         .summary = "your file against the built-in one; exit 15 if they differ",
-                        .binding = Bind(DeclareNamed, Run<&Prompts::Diff>)},
+                        .binding = Bind(DeclareNamed, RunPrompts<&Prompts::Diff>)},
                        {.name = "copy",
                         .summary = "write a built-in file into your folder, to be edited",
-                        .binding = Bind(DeclareNamed, Run<&Prompts::Copy>)}}};
+                        .binding = Bind(DeclareNamed, RunPrompts<&Prompts::Copy>)}}};
 }
 
 }  // namespace dossier::cli

@@ -31,8 +31,6 @@ constexpr std::string_view kFaultTexts[] = {
     "something follows the value",
 };
 
-bool IsLineEnd(char c) { return c == '\n' || c == '\r'; }
-
 bool EndsString(char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; }
 
 // The first byte that a string cannot simply contain. SSE2 is part of x86-64, so this needs no

@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::size_t kMaxFaults = 10;
 
-bool IsLineEnd(char c) { return c == '\n' || c == '\r'; }
-
 const char* FindLineEnd(const char* at, const char* end) {
   const auto length = static_cast<std::size_t>(end - at);
   const void* lf = std::memchr(at, '\n', length);

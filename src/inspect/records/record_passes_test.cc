@@ -115,7 +115,7 @@ class PassesTest : public ::testing::Test {
     const auto source = MemorySource(text, "");
     CountPass pass(*source, {}, CountedRecords(make));
     const CountSummary summary = ScanInParts(&pass, text, cuts, &random_);
-    ASSERT_EQ(summary.records, whole->Finish()) << testing::PrintToString(text);
+    ASSERT_EQ(summary.records, whole->Finish()) << ::testing::PrintToString(text);
     wrong_guesses_ += pass.wrong_guesses();
   }
   void CheckStanzas(const std::string& text, const std::vector<std::size_t>& cuts) {

@@ -16,7 +16,7 @@ TEST(TextCounterTest, TheExampleInTheHeaderWorks) {
 
 // Texts that reach every path: line ends of all kinds, blank lines, NULs, code points of every
 // length, whole and cut off.
-std::string MakeText(Random& random, std::size_t bytes) {
+std::string MakeCountedText(Random& random, std::size_t bytes) {
   static constexpr std::string_view kPieces[] = {
       "a",
       "b",
@@ -51,7 +51,7 @@ TEST(TextCounterTest, TheFastKernelEqualsTheScalarOneAtEveryAlignmentAndLength) 
   if (!utf8::internal::HasAvx2()) GTEST_SKIP() << "no AVX2 here";
   Random random(23);
   for (int base = 0; base < 40; ++base) {
-    const std::string text = MakeText(random, 1200);
+    const std::string text = MakeCountedText(random, 1200);
     for (std::size_t length = 0; length <= 1100; ++length) {
       const std::size_t start = (base * 7 + length) % 64;
       const std::string_view part = std::string_view(text).substr(start, length);
@@ -66,7 +66,7 @@ TEST(TextCounterTest, TheFastKernelEqualsTheScalarOneAcrossItsParts) {  // INS-6
   Random random(37);
   constexpr std::size_t kPart = 127 * 64;
   for (int round = 0; round < 200; ++round) {
-    std::string text = MakeText(random, 2 * kPart + random.Below(200));
+    std::string text = MakeCountedText(random, 2 * kPart + random.Below(200));
     // What stands across the border between two parts decides most.
     constexpr std::string_view kBorders[] = {"\r\n", " \n", "\n\n", "\n \n",
                                              "🙂",   "\r",  "é\n",  "\t\t\n"};
@@ -79,7 +79,7 @@ TEST(TextCounterTest, TheFastKernelEqualsTheScalarOneAcrossItsParts) {  // INS-6
 TEST(TextCounterTest, TextsCutAtAnyCodePointCountAlike) {  // INS-6, INS-12
   Random random(41);
   for (int round = 0; round < 60; ++round) {
-    const std::string text = MakeText(random, 300);
+    const std::string text = MakeCountedText(random, 300);
     const TextCount whole = CountText(text);
     for (std::size_t cut = 0; cut <= text.size(); ++cut) {
       if (utf8::FloorBoundary(text, cut) != cut) continue;

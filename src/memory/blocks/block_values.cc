@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kArchivalHits = 10;
 constexpr int kRecallHits = 20;
-constexpr std::int64_t kMostHits = 200;
+constexpr std::int64_t kMostHitsKept = 200;
 constexpr int kDefaultImportance = 3;
 
 template <typename T>
@@ -36,7 +36,7 @@ std::string Item(const std::string& path, std::size_t index) {
   return fmt::format("{}[{}]", path, index);
 }
 
-std::string_view View(const boost::json::string& text) { return {text.data(), text.size()}; }
+std::string_view TextView(const boost::json::string& text) { return {text.data(), text.size()}; }
 
 // A list of `Parse`d values; a lone value is a list of one.
 template <typename T, typename Parse>
@@ -54,7 +54,7 @@ Checked<std::vector<T>> CheckList(const std::string& path, const Json& value, co
 Checked<std::string> CheckText(const std::string& path, const Json& value) {
   const auto* text = value.if_string();
   if (!text) return Bad(path, "a text", &value);
-  return std::string(View(*text));
+  return std::string(TextView(*text));
 }
 
 Checked<std::int64_t> CheckId(const std::string& path, const Json& value) {
@@ -74,7 +74,7 @@ Checked<std::vector<std::int64_t>> CheckIds(const std::string& path, const Json&
 Checked<Micros> CheckTime(const std::string& path, const Json& value) {
   const auto* text = value.if_string();
   const Result<Clock::Wall> time =
-      text ? ParseTime(View(*text)) : MakeError(ErrorCode::kInvalidArgument, "no text");
+      text ? ParseTime(TextView(*text)) : MakeError(ErrorCode::kInvalidArgument, "no text");
   if (!time) return Bad(path, "a time like 2026-03-01T10:00:00Z", &value);
   return std::chrono::floor<std::chrono::microseconds>(time->time_since_epoch()).count();
 }
@@ -92,7 +92,7 @@ void SetText(const Json& value, CoreSetItem& item) {
     item.refused =
         fmt::format("bad_value: the value of \"{}\" is null; core_delete removes a key", item.key);
   } else if (const auto* text = value.if_string()) {
-    item.value.value = View(*text);
+    item.value.value = TextView(*text);
   } else {
     item.value.value = ToJson(value);
   }
@@ -280,13 +280,13 @@ Checked<SearchRequest> CheckSearch(int default_k, const std::string& path, const
   const auto* text = query ? query->if_string() : nullptr;
   const std::string query_path = value.is_string() ? path : path + ".query";
   if (!text) return Bad(query_path, "a text to search for", query);
-  request.query = View(*text);
+  request.query = TextView(*text);
   if (TrimSpace(request.query).empty()) {
     return tl::unexpected(BadValue{query_path, "a text to search for, not blanks"});
   }
   if (const Json* k = Find(value, "k")) {
     const auto* count = k->if_int64();
-    if (!count || *count < 1 || *count > kMostHits) {
+    if (!count || *count < 1 || *count > kMostHitsKept) {
       return Bad(path + ".k", "a whole number from 1 to 200", k);
     }
     request.k = static_cast<int>(*count);

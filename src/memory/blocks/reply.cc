@@ -18,7 +18,7 @@ std::string_view Part(std::string_view text, ByteRange range) {
   return text.substr(range.begin, range.end - range.begin);
 }
 
-ByteRange Trimmed(std::string_view text, ByteRange range) {
+ByteRange OuterTrimmed(std::string_view text, ByteRange range) {
   while (range.begin < range.end && IsOuterSpace(text[range.end - 1])) --range.end;
   while (range.begin < range.end && IsOuterSpace(text[range.begin])) ++range.begin;
   return range;
@@ -26,14 +26,14 @@ ByteRange Trimmed(std::string_view text, ByteRange range) {
 
 // `range` less blanks at both ends, and less one Markdown fence around the rest.
 ByteRange JsonRange(std::string_view reply, ByteRange range) {
-  range = Trimmed(reply, range);
+  range = OuterTrimmed(reply, range);
   const std::string_view json = Part(reply, range);
   if (!json.starts_with("```")) return range;
   const std::size_t tag_end = json.find_first_of("\n{");
   if (tag_end == std::string_view::npos) return range;
   range.begin += tag_end;
   while (range.end > range.begin && reply[range.end - 1] == '`') --range.end;
-  return Trimmed(reply, range);
+  return OuterTrimmed(reply, range);
 }
 
 std::optional<ReplyFault> TagFault(const ReplyPiece& piece) {

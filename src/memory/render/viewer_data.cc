@@ -23,7 +23,7 @@ struct HiddenLine {
   std::string reason;
 };
 // All lines of one branch.
-struct Lines {
+struct ViewerLines {
   std::map<std::string, std::vector<CoreLine>> core;  // by key, oldest first
   std::vector<Json> records;
   std::map<std::string, std::vector<HiddenLine>> hidden;  // by uid of the record, oldest first
@@ -63,7 +63,7 @@ class ViewerGathering {
 
   void TakeLine(Json line) {
     const std::string type = TextAt(line, "type");
-    Lines& lines = lines_[TextAt(line, "branch")];
+    ViewerLines& lines = lines_[TextAt(line, "branch")];
     if (type == "branch") {
       branches_.push_back({.name = TextAt(line, "name"),
                            .parent = TextAt(line, "parent"),
@@ -149,7 +149,7 @@ class ViewerGathering {
   }
 
   void FillBranch(ViewerBranch& branch) {
-    const Lines& lines = lines_[branch.name];
+    const ViewerLines& lines = lines_[branch.name];
     for (const auto& [key, writes] : lines.core) AddOwnCore(key, writes, branch);
     AddInheritedCore(lines, branch);
     for (const Json& record : lines.records) AddRecord(record, lines, branch);
@@ -183,7 +183,7 @@ class ViewerGathering {
   }
 
   // What the ancestors had at the fork, until the branch writes that key itself.
-  void AddInheritedCore(const Lines& own, ViewerBranch& branch) {
+  void AddInheritedCore(const ViewerLines& own, ViewerBranch& branch) {
     std::set<std::string> decided;
     Seq last = branch.fork_seq;
     std::set<std::string> seen;
@@ -217,7 +217,7 @@ class ViewerGathering {
     return spans;
   }
 
-  void AddRecord(const Json& record, const Lines& lines, ViewerBranch& branch) {
+  void AddRecord(const Json& record, const ViewerLines& lines, ViewerBranch& branch) {
     const std::string tier = TextAt(record, "tier");
     const std::string kind = TextAt(record, "kind");
     const auto hidden = lines.hidden.find(TextAt(record, "uid"));
@@ -244,7 +244,7 @@ class ViewerGathering {
 
   ViewerData data_;
   std::vector<ViewerBranch> branches_;
-  std::map<std::string, Lines> lines_;         // by branch
+  std::map<std::string, ViewerLines> lines_;   // by branch
   std::map<std::string, std::int64_t> ids_;    // of records, by uid
   std::map<std::string, std::size_t> phases_;  // places in data_.phases
   std::unordered_map<std::string, const ViewerBranch*> by_name_;

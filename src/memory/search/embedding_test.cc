@@ -84,7 +84,7 @@ class EmbeddingTest : public ::testing::Test {
   TestStore store_{{.embedder = embedder_}};
 };
 
-using Scores = std::vector<std::pair<std::string, double>>;
+using VectorScores = std::vector<std::pair<std::string, double>>;
 
 TEST_F(EmbeddingTest, ATextIsFoundByWhatItMeans) {  // MEM-45
   Add("a beagle at last");
@@ -111,14 +111,14 @@ TEST_F(EmbeddingTest, ATextIsRankedWithItsNeighbours) {  // MEM-40, MEM-45
   Add("and rain", "s");
   Add("move now", "s");
   // Windows: dog+rain, dog+rain+move, rain+move; their cosine with "dog", and a quarter of the own.
-  EXPECT_EQ(Nearest("dog"), (Scores{{"the dog", 0.765685425}, {"and rain", 0.461880215}}));
+  EXPECT_EQ(Nearest("dog"), (VectorScores{{"the dog", 0.765685425}, {"and rain", 0.461880215}}));
 }
 
 TEST_F(EmbeddingTest, NeighboursThatTheModelDoesNotKnowTakeNothingAway) {
   Add("hello there", "s");
   Add("the dog", "s");
   Add("hello again", "s");
-  EXPECT_EQ(Nearest("beagle"), (Scores{{"the dog", 1}}));
+  EXPECT_EQ(Nearest("beagle"), (VectorScores{{"the dog", 1}}));
 }
 
 TEST_F(EmbeddingTest, FiltersAndBranchesHoldForTheListToo) {  // MEM-5, MEM-41
@@ -154,11 +154,11 @@ TEST_F(EmbeddingTest, TextsFromBeforeTheModelAreFoundAndReadingWritesNothing) { 
   Use(nullptr);
   Add("a beagle at last");
   Use(embedder_);
-  EXPECT_EQ(Nearest("dog"), (Scores{{"a beagle at last", 1}}));
+  EXPECT_EQ(Nearest("dog"), (VectorScores{{"a beagle at last", 1}}));
   EXPECT_EQ(Rows(), 0);
   ASSERT_THAT(store_->Check(CheckMode::kRebuildIndex), Succeeds());
   EXPECT_EQ(Rows(), 1);
-  EXPECT_EQ(Nearest("dog"), (Scores{{"a beagle at last", 1}}));
+  EXPECT_EQ(Nearest("dog"), (VectorScores{{"a beagle at last", 1}}));
 }
 
 TEST_F(EmbeddingTest, AStoredVectorOfAnotherSizeIsMadeAnew) {
@@ -167,7 +167,7 @@ TEST_F(EmbeddingTest, AStoredVectorOfAnotherSizeIsMadeAnew) {
     return memory::Run(access.connection, "UPDATE vectors SET data = x'7f'");
   }),
               Succeeds());
-  EXPECT_EQ(Nearest("dog"), (Scores{{"a beagle at last", 1}}));
+  EXPECT_EQ(Nearest("dog"), (VectorScores{{"a beagle at last", 1}}));
 }
 
 TEST_F(EmbeddingTest, WhatIsImportedGetsVectors) {

@@ -34,7 +34,7 @@ Ids Find(TestStore& store, std::string_view query) {
 }
 
 // All that a hit says, every digit of it.
-std::string Print(const std::vector<Hit>& hits) {
+std::string PrintHits(const std::vector<Hit>& hits) {
   std::string out;
   for (const Hit& hit : hits) {
     out += fmt::format("#{} {} {:a}\n", hit.record.id, hit.record.text, hit.score);
@@ -69,7 +69,7 @@ constexpr std::string_view kExampleTexts[] = {
     "Run finished in 41 seconds",
     "The linker failed again after the upgrade of fftw3",
 };
-constexpr std::string_view kExampleQuery = "Why did the linker fail on fftw3?";
+constexpr std::string_view kSearchQuery = "Why did the linker fail on fftw3?";
 
 void AddExample(TestStore& store, std::string_view branch = kRootBranch) {
   for (const std::string_view text : kExampleTexts) {
@@ -97,7 +97,7 @@ void ExpectTheExample(const std::vector<Hit>& hits) {
 TEST(SearchTest, TheExampleOfTheSpecificationHasItsNumbers) {  // MEM-43, MEM-T12
   TestStore store;
   AddExample(store);
-  ExpectTheExample(Search(store.View(), {.text = std::string(kExampleQuery)}));
+  ExpectTheExample(Search(store.View(), {.text = std::string(kSearchQuery)}));
 }
 
 TEST(SearchTest, WhatAViewDoesNotShowMovesNoScore) {  // MEM-5, MEM-39, MEM-T12
@@ -119,16 +119,16 @@ TEST(SearchTest, WhatAViewDoesNotShowMovesNoScore) {  // MEM-5, MEM-39, MEM-T12
                 Succeeds());
   };
   fill("sibling");
-  ExpectTheExample(Search(store.View("child"), {.text = std::string(kExampleQuery)}));
+  ExpectTheExample(Search(store.View("child"), {.text = std::string(kSearchQuery)}));
   const View before = store.View();
   fill("root");  // later writes
-  ExpectTheExample(Search(before, {.text = std::string(kExampleQuery)}));
-  ExpectTheExample(Search(store.View("child"), {.text = std::string(kExampleQuery)}));
+  ExpectTheExample(Search(before, {.text = std::string(kSearchQuery)}));
+  ExpectTheExample(Search(store.View("child"), {.text = std::string(kSearchQuery)}));
   const auto newer = AddText(store, "The linker is gold", {}, "child");
   ASSERT_THAT(
       store.In("child", [&](BranchTransaction& session) { return session.DeleteArchival(newer); }),
       Succeeds());
-  ExpectTheExample(Search(store.View("child"), {.text = std::string(kExampleQuery)}));
+  ExpectTheExample(Search(store.View("child"), {.text = std::string(kSearchQuery)}));
 }
 
 TEST(SearchTest, WithoutTheIndexTheScoresAreTheSame) {  // MEM-37, 5.1
@@ -157,9 +157,9 @@ TEST(SearchTest, WithoutTheIndexTheScoresAreTheSame) {  // MEM-37, 5.1
   const View by_index = indexed.View(), by_scan = scanned.View();
   for (int i = 0; i < 100; ++i) {
     const Query query{.text = words(random.Below(5)), .k = 400};
-    const std::string expected = Print(Search(by_index, query));
+    const std::string expected = PrintHits(Search(by_index, query));
     EXPECT_FALSE(expected.empty());
-    EXPECT_EQ(Print(Search(by_scan, query)), expected) << query.text;
+    EXPECT_EQ(PrintHits(Search(by_scan, query)), expected) << query.text;
   }
 }
 
@@ -287,7 +287,7 @@ TEST(SearchTest, TiersAreSearchedAlone) {  // MEM-39, MEM-41
 TEST(SearchTest, ThePartsSumUp) {  // MEM-44, MEM-T13
   TestStore store;
   AddExample(store);
-  for (const Hit& hit : Search(store.View(), {.text = std::string(kExampleQuery)})) {
+  for (const Hit& hit : Search(store.View(), {.text = std::string(kSearchQuery)})) {
     double parts = 0;
     for (const ListPlace& place : hit.places) {
       parts += place.part;
@@ -349,7 +349,7 @@ TEST(SearchTest, TenThousandQueriesGiveTheSameBytesTwice) {  // MEM-T30
     const View view = store.View();
     std::string bytes;
     for (int i = 0; i < 10'000; ++i) {
-      bytes += Print(Search(view, {.text = words(queries, queries.Below(4) + 1), .k = 2}));
+      bytes += PrintHits(Search(view, {.text = words(queries, queries.Below(4) + 1), .k = 2}));
     }
     return bytes;
   };
@@ -365,7 +365,7 @@ TEST(SearchTest, AViewIsSearchedByManyThreads) {
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       for (int round = 0; round < 20; ++round) {
-        ExpectTheExample(Search(view, {.text = std::string(kExampleQuery)}));
+        ExpectTheExample(Search(view, {.text = std::string(kSearchQuery)}));
       }
     });
   }

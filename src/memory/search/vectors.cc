@@ -13,7 +13,7 @@ namespace {
 // ends of a thread, the nearer one goes first.
 constexpr double kOwnShare = 0.25;
 
-std::string_view BytesOf(const Vector& vector) {
+std::string_view VectorBytes(const Vector& vector) {
   return {reinterpret_cast<const char*>(vector.data()), vector.size()};
 }
 
@@ -27,7 +27,7 @@ Status KeepVector(Connection& connection, const Embedder& embedder, const Hashed
   if (kept) return {};
   DOSSIER_ASSIGN_OR_RETURN(const Vector vector, embedder.Embed(text.text));
   return Run(connection, "INSERT INTO vectors VALUES(?, ?, ?, ?)", store::Blob{text.hash},
-             embedder.name(), vector.size(), store::Blob{BytesOf(vector)});
+             embedder.name(), vector.size(), store::Blob{VectorBytes(vector)});
 }
 
 Status KeepMissingVectors(Connection& connection, const Embedder& embedder) {

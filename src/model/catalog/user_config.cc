@@ -21,13 +21,13 @@ struct Draft {
   }
 };
 
-Status ReadTexts(const FieldPlace& at, std::vector<std::string>* out) {
+Status ReadTextsAt(const FieldPlace& at, std::vector<std::string>* out) {
   if (at.value.kind == YamlNode::Kind::kList) return assembly::ReadStrings(at, out);
   return assembly::ReadString(at, &out->emplace_back());
 }
 
 Status ReadDataFiles(const FieldPlace& at, Draft* draft) {
-  DOSSIER_RETURN_IF_ERROR(ReadTexts(at, &draft->config.data_files));
+  DOSSIER_RETURN_IF_ERROR(ReadTextsAt(at, &draft->config.data_files));
   for (std::string& path : draft->config.data_files) path = draft->Resolved(path);
   return {};
 }
@@ -46,7 +46,7 @@ Status ReadAliases(const FieldPlace& at, Draft* draft) {
 // A text is parted at blanks: no shell takes part, so no quotes either.
 Status ReadCommand(const FieldPlace& at, KeyAccess* access) {
   std::vector<std::string> words;
-  DOSSIER_RETURN_IF_ERROR(ReadTexts(at, &words));
+  DOSSIER_RETURN_IF_ERROR(ReadTextsAt(at, &words));
   if (at.value.kind != YamlNode::Kind::kList) {
     const std::string text = std::move(words[0]);
     words.clear();

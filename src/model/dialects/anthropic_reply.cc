@@ -33,7 +33,7 @@ void SetUsage(const Json& known, Reply& reply) {
   reply.usage.reasoning = TokensIfSaid(Find(known, "output_tokens_details"), "thinking_tokens");
 }
 
-void ReadIdentity(const Json& message, Reply& reply) {
+void ReadAnthropicIdentity(const Json& message, Reply& reply) {
   if (const auto model = FindString(message, "model")) reply.resolved_model = *model;
   if (const auto id = FindString(message, "id")) reply.provider_data.as_object()["id"] = *id;
 }
@@ -104,7 +104,7 @@ Result<Reply> ParseAnthropicReply(std::string_view body) {
   if (!content || !content->is_array()) return MalformedReply("it has no content");
   for (const Json& block : content->as_array()) AddBlock(block, reply);
   DropPlainBlocks(reply);
-  ReadIdentity(value, reply);
+  ReadAnthropicIdentity(value, reply);
   ReadFinish(value, reply);
   reply.usage.estimated = true;
   ReadAnthropicUsage(value, reply);
@@ -184,7 +184,7 @@ Result<std::string> AnthropicStream::Add(std::string_view data) {
   if (type == "content_block_delta") return AddDelta(event);
   if (type == "message_start") {
     if (const Json* message = Find(event, "message")) {
-      ReadIdentity(*message, reply_);
+      ReadAnthropicIdentity(*message, reply_);
       ReadUsage(Find(*message, "usage"), usage_);
       SetUsage(usage_, reply_);
     }

@@ -49,9 +49,9 @@ std::optional<JsonObject> BlockJson(const Block& block) {
   return std::nullopt;
 }
 
-class BodyBuilder {
+class AnthropicBody {
  public:
-  BodyBuilder(const Request& request, const WireOptions& options)
+  AnthropicBody(const Request& request, const WireOptions& options)
       : request_(request), options_(options), breakpoints_(options.entry.capability) {}
 
   WireRequest Run() {
@@ -183,7 +183,7 @@ class BodyBuilder {
 }  // namespace
 
 WireRequest BuildAnthropicBody(const Request& request, const WireOptions& options) {
-  return BodyBuilder(request, options).Run();
+  return AnthropicBody(request, options).Run();
 }
 
 }  // namespace dossier::model

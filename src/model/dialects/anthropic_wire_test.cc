@@ -24,7 +24,7 @@ Entry Claude() {
   return entry;
 }
 
-Json Body(const Request& request, const Entry& entry = Claude()) {
+Json AnthropicBodyOf(const Request& request, const Entry& entry = Claude()) {
   return *ParseJson(BuildAnthropicBody(request, {.entry = entry, .stream = Streaming::kNo}).body);
 }
 
@@ -55,7 +55,7 @@ Request ToolRequest() {
 TEST(AnthropicRequestTest,
      SystemToolsThinkingAndBreakpointsStandWhereTheApiWantsThem) {  // MOD-11, ASM-72, ASM-77
   EXPECT_EQ(
-      ToJson(Body(ToolRequest())),
+      ToJson(AnthropicBodyOf(ToolRequest())),
       R"({"model":"m","max_tokens":4096,"tools":[{"name":"look","description":"Looks.",)"
       R"("input_schema":{"type":"object"}}],"system":[{"type":"text","text":"Be brief.",)"
       R"("cache_control":{"type":"ephemeral","ttl":"1h"}}],"messages":[{"role":"user","content":[)"
@@ -70,7 +70,7 @@ TEST(AnthropicRequestTest,
 TEST(AnthropicRequestTest, WithoutExplicitCachingNoCacheFieldIsSent) {  // ASM-77
   Entry entry = Claude();
   entry.capability.cache.mode = assembly::CacheRules::Mode::kAutomatic;
-  EXPECT_EQ(ToJson(Body(ToolRequest(), entry)).find("cache"), std::string::npos);
+  EXPECT_EQ(ToJson(AnthropicBodyOf(ToolRequest(), entry)).find("cache"), std::string::npos);
 }
 
 TEST(AnthropicRequestTest, WhatTheApiWouldRefuseIsNotSent) {  // MOD-11, MOD-10
@@ -100,10 +100,10 @@ TEST(AnthropicRequestTest, WhatTheApiWouldRefuseIsNotSent) {  // MOD-11, MOD-10
 TEST(AnthropicRequestTest, ASchemaIsAskedForInTheFieldOrInWords) {  // MOD-10
   Request request = UserRequest("x");
   request.schema = Json(JsonObject{{"type", "object"}});
-  EXPECT_EQ(Body(request).at_pointer("/output_config/format/type"), "json_schema");
+  EXPECT_EQ(AnthropicBodyOf(request).at_pointer("/output_config/format/type"), "json_schema");
   Entry entry = Claude();
   entry.json_schema = false;
-  EXPECT_THAT(ToJson(Body(request, entry)), HasSubstr("matches this JSON Schema"));
+  EXPECT_THAT(ToJson(AnthropicBodyOf(request, entry)), HasSubstr("matches this JSON Schema"));
 }
 
 TEST(AnthropicReplyTest, UnknownEndsCutAndCountsThatCannotBeTrueAreEstimated) {  // FLT-2, FLT-9
@@ -147,7 +147,7 @@ TEST(AnthropicReplyTest, BlocksUsageAndFinishStreamedAndNot) {  // MOD-11, MOD-A
     // What goes back is what came, in its order.
     Request next;
     next.messages.turns = {{Role::kUser, {{.text = "x"}}}, AssistantTurn(reply)};
-    EXPECT_EQ(ToJson(Body(next).at_pointer("/messages/1/content")),
+    EXPECT_EQ(ToJson(AnthropicBodyOf(next).at_pointer("/messages/1/content")),
               R"([{"type":"thinking","thinking":"Let me see","signature":"sig=="},)"
               R"({"type":"redacted_thinking","data":"opaque"},)"
               R"({"type":"text","text":"I look: naïve 😀."},)"
@@ -173,7 +173,7 @@ TEST(AnthropicReplyTest, AStreamCutAnywhereKeepsWhatCame) {  // MOD-13
     // Thinking without its signature never goes back.
     Request next;
     next.messages.turns = {AssistantTurn(streamed.reply)};
-    EXPECT_EQ(ToJson(Body(next)).find(R"("signature":"")"), std::string::npos) << end;
+    EXPECT_EQ(ToJson(AnthropicBodyOf(next)).find(R"("signature":"")"), std::string::npos) << end;
     if (HasFailure()) break;
   }
 }
@@ -213,9 +213,9 @@ TEST(AnthropicReplyTest, NoBytesCrashTheReaders) {  // MOD-A11
 TEST(AnthropicRequestTest, WhetherToolsMustBeCalledIsSaid) {  // MOD-10, RSP 4.2
   Request request = ToolRequest();
   request.tool_use = Request::ToolUse::kRequired;
-  EXPECT_EQ(ToJson(*Find(Body(request), "tool_choice")), R"({"type":"any"})");
+  EXPECT_EQ(ToJson(*Find(AnthropicBodyOf(request), "tool_choice")), R"({"type":"any"})");
   request.tool_use = Request::ToolUse::kNone;
-  EXPECT_EQ(ToJson(*Find(Body(request), "tool_choice")), R"({"type":"none"})");
+  EXPECT_EQ(ToJson(*Find(AnthropicBodyOf(request), "tool_choice")), R"({"type":"none"})");
 }
 
 }  // namespace

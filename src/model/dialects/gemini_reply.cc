@@ -34,7 +34,7 @@ std::optional<Error> FindBlock(const Json& value) {
                            Excerpt(*reason, ""), Ratings(*feedback))};
 }
 
-void ReadIdentity(const Json& value, Reply& reply) {
+void ReadGeminiIdentity(const Json& value, Reply& reply) {
   if (const auto model = FindString(value, "modelVersion")) reply.resolved_model = *model;
   if (const auto id = FindString(value, "responseId")) {
     reply.provider_data.as_object()["id"] = *id;
@@ -168,7 +168,7 @@ Result<Reply> ParseGeminiReply(std::string_view body) {
   const Json* candidate = FirstCandidate(value);
   if (!candidate) return MalformedReply("it has no candidates");
   ReadCandidate(*candidate, reply);
-  ReadIdentity(value, reply);
+  ReadGeminiIdentity(value, reply);
   ReadGeminiUsage(value, reply);
   if (auto refused = Refusal(reply)) return tl::unexpected(*refused);
   Finalise(reply);
@@ -192,7 +192,7 @@ Result<std::string> GeminiStream::Add(std::string_view data) {
     ReadGeminiUsage(value, reply_);
     return tl::unexpected(*blocked);
   }
-  ReadIdentity(value, reply_);
+  ReadGeminiIdentity(value, reply_);
   const Json* candidate = FirstCandidate(value);
   const auto size = [this] {
     return reply_.text.size() + reply_.thinking.size() + reply_.tool_calls.size();

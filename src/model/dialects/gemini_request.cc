@@ -14,9 +14,9 @@ using assembly::Turn;
 constexpr std::string_view kTopFields[] = {"tools", "toolConfig", "safetySettings", "cachedContent",
                                            "labels"};
 
-class BodyBuilder {
+class GeminiBody {
  public:
-  BodyBuilder(const Request& request, const WireOptions& options)
+  GeminiBody(const Request& request, const WireOptions& options)
       : request_(request), options_(options) {}
 
   WireRequest Run() {
@@ -182,7 +182,7 @@ class BodyBuilder {
 }  // namespace
 
 WireRequest BuildGeminiBody(const Request& request, const WireOptions& options) {
-  return BodyBuilder(request, options).Run();
+  return GeminiBody(request, options).Run();
 }
 
 }  // namespace dossier::model

@@ -15,7 +15,7 @@ using ::dossier::testing::FailsWith;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Json Body(const Request& request, bool json_schema = true) {
+Json GeminiBodyOf(const Request& request, bool json_schema = true) {
   Entry entry;
   entry.json_schema = json_schema;
   return *ParseJson(BuildGeminiBody(request, {.entry = entry}).body);
@@ -42,7 +42,7 @@ TEST(GeminiRequestTest, SystemCallsAndResultsStandWhereTheApiWantsThem) {  // MO
       {Role::kUser, {{.text = "And then?"}}},
   };
   EXPECT_EQ(
-      ToJson(Body(request)),
+      ToJson(GeminiBodyOf(request)),
       R"({"systemInstruction":{"parts":[{"text":"Be brief."}]},"contents":[{"role":"user","parts":)"
       R"([{"text":"Where?"}]},{"role":"model","parts":[{"functionCall":{"name":"look","args":)"
       R"({"at":3},"id":"f1"},"thoughtSignature":"s1"},{"functionCall":{"name":"look","args":{}}}]},)"
@@ -63,14 +63,15 @@ TEST(GeminiRequestTest, SamplingSchemaAndParametersAreInTheirFields) {  // MOD-1
                                 {"generationConfig", JsonObject{{"candidateCount", 2}}},
                                 {"contents", "evil"}}};
   request.schema = Json(JsonObject{{"type", "object"}});
-  const Json body = Body(request);
+  const Json body = GeminiBodyOf(request);
   EXPECT_EQ(ToJson(*Find(body, "generationConfig")),
             R"({"temperature":0.5,"maxOutputTokens":9,"seed":1,"stopSequences":["END"],)"
             R"("responseMimeType":"application/json","responseJsonSchema":{"type":"object"},)"
             R"("topK":3,"candidateCount":2})");
   EXPECT_TRUE(Find(body, "safetySettings"));
   EXPECT_TRUE(Find(body, "contents")->is_array());
-  EXPECT_THAT(ToJson(Body(request, /*json_schema=*/false)), HasSubstr("matches this JSON Schema"));
+  EXPECT_THAT(ToJson(GeminiBodyOf(request, /*json_schema=*/false)),
+              HasSubstr("matches this JSON Schema"));
 }
 
 TEST(GeminiRequestTest, TheAddressNamesModelAndKindOfReply) {
@@ -101,7 +102,7 @@ TEST(GeminiReplyTest, PartsUsageAndFinishStreamedAndNot) {  // MOD-12, MOD-A1, M
     EXPECT_EQ(reply.usage.output, 33);
     Request next;
     next.messages.turns = {AssistantTurn(reply)};
-    EXPECT_EQ(ToJson(Body(next).at_pointer("/contents/0/parts")),
+    EXPECT_EQ(ToJson(GeminiBodyOf(next).at_pointer("/contents/0/parts")),
               R"([{"text":"I look: naïve 😀."},{"functionCall":{"name":"look","args":)"
               R"({"at":[1,2]},"id":"f1"},"thoughtSignature":"sig=="}])");
   };

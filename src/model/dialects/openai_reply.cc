@@ -12,7 +12,7 @@ bool IsPlausible(const Json& usage) {
   return IsCount(usage, "prompt_tokens", 1) && IsCount(usage, "completion_tokens", 0);
 }
 
-void ReadIdentity(const Json& value, Reply& reply) {
+void ReadOpenAiIdentity(const Json& value, Reply& reply) {
   if (const auto model = FindString(value, "model")) reply.resolved_model = *model;
   for (const char* name : {"id", "system_fingerprint"}) {
     if (const auto text = FindString(value, name)) {
@@ -138,7 +138,7 @@ Result<Reply> ParseOpenAiReply(std::string_view body) {
     reply.provider_data.as_object()["logprobs"] = *logprobs;
   }
   ReadFirstTokens(*choice, reply);
-  ReadIdentity(value, reply);
+  ReadOpenAiIdentity(value, reply);
   ReadOpenAiUsage(value, reply);
   return reply;
 }
@@ -173,7 +173,7 @@ Result<std::string> OpenAiStream::Add(std::string_view data) {
     retry_ = reported->retry;
     return tl::unexpected(reported->error);
   }
-  ReadIdentity(value, reply_);
+  ReadOpenAiIdentity(value, reply_);
   const Json* choice = FirstChoice(value);
   std::string text;
   if (choice) {

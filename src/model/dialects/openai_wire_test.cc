@@ -22,7 +22,7 @@ Entry FullEntry() {
   return entry;
 }
 
-Json Body(const Request& request, const WireOptions& options) {
+Json OpenAiBodyOf(const Request& request, const WireOptions& options) {
   auto json = ParseJson(BuildOpenAiBody(request, options).body);
   EXPECT_TRUE(json) << json.error().message;
   return *json;
@@ -42,7 +42,7 @@ TEST(OpenAiRequestTest, MessagesKeepTheirRolesAndToolResultsTheirCalls) {  // MO
          .arguments = JsonObject{{"at", 3}}}}},
       {Role::kTool, {{.type = Block::Type::kToolResult, .text = "seen", .call_id = "1"}}},
   };
-  EXPECT_EQ(ToJson(Body(request, {.entry = FullEntry(), .stream = Streaming::kNo})),
+  EXPECT_EQ(ToJson(OpenAiBodyOf(request, {.entry = FullEntry(), .stream = Streaming::kNo})),
             R"({"model":"m","messages":[{"role":"system","content":"Be brief."},)"
             R"({"role":"user","content":"a\n\nb"},)"
             R"({"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function",)"
@@ -80,7 +80,7 @@ TEST(OpenAiRequestTest, CapabilitiesDecideNamesAndWhatIsLeftOut) {  // MOD-10
   }
   EXPECT_EQ(wire.warnings.size(), 3u);
 
-  body = Body(request, {.entry = FullEntry(), .provider = "local"});
+  body = OpenAiBodyOf(request, {.entry = FullEntry(), .provider = "local"});
   EXPECT_EQ(FindInt(body, "max_tokens"), 7);
   EXPECT_EQ(FindNumber(body, "temperature"), 0.2);
   EXPECT_EQ(FindString(body, "grammar"), "root ::= x");
@@ -91,10 +91,10 @@ TEST(OpenAiRequestTest, CapabilitiesDecideNamesAndWhatIsLeftOut) {  // MOD-10
 TEST(OpenAiRequestTest, CandidatesAreAskedOfModelsThatTellThem) {  // MOD-35
   Request request = UserRequest("x");
   request.sampling.first_tokens = 20;
-  EXPECT_FALSE(Find(Body(request, {.entry = FullEntry()}), "logprobs"));
+  EXPECT_FALSE(Find(OpenAiBodyOf(request, {.entry = FullEntry()}), "logprobs"));
   Entry entry = FullEntry();
   entry.logprobs = true;
-  const Json body = Body(request, {.entry = entry});
+  const Json body = OpenAiBodyOf(request, {.entry = entry});
   EXPECT_EQ(FindBool(body, "logprobs"), true);
   EXPECT_EQ(FindInt(body, "top_logprobs"), 20);
 }
@@ -127,10 +127,10 @@ TEST(OpenAiRequestTest, ASchemaGoesTheBestWayTheModelTakes) {  // MOD-10
   Request request = UserRequest("x");
   request.schema = *ParseJson(R"({"type":"object","properties":{"a":{"type":"string"}},)"
                               R"("required":["a"],"additionalProperties":false})");
-  Json body = Body(request, {.entry = FullEntry()});
+  Json body = OpenAiBodyOf(request, {.entry = FullEntry()});
   EXPECT_EQ(body.at_pointer("/response_format/json_schema/strict"), true);
   request.schema->as_object().erase("required");
-  body = Body(request, {.entry = FullEntry()});
+  body = OpenAiBodyOf(request, {.entry = FullEntry()});
   EXPECT_EQ(body.at_pointer("/response_format/json_schema/strict"), false);
   WireRequest wire = BuildOpenAiBody(request, {});
   EXPECT_THAT(wire.body, HasSubstr("matches this JSON Schema"));
@@ -417,11 +417,11 @@ TEST(OpenAiRequestTest, WhetherToolsMayOrMustBeCalledIsSaid) {  // MOD-10, RSP 4
   request.messages.tools = {{"look", "Looks.", JsonObject{{"type", "object"}}}};
   const Entry entry = FullEntry();
   const WireOptions options{.entry = entry};
-  EXPECT_EQ(Find(Body(request, options), "tool_choice"), nullptr);
+  EXPECT_EQ(Find(OpenAiBodyOf(request, options), "tool_choice"), nullptr);
   request.tool_use = Request::ToolUse::kNone;
-  EXPECT_EQ(FindString(Body(request, options), "tool_choice"), "none");
+  EXPECT_EQ(FindString(OpenAiBodyOf(request, options), "tool_choice"), "none");
   request.tool_use = Request::ToolUse::kRequired;
-  EXPECT_EQ(FindString(Body(request, options), "tool_choice"), "required");
+  EXPECT_EQ(FindString(OpenAiBodyOf(request, options), "tool_choice"), "required");
 }
 
 }  // namespace

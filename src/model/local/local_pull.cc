@@ -20,7 +20,7 @@
 namespace dossier::model {
 namespace {
 
-constexpr std::size_t kBlock = 1 << 20;
+constexpr std::size_t kHashBlock = 1 << 20;
 
 std::uint64_t PartBytes(const WeightsSource& source, int part) {
   if (part < source.parts) return source.part_bytes;
@@ -136,10 +136,10 @@ class Puller {
   Status HashFile(const std::string& path, std::uint64_t bytes) {
     const UniqueFd in(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!in.valid()) return MakeErrnoError(errno, path);
-    std::string block(kBlock, '\0');
+    std::string block(kHashBlock, '\0');
     while (bytes > 0) {
       DOSSIER_RETURN_IF_ERROR(CheckCancel());
-      const ssize_t got = read(in.get(), block.data(), std::min<std::uint64_t>(bytes, kBlock));
+      const ssize_t got = read(in.get(), block.data(), std::min<std::uint64_t>(bytes, kHashBlock));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return MakeErrnoError(errno, path);
       if (got == 0) return MakeError(ErrorCode::kDamaged, "{} ended early", path);
@@ -235,7 +235,7 @@ class Puller {
   Status CopyPart(const std::string& file) {
     const UniqueFd in(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (!in.valid()) return MakeErrnoError(errno, file);
-    std::string block(kBlock, '\0');
+    std::string block(kHashBlock, '\0');
     while (true) {
       const ssize_t got = read(in.get(), block.data(), block.size());
       if (got < 0 && errno == EINTR) continue;

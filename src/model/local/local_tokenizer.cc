@@ -14,7 +14,7 @@ namespace dossier::model {
 namespace {
 
 constexpr std::size_t kRemembered = 4096;  // texts; under 1 MB
-constexpr Millis kAnswerLimit{3000};
+constexpr Millis kTokenizeLimit{3000};
 constexpr Millis kPause{5000};  // after no answer
 
 // The counts of the texts asked for last, by their hash.
@@ -69,7 +69,7 @@ class ServerCounter final : public tokens::Counter {
     if (SystemClock()->Now() < silent_until_.load()) return std::nullopt;
     const std::string body = ToJson(JsonObject{
         {"content", utf8::Sanitize(text)}, {"add_special", false}, {"parse_special", true}});
-    const auto answer = http_->Post("/tokenize", body, kAnswerLimit);
+    const auto answer = http_->Post("/tokenize", body, kTokenizeLimit);
     if (answer && answer->status == 200) {
       const auto json = ParseJson(answer->body);
       const Json* list = json ? Find(*json, "tokens") : nullptr;

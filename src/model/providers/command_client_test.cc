@@ -30,8 +30,8 @@ CommandPreset Shell(std::string script) {
   return {.name = "test", .argv = {"sh", "-c", std::move(script)}};
 }
 
-Result<Reply> Ask(CommandPreset preset, Variables variables = {},
-                  Request request = UserRequest("x"), const CancelToken& cancel = {}) {
+Result<Reply> AskCommand(CommandPreset preset, Variables variables = {},
+                         Request request = UserRequest("x"), const CancelToken& cancel = {}) {
   auto client = MakeCommandClient(std::move(preset), {.environment = Lookup(std::move(variables))});
   if (!client) return tl::unexpected(client.error());
   auto sink = std::make_shared<RecordingSink>();
@@ -42,14 +42,14 @@ Result<Reply> Ask(CommandPreset preset, Variables variables = {},
 TEST(CommandClientTest, ThePromptGoesInByStdinOrAsAFile) {  // MOD-16
   Request request = UserRequest("How many?");
   request.messages.system = {{.text = "Be brief."}};
-  EXPECT_EQ(Ask(Shell("cat"), {}, request)->text, "Be brief.\n\nHow many?");
+  EXPECT_EQ(AskCommand(Shell("cat"), {}, request)->text, "Be brief.\n\nHow many?");
   request.messages.turns.push_back({assembly::Role::kAssistant, {{.text = "7"}}});
-  EXPECT_EQ(Ask(Shell("cat"), {}, request)->text,
+  EXPECT_EQ(AskCommand(Shell("cat"), {}, request)->text,
             "Be brief.\n\n<user>\nHow many?\n</user>\n\n<assistant>\n7\n</assistant>");
   CommandPreset file = Shell("");
   file.argv = {"cat", "{prompt_file}"};
   file.prompt = CommandPreset::Prompt::kFile;
-  EXPECT_EQ(Ask(file)->text, "x");
+  EXPECT_EQ(AskCommand(file)->text, "x");
 }
 
 TEST(CommandClientTest, OfflineOnlyAProgramThatNeedsNoNetworkRuns) {  // CON-2
@@ -76,7 +76,8 @@ TEST(CommandClientTest, TheEnvironmentIsScrubbedAndTheFolderEmpty) {  // MOD-16,
   setenv("SOME_API_KEY", "leak", 1);
   CommandPreset preset = Shell("env; ls -A; echo end");
   preset.pass_env = {"WANTED"};
-  const auto reply = Ask(preset, {{"HOME", "/h"}, {"WANTED", "yes"}, {"OTHER_TOKEN", "leak"}});
+  const auto reply =
+      AskCommand(preset, {{"HOME", "/h"}, {"WANTED", "yes"}, {"OTHER_TOKEN", "leak"}});
   ASSERT_TRUE(reply) << reply.error().message;
   EXPECT_THAT(reply->text,
               AllOf(HasSubstr("HOME=/h"), HasSubstr("WANTED=yes"), Not(HasSubstr("leak"))));
@@ -86,7 +87,7 @@ TEST(CommandClientTest, TheEnvironmentIsScrubbedAndTheFolderEmpty) {  // MOD-16,
 TEST(CommandClientTest, AKeyThatWouldBillIsRefusedUnlessAskedForByName) {  // MOD-16
   CommandPreset preset = Shell("echo $PAY_KEY");
   preset.billing = {"PAY_KEY"};
-  EXPECT_THAT(Ask(preset, {{"PAY_KEY", "secret"}}),
+  EXPECT_THAT(AskCommand(preset, {{"PAY_KEY", "secret"}}),
               FailsWith(ErrorCode::kRefused, "PAY_KEY is set"));
   auto asked = MakeCommandClient(
       preset, {.key_env = "PAY_KEY", .environment = Lookup({{"PAY_KEY", "secret"}})});
@@ -94,7 +95,7 @@ TEST(CommandClientTest, AKeyThatWouldBillIsRefusedUnlessAskedForByName) {  // MO
   auto sink = std::make_shared<RecordingSink>();
   (*asked)->Submit(std::make_shared<const Request>(UserRequest("x")), {}, sink);
   EXPECT_EQ(sink->Wait()->text, "secret");
-  EXPECT_TRUE(Ask(Shell("echo a")));
+  EXPECT_TRUE(AskCommand(Shell("echo a")));
 }
 
 TEST(CommandClientTest, TextUsageAndFinishAreWhereThePresetSays) {  // MOD-16
@@ -134,14 +135,16 @@ TEST(CommandClientTest, TextUsageAndFinishAreWhereThePresetSays) {  // MOD-16
 }
 
 TEST(CommandClientTest, FailuresNameTheProgramAndItsLastWords) {  // MOD-16, section 6
-  EXPECT_THAT(Ask(Shell("echo 'please log in' >&2; exit 3")),
+  EXPECT_THAT(AskCommand(Shell("echo 'please log in' >&2; exit 3")),
               FailsWith(ErrorCode::kFailed, "sh ended with status 3: please log in"));
   CommandPreset none = Shell("");
   none.argv = {"no-such-program"};
-  EXPECT_THAT(Ask(none), FailsWith(ErrorCode::kNotFound, "no-such-program is not on the PATH"));
+  EXPECT_THAT(AskCommand(none),
+              FailsWith(ErrorCode::kNotFound, "no-such-program is not on the PATH"));
   Request request = UserRequest("x");
   request.deadline = Millis(50);
-  EXPECT_THAT(Ask(Shell("sleep 60"), {}, request), FailsWith(ErrorCode::kTimeout, "the deadline"));
+  EXPECT_THAT(AskCommand(Shell("sleep 60"), {}, request),
+              FailsWith(ErrorCode::kTimeout, "the deadline"));
 }
 
 TEST(CommandClientTest, CancellingEndsTheWholeProcessGroup) {  // MOD-16, MOD-23

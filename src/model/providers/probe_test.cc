@@ -9,7 +9,7 @@
 namespace dossier::model {
 namespace {
 
-std::unique_ptr<HttpListener> Serve(HttpListener::Handler handler) {
+std::unique_ptr<HttpListener> ServeProbe(HttpListener::Handler handler) {
   auto server = HttpListener::Start({}, std::move(handler));
   EXPECT_TRUE(server) << server.error().message;
   return std::move(*server);
@@ -18,16 +18,16 @@ std::unique_ptr<HttpListener> Serve(HttpListener::Handler handler) {
 TEST(ProbeTest, FindsServersOfThisKindAndNothingElse) {  // MOD-4
   auto good = ServeScript(*Script::Parse("[]", "none"), {});
   ASSERT_TRUE(good);
-  auto locked = Serve([](auto exchange) { exchange->Reply({.status = 401}); });
-  auto website = Serve([](auto exchange) { exchange->Reply({.body = "<html>"}); });
-  auto hostile = Serve([](auto exchange) {
+  auto locked = ServeProbe([](auto exchange) { exchange->Reply({.status = 401}); });
+  auto website = ServeProbe([](auto exchange) { exchange->Reply({.body = "<html>"}); });
+  auto hostile = ServeProbe([](auto exchange) {
     exchange->Reply({.body = R"({"data":[{"id":"a\u001b[31m"},{"id":7},3]})"});
   });
   std::vector<std::shared_ptr<HttpExchange>> kept;
-  auto silent = Serve([&](auto exchange) { kept.push_back(exchange); });
+  auto silent = ServeProbe([&](auto exchange) { kept.push_back(exchange); });
   int closed = 0;
   {
-    closed = Serve([](auto) {})->port();
+    closed = ServeProbe([](auto) {})->port();
   }
   const int ports[] = {closed,         (*good)->port(), silent->port(),
                        locked->port(), website->port(), hostile->port()};

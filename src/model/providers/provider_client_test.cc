@@ -134,7 +134,7 @@ std::shared_ptr<RecordingSink> Submit(Client& client, Request request,
   return sink;
 }
 
-Result<Reply> Ask(Client& client, Request request = UserRequest("x")) {
+Result<Reply> AskProvider(Client& client, Request request = UserRequest("x")) {
   return Submit(client, std::move(request))->Wait();
 }
 
@@ -159,11 +159,11 @@ TEST(ProviderClientTest, TextToolsUsageAndCostArriveStreamedAndNot) {  // MOD-10
     EXPECT_EQ(reply->usage.cost_nano_usd, 260'000) << "600 x 250 + 400 x 25 + 50 x 2000";
     Request request = UserRequest("x");
     request.messages.tools = {{"look", "Looks.", JsonObject{{"type", "object"}}}};
-    reply = Ask(*client, request);
+    reply = AskProvider(*client, request);
     ASSERT_EQ(reply->tool_calls.size(), 1u);
     EXPECT_EQ(reply->finish, Finish::kToolCalls);
     EXPECT_EQ(ToJson(reply->tool_calls[0].arguments), R"({"at":3})");
-    EXPECT_EQ(Ask(*client)->finish, Finish::kLength);
+    EXPECT_EQ(AskProvider(*client)->finish, Finish::kLength);
   }
 }
 
@@ -178,7 +178,7 @@ TEST(ProviderClientTest, WhatIsSentIsWhatWasAskedFor) {  // MOD-10, MOD-A1
     request.sampling.stop = {"END"};
     request.sampling.extra = {{"reasoning_effort", "low"}, {"logprobs", true}};
     request.schema = Json(JsonObject{{"type", "string"}});
-    ASSERT_TRUE(Ask(*MakeClient(Address(*server), stream), request));
+    ASSERT_TRUE(AskProvider(*MakeClient(Address(*server), stream), request));
     auto line = ParseJson(TrimSpace(*ReadFile(record)));
     ASSERT_TRUE(line) << line.error().message;
     EXPECT_EQ(FindString(*line, "target"), "/v1/chat/completions");
@@ -261,7 +261,7 @@ constexpr char kHello[] = "data: {\"choices\":[{\"delta\":{\"content\":\"Hello\"
 
 TEST(ProviderClientTest, AStreamThatOnlySaysThatItIsDoneIsWhole) {  // FLT-138
   auto server = Serve(Events(std::string(kHello) + "data: [DONE]\n\n", Then::kFinish));
-  auto reply = Ask(*MakeClient(Address(*server)));
+  auto reply = AskProvider(*MakeClient(Address(*server)));
   ASSERT_TRUE(reply) << reply.error().message;
   EXPECT_EQ(reply->text, "Hello");
   EXPECT_EQ(reply->finish, Finish::kStop);
@@ -313,7 +313,7 @@ TEST(ProviderClientTest, AStreamThatBreaksKeepsItsText) {  // MOD-13, MOD-A3
   };
   for (const Case& c : cases) {
     auto server = Serve(Events(c.bytes, c.then));
-    auto reply = Ask(*MakeClient(Address(*server)));
+    auto reply = AskProvider(*MakeClient(Address(*server)));
     ASSERT_TRUE(reply) << reply.error().message;
     EXPECT_EQ(reply->text, "Hello");
     EXPECT_EQ(reply->finish, Finish::kCut);
@@ -372,7 +372,7 @@ TEST(ProviderClientTest, AnEndlessReplyEndsAt64MiB) {  // MOD-14
     }
     exchange->Abort();
   });
-  EXPECT_THAT(Ask(*MakeClient(Address(*server), Stream::kNo)),
+  EXPECT_THAT(AskProvider(*MakeClient(Address(*server), Stream::kNo)),
               FailsWith(ErrorCode::kNetwork, "larger than 64 MiB"));
 }
 
@@ -387,11 +387,12 @@ TEST(ProviderClientTest, SilenceAndDeadlineEndARequest) {  // section 6
   EXPECT_EQ(sink->failure.retry, Failure::Retry::kYes);
   request.idle_limit = Millis(60'000);
   request.deadline = Millis(50);
-  EXPECT_THAT(Ask(*client, request), FailsWith(ErrorCode::kTimeout, "the deadline of 0.1 s"));
+  EXPECT_THAT(AskProvider(*client, request),
+              FailsWith(ErrorCode::kTimeout, "the deadline of 0.1 s"));
   auto started = Serve(Events(kHello, Then::kNothing, &kept));
   request.idle_limit = Millis(50);
   request.deadline = Millis(60'000);
-  auto reply = Ask(*MakeClient(Address(*started)), request);
+  auto reply = AskProvider(*MakeClient(Address(*started)), request);
   ASSERT_TRUE(reply) << "text that came is kept";
   EXPECT_EQ(reply->finish, Finish::kCut);
   EXPECT_THAT(reply->warnings.back(), HasSubstr("silence"));
@@ -463,16 +464,16 @@ TEST(ProviderClientTest, ACallOfAToolThatWasNotOfferedIsNoEnd) {  // FLT-2
   for (const Stream stream : kBoth) {
     auto server = Serve("- {reply: half a, finish: tool_calls, times: always}");
     auto client = MakeClient(Address(*server), stream);
-    auto reply = Ask(*client);
+    auto reply = AskProvider(*client);
     ASSERT_TRUE(reply);
     EXPECT_EQ(reply->finish, Finish::kCut);
     ASSERT_FALSE(reply->warnings.empty());
     EXPECT_THAT(reply->warnings.back(), HasSubstr("none was offered"));
     Request request = UserRequest("x");
     request.messages.tools = {{"look", "Looks.", JsonObject{{"type", "object"}}}};
-    EXPECT_EQ(Ask(*client, request)->finish, Finish::kToolCalls);
+    EXPECT_EQ(AskProvider(*client, request)->finish, Finish::kToolCalls);
     request.tool_use = Request::ToolUse::kNone;
-    EXPECT_EQ(Ask(*client, request)->finish, Finish::kCut);
+    EXPECT_EQ(AskProvider(*client, request)->finish, Finish::kCut);
   }
 }
 
@@ -529,7 +530,7 @@ TEST(ProviderClientTest, ARedirectIsRefusedAndNoKeyArrivesThere) {  // MOD-3, MO
                      .headers = {{"Location", fmt::format("http://localhost:{}/v1/chat/completions",
                                                           other->port())}}});
   });
-  EXPECT_THAT(Ask(*MakeClient(Address(*server))),
+  EXPECT_THAT(AskProvider(*MakeClient(Address(*server))),
               FailsWith(ErrorCode::kNetwork, fmt::format("http://localhost:{}", other->port())));
   EXPECT_EQ(arrived, 0);
 }
@@ -574,8 +575,8 @@ TEST(ProviderClientTest, AWarningAboutRefusedSamplingIsGivenOnce) {  // MOD-10
   auto client = MakeProviderClient({.base_url = Address(*server), .entry = entry});
   Request request = UserRequest("x");
   request.sampling.temperature = 1;
-  EXPECT_EQ(Ask(**client, request)->warnings.size(), 1u);
-  EXPECT_EQ(Ask(**client, request)->warnings.size(), 0u);
+  EXPECT_EQ(AskProvider(**client, request)->warnings.size(), 1u);
+  EXPECT_EQ(AskProvider(**client, request)->warnings.size(), 0u);
 }
 
 TEST(ProviderClientTest, ManyRequestsInFlightAllComeBack) {  // MOD-A4
@@ -606,8 +607,8 @@ TEST(ServeScriptTest, RecordsWithoutTheKeyAndSaysWhatHasNoRule) {  // MOD-50, MO
   const std::string record = folder->path() + "/requests.jsonl";
   auto server = Serve("- only one", record);
   auto client = MakeClient(Address(*server));
-  EXPECT_EQ(Ask(*client, UserRequest("first"))->text, "only one");
-  EXPECT_THAT(Ask(*client, UserRequest("second")),
+  EXPECT_EQ(AskProvider(*client, UserRequest("first"))->text, "only one");
+  EXPECT_THAT(AskProvider(*client, UserRequest("second")),
               FailsWith(ErrorCode::kFailed, "no rule is left for request 2"));
   const std::string lines = *ReadFile(record);
   EXPECT_THAT(lines, AllOf(HasSubstr("\"first\""), HasSubstr("\"second\""), Not(HasSubstr(kKey))));

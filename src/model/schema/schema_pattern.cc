@@ -7,8 +7,8 @@
 namespace dossier::model {
 namespace {
 
-constexpr std::uint32_t kMostSteps = 1'000'000;  // of one match
-constexpr std::uint32_t kMostHeap = 20'000;      // KiB of one match
+constexpr std::uint32_t kMostMatchSteps = 1'000'000;  // of one match
+constexpr std::uint32_t kMostHeap = 20'000;           // KiB of one match
 
 struct Free {
   void operator()(pcre2_code* code) const { pcre2_code_free(code); }
@@ -20,7 +20,7 @@ class CompiledPattern final : public SchemaPattern {
  public:
   explicit CompiledPattern(pcre2_code* code)
       : code_(code), context_(pcre2_match_context_create(nullptr)) {
-    pcre2_set_match_limit(context_.get(), kMostSteps);
+    pcre2_set_match_limit(context_.get(), kMostMatchSteps);
     pcre2_set_heap_limit(context_.get(), kMostHeap);
   }
 

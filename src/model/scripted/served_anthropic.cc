@@ -3,6 +3,7 @@
 #include "model/scripted/served_dialect.h"
 
 namespace dossier::model {
+namespace served_anthropic {
 namespace {
 
 // Thinking is returned only with a signature; clients hand it back as it is.
@@ -176,14 +177,15 @@ Json ErrorJson(int status, std::string_view message) {
 }
 
 }  // namespace
+}  // namespace served_anthropic
 
 const ServedDialect kServedAnthropic = {.name = "anthropic",
                                         .rules = kAnthropicRoles,
-                                        .route = Route,
-                                        .fault = Fault,
-                                        .read = Read,
-                                        .whole = Whole,
-                                        .events = Events,
-                                        .error = ErrorJson};
+                                        .route = served_anthropic::Route,
+                                        .fault = served_anthropic::Fault,
+                                        .read = served_anthropic::Read,
+                                        .whole = served_anthropic::Whole,
+                                        .events = served_anthropic::Events,
+                                        .error = served_anthropic::ErrorJson};
 
 }  // namespace dossier::model

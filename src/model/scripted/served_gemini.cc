@@ -3,6 +3,7 @@
 #include "model/scripted/served_dialect.h"
 
 namespace dossier::model {
+namespace served_gemini {
 namespace {
 
 constexpr std::string_view kSignature = "c2lnbmVkIGJ5IHRoZSBzY3JpcHQ=";
@@ -141,14 +142,15 @@ Json ErrorJson(int status, std::string_view message) {
 }
 
 }  // namespace
+}  // namespace served_gemini
 
 const ServedDialect kServedGemini = {.name = "gemini",
                                      .rules = kGeminiRoles,
-                                     .route = Route,
-                                     .fault = Fault,
-                                     .read = Read,
-                                     .whole = Whole,
-                                     .events = Events,
-                                     .error = ErrorJson};
+                                     .route = served_gemini::Route,
+                                     .fault = served_gemini::Fault,
+                                     .read = served_gemini::Read,
+                                     .whole = served_gemini::Whole,
+                                     .events = served_gemini::Events,
+                                     .error = served_gemini::ErrorJson};
 
 }  // namespace dossier::model

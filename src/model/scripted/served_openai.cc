@@ -3,6 +3,7 @@
 #include "model/scripted/served_dialect.h"
 
 namespace dossier::model {
+namespace served_openai {
 namespace {
 
 std::optional<ServedRoute> Route(const HttpRequest& http, const Json& body) {
@@ -129,14 +130,15 @@ Json ErrorJson(int status, std::string_view message) {
 }
 
 }  // namespace
+}  // namespace served_openai
 
 const ServedDialect kServedOpenAi = {.name = "openai",
                                      .rules = kOpenAiRoles,
-                                     .route = Route,
-                                     .fault = Fault,
-                                     .read = Read,
-                                     .whole = Whole,
-                                     .events = Events,
-                                     .error = ErrorJson};
+                                     .route = served_openai::Route,
+                                     .fault = served_openai::Fault,
+                                     .read = served_openai::Read,
+                                     .whole = served_openai::Whole,
+                                     .events = served_openai::Events,
+                                     .error = served_openai::ErrorJson};
 
 }  // namespace dossier::model

@@ -16,7 +16,7 @@
 namespace dossier::research {
 namespace {
 
-bool IsUrl(std::string_view word) {
+bool IsUrlWord(std::string_view word) {
   constexpr std::string_view kStarts[] = {"http://", "https://", "ftp://",
                                           "git://",  "ssh://",   "git@"};
   return std::any_of(std::begin(kStarts), std::end(kStarts),
@@ -99,7 +99,7 @@ std::vector<Download> Downloads(std::string_view command) {
       const bool named = word == "-O" || word == "-o" || word == "--output" || word == "-P";
       if (!clones && named && i + 1 < words.size()) {
         download.destination = words[++i].text;
-      } else if (IsUrl(word)) {
+      } else if (IsUrlWord(word)) {
         download.url = word;
       } else if (clones && !download.url.empty() && !word.starts_with('-')) {
         download.destination = word;

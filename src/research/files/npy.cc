@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMaxDimensions = 64;  // NumPy 2's own limit
 
-tl::unexpected<Error> Wrong(std::string_view what) {
+tl::unexpected<Error> WrongArray(std::string_view what) {
   return MakeError(ErrorCode::kDamaged, "no .npy file: {}", what);
 }
 
@@ -60,16 +60,17 @@ bool HasObjects(std::string_view descr) {
 
 // The header's text, its length checked; nothing beyond `bytes` is looked at.
 Result<std::string_view> HeaderText(std::string_view bytes) {
-  if (!bytes.starts_with(kMagic)) return Wrong("it does not begin with \\x93NUMPY");
-  if (bytes.size() < kMagic.size() + 4) return Wrong("it ends in its header");
+  if (!bytes.starts_with(kMagic)) return WrongArray("it does not begin with \\x93NUMPY");
+  if (bytes.size() < kMagic.size() + 4) return WrongArray("it ends in its header");
   const auto version = static_cast<unsigned char>(bytes[kMagic.size()]);
-  if (version < 1 || version > 3) return Wrong(fmt::format("version {} is not known", version));
+  if (version < 1 || version > 3)
+    return WrongArray(fmt::format("version {} is not known", version));
   const std::size_t width = version == 1 ? 2 : 4;
   const std::size_t begin = kMagic.size() + 2 + width;
-  if (bytes.size() < begin) return Wrong("it ends in its header");
+  if (bytes.size() < begin) return WrongArray("it ends in its header");
   const std::size_t length = Little(bytes.substr(kMagic.size() + 2, width));
-  if (length > kMaxNpyHeader) return Wrong(fmt::format("its header has {} bytes", length));
-  if (bytes.size() - begin < length) return Wrong("it ends in its header");
+  if (length > kMaxNpyHeader) return WrongArray(fmt::format("its header has {} bytes", length));
+  if (bytes.size() - begin < length) return WrongArray("it ends in its header");
   return bytes.substr(begin, length);
 }
 
@@ -107,17 +108,17 @@ Result<NpyHeader> ParseNpyHeader(std::string_view bytes) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string_view text, HeaderText(bytes));
   // A dictionary as Python writes it.
   const auto fields = ParseRelaxedJson(TrimSpace(text));
-  if (!fields || !fields->value.is_object()) return Wrong("its header is no dictionary");
+  if (!fields || !fields->value.is_object()) return WrongArray("its header is no dictionary");
   const Json* descr = Find(fields->value, "descr");
   const auto fortran = FindBool(fields->value, "fortran_order");
   const Json* sizes = Find(fields->value, "shape");
-  if (!descr) return Wrong("its header has no descr");
-  if (!fortran) return Wrong("fortran_order is neither True nor False");
-  if (!sizes) return Wrong("its header has no shape");
+  if (!descr) return WrongArray("its header has no descr");
+  if (!fortran) return WrongArray("fortran_order is neither True nor False");
+  if (!sizes) return WrongArray("its header has no shape");
   NpyHeader header{.descr = descr->is_string() ? std::string(descr->as_string()) : ToJson(*descr)};
   if (*fortran) header.order = NpyHeader::Order::kFortran;
   auto shape = ReadShape(*sizes);
-  if (!shape) return Wrong("its shape is no tuple of numbers");
+  if (!shape) return WrongArray("its shape is no tuple of numbers");
   header.shape = std::move(*shape);
   if (HasObjects(header.descr)) header.values = NpyHeader::Values::kPickled;
   return header;

@@ -72,7 +72,7 @@ struct LanguageFacts {
   std::string_view language, ending;
   std::array<std::string_view, 4> compilers;  // the first that is there; "": none
 };
-constexpr std::array<LanguageFacts, 5> kLanguages = {{
+constexpr std::array<LanguageFacts, 5> kPhaseLanguages = {{
     {"python", "py", {}},
     {"c", "c", {"gcc", "clang", "cc", "icx"}},
     {"cpp", "cpp", {"g++", "clang++", "c++", "icpx"}},
@@ -81,10 +81,10 @@ constexpr std::array<LanguageFacts, 5> kLanguages = {{
 }};
 
 const LanguageFacts& FactsOf(std::string_view language) {
-  for (const LanguageFacts& facts : kLanguages) {
+  for (const LanguageFacts& facts : kPhaseLanguages) {
     if (facts.language == language) return facts;
   }
-  return kLanguages[0];
+  return kPhaseLanguages[0];
 }
 
 std::string_view ChooseCompiler(const LanguageFacts& facts, const std::vector<std::string>& found) {

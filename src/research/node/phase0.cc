@@ -61,7 +61,7 @@ Status Complete(const JsonObject& shape, std::string_view path, JsonObject& plan
   return {};
 }
 
-JsonObject Pick(const Json& value, std::initializer_list<std::string_view> keys) {
+JsonObject PickKeys(const Json& value, std::initializer_list<std::string_view> keys) {
   JsonObject picked;
   for (const std::string_view key : keys) {
     if (const Json* found = Find(value, key)) picked[key] = *found;
@@ -123,9 +123,9 @@ Result<Json> ParsePlan(std::string_view payload) {
 }
 
 Json PlanSection(const Json& plan) {
-  JsonObject section = Pick(plan, {"goal_summary", "implementation_strategy", "dependencies"});
+  JsonObject section = PickKeys(plan, {"goal_summary", "implementation_strategy", "dependencies"});
   if (const Json* guidance = Find(plan, "phase_guidance")) {
-    section["phase_guidance"] = Pick(*guidance, {"phase2", "phase3", "phase4"});
+    section["phase_guidance"] = PickKeys(*guidance, {"phase2", "phase3", "phase4"});
   }
   const Json* risks = Find(plan, "risks_and_mitigations");
   if (risks != nullptr && risks->is_array() && !risks->get_array().empty()) {

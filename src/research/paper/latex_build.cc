@@ -14,7 +14,7 @@
 namespace dossier::research {
 namespace {
 
-constexpr std::string_view kWorker = "paper";
+constexpr std::string_view kLatexWorker = "paper";
 constexpr std::uint64_t kMaxPdf = 256ull << 20;  // bytes
 constexpr std::size_t kErrorLinesShown = 40;
 
@@ -41,8 +41,8 @@ constexpr LatexTool kTools[] = {
 
 WorkspacePlace PlaceOf(const Services& services) {
   WorkspacePlace place{
-      .worker = std::string(kWorker),
-      .workspace = fmt::format("{}/{}/latex", services.run_folder, run_files::Worker(kWorker)),
+      .worker = std::string(kLatexWorker),
+      .workspace = fmt::format("{}/{}/latex", services.run_folder, run_files::Worker(kLatexWorker)),
       // TeX itself then reads and writes no file above its folder, and runs no program.
       .environment = {"HOME=/tmp", "TEXMFVAR=/tmp/texmf-var", "openin_any=p", "openout_any=p",
                       "shell_escape=f"},

@@ -31,7 +31,7 @@ constexpr std::string_view kReview =
 "Presentation":2,"Contribution":2,"Overall":4,"Confidence":3,"Decision":"Reject"}
 ```)";
 
-std::string Paper() {
+std::string PaperText() {
   std::string tex = WrittenPaper();
   tex.insert(tex.find("\\section{Results}"),
              "\\begin{figure}\\includegraphics{speed.png}\\caption{Speed}\\label{f}\\end{figure}\n"
@@ -57,7 +57,7 @@ std::string Answer(const ScriptedCall& call) {
       {"citations_2", R"({"Query":""})"},
       {"citation_choice", R"({"Selected":[0],"Description":"the method"})"},
       {"writeup_reflection", "I am done"},
-      {"writeup", Paper()},
+      {"writeup", PaperText()},
       {"review", std::string(kReview)},
       {"meta_review", std::string(kReview)},
       {"figure_review",

@@ -62,10 +62,10 @@ JsonObject SectionJson(const PaperSection& section) {
   return {{"name", section.name}, {"description", section.description}};
 }
 
-class Writer {
+class SectionWriter {
  public:
-  Writer(const Services& services, const RunResults& results, memory::View view,
-         std::vector<std::string>* warnings, const CancelToken& cancel)
+  SectionWriter(const Services& services, const RunResults& results, memory::View view,
+                std::vector<std::string>* warnings, const CancelToken& cancel)
       : services_(services),
         results_(results),
         view_(std::move(view)),
@@ -265,7 +265,7 @@ Result<std::string> PaperSections(const Services& services, const RunResults& re
   const std::string_view branch =
       results.memory_branch.empty() ? memory::kRootBranch : std::string_view(results.memory_branch);
   DOSSIER_ASSIGN_OR_RETURN(memory::View view, services.memory->Snapshot(branch));
-  return Writer(services, results, std::move(view), warnings, cancel).Write();
+  return SectionWriter(services, results, std::move(view), warnings, cancel).Write();
 }
 
 }  // namespace dossier::research

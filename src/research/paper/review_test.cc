@@ -73,7 +73,7 @@ TEST(MeanScoresTest, AreRoundedAndTakeOnlyThoseInRange) {  // RSP-44, RSP-T16
   EXPECT_EQ(FindString(mean, "Decision"), "reject");
 }
 
-constexpr std::string_view kPaper = R"(\documentclass{article}\begin{document}
+constexpr std::string_view kReviewedPaper = R"(\documentclass{article}\begin{document}
 \begin{abstract}Short.\end{abstract}
 See \ref{f}.
 
@@ -84,7 +84,7 @@ See \ref{f}.
 class ReviewTest : public ::testing::Test {
  protected:
   ReviewTest() {
-    rig_.Write("paper/paper.tex", kPaper);
+    rig_.Write("paper/paper.tex", kReviewedPaper);
     rig_.Write("figures/a.png", TinyPng(4));
     rig_.Write("figures/b.png", TinyPng(5));
     rig_.Write("figures/c.png", TinyPng(5));
@@ -163,7 +163,7 @@ TEST_F(ReviewTest, AFigureMayBeRemovedAndDuplicatesAreListed) {  // RSP-44, RSP-
 
 TEST_F(ReviewTest, AFigureStaysIfThePaperDoesNotCompileWithoutIt) {  // RSP-44
   ResearchRig rig;
-  rig.Write("paper/paper.tex", kPaper);
+  rig.Write("paper/paper.tex", kReviewedPaper);
   rig.Write("figures/a.png", TinyPng());
   rig.script->On("command -v *").Says("latexmk\n");
   rig.script->On("latexmk *").Fails(12, "! Undefined control sequence.\n");
@@ -171,7 +171,7 @@ TEST_F(ReviewTest, AFigureStaysIfThePaperDoesNotCompileWithoutIt) {  // RSP-44
   const auto done = ReviewPaper(rig.services, rig.results, {});
   ASSERT_THAT(done, Succeeds());
   EXPECT_TRUE(done->removed.empty());
-  EXPECT_EQ(rig.Read("paper/paper.tex"), kPaper);
+  EXPECT_EQ(rig.Read("paper/paper.tex"), kReviewedPaper);
   EXPECT_THAT(done->warnings, Contains(HasSubstr("does not compile without a.png")));
 }
 

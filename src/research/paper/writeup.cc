@@ -39,10 +39,10 @@ Json Names(const std::vector<std::string>& names) {
   return array;
 }
 
-class Writer {
+class PaperWriter {
  public:
-  Writer(const Services& services, const RunResults& results, const PaperParts& parts,
-         const CancelToken& cancel)
+  PaperWriter(const Services& services, const RunResults& results, const PaperParts& parts,
+              const CancelToken& cancel)
       : services_(services), results_(results), parts_(parts), cancel_(cancel) {
     for (const BibEntry& entry : parts.citations) keys_.push_back(entry.key);
   }
@@ -262,7 +262,7 @@ Status KeepPaper(const Services& services, std::string_view tex, std::string_vie
 
 Result<Paper> MakePaper(const Services& services, const RunResults& results,
                         const PaperParts& parts, const CancelToken& cancel) {
-  return Writer(services, results, parts, cancel).Write();
+  return PaperWriter(services, results, parts, cancel).Write();
 }
 
 }  // namespace dossier::research

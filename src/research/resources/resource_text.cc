@@ -64,7 +64,7 @@ std::string Fenced(std::string_view text) {
 
 std::string TreeText(const IndexedItem& item) { return CutTree(item.tree, kShownTree); }
 
-std::string TextsOf(const IndexedItem& item) {
+std::string IndexedTexts(const IndexedItem& item) {
   std::string out;
   for (const ResourceText& text : item.texts) {
     out += fmt::format("{}:\n{}", text.path, Fenced(text.text));
@@ -75,7 +75,7 @@ std::string TextsOf(const IndexedItem& item) {
 std::string ItemText(const ResourceIndex& index, const IndexedItem& item, Phase phase) {
   std::string out = "- " + HeadLine(index, item) + "\n";
   if (ShowsTree(item.item, phase) && !item.tree.empty()) out += Fenced(TreeText(item));
-  if (ShowsContent(item.item, phase)) out += TextsOf(item);
+  if (ShowsContent(item.item, phase)) out += IndexedTexts(item);
   return out;
 }
 
@@ -137,7 +137,7 @@ std::vector<std::string> TagsOf(const IndexedItem& item) {
 std::string RecordText(const ResourceIndex& index, const IndexedItem& item) {
   std::string text = HeadLine(index, item) + "\n";
   if (!item.tree.empty()) text += Fenced(TreeText(item));
-  text += TextsOf(item);
+  text += IndexedTexts(item);
   return Excerpt(text, static_cast<std::int64_t>(kMaxRecordText));
 }
 

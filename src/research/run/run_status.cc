@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kStates = {"running", "waiting", "killed", "done",
                                                      "failed",  "limited", "stopped"};
-constexpr double kNano = 1e9;
+constexpr double kNanoUsd = 1e9;
 constexpr std::size_t kShortId = 8;
 
 RunState StateOfEnd(RunEnd end) {
@@ -52,7 +52,7 @@ bool Counts(const Node& node) {
 
 std::string Usd(const RunSpend& spend) {
   const std::optional<std::int64_t>& cost = spend.usage.total.cost_nano_usd;
-  return cost ? UsdText(static_cast<double>(*cost) / kNano) + " USD" : "price not known";
+  return cost ? UsdText(static_cast<double>(*cost) / kNanoUsd) + " USD" : "price not known";
 }
 
 std::string Duration(double seconds) {
@@ -129,7 +129,7 @@ class TreeLines {
 
 enum class Made : std::uint8_t { kFinished, kRunning };
 
-std::string_view StateOf(const Node& node, Made made) {
+std::string_view NodeState(const Node& node, Made made) {
   if (made == Made::kRunning) return "running";
   if (node.is_buggy) return "buggy";
   return node.is_buggy_plots ? "buggy_plots" : "good";
@@ -141,7 +141,7 @@ JsonObject NodeLine(const Node& node, std::string_view best, Made made) {
           {"parent", node.parent_id},
           {"kind", NodeKindName(node.kind)},
           {"step", node.step},
-          {"state", StateOf(node, made)},
+          {"state", NodeState(node, made)},
           {"best", node.id == best},
           {"seed", node.is_seed_node || node.is_seed_agg_node},
           {"metric", node.metric ? Json(MetricJson(*node.metric)) : Json(nullptr)},
@@ -245,7 +245,7 @@ JsonObject StatusJson(const RunStatus& status) {
     waiting = JsonObject{{"reason", status.waiting->reason}, {"seconds", status.waiting->seconds}};
   }
   const std::optional<std::int64_t>& cost = status.spend.usage.total.cost_nano_usd;
-  const Json usd = cost ? Json(static_cast<double>(*cost) / kNano) : Json(nullptr);
+  const Json usd = cost ? Json(static_cast<double>(*cost) / kNanoUsd) : Json(nullptr);
   return {{"schema", kStatusSchema},
           {"run", status.run},
           {"folder", status.folder},

@@ -13,22 +13,22 @@ namespace dossier::sandbox {
 namespace {
 
 // What a session's process tells of itself, in one write.
-struct Verdict {
+struct NativeVerdict {
   enum Kind : int { kRefused, kWorked, kNoLock } kind = kNoLock;
   int number = 0;
   char message[400] = {};
 };
 
-Verdict LockAndTry(IsolationPlan& plan, const NativeProbe& probe, int out) {
+NativeVerdict LockAndTry(IsolationPlan& plan, const NativeProbe& probe, int out) {
   SessionLock lock;
   lock.keep_fds = {out};
-  Verdict verdict;
+  NativeVerdict verdict;
   if (const auto report = plan.LockSession(lock); !report) {
     report.error().message.copy(verdict.message, sizeof(verdict.message) - 1);
     return verdict;
   }
   errno = 0;
-  verdict.kind = probe.succeeds() ? Verdict::kWorked : Verdict::kRefused;
+  verdict.kind = probe.succeeds() ? NativeVerdict::kWorked : NativeVerdict::kRefused;
   verdict.number = errno;
   return verdict;
 }
@@ -40,19 +40,19 @@ Result<NativeResult> RunOne(IsolationPlan& plan, const NativeProbe& probe) {
   UniqueFd write_end(ends[1]);
   DOSSIER_ASSIGN_OR_RETURN(const pid_t pid, plan.Fork());
   if (pid == 0) {
-    const Verdict verdict = LockAndTry(plan, probe, write_end.get());
+    const NativeVerdict verdict = LockAndTry(plan, probe, write_end.get());
     _exit(write(write_end.get(), &verdict, sizeof(verdict)) == sizeof(verdict) ? 0 : 1);
   }
   write_end.Reset();
-  Verdict verdict;
+  NativeVerdict verdict;
   const bool told = read(read_end.get(), &verdict, sizeof(verdict)) == sizeof(verdict);
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
   NativeResult result{.name = probe.name};
-  if (told && verdict.kind == Verdict::kNoLock) {
+  if (told && verdict.kind == NativeVerdict::kNoLock) {
     return MakeError(ErrorCode::kUnavailable, "{}", verdict.message);
   }
-  result.refused = told ? verdict.kind == Verdict::kRefused : WIFSIGNALED(status);
+  result.refused = told ? verdict.kind == NativeVerdict::kRefused : WIFSIGNALED(status);
   result.how = !told ? fmt::format("signal {}", WIFSIGNALED(status) ? WTERMSIG(status) : 0)
                : result.refused ? fmt::format("errno {}", verdict.number)
                                 : "it worked";

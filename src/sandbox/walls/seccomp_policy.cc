@@ -119,7 +119,7 @@ constexpr int kAllowed[] = {
 };
 
 // Asked by libraries, or reached from Python's standard library: an errno instead of death.
-constexpr int kRefused[] = {
+constexpr int kRefusedToCode[] = {
     // sockets
     __NR_socket,
     __NR_connect,
@@ -252,10 +252,7 @@ constexpr int kUnsupported[] = {
     __NR_flistxattr, __NR_removexattr, __NR_lremovexattr, __NR_fremovexattr,
 };
 
-constexpr std::uint32_t kNewNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
-                                         CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 constexpr std::uint32_t kOpenForChange = O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
-constexpr std::uint32_t kSocketTypeMask = 0xf;
 
 FilterRule OpenRule(FileAccess files) {
   const FilterAction refuse = FilterAction::Errno(EPERM);
@@ -326,13 +323,13 @@ void AppendArgumentRules(const PolicyOptions& options, std::vector<FilterRule>& 
 
 std::vector<FilterRule> CommonRules(const PolicyOptions& options) {
   std::vector<FilterRule> rules;
-  rules.reserve(std::size(kAllowed) + std::size(kRefused) + std::size(kUnsupported) + 16);
+  rules.reserve(std::size(kAllowed) + std::size(kRefusedToCode) + std::size(kUnsupported) + 16);
   AppendArgumentRules(options, rules);
   AppendMemoryRules(options.executable, rules);
   rules.push_back(OpenRule(options.files));
   for (int number : kAllowed) rules.push_back({number, FilterAction::Allow()});
   const bool sanitizer = options.instrumentation == Instrumentation::kSanitizer;
-  for (int number : kRefused) {
+  for (int number : kRefusedToCode) {
     const bool wanted = sanitizer && number == __NR_sched_getaffinity;
     rules.push_back({number, wanted ? FilterAction::Allow() : FilterAction::Errno(EPERM)});
   }

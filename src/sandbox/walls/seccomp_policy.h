@@ -9,8 +9,10 @@
 #ifndef DOSSIER_SANDBOX_WALLS_SECCOMP_POLICY_H_
 #define DOSSIER_SANDBOX_WALLS_SECCOMP_POLICY_H_
 
+#include <sched.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <vector>
 
 #include "base/instrumentation.h"
@@ -32,6 +34,12 @@ struct PolicyOptions {
   // A sanitizer's runtime asks for the processors at the start of every thread.
   Instrumentation instrumentation = kThisBuild;
 };
+
+// Flags of clone and unshare that make a namespace, and the bits of a socket's type that name it.
+inline constexpr std::uint32_t kNewNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
+                                                CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
+                                                CLONE_NEWNET;
+inline constexpr std::uint32_t kSocketTypeMask = 0xf;
 
 // For every thread of the worker. Fallback: Kill.
 std::vector<FilterRule> CommonRules(const PolicyOptions& options);

@@ -20,7 +20,7 @@ namespace {
 
 using Match = FilterClause::Match;
 
-constexpr int kRefused[] = {
+constexpr int kRefusedToPrograms[] = {
     // mounts and roots
     __NR_mount,
     __NR_umount2,
@@ -100,12 +100,9 @@ constexpr int kIds[] = {__NR_chown,     __NR_fchown,    __NR_lchown,   __NR_fcho
                         __NR_setuid,    __NR_setgid,    __NR_setreuid, __NR_setregid,
                         __NR_setresuid, __NR_setresgid, __NR_setgroups};
 
-constexpr std::uint32_t kNewNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
-                                         CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 constexpr std::uint32_t kTypeText = 0x5412;  // TIOCSTI: text into the terminal's input
 constexpr std::uint32_t kConsole = 0x541c;   // TIOCLINUX: the same by pasting
 constexpr std::uint32_t kQueryPersonality = 0xffffffff;
-constexpr std::uint32_t kSocketTypeMask = 0xf;
 
 FilterRule SocketRule(const ProgramPolicy& policy) {
   const FilterAction allow = FilterAction::Allow(), refuse = FilterAction::Errno(EPERM);
@@ -141,7 +138,7 @@ void AppendSocketRules(const ProgramPolicy& policy, std::vector<FilterRule>& rul
 std::vector<FilterRule> ProgramRules(const ProgramPolicy& policy) {
   const FilterAction allow = FilterAction::Allow(), refuse = FilterAction::Errno(EPERM);
   std::vector<FilterRule> rules;
-  for (int number : kRefused) rules.push_back({number, refuse});
+  for (int number : kRefusedToPrograms) rules.push_back({number, refuse});
   if (policy.signals == ProgramPolicy::Signals::kNone) {
     for (int number : kSignals) rules.push_back({number, refuse});
   }

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // The example of section 5.
-constexpr std::string_view kExample = R"(
+constexpr std::string_view kAgentsExample = R"(
 header: {window: 90s, age_step: 30s, placement: first, hotspots: [files], with: [dirty, date]}
 agents:
   tasks: [config/tasks.edn, tasks]
@@ -50,7 +50,7 @@ config::FileReader ReaderOf(const config::ConfigFile& file) {
   };
 }
 
-Result<AgentsConfig> Read(std::string_view yaml, std::string_view edn = "") {
+Result<AgentsConfig> ReadConfig(std::string_view yaml, std::string_view edn = "") {
   const auto config =
       config::LoadUserFile("/repo/dossier.yml", {}, {}, ReaderOf(File("dossier.yml", yaml)));
   if (!config) return tl::unexpected(config.error());
@@ -64,7 +64,7 @@ Result<AgentsConfig> Read(std::string_view yaml, std::string_view edn = "") {
 }
 
 TEST(AgentsConfigTest, TheExampleOfTheSpecIsRead) {
-  const auto agents = Read(kExample);
+  const auto agents = ReadConfig(kAgentsExample);
   ASSERT_THAT(agents, Succeeds());
   EXPECT_THAT(agents->warnings, IsEmpty());
   EXPECT_THAT(agents->tasks, ElementsAre("config/tasks.edn", "tasks"));
@@ -95,7 +95,7 @@ TEST(AgentsConfigTest, TheExampleOfTheSpecIsRead) {
 }
 
 TEST(AgentsConfigTest, DefaultsHoldWithoutAFile) {
-  const auto agents = Read("");
+  const auto agents = ReadConfig("");
   ASSERT_THAT(agents, Succeeds());
   EXPECT_THAT(agents->tasks, IsEmpty());
   EXPECT_EQ(agents->notes, "agent_notes");
@@ -106,7 +106,8 @@ TEST(AgentsConfigTest, DefaultsHoldWithoutAFile) {
 }
 
 TEST(AgentsConfigTest, AgentNetStandsBelow) {  // section 5
-  const auto agents = Read("agents: {reviewer: other}\n", R"({:recent-sec 90 :engineer "my-tool"
+  const auto agents =
+      ReadConfig("agents: {reviewer: other}\n", R"({:recent-sec 90 :engineer "my-tool"
       :reviewer :my-tool :engines {:my-tool {:argv ["tool" "{prompt}"] :env-allow ["KEY"]}}
       :surprise 1})");
   ASSERT_THAT(agents, Succeeds());
@@ -138,7 +139,8 @@ TEST(AgentsConfigTest, WrongValuesAreNamed) {
       {"header: {placement: last}", "must be volatile or first"},
   };
   for (const Case& c : kCases) {
-    EXPECT_THAT(Read(c.yaml), FailsWith(ErrorCode::kConfig, std::string(c.message))) << c.yaml;
+    EXPECT_THAT(ReadConfig(c.yaml), FailsWith(ErrorCode::kConfig, std::string(c.message)))
+        << c.yaml;
   }
 }
 

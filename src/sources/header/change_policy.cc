@@ -12,7 +12,7 @@ namespace dossier::sources {
 namespace {
 
 constexpr std::size_t kMaxShownGlob = 200;  // code points, in a message
-constexpr std::string_view kDefaultStem = "config/policy";
+constexpr std::string_view kPolicyStem = "config/policy";
 
 Status ReadGlobs(const JsonPlace& at, std::vector<std::string>* out) {
   DOSSIER_RETURN_IF_ERROR(ReadTexts(at, out));
@@ -24,7 +24,7 @@ Status ReadGlobs(const JsonPlace& at, std::vector<std::string>* out) {
   return {};
 }
 
-constexpr JsonField<ChangePolicy> kFields[] = {
+constexpr JsonField<ChangePolicy> kPolicyFields[] = {
     {"allow", Into<ReadGlobs, &ChangePolicy::allow>},
     {"deny", Into<ReadGlobs, &ChangePolicy::deny>},
     {"max_lines_added", Into<ReadWholeFrom<0>, &ChangePolicy::max_lines_added>},
@@ -120,15 +120,15 @@ Result<ChangePolicy> ParseChangePolicy(std::string text, const std::string& file
   policy.sha256 = Sha256Hex(text);
   DOSSIER_ASSIGN_OR_RETURN(DataFile data, ParseData(std::move(text), file));
   policy.warnings = std::move(data.warnings);
-  DOSSIER_RETURN_IF_ERROR(
-      ReadJsonFields<ChangePolicy>(data.value, file, kFields, UnknownKeys::kRefused, &policy));
+  DOSSIER_RETURN_IF_ERROR(ReadJsonFields<ChangePolicy>(data.value, file, kPolicyFields,
+                                                       UnknownKeys::kRefused, &policy));
   return policy;
 }
 
 Result<ChangePolicy> LoadChangePolicy(const std::string& root, const std::string& file) {
   std::string name = file;
   if (name.empty()) {
-    DOSSIER_ASSIGN_OR_RETURN(const auto found, FindDataFile(root, kDefaultStem));
+    DOSSIER_ASSIGN_OR_RETURN(const auto found, FindDataFile(root, kPolicyStem));
     name = found.value_or("");
   }
   if (name.empty()) {

@@ -13,13 +13,13 @@ using ::dossier::testing::FailsWith;
 using ::dossier::testing::Succeeds;
 using ::testing::ElementsAre;
 
-constexpr std::string_view kExample =
+constexpr std::string_view kPolicyExample =
     R"({:allow ["src/**" "tests/**"] :deny ["secrets/**" "**/*.pem"] :max-lines-added 800
         :max-lines-deleted 800 :max-files 10 :allow-binary? false :review-timeout-seconds 600
         :propose-timeout-seconds 300})";
 
 TEST(ChangePolicyTest, TheExampleOfTheSpecIsRead) {
-  const auto policy = ParseChangePolicy(std::string(kExample), "config/policy.edn");
+  const auto policy = ParseChangePolicy(std::string(kPolicyExample), "config/policy.edn");
   ASSERT_THAT(policy, Succeeds());
   EXPECT_THAT(policy->allow, ElementsAre("src/**", "tests/**"));
   EXPECT_THAT(policy->deny, ElementsAre("secrets/**", "**/*.pem"));
@@ -31,7 +31,7 @@ TEST(ChangePolicyTest, TheExampleOfTheSpecIsRead) {
   EXPECT_FALSE(policy->allow_symlinks || policy->allow_submodules || policy->allow_control_files);
   EXPECT_EQ(policy->review_timeout, Millis(600'000));
   EXPECT_EQ(policy->propose_timeout, Millis(300'000));
-  EXPECT_EQ(policy->sha256, Sha256Hex(kExample));
+  EXPECT_EQ(policy->sha256, Sha256Hex(kPolicyExample));
   EXPECT_EQ(policy->file, "config/policy.edn");
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 using ::dossier::testing::FailsWith;
 
-std::string Read(std::string_view text) {
+std::string ReadEdn(std::string_view text) {
   const auto document = ParseEdn(text, "x.edn");
   return document ? ToJson(document->value) : document.error().message;
 }
@@ -66,7 +66,7 @@ TEST(EdnTest, EveryFormIsRead) {  // A12
       {"#inst \"2026-01-01T00:00:00Z\"", "\"2026-01-01T00:00:00Z\""},
       {"[1]#_[2]", "[1]"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(Read(c.text), c.json) << c.text;
+  for (const Case& c : kCases) EXPECT_EQ(ReadEdn(c.text), c.json) << c.text;
 }
 
 TEST(EdnTest, UnknownTagsAndMoreFormsAreWarnings) {  // A12
@@ -104,7 +104,7 @@ TEST(EdnTest, BrokenTextIsRefusedAtItsPlace) {  // A12: twelve and more
       {"[#t]", "x.edn:1:2: #t tags nothing"},
       {"##Inf", "x.edn:1:1: # begins no form"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(Read(c.text), c.message) << c.text;
+  for (const Case& c : kCases) EXPECT_EQ(ReadEdn(c.text), c.message) << c.text;
 }
 
 TEST(EdnTest, DepthAndSizeHaveLimits) {
@@ -176,7 +176,7 @@ TEST(EdnTest, WhatIsWrittenIsReadBack) {
   for (int round = 0; round < 2'000; ++round) {
     const Json value = RandomValue(random, 5);
     const std::string text = Write(random, value);
-    EXPECT_EQ(Read(text), ToJson(value)) << text;
+    EXPECT_EQ(ReadEdn(text), ToJson(value)) << text;
   }
 }
 

@@ -10,13 +10,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr std::int64_t kNow = 1'768'644'000;
-const Clock::Wall kTime{std::chrono::seconds(kNow)};
+constexpr std::int64_t kHeaderNow = 1'768'644'000;
+const Clock::Wall kTime{std::chrono::seconds(kHeaderNow)};
 
-Note MakeNote(const std::string& queue, const std::string& file, std::int64_t age,
-              std::int64_t rank = kNoRank) {
+Note MakeMeasuredNote(const std::string& queue, const std::string& file, std::int64_t age,
+                      std::int64_t rank = kNoRank) {
   Note note = ParseNote(queue + "/" + file, "");
-  note.mtime_ns = (kNow - age) * 1'000'000'000;
+  note.mtime_ns = (kHeaderNow - age) * 1'000'000'000;
   note.rank = rank;
   return note;
 }
@@ -50,7 +50,7 @@ TEST(PromptTokensTest, EveryTokenHasAnEmptyForm) {  // T-1 to T-7, A10
 }
 
 TEST(PromptTokensTest, EveryTokenHasItsForm) {  // T-1 to T-7, A10
-  const std::vector<Note> notes = {MakeNote("scratch", "n.md", 20)};
+  const std::vector<Note> notes = {MakeMeasuredNote("scratch", "n.md", 20)};
   const std::vector<Task> tasks = {{.id = "a`b", .summary = "one\ntwo\x01"}};
   const Task task{.id = "t",
                   .summary = "do $5 {queue_md}",
@@ -105,10 +105,10 @@ TEST(PromptTokensTest, ALongPatchShowsTwentyFiles) {  // T-6
 TEST(FilesOfInterestTest, TakesTheFreshestOfEachQueue) {  // REP-26
   std::vector<Note> notes;
   for (int i = 0; i < 12; ++i) {
-    notes.push_back(MakeNote("ready_for_review", fmt::format("r{:02}.md", i), 1000 + i));
-    notes.push_back(MakeNote("proposed_tasks", fmt::format("p{:02}.md", i), 0, 20 - i));
-    notes.push_back(MakeNote("notes_FROM_CTO", fmt::format("c{:02}.md", i), 1000 + i));
-    notes.push_back(MakeNote("scratch", fmt::format("s{:02}.md", i), 118 + i));
+    notes.push_back(MakeMeasuredNote("ready_for_review", fmt::format("r{:02}.md", i), 1000 + i));
+    notes.push_back(MakeMeasuredNote("proposed_tasks", fmt::format("p{:02}.md", i), 0, 20 - i));
+    notes.push_back(MakeMeasuredNote("notes_FROM_CTO", fmt::format("c{:02}.md", i), 1000 + i));
+    notes.push_back(MakeMeasuredNote("scratch", fmt::format("s{:02}.md", i), 118 + i));
   }
   notes[0].status = "red";
   notes[45].status = "amber";  // p11, which would be first

@@ -24,7 +24,9 @@ struct CloseFolder {
 };
 using Folder = std::unique_ptr<DIR, CloseFolder>;
 
-std::string Shown(std::string_view path) { return utf8::CleanForTerminal(utf8::Sanitize(path)); }
+std::string ShownPath(std::string_view path) {
+  return utf8::CleanForTerminal(utf8::Sanitize(path));
+}
 
 // One queue; the folder stays open, so that names are looked up in it and nowhere else.
 class QueueScanner {
@@ -83,7 +85,7 @@ class QueueScanner {
     ++scan_.skipped;
     if (error == ENOENT) return;  // it vanished
     scan_.unreadable.push_back(
-        fmt::format("{}/{}: cannot be read: {}", queue_, Shown(name), std::strerror(error)));
+        fmt::format("{}/{}: cannot be read: {}", queue_, ShownPath(name), std::strerror(error)));
   }
 
   std::string_view queue_;
@@ -101,8 +103,8 @@ void FindTwins(const NoteScan& scan, std::vector<std::string>* lines) {
   for (const Note& note : scan.notes) {
     const auto [known, added] = first.try_emplace({note.queue, note.id}, &note);
     if (added) continue;
-    lines->push_back(fmt::format("{}: id {} is that of {}, too", Shown(note.path()), Shown(note.id),
-                                 Shown(known->second->path())));
+    lines->push_back(fmt::format("{}: id {} is that of {}, too", ShownPath(note.path()),
+                                 ShownPath(note.id), ShownPath(known->second->path())));
   }
 }
 
@@ -140,7 +142,7 @@ std::vector<std::string> LintNotes(const NoteScan& scan) {
   std::vector<std::string> lines = scan.unreadable;
   for (const Note& note : scan.notes) {
     for (const std::string& problem : note.problems) {
-      lines.push_back(fmt::format("{}: {}", Shown(note.path()), Shown(problem)));
+      lines.push_back(fmt::format("{}: {}", ShownPath(note.path()), ShownPath(problem)));
     }
   }
   FindTwins(scan, &lines);

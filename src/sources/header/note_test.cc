@@ -24,7 +24,7 @@ using ::testing::IsEmpty;
 
 constexpr std::string_view kPath = "ready_for_review/2026-01-01__task-1__slug.md";
 
-Note Read(std::string_view matter) {
+Note ReadNote(std::string_view matter) {
   return ParseNote(kPath, fmt::format("---\n{}\n---\nbody\n", matter));
 }
 
@@ -36,8 +36,8 @@ TEST(NoteTest, TheExampleInTheHeaderWorks) {
 }
 
 TEST(NoteTest, TheIdIsTheKeyElsePartOfTheNameElseTheName) {  // REP-23, A7
-  EXPECT_EQ(Read("id: own").id, "own");
-  EXPECT_EQ(Read("id:").id, "task-1");
+  EXPECT_EQ(ReadNote("id: own").id, "own");
+  EXPECT_EQ(ReadNote("id:").id, "task-1");
   EXPECT_EQ(ParseNote("scratch/a__my_task__b.md", "").id, "my_task");
   EXPECT_EQ(ParseNote("scratch/2026-01-01__x.md", "").id, "2026-01-01__x.md");
   EXPECT_EQ(ParseNote("scratch/a____b.md", "").id, "a____b.md");
@@ -67,7 +67,7 @@ TEST(NoteTest, EveryFormOfAValueIsRead) {  // REP-23, A7
       {"targets: # only a comment", {}},
   };
   for (const Case& c : kCases) {
-    const Note note = Read(c.matter);
+    const Note note = ReadNote(c.matter);
     EXPECT_EQ(note.targets, c.targets) << c.matter;
     EXPECT_THAT(note.problems, IsEmpty()) << c.matter;
   }
@@ -77,7 +77,7 @@ TEST(NoteTest, ABadLineLosesOnlyItself) {  // REP-23
   for (const std::string_view bad :
        {"targets: [a", "targets: \"a", "targets: [a] b", "targets: \"a\" b", "no key", "ü: x",
         "targets: [,]", "targets: \"\\q\"", "- a"}) {
-    const Note note = Read(fmt::format("id: x\n{}\nrank: 7", bad));
+    const Note note = ReadNote(fmt::format("id: x\n{}\nrank: 7", bad));
     EXPECT_EQ(note.id, "x") << bad;
     EXPECT_EQ(note.rank, 7) << bad;
     EXPECT_THAT(note.targets, IsEmpty()) << bad;
@@ -102,7 +102,7 @@ TEST(NoteTest, TheStatusIsReadInAnyCase) {  // REP-23, A7
       {"status: green\nstatus: amber", "amber", 2},
   };
   for (const Case& c : kCases) {
-    const Note note = Read(c.matter);
+    const Note note = ReadNote(c.matter);
     EXPECT_EQ(note.status, c.status) << c.matter;
     EXPECT_EQ(note.problems.size(), c.problems) << c.matter;
   }

@@ -14,7 +14,7 @@ namespace dossier::sources {
 namespace {
 
 constexpr std::string_view kProposals = "notes:proposed_tasks";
-constexpr std::string_view kDefaultStem = "config/tasks";
+constexpr std::string_view kTasksStem = "config/tasks";
 constexpr std::string_view kDefaultQueue = "tasks";
 constexpr std::size_t kMaxQueueFiles = 100'000;
 
@@ -37,7 +37,7 @@ Status ReadPriorityInto(const JsonPlace& at, Draft* out) {
   return {};
 }
 
-constexpr JsonField<Draft> kFields[] = {
+constexpr JsonField<Draft> kTaskFields[] = {
     {"id", Into<ReadId, &Draft::task, &Task::id>},
     {"summary", Into<ReadText, &Draft::task, &Task::summary>},
     {"description", Into<ReadText, &Draft::task, &Task::description>},
@@ -158,7 +158,7 @@ class Loader {
     Draft draft{.task = {.id = stem}};
     if (const auto data = ReadDataFile(root_, file)) {
       [[maybe_unused]] const Status read = ReadJsonFields<Draft>(
-          data->value, file, std::span(kFields, 1), UnknownKeys::kIgnored, &draft);
+          data->value, file, std::span(kTaskFields, 1), UnknownKeys::kIgnored, &draft);
     }
     list_.completed.push_back(std::move(draft.task.id));
   }
@@ -171,7 +171,7 @@ class Loader {
     }
     Draft draft{.task = {.id = default_id, .file = file}};
     DOSSIER_RETURN_IF_ERROR(
-        ReadJsonFields<Draft>(item, where, kFields, UnknownKeys::kIgnored, &draft));
+        ReadJsonFields<Draft>(item, where, kTaskFields, UnknownKeys::kIgnored, &draft));
     if (!draft.problem.empty()) {
       list_.warnings.push_back(fmt::format("{}: {}", where, draft.problem));
     }
@@ -202,7 +202,7 @@ Result<TaskList> LoadTasks(const std::string& root, const std::vector<std::strin
                            const std::string& notes) {
   Loader loader(root, notes);
   if (sources.empty()) {
-    DOSSIER_ASSIGN_OR_RETURN(const auto file, FindDataFile(root, kDefaultStem));
+    DOSSIER_ASSIGN_OR_RETURN(const auto file, FindDataFile(root, kTasksStem));
     if (file) DOSSIER_RETURN_IF_ERROR(loader.LoadList(*file));
     DOSSIER_RETURN_IF_ERROR(loader.LoadQueue(std::string(kDefaultQueue)));
   }

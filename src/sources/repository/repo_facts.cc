@@ -23,7 +23,7 @@ constexpr std::string_view kHeads = "refs/heads/";
 constexpr std::string_view kReftableBranch = "refs/heads/.invalid";  // stands in HEAD with reftable
 constexpr std::uint64_t kMaxRefBytes = 64 << 10;
 constexpr int kMaxLinks = 5;  // symbolic references that lead on to others; git's own limit
-constexpr const char* kCommits = "-5";
+constexpr const char* kRecentCommits = "-5";
 
 // What tells one state of a file from another.
 std::string StampOf(const std::string& path) {
@@ -187,7 +187,7 @@ void RepoWatch::ReadUpstream(RepoFacts* facts) {
 }
 
 void RepoWatch::ReadCommits(RepoFacts* facts) {
-  Answer log = Ask({"log", kCommits, "--no-show-signature", "--encoding=UTF-8", "-z",
+  Answer log = Ask({"log", kRecentCommits, "--no-show-signature", "--encoding=UTF-8", "-z",
                     "--format=tformat:%s", "HEAD", "--"});
   if (!log.problem.empty()) facts->problem = std::move(log.problem);
   if (!log.out) return;

@@ -87,7 +87,7 @@ Result<std::string> UnescapeString(std::string_view text) {
   return out;
 }
 
-using Kind = TemplateToken::Kind;
+using TokenKind = TemplateToken::Kind;
 
 bool IsNameStart(char c) { return IsLetter(c) || c == '_'; }
 
@@ -102,7 +102,7 @@ class Lexer {
 
   Result<std::vector<TemplateToken>> Run() {
     while (at_ < text_.size()) DOSSIER_RETURN_IF_ERROR(LexTextAndTag());
-    Add(Kind::kEnd, "", at_);
+    Add(TokenKind::kEnd, "", at_);
     return std::move(tokens_);
   }
 
@@ -132,7 +132,7 @@ class Lexer {
   }
 
   // Offsets only grow from token to token, so each byte is looked at once.
-  void Add(Kind kind, std::string_view text, std::size_t offset) {
+  void Add(TokenKind kind, std::string_view text, std::size_t offset) {
     Advance(&placed_, offset, &place_);
     tokens_.push_back({kind, std::string(text), place_});
   }
@@ -159,13 +159,13 @@ class Lexer {
     const char sign = text_[tag + 1];
     AddText(TextBefore(text_.substr(start, tag - start), trim, sign != '{'), start);
     if (sign == '#') return SkipComment(tag);
-    if (sign == '{') return LexTag(tag, Kind::kPrintBegin, Kind::kPrintEnd, "}}");
+    if (sign == '{') return LexTag(tag, TokenKind::kPrintBegin, TokenKind::kPrintEnd, "}}");
     if (SkipRawTag("raw", Suffix::kKept)) return LexRaw(tag);
-    return LexTag(tag, Kind::kBlockBegin, Kind::kBlockEnd, "%}");
+    return LexTag(tag, TokenKind::kBlockBegin, TokenKind::kBlockEnd, "%}");
   }
 
   void AddText(std::string_view text, std::size_t offset) {
-    if (!text.empty()) Add(Kind::kText, text, offset);
+    if (!text.empty()) Add(TokenKind::kText, text, offset);
   }
 
   // A trim mark removes all white space in front of the tag; lstrip_blocks what stands between the
@@ -233,7 +233,7 @@ class Lexer {
     }
   }
 
-  Status LexTag(std::size_t tag, Kind begin, Kind end, std::string_view closing) {
+  Status LexTag(std::size_t tag, TokenKind begin, TokenKind end, std::string_view closing) {
     Add(begin, closing == "}}" ? "{{" : "{%", tag);
     while (true) {
       at_ += PythonSpaceLength(Rest());
@@ -253,7 +253,7 @@ class Lexer {
 
   Status LexWord() {
     const char c = Peek();
-    if (IsNameStart(c)) return LexRun(Kind::kName, IsWordByte);
+    if (IsNameStart(c)) return LexRun(TokenKind::kName, IsWordByte);
     if (IsDigit(c)) return LexNumber();
     if (c == '\'' || c == '"') return LexString(c);
     constexpr std::string_view kOperators[] = {"==", "!=", "<=", ">=", "//", "**", "<", ">", "~",
@@ -261,7 +261,7 @@ class Lexer {
                                                "*",  "/",  "%",  "=",  ":",  "{",  "}"};
     for (const std::string_view sign : kOperators) {
       if (!Rest().starts_with(sign)) continue;
-      Add(Kind::kOperator, sign, at_);
+      Add(TokenKind::kOperator, sign, at_);
       at_ += sign.size();
       return {};
     }
@@ -271,7 +271,7 @@ class Lexer {
         at_, fmt::format("unexpected '{}'", utf8::CleanForTerminal(text_.substr(at_, next - at_))));
   }
 
-  Status LexRun(Kind kind, bool (*in)(char)) {
+  Status LexRun(TokenKind kind, bool (*in)(char)) {
     const std::size_t start = at_;
     while (in(Peek())) ++at_;
     Add(kind, text_.substr(start, at_ - start), start);
@@ -281,19 +281,19 @@ class Lexer {
   // 0, 12, 1.5, 1e5, 1.5e-3; leading zeros, underscores and other bases are not supported.
   Status LexNumber() {
     const std::size_t start = at_;
-    Kind kind = Kind::kInteger;
+    TokenKind kind = TokenKind::kInteger;
     while (IsDigit(Peek())) ++at_;
     if (Peek() == '.' && IsDigit(Peek(1))) {
-      kind = Kind::kReal;
+      kind = TokenKind::kReal;
       for (++at_; IsDigit(Peek());) ++at_;
     }
     const std::size_t sign = Peek(1) == '-' || Peek(1) == '+' ? 2 : 1;
     if ((Peek() == 'e' || Peek() == 'E') && IsDigit(Peek(sign))) {
-      kind = Kind::kReal;
+      kind = TokenKind::kReal;
       for (at_ += sign; IsDigit(Peek());) ++at_;
     }
     const std::string_view number = text_.substr(start, at_ - start);
-    const bool leading = number.size() > 1 && number[0] == '0' && kind == Kind::kInteger;
+    const bool leading = number.size() > 1 && number[0] == '0' && kind == TokenKind::kInteger;
     if (leading || IsWordByte(Peek())) {
       while (IsWordByte(Peek())) ++at_;
       return Fail(start, fmt::format("{} is no number", text_.substr(start, at_ - start)));
@@ -308,7 +308,7 @@ class Lexer {
     if (at_ >= text_.size()) return Fail(start, "a string is never closed");
     auto meant = UnescapeString(text_.substr(start + 1, at_ - start - 1));
     if (!meant) return Fail(start, meant.error().message);
-    Add(Kind::kString, *meant, start);
+    Add(TokenKind::kString, *meant, start);
     ++at_;
     return {};
   }

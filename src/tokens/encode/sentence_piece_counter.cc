@@ -14,8 +14,8 @@ using Begin = SentencePieces::Begin;
 
 // A text that is cut behind a limit's token may count fewer tokens than one cut before it: so many
 // tokens further are searched.
-constexpr std::int64_t kSlack = 8;
-constexpr std::size_t kMostSearched = 2048;  // bytes
+constexpr std::int64_t kPieceSlack = 8;
+constexpr std::size_t kMostPiecesSearched = 2048;  // bytes
 
 // Counts the pieces of a text of `bytes`; in a long one, short pieces by what was counted lately.
 class PieceCounts {
@@ -198,12 +198,13 @@ Cut SentencePieceCounter::LongestPrefix(std::string_view text, std::int64_t limi
   ForEachPiece(text, Place::kStart, &counts, [&](std::size_t at, std::int64_t count, bool border) {
     tokens += count;
     end = at;
-    if (border && tokens <= limit - kSlack) borders.push_back({at, tokens});
-    return tokens <= limit + kSlack;
+    if (border && tokens <= limit - kPieceSlack) borders.push_back({at, tokens});
+    return tokens <= limit + kPieceSlack;
   });
   while (borders.size() > 1 && added_.Cross(text, borders.back().bytes)) borders.pop_back();
   const Cut sure = borders.back();
-  if (end - sure.bytes > kMostSearched) return Counter::LongestPrefix(text.substr(0, end), limit);
+  if (end - sure.bytes > kMostPiecesSearched)
+    return Counter::LongestPrefix(text.substr(0, end), limit);
   const Place place = sure.bytes == 0 ? Place::kStart : Place::kBorder;
   for (std::size_t at = end; at > sure.bytes; at = utf8::FloorBoundary(text, at - 1)) {
     tokens = sure.tokens + CountTail(text.substr(sure.bytes, at - sure.bytes), place).tokens;

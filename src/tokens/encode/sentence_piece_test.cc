@@ -39,8 +39,8 @@ Result<SentencePieces> PiecesOf(const std::vector<Scored>& tokens) {
   return SentencePieces::Make(views);
 }
 
-std::shared_ptr<const Counter> CounterOf(const std::vector<Scored>& tokens, Begin begin,
-                                         std::vector<AddedTokens::Token> added = {}) {
+std::shared_ptr<const Counter> PieceCounterOf(const std::vector<Scored>& tokens, Begin begin,
+                                              std::vector<AddedTokens::Token> added = {}) {
   return MakeSentencePieceCounter({.name = "test",
                                    .pieces = std::move(*PiecesOf(tokens)),
                                    .added = AddedTokens(std::move(added)),
@@ -153,7 +153,7 @@ Ids NaivelyEncoded(const std::vector<Scored>& tokens, std::string_view text) {
 
 constexpr std::string_view kSymbols[] = {"a", "b", "c", " ", "\u2581", "é", "<", "s", ">"};
 
-std::string SomeText(Random& random, std::size_t most) {
+std::string SomePieceText(Random& random, std::size_t most) {
   std::string text;
   for (std::uint64_t i = random.Below(most); i > 0; --i) {
     text += kSymbols[random.Below(std::size(kSymbols))];
@@ -165,7 +165,7 @@ std::string SomeText(Random& random, std::size_t most) {
 std::vector<Scored> SomeTokens(Random& random) {
   std::vector<Scored> more;
   for (std::uint64_t i = 2 + random.Below(30); i > 0; --i) {
-    std::string text = SomeText(random, 5);
+    std::string text = SomePieceText(random, 5);
     for (std::size_t at = 0; (at = text.find(' ', at)) != std::string::npos;) {
       text.replace(at, 1, SentencePieces::kMarkText);
     }
@@ -181,16 +181,16 @@ TEST(SentencePieceTest, EveryVocabularyEncodesAsTheRuleReadAloud) {  // ASM-52
     const auto pieces = PiecesOf(tokens);
     ASSERT_TRUE(pieces);
     for (int text_round = 0; text_round < 5; ++text_round) {
-      const std::string text = SomeText(random, 40);
+      const std::string text = SomePieceText(random, 40);
       ASSERT_EQ(Encoded(*pieces, text), NaivelyEncoded(tokens, text)) << text;
     }
   }
 }
 
-std::vector<AddedTokens::Token> SomeAdded(Random& random) {
+std::vector<AddedTokens::Token> SomeAddedPieces(Random& random) {
   std::vector<AddedTokens::Token> added;
   for (std::uint64_t i = random.Below(4); i > 0; --i) {
-    std::string text = SomeText(random, 5);
+    std::string text = SomePieceText(random, 5);
     if (!text.empty()) added.push_back({std::move(text), 7});
   }
   return added;
@@ -200,8 +200,8 @@ TEST(SentencePieceTest, RunningEqualsTheCountOfTheWhole) {  // ASM-59
   Random random(/*seed=*/52);
   for (int round = 0; round < 400; ++round) {
     const Begin begin = random.Below(2) == 0 ? Begin::kMarked : Begin::kAsItIs;
-    const auto counter = CounterOf(SomeTokens(random), begin, SomeAdded(random));
-    const std::string text = SomeText(random, 100);
+    const auto counter = PieceCounterOf(SomeTokens(random), begin, SomeAddedPieces(random));
+    const std::string text = SomePieceText(random, 100);
     const auto running = counter->Start();
     Running::Mark mark;
     std::size_t marked = 0;
@@ -228,9 +228,10 @@ TEST(SentencePieceTest, MeasuredTextsJoinToTheCountOfTheWhole) {  // ASM-59
   Random random(/*seed=*/55);
   for (int round = 0; round < 400; ++round) {
     const Begin begin = random.Below(2) == 0 ? Begin::kMarked : Begin::kAsItIs;
-    const auto counter = CounterOf(SomeTokens(random), begin, SomeAdded(random));
+    const auto counter = PieceCounterOf(SomeTokens(random), begin, SomeAddedPieces(random));
     std::vector<std::string> texts = {"", "\xFF", " "};
-    for (int i = 0; i < 6; ++i) texts.push_back(SomeText(random, random.Below(2) == 0 ? 5 : 300));
+    for (int i = 0; i < 6; ++i)
+      texts.push_back(SomePieceText(random, random.Below(2) == 0 ? 5 : 300));
     const std::vector<Measured> measured =
         counter->Measure(std::vector<std::string_view>(texts.begin(), texts.end()));
     const auto running = counter->Start();
@@ -246,8 +247,8 @@ TEST(SentencePieceTest, MeasuredTextsJoinToTheCountOfTheWhole) {  // ASM-59
 }
 
 TEST(SentencePieceTest, AnAppendCostsWhatItIsLong) {  // ASM-59
-  const auto counter = CounterOf(WithBytes({{"a", 0}, {"aa", -1}, {"\u2581a", -2}}), Begin::kMarked,
-                                 {{"<tool>", 7}});
+  const auto counter = PieceCounterOf(WithBytes({{"a", 0}, {"aa", -1}, {"\u2581a", -2}}),
+                                      Begin::kMarked, {{"<tool>", 7}});
   const auto running = counter->Start();
   for (int i = 0; i < 1000; ++i) running->Append("aaa aa <tool>");
   EXPECT_GT(running->Here().settled, 12'900u);
@@ -257,8 +258,9 @@ TEST(SentencePieceTest, AnAppendCostsWhatItIsLong) {  // ASM-59
 TEST(SentencePieceTest, TheLongestPrefixFitsAndNoLongerOneDoes) {  // ASM-T6
   Random random(/*seed=*/53);
   for (int round = 0; round < 150; ++round) {
-    const auto counter = CounterOf(SomeTokens(random), Begin::kMarked, SomeAdded(random));
-    const std::string text = SomeText(random, 120);
+    const auto counter =
+        PieceCounterOf(SomeTokens(random), Begin::kMarked, SomeAddedPieces(random));
+    const std::string text = SomePieceText(random, 120);
     const auto limit = static_cast<std::int64_t>(random.Below(60));
     Cut longest;
     for (std::size_t at = 0; at < text.size();) {
@@ -280,7 +282,7 @@ TEST(SentencePieceTest, LongRunsThatMayJoinEverywhereAreCounted) {  // ASM-58
   for (std::size_t bytes = 1; bytes <= 64; ++bytes) {
     more.push_back({std::string(bytes, 'a'), static_cast<float>(bytes)});
   }
-  const auto counter = CounterOf(WithBytes(more), Begin::kAsItIs);
+  const auto counter = PieceCounterOf(WithBytes(more), Begin::kAsItIs);
   EXPECT_EQ(counter->CountText(std::string(64'000, 'a')).tokens, 1000);
 }
 

@@ -10,7 +10,7 @@ tl::unexpected<Error> Damaged(std::string_view what) {
 }
 
 template <typename T>
-void Place(std::string_view bytes, std::uint64_t offset, const T** out) {
+void PlaceArray(std::string_view bytes, std::uint64_t offset, const T** out) {
   *out = reinterpret_cast<const T*>(bytes.data() + offset);
 }
 
@@ -102,18 +102,18 @@ Status Vocabulary::Bind(std::string_view bytes) {
     return Damaged(fmt::format("it has {} bytes instead of {}", bytes.size(), layout.file_bytes));
   }
   filter_mask_ = (1ull << header_.filter_bits) - 1;
-  Place(bytes, layout.filter, &filter_);
-  Place(bytes, layout.pairs, &pairs_);
-  Place(bytes, layout.long_pieces, &long_pieces_);
-  Place(bytes, layout.short_keys, &short_keys_);
-  Place(bytes, layout.short_tokens, &short_tokens_);
-  Place(bytes, layout.byte_tokens, &byte_tokens_);
-  Place(bytes, layout.byte_pairs, &byte_pairs_);
-  Place(bytes, layout.left, &left_);
-  Place(bytes, layout.right, &right_);
-  Place(bytes, layout.outer, &outer_);
-  Place(bytes, layout.offsets, &offsets_);
-  Place(bytes, layout.blob, &blob_);
+  PlaceArray(bytes, layout.filter, &filter_);
+  PlaceArray(bytes, layout.pairs, &pairs_);
+  PlaceArray(bytes, layout.long_pieces, &long_pieces_);
+  PlaceArray(bytes, layout.short_keys, &short_keys_);
+  PlaceArray(bytes, layout.short_tokens, &short_tokens_);
+  PlaceArray(bytes, layout.byte_tokens, &byte_tokens_);
+  PlaceArray(bytes, layout.byte_pairs, &byte_pairs_);
+  PlaceArray(bytes, layout.left, &left_);
+  PlaceArray(bytes, layout.right, &right_);
+  PlaceArray(bytes, layout.outer, &outer_);
+  PlaceArray(bytes, layout.offsets, &offsets_);
+  PlaceArray(bytes, layout.blob, &blob_);
   // What a table with the right sum holds is what VocabularyBuilder wrote, so nothing in it can
   // lead out of its bounds. Tables are made here, never taken from others: the sum is against bad
   // disks.

@@ -16,7 +16,7 @@ namespace {
 using ::dossier::testing::FailsWith;
 
 // The printable form of each byte, as GPT-2's makers chose it.
-std::string Printable(unsigned byte) {
+std::string PrintableByte(unsigned byte) {
   for (char32_t c = 0x21; c < 0x150; ++c) {
     std::string one;
     utf8::Append(c, &one);
@@ -28,7 +28,7 @@ std::string Printable(unsigned byte) {
 
 JsonObject ByteLevelFile() {
   JsonObject vocab;
-  for (unsigned byte = 0; byte < 256; ++byte) vocab[Printable(byte)] = byte;
+  for (unsigned byte = 0; byte < 256; ++byte) vocab[PrintableByte(byte)] = byte;
   vocab["he"] = 256;
   vocab["hel"] = 257;
   vocab["\u0120h"] = 258;  // " h"
