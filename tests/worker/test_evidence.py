@@ -38,7 +38,10 @@ class EvidenceTest(WorkerTest):
                      "print({'a': 1343}['a'])", "print('%s43' % 13)", "str(1343)",
                      "print(bytes.fromhex('31333433').decode())", "print(2 * 671 + True)",
                      "import json\nprint(json.loads('[1343]')[0])",
-                     "parts = ['13', '43']\nprint(''.join(parts))"):
+                     "parts = ['13', '43']\nprint(''.join(parts))",
+                     "x = 0\nx += 1343\nprint(x)", "def g():\n    return 1343\nprint(g())",
+                     "g = lambda: 1343\nFINAL(g())", "d = {}\nprint(d.get('k', 1343))",
+                     "print(next(iter([]), 1343))", "print(max([], default=1343))"):
             for block in (code, "len(context)\n" + code):
                 touches, typed = self.judged(block)
                 self.assertEqual((touches, "1343" in typed), (block != code, True), block)
@@ -120,6 +123,19 @@ class EvidenceTest(WorkerTest):
                      "print(max(0, -len(context)))",
                      "try:\n    n = len(context['x'])\nexcept Exception:\n    n = 0\nFINAL(n)"):
             self.assertEqual(self.judged(code)[1], [], code)
+
+    def test_a_constant_that_a_function_returns_behind_except_is_typed(self) -> None:  # FLT-15
+        code = ("def total():\n    try:\n        return sum(int(context[i]) for i in range(3))\n"
+                "    except Exception:\n        {}\nprint(total())")
+        for rescue in ("return 1343", "n = 1343\n        return n"):
+            self.assertIn("1343", self.judged(code.format(rescue))[1], rescue)
+        data = "def total():\n    n = len(context)\n    return n\nprint(total())"
+        self.assertEqual(self.judged(data), (True, []))
+
+    def test_a_name_that_a_loop_binds_too_is_no_constant(self) -> None:
+        for code in ("n = 0\nfor c in context:\n    n += 1\nprint(n)",
+                     "n = 7\nn = len(context)\nprint(n)"):
+            self.assertEqual(self.judged(code), (True, []), code)
 
     def test_a_search_that_finds_nothing_says_what_stands_there(self) -> None:  # FLT-36
         result = self.run_block("print(context.count('ONE'))")

@@ -12,6 +12,7 @@ that data make between constants is not: [1343, 0][len(records) == 0].
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
@@ -30,6 +31,8 @@ _WRITES = re.compile(r"(sys\.)?_*std(out|err)_*(\.buffer)?\.write(lines)?|os\.wr
                      r"|(logging|logger|log)\.\w+|warnings\.warn")
 # What hands its texts on, so that those beside data are found: str(x), ", ".join([x, y]).
 _CONVERTS = {"str", "int", "float", "round", "repr", "format", "strip", "join", "dumps", "replace"}
+# Their second argument is what they give where nothing is there.
+_FALLBACKS = {"get", "pop", "setdefault", "next", "getattr"}
 _MOST_TYPED = 1 << 20  # characters of all literals that a block shows; above, it is no evidence
 
 
@@ -39,6 +42,7 @@ class Evidence:
     def __init__(self) -> None:
         self._data: set[str] = set()            # names computed from data
         self._fixed: dict[str, Any] = {}        # names that hold what was typed in
+        self._returns: dict[str, Any] = {}      # functions that return nothing else
 
     def judge(self, parsed: Parsed) -> tuple[bool, list[str]]:
         """Whether the block touches data, and the texts that it shows or hands over as typed."""
@@ -61,29 +65,38 @@ class Evidence:
 
     def chosen(self, parsed: Parsed, namespace: Mapping[str, Any]) -> list[str]:
         """The texts of constants that a branch behind `except` bound to a name that is shown, where
-        the name holds them now that the block has run. Zero and nothing are judged elsewhere."""
+        the name holds them now that the block has run, or that it bound or returned in a function.
+        Zero and nothing are judged elsewhere."""
         shown = {part.id for value in _shown(parsed) for part in ast.walk(value)
                  if isinstance(part, ast.Name)}
-        return [str(found) for handler in parsed.of(ast.ExceptHandler)
-                for node in ast.walk(handler) if isinstance(node, ast.Assign)
-                for target in node.targets if isinstance(target, ast.Name) and target.id in shown
-                for found in self._values(node.value)
-                if isinstance(found, (str, int, float)) and found
-                and namespace.get(target.id) == found]
+        inside = {handler for function in parsed.of(ast.FunctionDef)
+                  for handler in ast.walk(function) if isinstance(handler, ast.ExceptHandler)}
+        texts: list[str] = []
+        for handler in parsed.of(ast.ExceptHandler):
+            for node in ast.walk(handler):
+                for name, value in _bound_or_returned(node):
+                    texts += [str(found) for found in self._values(value)
+                              if isinstance(found, (str, int, float)) and found
+                              and (handler in inside
+                                   or (name in shown and namespace.get(name) == found))]
+        return texts
 
     def _learn(self, parsed: Parsed, touches: bool) -> None:
-        """A name that is bound once, at the top, to constants is what they make."""
+        """A name that is bound at the top only, to constants, is what they make; a function that
+        only returns such a value stands for it."""
         names = [name for name, _, _ in parsed.bindings]
         for name in names:
             self._fixed.pop(name, None)
+            self._returns.pop(name, None)
             self._data.discard(name)
+        at_top = Counter(name for node in parsed.tree.body for name in _names_bound(node))
         for node in parsed.tree.body:
-            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                for found in self._values(node.value):
-                    self._fixed |= {name: value for target in targets
-                                    for name, value in bound(target, found)
-                                    if names.count(name) == 1}
+            for name, value in self._bindings(node):
+                if at_top[name] == names.count(name):
+                    self._fixed[name] = value
+            if isinstance(node, (ast.FunctionDef, ast.Assign)):
+                self._returns |= {name: value for name, result in _only_result(node)
+                                  for value in self._values(result)}
         changed = {name for name in _changed(parsed)
                    if isinstance(self._fixed.get(name), (list, dict, set))}
         for name in changed:
@@ -91,7 +104,24 @@ class Evidence:
         if touches:
             modules = {name for name, node, _ in parsed.bindings
                        if isinstance(node, (ast.Import, ast.ImportFrom))}
-            self._data |= changed.union(names).difference(self._fixed, modules)
+            self._data |= changed.union(names).difference(self._fixed, self._returns, modules)
+
+    def _bindings(self, node: ast.stmt) -> Iterator[tuple[str, Any]]:
+        """The names that a statement binds to what constants make; forgets the others it binds."""
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            left = ast.Name(node.target.id, ast.Load())
+            found = list(self._values(ast.BinOp(left, node.op, node.value)))
+            targets: list[ast.expr] = [node.target]
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            found = list(self._values(node.value))
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        else:
+            return
+        for name in _names_bound(node):
+            self._fixed.pop(name, None)
+        for value in found:
+            for target in targets:
+                yield from bound(target, value)
 
     def _values(self, node: ast.expr) -> Iterator[Any]:
         """The value of `node`, or nothing if it is not made of constants alone."""
@@ -106,6 +136,8 @@ class Evidence:
         if depth > 8:
             return
         known = False
+        if isinstance(value, ast.Call) and getattr(value.func, "id", "") in self._returns:
+            yield from _texts(self._returns[value.func.id])
         for found in self._values(value):
             yield from _texts(found)
             known = True
@@ -115,13 +147,17 @@ class Evidence:
             yield from self._literals(part, depth + 1)
 
     def _chosen_parts(self, value: ast.expr) -> Iterator[ast.expr]:
-        """Of `data and 1343` and `max(1343, data)` the constants: if the value is one of them, the
-        code said it. Zero, a common floor, is none of them."""
+        """Of `data and 1343`, `max(1343, data)`, `d.get(key, 1343)` and `next(rows, 1343)` the
+        constants: if the value is one of them, the code said it. Zero, a common floor, is none."""
         if isinstance(value, ast.BoolOp) and isinstance(value.op, ast.And):
             choices = value.values
         elif isinstance(value, ast.Call) and getattr(value.func, "id", "") in ("max", "min") \
                 and len(value.args) > 1:
             choices = value.args
+        elif isinstance(value, ast.Call):
+            called = getattr(value.func, "attr", getattr(value.func, "id", ""))
+            choices = value.args[1:2] if called in _FALLBACKS else []
+            choices += [keyword.value for keyword in value.keywords if keyword.arg == "default"]
         else:
             return
         yield from (item for item in choices if any(self._values(item)))
@@ -135,6 +171,34 @@ class Evidence:
                 texts = [str(value) for found in group for value in found]
                 if len(texts) > 1 and isinstance(separator, str):
                     yield separator.join(texts)
+
+
+def _names_bound(node: ast.stmt) -> Iterator[str]:
+    """The names that an assignment at the top binds."""
+    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            yield from (part.id for part in ast.walk(target)
+                        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
+
+
+def _bound_or_returned(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """What a statement binds to names or returns ("")."""
+    if isinstance(node, ast.Assign):
+        yield from ((target.id, node.value) for target in node.targets
+                    if isinstance(target, ast.Name))
+    elif isinstance(node, ast.Return) and node.value is not None:
+        yield "", node.value
+
+
+def _only_result(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
+    """A function by its name with its only result, if it returns at its end and nowhere else."""
+    if isinstance(node, ast.FunctionDef):
+        results = [part for part in ast.walk(node) if isinstance(part, ast.Return)]
+        if len(results) == 1 and node.body[-1] is results[0] and results[0].value is not None:
+            yield node.name, results[0].value
+    elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+        yield from ((target.id, node.value.body) for target in node.targets
+                    if isinstance(target, ast.Name))
 
 
 def _texts(value: Any) -> Iterator[str]:

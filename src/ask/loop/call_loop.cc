@@ -91,7 +91,7 @@ std::optional<CallResult> CallLoop::ReadFirst() {
         return inspect::HasRecords(d.description) || d.description.format == inspect::Format::kJson;
       });
   // A plain call has read all of it already, without settling the question.
-  if (data || run_.plain || !reader_.possible()) return std::nullopt;
+  if (data || run_.plain || !reader_.possible() || ShowsRows()) return std::nullopt;
   auto reading = reader_.Read();
   if (!reading) return std::nullopt;
   Offer offer{.text = std::move(reading->answer), .source = Source::kPassage};

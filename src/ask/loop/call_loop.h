@@ -130,6 +130,9 @@ class CallLoop {
   bool HasReadContext();
   GateSituation Situation(std::string_view answer);
   std::string ValueLeftOut(std::string_view answer);
+  std::vector<std::string_view> StoredTexts() const;
+  bool ShowsRows() const;
+  std::string CountedMentions(std::string_view answer) const;
   bool ShowValuesOfData(std::span<const std::string> outputs) const;
   AnswerKind WantedKind();
   std::string ReplyGrammar() const;

@@ -7,6 +7,7 @@
 #include "ask/loop/call_loop.h"
 #include "ask/loop/direct.h"
 #include "ask/loop/root_request.h"
+#include "ask/policy/counted_text.h"
 #include "ask/reply/reply_text.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
@@ -240,9 +241,10 @@ void CallLoop::NoteResult(const std::string& code, const sandbox::BlockResult& r
   const bool clean =
       result.status == sandbox::BlockStatus::kOk || result.status == sandbox::BlockStatus::kFinal;
   if (clean && !result.error) {
-    evidence_.AddClean(code, result);
+    evidence_.AddClean(code, result, SeenOutput(result, Style()));
   } else if (run_.policy.checked == ModelPolicy::Checked::kNumbers) {
-    evidence_.AddRaised(result);  // a small model takes what stands beside an error for an answer
+    // A small model takes what stands beside an error for an answer.
+    evidence_.AddRaised(result, SeenOutput(result, Style()));
   }
   for (const sandbox::ReadPart& part : result.read) {
     bench_->coverage().AddReadByCode(part.context, part.at, part.length);
@@ -437,7 +439,7 @@ std::string CallLoop::ValueLeftOut(std::string_view answer) {
   return named_values_->LeftOut(evidence_.attempt_code(), seen);
 }
 
-bool CallLoop::ShowValuesOfData(std::span<const std::string> outputs) const {
+std::vector<std::string_view> CallLoop::StoredTexts() const {
   constexpr std::size_t kSearched = 64u << 20;  // bytes of each document
   std::vector<std::string_view> texts;
   const auto& documents = run_.request.context->documents();
@@ -446,6 +448,29 @@ bool CallLoop::ShowValuesOfData(std::span<const std::string> outputs) const {
       texts.push_back((*stored)->map.bytes().substr(0, kSearched));
     }
   }
+  return texts;
+}
+
+// Whether a passage of the first prompt is a part of a table.
+bool CallLoop::ShowsRows() const {
+  return std::ranges::any_of(metadata_.passages.places, [this](const Passage& place) {
+    const auto stored = run_.request.context->Stored(place.document);
+    return stored && IsRows((*stored)->map.bytes().substr(place.at, place.length));
+  });
+}
+
+// A small model that was asked how many mules came counts how often the text says "mules".
+std::string CallLoop::CountedMentions(std::string_view answer) const {
+  if (!HasNumber(answer) || evidence_.searched().empty()) return {};
+  const std::vector<std::string_view> texts = StoredTexts();
+  for (const std::string& text : evidence_.searched()) {
+    if (IsCountOf(answer, text, texts) && reader_.DeniesCount(text)) return text;
+  }
+  return {};
+}
+
+bool CallLoop::ShowValuesOfData(std::span<const std::string> outputs) const {
+  const std::vector<std::string_view> texts = StoredTexts();
   return ShowsValues(outputs, run_.request.question, FieldNames(*run_.request.context),
                      [&](std::string_view word) {
                        return std::ranges::any_of(texts, [word](std::string_view text) {
@@ -497,6 +522,9 @@ GateSituation CallLoop::Situation(std::string_view answer) {
     situation.failed_subcalls = newest_block_.ToText();  // its output was made of nothing
   }
   situation.left_out = ValueLeftOut(answer);
+  if (situation.passages_read != GateSituation::Passages::kNotRead) {
+    situation.mentions = CountedMentions(answer);
+  }
   if (bench_) situation.error_texts = bench_->subcalls().error_texts();
   return situation;
 }

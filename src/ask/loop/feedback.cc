@@ -87,6 +87,20 @@ std::string RenderError(const sandbox::BlockError& error) {
   return TruncateError(text);
 }
 
+std::string SeenOutput(const sandbox::BlockResult& result, const FeedbackStyle& style) {
+  TruncationOptions options = CutOptions(style);
+  if (style.share == FeedbackStyle::Share::kLimited) {
+    options.max_chars = std::min(options.max_chars, ShareOfCorpusLimit(style.context_chars));
+  }
+  const PrintedOutput printed = Printed(result);
+  std::string seen = ShowCodeOutput(printed.text, options).text;
+  if (seen.size() < printed.text.size() && options.cut == Cut::kMiddle) {
+    const std::size_t mark = seen.find("\n[… ");  // its numbers are ours
+    if (mark != seen.npos) seen.erase(mark, seen.find('\n', mark) - mark);
+  }
+  return seen;
+}
+
 std::string RenderFeedback(const Feedback& feedback, const FeedbackStyle& style) {
   std::vector<std::string> parts;
   std::vector<PrintedOutput> printed;

@@ -45,6 +45,10 @@ struct FeedbackStyle {
 
 std::string RenderFeedback(const Feedback& feedback, const FeedbackStyle& style);
 
+// The part of a block's output that RenderFeedback shows of it, as far as other blocks of its turn
+// leave it room: what lies behind the cut is no ground for an answer.
+std::string SeenOutput(const sandbox::BlockResult& result, const FeedbackStyle& style);
+
 // "Variables: rows (list), total (int)", at most `most` of them and without _*; "" if there are
 // none. Code chooses the names of its types: nothing of them can break the line or get long.
 std::string VariablesLine(const std::vector<sandbox::VariableInfo>& variables, std::size_t most);

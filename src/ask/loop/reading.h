@@ -60,6 +60,8 @@ class PassageReader {
   std::size_t passages_read() const { return read_; }
   // Whether it has read all that it was to read, and none of them states any answer.
   bool found_nothing() const { return found_nothing_; }
+  // Whether the model says that the question does not ask how often `text` stands in the context.
+  bool DeniesCount(std::string_view text) const;
 
  private:
   using Values = std::map<std::string, std::string>;

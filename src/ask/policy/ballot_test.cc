@@ -8,7 +8,7 @@ namespace {
 using Chance = Ballot::Chance;
 using End = Ballot::End;
 
-constexpr std::string_view kQuestion = "How many are there?";
+constexpr std::string_view kCountQuestion = "How many are there?";
 
 Offer Answer(std::string text, std::string doubt = "") {
   return {.text = std::move(text), .source = Source::kFinal, .doubt = std::move(doubt)};
@@ -21,13 +21,13 @@ std::string Counted(Ballot& ballot, Offer offer, Chance chance = Chance::kMore) 
 }
 
 TEST(BallotTest, WithOneVoteTheFirstAnswerCounts) {  // SML-10
-  Ballot ballot(1, std::string(kQuestion));
+  Ballot ballot(1, std::string(kCountQuestion));
   EXPECT_EQ(Counted(ballot, Answer("7")), "7");
   EXPECT_EQ(ballot.end(), End::kAgreed);
 }
 
 TEST(BallotTest, TwoAttemptsThatAgreeDecide) {  // SML-10
-  Ballot ballot(3, std::string(kQuestion));
+  Ballot ballot(3, std::string(kCountQuestion));
   EXPECT_EQ(Counted(ballot, Answer("7")), "(open)");
   EXPECT_EQ(Counted(ballot, Answer("8")), "(open)");
   EXPECT_EQ(Counted(ballot, Answer("It is 8.")), "8");
@@ -35,7 +35,7 @@ TEST(BallotTest, TwoAttemptsThatAgreeDecide) {  // SML-10
 }
 
 TEST(BallotTest, WithoutAgreementTheFirstSoundAnswerStands) {  // SML-10, REC-40
-  Ballot ballot(3, std::string(kQuestion));
+  Ballot ballot(3, std::string(kCountQuestion));
   EXPECT_EQ(Counted(ballot, Answer("7", "No output shows 7.")), "(open)");
   EXPECT_EQ(Counted(ballot, Answer("8")), "(open)");
   EXPECT_EQ(Counted(ballot, Answer("9")), "8");
@@ -43,7 +43,7 @@ TEST(BallotTest, WithoutAgreementTheFirstSoundAnswerStands) {  // SML-10, REC-40
 }
 
 TEST(BallotTest, TwoDoubtfulAnswersDoNotOutvoteASoundOne) {  // SML-10, REC-40
-  Ballot ballot(3, std::string(kQuestion));
+  Ballot ballot(3, std::string(kCountQuestion));
   EXPECT_EQ(Counted(ballot, Answer("7")), "(open)");
   EXPECT_EQ(Counted(ballot, Answer("8", "No output shows 8.")), "(open)");
   EXPECT_EQ(Counted(ballot, Answer("8", "No output shows 8.")), "7");
@@ -51,17 +51,17 @@ TEST(BallotTest, TwoDoubtfulAnswersDoNotOutvoteASoundOne) {  // SML-10, REC-40
 }
 
 TEST(BallotTest, IfAllAreDoubtfulTheFirstStands) {  // SML-10
-  Ballot ballot(2, std::string(kQuestion));
+  Ballot ballot(2, std::string(kCountQuestion));
   EXPECT_EQ(Counted(ballot, Answer("7", "invented")), "(open)");
   EXPECT_EQ(Counted(ballot, Answer("8", "invented")), "7");
 }
 
 TEST(BallotTest, TheLastChanceDoesNotOverrideEarlierAnswers) {  // SML-10, REC-60
-  Ballot ballot(3, std::string(kQuestion));
+  Ballot ballot(3, std::string(kCountQuestion));
   EXPECT_EQ(Counted(ballot, Answer("7")), "(open)");
   EXPECT_EQ(Counted(ballot, Answer("8"), Chance::kLast), "7");
   EXPECT_EQ(ballot.end(), End::kCutShort);
-  Ballot alone(3, std::string(kQuestion));
+  Ballot alone(3, std::string(kCountQuestion));
   EXPECT_EQ(Counted(alone, Answer("8"), Chance::kLast), "8");
 }
 

@@ -13,20 +13,21 @@ constexpr std::size_t kLongestProse = 600;  // bytes of a reply that is only an 
 
 }  // namespace
 
-void Evidence::AddClean(std::string_view code, const sandbox::BlockResult& result) {
+void Evidence::AddClean(std::string_view code, const sandbox::BlockResult& result,
+                        std::string seen) {
   clean_code_ = CodeKey(code);
   NoteUnmatched(result);
   searched_ = result.searched;
-  printed_.push_back(result.out + "\n" + result.last);
+  printed_.push_back(std::move(seen));
   if (result.ground != sandbox::BlockResult::Ground::kData) return;
   touched_data_ = true;
   outputs_.push_back(WithoutTyped(printed_.back(), result.typed));
   shown_.push_back(outputs_.back());
 }
 
-void Evidence::AddRaised(const sandbox::BlockResult& result) {
-  if (result.ground != sandbox::BlockResult::Ground::kData || result.out.empty()) return;
-  shown_.push_back(WithoutTyped(result.out, result.typed));
+void Evidence::AddRaised(const sandbox::BlockResult& result, std::string_view seen) {
+  if (result.ground != sandbox::BlockResult::Ground::kData || seen.empty()) return;
+  shown_.push_back(WithoutTyped(seen, result.typed));
 }
 
 // A zero stays a zero in later blocks, so why it is one stays, too.

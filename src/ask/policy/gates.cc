@@ -218,6 +218,12 @@ std::string Gates::WrongKind(std::string_view answer, const GateSituation& situa
 // Where no passage states the answer, a small model counts or cuts out something else that it saw
 // there. A number that code got by looking for what the question does not name is in doubt.
 std::string Gates::SearchedElse(std::string_view answer, const GateSituation& situation) const {
+  if (!situation.mentions.empty()) {
+    return fmt::format(
+        "The number is how often \"{}\" stands in the text, and the question rather asks for "
+        "something else.",
+        situation.mentions);
+  }
   if (situation.passages_read == GateSituation::Passages::kNotRead || !situation.rarity) return {};
   if (!HasNumber(answer) || !situation.searched || situation.searched->empty()) return {};
   const bool named = std::ranges::any_of(*situation.searched, [&](const std::string& text) {

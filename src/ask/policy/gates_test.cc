@@ -208,12 +208,12 @@ TEST(EvidenceTest, WhyAZeroIsOneStaysUntilTheConditionFits) {  // FLT-36
   Evidence evidence("How many?", {});
   sandbox::BlockResult empty, other, fitting;
   empty.unmatched = {"'open' stands nowhere in the text."};
-  evidence.AddClean("a", empty);
-  evidence.AddClean("b", other);
-  evidence.AddClean("c", empty);
+  evidence.AddClean("a", empty, empty.out);
+  evidence.AddClean("b", other, other.out);
+  evidence.AddClean("c", empty, empty.out);
   EXPECT_EQ(evidence.unmatched(), empty.unmatched);
   fitting.settled = empty.unmatched;
-  evidence.AddClean("d", fitting);
+  evidence.AddClean("d", fitting, fitting.out);
   EXPECT_TRUE(evidence.unmatched().empty());
 }
 

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "ask/policy/numbers.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -15,168 +16,6 @@ namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kLeastQuote = 2;  // bytes; shorter quotes are marks, not evidence
-
-bool IsLetter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-         static_cast<unsigned char>(c) >= 0x80;
-}
-
-constexpr std::string_view kMinus = "\u2212";  // the sign of mathematics
-
-// Whether the character before byte `at` is a letter that a number behind it belongs to. Signs of
-// money and mathematics, dashes and quotes are none, nor are letters of scripts that write words
-// without spaces (from U+3000 on): a number stands beside those.
-bool LetterEndsAt(std::string_view text, std::size_t at) {
-  if (at == 0 || !IsLetter(text[at - 1])) return false;
-  std::size_t lead = utf8::FloorBoundary(text, at - 1);
-  const char32_t c = utf8::Next(text, &lead);
-  const bool latin_sign =
-      (c >= 0x80 && c < 0xC0 && c != 0xAA && c != 0xB5 && c != 0xBA) || c == 0xD7 || c == 0xF7;
-  const bool sign = c >= 0x2000 && c < 0x2C00;
-  return !latin_sign && !sign && c < 0x3000;
-}
-
-// A number by value: "3,800.50" is digits "3800", fraction "5".
-struct Number {
-  std::string digits;    // without leading zeros, "0" for zero
-  std::string fraction;  // without trailing zeros
-  bool negative = false;
-  std::size_t begin = 0, end = 0;  // bytes of the text
-
-  std::string Key() const {
-    const bool zero = digits == "0" && fraction.empty();
-    return fmt::format("{}{}.{}", negative && !zero ? "-" : "", digits, fraction);
-  }
-};
-
-// Reads numbers out of text. Digits that follow a letter belong to a name ("libmpc3") and are none.
-class NumberReader {
- public:
-  explicit NumberReader(std::string_view text) : text_(text) {}
-
-  std::optional<Number> Next() {
-    while (at_ < text_.size()) {
-      if (!IsDigit(text_[at_])) {
-        ++at_;
-      } else if (LetterEndsAt(text_, at_)) {
-        SkipName();
-      } else {
-        return Read();
-      }
-    }
-    return std::nullopt;
-  }
-
- private:
-  void SkipName() {
-    while (at_ < text_.size() && (IsDigit(text_[at_]) || IsLetter(text_[at_]))) ++at_;
-  }
-
-  Number Read() {
-    Number number;
-    number.begin = at_;
-    number.negative = IsMinus();
-    std::string digits = Digits();
-    if (digits.size() <= 3) {
-      while (const std::size_t mark = ThousandsMark()) {
-        at_ += mark;
-        digits += Digits();
-      }
-    }
-    if (at_ + 1 < text_.size() && text_[at_] == '.' && IsDigit(text_[at_ + 1]) && !AfterDot()) {
-      ++at_;
-      number.fraction = Digits();
-      number.fraction.resize(number.fraction.find_last_not_of('0') + 1);
-    }
-    digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size() - 1));
-    number.digits = std::move(digits);
-    number.end = at_;
-    return number;
-  }
-
-  // Part of a version or an address (1.2.3): its pieces are compared one by one.
-  bool AfterDot() const {
-    const std::size_t begin = at_ - 1;
-    std::size_t first = begin;
-    while (first > 0 && IsDigit(text_[first - 1])) --first;
-    return first > 0 && text_[first - 1] == '.';
-  }
-
-  // A minus sign, not the dash of "2026-11-21" or "a-1".
-  bool IsMinus() const {
-    if (text_.substr(0, at_).ends_with(kMinus)) return true;
-    if (at_ == 0 || text_[at_ - 1] != '-') return false;
-    return at_ < 2 ||
-           !(IsDigit(text_[at_ - 2]) || LetterEndsAt(text_, at_ - 1) || text_[at_ - 2] == '-');
-  }
-
-  std::string Digits() {
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && IsDigit(text_[at_])) ++at_;
-    return std::string(text_.substr(begin, at_ - begin));
-  }
-
-  // The bytes of a mark between thousands: a comma, an underscore, an apostrophe or a space that
-  // does not break, before exactly three digits; 0 if none stands here.
-  std::size_t ThousandsMark() const {
-    static constexpr std::string_view kMarks[] = {",", "_", "'", "\u2019", "\u00A0", "\u202F"};
-    const std::string_view rest = text_.substr(at_);
-    for (const std::string_view mark : kMarks) {
-      if (!rest.starts_with(mark)) continue;
-      const std::string_view three = rest.substr(mark.size(), 3);
-      const bool digits = three.size() == 3 && std::ranges::all_of(three, IsDigit);
-      const std::size_t end = mark.size() + 3;
-      return digits && (end >= rest.size() || !IsDigit(rest[end])) ? mark.size() : 0;
-    }
-    return 0;
-  }
-
-  const std::string_view text_;
-  std::size_t at_ = 0;
-};
-
-// `fraction` rounded to `places`, half up; the carry into the whole part is left to the caller.
-struct Rounded {
-  std::string digits, fraction;
-};
-
-Rounded Round(const Number& number, std::size_t places) {
-  std::string all = number.digits + number.fraction.substr(0, places);
-  const bool up = number.fraction[places] >= '5';
-  for (std::size_t i = all.size(); up && i-- > 0;) {
-    if (all[i] != '9') {
-      ++all[i];
-      break;
-    }
-    all[i] = '0';
-    if (i == 0) all.insert(0, "1");
-  }
-  Rounded rounded{.digits = all.substr(0, all.size() - places),
-                  .fraction = all.substr(all.size() - places)};
-  rounded.fraction.resize(rounded.fraction.find_last_not_of('0') + 1);
-  return rounded;
-}
-
-// Whether `shown` is `exact` rounded or cut to the places that `shown` has.
-bool IsRoundingOf(const Number& shown, const Number& exact) {
-  const std::size_t places = shown.fraction.size();
-  if (exact.fraction.size() <= places || shown.negative != exact.negative) return false;
-  const bool cut = exact.digits == shown.digits && exact.fraction.starts_with(shown.fraction);
-  if (cut && places > 0) return true;
-  const Rounded rounded = Round(exact, places);
-  return rounded.digits == shown.digits && rounded.fraction == shown.fraction;
-}
-
-// "0.03525" as a part of a hundred: 3.525.
-Number Hundredfold(const Number& number) {
-  Number out = number;
-  std::string fraction = number.fraction;
-  fraction.resize(std::max<std::size_t>(fraction.size(), 2), '0');
-  out.digits += fraction.substr(0, 2);
-  out.digits.erase(0, std::min(out.digits.find_first_not_of('0'), out.digits.size() - 1));
-  out.fraction = fraction.substr(2);
-  return out;
-}
 
 // Whether a per cent sign stands behind the number that ends at `end`.
 bool IsPercent(std::string_view text, std::size_t end) {
@@ -200,29 +39,27 @@ std::string Folded(std::string_view text) {
   return out;
 }
 
-bool IsWordByte(char c) { return IsDigit(c) || IsLetter(c); }
-
 // Whether `part` occurs in `text` with no letter or digit next to it. Both folded.
 bool OccursWhole(std::string_view text, std::string_view part) {
   for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) {
     const std::size_t end = at + part.size();
-    const bool starts = at == 0 || !IsWordByte(text[at - 1]) || !IsWordByte(part.front());
-    const bool ends = end == text.size() || !IsWordByte(text[end]) || !IsWordByte(part.back());
+    const bool starts = at == 0 || !IsTextByte(text[at - 1]) || !IsTextByte(part.front());
+    const bool ends = end == text.size() || !IsTextByte(text[end]) || !IsTextByte(part.back());
     if (starts && ends) return true;
   }
   return false;
 }
 
 // What blocks printed, or the question said, ready for look-ups.
-class Evidence {
+class ShownTexts {
  public:
   void Add(std::string_view text) {
     texts_.push_back(Folded(text));
     NumberReader reader(text);
     while (auto number = reader.Next()) {
-      if (keys_.insert(number->Key()).second && !number->fraction.empty()) {
-        decimals_.push_back(std::move(*number));
-      }
+      if (!keys_.insert(number->Key()).second) continue;
+      if (!number->fraction.empty()) decimals_.push_back(*number);
+      if (number->digits.size() > 3) large_.push_back(std::move(*number));
     }
   }
 
@@ -231,9 +68,17 @@ class Evidence {
            std::ranges::any_of(decimals_, [&](const Number& n) { return IsRoundingOf(number, n); });
   }
 
-  // `number` stands in `answer`; of a percentage the share may have been printed.
+  // `number` stands in `answer`, which may write it with a decimal comma or in thousands and
+  // millions ("about 4.48 million"); of a percentage the share may have been printed.
   bool ShowsIn(std::string_view answer, const Number& number) const {
     if (Shows(number)) return true;
+    const auto european = WithDecimalComma(answer, number);
+    if (european && Shows(*european)) return true;
+    if (std::ranges::any_of(large_, [&](const Number& n) {
+          return IsScaledRoundingOf(number, n) || (european && IsScaledRoundingOf(*european, n));
+        })) {
+      return true;
+    }
     if (!IsPercent(answer, number.end)) return false;
     return std::ranges::any_of(decimals_, [&](const Number& n) {
       const Number hundredfold = Hundredfold(n);
@@ -255,7 +100,7 @@ class Evidence {
  private:
   std::vector<std::string> texts_;
   std::unordered_set<std::string> keys_;
-  std::vector<Number> decimals_;
+  std::vector<Number> decimals_, large_;
 };
 
 // The number of a list item at the start of a line ("2. ") says nothing about the context.
@@ -373,12 +218,12 @@ std::vector<std::string_view> QuotedTexts(std::string_view text,
       const std::size_t begin = at + mark.open.size();
       std::size_t close = text.find(mark.close, begin);
       const bool single = mark.open == "'";
-      if (single && at > 0 && IsWordByte(text[at - 1])) {
+      if (single && at > 0 && IsTextByte(text[at - 1])) {
         at = text.find(mark.open, begin);
         continue;
       }
       while (single && close != text.npos && close + 1 < text.size() &&
-             IsWordByte(text[close + 1])) {
+             IsTextByte(text[close + 1])) {
         close = text.find(mark.close, close + 1);
       }
       if (close == text.npos) break;
@@ -414,14 +259,14 @@ bool ShowsNothing(std::string_view line) {
       ToLowerAscii(TrimSpace(label == std::string_view::npos ? line : line.substr(label + 1)));
   while (value.ends_with(')') || value.ends_with('(')) value.pop_back();
   return std::ranges::find(kNothing, value) != kNothing.end() ||
-         std::ranges::none_of(value, IsWordByte);
+         std::ranges::none_of(value, IsTextByte);
 }
 
 }  // namespace
 
 bool LeadingNumberGrounded(std::string_view answer, std::string_view question,
                            std::string_view sizes, std::span<const std::string> shown) {
-  Evidence evidence, known, asked;
+  ShownTexts evidence, known, asked;
   for (const std::string& text : shown) evidence.Add(text);
   asked.Add(question);
   known.Add(question);
@@ -448,7 +293,7 @@ std::string UnseenQuote(std::string_view answer, std::string_view question,
                         std::span<const std::string> shown) {
   const std::string_view text = TrimSpace(answer);
   if (text.starts_with('{') || text.starts_with('[') || text.find('`') != text.npos) return {};
-  Evidence evidence;
+  ShownTexts evidence;
   for (const std::string& output : shown) evidence.Add(output);
   evidence.Add(question);
   for (const std::string_view quote : QuotedTexts(text, kQuotationMarks)) {
@@ -510,15 +355,15 @@ std::string WithoutTyped(std::string_view output, std::span<const std::string> t
   std::string left(output);
   for (const std::string& text : typed) {
     // Signs alone tell nothing, and within a number they are the data's.
-    if (std::ranges::none_of(text, IsWordByte)) continue;
+    if (std::ranges::none_of(text, IsTextByte)) continue;
     for (std::size_t at = left.find(text); at != left.npos; at = left.find(text, at)) {
       const std::size_t end = at + text.size();
-      const bool starts = at == 0 || !IsWordByte(left[at - 1]) || !IsWordByte(text.front());
+      const bool starts = at == 0 || !IsTextByte(left[at - 1]) || !IsTextByte(text.front());
       const bool in_number = (text.back() == '.' || text.back() == ',') && text.size() > 1 &&
                              IsDigit(text[text.size() - 2]) && end < left.size() &&
                              IsDigit(left[end]);
       const bool ends =
-          end == left.size() || !IsWordByte(left[end]) || (!IsWordByte(text.back()) && !in_number);
+          end == left.size() || !IsTextByte(left[end]) || (!IsTextByte(text.back()) && !in_number);
       if (starts && ends) {
         left.replace(at, text.size(), " ");
       }
@@ -534,7 +379,7 @@ Grounding CheckGrounded(std::string_view answer, std::string_view question,
   const bool nothing =
       std::ranges::all_of(printed, [](const std::string& text) { return TrimSpace(text).empty(); });
   if (nothing) return {.grounded = false};
-  Evidence evidence;
+  ShownTexts evidence;
   for (const std::string& text : printed) evidence.Add(text);
   evidence.Add(question);
 

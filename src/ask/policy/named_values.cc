@@ -79,7 +79,7 @@ void ForEachLine(std::span<const std::string_view> texts, const Use& use) {
   }
 }
 
-std::unordered_set<std::uint64_t> HashesOf(std::string_view text) {
+std::unordered_set<std::uint64_t> NameHashesOf(std::string_view text) {
   std::unordered_set<std::uint64_t> hashes;
   WordReader words(text);
   for (std::uint64_t word; words.Next(&word);) hashes.insert(word);
@@ -122,7 +122,7 @@ NamedValues::NamedValues(std::vector<std::string_view> texts,
                          std::string_view question)
     : texts_(std::move(texts)) {
   Hashes names;
-  for (const std::string& field : fields) names.merge(HashesOf(field));
+  for (const std::string& field : fields) names.merge(NameHashesOf(field));
   std::unordered_map<std::uint64_t, Counted> wanted;
   WordReader words(question);
   for (std::uint64_t word; words.Next(&word);) {
@@ -192,9 +192,9 @@ std::string NamedValues::LeftOut(std::span<const std::string> code,
   if (values_.empty()) return {};
   std::string constants;
   for (const std::string& block : code) constants += ConstantsOf(block);
-  const Hashes said = HashesOf(constants);
+  const Hashes said = NameHashesOf(constants);
   Hashes shown;
-  for (const std::string& text : seen) shown.merge(HashesOf(text));
+  for (const std::string& text : seen) shown.merge(NameHashesOf(text));
   const auto begins = [&](const Value& value) {
     return std::ranges::any_of(Split(ToLowerAscii(constants), '\n'), [&](std::string_view part) {
       return part.size() >= kShortestPart && ToLowerAscii(value.word).starts_with(part);

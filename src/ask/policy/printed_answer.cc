@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kMaxChars = 80;
 constexpr std::size_t kMaxNameWords = 6;
 
-std::vector<std::string> WordsOf(std::string_view text) {
+std::vector<std::string> PrintedWords(std::string_view text) {
   std::vector<std::string> words;
   std::string word;
   for (const char c : ToLowerAscii(text) + ' ') {
@@ -39,7 +39,7 @@ bool IsNumber(std::string_view text) {
 
 bool IsName(std::string_view text) {
   if (std::string_view("[{(<").find(text[0]) != std::string_view::npos) return false;
-  const std::vector<std::string> words = WordsOf(text);
+  const std::vector<std::string> words = PrintedWords(text);
   if (words.empty() || words.size() > kMaxNameWords) return false;
   return !text.ends_with(':') && !text.ends_with("...");
 }

@@ -7,7 +7,7 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::size_t kShortestWord = 4;
+constexpr std::size_t kShortestRepeated = 4;
 constexpr std::size_t kLongerAtMost = 2;  // a prompt that is longer holds more than the question
 
 std::string_view WithoutMarks(std::string_view word) {
@@ -26,7 +26,7 @@ bool RepeatsQuestion(std::string_view prompt, std::string_view question) {
   std::size_t words = 0, known = 0;
   for (const std::string_view part : Split(prompt, ' ')) {
     const std::string_view word = WithoutMarks(part);
-    if (word.size() < kShortestWord) continue;
+    if (word.size() < kShortestRepeated) continue;
     ++words;
     if (asked.find(ToLowerAscii(word)) != std::string::npos) ++known;
   }

@@ -1,11 +1,6 @@
 #include "ask/policy/votes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
-#include <optional>
-#include <vector>
 
 #include "base/text/ascii.h"
 #include "base/text/text.h"
@@ -17,9 +12,14 @@ bool IsWordPart(char c) { return IsAlnum(c) || static_cast<unsigned char>(c) >= 
 
 bool JoinsWord(char c) { return c == '.' || c == '-' || c == '_' || c == ',' || c == '+'; }
 
-// Runs of letters and digits, with marks between them kept: "3,800", "g++-12", "9.5".
-std::vector<std::string> Words(std::string_view text) {
-  std::vector<std::string> words;
+// A run of letters and digits, with marks between them kept: "3,800", "g++-12", "9.5".
+struct VoteWord {
+  std::string text;  // lower case
+  std::size_t begin = 0, end = 0;
+};
+
+std::vector<VoteWord> WordsOfText(std::string_view text) {
+  std::vector<VoteWord> words;
   for (std::size_t at = 0; at < text.size();) {
     if (!IsWordPart(text[at])) {
       ++at;
@@ -31,62 +31,133 @@ std::vector<std::string> Words(std::string_view text) {
             (JoinsWord(text[end]) && end + 1 < text.size() && IsWordPart(text[end + 1])))) {
       ++end;
     }
-    words.push_back(ToLowerAscii(text.substr(at, end - at)));
+    words.push_back({ToLowerAscii(text.substr(at, end - at)), at, end});
     at = end;
   }
   return words;
 }
 
-std::optional<std::string> AsNumber(std::string_view word) {
-  const std::string digits = ReplaceAll(word, ",", "");
-  double value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  // Whole numbers are counts and must be equal; others are rounded by people and models alike.
-  const bool whole = digits.find('.') == std::string::npos;
-  return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+std::set<std::string> WordSet(std::string_view text) {
+  std::set<std::string> words;
+  for (VoteWord& word : WordsOfText(text)) words.insert(std::move(word.text));
+  return words;
+}
+
+// Whether what stands between two words leaves them in one item: "Greta Lund", "data/a.csv".
+bool Connects(std::string_view between) {
+  return std::ranges::all_of(between, [](char c) {
+    return c == ' ' || c == '/' || c == '\'' || c == ':' || c == '.' || c == '"' || c == '*' ||
+           c == '`';
+  });
+}
+
+// Sorts the words of an answer into numbers, words and items.
+class VoteMaker {
+ public:
+  VoteMaker(std::string_view answer, const std::set<std::string>& known,
+            const std::set<std::string>& shown)
+      : answer_(answer), known_(known), shown_(shown) {
+    NumberReader reader(answer);
+    while (auto number = reader.Next()) numbers_.push_back(std::move(*number));
+  }
+
+  Vote Make() {
+    for (const VoteWord& word : WordsOfText(answer_)) {
+      if (!Connects(answer_.substr(item_end_, word.begin - item_end_))) open_ = false;
+      item_end_ = word.end;
+      if (known_.contains(word.text)) continue;  // says nothing, and parts nothing
+      if (const Number* number = NumberIn(word)) {
+        open_ = false;
+        AddNumber(*number);
+      } else if (shown_.contains(word.text)) {
+        AddWord(word.text);
+      } else {
+        open_ = false;
+      }
+    }
+    return std::move(vote_);
+  }
+
+ private:
+  // The number that `word` is, but for a sign of money before it.
+  const Number* NumberIn(const VoteWord& word) const {
+    const auto found = std::ranges::find_if(numbers_, [&](const Number& number) {
+      return number.begin >= word.begin && number.end == word.end;
+    });
+    if (found == numbers_.end()) return nullptr;
+    const std::string_view before = answer_.substr(word.begin, found->begin - word.begin);
+    return std::ranges::any_of(before, [](char c) { return IsAlnum(c); }) ? nullptr : &*found;
+  }
+
+  void AddNumber(const Number& number) {
+    const bool twice = std::ranges::any_of(
+        vote_.numbers, [&](const Number& other) { return other.Key() == number.Key(); });
+    if (!twice) vote_.numbers.push_back(number);
+  }
+
+  void AddWord(const std::string& word) {
+    vote_.words.insert(word);
+    if (!open_) vote_.items.emplace_back();
+    open_ = true;
+    vote_.items.back().insert(word);
+  }
+
+  const std::string_view answer_;
+  const std::set<std::string>&known_, &shown_;
+  std::vector<Number> numbers_;
+  Vote vote_;
+  std::size_t item_end_ = 0;
+  bool open_ = false;  // the next word belongs to the last item
+};
+
+bool SameNumber(const Number& a, const Number& b) {
+  if (a.Key() == b.Key()) return true;
+  if (a.fraction.empty() || b.fraction.empty()) return false;
+  return IsRoundingOf(a, b) || IsRoundingOf(b, a);
+}
+
+bool SameNumbers(const Vote& a, const Vote& b) {
+  if (a.numbers.size() != b.numbers.size()) return false;
+  if (a.words.empty() || b.words.empty()) {
+    return std::ranges::equal(a.numbers, b.numbers, SameNumber);
+  }
+  std::vector<Number> left = b.numbers;
+  return std::ranges::all_of(a.numbers, [&](const Number& number) {
+    const auto same =
+        std::ranges::find_if(left, [&](const Number& other) { return SameNumber(number, other); });
+    if (same == left.end()) return false;
+    left.erase(same);
+    return true;
+  });
 }
 
 bool Includes(const std::set<std::string>& a, const std::set<std::string>& b) {
   return std::includes(a.begin(), a.end(), b.begin(), b.end());
 }
 
-}  // namespace
-
-namespace {
-
-Vote VoteWithout(const std::set<std::string>& known, const std::set<std::string>& shown,
-                 const std::vector<std::string>& answer) {
-  Vote vote;
-  for (const std::string& word : answer) {
-    if (known.contains(word)) continue;
-    if (auto number = AsNumber(word)) {
-      vote.numbers.insert(*number);
-    } else if (shown.contains(word)) {
-      vote.words.insert(word);
-    }
-  }
-  return vote;
+// Whether each item of `vote` has a word of `words`.
+bool ItemsShare(const Vote& vote, const std::set<std::string>& words) {
+  return std::ranges::all_of(vote.items, [&](const std::set<std::string>& item) {
+    return std::ranges::any_of(item, [&](const std::string& word) { return words.contains(word); });
+  });
 }
 
 }  // namespace
 
 Vote MakeVote(std::string_view answer, std::string_view printed, std::string_view question) {
-  const std::vector<std::string> printed_words = Words(printed), asked = Words(question);
-  const std::set<std::string> shown(printed_words.begin(), printed_words.end());
-  const std::set<std::string> known(asked.begin(), asked.end());
-  const std::vector<std::string> words = Words(answer);
-  Vote vote = VoteWithout(known, shown, words);
+  const std::set<std::string> shown = WordSet(printed);
+  Vote vote = VoteMaker(answer, WordSet(question), shown).Make();
   // "The shed or the kitchen?" is answered by a word of the question.
-  if (vote.numbers.empty() && vote.words.empty()) vote = VoteWithout({}, shown, words);
+  if (vote.numbers.empty() && vote.words.empty()) vote = VoteMaker(answer, {}, shown).Make();
   return vote;
 }
 
 bool Agree(const Vote& a, const Vote& b) {
   if (a.numbers.empty() && a.words.empty()) return false;
-  if (a.numbers != b.numbers) return false;
+  if (!SameNumbers(a, b)) return false;
   if (a.numbers.empty() && (a.words.empty() || b.words.empty())) return false;
-  return Includes(a.words, b.words) || Includes(b.words, a.words);
+  if (!Includes(a.words, b.words) && !Includes(b.words, a.words)) return false;
+  return !a.numbers.empty() || (ItemsShare(a, b.words) && ItemsShare(b, a.words));
 }
 
 }  // namespace dossier::ask

@@ -14,18 +14,26 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "ask/policy/numbers.h"
 
 namespace dossier::ask {
 
 struct Vote {
-  std::set<std::string> numbers;  // whole ones as they are, others to three digits
-  std::set<std::string> words;    // lower case
+  std::vector<Number> numbers;  // in the order of the answer, each value once
+  std::set<std::string> words;  // lower case
+  // The same words as the answer lists them: words of one item stand beside each other.
+  std::vector<std::set<std::string>> items;
 };
 
 Vote MakeVote(std::string_view answer, std::string_view printed, std::string_view question);
 
-// Same numbers, and the words of one among those of the other. Two votes that state nothing do not
-// agree.
+// Same numbers, and the words of one among those of the other. A number agrees with its own
+// rounding where both have decimals; whole numbers are counts and must be equal. Without words
+// their order counts, too. Without numbers every item of the longer answer must share a word with
+// the shorter one: "Berg" and "Anna Berg" agree, "Anna Berg" and "Anna Berg, Bo Holm" do not. Two
+// votes that state nothing do not agree.
 bool Agree(const Vote& a, const Vote& b);
 
 }  // namespace dossier::ask

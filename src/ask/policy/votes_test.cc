@@ -23,6 +23,24 @@ TEST(VotesTest, WhatIsStatedDecidesNotTheWordsAroundIt) {  // small-models 10
       {"desk", "desk", "The product desk.", "desk", true},
       {"desk", "desk", "lamp", "lamp", false},
       {"nothing", "", "nothing", "", false},
+      // Numbers by their exact value and sign.
+      {"599", "599", "-599", "-599", false},
+      {"-599", "-599", "The change is \u2212599.", "-599", true},
+      {"9007199254740992077", "9007199254740992077", "9007199254740992011", "9007199254740992011",
+       false},
+      {"201625.75", "201625.75", "201700.0", "201700.0", false},
+      {"201625.75", "201625.75", "201,625.8", "201625.75", true},
+      {"5.0", "5.0", "5", "5", true},
+      {"68.46", "68.46", "68", "68", false},
+      {"\u20ac99", "99", "99", "99", true},
+      {"111.25/148.25", "111.25 148.25", "148.25/111.25", "148.25 111.25", false},
+      {"Jane 40, Elizabeth 30", "Jane Elizabeth 40 30", "Elizabeth 30 and Jane 40",
+       "Elizabeth Jane 40 30", true},
+      // A longer name is the same name; a longer list is another list.
+      {"Lund", "Greta Lund", "Greta Lund", "Greta Lund", true},
+      {"cust0", "cust0", "cust0, cust1, cust2", "cust0 cust1 cust2", false},
+      {"Anna Berg", "Anna Berg", "Anna Berg with Bo Holm", "Anna Berg\nBo Holm", false},
+      {"data/notes.md", "data notes.md", "notes.md", "notes.md", true},
   };
   for (const Case& c : kCases) {
     EXPECT_EQ(Agree(MakeVote(c.a, c.printed_a, kQuestion), MakeVote(c.b, c.printed_b, kQuestion)),

@@ -28,6 +28,8 @@ constexpr Names kLayouts[] = {
     {"answer_kind", "recursion.answer_kind", "recursion.answer_kind", "recursion.answer_kind"},
     {"passage_answer", "recursion.passage_answer", "recursion.passage_answer",
      "recursion.passage_answer"},
+    {"asks_how_often", "recursion.asks_how_often", "recursion.asks_how_often",
+     "recursion.asks_how_often"},
     {"passage_says", "recursion.passage_says", "recursion.passage_says", "recursion.passage_says"},
     {"passage_states", "recursion.passage_states", "recursion.passage_states",
      "recursion.passage_states"},
