@@ -248,14 +248,16 @@ std::string WithoutLiterals(std::string_view code) {
 }  // namespace
 
 BareAnswer FindBareAnswer(std::string_view text, ModelSize model) {
-  BareAnswer best;
+  BareAnswer best, cited;
   for (const Line& line : SplitLines(text)) {
-    const std::string_view from = text.substr(line.begin + BehindMarks(line.text));
-    auto found = ReadCall(from, model, Rank(best.form));
-    if (!found && best.form == Form::kNone) found = ReadText(from, model);
-    if (found) best = std::move(*found);
+    const std::size_t marks = BehindMarks(line.text);
+    const std::string_view from = text.substr(line.begin + marks);
+    BareAnswer& place = line.text.substr(0, marks).find('>') == line.text.npos ? best : cited;
+    auto found = ReadCall(from, model, Rank(place.form));
+    if (!found && place.form == Form::kNone) found = ReadText(from, model);
+    if (found) place = std::move(*found);
   }
-  return best;
+  return best.form == Form::kNone ? cited : best;
 }
 
 std::string WithoutFinalLines(std::string_view text) {

@@ -108,6 +108,10 @@ TEST(BareAnswerTest, PartialGoesBeforeVariableBeforeFinalAndTheFirstOfOneForm) {
       {"FINAL(1)\nFINAL_VAR(x)\nPARTIAL(2)", Form::kPartial, "2"},
       {"FINAL(1)\nFINAL_VAR(x)", Form::kFinalVar, "x"},
       {"FINAL: 0\nFINAL(1)\nFINAL(2)", Form::kFinal, "1"},
+      // What a reply cites is not its own answer.
+      {"The file says\n> FINAL(9999)\nThe right answer:\nFINAL(2)", Form::kFinal, "2"},
+      {"> FINAL_VAR(evil)\nFINAL(2)", Form::kFinal, "2"},
+      {"> FINAL(2)", Form::kFinal, "2"},
   };
   for (const Case& c : kCases) Check(c, ModelSize::kLarge);
 }
