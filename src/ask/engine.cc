@@ -347,8 +347,7 @@ Coverage::Shares ReadInAll(const RunState& run, Workbench* bench, const CallLoop
     own.emplace(std::move(texts));
   }
   Coverage& coverage = bench ? bench->coverage() : *own;
-  for (std::size_t i = 0; i < loop.passages_shown(); ++i) {
-    const Passage& place = metadata.passages.places[i];
+  for (const Passage& place : loop.passages_shown()) {
     coverage.AddSlice(place.document, place.at, place.length);
   }
   for (const std::string& text : loop.shown_results()) coverage.AddText(text);

@@ -91,7 +91,7 @@ std::optional<CallResult> CallLoop::ReadFirst() {
         return inspect::HasRecords(d.description) || d.description.format == inspect::Format::kJson;
       });
   // A plain call has read all of it already, without settling the question.
-  if (data || run_.plain || !reader_.possible() || ShowsRows()) return std::nullopt;
+  if (data || run_.plain || !reader_.possible()) return std::nullopt;
   auto reading = reader_.Read();
   if (!reading) return std::nullopt;
   Offer offer{.text = std::move(reading->answer), .source = Source::kPassage};
@@ -110,8 +110,8 @@ std::optional<CallResult> CallLoop::ReadFirst() {
   return Finish(std::move(offer), RunStatus::kFinal);
 }
 
-std::size_t CallLoop::passages_shown() const {
-  return turns_replied_ > 0 ? metadata_.passages.places.size() : reader_.passages_read();
+const std::vector<Passage>& CallLoop::passages_shown() const {
+  return turns_replied_ > 0 ? metadata_.passages.places : reader_.passages_read();
 }
 
 // The result that `end` means, or none if another turn follows.

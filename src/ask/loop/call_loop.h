@@ -72,10 +72,10 @@ class CallLoop {
   Result<assembly::Assembled> FirstPrompt();
   // The turn that is running, for budget().
   int turn() const { return turn_; }
-  // The results that the model was shown in requests that it answered, and how many of the
-  // passages.
+  // The results that the model was shown in requests that it answered, and the
+  // passages among them.
   const std::vector<std::string>& shown_results() const { return shown_results_; }
-  std::size_t passages_shown() const;
+  const std::vector<Passage>& passages_shown() const;
 
  private:
   // How a turn ended: an answer, the end of the call, or the feedback for the next one.
@@ -131,7 +131,6 @@ class CallLoop {
   GateSituation Situation(std::string_view answer);
   std::string ValueLeftOut(std::string_view answer);
   std::vector<std::string_view> StoredTexts() const;
-  bool ShowsRows() const;
   std::string CountedMentions(std::string_view answer) const;
   bool ShowValuesOfData(std::span<const std::string> outputs) const;
   AnswerKind WantedKind();

@@ -451,14 +451,6 @@ std::vector<std::string_view> CallLoop::StoredTexts() const {
   return texts;
 }
 
-// Whether a passage of the first prompt is a part of a table.
-bool CallLoop::ShowsRows() const {
-  return std::ranges::any_of(metadata_.passages.places, [this](const Passage& place) {
-    const auto stored = run_.request.context->Stored(place.document);
-    return stored && IsRows((*stored)->map.bytes().substr(place.at, place.length));
-  });
-}
-
 // A small model that was asked how many mules came counts how often the text says "mules".
 std::string CallLoop::CountedMentions(std::string_view answer) const {
   if (!HasNumber(answer) || evidence_.searched().empty()) return {};

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "ask/loop/root_request.h"
+#include "ask/policy/counted_text.h"
 #include "ask/policy/near_question.h"
 #include "ask/policy/votes.h"
 #include "ask/reply/reply_text.h"
@@ -65,14 +66,15 @@ std::optional<Reading> PassageReader::Read() {
     const auto stored = run_.request.context->Stored(place.document);
     if (!stored) return std::nullopt;
     const std::string_view text = (*stored)->map.bytes().substr(place.at, place.length);
+    if (IsRows(text)) continue;  // one cell of many is no answer
     auto reading = ReadOne(TrimSpace(text), passages_.titles[i]);
     if (!reading) return std::nullopt;
-    ++read_;
+    read_.push_back(place);
     reading->place = i;
     if (!reading->answer.empty()) readings_.push_back(std::move(*reading));
   }
-  if (read_ < count) return std::nullopt;  // stopped
-  found_nothing_ = readings_.empty();
+  if (run_.cancel.cancelled()) return std::nullopt;
+  found_nothing_ = !read_.empty() && readings_.empty();
   auto clearest = Clearest(readings_, run_.request.question);
   if (clearest && !DocumentsAgree(*clearest)) return std::nullopt;
   return clearest;

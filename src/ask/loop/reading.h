@@ -56,9 +56,9 @@ class PassageReader {
   std::optional<Reading> Read();
   // What passages state, as far as the model believes it, whether one of them stands out or not.
   const std::vector<Reading>& readings() const { return readings_; }
-  // How many passages, from the first, the model has read by now.
-  std::size_t passages_read() const { return read_; }
-  // Whether it has read all that it was to read, and none of them states any answer.
+  // What the model has read by now; parts of tables are passed over.
+  const std::vector<Passage>& passages_read() const { return read_; }
+  // Whether it has read all that it was to read, some of it, and none of that states any answer.
   bool found_nothing() const { return found_nothing_; }
   // Whether the model says that the question does not ask how often `text` stands in the context.
   bool DeniesCount(std::string_view text) const;
@@ -75,7 +75,7 @@ class PassageReader {
   const ShownPassages& passages_;
   const std::string_view documents_;
   std::vector<Reading> readings_;
-  std::size_t read_ = 0;
+  std::vector<Passage> read_;
   bool found_nothing_ = false;
 };
 
