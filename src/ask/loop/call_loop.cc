@@ -234,6 +234,12 @@ Result<assembly::Assembled> CallLoop::AssembleTurn() {
           reminder, run_.prompts.Text(failed_turns_ > 0 ? "reminder_retry" : "reminder", values,
                                       run_.boundary));
     }
+    const bool last = turn_ == run_.iterations();
+    DOSSIER_ASSIGN_OR_RETURN(const std::string last_turn,
+                             run_.prompts.Text("last_turn", {}, run_.boundary));
+    // A large model is not asked to go on and to stop at once.
+    if (last && run_.policy.tolerance == ModelSize::kLarge) reminder.clear();
+    if (last) reminder += fmt::format("{}{}", reminder.empty() ? "" : "\n", TrimSpace(last_turn));
     values["results"] = results_;
     values["reminder"] = std::string(TrimSpace(reminder));
     values["turn"] = std::to_string(turn_);
@@ -269,11 +275,6 @@ std::string CallLoop::BudgetLine() const {
   }
   if (const auto usd = UsdLeft(run_.ledger)) {
     line += fmt::format(" US dollars left: {:.4f}.", *usd);
-  }
-  if (turn_ == run_.iterations()) {
-    if (auto last = run_.prompts.Text("last_turn", {}, run_.boundary)) {
-      line += fmt::format(" {}", TrimSpace(*last));
-    }
   }
   return std::string(TrimSpace(line));
 }

@@ -80,10 +80,14 @@ class PlainView final : public ask::EventSink {
       const auto counted = [&](std::string_view name, std::string_view noun) {
         return Counted(static_cast<std::uint64_t>(FindInt(data, name).value_or(0)), noun);
       };
+      // What the run was charged for includes requests that got no answer.
+      const auto tokens = [&](std::string_view name, std::int64_t counted_here) {
+        const std::int64_t count = FindInt(data, name).value_or(counted_here);
+        return GroupDigits(static_cast<std::uint64_t>(count));
+      };
       Line(fmt::format("{}: {}, {}, {} + {} tokens", FindString(data, "status").value_or(""),
                        counted("turns", "turn"), counted("calls", "call"),
-                       GroupDigits(static_cast<std::uint64_t>(tally_.input)),
-                       GroupDigits(static_cast<std::uint64_t>(tally_.output))));
+                       tokens("input", tally_.input), tokens("output", tally_.output)));
     }
   }
 
