@@ -24,6 +24,7 @@ LISTS = pathlib.Path("/var/lib/dpkg/info")
 # Of a package: what nothing runs.
 LEFT_OUT = re.compile(r"/usr/share/(doc|man|locale|info|lintian|zoneinfo|i18n)/|/usr/lib/x86_64-linux-gnu/perl/|"
                       r"\.(a|h|pyc)$")
+HANG = 600  # seconds that only what hangs takes
 LINKED = ("bin", "sbin", "lib", "lib64")  # into /usr
 IDENTITY = ("/etc/passwd", "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/nonexistent:/bin/false\n"
             "ann:x:1000:1000::/home/ann:/bin/sh\n")
@@ -141,7 +142,7 @@ class BareRoot:
     def run(self, *words, user: int = 0, stdin: str = "", cwd: str = "/work", **environment):
         """A command inside, with a bare environment."""
         return subprocess.run(self.way_in(words, user, cwd), env=self.environment(user, environment), input=stdin,
-                              text=True, capture_output=True, timeout=120)
+                              text=True, capture_output=True, timeout=HANG)
 
     def talk(self, *words, lines: list[tuple[str, str]], **environment) -> str:
         """A command on a terminal: for each (shown, typed), waits for the text and types. All that was shown."""
@@ -149,7 +150,7 @@ class BareRoot:
         process = subprocess.Popen(self.way_in(words, 0, "/work"), env=self.environment(0, environment), stdin=outside,
                                    stdout=outside, stderr=outside, start_new_session=True)
         os.close(outside)
-        shown, end = "", time.monotonic() + 120
+        shown, end = "", time.monotonic() + HANG
         waiting = list(lines)
         try:
             while time.monotonic() < end:
