@@ -145,19 +145,22 @@ class BareRoot:
                               text=True, capture_output=True, timeout=HANG)
 
     def talk(self, *words, lines: list[tuple[str, str]], **environment) -> str:
-        """A command on a terminal: for each (shown, typed), waits for the text and types. All that was shown."""
+        """A command on a terminal: for each (shown, typed), waits until the text is shown behind that of the one
+        before, and types. All that was shown."""
         inside, outside = os.openpty()
         process = subprocess.Popen(self.way_in(words, 0, "/work"), env=self.environment(0, environment), stdin=outside,
                                    stdout=outside, stderr=outside, start_new_session=True)
         os.close(outside)
         shown, end = "", time.monotonic() + HANG
-        waiting = list(lines)
+        waiting, seen = list(lines), 0
         try:
             while time.monotonic() < end:
                 if select.select([inside], [], [], 1)[0]:
                     shown += os.read(inside, 65536).decode("utf-8", "replace")
-                while waiting and waiting[0][0] in shown:
-                    os.write(inside, waiting.pop(0)[1].encode())
+                while waiting and (at := shown.find(waiting[0][0], seen)) >= 0:
+                    text, typed = waiting.pop(0)
+                    seen = at + len(text)
+                    os.write(inside, typed.encode())
             process.kill()
         except OSError:  # the terminal was closed at the other side
             pass
