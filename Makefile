@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 BUILD := build/release
 DOSSIER := $(BUILD)/bin/dossier
 
-.PHONY: help setup build demo demo-suite test acceptance bench install asan tsan tidy fuzz clean
+.PHONY: help setup build demo demo-suite test acceptance bench install uninstall package asan tsan tidy fuzz clean
 
 help:
 	@echo 'make demo         install what is missing, build, fetch the embedded model, answer a question'
@@ -13,7 +13,8 @@ help:
 	@echo 'make demo-suite   20 questions over five sources, three seeds each (about 40 minutes)'
 	@echo 'make build        build $(DOSSIER)'
 	@echo 'make bench        ratios against other tools, in one run'
-	@echo 'make install      PREFIX=$(PREFIX): the command, the C++ library and its headers'
+	@echo 'make install      PREFIX=$(PREFIX): the command, the C++ library and its headers; make uninstall'
+	@echo 'make package      dist/: a Debian package, a relocatable tarball and a Python wheel'
 	@echo 'make asan tsan    the tests under sanitizers'
 	@echo 'make tidy fuzz    clang-tidy over every file; 60 seconds a fuzz target'
 
@@ -42,8 +43,15 @@ bench: build
 	@bench/run
 
 install: build
-	@cmake --build --preset release -j $(JOBS) --target library
-	@cmake --install $(BUILD) --prefix $(PREFIX)
+	@cmake --build --preset release -j $(JOBS) --target library installed_texts
+	@scripts/install $(BUILD) $(abspath $(PREFIX))
+
+uninstall:
+	@scripts/uninstall $(abspath $(PREFIX))
+
+package: build
+	@cmake --build --preset release -j $(JOBS) --target installed_texts
+	@scripts/package --build $(BUILD) --out dist
 
 asan tsan:
 	@scripts/setup --test --develop

@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 
 #include "base/assets.h"
+#include "base/files/file.h"
+#include "base/files/installed.h"
 #include "base/text/text.h"
 #include "code_archive.h"
 #include "module.h"
@@ -16,13 +18,13 @@ namespace dossier::worker {
 namespace {
 
 constexpr char kVersion[] = DOSSIER_TEXT(PY_MAJOR_VERSION) "." DOSSIER_TEXT(PY_MINOR_VERSION);
-constexpr char kLibrary[] =
-    "/usr/lib/python" DOSSIER_TEXT(PY_MAJOR_VERSION) "." DOSSIER_TEXT(PY_MINOR_VERSION);
+constexpr char kLibraryName[] =
+    "python" DOSSIER_TEXT(PY_MAJOR_VERSION) "." DOSSIER_TEXT(PY_MINOR_VERSION);
 
 constexpr char kLoader[] = "dossier_loader";
 constexpr char kExtensionMark = '+';
 
-PyStatus Configure(PyConfig* config) {
+PyStatus Configure(const std::string& library, PyConfig* config) {
   PyConfig_InitIsolatedConfig(config);
   config->site_import = 0;
   config->write_bytecode = 0;
@@ -35,7 +37,7 @@ PyStatus Configure(PyConfig* config) {
   PyStatus status = PyConfig_SetString(config, &config->home, L"/usr");
   if (PyStatus_Exception(status)) return status;
   status = PyConfig_SetString(config, &config->program_name, L"python3");
-  for (const std::string& folder : StandardLibraryFolders()) {
+  for (const std::string& folder : StandardLibraryFolders(library)) {
     if (PyStatus_Exception(status)) return status;
     const std::wstring wide(folder.begin(), folder.end());
     status = PyWideStringList_Append(&config->module_search_paths, wide.c_str());
@@ -68,8 +70,8 @@ std::vector<std::string> PreloadNames() {
   return names;
 }
 
-std::string ExtensionFile(std::string_view name) {
-  return fmt::format("{}/lib-dynload/{}.cpython-{}{}-x86_64-linux-gnu.so", kLibrary, name,
+std::string ExtensionFile(const std::string& library, std::string_view name) {
+  return fmt::format("{}/lib-dynload/{}.cpython-{}{}-x86_64-linux-gnu.so", library, name,
                      PY_MAJOR_VERSION, PY_MINOR_VERSION);
 }
 
@@ -103,11 +105,25 @@ Error PythonError(std::string_view what) {
 
 }  // namespace
 
-std::vector<std::string> StandardLibraryFolders() {
-  return {kLibrary, std::string(kLibrary) + "/lib-dynload"};
+std::string FindStandardLibrary() {
+  if (auto beside = FindInstalled(kLibraryName)) return std::move(*beside);
+  return fmt::format("/usr/lib/{}", kLibraryName);
 }
 
-Status StartInterpreter() {
+std::vector<std::string> StandardLibraryFolders(const std::string& library) {
+  return {library, library + "/lib-dynload"};
+}
+
+Status StartInterpreter(const std::string& library) {
+  // Python's own message for this is thirty lines, none of which says it.
+  if (!Exists(library + "/encodings")) {
+    return MakeError(
+        ErrorCode::kUnavailable,
+        "the sandbox cannot read Python's library {}: it is not there (packages libpython{} "
+        "and libpython{}-stdlib), or it lies in a folder that only root may enter, and the "
+        "sandbox gives up root's rights; install dossier elsewhere, such as in /opt",
+        library, kVersion, kVersion);
+  }
   DOSSIER_RETURN_IF_ERROR(RegisterModule());
   PyPreConfig before;
   PyPreConfig_InitIsolatedConfig(&before);
@@ -115,7 +131,7 @@ Status StartInterpreter() {
   PyStatus status = Py_PreInitialize(&before);
   PyConfig config;
   if (!PyStatus_Exception(status)) {
-    status = Configure(&config);
+    status = Configure(library, &config);
     if (!PyStatus_Exception(status)) status = Py_InitializeFromConfig(&config);
     PyConfig_Clear(&config);
   }
@@ -126,11 +142,12 @@ Status StartInterpreter() {
                    status.err_msg ? status.err_msg : "unknown", kVersion, kVersion);
 }
 
-void MapExtensions() {
+void MapExtensions(const std::string& library) {
   for (const std::string& name : PreloadNames()) {
     // Never closed. Python opens it again by the same name, which maps nothing.
     if (name.front() != kExtensionMark) continue;
-    (void)dlopen(ExtensionFile(std::string_view(name).substr(1)).c_str(), RTLD_LAZY | RTLD_LOCAL);
+    const std::string file = ExtensionFile(library, std::string_view(name).substr(1));
+    (void)dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
   }
 }
 

@@ -1,13 +1,15 @@
 // The embedded interpreter: isolated, without site, environment or bytecode files, with our own
 // Python half loaded, and the modules of preload.txt while nothing else is to be done.
 //
-//   std::thread mapping(MapExtensions);
-//   DOSSIER_RETURN_IF_ERROR(StartInterpreter());          // once a process, in the zygote
+//   const std::string library = FindStandardLibrary();    // before the walls are closed
+//   std::thread mapping([&] { MapExtensions(library); });
+//   DOSSIER_RETURN_IF_ERROR(StartInterpreter(library));   // once a process, in the zygote
 //   DOSSIER_ASSIGN_OR_RETURN(Runtime runtime, LoadRuntime());
 //   mapping.join();                                       // before the first fork
 //   while (runtime.PreloadNext()) {}
 //
-// The folder of the standard library is fixed at build time: no path comes from the outside.
+// The standard library is the one that a package brought beside the worker, else Debian's: no path
+// comes from the outside.
 
 #ifndef DOSSIER_WORKERS_PYTHON_INTERPRETER_H_
 #define DOSSIER_WORKERS_PYTHON_INTERPRETER_H_
@@ -19,16 +21,21 @@
 
 namespace dossier::worker {
 
-// The standard library, for the read rules of the sandbox.
-std::vector<std::string> StandardLibraryFolders();
+// The folder of the standard library: `python3.11` beside the worker where it is there, as in the
+// relocatable packages, else the system's. Asked before the sandbox's walls are closed, behind
+// which the worker no longer sees where it lies.
+std::string FindStandardLibrary();
+
+// The folders that code may read of it, for the read rules of the sandbox.
+std::vector<std::string> StandardLibraryFolders(const std::string& library);
 
 // Errors: kUnavailable naming the Debian packages if the library or its files are missing.
-Status StartInterpreter();
+Status StartInterpreter(const std::string& library);
 
 // Maps the extension modules of preload.txt and the libraries they need: a session may not make
 // memory executable, but it can import what is mapped. Needs no interpreter; may run beside its
 // start. One that is not installed is skipped.
-void MapExtensions();
+void MapExtensions(const std::string& library);
 
 class Runtime {
  public:

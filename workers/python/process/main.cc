@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "base/files/installed.h"
 #include "interpreter.h"
 #include "sandbox/session/message_writer.h"
 #include "sandbox/session/session_socket.h"
@@ -34,8 +35,8 @@ struct Started {
   Runtime runtime;
 };
 
-Result<Runtime> StartPython() {
-  DOSSIER_RETURN_IF_ERROR(StartInterpreter());
+Result<Runtime> StartPython(const std::string& library) {
+  DOSSIER_RETURN_IF_ERROR(StartInterpreter(library));
   return LoadRuntime();
 }
 
@@ -43,8 +44,13 @@ Result<Started> Start(const char* options_text) {
   DOSSIER_ASSIGN_OR_RETURN(const Json json, ParseJson(options_text));
   DOSSIER_ASSIGN_OR_RETURN(sandbox::IsolationOptions options,
                            sandbox::IsolationOptions::FromJson(json));
-  for (std::string& folder : StandardLibraryFolders()) {
+  const std::string library = FindStandardLibrary();
+  for (std::string& folder : StandardLibraryFolders(library)) {
     options.read_folders.push_back(std::move(folder));
+  }
+  // The shared libraries of a relocatable package; the system's are among the folders already.
+  if (auto shared = FindInstalled("../../lib/dossier")) {
+    options.load_folders.push_back(std::move(*shared));
   }
   options.worker = "python " + InterpreterVersion();
   sandbox::IsolationPlan plan(std::move(options));
@@ -52,8 +58,8 @@ Result<Started> Start(const char* options_text) {
   // The self test is another process, the mapping another thread: both are done while Python
   // starts.
   DOSSIER_ASSIGN_OR_RETURN(sandbox::SelfTest self_test, sandbox::SelfTest::Start(plan));
-  std::thread mapping(MapExtensions);
-  Result<Runtime> runtime = StartPython();
+  std::thread mapping([&library] { MapExtensions(library); });
+  Result<Runtime> runtime = StartPython(library);
   mapping.join();
   if (!runtime) return tl::unexpected(runtime.error());
   DOSSIER_RETURN_IF_ERROR(plan.FinishZygote());
