@@ -62,7 +62,7 @@ struct EngineJob {
   // Files that the run keeps of this job.
   std::string prompt_path, out_path, err_path;
   std::optional<Millis> time_limit;
-  std::vector<std::string> writable;  // beside the worktree: its git folder
+  ProcessPlaces places;  // beside the worktree: its git folder, the objects that it borrows
   // Of a model's tools: why this path must not be written; unset if it may be.
   std::function<std::optional<std::string>(std::string_view path)> refuse_write;
   std::string approval_token;  // of a reviewer

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "agents/git/state_folder.h"
 #include "base/files/file.h"
@@ -11,7 +12,7 @@
 namespace dossier::agents {
 namespace {
 
-constexpr std::string_view kPromptToken = "{prompt}";
+constexpr std::string_view kPromptToken = "{prompt}", kPromptFileToken = "{prompt_file}";
 
 bool Holds(const std::vector<std::string>& argv, std::string_view token) {
   for (const std::string& argument : argv) {
@@ -41,7 +42,10 @@ std::string Sentence(const ProcessOutcome& outcome, const EngineJob& job) {
       text = fmt::format("the {} ended with exit code {}", RoleName(job.role), outcome.exit_code);
       break;
     case End::kSignal:
-      text = fmt::format("signal {} ended the {}", outcome.signal, RoleName(job.role));
+      text = outcome.limit.empty()
+                 ? fmt::format("signal {} ended the {}", outcome.signal, RoleName(job.role))
+                 : fmt::format("the {} was ended by the limit of {}", RoleName(job.role),
+                               outcome.limit);
       break;
     case End::kTimeout:
       text = fmt::format("the {} was stopped after {} s", RoleName(job.role),
@@ -99,6 +103,21 @@ Result<std::unique_ptr<ProcessEngine>> ProcessEngine::Make(ProcessEngineSpec spe
   return std::unique_ptr<ProcessEngine>(new ProcessEngine(std::move(spec), std::move(environment)));
 }
 
+// The worktree first: root becomes its owner. Of other files it sees those that its command line
+// names.
+void ProcessEngine::AddPlaces(const EngineJob& job, ProcessPlaces* places) const {
+  places->own.insert(places->own.begin(), job.worktree);
+  places->writable.insert(places->writable.end(), spec_.writable.begin(), spec_.writable.end());
+  places->readable.insert(places->readable.end(), spec_.readable.begin(), spec_.readable.end());
+  if (Holds(spec_.argv, kPromptFileToken)) places->readable.push_back(job.prompt_path);
+  for (const std::string& word : spec_.argv) {
+    std::error_code ignored;
+    if (word.starts_with('/') && std::filesystem::is_regular_file(word, ignored)) {
+      places->readable.push_back(word);
+    }
+  }
+}
+
 Result<EngineOutcome> ProcessEngine::Run(const EngineJob& job, const CancelToken& cancel) const {
   DOSSIER_ASSIGN_OR_RETURN(const std::string prompt, job.prompt->Text());
   DOSSIER_RETURN_IF_ERROR(WriteStateFile(job.prompt_path, prompt, Durability::kSurvivesCrash));
@@ -113,8 +132,9 @@ Result<EngineOutcome> ProcessEngine::Run(const EngineJob& job, const CancelToken
       {"role", std::string(RoleName(job.role))}};
   ConfinedProcess process{.folder = job.folder,
                           .environment = environment_,
-                          .writable = spec_.writable,
-                          .confinement = spec_.confinement,
+                          .places = job.places,
+                          .network = ConfinedProcess::Network::kAny,
+                          .walls = spec_.walls,
                           .time_limit = job.time_limit,
                           .grace = spec_.grace,
                           .out_path = job.out_path,
@@ -123,8 +143,7 @@ Result<EngineOutcome> ProcessEngine::Run(const EngineJob& job, const CancelToken
   for (const std::string& argument : spec_.argv) {
     process.argv.push_back(FillArgument(argument, values));
   }
-  process.writable.push_back(job.worktree);
-  process.writable.insert(process.writable.end(), job.writable.begin(), job.writable.end());
+  AddPlaces(job, &process.places);
   if (spec_.stdin_prompt == ProcessEngineSpec::PromptOnStdin::kYes) process.input = prompt;
   DOSSIER_ASSIGN_OR_RETURN(const ProcessOutcome ended, RunConfined(process, cancel));
   EngineOutcome outcome{.end = ended.end,

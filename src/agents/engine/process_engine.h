@@ -27,8 +27,8 @@ struct ProcessEngineSpec {
   std::vector<std::string> argv;
   enum class PromptOnStdin { kNo, kYes } stdin_prompt = PromptOnStdin::kNo;
   std::vector<std::string> env_allow;
-  std::vector<std::string> writable;  // absolute
-  Confinement confinement = Confinement::kLandlock;
+  std::vector<std::string> writable, readable;  // absolute
+  Walls walls;
   Millis grace = kEngineGrace;
 };
 
@@ -48,6 +48,8 @@ class ProcessEngine final : public Engine {
       : spec_(std::move(spec)),
         environment_(EngineEnvironment(environment, spec_.env_allow)),
         secrets_(SecretsOf(environment, spec_.env_allow)) {}
+
+  void AddPlaces(const EngineJob& job, ProcessPlaces* places) const;
 
   const ProcessEngineSpec spec_;
   const std::vector<std::string> environment_;

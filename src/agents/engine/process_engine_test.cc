@@ -8,7 +8,6 @@
 
 #include "base/files/file.h"
 #include "base/text/text.h"
-#include "sandbox/walls/landlock.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::agents {
@@ -58,7 +57,7 @@ class ProcessEngineTest : public ::testing::Test {
                                   std::optional<Millis> limit = Millis(60'000)) {
     spec.name = "fake";
     spec.argv = {"sh", "-c", std::move(script)};
-    if (!landlock_) spec.confinement = Confinement::kNone;
+    if (!walls_) spec.walls.confinement = Confinement::kNone;
     auto engine = ProcessEngine::Make(spec, environment_);
     if (!engine) return tl::unexpected(engine.error());
     EngineJob job = Job();
@@ -67,7 +66,7 @@ class ProcessEngineTest : public ::testing::Test {
   }
 
   const TempFolder ground_;
-  const bool landlock_ = sandbox::LandlockAbi().has_value();
+  const bool walls_ = TryWalls({}).has_value();
   TextPrompt prompt_{"Do it.\n"};
   CancelSource cancel_;
   std::vector<std::string> environment_ = {
@@ -98,7 +97,7 @@ TEST_F(ProcessEngineTest, APromptIsAnArgumentAFileAndStdin) {  // REP-35
                            .argv = {"sh", "-c", "printf '%s|' \"$@\"; cat \"$2\"; printf '|'; cat",
                                     "sh", "{prompt}", "{prompt_file}", "{role}-{task_id}"},
                            .stdin_prompt = ProcessEngineSpec::PromptOnStdin::kYes,
-                           .confinement = Confinement::kNone},
+                           .walls = {.confinement = Confinement::kNone}},
                           environment_);
   ASSERT_TRUE(engine) << engine.error().message;
   const auto outcome = (*engine)->Run(Job(), {});
@@ -113,7 +112,7 @@ TEST_F(ProcessEngineTest, APromptThatCannotBeAnArgumentNamesTheWayOut) {  // REP
   for (const std::string& text : {std::string(kMaxArgument + 1, 'x'), std::string("a\0b", 3)}) {
     prompt_ = TextPrompt(text);
     auto engine = ProcessEngine::Make(
-        {.name = "fake", .argv = {"true", "{prompt}"}, .confinement = Confinement::kNone},
+        {.name = "fake", .argv = {"true", "{prompt}"}, .walls = {.confinement = Confinement::kNone}},
         environment_);
     ASSERT_TRUE(engine);
     EXPECT_THAT((*engine)->Run(Job(), {}),
@@ -203,7 +202,7 @@ TEST_F(ProcessEngineTest, WhatASuccessLeavesBehindIsEnded) {  // REP-35
 }
 
 TEST_F(ProcessEngineTest, WritesOutsideItsPlacesFail) {  // REP-36, A20
-  if (!landlock_) GTEST_SKIP() << "no landlock here";
+  if (!walls_) GTEST_SKIP() << "no walls here";
   EXPECT_TRUE(MakeFolders(Path("given")));
   const auto outcome = RunScript(
       fmt::format(
@@ -228,7 +227,7 @@ TEST_F(ProcessEngineTest, ManyAtOnceKeepTheirOutputApart) {  // REP-49
     threads.emplace_back([this, i] {
       auto engine = ProcessEngine::Make({.name = "fake",
                                          .argv = {"sh", "-c", fmt::format("echo {}", i)},
-                                         .confinement = Confinement::kNone},
+                                         .walls = {.confinement = Confinement::kNone}},
                                         environment_);
       EngineJob job = Job();
       job.prompt_path = Path(fmt::format("state/prompt{}", i));

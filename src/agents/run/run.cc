@@ -92,7 +92,7 @@ Result<RunPlan> PlanRun(const RunOptions& options, const RunPorts& ports) {
 
 Result<RolePrompt> PromptOf(std::string_view role, std::string_view id, const RunPorts& ports) {
   DOSSIER_ASSIGN_OR_RETURN(RunGround ground, RunGround::Find(ports));
-  const RunOptions options{.confinement = Confinement::kNone};
+  const RunOptions options{.walls = {.confinement = Confinement::kNone}};
   DOSSIER_ASSIGN_OR_RETURN(const auto setup, RunSetup::Make(options, ports, std::move(ground)));
   DOSSIER_ASSIGN_OR_RETURN(const sources::Task task, sources::FindTask(setup->tasks(), id));
   const bool review = role != "engineer";

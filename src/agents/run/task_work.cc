@@ -34,7 +34,7 @@ TaskWork::TaskWork(Work& work, const sources::Task& task, TaskStart start)
   result_.id = task.id;
   result_.summary = task.summary;
   result_.targets = task.targets;
-  result_.confinement = work.options.confinement;
+  result_.confinement = work.walls;
   result_.digest = TaskDigest(task);
 }
 

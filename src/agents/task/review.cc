@@ -81,7 +81,7 @@ EngineJob JobFor(const Work& work, const ReviewRequest& request, const Worktree&
           .out_path = path + ".out",
           .err_path = path + ".err",
           .time_limit = work.policy.review_timeout,
-          .writable = {worktree.admin()}};
+          .places = PlacesBeside(work, worktree)};
 }
 
 }  // namespace

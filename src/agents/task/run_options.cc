@@ -26,7 +26,8 @@ JsonObject OptionsToJson(const RunOptions& options) {
       {"reviewer", options.reviewer},
       {"attempts", options.attempts},
       {"merging", options.merging == RunOptions::Merging::kYes ? "yes" : "dry-run"},
-      {"confinement", ConfinementName(options.confinement)},
+      {"confinement", ConfinementName(options.walls.confinement)},
+      {"degraded", JsonArray(options.walls.degraded.begin(), options.walls.degraded.end())},
       {"max_seconds", OrNull(options.max_seconds)},
       {"max_cost", OrNull(options.max_cost)},
       {"max_tokens", OrNull(options.max_tokens)},
@@ -47,7 +48,8 @@ RunOptions OptionsFromJson(const Json& json) {
   options.reviewer = text("reviewer");
   options.attempts = FindInt(json, "attempts").value_or(options.attempts);
   if (Says(json, "merging", "dry-run")) options.merging = RunOptions::Merging::kDryRun;
-  if (Says(json, "confinement", "none")) options.confinement = Confinement::kNone;
+  if (Says(json, "confinement", "none")) options.walls.confinement = Confinement::kNone;
+  options.walls.degraded = StringsOf(Find(json, "degraded"));
   options.max_seconds = FindNumber(json, "max_seconds");
   options.max_cost = FindNumber(json, "max_cost");
   options.max_tokens = FindInt(json, "max_tokens");

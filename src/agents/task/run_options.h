@@ -30,7 +30,7 @@ struct RunOptions {
   std::string engineer, reviewer;  // engines; empty: as configured
   std::int64_t attempts = 2;       // 1 to kMaxAttempts
   enum class Merging { kYes, kDryRun } merging = Merging::kYes;
-  Confinement confinement = Confinement::kLandlock;
+  Walls walls;
   std::optional<double> max_seconds, max_cost;  // of the whole run; USD
   std::optional<std::int64_t> max_tokens;
   enum class Worktrees { kRemoved, kKept } worktrees = Worktrees::kRemoved;

@@ -1,6 +1,25 @@
 #include "agents/task/work.h"
 
+#include <fmt/format.h>
+
 namespace dossier::agents {
+
+std::string WholePath(const std::string& path, const std::string& root,
+                      const std::vector<std::string>& environment) {
+  if (path.starts_with('/')) return path;
+  if (path != "~" && !path.starts_with("~/")) return fmt::format("{}/{}", root, path);
+  for (const std::string& variable : environment) {
+    if (variable.starts_with("HOME=")) return variable.substr(5) + path.substr(1);
+  }
+  return path;
+}
+
+ProcessPlaces PlacesBeside(const Work& work, const Worktree& worktree) {
+  return {.own = {worktree.admin()},
+          .writable = {},
+          .readable = ObjectFolders(work.git.folders().common),
+          .hidden = {work.state.path()}};
+}
 
 Result<GuardWatch::Seen> GuardWatch::End(std::uint64_t begin) {
   const std::lock_guard lock(mutex_);

@@ -221,7 +221,7 @@ Result<int> Run(const AgentsArguments& given, Context& context) {
 void DeclareJson(Flags& flags, AgentsArguments& to) { flags.Add("--json", &to.json, "one object"); }
 
 void DeclareWork(Flags& flags, AgentsArguments& to) {
-  constexpr static ValueKind kBranch{"BRANCH"}, kEngine{"ENGINE"};
+  constexpr static ValueKind kBranch{"BRANCH"}, kEngine{"ENGINE"}, kLayer{"LAYER"};
   flags.Add("--workers", &to.workers, "tasks at the same time, 1 to 64")
       .Between(1, agents::kMaxWorkers)
       .ShowDefault();
@@ -234,9 +234,10 @@ void DeclareWork(Flags& flags, AgentsArguments& to) {
   flags.Add("--dry-run", &to.dry_run, "all but the merge; patches are kept");
   flags.Add("--plan", &to.plan,
             "order, base, engines, prompt tokens, what is missing; start nothing");
-  flags.Add("--confine", &to.confine, "walls around engines")
-      .OneOf({"landlock", "none"})
+  flags.Add("--confine", &to.confine, "walls around engines and checks")
+      .OneOf({"jail", "none"})
       .ShowDefault();
+  flags.Add("--degraded", &to.degraded, "a layer of these walls that may be missing").Kind(kLayer);
   AddLimitFlags(flags, &to.limits);
   flags.Add("--keep-worktrees", &to.keep_worktrees, "leave the worktrees of engines");
   flags.Add("--no-notes", &to.no_notes, "write no notes about refusals");

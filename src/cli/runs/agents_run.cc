@@ -40,7 +40,8 @@ RunOptions OptionsOf(const AgentsArguments& arguments) {
                      .reviewer = arguments.reviewer,
                      .attempts = arguments.attempts};
   if (arguments.dry_run) options.merging = RunOptions::Merging::kDryRun;
-  if (arguments.confine == "none") options.confinement = agents::Confinement::kNone;
+  if (arguments.confine == "none") options.walls.confinement = agents::Confinement::kNone;
+  options.walls.degraded = arguments.degraded;
   options.max_cost = arguments.limits.max_cost;
   options.max_tokens = arguments.limits.max_tokens;
   options.max_seconds = arguments.limits.max_seconds;

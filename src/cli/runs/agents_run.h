@@ -21,7 +21,8 @@ struct AgentsArguments {
   std::int64_t workers = 1, attempts = 2;
   std::vector<std::string> tasks, only;
   std::string target, engineer, reviewer;
-  std::string confine = "landlock";
+  std::string confine = "jail";
+  std::vector<std::string> degraded;
   LimitFlags limits;
   bool dry_run = false, plan = false, keep_worktrees = false, no_notes = false;
   std::string script;  // replies of the model `scripted`

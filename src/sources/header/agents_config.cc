@@ -42,6 +42,7 @@ constexpr JsonField<AgentEngine> kEngineFields[] = {
     {"stdin", Into<ReadFlagAs<Engine::Input::kPrompt, Engine::Input::kNone>, &Engine::input>},
     {"env_allow", Into<ReadTexts, &Engine::env_allow>},
     {"writable", Into<ReadTexts, &Engine::writable>},
+    {"readable", Into<ReadTexts, &Engine::readable>},
     {"builtin", Into<ReadFlag, &Engine::builtin>},
     {"model", Into<ReadText, &Engine::model>},
     {"commands", ReadCommands},
@@ -74,7 +75,10 @@ Status ReadEngines(const JsonPlace& at, AgentsConfig* out) {
 constexpr JsonField<AgentCheck> kCheckFields[] = {
     {"name", Into<ReadText, &AgentCheck::name>},
     {"argv", Into<ReadArgv, &AgentCheck::argv>},
-    {"timeout", Into<ReadTimeFrom<1>, &AgentCheck::timeout>}};
+    {"timeout", Into<ReadTimeFrom<1>, &AgentCheck::timeout>},
+    {"network", Into<ReadFlag, &AgentCheck::network>},
+    {"writable", Into<ReadTexts, &AgentCheck::writable>},
+    {"readable", Into<ReadTexts, &AgentCheck::readable>}};
 
 Status ReadChecks(const JsonPlace& at, AgentsConfig* out) {
   const auto* list = at.value.if_array();

@@ -39,7 +39,8 @@ struct AgentEngine {
   Output output = Output::kWorktree;
   Input input = Input::kNone;          // `stdin: true`
   std::vector<std::string> env_allow;  // names of variables
-  std::vector<std::string> writable;   // paths, "~/" is the home
+  // Paths, "~/" is the home; relative ones lie in the checkout.
+  std::vector<std::string> writable, readable;
   // The built-in loop.
   bool builtin = false;
   std::string model = "default";
@@ -50,6 +51,8 @@ struct AgentCheck {
   std::string name;
   std::vector<std::string> argv;
   Millis timeout{300'000};
+  bool network = false;
+  std::vector<std::string> writable, readable;  // as of engines
 };
 
 struct HeaderConfig {
