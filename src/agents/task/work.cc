@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 namespace dossier::agents {
 
 std::string WholePath(const std::string& path, const std::string& root,
@@ -15,10 +17,13 @@ std::string WholePath(const std::string& path, const std::string& root,
 }
 
 ProcessPlaces PlacesBeside(const Work& work, const Worktree& worktree) {
+  // As WorktreePath has it: WORKTREES/REPOSITORY/RUN/w1. Those of other workers come and go.
+  const std::filesystem::path worktrees =
+      std::filesystem::path(worktree.path()).parent_path().parent_path().parent_path();
   return {.own = {worktree.admin()},
           .writable = {},
           .readable = ObjectFolders(work.git.folders().common),
-          .hidden = {work.state.path()}};
+          .hidden = {work.state.path(), worktrees.string()}};
 }
 
 Result<GuardWatch::Seen> GuardWatch::End(std::uint64_t begin) {

@@ -105,7 +105,8 @@ struct Work {
   }
 };
 
-// What an engine in `worktree` may see beside it. No program of a run sees the records of runs.
+// What an engine in `worktree` may see beside it. No program of a run sees the records
+// of runs, or another worktree.
 ProcessPlaces PlacesBeside(const Work& work, const Worktree& worktree);
 
 }  // namespace dossier::agents

@@ -75,11 +75,11 @@ class Walls(Hostile):
         self.git("commit", "-qm", "submodule")
         (self.repo / "lib").mkdir()
         self.engineer(
-            "unset GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES; git init -q lib && cd lib && "
+            "git init -q lib && cd lib && "
             f"git fetch -q {sub} main && git reset -q --hard FETCH_HEAD && "
             f"git config filter.x.clean 'touch {self.home}/escaped; cat' && "
             "echo '* filter=x' > .git/info/attributes && touch -d 2001-01-01 file && cd .. && "
-            "mkdir -p src && echo x > src/x")
+            "mkdir -p src && echo x > src/x", readable=[str(sub)])
         status, reason, rules = self.outcome()
         self.assertFalse(self.escaped(), (status, reason))
         self.assertEqual(status, "merged", (reason, rules))
@@ -248,7 +248,7 @@ class Jail(Hostile):
             "state": ["sh", "-c", f"cat {self.state()}/runs/*/fact-001/1/engineer.prompt"],
             "data": ["sh", "-c", f"ls {self.home}/data/* | grep ."],
             "processes": ["sh", "-c", "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep trust-c[o]nfig"],
-            "write": ["sh", "-c", f"echo x > {self.repo}/planted"],
+            "write": ["sh", "-c", f"echo x > {self.repo}/planted; false"],
             "write to the system": ["sh", "-c", "echo x > /usr/planted"],
             **{f"connect {n}": ["python3", "-c", self.CONNECT.format(family=family, place=place)]
                for n, (family, place) in enumerate(connect)},
