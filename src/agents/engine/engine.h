@@ -73,7 +73,8 @@ struct EngineOutcome {
   int exit_code = -1;
   int signal = 0;
   CappedOutput out, err;
-  std::optional<model::UsageSum> usage;  // unset: unknown, as of every program
+  std::optional<model::UsageSum> usage;  // unset: unknown
+  std::optional<std::string> said;       // its last message, where its output names it
   std::string reason;                    // in words, of an end that is not good
   std::vector<std::string> warnings;
   Millis took{0};

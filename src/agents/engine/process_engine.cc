@@ -2,16 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 
 #include "agents/git/state_folder.h"
 #include "base/files/file.h"
 #include "base/process/process.h"
+#include "model/providers/command_preset.h"
 
 namespace dossier::agents {
 namespace {
 
+constexpr std::size_t kMaxKeptOutput = kMaxEngineOutput + (1 << 20);  // redaction adds a little
 constexpr std::string_view kPromptToken = "{prompt}", kPromptFileToken = "{prompt_file}";
 
 bool Holds(const std::vector<std::string>& argv, std::string_view token) {
@@ -31,6 +35,22 @@ Status CheckArgument(const std::string& engine, std::string_view prompt) {
                    has_nul
                        ? std::string("holds a NUL byte")
                        : fmt::format("has {} bytes, more than {},", prompt.size(), kMaxArgument));
+}
+
+// False if `cancel` came first.
+bool WaitUnlessCancelled(Millis wait, const CancelToken& cancel) {
+  std::mutex mutex;
+  std::condition_variable woken;
+  const std::uint64_t id = cancel.OnCancel([&] {
+    const std::lock_guard lock(mutex);
+    woken.notify_all();
+  });
+  {
+    std::unique_lock lock(mutex);
+    woken.wait_for(lock, wait, [&] { return cancel.cancelled(); });
+  }
+  cancel.Forget(id);
+  return !cancel.cancelled();
 }
 
 std::string Sentence(const ProcessOutcome& outcome, const EngineJob& job) {
@@ -118,12 +138,7 @@ void ProcessEngine::AddPlaces(const EngineJob& job, ProcessPlaces* places) const
   }
 }
 
-Result<EngineOutcome> ProcessEngine::Run(const EngineJob& job, const CancelToken& cancel) const {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string prompt, job.prompt->Text());
-  DOSSIER_RETURN_IF_ERROR(WriteStateFile(job.prompt_path, prompt, Durability::kSurvivesCrash));
-  if (Holds(spec_.argv, kPromptToken)) {
-    DOSSIER_RETURN_IF_ERROR(CheckArgument(spec_.name, prompt));
-  }
+ConfinedProcess ProcessEngine::Process(const EngineJob& job, const std::string& prompt) const {
   const std::map<std::string, std::string, std::less<>> values = {
       {"prompt", prompt},
       {"prompt_file", job.prompt_path},
@@ -145,14 +160,80 @@ Result<EngineOutcome> ProcessEngine::Run(const EngineJob& job, const CancelToken
   }
   AddPlaces(job, &process.places);
   if (spec_.stdin_prompt == ProcessEngineSpec::PromptOnStdin::kYes) process.input = prompt;
-  DOSSIER_ASSIGN_OR_RETURN(const ProcessOutcome ended, RunConfined(process, cancel));
-  EngineOutcome outcome{.end = ended.end,
-                        .exit_code = ended.exit_code,
-                        .signal = ended.signal,
-                        .out = ended.out,
-                        .err = ended.err,
-                        .reason = Sentence(ended, job),
-                        .took = ended.took};
+  return process;
+}
+
+// Again after 75, up to kMaxStarts times; the time limit is that of all starts together.
+Result<ProcessOutcome> ProcessEngine::RunPatiently(const ConfinedProcess& process,
+                                                   const CancelToken& cancel,
+                                                   std::vector<std::string>* warnings) const {
+  ConfinedProcess next = process;
+  Millis wait = spec_.retry_wait;
+  for (int start = 1;; ++start, wait *= 2) {
+    DOSSIER_ASSIGN_OR_RETURN(ProcessOutcome ended, RunConfined(next, cancel));
+    const bool later =
+        ended.end == ProcessOutcome::End::kExit && ended.exit_code == kTryAgainLater;
+    if (!later || start == kMaxStarts) return ended;
+    if (next.time_limit) *next.time_limit -= ended.took + wait;
+    if (next.time_limit && *next.time_limit <= Millis(0)) return ended;
+    warnings->push_back(fmt::format("{} asked to be tried again later (exit code {}): start {} of {}",
+                                    spec_.name, kTryAgainLater, start + 1, kMaxStarts));
+    if (!WaitUnlessCancelled(wait, cancel)) {
+      ended.end = ProcessOutcome::End::kCancelled;
+      return ended;
+    }
+  }
+}
+
+// What the output says of usage and of the last message. A limit that is reached now stops the run
+// before its next step; the work that is done stays.
+Status ProcessEngine::Report(const EngineJob& job, EngineOutcome* outcome) const {
+  const auto& reply = spec_.reply;
+  if (reply.form == sources::AgentEngine::Reply::Form::kText) return {};
+  model::CommandPreset preset;
+  preset.form = reply.form == sources::AgentEngine::Reply::Form::kJson
+                    ? model::CommandPreset::Form::kJson
+                    : model::CommandPreset::Form::kJsonLines;
+  using Cached = sources::AgentEngine::Reply::Cached;
+  using Counts = sources::AgentEngine::Reply::Counts;
+  if (reply.cached_counts == Cached::kPart) preset.counted = model::CommandPreset::Cached::kPart;
+  if (reply.counts == Counts::kSum) preset.counts = model::CommandPreset::Counts::kSum;
+  preset.text = reply.text;
+  preset.input = reply.input;
+  preset.cached = reply.cached;
+  preset.written = reply.written;
+  preset.output = reply.output;
+  preset.cost = reply.cost;
+  DOSSIER_ASSIGN_OR_RETURN(const std::string output, ReadFile(job.out_path, kMaxKeptOutput));
+  model::ProgramReport report = model::ReadReport(preset, output);
+  outcome->said = std::move(report.text);
+  if (!report.usage) return {};
+  outcome->usage.emplace().Add(*report.usage);
+  if (!spec_.ledger) return {};
+  auto held = spec_.ledger->Reserve({}, model::Stage::kFinish);
+  if (held) held->Settle(*report.usage);
+  if (spec_.spent) spec_.spent();
+  return {};
+}
+
+Result<EngineOutcome> ProcessEngine::Run(const EngineJob& job, const CancelToken& cancel) const {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string prompt, job.prompt->Text());
+  DOSSIER_RETURN_IF_ERROR(WriteStateFile(job.prompt_path, prompt, Durability::kSurvivesCrash));
+  if (Holds(spec_.argv, kPromptToken)) {
+    DOSSIER_RETURN_IF_ERROR(CheckArgument(spec_.name, prompt));
+  }
+  EngineOutcome outcome;
+  DOSSIER_ASSIGN_OR_RETURN(
+      const ProcessOutcome ended,
+      RunPatiently(Process(job, prompt), cancel, &outcome.warnings));
+  outcome.end = ended.end;
+  outcome.exit_code = ended.exit_code;
+  outcome.signal = ended.signal;
+  outcome.out = ended.out;
+  outcome.err = ended.err;
+  outcome.reason = Sentence(ended, job);
+  outcome.took = ended.took;
+  DOSSIER_RETURN_IF_ERROR(Report(job, &outcome));
   if (ended.left == ProcessOutcome::Left::kSurvivors) {
     outcome.warnings.push_back(
         fmt::format("processes of the {} could not be ended", RoleName(job.role)));

@@ -287,7 +287,11 @@ Result<RoleEngine> RunSetup::MakeEngine(const std::string& name, RunBudget& budg
                            .argv = ArgvOf(config),
                            .env_allow = config.env_allow,
                            .walls = options_.walls,
-                           .grace = options_.grace};
+                           .grace = options_.grace,
+                           .reply = config.reply,
+                           .retry_wait = config.retry_wait,
+                           .ledger = &budget.ledger(),
+                           .spent = [&budget] { budget.Spent(); }};
     if (config.input == sources::AgentEngine::Input::kPrompt) {
       spec.stdin_prompt = ProcessEngineSpec::PromptOnStdin::kYes;
     }
