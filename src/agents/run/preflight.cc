@@ -27,10 +27,10 @@ class Looking {
     }
     LookAtEngines();
     LookAtLimits();
-    if (options_.merging == RunOptions::Merging::kYes) {
+    if (options_.merging != RunOptions::Merging::kDryRun) {
       DOSSIER_RETURN_IF_ERROR(LookAtIdentity());
-      DOSSIER_RETURN_IF_ERROR(LookAtCheckouts());
     }
+    if (options_.merging == RunOptions::Merging::kYes) DOSSIER_RETURN_IF_ERROR(LookAtCheckouts());
     for (const sources::AgentCheck& check : ports_.agents.checks) {
       DOSSIER_RETURN_IF_ERROR(LookAtCheck(check));
     }

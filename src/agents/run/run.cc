@@ -11,8 +11,6 @@
 #include "base/process/hide_process.h"
 
 namespace dossier::agents {
-namespace {
-
 // Everything that was recorded at the start, for a resume.
 JsonObject StartedEvent(const RunSetup& setup, const RunOptions& options) {
   JsonArray tasks;
@@ -30,8 +28,6 @@ JsonObject StartedEvent(const RunSetup& setup, const RunOptions& options) {
           {"options", OptionsToJson(options)},
           {"tasks", std::move(tasks)}};
 }
-
-}  // namespace
 
 Result<std::string> RunLogFolder(const RunPorts& ports) {
   const auto folders = FindGitFolders(ports.folder);

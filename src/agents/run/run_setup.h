@@ -99,6 +99,9 @@ class RunSetup {
   RoleEngine engineer_, reviewer_;
 };
 
+// Everything that is recorded when a run starts, for a resume.
+JsonObject StartedEvent(const RunSetup& setup, const RunOptions& options);
+
 // "refs/heads/main" of options and HEAD. Errors: kNotFound (no such branch, with the nearest;
 // detached HEAD without --target; a branch without a commit).
 Result<std::string> TargetRef(const Git& git, const std::string& target);

@@ -14,6 +14,18 @@ bool Says(const Json& json, std::string_view key, std::string_view word) {
   return FindString(json, key).value_or("") == word;
 }
 
+std::string_view MergingName(RunOptions::Merging merging) {
+  switch (merging) {
+    case RunOptions::Merging::kYes:
+      return "yes";
+    case RunOptions::Merging::kDryRun:
+      return "dry-run";
+    case RunOptions::Merging::kBranch:
+      return "branch";
+  }
+  return "";
+}
+
 }  // namespace
 
 JsonObject OptionsToJson(const RunOptions& options) {
@@ -25,7 +37,7 @@ JsonObject OptionsToJson(const RunOptions& options) {
       {"engineer", options.engineer},
       {"reviewer", options.reviewer},
       {"attempts", options.attempts},
-      {"merging", options.merging == RunOptions::Merging::kYes ? "yes" : "dry-run"},
+      {"merging", MergingName(options.merging)},
       {"confinement", ConfinementName(options.walls.confinement)},
       {"degraded", JsonArray(options.walls.degraded.begin(), options.walls.degraded.end())},
       {"max_seconds", OrNull(options.max_seconds)},
@@ -47,7 +59,9 @@ RunOptions OptionsFromJson(const Json& json) {
   options.engineer = text("engineer");
   options.reviewer = text("reviewer");
   options.attempts = FindInt(json, "attempts").value_or(options.attempts);
-  if (Says(json, "merging", "dry-run")) options.merging = RunOptions::Merging::kDryRun;
+  for (const auto merging : {RunOptions::Merging::kDryRun, RunOptions::Merging::kBranch}) {
+    if (Says(json, "merging", MergingName(merging))) options.merging = merging;
+  }
   if (Says(json, "confinement", "none")) options.walls.confinement = Confinement::kNone;
   options.walls.degraded = StringsOf(Find(json, "degraded"));
   options.max_seconds = FindNumber(json, "max_seconds");

@@ -232,6 +232,7 @@ void DeclareWork(Flags& flags, AgentsArguments& to) {
       .Between(1, agents::kMaxAttempts)
       .ShowDefault();
   flags.Add("--dry-run", &to.dry_run, "all but the merge; patches are kept");
+  flags.Add("--branch", &to.branch, "a branch for each approved patch, instead of the merge");
   flags.Add("--plan", &to.plan,
             "order, base, engines, prompt tokens, what is missing; start nothing");
   flags.Add("--confine", &to.confine, "walls around engines and checks")
@@ -285,6 +286,26 @@ void DeclareResume(Flags& flags, AgentsArguments& to) {
   DeclareJson(flags, to);
 }
 
+void DeclareRetry(Flags& flags, AgentsArguments& to) {
+  DeclareRunName(flags, to);
+  AddScriptFlag(flags.In("Model"), &to.script);
+  AddPriceFlag(flags.In("Model"), &to.limits.prices);
+  DeclareJson(flags, to);
+}
+
+void DeclareMerge(Flags& flags, AgentsArguments& to) {
+  flags.Add("task", &to.task, "whose approved patch").Kind(kTask).Required();
+  AddScriptFlag(flags.In("Model"), &to.script);
+  AddPriceFlag(flags.In("Model"), &to.limits.prices);
+  DeclareJson(flags, to);
+}
+
+void DeclareGc(Flags& flags, AgentsArguments& to) {
+  flags.Add("--older-than", &to.older_than, "only what began before that").Kind(kTime).ShowDefault();
+  flags.Add("--tell", &to.tell, "say what would be removed, and remove nothing");
+  DeclareJson(flags, to);
+}
+
 }  // namespace
 
 Command AgentsCommand() {
@@ -315,7 +336,16 @@ Command AgentsCommand() {
                         .binding = Bind(DeclareStatus, Run<ShowAgentsStatus>)},
                        {.name = "resume",
                         .summary = "go on with an interrupted run",
-                        .binding = Bind(DeclareResume, Run<ResumeWork>)}}};
+                        .binding = Bind(DeclareResume, Run<ResumeWork>)},
+                       {.name = "retry",
+                        .summary = "try again what the last run did not merge",
+                        .binding = Bind(DeclareRetry, Run<RetryWork>)},
+                       {.name = "merge",
+                        .summary = "merge a patch that was approved and not merged",
+                        .binding = Bind(DeclareMerge, Run<MergeWork>)},
+                       {.name = "gc",
+                        .summary = "remove what finished runs left behind",
+                        .binding = Bind(DeclareGc, Run<TidyWork>)}}};
 }
 
 }  // namespace dossier::cli

@@ -115,25 +115,5 @@ class Presets(agents_case.AgentsCase):
         self.assertEqual(self.run_agents()[0], 0)
 
 
-class TryAgainLater(agents_case.AgentsCase):
-    def test_exit_75_starts_it_again(self):  # FLT-121
-        self.configure(engineer_keys={"argv": ["sh", "-c", "mkdir -p src; echo x >> src/x; "
-                                               "test $(wc -l < src/x) = 3 || exit 75"], "retry_wait": 0})
-        self.commit()
-        code, out, err = self.run_agents("--attempts", "1")
-        self.assertEqual((code, out), (0, "fact-001 -> merged\n"), err)
-        told = [line["text"] for line in self.log() if line["event"] == "warning"]
-        self.assertEqual([line for line in told if "exit code 75" in line],
-                         [f"maker asked to be tried again later (exit code 75): start {n} of 3" for n in (2, 3)])
-
-    def test_not_for_ever(self):  # FLT-121
-        self.configure(engineer_keys={"argv": ["sh", "-c", "mkdir -p src; echo x >> src/x; exit 75"],
-                                      "retry_wait": 0})
-        self.commit()
-        self.run_agents("--attempts", "1")
-        result = self.results()["fact-001"]
-        self.assertEqual((result["status"], result["propose-exit"]), ("engine-failed", 75))
-
-
 if __name__ == "__main__":
     harness.main()
