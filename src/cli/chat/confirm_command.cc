@@ -89,6 +89,15 @@ std::string OnOneLine(std::string_view text, std::size_t most) {
                      utf8::Suffix(line, kept));
 }
 
+Result<std::string> AskOnTerminal(std::string_view question) {
+  const UniqueFd terminal(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
+  if (!terminal.valid() || isatty(STDIN_FILENO) == 0) {
+    return MakeError(ErrorCode::kUsage, "there is no terminal to ask on");
+  }
+  DOSSIER_RETURN_IF_ERROR(WriteAll(terminal.get(), question));
+  return ReadLine(terminal.get()).value_or("");
+}
+
 Result<std::function<Consent(const chat::Judged&)>> ConfirmOnTerminal() {
   auto terminal = std::make_shared<UniqueFd>(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
   if (!terminal->valid()) {
