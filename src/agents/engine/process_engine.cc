@@ -171,13 +171,13 @@ Result<ProcessOutcome> ProcessEngine::RunPatiently(const ConfinedProcess& proces
   Millis wait = spec_.retry_wait;
   for (int start = 1;; ++start, wait *= 2) {
     DOSSIER_ASSIGN_OR_RETURN(ProcessOutcome ended, RunConfined(next, cancel));
-    const bool later =
-        ended.end == ProcessOutcome::End::kExit && ended.exit_code == kTryAgainLater;
+    const bool later = ended.end == ProcessOutcome::End::kExit && ended.exit_code == kTryAgainLater;
     if (!later || start == kMaxStarts) return ended;
     if (next.time_limit) *next.time_limit -= ended.took + wait;
     if (next.time_limit && *next.time_limit <= Millis(0)) return ended;
-    warnings->push_back(fmt::format("{} asked to be tried again later (exit code {}): start {} of {}",
-                                    spec_.name, kTryAgainLater, start + 1, kMaxStarts));
+    warnings->push_back(
+        fmt::format("{} asked to be tried again later (exit code {}): start {} of {}", spec_.name,
+                    kTryAgainLater, start + 1, kMaxStarts));
     if (!WaitUnlessCancelled(wait, cancel)) {
       ended.end = ProcessOutcome::End::kCancelled;
       return ended;
@@ -223,9 +223,8 @@ Result<EngineOutcome> ProcessEngine::Run(const EngineJob& job, const CancelToken
     DOSSIER_RETURN_IF_ERROR(CheckArgument(spec_.name, prompt));
   }
   EngineOutcome outcome;
-  DOSSIER_ASSIGN_OR_RETURN(
-      const ProcessOutcome ended,
-      RunPatiently(Process(job, prompt), cancel, &outcome.warnings));
+  DOSSIER_ASSIGN_OR_RETURN(const ProcessOutcome ended,
+                           RunPatiently(Process(job, prompt), cancel, &outcome.warnings));
   outcome.end = ended.end;
   outcome.exit_code = ended.exit_code;
   outcome.signal = ended.signal;

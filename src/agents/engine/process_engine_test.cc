@@ -116,9 +116,10 @@ TEST_F(ProcessEngineTest, APromptIsAnArgumentAFileAndStdin) {  // REP-35
 TEST_F(ProcessEngineTest, APromptThatCannotBeAnArgumentNamesTheWayOut) {  // REP-35
   for (const std::string& text : {std::string(kMaxArgument + 1, 'x'), std::string("a\0b", 3)}) {
     prompt_ = TextPrompt(text);
-    auto engine = ProcessEngine::Make(
-        {.name = "fake", .argv = {"true", "{prompt}"}, .walls = {.confinement = Confinement::kNone}},
-        environment_);
+    auto engine = ProcessEngine::Make({.name = "fake",
+                                       .argv = {"true", "{prompt}"},
+                                       .walls = {.confinement = Confinement::kNone}},
+                                      environment_);
     ASSERT_TRUE(engine);
     EXPECT_THAT((*engine)->Run(Job(), {}),
                 FailsWith(ErrorCode::kConfig, "use {prompt_file} or stdin: true"));
@@ -208,10 +209,10 @@ TEST_F(ProcessEngineTest, CancellingEndsItToo) {  // REP-52
 }
 
 TEST_F(ProcessEngineTest, WhatASuccessLeavesBehindIsEnded) {  // REP-35
-  const auto outcome = RunScript(
-      fmt::format("setsid sh -c ': > child; exec sleep 600 {}' >/dev/null 2>&1 & "
-                  "while ! [ -e child ]; do sleep 0.01; done",
-                  Mark()));
+  const auto outcome =
+      RunScript(fmt::format("setsid sh -c ': > child; exec sleep 600 {}' >/dev/null 2>&1 & "
+                            "while ! [ -e child ]; do sleep 0.01; done",
+                            Mark()));
   ASSERT_TRUE(outcome);
   EXPECT_TRUE(outcome->good());
   EXPECT_EQ(RunningWith(Mark()), 0);
@@ -264,9 +265,9 @@ TEST_F(ProcessEngineTest, AProgramIsSeenWithWhatItIsInstalledWith) {  // FLT-80
   make("home/venv/bin/pytest");
   make("home/venv/pyvenv.cfg");
   make("opt/kit/bin/kit");
-  const std::string path =
-      fmt::format("{0}/home/.local/bin:{0}/home/venv/bin:{0}/opt/kit/bin:{0}/home:/usr/bin:relative",
-                  ground_.path());
+  const std::string path = fmt::format(
+      "{0}/home/.local/bin:{0}/home/venv/bin:{0}/opt/kit/bin:{0}/home:/usr/bin:relative",
+      ground_.path());
   EXPECT_THAT(ProgramFolders(path, Path("home"), Path("home/.local/bin/tool")),
               ::testing::UnorderedElementsAre(Path("home/.local/bin"), Path("home/.local/bin"),
                                               Path("home/venv/bin"), Path("home/venv"),

@@ -102,10 +102,10 @@ Status AddHome(const ProcessPlaces& places, const std::string& home, const std::
 // An empty folder over each that is hidden, where one that is shown would show it.
 Status Hide(const ProcessPlaces& places, const std::string& temporary, sandbox::JailSpec* spec) {
   for (const std::string& hidden : places.hidden) {
-    const bool shown = std::any_of(
-        spec->mounts.begin(), spec->mounts.end(),
-        [&](const JailMount& mount) { return mount.host == mount.inside &&
-                                             Covers(mount.inside, hidden); });
+    const bool shown =
+        std::any_of(spec->mounts.begin(), spec->mounts.end(), [&](const JailMount& mount) {
+          return mount.host == mount.inside && Covers(mount.inside, hidden);
+        });
     if (!shown) continue;
     const std::string empty = temporary + "/hidden";
     DOSSIER_RETURN_IF_ERROR(MakeFolders(empty, 0700));

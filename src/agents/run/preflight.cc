@@ -60,7 +60,7 @@ class Looking {
     if (options_.max_tokens) LookAtLimit("--max-tokens", &sources::AgentEngine::Reply::output);
   }
 
-  void LookAtLimit(std::string_view limit, std::string sources::AgentEngine::Reply::*told) {
+  void LookAtLimit(std::string_view limit, std::string sources::AgentEngine::Reply::* told) {
     std::vector<std::string> uncounted;
     for (const std::string& name : names_) {
       const sources::AgentEngine& engine = *ports_.agents.FindEngine(name);

@@ -98,11 +98,10 @@ Status CheckSameTask(const RunSetup& setup, const sources::Task& approved) {
 
 Result<RunSummary> RetryRun(std::string_view run, const RunPorts& ports) {
   DOSSIER_ASSIGN_OR_RETURN(const RunGround ground, RunGround::Find(ports));
-  DOSSIER_ASSIGN_OR_RETURN(
-      const auto found,
-      FindEarlier(ports, ground.git.folders().common, [&](const Earlier& earlier) {
-        return earlier.run.starts_with(run);
-      }));
+  DOSSIER_ASSIGN_OR_RETURN(const auto found, FindEarlier(ports, ground.git.folders().common,
+                                                         [&](const Earlier& earlier) {
+                                                           return earlier.run.starts_with(run);
+                                                         }));
   if (!found) {
     return MakeError(ErrorCode::kNotFound, "no finished run of this repository{}",
                      run.empty() ? "" : fmt::format(" begins with {}", run));
@@ -151,8 +150,8 @@ Result<RunSummary> MergeApproved(std::string_view id, const RunPorts& ports) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, RunLogFolder(ports));
   JsonObject started = StartedEvent(*setup, options);
   started["approved_by_run"] = found->run;
-  DOSSIER_ASSIGN_OR_RETURN(auto log, RunLog::Start(PlacesOf(ports, folder, setup->secrets()),
-                                                   std::move(started)));
+  DOSSIER_ASSIGN_OR_RETURN(
+      auto log, RunLog::Start(PlacesOf(ports, folder, setup->secrets()), std::move(started)));
   DOSSIER_RETURN_IF_ERROR(LogWarnings(ahead, log.get()));
   DOSSIER_RETURN_IF_ERROR(log->Add("approval.accepted", task.id,
                                    {{"attempt", state.attempt},

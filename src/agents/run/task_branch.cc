@@ -41,16 +41,16 @@ std::string PullRequestText(const TaskBranchRequest& request) {
   if (!TrimSpace(task.description).empty()) {
     text += fmt::format("{}\n\n", TrimSpace(utf8::Sanitize(task.description)));
   }
-  text += fmt::format("Task {}, +{} -{} in {} file{}:\n\n", Span(task.id), patch.stat.added,
-                      patch.stat.deleted, patch.changes.size(),
-                      patch.changes.size() == 1 ? "" : "s");
+  text +=
+      fmt::format("Task {}, +{} -{} in {} file{}:\n\n", Span(task.id), patch.stat.added,
+                  patch.stat.deleted, patch.changes.size(), patch.changes.size() == 1 ? "" : "s");
   for (const Change& change : patch.changes) text += fmt::format("- {}\n", Span(change.path));
   if (!request.checks.empty()) text += "\nChecks:\n\n";
   for (const std::string_view line : Split(TrimSpace(request.checks), '\n')) {
     if (!line.empty()) text += fmt::format("- {}\n", Span(line));
   }
-  text += fmt::format("\nApproved by {} in run {}; patch {}.\n", Span(request.reviewer), request.run,
-                      patch.sha256);
+  text += fmt::format("\nApproved by {} in run {}; patch {}.\n", Span(request.reviewer),
+                      request.run, patch.sha256);
   return text;
 }
 
@@ -86,10 +86,9 @@ Result<TaskBranch> MakeTaskBranch(const Git& git, const TaskBranchRequest& reque
 
 Result<std::optional<std::string>> WaitsOnBranch(const Git& git, const std::string& task_name) {
   const std::string branch = BranchOf(task_name);
-  DOSSIER_ASSIGN_OR_RETURN(
-      const ProcessResult found,
-      git.Run(git.Objects(),
-              {.arguments = {"rev-parse", "--verify", "--quiet", "refs/heads/" + branch}}));
+  DOSSIER_ASSIGN_OR_RETURN(const ProcessResult found,
+                           git.Run(git.Objects(), {.arguments = {"rev-parse", "--verify", "--quiet",
+                                                                 "refs/heads/" + branch}}));
   if (found.exit_code != 0) return std::nullopt;
   return fmt::format("waits on branch {}: merge it, or delete it to have it done again", branch);
 }

@@ -1,4 +1,3 @@
-#include "agents/run/task_branch.h"
 #include "agents/run/task_work.h"
 
 #include <fmt/format.h>
@@ -8,6 +7,7 @@
 #include "agents/merge/ledger.h"
 #include "agents/merge/recover.h"
 #include "agents/merge/test_fault.h"
+#include "agents/run/task_branch.h"
 #include "agents/run/task_merge.h"
 #include "agents/run/task_queue.h"
 #include "agents/task/refusal_note.h"
@@ -263,10 +263,9 @@ Result<AttemptEnd> TaskWork::OnBranch(AttemptEnd approved, const std::string& fo
                         : fmt::format("approved, on branch {}; text of a pull request: {}",
                                       made.branch, made.text_file);
   if (!made.commit.empty()) {
-    DOSSIER_RETURN_IF_ERROR(work_.log.Add("branch.made", task_.id,
-                                          {{"branch", made.branch},
-                                           {"commit", made.commit},
-                                           {"text", made.text_file}}));
+    DOSSIER_RETURN_IF_ERROR(work_.log.Add(
+        "branch.made", task_.id,
+        {{"branch", made.branch}, {"commit", made.commit}, {"text", made.text_file}}));
   }
   return approved;
 }

@@ -99,8 +99,9 @@ class Tidying {
     if (!events) {
       std::error_code error;
       const auto changed = fs::last_write_time(folder, error);
-      past.began = error ? Clock::Wall() : std::chrono::time_point_cast<Clock::Wall::duration>(
-                                               std::chrono::file_clock::to_sys(changed));
+      past.began = error ? Clock::Wall()
+                         : std::chrono::time_point_cast<Clock::Wall::duration>(
+                               std::chrono::file_clock::to_sys(changed));
       return past;
     }
     if (!events->empty()) past.began = ParseTime(events->front().time).value_or(Clock::Wall());
@@ -115,8 +116,7 @@ class Tidying {
   }
 
   Status DropWorktrees(const std::string& run) {
-    const std::string records =
-        fmt::format("{}/runs/{}/{}", ground_.state.path(), run, kRecords);
+    const std::string records = fmt::format("{}/runs/{}/{}", ground_.state.path(), run, kRecords);
     std::error_code error;
     if (fs::is_empty(records, error) || error) return {};
     report_.removed.push_back("worktrees of " + run);

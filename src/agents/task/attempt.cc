@@ -291,14 +291,13 @@ Result<AttemptEnd> Attempt::Check(Patch patch) {
       Worktree::Make(work_.git, work_.state,
                      {.path = path, .commit = so_far.patch->candidate, .run = work_.run()}));
   const std::uint64_t begin = work_.guard.Begin();
-  DOSSIER_ASSIGN_OR_RETURN(
-      const CheckReport report,
-      RunChecks(work_,
-                {.task = place_.task->id,
-                 .worktree = worktree.path(),
-                 .folder = place_.folder,
-                 .beside = PlacesBeside(work_, worktree)},
-                work_.budget.token()));
+  DOSSIER_ASSIGN_OR_RETURN(const CheckReport report,
+                           RunChecks(work_,
+                                     {.task = place_.task->id,
+                                      .worktree = worktree.path(),
+                                      .folder = place_.folder,
+                                      .beside = PlacesBeside(work_, worktree)},
+                                     work_.budget.token()));
   DOSSIER_ASSIGN_OR_RETURN(const GuardWatch::Seen seen, work_.guard.End(begin));
   if (!seen.foreign.empty()) {
     return Refused(GitDirViolations(seen.foreign), std::move(*so_far.patch));

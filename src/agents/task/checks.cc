@@ -64,19 +64,19 @@ Result<CheckReport> RunChecks(Work& work, const CheckPlace& place, const CancelT
   CheckReport report;
   for (std::size_t i = 0; i < work.agents.checks.size(); ++i) {
     const sources::AgentCheck& check = work.agents.checks[i];
-    const ConfinedProcess process{.argv = check.argv,
-                                  .folder = place.worktree,
-                                  .environment = EngineEnvironment(work.environment, {}),
-                                  .input = {},
-                                  .places = PlacesOf(work, place, check),
-                                  .network = check.network ? ConfinedProcess::Network::kAny
-                                                           : ConfinedProcess::Network::kNone,
-                                  .walls = work.options.walls,
-                                  .time_limit = check.timeout,
-                                  .grace = work.options.grace,
-                                  .out_path = fmt::format("{}/check-{}.out", place.folder, i + 1),
-                                  .err_path = fmt::format("{}/check-{}.err", place.folder, i + 1),
-                                  .secrets = &work.secrets};
+    const ConfinedProcess process{
+        .argv = check.argv,
+        .folder = place.worktree,
+        .environment = EngineEnvironment(work.environment, {}),
+        .input = {},
+        .places = PlacesOf(work, place, check),
+        .network = check.network ? ConfinedProcess::Network::kAny : ConfinedProcess::Network::kNone,
+        .walls = work.options.walls,
+        .time_limit = check.timeout,
+        .grace = work.options.grace,
+        .out_path = fmt::format("{}/check-{}.out", place.folder, i + 1),
+        .err_path = fmt::format("{}/check-{}.err", place.folder, i + 1),
+        .secrets = &work.secrets};
     const auto outcome = RunConfined(process, cancel);
     if (!outcome && outcome.error().code != ErrorCode::kNotFound &&
         outcome.error().code != ErrorCode::kPermission &&

@@ -24,7 +24,7 @@ struct TaskResult {
   TaskStatus status = TaskStatus::kInterrupted;
   std::string reason;  // in words
   std::vector<std::string> targets;
-  std::string confinement;  // what TryWalls said: "jail", "jail without landlock", "none"
+  std::string confinement;         // what TryWalls said: "jail", "jail without landlock", "none"
   std::vector<std::string> files;  // of the last patch
   std::vector<Violation> violations;
   Json propose_exit, review_exit;        // null: not run

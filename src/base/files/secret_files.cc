@@ -15,16 +15,40 @@ namespace dossier {
 namespace {
 
 // What programs call files whose content is nothing but secrets.
-constexpr std::string_view kSecret[] = {
-    ".env",         ".env.*",           "*.pem",          "*.key",
-    "*.p12",        "*.pfx",            "*.jks",          "*.keystore",
-    "*.kdbx",       "id_rsa",           "id_dsa",         "id_ecdsa",
-    "id_ed25519",   ".netrc",           "_netrc",         ".npmrc",
-    ".pypirc",      ".pgpass",          ".htpasswd",      ".git-credentials",
-    ".dockercfg",   "credentials",      ".credentials.json", "credentials.json",
-    "service-account*.json", "secrets.yml", "secrets.yaml", "secrets.json",
-    "secrets.toml", "*.gpg",            "*.ovpn",         ".vault_pass",
-    "terraform.tfstate", "*.tfvars"};
+constexpr std::string_view kSecret[] = {".env",
+                                        ".env.*",
+                                        "*.pem",
+                                        "*.key",
+                                        "*.p12",
+                                        "*.pfx",
+                                        "*.jks",
+                                        "*.keystore",
+                                        "*.kdbx",
+                                        "id_rsa",
+                                        "id_dsa",
+                                        "id_ecdsa",
+                                        "id_ed25519",
+                                        ".netrc",
+                                        "_netrc",
+                                        ".npmrc",
+                                        ".pypirc",
+                                        ".pgpass",
+                                        ".htpasswd",
+                                        ".git-credentials",
+                                        ".dockercfg",
+                                        "credentials",
+                                        ".credentials.json",
+                                        "credentials.json",
+                                        "service-account*.json",
+                                        "secrets.yml",
+                                        "secrets.yaml",
+                                        "secrets.json",
+                                        "secrets.toml",
+                                        "*.gpg",
+                                        "*.ovpn",
+                                        ".vault_pass",
+                                        "terraform.tfstate",
+                                        "*.tfvars"};
 // Names like these that are there to be read.
 constexpr std::string_view kHarmless[] = {".env.example", ".env.sample", ".env.template",
                                           ".env.dist", ".env.defaults"};
@@ -52,7 +76,8 @@ bool IsPrivateKey(const std::string& path) {
 }  // namespace
 
 bool HasSecretName(std::string_view path) {
-  static const std::vector<Glob> kSecretGlobs = GlobsOf(kSecret), kHarmlessGlobs = GlobsOf(kHarmless);
+  static const std::vector<Glob> kSecretGlobs = GlobsOf(kSecret),
+                                 kHarmlessGlobs = GlobsOf(kHarmless);
   const std::string_view name = path.substr(path.rfind('/') + 1);
   return MatchesOne(kSecretGlobs, name) && !MatchesOne(kHarmlessGlobs, name);
 }

@@ -221,15 +221,14 @@ Status ChatSetup::MakeTool() {
 // What the commands of the model see. A home is everything that a person has, so it is seen by
 // nobody who did not name it.
 Result<sandbox::CommandJail> ChatSetup::FindJail() const {
-  DOSSIER_ASSIGN_OR_RETURN(
-      sandbox::CommandJail jail,
-      JailIn(arguments_.commands_in.empty() ? "." : arguments_.commands_in));
+  DOSSIER_ASSIGN_OR_RETURN(sandbox::CommandJail jail,
+                           JailIn(arguments_.commands_in.empty() ? "." : arguments_.commands_in));
   if (!HoldsHome(jail.root)) return jail;
   if (arguments_.commands_in.empty()) {
-    const auto answer = AskOnTerminal(fmt::format(
-        "dossier: commands of the model see their folder, and {} holds your home.\n"
-        "dossier: in which folder may they run? ",
-        OnOneLine(jail.root, kMaxFolderShown)));
+    const auto answer = AskOnTerminal(
+        fmt::format("dossier: commands of the model see their folder, and {} holds your home.\n"
+                    "dossier: in which folder may they run? ",
+                    OnOneLine(jail.root, kMaxFolderShown)));
     if (answer && !TrimSpace(*answer).empty()) {
       DOSSIER_ASSIGN_OR_RETURN(jail, JailIn(InHome(std::string(TrimSpace(*answer)))));
       if (!HoldsHome(jail.root)) return jail;

@@ -21,8 +21,8 @@ namespace dossier::cli {
 // again. Errors: kRefused if there is no terminal.
 Result<std::function<chat::Consent(const chat::Judged&)>> ConfirmOnTerminal();
 
-// A line that a person types on /dev/tty behind `question`; "" at the end of input. Errors: kUsage if
-// there is no terminal, or stdin is none: then nobody is there to answer.
+// A line that a person types on /dev/tty behind `question`; "" at the end of input. Errors: kUsage
+// if there is no terminal, or stdin is none: then nobody is there to answer.
 Result<std::string> AskOnTerminal(std::string_view question);
 
 // What a person is asked: the command as one would type it, and the model's reason, each on one

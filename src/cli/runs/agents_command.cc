@@ -301,7 +301,9 @@ void DeclareMerge(Flags& flags, AgentsArguments& to) {
 }
 
 void DeclareGc(Flags& flags, AgentsArguments& to) {
-  flags.Add("--older-than", &to.older_than, "only what began before that").Kind(kTime).ShowDefault();
+  flags.Add("--older-than", &to.older_than, "only what began before that")
+      .Kind(kTime)
+      .ShowDefault();
   flags.Add("--tell", &to.tell, "say what would be removed, and remove nothing");
   DeclareJson(flags, to);
 }

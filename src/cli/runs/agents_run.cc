@@ -299,9 +299,8 @@ Result<int> WorkPrompt(const AgentsArguments& arguments, Context& context) {
 
 Result<int> RetryWork(const AgentsArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(RunPorts ports, MakePorts(arguments, context));
-  return Watch(arguments, context, std::move(ports), [&](const RunPorts& watched) {
-    return agents::RetryRun(arguments.run, watched);
-  });
+  return Watch(arguments, context, std::move(ports),
+               [&](const RunPorts& watched) { return agents::RetryRun(arguments.run, watched); });
 }
 
 Result<int> MergeWork(const AgentsArguments& arguments, Context& context) {

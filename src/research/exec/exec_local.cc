@@ -92,7 +92,8 @@ class LocalBackend final : public ExecBackend {
     auto layers = machine_->Layers([&] { return LayersOf(Jail(Nothing())); });
     if (!layers) {
       Stop();
-      return MakeError(layers.error().code, "{}{}", layers.error().message, sandbox::WayOut(layers.error()));
+      return MakeError(layers.error().code, "{}{}", layers.error().message,
+                       sandbox::WayOut(layers.error()));
     }
     layers_ = std::move(*layers);
     const Status opened = OpenSystem();

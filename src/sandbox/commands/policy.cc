@@ -131,8 +131,7 @@ std::string Quoted(const Argv& argv) {
 }  // namespace
 
 Result<Policy> MakePolicy(const PolicyText& text) {
-  Policy policy{
-      .write = text.write, .network = text.network, .secret_files = text.secret_files};
+  Policy policy{.write = text.write, .network = text.network, .secret_files = text.secret_files};
   DOSSIER_ASSIGN_OR_RETURN(policy.deny, ParseAll("deny", text.deny, nullptr));
   if (text.available_commands) {
     DOSSIER_ASSIGN_OR_RETURN(policy.available_commands,

@@ -82,10 +82,9 @@ bool LiesInside(const CommandJail& jail, const std::string& path);
 
 // Reads the root and the system's folders (and the repository that a linked work tree belongs to),
 // writes nothing unless the policy says so, no network unless it says so; stdin is empty. Secret
-// files of the root (base/files/secret_files.h) that the policy does not name cannot be opened; where
-// there are some and no namespaces to hide them, nothing runs.
-// Environment: PATH, HOME (a place that is not there), LANG, LC_*, TZ and USER of `environment`, a
-// list of "NAME=value".
+// files of the root (base/files/secret_files.h) that the policy does not name cannot be opened;
+// where there are some and no namespaces to hide them, nothing runs. Environment: PATH, HOME (a
+// place that is not there), LANG, LC_*, TZ and USER of `environment`, a list of "NAME=value".
 JailSpec JailForCommand(const Policy& policy, const CommandJail& jail,
                         const std::vector<std::string>& environment);
 

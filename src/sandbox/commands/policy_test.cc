@@ -259,8 +259,8 @@ TEST_F(PolicyTest, SecretFilesOfTheRootAreNotShown) {  // FLT-134
   }
   const std::string argv[] = {"sh", "-c", "cat .env; cat named.key; cat x; ls -A"};
   for (const auto write : {CommandWrites::kNothing, CommandWrites::kJail}) {
-    const auto policy = MakePolicy(
-        {.allow = {{"sh **"}}, .write = write, .secret_files = {"named.key"}});
+    const auto policy =
+        MakePolicy({.allow = {{"sh **"}}, .write = write, .secret_files = {"named.key"}});
     const auto exit = RunJailed(JailForCommand(*policy, jail_, {}), argv);
     ASSERT_THAT(exit, Succeeds());
     EXPECT_THAT(exit->out, ::testing::StartsWith("hush\ninside\n.env\n"));

@@ -102,8 +102,7 @@ Status CheckPlaceholders(std::string_view where, const std::vector<std::string>&
       return MakeError(ErrorCode::kConfig,
                        "{}: argv: there is no placeholder {{{}}}{}; there are {{{}}}, and a blank "
                        "behind the brace makes it plain text",
-                       where, name,
-                       near.empty() ? "" : fmt::format(" ({{{}}}?)", near.front()),
+                       where, name, near.empty() ? "" : fmt::format(" ({{{}}}?)", near.front()),
                        Join(known, "} {"));
     }
   }
