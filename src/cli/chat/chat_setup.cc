@@ -14,6 +14,7 @@
 #include "chat/document/folder.h"
 #include "chat/store/index.h"
 #include "cli/chat/confirm_command.h"
+#include "cli/terminal/terminal.h"
 #include "cli/wiring/asset_folders.h"
 #include "cli/wiring/memory_model.h"
 #include "cli/wiring/open_chat_model.h"

@@ -30,10 +30,6 @@ Result<std::string> AskOnTerminal(std::string_view question);
 // cursor.
 std::string ConsentQuestion(const chat::Judged& judged);
 
-// `text` without line breaks, control and direction characters, at most about `most` code points
-// long: a longer one loses its middle and says its length.
-std::string OnOneLine(std::string_view text, std::size_t most);
-
 }  // namespace dossier::cli
 
 #endif  // DOSSIER_CLI_CHAT_CONFIRM_COMMAND_H_
