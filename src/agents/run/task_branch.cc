@@ -71,6 +71,7 @@ Result<TaskBranch> MakeTaskBranch(const Git& git, const TaskBranchRequest& reque
     return made;
   }
   const std::string hash(TrimSpace(commit.out));
+  if (request.guard) request.guard->Expect("refs/heads/" + made.branch, hash);
   // Only if there is none of that name: nobody's branch is moved.
   DOSSIER_ASSIGN_OR_RETURN(
       const ProcessResult ref,

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "agents/git/git.h"
+#include "agents/git/git_dir_guard.h"
 #include "agents/git/patch.h"
 #include "base/result.h"
 #include "sources/header/task.h"
@@ -26,6 +27,7 @@ struct TaskBranchRequest {
   std::string checks;  // what they said
   std::string reviewer;
   std::string folder;  // for the text
+  GitDirGuard* guard = nullptr;  // not owned; knows then that the branch is ours
 };
 
 struct TaskBranch {

@@ -255,7 +255,8 @@ Result<AttemptEnd> TaskWork::OnBranch(AttemptEnd approved, const std::string& fo
                                                       .patch = &*approved.patch,
                                                       .checks = approved.checks,
                                                       .reviewer = work_.reviewer_name,
-                                                      .folder = folder}));
+                                                      .folder = folder,
+                                                      .guard = &work_.guard.guard()}));
   approved.next = Next::kEnd;
   approved.status = made.commit.empty() ? TaskStatus::kCommitFailed : TaskStatus::kSkipped;
   approved.reason = made.commit.empty()

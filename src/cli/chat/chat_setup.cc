@@ -56,7 +56,7 @@ bool HoldsHome(const std::string& folder) {
   return !home.empty() && (home == folder || home.starts_with(folder == "/" ? "/" : folder + "/"));
 }
 
-// The repository that `given` lies in, else the folder itself.
+// The repository that `given` lies in, else the folder itself: also where the home is a repository.
 Result<sandbox::CommandJail> JailIn(const std::string& given) {
   std::error_code error;
   const std::string folder = std::filesystem::canonical(given, error).string();
@@ -64,7 +64,8 @@ Result<sandbox::CommandJail> JailIn(const std::string& given) {
     return MakeError(ErrorCode::kNotFound, "{}: there is no such folder", given);
   }
   const auto git = FindGitFolders(folder);
-  return sandbox::CommandJail{.root = git ? git->root : folder, .folder = folder};
+  const bool shows_all = !git || HoldsHome(git->root);
+  return sandbox::CommandJail{.root = shows_all ? folder : git->root, .folder = folder};
 }
 
 void TellSecrets(const std::string& root, const std::vector<std::string>& shown,

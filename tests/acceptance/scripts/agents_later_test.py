@@ -117,6 +117,7 @@ class Branches(agents_case.AgentsCase):
                          ["agent/one", "agent/two", "main"])
         self.assertEqual(self.git("diff", "--name-only", "main", "agent/one"), "src/one.txt")
         self.assertEqual(self.git("log", "-1", "--format=%s|%an", "agent/one"), "agent:one Build `one`|Ada")
+        self.assertEqual([result["moved-branches"] for result in self.results().values()], [[], []])
         reason = self.results()["one"]["reason"]
         self.assertIn("on branch agent/one", reason)
         self.assertIn(reason, err)

@@ -90,6 +90,11 @@ class AgentMode(chat_case.AgentCase):
         self.answers = [calls(["cat", "notes.txt"]), "green"]
         code, out, err = self.chat("--allow-commands", "--commands-in", str(self.project), "q", cwd=self.home)
         self.assertEqual((code, self.results()), (0, ["exit status 0\nthe colour is green"]), err)
+        # A home that is a repository makes no home of its folders.
+        subprocess.run(["git", "init", "-q", "."], cwd=self.home, check=True, env=self.env)
+        self.answers = [calls(["cat", "notes.txt"]), "green"]
+        self.assertEqual(self.agent("q")[0], 0)
+        self.assertEqual(self.results(), ["exit status 0\nthe colour is green"])
         # On a terminal it asks, and takes no home for an answer.
         for typed, code in (("~/project\n", 0), ("~\n", 2), ("\n", 2)):
             self.answers = ["green"]
