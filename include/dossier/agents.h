@@ -45,8 +45,10 @@ struct AgentsOptions {
   std::optional<double> max_usd, max_seconds;
   std::optional<std::int64_t> max_tokens;
   enum class Merging { kMerge, kPatchOnly } merging = Merging::kMerge;
-  // kNone: engines may write anywhere; for machines without landlock.
-  enum class Confinement { kLandlock, kNone } confinement = Confinement::kLandlock;
+  // kNone: engines and checks see and change all that the caller can. `degraded`: layers of the
+  // jail that may be missing, by name; for machines that cannot build all of them.
+  enum class Confinement { kJail, kNone } confinement = Confinement::kJail;
+  std::vector<std::string> degraded;
   // kApproved: files of the repository that can start programs count only if a person has approved
   // them (`dossier trust`). kRepository: the caller vouches for them.
   enum class Trust { kApproved, kRepository } trust = Trust::kApproved;

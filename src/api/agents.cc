@@ -63,8 +63,9 @@ agents::RunOptions RunOptionsOf(const AgentsOptions& options) {
     out.merging = agents::RunOptions::Merging::kDryRun;
   }
   if (options.confinement == AgentsOptions::Confinement::kNone) {
-    out.confinement = agents::Confinement::kNone;
+    out.walls.confinement = agents::Confinement::kNone;
   }
+  out.walls.degraded = options.degraded;
   out.max_seconds = options.max_seconds;
   out.max_cost = options.max_usd;
   out.max_tokens = options.max_tokens;

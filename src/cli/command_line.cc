@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/standard_streams.h"
+#include "cli/terminal/terminal_filter.h"
 #include "cli/tree/command.h"
 #include "cli/tree/failure.h"
 #include "cli/tree/help_text.h"
@@ -112,9 +113,14 @@ int RunCommandLine(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);  // a closed stdout shows as a failed write
   LogBuffer log(std::cerr.rdbuf());
   OutputBuffer buffer(STDOUT_FILENO);
-  std::ostream out(&buffer), err(&log);
+  TerminalFilter out_filter(&buffer, STDOUT_FILENO), err_filter(&log, STDERR_FILENO);
+  std::ostream out(&out_filter), err(&err_filter);
   err << std::unitbuf;
+  // What is printed past the context goes the same way.
+  std::streambuf* const unfiltered = std::cerr.rdbuf(&err_filter);
   const int code = Run({argv, argv + argc}, out, err, log);
+  std::cerr.rdbuf(unfiltered);
+  out << std::flush;
   return buffer.ExitCode(code, err);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "sandbox/jail/degraded.h"
 #include "sandbox/jail/jail.h"
 
 namespace dossier::agents {
@@ -282,6 +283,7 @@ Result<std::string> AgentTools::RunProgram(const Json& arguments, const CancelTo
   jail.folder = options_.root;
   jail.environment = options_.environment;
   jail.limits.wall = kRunLimit;
+  if (!options_.degraded.empty()) sandbox::AcceptMissing(options_.degraded, &jail);
   DOSSIER_ASSIGN_OR_RETURN(const sandbox::Exit exit,
                            sandbox::RunJailed(jail, argv, {.cancel = cancel}));
   return fmt::format("exit code {}{}\n{}{}", exit.shell_status(),

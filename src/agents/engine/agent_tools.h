@@ -34,6 +34,7 @@ struct AgentToolsOptions {
   std::function<std::optional<std::string>(std::string_view path)> refuse_write;
   std::vector<std::vector<std::string>> commands;  // prefixes of argv that `run` starts
   std::vector<std::string> environment;            // of `run`, "NAME=value"
+  std::vector<std::string> degraded;               // layers of its jail that may be missing
 };
 
 class AgentTools {

@@ -32,6 +32,7 @@ struct BuiltinEngineSpec {
   std::function<void()> spent;                     // called after each reply; may be empty
   std::vector<std::vector<std::string>> commands;  // prefixes of argv for the tool `run`
   std::vector<std::string> environment;            // of those
+  std::vector<std::string> degraded;               // layers of their jail that may be missing
 };
 
 class BuiltinEngine final : public Engine {

@@ -1,16 +1,19 @@
 #include "agents/engine/confined_process.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 
+#include "agents/engine/process_jail.h"
 #include "base/files/file.h"
 #include "base/process/cancel_fd.h"
 #include "base/process/supervised_process.h"
-#include "sandbox/walls/landlock.h"
+#include "base/text/text.h"
+#include "sandbox/jail/degraded.h"
 
 namespace dossier::agents {
 namespace {
@@ -18,18 +21,6 @@ namespace {
 constexpr std::size_t kBlock = 64 << 10;  // bytes of one read
 // How long output is waited for once the program and its children are gone.
 constexpr Millis kDrain{1000};
-constexpr const char* kDevices[] = {"/dev/null", "/dev/zero",    "/dev/full", "/dev/random",
-                                    "/dev/tty",  "/dev/urandom", "/dev/ptmx", "/dev/pts"};
-
-Result<UniqueFd> RulesetFor(const ConfinedProcess& process, const std::string& temporary) {
-  sandbox::FileRules rules;
-  rules.programs = {"/"};
-  rules.owned = process.writable;
-  rules.owned.push_back(temporary);
-  rules.devices.assign(std::begin(kDevices), std::end(kDevices));
-  rules.network = sandbox::FileRules::Network::kAny;
-  return sandbox::MakeRuleset(rules);
-}
 
 // One pipe of the program, and where it goes.
 class Stream {
@@ -157,39 +148,99 @@ bool IsNamed(const std::vector<std::string>& names, std::string_view name) {
 }  // namespace
 
 std::string_view ConfinementName(Confinement confinement) {
-  return confinement == Confinement::kLandlock ? "landlock" : "none";
+  return confinement == Confinement::kJail ? "jail" : "none";
 }
 
-Status CheckConfinement(Confinement confinement) {
-  if (confinement == Confinement::kNone) return {};
-  const auto abi = sandbox::LandlockAbi();
-  if (abi) return {};
-  return MakeError(ErrorCode::kUnavailable,
-                   "engines cannot be confined: landlock is not available ({}); --confine none "
-                   "runs them without walls, and every result says so",
-                   abi.error().message);
+namespace {
+
+constexpr std::string_view kWithoutWalls =
+    "--confine none runs without walls, and every result says so";
+
+// Errors of the walls with their way out; others as they are.
+Error WithWayOut(Error error) {
+  if (error.code != ErrorCode::kUnavailable) return error;
+  error.message += fmt::format("{}; {}", sandbox::WayOut(error), kWithoutWalls);
+  return error;
+}
+
+ProcessOutcome OutcomeOf(const sandbox::Exit& exit) {
+  ProcessOutcome outcome{.took = exit.wall};
+  if (exit.timed_out()) {
+    outcome.end = ProcessOutcome::End::kTimeout;
+  } else if (exit.cancelled()) {
+    outcome.end = ProcessOutcome::End::kCancelled;
+  } else if (exit.stop != sandbox::JailStop::kNothing || exit.signal != 0) {
+    outcome.end = ProcessOutcome::End::kSignal;
+    outcome.signal = exit.signal != 0 ? exit.signal : SIGKILL;
+    outcome.limit = sandbox::JailStopName(exit.stop);
+  } else {
+    outcome.exit_code = exit.status;
+  }
+  return outcome;
+}
+
+Result<ProcessOutcome> RunInJail(const ConfinedProcess& process, const std::string& temporary,
+                                 CappedFile out, CappedFile err, const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const sandbox::JailSpec spec, JailFor(process, temporary));
+  // A disk that is full ends the program.
+  CancelSource stop(cancel);
+  Status written;
+  sandbox::Io io{.cancel = stop.token()};
+  io.on_output = [&](sandbox::Stream stream, std::string_view bytes) {
+    if (!written) return;
+    written = (stream == sandbox::Stream::kOut ? out : err).Add(bytes);
+    if (!written) stop.Cancel("its output cannot be kept");
+  };
+  auto exit = sandbox::RunJailed(spec, process.argv, io);
+  DOSSIER_RETURN_IF_ERROR(written);
+  if (!exit) return tl::unexpected(WithWayOut(exit.error()));
+  ProcessOutcome outcome = OutcomeOf(*exit);
+  DOSSIER_ASSIGN_OR_RETURN(outcome.out, out.Finish());
+  DOSSIER_ASSIGN_OR_RETURN(outcome.err, err.Finish());
+  return outcome;
+}
+
+Result<ProcessOutcome> RunFree(const ConfinedProcess& process, const std::string& temporary,
+                               CappedFile out, CappedFile err, const CancelToken& cancel) {
+  ProcessSpec spec{.argv = process.argv, .folder = process.folder, .input = process.input};
+  spec.environment = process.environment;
+  spec.environment->push_back("TMPDIR=" + temporary);
+  DOSSIER_ASSIGN_OR_RETURN(
+      SupervisedProcess child,
+      SupervisedProcess::Start(
+          spec, {.grace = process.grace, .leftovers = Supervision::Leftovers::kEnd}));
+  return Running(process, std::move(child), Stream(std::move(out)), Stream(std::move(err)))
+      .Run(cancel);
+}
+
+}  // namespace
+
+Result<std::string> TryWalls(const Walls& walls) {
+  if (walls.confinement == Confinement::kNone) return std::string("none");
+  DOSSIER_RETURN_IF_ERROR(sandbox::CheckLayerNames(walls.degraded));
+  DOSSIER_ASSIGN_OR_RETURN(const TempFolder temporary, TempFolder::Make("dossier-walls"));
+  ConfinedProcess nothing{.argv = {"true"}, .folder = temporary.path(), .walls = walls};
+  nothing.places.own = {temporary.path()};
+  DOSSIER_ASSIGN_OR_RETURN(const sandbox::JailSpec spec, JailFor(nothing, temporary.path()));
+  const auto exit = sandbox::RunJailed(spec, nothing.argv);
+  if (!exit) {
+    const Error error = WithWayOut(exit.error());
+    return MakeError(error.code, "engines and checks cannot be walled in: {}", error.message);
+  }
+  const std::vector<std::string> missing = sandbox::MissingLayers(exit->report);
+  std::string text(ConfinementName(walls.confinement));
+  if (!missing.empty()) text += " without " + Join(missing, ", ");
+  return text;
 }
 
 Result<ProcessOutcome> RunConfined(const ConfinedProcess& process, const CancelToken& cancel) {
   static const SecretValues kNoSecrets;
   const SecretValues& secrets = process.secrets ? *process.secrets : kNoSecrets;
   DOSSIER_ASSIGN_OR_RETURN(const TempFolder temporary, TempFolder::Make("dossier-engine"));
-  UniqueFd ruleset;
-  if (process.confinement == Confinement::kLandlock) {
-    DOSSIER_ASSIGN_OR_RETURN(ruleset, RulesetFor(process, temporary.path()));
-  }
   DOSSIER_ASSIGN_OR_RETURN(CappedFile out, CappedFile::Create(process.out_path, secrets));
   DOSSIER_ASSIGN_OR_RETURN(CappedFile err, CappedFile::Create(process.err_path, secrets));
-  ProcessSpec spec{.argv = process.argv, .folder = process.folder, .input = process.input};
-  spec.environment = process.environment;
-  spec.environment->push_back("TMPDIR=" + temporary.path());
-  DOSSIER_ASSIGN_OR_RETURN(
-      SupervisedProcess child,
-      SupervisedProcess::Start(spec, {.grace = process.grace,
-                                      .leftovers = Supervision::Leftovers::kEnd,
-                                      .ruleset = ruleset.get()}));
-  return Running(process, std::move(child), Stream(std::move(out)), Stream(std::move(err)))
-      .Run(cancel);
+  const auto run = process.walls.confinement == Confinement::kJail ? RunInJail : RunFree;
+  return run(process, temporary.path(), std::move(out), std::move(err), cancel);
 }
 
 std::vector<std::string> EngineEnvironment(const std::vector<std::string>& own,

@@ -1,14 +1,16 @@
-// One program of an engine or a check: no shell, its own session, a time limit for it and all that
-// it starts, writes in named places only, output into files.
+// One program of an engine or a check: no shell, behind the walls of the sandbox's jail, a time
+// limit for it and all that it starts, output into files.
 //
 //   ConfinedProcess process{.argv = {"sh", "-c", "make test"}, .folder = worktree,
-//                           .writable = {worktree}, .out_path = "…/check.out", …};
+//                           .own = {worktree}, .out_path = "…/check.out", …};
 //   DOSSIER_ASSIGN_OR_RETURN(const ProcessOutcome outcome, RunConfined(process, cancel));
 //   if (outcome.end == ProcessOutcome::End::kExit && outcome.exit_code == 0) Use();
 //
-// A program can read everything, since it needs its libraries, caches and configuration. The walls
-// restrict writing. Where landlock is missing nothing starts, unless Confinement::kNone was asked
-// for by name.
+// A program sees the system's programs, the folders of PATH, what is named here, an empty home, and
+// nothing else: no file of the user's, no socket, no other process. The empty home lies where the
+// real one does, so what is named inside of that is found where programs look for it; it is gone
+// when the program ends. Where the walls cannot be built nothing starts, unless what is missing was
+// named (Walls).
 //
 // Thread-safety: RunConfined may be called from many threads; it blocks its caller.
 
@@ -29,21 +31,38 @@
 
 namespace dossier::agents {
 
-enum class Confinement { kLandlock, kNone };
-std::string_view ConfinementName(Confinement confinement);  // "landlock", "none"
+enum class Confinement { kJail, kNone };
+std::string_view ConfinementName(Confinement confinement);  // "jail", "none"
 
-// kUnavailable (exit 12), naming --confine none, if this machine cannot confine.
-Status CheckConfinement(Confinement confinement);
+// What a person accepts to be behind.
+struct Walls {
+  Confinement confinement = Confinement::kJail;
+  std::vector<std::string> degraded;  // layers of the jail that may be missing
+};
+
+// Builds the walls once. Returns what every result says of them: "jail", "jail without namespaces",
+// "none". Errors: kUnavailable (exit 12), naming what is missing and the way out; kUsage for a name
+// that is no layer.
+Result<std::string> TryWalls(const Walls& walls);
 
 inline constexpr Millis kEngineGrace{5000};  // between TERM and KILL
+
+// Folders and files beside those of the system; absolute, those that do not exist are left out.
+struct ProcessPlaces {
+  std::vector<std::string> own;       // made for the program, which may do all there
+  std::vector<std::string> writable;  // `.git`, `.dossier` and `dossier.yml` stay as they are there
+  std::vector<std::string> readable;
+  std::vector<std::string> hidden;  // folders that are not shown, whatever else is
+};
 
 struct ConfinedProcess {
   std::vector<std::string> argv;
   std::string folder;                    // absolute
   std::vector<std::string> environment;  // "NAME=value", but for TMPDIR
   std::string input;                     // for stdin; empty: /dev/null
-  std::vector<std::string> writable;     // absolute; those that do not exist are left out
-  Confinement confinement = Confinement::kLandlock;
+  ProcessPlaces places;
+  enum class Network { kNone, kAny } network = Network::kNone;
+  Walls walls;
   std::optional<Millis> time_limit;
   Millis grace = kEngineGrace;
   std::string out_path, err_path;  // files of the output
@@ -55,6 +74,7 @@ struct ProcessOutcome {
   End end = End::kExit;
   int exit_code = -1;  // of kExit
   int signal = 0;      // of kSignal
+  std::string limit;   // of kSignal: the limit that was reached ("memory"); else empty
   // Processes that could not be ended: another user's.
   enum class Left { kNothing, kSurvivors } left = Left::kNothing;
   CappedOutput out, err;
@@ -62,7 +82,7 @@ struct ProcessOutcome {
 };
 
 // Ends all descendants before it returns. Errors: kNotFound, kPermission (the program);
-// kUnavailable (no confinement); kIo (output cannot be written; the process is ended).
+// kUnavailable (no walls); kIo (output cannot be written; the process is ended).
 Result<ProcessOutcome> RunConfined(const ConfinedProcess& process, const CancelToken& cancel);
 
 // The variables that an engine gets: PATH HOME LANG LC_* TERM USER SHELL of `own`, and those that

@@ -62,7 +62,7 @@ struct EngineJob {
   // Files that the run keeps of this job.
   std::string prompt_path, out_path, err_path;
   std::optional<Millis> time_limit;
-  std::vector<std::string> writable;  // beside the worktree: its git folder
+  ProcessPlaces places;  // beside the worktree: its git folder, the objects that it borrows
   // Of a model's tools: why this path must not be written; unset if it may be.
   std::function<std::optional<std::string>(std::string_view path)> refuse_write;
   std::string approval_token;  // of a reviewer
@@ -73,7 +73,8 @@ struct EngineOutcome {
   int exit_code = -1;
   int signal = 0;
   CappedOutput out, err;
-  std::optional<model::UsageSum> usage;  // unset: unknown, as of every program
+  std::optional<model::UsageSum> usage;  // unset: unknown
+  std::optional<std::string> said;       // its last message, where its output names it
   std::string reason;                    // in words, of an end that is not good
   std::vector<std::string> warnings;
   Millis took{0};

@@ -2,16 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <condition_variable>
 #include <cstdlib>
+#include <filesystem>
+#include <mutex>
 
 #include "agents/git/state_folder.h"
 #include "base/files/file.h"
 #include "base/process/process.h"
+#include "model/providers/command_preset.h"
 
 namespace dossier::agents {
 namespace {
 
-constexpr std::string_view kPromptToken = "{prompt}";
+constexpr std::size_t kMaxKeptOutput = kMaxEngineOutput + (1 << 20);  // redaction adds a little
+constexpr std::string_view kPromptToken = "{prompt}", kPromptFileToken = "{prompt_file}";
 
 bool Holds(const std::vector<std::string>& argv, std::string_view token) {
   for (const std::string& argument : argv) {
@@ -32,6 +37,22 @@ Status CheckArgument(const std::string& engine, std::string_view prompt) {
                        : fmt::format("has {} bytes, more than {},", prompt.size(), kMaxArgument));
 }
 
+// False if `cancel` came first.
+bool WaitUnlessCancelled(Millis wait, const CancelToken& cancel) {
+  std::mutex mutex;
+  std::condition_variable woken;
+  const std::uint64_t id = cancel.OnCancel([&] {
+    const std::lock_guard lock(mutex);
+    woken.notify_all();
+  });
+  {
+    std::unique_lock lock(mutex);
+    woken.wait_for(lock, wait, [&] { return cancel.cancelled(); });
+  }
+  cancel.Forget(id);
+  return !cancel.cancelled();
+}
+
 std::string Sentence(const ProcessOutcome& outcome, const EngineJob& job) {
   using End = ProcessOutcome::End;
   std::string text;
@@ -41,7 +62,10 @@ std::string Sentence(const ProcessOutcome& outcome, const EngineJob& job) {
       text = fmt::format("the {} ended with exit code {}", RoleName(job.role), outcome.exit_code);
       break;
     case End::kSignal:
-      text = fmt::format("signal {} ended the {}", outcome.signal, RoleName(job.role));
+      text = outcome.limit.empty()
+                 ? fmt::format("signal {} ended the {}", outcome.signal, RoleName(job.role))
+                 : fmt::format("the {} was ended by the limit of {}", RoleName(job.role),
+                               outcome.limit);
       break;
     case End::kTimeout:
       text = fmt::format("the {} was stopped after {} s", RoleName(job.role),
@@ -99,12 +123,22 @@ Result<std::unique_ptr<ProcessEngine>> ProcessEngine::Make(ProcessEngineSpec spe
   return std::unique_ptr<ProcessEngine>(new ProcessEngine(std::move(spec), std::move(environment)));
 }
 
-Result<EngineOutcome> ProcessEngine::Run(const EngineJob& job, const CancelToken& cancel) const {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string prompt, job.prompt->Text());
-  DOSSIER_RETURN_IF_ERROR(WriteStateFile(job.prompt_path, prompt, Durability::kSurvivesCrash));
-  if (Holds(spec_.argv, kPromptToken)) {
-    DOSSIER_RETURN_IF_ERROR(CheckArgument(spec_.name, prompt));
+// The worktree first: root becomes its owner. Of other files it sees those that its command line
+// names.
+void ProcessEngine::AddPlaces(const EngineJob& job, ProcessPlaces* places) const {
+  places->own.insert(places->own.begin(), job.worktree);
+  places->writable.insert(places->writable.end(), spec_.writable.begin(), spec_.writable.end());
+  places->readable.insert(places->readable.end(), spec_.readable.begin(), spec_.readable.end());
+  if (Holds(spec_.argv, kPromptFileToken)) places->readable.push_back(job.prompt_path);
+  for (const std::string& word : spec_.argv) {
+    std::error_code ignored;
+    if (word.starts_with('/') && std::filesystem::is_regular_file(word, ignored)) {
+      places->readable.push_back(word);
+    }
   }
+}
+
+ConfinedProcess ProcessEngine::Process(const EngineJob& job, const std::string& prompt) const {
   const std::map<std::string, std::string, std::less<>> values = {
       {"prompt", prompt},
       {"prompt_file", job.prompt_path},
@@ -113,8 +147,9 @@ Result<EngineOutcome> ProcessEngine::Run(const EngineJob& job, const CancelToken
       {"role", std::string(RoleName(job.role))}};
   ConfinedProcess process{.folder = job.folder,
                           .environment = environment_,
-                          .writable = spec_.writable,
-                          .confinement = spec_.confinement,
+                          .places = job.places,
+                          .network = ConfinedProcess::Network::kAny,
+                          .walls = spec_.walls,
                           .time_limit = job.time_limit,
                           .grace = spec_.grace,
                           .out_path = job.out_path,
@@ -123,17 +158,81 @@ Result<EngineOutcome> ProcessEngine::Run(const EngineJob& job, const CancelToken
   for (const std::string& argument : spec_.argv) {
     process.argv.push_back(FillArgument(argument, values));
   }
-  process.writable.push_back(job.worktree);
-  process.writable.insert(process.writable.end(), job.writable.begin(), job.writable.end());
+  AddPlaces(job, &process.places);
   if (spec_.stdin_prompt == ProcessEngineSpec::PromptOnStdin::kYes) process.input = prompt;
-  DOSSIER_ASSIGN_OR_RETURN(const ProcessOutcome ended, RunConfined(process, cancel));
-  EngineOutcome outcome{.end = ended.end,
-                        .exit_code = ended.exit_code,
-                        .signal = ended.signal,
-                        .out = ended.out,
-                        .err = ended.err,
-                        .reason = Sentence(ended, job),
-                        .took = ended.took};
+  return process;
+}
+
+// Again after 75, up to kMaxStarts times; the time limit is that of all starts together.
+Result<ProcessOutcome> ProcessEngine::RunPatiently(const ConfinedProcess& process,
+                                                   const CancelToken& cancel,
+                                                   std::vector<std::string>* warnings) const {
+  ConfinedProcess next = process;
+  Millis wait = spec_.retry_wait;
+  for (int start = 1;; ++start, wait *= 2) {
+    DOSSIER_ASSIGN_OR_RETURN(ProcessOutcome ended, RunConfined(next, cancel));
+    const bool later = ended.end == ProcessOutcome::End::kExit && ended.exit_code == kTryAgainLater;
+    if (!later || start == kMaxStarts) return ended;
+    if (next.time_limit) *next.time_limit -= ended.took + wait;
+    if (next.time_limit && *next.time_limit <= Millis(0)) return ended;
+    warnings->push_back(
+        fmt::format("{} asked to be tried again later (exit code {}): start {} of {}", spec_.name,
+                    kTryAgainLater, start + 1, kMaxStarts));
+    if (!WaitUnlessCancelled(wait, cancel)) {
+      ended.end = ProcessOutcome::End::kCancelled;
+      return ended;
+    }
+  }
+}
+
+// What the output says of usage and of the last message. A limit that is reached now stops the run
+// before its next step; the work that is done stays.
+Status ProcessEngine::Report(const EngineJob& job, EngineOutcome* outcome) const {
+  const auto& reply = spec_.reply;
+  if (reply.form == sources::AgentEngine::Reply::Form::kText) return {};
+  model::CommandPreset preset;
+  preset.form = reply.form == sources::AgentEngine::Reply::Form::kJson
+                    ? model::CommandPreset::Form::kJson
+                    : model::CommandPreset::Form::kJsonLines;
+  using Cached = sources::AgentEngine::Reply::Cached;
+  using Counts = sources::AgentEngine::Reply::Counts;
+  if (reply.cached_counts == Cached::kPart) preset.counted = model::CommandPreset::Cached::kPart;
+  if (reply.counts == Counts::kSum) preset.counts = model::CommandPreset::Counts::kSum;
+  preset.text = reply.text;
+  preset.input = reply.input;
+  preset.cached = reply.cached;
+  preset.written = reply.written;
+  preset.output = reply.output;
+  preset.cost = reply.cost;
+  DOSSIER_ASSIGN_OR_RETURN(const std::string output, ReadFile(job.out_path, kMaxKeptOutput));
+  model::ProgramReport report = model::ReadReport(preset, output);
+  outcome->said = std::move(report.text);
+  if (!report.usage) return {};
+  outcome->usage.emplace().Add(*report.usage);
+  if (!spec_.ledger) return {};
+  auto held = spec_.ledger->Reserve({}, model::Stage::kFinish);
+  if (held) held->Settle(*report.usage);
+  if (spec_.spent) spec_.spent();
+  return {};
+}
+
+Result<EngineOutcome> ProcessEngine::Run(const EngineJob& job, const CancelToken& cancel) const {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string prompt, job.prompt->Text());
+  DOSSIER_RETURN_IF_ERROR(WriteStateFile(job.prompt_path, prompt, Durability::kSurvivesCrash));
+  if (Holds(spec_.argv, kPromptToken)) {
+    DOSSIER_RETURN_IF_ERROR(CheckArgument(spec_.name, prompt));
+  }
+  EngineOutcome outcome;
+  DOSSIER_ASSIGN_OR_RETURN(const ProcessOutcome ended,
+                           RunPatiently(Process(job, prompt), cancel, &outcome.warnings));
+  outcome.end = ended.end;
+  outcome.exit_code = ended.exit_code;
+  outcome.signal = ended.signal;
+  outcome.out = ended.out;
+  outcome.err = ended.err;
+  outcome.reason = Sentence(ended, job);
+  outcome.took = ended.took;
+  DOSSIER_RETURN_IF_ERROR(Report(job, &outcome));
   if (ended.left == ProcessOutcome::Left::kSurvivors) {
     outcome.warnings.push_back(
         fmt::format("processes of the {} could not be ended", RoleName(job.role)));

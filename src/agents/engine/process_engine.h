@@ -9,6 +9,7 @@
 #ifndef DOSSIER_AGENTS_ENGINE_PROCESS_ENGINE_H_
 #define DOSSIER_AGENTS_ENGINE_PROCESS_ENGINE_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,20 +17,30 @@
 #include <vector>
 
 #include "agents/engine/engine.h"
+#include "model/client/ledger.h"
+#include "sources/header/agents_config.h"
 
 namespace dossier::agents {
 
 // The longest argument that Linux takes: MAX_ARG_STRLEN, 32 pages, with its NUL.
 inline constexpr std::size_t kMaxArgument = 131'071;  // bytes
 
+// How a program says that its failure will pass (EX_TEMPFAIL), and how often it is started then.
+inline constexpr int kTryAgainLater = 75;
+inline constexpr int kMaxStarts = 3;
+
 struct ProcessEngineSpec {
   std::string name;  // in the configuration, for messages
   std::vector<std::string> argv;
   enum class PromptOnStdin { kNo, kYes } stdin_prompt = PromptOnStdin::kNo;
   std::vector<std::string> env_allow;
-  std::vector<std::string> writable;  // absolute
-  Confinement confinement = Confinement::kLandlock;
+  std::vector<std::string> writable, readable;  // absolute
+  Walls walls;
   Millis grace = kEngineGrace;
+  sources::AgentEngine::Reply reply;
+  Millis retry_wait{10'000};        // before a program that ended with 75 is started again
+  model::Ledger* ledger = nullptr;  // of the whole run, which outlives the engine; may be null
+  std::function<void()> spent;      // called when usage was counted; may be empty
 };
 
 class ProcessEngine final : public Engine {
@@ -48,6 +59,12 @@ class ProcessEngine final : public Engine {
       : spec_(std::move(spec)),
         environment_(EngineEnvironment(environment, spec_.env_allow)),
         secrets_(SecretsOf(environment, spec_.env_allow)) {}
+
+  ConfinedProcess Process(const EngineJob& job, const std::string& prompt) const;
+  Result<ProcessOutcome> RunPatiently(const ConfinedProcess& process, const CancelToken& cancel,
+                                      std::vector<std::string>* warnings) const;
+  Status Report(const EngineJob& job, EngineOutcome* outcome) const;
+  void AddPlaces(const EngineJob& job, ProcessPlaces* places) const;
 
   const ProcessEngineSpec spec_;
   const std::vector<std::string> environment_;

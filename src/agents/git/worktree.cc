@@ -13,6 +13,7 @@
 #include "base/files/user_folders.h"
 #include "base/hash.h"
 #include "base/json/json.h"
+#include "base/text/text.h"
 
 namespace dossier::agents {
 namespace {
@@ -136,6 +137,21 @@ Status CopyIndex(const std::string& from, const std::string& to) {
   const timespec times[] = {info.st_mtim, info.st_mtim};
   if (futimens(fd.get(), times) != 0) return MakeErrnoError(errno, to);
   return {};
+}
+
+std::vector<std::string> ObjectFolders(const std::string& common) {
+  constexpr std::size_t kMostFolders = 32;  // git itself follows five in a row
+  std::vector<std::string> folders = {common + "/objects"};
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    const fs::path folder = folders[i];
+    const auto listed = ReadRegularFile((folder / "info/alternates").string(), kMaxGitFile);
+    if (!listed) continue;
+    for (const std::string_view line : Split(*listed, '\n')) {
+      if (line.empty() || line.front() == '#' || folders.size() >= kMostFolders) continue;
+      folders.push_back((folder / line).lexically_normal().string());
+    }
+  }
+  return folders;
 }
 
 Result<Worktree> Worktree::Make(const Git& git, const StateFolder& state, const WorktreeSpec& spec,

@@ -70,6 +70,10 @@ class Worktree {
   bool owned_ = true;
 };
 
+// Where the objects are that a worktree borrows: those of the repository, and those that it borrows
+// itself.
+std::vector<std::string> ObjectFolders(const std::string& common);
+
 // Removes the worktrees that records of `run` name: what a killed run left. Errors: the first that
 // could not be removed; the others are.
 Status RemoveRecordedWorktrees(const StateFolder& state, std::string_view run);

@@ -27,10 +27,10 @@ class Looking {
     }
     LookAtEngines();
     LookAtLimits();
-    if (options_.merging == RunOptions::Merging::kYes) {
+    if (options_.merging != RunOptions::Merging::kDryRun) {
       DOSSIER_RETURN_IF_ERROR(LookAtIdentity());
-      DOSSIER_RETURN_IF_ERROR(LookAtCheckouts());
     }
+    if (options_.merging == RunOptions::Merging::kYes) DOSSIER_RETURN_IF_ERROR(LookAtCheckouts());
     for (const sources::AgentCheck& check : ports_.agents.checks) {
       DOSSIER_RETURN_IF_ERROR(LookAtCheck(check));
     }
@@ -54,19 +54,22 @@ class Looking {
     }
   }
 
-  // What a program takes from its provider is known to nobody here.
+  // What a program takes from its provider is known where its output says it, once it has ended.
   void LookAtLimits() {
-    std::vector<std::string> limits, uncounted;
-    if (options_.max_cost) limits.emplace_back("--max-cost");
-    if (options_.max_tokens) limits.emplace_back("--max-tokens");
+    if (options_.max_cost) LookAtLimit("--max-cost", &sources::AgentEngine::Reply::cost);
+    if (options_.max_tokens) LookAtLimit("--max-tokens", &sources::AgentEngine::Reply::output);
+  }
+
+  void LookAtLimit(std::string_view limit, std::string sources::AgentEngine::Reply::* told) {
+    std::vector<std::string> uncounted;
     for (const std::string& name : names_) {
-      if (!ports_.agents.FindEngine(name)->builtin) uncounted.push_back(name);
+      const sources::AgentEngine& engine = *ports_.agents.FindEngine(name);
+      if (!engine.builtin && (engine.reply.*told).empty()) uncounted.push_back(name);
     }
-    if (limits.empty() || uncounted.empty()) return;
+    if (uncounted.empty()) return;
     found_.warnings.push_back(fmt::format(
-        "{} cannot count what {} uses, a program whose cost is unknown{}; --max-seconds "
-        "limits it",
-        Join(limits, " and "), Join(uncounted, " or "),
+        "{} cannot count what {} uses, a program whose cost is unknown{}; --max-seconds limits it",
+        limit, Join(uncounted, " or "),
         uncounted.size() == names_.size() ? ", and so limits nothing" : ""));
   }
 

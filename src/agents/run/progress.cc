@@ -20,6 +20,7 @@ class Reader {
       if (task->stage == Stage::kNotStarted) task->stage = Stage::kAttempt;
     } else if (event.type == "engine.started") {
       task->stage = Stage::kAttempt;
+      task->approved = false;
       task->attempt = FindInt(data, "attempt").value_or(1);
       task->feedback = Text(data, "feedback");
       failed_.erase(task);
@@ -35,6 +36,7 @@ class Reader {
       task->stage = Stage::kReviewed;
     } else if (event.type == "approval.accepted") {
       task->stage = Stage::kApproved;
+      task->approved = true;
       task->base = Text(data, "base");
       task->candidate = Text(data, "candidate");
       task->patch_sha256 = Text(data, "patch_sha256");

@@ -37,6 +37,7 @@ struct TaskProgress {
   std::int64_t attempt = 1;
   std::string feedback;                       // that the attempt started with
   std::string base, candidate, patch_sha256;  // of the patch
+  bool approved = false;                      // that patch, whatever came afterwards
   std::string commit;                         // of the merge
   JsonObject result;                          // of kFinished: the result line
 };

@@ -11,8 +11,6 @@
 #include "base/process/hide_process.h"
 
 namespace dossier::agents {
-namespace {
-
 // Everything that was recorded at the start, for a resume.
 JsonObject StartedEvent(const RunSetup& setup, const RunOptions& options) {
   JsonArray tasks;
@@ -30,8 +28,6 @@ JsonObject StartedEvent(const RunSetup& setup, const RunOptions& options) {
           {"options", OptionsToJson(options)},
           {"tasks", std::move(tasks)}};
 }
-
-}  // namespace
 
 Result<std::string> RunLogFolder(const RunPorts& ports) {
   const auto folders = FindGitFolders(ports.folder);
@@ -92,7 +88,7 @@ Result<RunPlan> PlanRun(const RunOptions& options, const RunPorts& ports) {
 
 Result<RolePrompt> PromptOf(std::string_view role, std::string_view id, const RunPorts& ports) {
   DOSSIER_ASSIGN_OR_RETURN(RunGround ground, RunGround::Find(ports));
-  const RunOptions options{.confinement = Confinement::kNone};
+  const RunOptions options{.walls = {.confinement = Confinement::kNone}};
   DOSSIER_ASSIGN_OR_RETURN(const auto setup, RunSetup::Make(options, ports, std::move(ground)));
   DOSSIER_ASSIGN_OR_RETURN(const sources::Task task, sources::FindTask(setup->tasks(), id));
   const bool review = role != "engineer";

@@ -68,6 +68,29 @@ Result<RunSummary> ResumeRun(std::string_view run, const RunPorts& ports);
 // id.
 Result<std::string> AbandonRun(std::string_view run, const RunPorts& ports);
 
+// A new run over the tasks of `run` that it did not merge, with its options; `run` as of ResumeRun,
+// empty: the newest that is finished. Errors: as RunTasks; kNotFound if there is nothing to do
+// again.
+Result<RunSummary> RetryRun(std::string_view run, const RunPorts& ports);
+
+// Merges the newest patch of `task` that a reviewer approved and nothing merged: of a dry run, or
+// of one that made branches. Nothing is done again, unless the branch has moved. Errors: as
+// RunTasks; kNotFound if there is none; kConfig if the task has changed since.
+Result<RunSummary> MergeApproved(std::string_view task, const RunPorts& ports);
+
+// What runs left behind: worktrees and refs of runs that nobody is at, and what was kept of
+// attempts of finished runs that began before `older_than`. Approved patches that are not merged
+// stay, and so do logs.
+struct TidyOptions {
+  Clock::Wall older_than;
+  enum class Doing { kRemove, kTell } doing = Doing::kRemove;
+};
+struct TidyReport {
+  std::vector<std::string> removed;  // folders and refs, sorted
+  std::uint64_t bytes = 0;           // of the folders
+};
+Result<TidyReport> TidyRuns(const TidyOptions& options, const RunPorts& ports);
+
 // What RunTasks would do, without starting anything but git.
 struct RunPlan {
   std::string base, ref, engineer, reviewer;

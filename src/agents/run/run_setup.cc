@@ -23,15 +23,6 @@ std::string Near(std::string_view name, const std::vector<std::string>& names) {
   return names.empty() ? std::string() : fmt::format("; there are {}", Join(names, ", "));
 }
 
-// "~/x" in the user's home.
-std::string Expand(const std::string& path, const std::vector<std::string>& environment) {
-  if (!path.starts_with("~/")) return path;
-  for (const std::string& variable : environment) {
-    if (variable.starts_with("HOME=")) return variable.substr(5) + path.substr(1);
-  }
-  return path;
-}
-
 // As a control file is named: from the root. A link stands for what it leads to, too.
 void AddControl(const std::string& root, std::string_view path, ControlFiles* control) {
   namespace fs = std::filesystem;
@@ -69,7 +60,7 @@ void UseOwnFiles(const std::string& root, const std::vector<std::string>& enviro
     const bool program = &word == &argv->front();
     if (word.empty() || word.find_first_of("/{-") == 0) continue;
     if (program && word.starts_with("~/")) {
-      word = Expand(word, environment);
+      word = WholePath(word, root, environment);
     } else if (program
                    ? word.find('/') != std::string::npos
                    : std::filesystem::is_regular_file(fmt::format("{}/{}", root, word), ignored)) {
@@ -129,7 +120,7 @@ Result<std::unique_ptr<RunSetup>> RunSetup::Make(const RunOptions& options, cons
                                                  RunGround ground) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string runs, RunLogFolder(ports));
   std::unique_ptr<RunSetup> setup(new RunSetup(options, ports, std::move(ground), runs));
-  DOSSIER_RETURN_IF_ERROR(CheckConfinement(options.confinement));
+  DOSSIER_ASSIGN_OR_RETURN(setup->walls_, TryWalls(options.walls));
   DOSSIER_RETURN_IF_ERROR(setup->FindTarget());
   DOSSIER_RETURN_IF_ERROR(setup->ReadPolicy());
   DOSSIER_RETURN_IF_ERROR(setup->NameEngines());
@@ -289,18 +280,26 @@ Result<RoleEngine> RunSetup::MakeEngine(const std::string& name, RunBudget& budg
                           .ledger = &budget.ledger(),
                           .spent = [&budget] { budget.Spent(); },
                           .commands = config.commands,
-                          .environment = EngineEnvironment(ports_.environment, {})}));
+                          .environment = EngineEnvironment(ports_.environment, {}),
+                          .degraded = options_.walls.degraded}));
   } else {
     ProcessEngineSpec spec{.name = name,
                            .argv = ArgvOf(config),
                            .env_allow = config.env_allow,
-                           .confinement = options_.confinement,
-                           .grace = options_.grace};
+                           .walls = options_.walls,
+                           .grace = options_.grace,
+                           .reply = config.reply,
+                           .retry_wait = config.retry_wait,
+                           .ledger = &budget.ledger(),
+                           .spent = [&budget] { budget.Spent(); }};
     if (config.input == sources::AgentEngine::Input::kPrompt) {
       spec.stdin_prompt = ProcessEngineSpec::PromptOnStdin::kYes;
     }
     for (const std::string& path : config.writable) {
-      spec.writable.push_back(Expand(path, ports_.environment));
+      spec.writable.push_back(WholePath(path, ground_.root, ports_.environment));
+    }
+    for (const std::string& path : config.readable) {
+      spec.readable.push_back(WholePath(path, ground_.root, ports_.environment));
     }
     DOSSIER_ASSIGN_OR_RETURN(auto engine, ProcessEngine::Make(std::move(spec), ports_.environment));
     engines_.push_back(std::move(engine));

@@ -51,6 +51,7 @@ class RunSetup {
   const PromptSetting& prompts() const { return prompts_; }
   const std::string& ref() const { return ref_; }  // "refs/heads/main"
   const std::string& base() const { return base_; }
+  const std::string& walls() const { return walls_; }  // as results say it
   // Ids of tasks that are not worked on, because of --only.
   const std::set<std::string>& left_out() const { return left_out_; }
   // Ids that recorded runs have merged into the branch.
@@ -93,10 +94,13 @@ class RunSetup {
   ControlFiles control_;
   std::unique_ptr<sources::HeaderSource> source_;
   PromptSetting prompts_;
-  std::string ref_, base_, engineer_name_, reviewer_name_;
+  std::string ref_, base_, walls_, engineer_name_, reviewer_name_;
   std::vector<std::unique_ptr<Engine>> engines_;
   RoleEngine engineer_, reviewer_;
 };
+
+// Everything that is recorded when a run starts, for a resume.
+JsonObject StartedEvent(const RunSetup& setup, const RunOptions& options);
 
 // "refs/heads/main" of options and HEAD. Errors: kNotFound (no such branch, with the nearest;
 // detached HEAD without --target; a branch without a commit).

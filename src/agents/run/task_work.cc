@@ -7,6 +7,7 @@
 #include "agents/merge/ledger.h"
 #include "agents/merge/recover.h"
 #include "agents/merge/test_fault.h"
+#include "agents/run/task_branch.h"
 #include "agents/run/task_merge.h"
 #include "agents/run/task_queue.h"
 #include "agents/task/refusal_note.h"
@@ -34,7 +35,7 @@ TaskWork::TaskWork(Work& work, const sources::Task& task, TaskStart start)
   result_.id = task.id;
   result_.summary = task.summary;
   result_.targets = task.targets;
-  result_.confinement = work.options.confinement;
+  result_.confinement = work.walls;
   result_.digest = TaskDigest(task);
 }
 
@@ -57,7 +58,7 @@ Result<TaskResult> TaskWork::Run() {
   DOSSIER_RETURN_IF_ERROR(work_.log.Add(
       "task.claimed", task_.id, {{"worker", start_.worker}, {"task-digest", result_.digest}}));
   TestFault("after-claim");
-  const bool dry = work_.options.merging == RunOptions::Merging::kDryRun;
+  const bool dry = work_.options.merging != RunOptions::Merging::kYes;
   if (!dry) DOSSIER_RETURN_IF_ERROR(MoveTask(work_.root, task_.file, Queue::kCurrent));
   DOSSIER_ASSIGN_OR_RETURN(const AttemptEnd end, Attempts());
   result_.status = end.status;
@@ -102,6 +103,7 @@ Result<std::optional<std::string>> TaskWork::Skipped() {
     }
   }
   if (since) return fmt::format("run {} worked on it: {}", since->run, since->record.status);
+  if (work_.options.merging == RunOptions::Merging::kBranch) return WaitsOnBranch(work_.git, name_);
   return std::nullopt;
 }
 
@@ -239,7 +241,34 @@ Result<AttemptEnd> TaskWork::Merged(AttemptEnd approved) {
     approved.reason = fmt::format("dry run: approved, not merged; patch: {}", patch.file);
     return approved;
   }
+  if (work_.options.merging == RunOptions::Merging::kBranch) {
+    return OnBranch(std::move(approved), folder);
+  }
   return MergeTask(work_, place, std::move(approved), &result_);
+}
+
+Result<AttemptEnd> TaskWork::OnBranch(AttemptEnd approved, const std::string& folder) {
+  DOSSIER_ASSIGN_OR_RETURN(const TaskBranch made,
+                           MakeTaskBranch(work_.git, {.run = work_.run(),
+                                                      .task = &task_,
+                                                      .task_name = name_,
+                                                      .patch = &*approved.patch,
+                                                      .checks = approved.checks,
+                                                      .reviewer = work_.reviewer_name,
+                                                      .folder = folder,
+                                                      .guard = &work_.guard.guard()}));
+  approved.next = Next::kEnd;
+  approved.status = made.commit.empty() ? TaskStatus::kCommitFailed : TaskStatus::kSkipped;
+  approved.reason = made.commit.empty()
+                        ? made.complaint
+                        : fmt::format("approved, on branch {}; text of a pull request: {}",
+                                      made.branch, made.text_file);
+  if (!made.commit.empty()) {
+    DOSSIER_RETURN_IF_ERROR(work_.log.Add(
+        "branch.made", task_.id,
+        {{"branch", made.branch}, {"commit", made.commit}, {"text", made.text_file}}));
+  }
+  return approved;
 }
 
 Status TaskWork::Refuse(const AttemptEnd& end) {

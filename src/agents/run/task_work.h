@@ -42,6 +42,7 @@ class TaskWork {
   Result<AttemptEnd> GoOn(const TaskProgress& progress);
   Result<Patch> TakeUp(const TaskProgress& progress);
   Result<AttemptEnd> Merged(AttemptEnd approved);
+  Result<AttemptEnd> OnBranch(AttemptEnd approved, const std::string& folder);
   Result<std::string> Tip() const;
   Status MakeWorktree();
   Status Refuse(const AttemptEnd& end);

@@ -71,6 +71,7 @@ class Run {
             .environment = ports_.environment,
             .secrets = setup_.secrets(),
             .root = ground.root,
+            .walls = setup_.walls(),
             .ref = setup_.ref(),
             .clock = ports_.clock,
             .stop = ports_.cancel};
@@ -113,7 +114,7 @@ class Run {
     TaskResult result{.id = task.id, .summary = task.summary, .status = TaskStatus::kBlocked};
     result.reason = one.reason;
     result.targets = task.targets;
-    result.confinement = options_.confinement;
+    result.confinement = setup_.walls();
     result.digest = TaskDigest(task);
     result.timestamp = NowMillis();
     DOSSIER_RETURN_IF_ERROR(log_->Add("task.finished", task.id, ResultToJson(result)));

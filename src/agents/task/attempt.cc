@@ -32,7 +32,9 @@ std::string FolderFor(const std::string& worktree, const std::string& cwd) {
   const auto folder = std::filesystem::canonical(root / cwd, error);
   if (error || !std::filesystem::is_directory(folder, error)) return worktree;
   const auto below = folder.lexically_relative(root).string();
-  return below.empty() || below.starts_with("..") ? worktree : folder.string();
+  const bool inside = !below.empty() && below != "." && !below.starts_with("..");
+  // As the walls name it: the worktree's own name may hold links.
+  return inside ? fmt::format("{}/{}", worktree, below) : worktree;
 }
 
 // What an engine or a check changed in the git folder, as broken rules.
@@ -122,7 +124,7 @@ Result<EngineOutcome> Attempt::Engineer(const Worktree& worktree) {
                 .out_path = place_.folder + "/engineer.out",
                 .err_path = place_.folder + "/engineer.err",
                 .time_limit = work_.policy.propose_timeout,
-                .writable = {worktree.admin()}};
+                .places = PlacesBeside(work_, worktree)};
   job.refuse_write = [this, &task](std::string_view path) -> std::optional<std::string> {
     const PolicyReport report = CheckNewFile(work_.policy, task.targets, path, work_.control);
     if (report.ok()) return std::nullopt;
@@ -289,11 +291,13 @@ Result<AttemptEnd> Attempt::Check(Patch patch) {
       Worktree::Make(work_.git, work_.state,
                      {.path = path, .commit = so_far.patch->candidate, .run = work_.run()}));
   const std::uint64_t begin = work_.guard.Begin();
-  DOSSIER_ASSIGN_OR_RETURN(
-      const CheckReport report,
-      RunChecks(work_,
-                {.task = place_.task->id, .worktree = worktree.path(), .folder = place_.folder},
-                work_.budget.token()));
+  DOSSIER_ASSIGN_OR_RETURN(const CheckReport report,
+                           RunChecks(work_,
+                                     {.task = place_.task->id,
+                                      .worktree = worktree.path(),
+                                      .folder = place_.folder,
+                                      .beside = PlacesBeside(work_, worktree)},
+                                     work_.budget.token()));
   DOSSIER_ASSIGN_OR_RETURN(const GuardWatch::Seen seen, work_.guard.End(begin));
   if (!seen.foreign.empty()) {
     return Refused(GitDirViolations(seen.foreign), std::move(*so_far.patch));

@@ -30,7 +30,8 @@ std::string HowItEnded(const ProcessOutcome& outcome, const sources::AgentCheck&
     case ProcessOutcome::End::kTimeout:
       return fmt::format("ran out of its {} s", check.timeout.count() / 1000);
     case ProcessOutcome::End::kSignal:
-      return fmt::format("was ended by signal {}", outcome.signal);
+      return outcome.limit.empty() ? fmt::format("was ended by signal {}", outcome.signal)
+                                   : fmt::format("was ended by the limit of {}", outcome.limit);
     case ProcessOutcome::End::kCancelled:
       return "was stopped";
     case ProcessOutcome::End::kExit:
@@ -39,23 +40,43 @@ std::string HowItEnded(const ProcessOutcome& outcome, const sources::AgentCheck&
   return fmt::format("ended with exit code {}", outcome.exit_code);
 }
 
+ProcessPlaces PlacesOf(const Work& work, const CheckPlace& place,
+                       const sources::AgentCheck& check) {
+  ProcessPlaces places = place.beside;
+  // With git a check may look, and change nothing.
+  places.readable.insert(places.readable.end(), places.own.begin(), places.own.end());
+  places.own = {place.worktree};
+  for (const std::string& path : check.writable) places.writable.push_back(work.Whole(path));
+  for (const std::string& path : check.readable) places.readable.push_back(work.Whole(path));
+  return places;
+}
+
+// Said behind the output of a check that failed: it may have failed for its walls.
+std::string AboutWalls(const Work& work, const sources::AgentCheck& check) {
+  if (work.options.walls.confinement == Confinement::kNone) return "";
+  return fmt::format("\n(It ran with an empty home, {}, and without other files of the user.)\n",
+                     check.network ? "with network" : "without network");
+}
+
 }  // namespace
 
 Result<CheckReport> RunChecks(Work& work, const CheckPlace& place, const CancelToken& cancel) {
   CheckReport report;
   for (std::size_t i = 0; i < work.agents.checks.size(); ++i) {
     const sources::AgentCheck& check = work.agents.checks[i];
-    const ConfinedProcess process{.argv = check.argv,
-                                  .folder = place.worktree,
-                                  .environment = EngineEnvironment(work.environment, {}),
-                                  .input = {},
-                                  .writable = {place.worktree},
-                                  .confinement = work.options.confinement,
-                                  .time_limit = check.timeout,
-                                  .grace = work.options.grace,
-                                  .out_path = fmt::format("{}/check-{}.out", place.folder, i + 1),
-                                  .err_path = fmt::format("{}/check-{}.err", place.folder, i + 1),
-                                  .secrets = &work.secrets};
+    const ConfinedProcess process{
+        .argv = check.argv,
+        .folder = place.worktree,
+        .environment = EngineEnvironment(work.environment, {}),
+        .input = {},
+        .places = PlacesOf(work, place, check),
+        .network = check.network ? ConfinedProcess::Network::kAny : ConfinedProcess::Network::kNone,
+        .walls = work.options.walls,
+        .time_limit = check.timeout,
+        .grace = work.options.grace,
+        .out_path = fmt::format("{}/check-{}.out", place.folder, i + 1),
+        .err_path = fmt::format("{}/check-{}.err", place.folder, i + 1),
+        .secrets = &work.secrets};
     const auto outcome = RunConfined(process, cancel);
     if (!outcome && outcome.error().code != ErrorCode::kNotFound &&
         outcome.error().code != ErrorCode::kPermission &&
@@ -73,8 +94,8 @@ Result<CheckReport> RunChecks(Work& work, const CheckPlace& place, const CancelT
     if (report.stopped) return report;
     if (good) continue;
     report.failed = check.name;
-    report.feedback = fmt::format("The check {} {}. The end of its output:\n{}", check.name, ended,
-                                  OutputOf(process));
+    report.feedback = fmt::format("The check {} {}. The end of its output:\n{}{}", check.name,
+                                  ended, OutputOf(process), AboutWalls(work, check));
     return report;
   }
   return report;

@@ -1,4 +1,5 @@
-// The checks of a repository over one candidate, confined like engines.
+// The checks of a repository over one candidate: what an engineer wrote runs here, so a check sees
+// no more than the candidate and what its configuration names.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const CheckReport report, RunChecks(work, place, cancel));
 //   if (report.failed) Feed(report.feedback);
@@ -22,6 +23,7 @@ struct CheckPlace {
   std::string task;      // id, for the log
   std::string worktree;  // of the candidate
   std::string folder;    // where output goes
+  ProcessPlaces beside;  // PlacesBeside of the worktree
 };
 
 struct CheckReport {

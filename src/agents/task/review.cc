@@ -55,6 +55,10 @@ Result<ReviewEvidence> Collect(const std::string& worktree, const EngineJob& job
   } else {
     return tl::unexpected(review.error());
   }
+  if (outcome.said) {
+    evidence.out = *outcome.said;
+    return evidence;
+  }
   DOSSIER_ASSIGN_OR_RETURN(evidence.out, ReadFile(job.out_path, kMaxEngineOutput + kMaxReviewText));
   return evidence;
 }
@@ -81,7 +85,7 @@ EngineJob JobFor(const Work& work, const ReviewRequest& request, const Worktree&
           .out_path = path + ".out",
           .err_path = path + ".err",
           .time_limit = work.policy.review_timeout,
-          .writable = {worktree.admin()}};
+          .places = PlacesBeside(work, worktree)};
 }
 
 }  // namespace

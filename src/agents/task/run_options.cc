@@ -14,6 +14,18 @@ bool Says(const Json& json, std::string_view key, std::string_view word) {
   return FindString(json, key).value_or("") == word;
 }
 
+std::string_view MergingName(RunOptions::Merging merging) {
+  switch (merging) {
+    case RunOptions::Merging::kYes:
+      return "yes";
+    case RunOptions::Merging::kDryRun:
+      return "dry-run";
+    case RunOptions::Merging::kBranch:
+      return "branch";
+  }
+  return "";
+}
+
 }  // namespace
 
 JsonObject OptionsToJson(const RunOptions& options) {
@@ -25,8 +37,9 @@ JsonObject OptionsToJson(const RunOptions& options) {
       {"engineer", options.engineer},
       {"reviewer", options.reviewer},
       {"attempts", options.attempts},
-      {"merging", options.merging == RunOptions::Merging::kYes ? "yes" : "dry-run"},
-      {"confinement", ConfinementName(options.confinement)},
+      {"merging", MergingName(options.merging)},
+      {"confinement", ConfinementName(options.walls.confinement)},
+      {"degraded", JsonArray(options.walls.degraded.begin(), options.walls.degraded.end())},
       {"max_seconds", OrNull(options.max_seconds)},
       {"max_cost", OrNull(options.max_cost)},
       {"max_tokens", OrNull(options.max_tokens)},
@@ -46,8 +59,11 @@ RunOptions OptionsFromJson(const Json& json) {
   options.engineer = text("engineer");
   options.reviewer = text("reviewer");
   options.attempts = FindInt(json, "attempts").value_or(options.attempts);
-  if (Says(json, "merging", "dry-run")) options.merging = RunOptions::Merging::kDryRun;
-  if (Says(json, "confinement", "none")) options.confinement = Confinement::kNone;
+  for (const auto merging : {RunOptions::Merging::kDryRun, RunOptions::Merging::kBranch}) {
+    if (Says(json, "merging", MergingName(merging))) options.merging = merging;
+  }
+  if (Says(json, "confinement", "none")) options.walls.confinement = Confinement::kNone;
+  options.walls.degraded = StringsOf(Find(json, "degraded"));
   options.max_seconds = FindNumber(json, "max_seconds");
   options.max_cost = FindNumber(json, "max_cost");
   options.max_tokens = FindInt(json, "max_tokens");

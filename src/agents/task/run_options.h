@@ -29,8 +29,9 @@ struct RunOptions {
   std::string target;              // branch, without refs/heads/; empty: the current one
   std::string engineer, reviewer;  // engines; empty: as configured
   std::int64_t attempts = 2;       // 1 to kMaxAttempts
-  enum class Merging { kYes, kDryRun } merging = Merging::kYes;
-  Confinement confinement = Confinement::kLandlock;
+  // kBranch: each approved patch becomes a branch of its own, for people to review.
+  enum class Merging { kYes, kDryRun, kBranch } merging = Merging::kYes;
+  Walls walls;
   std::optional<double> max_seconds, max_cost;  // of the whole run; USD
   std::optional<std::int64_t> max_tokens;
   enum class Worktrees { kRemoved, kKept } worktrees = Worktrees::kRemoved;

@@ -73,7 +73,7 @@ JsonObject ResultToJson(const TaskResult& result) {
           {"status", StatusName(result.status)},
           {"reason", Text(result.reason)},
           {"targets", Texts(result.targets)},
-          {"confinement", ConfinementName(result.confinement)},
+          {"confinement", result.confinement},
           {"files", Texts(result.files)},
           {"policy", PolicyToJson(result.violations)},
           {"propose-exit", result.propose_exit},

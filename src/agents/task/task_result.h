@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "agents/engine/confined_process.h"
 #include "agents/git/violation.h"
 #include "agents/task/task_status.h"
 #include "base/json/json.h"
@@ -25,7 +24,7 @@ struct TaskResult {
   TaskStatus status = TaskStatus::kInterrupted;
   std::string reason;  // in words
   std::vector<std::string> targets;
-  Confinement confinement = Confinement::kLandlock;
+  std::string confinement;         // what TryWalls said: "jail", "jail without landlock", "none"
   std::vector<std::string> files;  // of the last patch
   std::vector<Violation> violations;
   Json propose_exit, review_exit;        // null: not run

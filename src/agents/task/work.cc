@@ -1,6 +1,30 @@
 #include "agents/task/work.h"
 
+#include <fmt/format.h>
+
+#include <filesystem>
+
 namespace dossier::agents {
+
+std::string WholePath(const std::string& path, const std::string& root,
+                      const std::vector<std::string>& environment) {
+  if (path.starts_with('/')) return path;
+  if (path != "~" && !path.starts_with("~/")) return fmt::format("{}/{}", root, path);
+  for (const std::string& variable : environment) {
+    if (variable.starts_with("HOME=")) return variable.substr(5) + path.substr(1);
+  }
+  return path;
+}
+
+ProcessPlaces PlacesBeside(const Work& work, const Worktree& worktree) {
+  // As WorktreePath has it: WORKTREES/REPOSITORY/RUN/w1. Those of other workers come and go.
+  const std::filesystem::path worktrees =
+      std::filesystem::path(worktree.path()).parent_path().parent_path().parent_path();
+  return {.own = {worktree.admin()},
+          .writable = {},
+          .readable = ObjectFolders(work.git.folders().common),
+          .hidden = {work.state.path(), worktrees.string()}};
+}
 
 Result<GuardWatch::Seen> GuardWatch::End(std::uint64_t begin) {
   const std::lock_guard lock(mutex_);

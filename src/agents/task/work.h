@@ -46,6 +46,11 @@ struct RoleEngine {
   }
 };
 
+// A path as configuration names it, made absolute: "~/x" lies in the home of `environment`, others
+// below `root`.
+std::string WholePath(const std::string& path, const std::string& root,
+                      const std::vector<std::string>& environment);
+
 // Notes changes that engines made in the git folder. A change counts against all engines that ran
 // while it happened, since it cannot be told which of them made it.
 class GuardWatch {
@@ -87,15 +92,22 @@ struct Work {
   std::vector<std::string> environment;  // the process's
   SecretValues secrets;                  // of all engines
   std::string root;                      // of the checkout
+  std::string walls;                     // as every result says it: "jail"
   std::string ref;                       // "refs/heads/main"
   std::shared_ptr<const Clock> clock;
   CancelToken stop;  // the user's
 
   const std::string& run() const { return log.run(); }
+  // A path of the configuration: see WholePath.
+  std::string Whole(const std::string& path) const { return WholePath(path, root, environment); }
   std::int64_t NowMillis() const {
     return std::chrono::duration_cast<Millis>(clock->WallNow().time_since_epoch()).count();
   }
 };
+
+// What an engine in `worktree` may see beside it. No program of a run sees the records
+// of runs, or another worktree.
+ProcessPlaces PlacesBeside(const Work& work, const Worktree& worktree);
 
 }  // namespace dossier::agents
 

@@ -12,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "base/files/secret_files.h"
 #include "base/files/walk.h"
 #include "base/process/cancel_fd.h"
 #include "base/text/text.h"
@@ -293,6 +294,11 @@ class Loader {
     for (const std::string& file : found.files) {
       const std::string below =
           file.starts_with(prefix) ? file.substr(prefix.size()) : BaseName(file);
+      // Nobody named it: a secret is sent to no model by accident.
+      if (IsSecretFile(file)) {
+        if (secrets_++ == 0) secret_example_ = file;
+        continue;
+      }
       // Binary and unreadable files of a folder are left out, not fatal.
       if (AddFile(file, below)) ++added;
     }
@@ -314,6 +320,11 @@ class Loader {
 
   std::vector<std::string> Notes() const {
     std::vector<std::string> notes;
+    if (secrets_ > 0) {
+      notes.push_back(fmt::format("{} holds secrets and is left out{}; name it to use it",
+                                  secret_example_,
+                                  secrets_ > 1 ? fmt::format(", and {} more", secrets_ - 1) : ""));
+    }
     if (twice_ > 0) {
       notes.push_back(fmt::format("{} are one file, which is used once", twice_example_));
       if (twice_ > 1) notes[0] += fmt::format("; so it is with {} others", GroupDigits(twice_ - 1));
@@ -371,6 +382,8 @@ class Loader {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> given_;  // device, inode: path
   std::uint64_t twice_ = 0;                                               // files given again
   std::string twice_example_;
+  std::uint64_t secrets_ = 0;  // files of folders that are left out
+  std::string secret_example_;
 };
 
 }  // namespace

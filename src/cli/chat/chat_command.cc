@@ -327,6 +327,10 @@ void DeclareCommands(Flags flags, ChatArguments& to) {
   flags.Add("--command-allow", &to.command_allow, "a usage line that may run (repeat)").Kind(kRule);
   flags.Add("--command-deny", &to.command_deny, "a usage line that may not (repeat)").Kind(kRule);
   flags.Add("--confirm-commands", &to.confirm_commands, "ask before each");
+  flags.Add("--commands-in", &to.commands_in, "the folder that they see (the current one)")
+      .Kind(kPath);
+  flags.Add("--show-secret", &to.show_secrets, "a file with secrets that they may read (repeat)")
+      .Kind(kPath);
 }
 
 void DeclareChat(Flags& flags, ChatArguments& to) {

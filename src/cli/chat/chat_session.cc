@@ -7,6 +7,7 @@
 #include "base/text/redact.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "cli/terminal/terminal_filter.h"
 #include "cli/terminal/waiting_line.h"
 
 namespace dossier::cli {
@@ -46,7 +47,7 @@ class SessionSink final : public ChatSink {
     std::lock_guard lock(mutex_);
     waiting_.Stop();
     EndText();
-    err_ << Dim(terminal_, Clean(line)) << "\n" << std::flush;
+    err_ << Own(Dim(terminal_, Clean(line))) << "\n" << std::flush;
     waiting_.Start(model_);
   }
 
@@ -129,7 +130,7 @@ LinePrompt ChatSession::PromptNow() const {
 }
 
 void ChatSession::Note(std::string_view line) {
-  err_ << Dim(options_.terminal, Clean(line)) << "\n" << std::flush;
+  err_ << Own(Dim(options_.terminal, Clean(line))) << "\n" << std::flush;
 }
 
 void ChatSession::ShowResult(const Result<std::string>& result) {

@@ -2,15 +2,19 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
 #include "base/files/file.h"
 #include "base/files/git_folders.h"
+#include "base/files/secret_files.h"
+#include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "chat/document/folder.h"
 #include "chat/store/index.h"
 #include "cli/chat/confirm_command.h"
+#include "cli/terminal/terminal.h"
 #include "cli/wiring/asset_folders.h"
 #include "cli/wiring/memory_model.h"
 #include "cli/wiring/open_chat_model.h"
@@ -32,6 +36,47 @@ chat::CompactionLimits LimitsOf(const config::Compaction& config, const ChatArgu
   if (arguments.no_compact) limits.mode = chat::CompactionLimits::Mode::kOff;
   if (arguments.history_budget) limits.hard_tokens = *arguments.history_budget;
   return limits;
+}
+
+constexpr std::size_t kMaxFolderShown = 200;  // characters
+
+std::string HomeFolder() {
+  const char* home = std::getenv("HOME");
+  std::error_code error;
+  return home ? std::filesystem::canonical(home, error).string() : std::string();
+}
+
+// "~/x" in the home.
+std::string InHome(const std::string& path) {
+  return path == "~" || path.starts_with("~/") ? HomeFolder() + path.substr(1) : path;
+}
+
+bool HoldsHome(const std::string& folder) {
+  const std::string home = HomeFolder();
+  return !home.empty() && (home == folder || home.starts_with(folder == "/" ? "/" : folder + "/"));
+}
+
+// The repository that `given` lies in, else the folder itself: also where the home is a repository.
+Result<sandbox::CommandJail> JailIn(const std::string& given) {
+  std::error_code error;
+  const std::string folder = std::filesystem::canonical(given, error).string();
+  if (error || !std::filesystem::is_directory(folder, error)) {
+    return MakeError(ErrorCode::kNotFound, "{}: there is no such folder", given);
+  }
+  const auto git = FindGitFolders(folder);
+  const bool shows_all = !git || HoldsHome(git->root);
+  return sandbox::CommandJail{.root = shows_all ? folder : git->root, .folder = folder};
+}
+
+void TellSecrets(const std::string& root, const std::vector<std::string>& shown,
+                 const std::function<void(std::string_view)>& say) {
+  const SecretFiles found = FindSecretFiles(root);
+  if (found.paths.size() <= shown.size()) return;
+  const std::string first = std::filesystem::path(found.paths.front()).lexically_relative(root);
+  say(fmt::format("{} file{} with secrets {} hidden from commands ({}{}); --show-secret shows one",
+                  found.paths.size() - shown.size(), found.paths.size() == 1 ? "" : "s",
+                  found.paths.size() == 1 ? "is" : "are", first,
+                  found.paths.size() > 1 ? ", …" : ""));
 }
 
 }  // namespace
@@ -160,6 +205,7 @@ Status ChatSetup::MakeTool() {
     if (!text.available_commands) text.available_commands.emplace();
     text.available_commands->push_back(one.command);
   }
+  text.secret_files = arguments_.show_secrets;
   if (dynamic.write) text.write = sandbox::CommandWrites::kJail;
   if (dynamic.network) text.network = sandbox::JailNetwork::kAny;
   if (config_.mode == config::Mode::kCompat) {
@@ -167,14 +213,33 @@ Status ChatSetup::MakeTool() {
   }
   DOSSIER_ASSIGN_OR_RETURN(sandbox::Policy policy, sandbox::MakePolicy(text));
   for (const std::string& warning : policy.warnings) say_("warning: " + warning);
-  std::error_code error;
-  const std::string folder = std::filesystem::canonical(".", error).string();
-  if (error) return MakeErrnoError(error.value(), "the working folder");
-  const auto git = FindGitFolders(folder);
-  tool_ = std::make_unique<chat::CommandTool>(
-      std::move(policy), sandbox::CommandJail{.root = git ? git->root : folder, .folder = folder},
-      sources::CurrentEnvironment(), std::move(options));
+  DOSSIER_ASSIGN_OR_RETURN(sandbox::CommandJail jail, FindJail());
+  TellSecrets(jail.root, policy.secret_files, say_);
+  tool_ = std::make_unique<chat::CommandTool>(std::move(policy), std::move(jail),
+                                              sources::CurrentEnvironment(), std::move(options));
   return {};
+}
+
+// What the commands of the model see. A home is everything that a person has, so it is seen by
+// nobody who did not name it.
+Result<sandbox::CommandJail> ChatSetup::FindJail() const {
+  DOSSIER_ASSIGN_OR_RETURN(sandbox::CommandJail jail,
+                           JailIn(arguments_.commands_in.empty() ? "." : arguments_.commands_in));
+  if (!HoldsHome(jail.root)) return jail;
+  if (arguments_.commands_in.empty()) {
+    const auto answer = AskOnTerminal(
+        fmt::format("dossier: commands of the model see their folder, and {} holds your home.\n"
+                    "dossier: in which folder may they run? ",
+                    OnOneLine(jail.root, kMaxFolderShown)));
+    if (answer && !TrimSpace(*answer).empty()) {
+      DOSSIER_ASSIGN_OR_RETURN(jail, JailIn(InHome(std::string(TrimSpace(*answer)))));
+      if (!HoldsHome(jail.root)) return jail;
+    }
+  }
+  return MakeError(ErrorCode::kUsage,
+                   "commands of the model see their folder, and {} holds your home: start it in a "
+                   "project's folder, or name one with --commands-in DIR",
+                   jail.root);
 }
 
 // A session that keeps nothing looks at memory and leaves it as it is.

@@ -58,6 +58,8 @@ struct ChatArguments {
   // Unset: as the configuration says.
   std::optional<bool> allow_commands, confirm_commands;
   std::vector<std::string> command_allow, command_deny;
+  std::string commands_in;                // the folder of agent mode; empty: the current one
+  std::vector<std::string> show_secrets;  // files that its commands may read
 
   MemoryFlags memory;
 
@@ -125,6 +127,7 @@ class ChatSetup {
   Status ReadSystemText();
   Status FindSchema();
   Status MakeTool();
+  Result<sandbox::CommandJail> FindJail() const;
   Status MakeMemory();
   Status MakeChat();
   driver::MemoryUse Memory() const;

@@ -8,7 +8,7 @@
 
 #include "base/files/file.h"
 #include "base/text/text.h"
-#include "base/text/utf8.h"
+#include "cli/terminal/terminal.h"
 #include "sources/template/template_filters.h"
 
 namespace dossier::cli {
@@ -46,13 +46,6 @@ Consent Ask(int fd, const chat::Judged& judged) {
   }
 }
 
-// Characters that break a line, or show what follows in another order.
-bool TurnsText(char32_t code_point) {
-  return code_point == 0x61C || code_point == 0x200E || code_point == 0x200F ||
-         (code_point >= 0x2028 && code_point <= 0x202E) ||
-         (code_point >= 0x2066 && code_point <= 0x2069);
-}
-
 }  // namespace
 
 std::string ConsentQuestion(const chat::Judged& judged) {
@@ -66,27 +59,13 @@ std::string ConsentQuestion(const chat::Judged& judged) {
   return text + "dossier: run it? [y/n/a/q] ";
 }
 
-std::string OnOneLine(std::string_view text, std::size_t most) {
-  const std::string clean = utf8::CleanForTerminal(utf8::Sanitize(text));
-  std::string line;
-  for (std::size_t at = 0; at < clean.size();) {
-    const char32_t code_point = utf8::Next(clean, &at);
-    if (code_point == '\n') {
-      line += "\\n";
-    } else if (code_point == '\t') {
-      line += "\\t";
-    } else if (TurnsText(code_point)) {
-      line += fmt::format("\\u{{{:X}}}", static_cast<std::uint32_t>(code_point));
-    } else {
-      utf8::Append(code_point, &line);
-    }
+Result<std::string> AskOnTerminal(std::string_view question) {
+  const UniqueFd terminal(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
+  if (!terminal.valid() || isatty(STDIN_FILENO) == 0) {
+    return MakeError(ErrorCode::kUsage, "there is no terminal to ask on");
   }
-  const std::size_t length = utf8::CodePoints(line);
-  if (length <= most) return line;
-  // The middle goes: what a command does stands at its start, and what it does it to at its end.
-  const std::size_t kept = most / 2;
-  return fmt::format("{} [… {} characters in all …] {}", utf8::Prefix(line, kept), length,
-                     utf8::Suffix(line, kept));
+  DOSSIER_RETURN_IF_ERROR(WriteAll(terminal.get(), question));
+  return ReadLine(terminal.get()).value_or("");
 }
 
 Result<std::function<Consent(const chat::Judged&)>> ConfirmOnTerminal() {

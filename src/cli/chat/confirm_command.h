@@ -21,14 +21,14 @@ namespace dossier::cli {
 // again. Errors: kRefused if there is no terminal.
 Result<std::function<chat::Consent(const chat::Judged&)>> ConfirmOnTerminal();
 
+// A line that a person types on /dev/tty behind `question`; "" at the end of input. Errors: kUsage
+// if there is no terminal, or stdin is none: then nobody is there to answer.
+Result<std::string> AskOnTerminal(std::string_view question);
+
 // What a person is asked: the command as one would type it, and the model's reason, each on one
 // line of the program's own frame. Nothing of the model's begins a line, breaks one or moves the
 // cursor.
 std::string ConsentQuestion(const chat::Judged& judged);
-
-// `text` without line breaks, control and direction characters, at most about `most` code points
-// long: a longer one loses its middle and says its length.
-std::string OnOneLine(std::string_view text, std::size_t most);
 
 }  // namespace dossier::cli
 

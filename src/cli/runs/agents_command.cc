@@ -223,7 +223,7 @@ void DeclareAgentsJson(Flags& flags, AgentsArguments& to) {
 }
 
 void DeclareWork(Flags& flags, AgentsArguments& to) {
-  constexpr static ValueKind kBranch{"BRANCH"}, kEngine{"ENGINE"};
+  constexpr static ValueKind kBranch{"BRANCH"}, kEngine{"ENGINE"}, kLayer{"LAYER"};
   flags.Add("--workers", &to.workers, "tasks at the same time, 1 to 64")
       .Between(1, agents::kMaxWorkers)
       .ShowDefault();
@@ -234,11 +234,13 @@ void DeclareWork(Flags& flags, AgentsArguments& to) {
       .Between(1, agents::kMaxAttempts)
       .ShowDefault();
   flags.Add("--dry-run", &to.dry_run, "all but the merge; patches are kept");
+  flags.Add("--branch", &to.branch, "a branch for each approved patch, instead of the merge");
   flags.Add("--plan", &to.plan,
             "order, base, engines, prompt tokens, what is missing; start nothing");
-  flags.Add("--confine", &to.confine, "walls around engines")
-      .OneOf({"landlock", "none"})
+  flags.Add("--confine", &to.confine, "walls around engines and checks")
+      .OneOf({"jail", "none"})
       .ShowDefault();
+  flags.Add("--degraded", &to.degraded, "a layer of these walls that may be missing").Kind(kLayer);
   AddLimitFlags(flags, &to.limits);
   flags.Add("--keep-worktrees", &to.keep_worktrees, "leave the worktrees of engines");
   flags.Add("--no-notes", &to.no_notes, "write no notes about refusals");
@@ -286,6 +288,28 @@ void DeclareAgentsResume(Flags& flags, AgentsArguments& to) {
   DeclareAgentsJson(flags, to);
 }
 
+void DeclareRetry(Flags& flags, AgentsArguments& to) {
+  DeclareAgentsRunName(flags, to);
+  AddScriptFlag(flags.In("Model"), &to.script);
+  AddPriceFlag(flags.In("Model"), &to.limits.prices);
+  DeclareAgentsJson(flags, to);
+}
+
+void DeclareMerge(Flags& flags, AgentsArguments& to) {
+  flags.Add("task", &to.task, "whose approved patch").Kind(kTask).Required();
+  AddScriptFlag(flags.In("Model"), &to.script);
+  AddPriceFlag(flags.In("Model"), &to.limits.prices);
+  DeclareAgentsJson(flags, to);
+}
+
+void DeclareGc(Flags& flags, AgentsArguments& to) {
+  flags.Add("--older-than", &to.older_than, "only what began before that")
+      .Kind(kTime)
+      .ShowDefault();
+  flags.Add("--tell", &to.tell, "say what would be removed, and remove nothing");
+  DeclareAgentsJson(flags, to);
+}
+
 }  // namespace
 
 Command AgentsCommand() {
@@ -316,7 +340,16 @@ Command AgentsCommand() {
                         .binding = Bind(DeclareAgentsStatus, RunAgentsAction<ShowAgentsStatus>)},
                        {.name = "resume",
                         .summary = "go on with an interrupted run",
-                        .binding = Bind(DeclareAgentsResume, RunAgentsAction<ResumeWork>)}}};
+                        .binding = Bind(DeclareAgentsResume, RunAgentsAction<ResumeWork>)},
+                       {.name = "retry",
+                        .summary = "try again what the last run did not merge",
+                        .binding = Bind(DeclareRetry, RunAgentsAction<RetryWork>)},
+                       {.name = "merge",
+                        .summary = "merge a patch that was approved and not merged",
+                        .binding = Bind(DeclareMerge, RunAgentsAction<MergeWork>)},
+                       {.name = "gc",
+                        .summary = "remove what finished runs left behind",
+                        .binding = Bind(DeclareGc, RunAgentsAction<TidyWork>)}}};
 }
 
 }  // namespace dossier::cli

@@ -14,6 +14,7 @@
 #include "cli/wiring/asset_folders.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
+#include "cli/wiring/quantity_flags.h"
 #include "cli/wiring/section_makers.h"
 #include "sources/commands/command_environment.h"
 
@@ -40,7 +41,9 @@ RunOptions OptionsOf(const AgentsArguments& arguments) {
                      .reviewer = arguments.reviewer,
                      .attempts = arguments.attempts};
   if (arguments.dry_run) options.merging = RunOptions::Merging::kDryRun;
-  if (arguments.confine == "none") options.confinement = agents::Confinement::kNone;
+  if (arguments.branch) options.merging = RunOptions::Merging::kBranch;
+  if (arguments.confine == "none") options.walls.confinement = agents::Confinement::kNone;
+  options.walls.degraded = arguments.degraded;
   options.max_cost = arguments.limits.max_cost;
   options.max_tokens = arguments.limits.max_tokens;
   options.max_seconds = arguments.limits.max_seconds;
@@ -237,6 +240,9 @@ Result<int> Watch(const AgentsArguments& arguments, Context& context, RunPorts p
 
 Result<int> WorkTasks(const AgentsArguments& arguments, Context& context,
                       const RunOptions& options) {
+  if (arguments.dry_run && arguments.branch) {
+    return MakeError(ErrorCode::kUsage, "--dry-run and --branch exclude each other");
+  }
   DOSSIER_ASSIGN_OR_RETURN(RunPorts ports, MakePorts(arguments, context));
   if (arguments.plan) {
     DOSSIER_ASSIGN_OR_RETURN(const RunPlan plan, agents::PlanRun(options, ports));
@@ -289,6 +295,44 @@ Result<int> WorkPrompt(const AgentsArguments& arguments, Context& context) {
   RunOptions options = OptionsOf(arguments);
   DOSSIER_ASSIGN_OR_RETURN(options.ad_hoc, AdHocTask(arguments, context));
   return WorkTasks(arguments, context, options);
+}
+
+Result<int> RetryWork(const AgentsArguments& arguments, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(RunPorts ports, MakePorts(arguments, context));
+  return Watch(arguments, context, std::move(ports),
+               [&](const RunPorts& watched) { return agents::RetryRun(arguments.run, watched); });
+}
+
+Result<int> MergeWork(const AgentsArguments& arguments, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(RunPorts ports, MakePorts(arguments, context));
+  return Watch(arguments, context, std::move(ports), [&](const RunPorts& watched) {
+    return agents::MergeApproved(arguments.task, watched);
+  });
+}
+
+Result<int> TidyWork(const AgentsArguments& arguments, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const Millis age, ReadTimeFlag("--older-than", arguments.older_than));
+  DOSSIER_ASSIGN_OR_RETURN(const RunPorts ports, MakePorts(arguments, context));
+  using Doing = agents::TidyOptions::Doing;
+  DOSSIER_ASSIGN_OR_RETURN(
+      const agents::TidyReport report,
+      agents::TidyRuns({.older_than = ports.clock->WallNow() - age,
+                        .doing = arguments.tell ? Doing::kTell : Doing::kRemove},
+                       ports));
+  if (arguments.json) {
+    context.out << ToJson(JsonObject{
+                       {"schema", "dossier.agents-gc/1"},
+                       {"removed", JsonArray(report.removed.begin(), report.removed.end())},
+                       {"bytes", report.bytes}})
+                << "\n";
+    return 0;
+  }
+  for (const std::string& one : report.removed) context.out << Safe(one) << "\n";
+  if (!context.flags.quiet) {
+    context.err << fmt::format("{} {}, {}\n", report.removed.size(),
+                               arguments.tell ? "to remove" : "removed", FormatSize(report.bytes));
+  }
+  return 0;
 }
 
 Result<int> ResumeWork(const AgentsArguments& arguments, Context& context) {

@@ -21,9 +21,10 @@ struct AgentsArguments {
   std::int64_t workers = 1, attempts = 2;
   std::vector<std::string> tasks, only;
   std::string target, engineer, reviewer;
-  std::string confine = "landlock";
+  std::string confine = "jail";
+  std::vector<std::string> degraded;
   LimitFlags limits;
-  bool dry_run = false, plan = false, keep_worktrees = false, no_notes = false;
+  bool dry_run = false, branch = false, plan = false, keep_worktrees = false, no_notes = false;
   std::string script;  // replies of the model `scripted`
   // Of prompt.
   std::string targets;
@@ -34,6 +35,9 @@ struct AgentsArguments {
   // Of status and resume.
   std::string run;
   bool follow = false, abandon = false;
+  // Of gc.
+  std::string older_than = "30d";
+  bool tell = false;
   bool json = false;
 };
 
@@ -44,6 +48,9 @@ Result<agents::RunPorts> MakePorts(const AgentsArguments& arguments, Context& co
 Result<int> WorkQueue(const AgentsArguments& arguments, Context& context);
 Result<int> WorkPrompt(const AgentsArguments& arguments, Context& context);
 Result<int> ResumeWork(const AgentsArguments& arguments, Context& context);
+Result<int> RetryWork(const AgentsArguments& arguments, Context& context);
+Result<int> MergeWork(const AgentsArguments& arguments, Context& context);
+Result<int> TidyWork(const AgentsArguments& arguments, Context& context);
 
 }  // namespace dossier::cli
 

@@ -7,6 +7,7 @@
 #include "base/text/utf8.h"
 #include "cli/runs/event_lines.h"
 #include "cli/terminal/terminal.h"
+#include "cli/terminal/terminal_filter.h"
 
 namespace dossier::cli {
 namespace {
@@ -102,7 +103,7 @@ void AgentsView::Step(const std::string& task, const std::string& text) {
 }
 
 void AgentsView::Erase() {
-  if (drawn_ > 0) *options_.err << fmt::format("\x1b[{}A\r\x1b[J", drawn_) << std::flush;
+  if (drawn_ > 0) *options_.err << Own(fmt::format("\x1b[{}A\r\x1b[J", drawn_)) << std::flush;
   drawn_ = 0;
 }
 

@@ -7,6 +7,7 @@
 #include "base/text/utf8.h"
 #include "cli/runs/event_lines.h"
 #include "cli/terminal/counted.h"
+#include "cli/terminal/terminal_filter.h"
 
 namespace dossier::cli {
 namespace {
@@ -168,14 +169,14 @@ class LiveView final : public ask::EventSink {
   }
 
   void Erase() {
-    if (shown_) err_ << "\r\x1b[K";
+    if (shown_) err_ << Own("\r\x1b[K");
     shown_ = false;
   }
 
   void Above(std::string_view label, std::string_view text, std::string_view color) {
     Erase();
     const std::string line = Fit(fmt::format("  {:<9} {}", label, text));
-    err_ << (color_ ? color : "") << line << (color_ ? "\x1b[0m" : "") << "\n";
+    err_ << Own(color_ ? color : "") << line << Own(color_ ? "\x1b[0m" : "") << "\n";
   }
 
   void Draw() {

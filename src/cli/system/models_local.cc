@@ -11,6 +11,7 @@
 #include "base/text/text.h"
 #include "cli/system/models_commands.h"
 #include "cli/terminal/terminal.h"
+#include "cli/terminal/terminal_filter.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/quantity_flags.h"
 #include "model/dialects/role_rules.h"
@@ -78,7 +79,7 @@ void PullView::Show(const model::PullProgress& progress) {
   if (!started_) started_ = now;
   const double seconds = std::chrono::duration<double>(now - *started_).count();
   if (terminal_.err == Terminal::Kind::kTerminal) {
-    err_ << "\r\x1b[K" << PullLine(progress, seconds) << std::flush;
+    err_ << Own("\r\x1b[K") << PullLine(progress, seconds) << std::flush;
     line_open_ = true;
     return;
   }

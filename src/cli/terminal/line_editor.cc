@@ -233,7 +233,7 @@ class EditLineEditor final : public LineEditor {
       return CC_REFRESH;
     }
     std::fputs("\n", stdout);
-    for (const std::string& word : words) std::fprintf(stdout, "%s  ", word.c_str());
+    for (const std::string& word : words) std::fprintf(stdout, "%s  ", Safe(word).c_str());
     std::fputs("\n", stdout);
     return CC_REDISPLAY;
   }

@@ -17,6 +17,13 @@ std::string Clean(std::string_view message) {
   return utf8::CleanForTerminal(Redact(utf8::Sanitize(message)));
 }
 
+// Characters that break a line, or show what follows in another order.
+bool TurnsText(char32_t code_point) {
+  return code_point == 0x61C || code_point == 0x200E || code_point == 0x200F ||
+         (code_point >= 0x2028 && code_point <= 0x202E) ||
+         (code_point >= 0x2066 && code_point <= 0x2069);
+}
+
 }  // namespace
 
 Terminal Terminal::Detect(ColorWish wish) {
@@ -45,6 +52,29 @@ ColorWish ParseColorWish(std::string_view word) {
 }
 
 std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
+
+std::string OnOneLine(std::string_view text, std::size_t most) {
+  const std::string clean = utf8::CleanForTerminal(utf8::Sanitize(text));
+  std::string line;
+  for (std::size_t at = 0; at < clean.size();) {
+    const char32_t code_point = utf8::Next(clean, &at);
+    if (code_point == '\n') {
+      line += "\\n";
+    } else if (code_point == '\t') {
+      line += "\\t";
+    } else if (TurnsText(code_point)) {
+      line += fmt::format("\\u{{{:X}}}", static_cast<std::uint32_t>(code_point));
+    } else {
+      utf8::Append(code_point, &line);
+    }
+  }
+  const std::size_t length = utf8::CodePoints(line);
+  if (length <= most) return line;
+  // The middle goes: what a command does stands at its start, and what it does it to at its end.
+  const std::size_t kept = most / 2;
+  return fmt::format("{} [… {} characters in all …] {}", utf8::Prefix(line, kept), length,
+                     utf8::Suffix(line, kept));
+}
 
 std::string OutputText(std::string_view text, Terminal::Kind kind) {
   std::string out = kind == Terminal::Kind::kTerminal ? Safe(text) : std::string(text);

@@ -38,6 +38,9 @@ ColorWish ParseColorWish(std::string_view word);
 // Text of any kind as a terminal may show it: what is no UTF-8 is replaced, control bytes become
 // ^X.
 std::string Safe(std::string_view text);
+// `text` without line breaks, control and direction characters, at most about `most` code points
+// long: a longer one loses its middle and says its length.
+std::string OnOneLine(std::string_view text, std::size_t most);
 // Text of a model or a command as it goes to stdout: on a terminal control bytes become ^X; in a
 // pipe it is exact. A missing final newline is added.
 std::string OutputText(std::string_view text, Terminal::Kind kind);

@@ -2,6 +2,7 @@
 
 #include "base/text/utf8.h"
 #include "cli/terminal/display_width.h"
+#include "cli/terminal/terminal_filter.h"
 
 namespace dossier::cli {
 namespace {
@@ -51,8 +52,8 @@ std::string TextFlow::Styled(Style style, std::string_view text) const {
 
 void TextFlow::SwitchTo(Style style) {
   if (style == current_ || options_.color == Terminal::Color::kNo) return;
-  if (current_ != Style::kPlain) out_ << kReset;
-  if (style != Style::kPlain) out_ << Sequence(style);
+  if (current_ != Style::kPlain) out_ << Own(kReset);
+  if (style != Style::kPlain) out_ << Own(Sequence(style));
   current_ = style;
 }
 
@@ -63,7 +64,7 @@ void TextFlow::Put(Style style, std::string_view text) {
 
 void TextFlow::BeginLine() {
   if (line_open_) return;
-  out_ << (first_waits_ ? first_ : rest_);
+  out_ << Own(first_waits_ ? first_ : rest_);
   first_waits_ = false;
   line_open_ = true;
   column_ = 0;
@@ -167,13 +168,13 @@ void TextFlow::RawLine(Style style, std::string_view text) {
 void TextFlow::FinishedLine(std::string_view line) {
   Flush();
   BeginLine();
-  out_ << line;
+  out_ << Own(line);
   EndLine();
 }
 
 void TextFlow::BlankLine(std::string_view prefix) {
   EndLine();
-  out_ << prefix << "\n";
+  out_ << Own(prefix) << "\n";
 }
 
 }  // namespace dossier::cli

@@ -2,6 +2,7 @@
 
 #include "base/text/utf8.h"
 #include "cli/terminal/display_width.h"
+#include "cli/terminal/terminal_filter.h"
 
 namespace dossier::cli {
 namespace {
@@ -43,10 +44,10 @@ void WaitingLine::Draw(const std::string& what) {
         fmt::format("{} {} {} s", kFrames[frame % std::size(kFrames)], what, seconds.count());
     const std::string_view shown = DisplayPrefix(line, terminal_.columns - 1);
     width = std::max(width, static_cast<std::size_t>(DisplayWidth(shown)));
-    err_ << "\r" << shown << std::flush;
+    err_ << Own("\r") << shown << std::flush;
     changed_.wait_for(lock, kStep, [this] { return stopping_; });
   }
-  err_ << "\r" << std::string(width, ' ') << "\r" << std::flush;
+  err_ << Own("\r") << std::string(width, ' ') << Own("\r") << std::flush;
 }
 
 }  // namespace dossier::cli

@@ -19,8 +19,11 @@
 namespace dossier::cli {
 namespace {
 
+constexpr std::size_t kMaxQuestion = 600;  // characters
+
+// On one line: a name in the question cannot put another question below it.
 bool Ask(std::string_view question, std::ostream& err) {
-  err << utf8::CleanForTerminal(question) << " [y/N] " << std::flush;
+  err << OnOneLine(question, kMaxQuestion) << " [y/N] " << std::flush;
   std::string answer;
   std::getline(std::cin, answer);
   const std::string word = ToLowerAscii(TrimSpace(answer));

@@ -1,5 +1,6 @@
 #include "model/providers/command_preset.h"
 
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -61,20 +62,24 @@ CommandPreset ReadPreset(const Node& root) {
   return preset;
 }
 
-// The value at JSON pointer `path`, one step at a time: nothing hostile can make it throw.
-const Json* At(const Json& value, std::string_view path) {
-  const Json* at = &value;
+// The values at JSON pointer `path`, one step at a time: nothing hostile can make it throw.
+std::vector<const Json*> AllAt(const Json& value, std::string_view path) {
+  std::vector<const Json*> found = {&value};
   for (const std::string_view step : Split(path.substr(1), '/')) {
-    if (const auto* list = at->if_array()) {
-      const std::size_t index = static_cast<std::size_t>(std::atoi(std::string(step).c_str()));
-      if (index >= list->size()) return nullptr;
-      at = &(*list)[index];
-    } else {
-      at = Find(*at, step);
-      if (!at) return nullptr;
+    std::vector<const Json*> next;
+    for (const Json* at : found) {
+      if (const auto* list = at->if_array()) {
+        const auto index = static_cast<std::size_t>(std::atoi(std::string(step).c_str()));
+        if (index < list->size()) next.push_back(&(*list)[index]);
+      } else if (const auto* map = at->if_object(); map && step == "*") {
+        for (const auto& [key, inner] : *map) next.push_back(&inner);
+      } else if (const Json* inner = Find(*at, step)) {
+        next.push_back(inner);
+      }
     }
+    found = std::move(next);
   }
-  return at;
+  return found;
 }
 
 // The documents of an output; the last that has a path is the one that counts for it.
@@ -98,17 +103,29 @@ class Documents {
   const Json* Last(std::string_view path) const {
     if (path.empty()) return nullptr;
     for (auto value = values_.rbegin(); value != values_.rend(); ++value) {
-      if (const Json* found = At(*value, path)) return found;
+      if (const auto found = AllAt(*value, path); !found.empty()) return found.back();
     }
     return nullptr;
   }
-  std::int64_t Tokens(std::string_view path) const {
-    const Json* value = Last(path);
-    return value && value->is_int64() && value->as_int64() >= 0 ? value->as_int64() : 0;
+  // The sum of what stands at `path`; unset if no number does.
+  std::optional<double> Number(std::string_view path, CommandPreset::Counts counts) const {
+    std::optional<double> sum;
+    if (path.empty()) return sum;
+    for (auto value = values_.rbegin(); value != values_.rend(); ++value) {
+      for (const Json* found : AllAt(*value, path)) {
+        if (!found->is_number()) continue;
+        const double number = found->to_number<double>();
+        if (number >= 0 && number < kMostCounted) sum = sum.value_or(0) + number;
+      }
+      if (sum && counts == CommandPreset::Counts::kLast) break;
+    }
+    return sum;
   }
   std::vector<std::string>& warnings() { return warnings_; }
 
  private:
+  static constexpr double kMostCounted = 1e12;  // tokens or dollars of one program
+
   std::vector<Json> values_;
   std::vector<std::string> warnings_;
 };
@@ -120,7 +137,40 @@ Finish FinishOf(const Json* value) {
   return cut ? Finish::kLength : Finish::kStop;
 }
 
+// Unset if the program does not tell.
+std::optional<Usage> UsageIn(const CommandPreset& preset, const Documents& documents) {
+  const auto tokens = [&](const std::string& path) {
+    return static_cast<std::int64_t>(documents.Number(path, preset.counts).value_or(0));
+  };
+  const auto cost = documents.Number(preset.cost, preset.counts);
+  Usage usage{.input = tokens(preset.input),
+              .output = tokens(preset.output),
+              .cached = tokens(preset.cached),
+              .cache_write = tokens(preset.written)};
+  if (usage.output == 0 && !cost) return std::nullopt;
+  const std::int64_t beside = usage.cached + usage.cache_write;
+  usage.input = preset.counted == CommandPreset::Cached::kBeside ? usage.input + beside
+                                                                 : std::max(usage.input, beside);
+  constexpr double kNanoPerUsd = 1e9, kMostUsd = 1e6;
+  if (cost && *cost < kMostUsd) {
+    usage.cost_nano_usd = static_cast<std::int64_t>(std::llround(*cost * kNanoPerUsd));
+  }
+  return usage;
+}
+
 }  // namespace
+
+ProgramReport ReadReport(const CommandPreset& preset, std::string_view output) {
+  ProgramReport report;
+  if (preset.form == CommandPreset::Form::kText) return report;
+  const auto documents = Documents::Parse(preset.form, output);
+  if (!documents) return report;
+  if (const Json* text = documents->Last(preset.text); text && text->is_string()) {
+    report.text = text->as_string();
+  }
+  report.usage = UsageIn(preset, *documents);
+  return report;
+}
 
 Result<CommandPreset> ParsePreset(std::string_view yaml, std::string_view file) {
   CommandPreset preset;
@@ -182,16 +232,7 @@ Result<Reply> ReadOutput(const CommandPreset& preset, std::string_view output) {
   reply.text = text->as_string();
   reply.finish = FinishOf(documents.Last(preset.finish));
   reply.warnings = std::move(documents.warnings());
-  if (documents.Tokens(preset.output) > 0) {
-    Usage& usage = reply.usage;
-    usage = {.input = documents.Tokens(preset.input),
-             .output = documents.Tokens(preset.output),
-             .cached = documents.Tokens(preset.cached),
-             .cache_write = documents.Tokens(preset.written)};
-    const std::int64_t beside = usage.cached + usage.cache_write;
-    usage.input = preset.counted == CommandPreset::Cached::kBeside ? usage.input + beside
-                                                                   : std::max(usage.input, beside);
-  }
+  if (const auto usage = UsageIn(preset, documents)) reply.usage = *usage;
   return reply;
 }
 

@@ -10,6 +10,7 @@
 #define DOSSIER_MODEL_PROVIDERS_COMMAND_PRESET_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +28,10 @@ struct CommandPreset {
   // it.
   enum class Form { kText, kJson, kJsonLines } form = Form::kText;
   // JSON pointers; empty: not said. `written`: tokens written to the provider's cache.
-  std::string text, finish, failed, input, cached, written, output;
+  // A step `*` of a pointer is every key. `cost`: US dollars.
+  std::string text, finish, failed, input, cached, written, output, cost;
+  // Of numbers in several lines of kJsonLines: the last counts, or all together.
+  enum class Counts { kLast, kSum } counts = Counts::kLast;
   // Whether `input` counts the tokens at `cached` and `written` too, or they stand beside it.
   enum class Cached { kBeside, kPart } counted = Cached::kBeside;
   std::vector<std::string> pass_env;  // variables beside PATH, HOME and their like
@@ -47,6 +51,14 @@ std::vector<std::string> PresetNames(const std::string& folder);
 // What the program printed, as a reply; usage is estimated where the preset or the output has none.
 // Errors: kNetwork ("malformed reply", with the first 200 characters), kFailed if `failed` is true.
 Result<Reply> ReadOutput(const CommandPreset& preset, std::string_view output);
+
+// What a program that is no model said at its end: its last text, and what it used. Unset where the
+// output does not tell. `preset` needs only what is said of replies.
+struct ProgramReport {
+  std::optional<std::string> text;
+  std::optional<Usage> usage;
+};
+ProgramReport ReadReport(const CommandPreset& preset, std::string_view output);
 
 }  // namespace dossier::model
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <mutex>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "research/exec/command_rules.h"
 #include "research/exec/environment_list.h"
 #include "research/exec/system_layers.h"
+#include "sandbox/jail/degraded.h"
 #include "sandbox/jail/jail.h"
 
 namespace dossier::research {
@@ -22,9 +22,6 @@ namespace fs = std::filesystem;
 
 using sandbox::JailMount;
 
-// Those that strict isolation has; a missing one must be named to be done without.
-constexpr std::array<std::string_view, 6> kLayers = {"process", "namespaces", "flags",
-                                                     "rlimits", "landlock",   "seccomp"};
 constexpr std::uint64_t kFileSize = 16ull << 30;  // bytes of one file
 constexpr std::uint64_t kTmp = 1ull << 30;        // bytes of the private /tmp
 
@@ -95,7 +92,8 @@ class LocalBackend final : public ExecBackend {
     auto layers = machine_->Layers([&] { return LayersOf(Jail(Nothing())); });
     if (!layers) {
       Stop();
-      return MakeError(layers.error().code, "{}{}", layers.error().message, WayOut(layers.error()));
+      return MakeError(layers.error().code, "{}{}", layers.error().message,
+                       sandbox::WayOut(layers.error()));
     }
     layers_ = std::move(*layers);
     const Status opened = OpenSystem();
@@ -201,15 +199,6 @@ class LocalBackend final : public ExecBackend {
     return names;
   }
 
-  static std::string WayOut(const Error& error) {
-    if (error.code != ErrorCode::kUnavailable) return "";
-    for (const std::string_view layer : kLayers) {
-      if (error.message.find(fmt::format(" {} ", layer)) == std::string::npos) continue;
-      return fmt::format("; `--degraded {}` runs without it", layer);
-    }
-    return "";
-  }
-
   sandbox::JailSpec Jail(const Command& command) const {
     sandbox::JailSpec jail;
     jail.read.assign(std::begin(kShownPaths), std::end(kShownPaths));
@@ -235,10 +224,7 @@ class LocalBackend final : public ExecBackend {
     jail.limits.processes = options_.processes;
     jail.limits.file_size = kFileSize;
     jail.limits.tmp = kTmp;
-    jail.mode = options_.degraded.empty() ? sandbox::Mode::kStrict : sandbox::Mode::kDegraded;
-    for (const std::string_view layer : kLayers) {
-      if (!Contains(options_.degraded, layer)) jail.required_layers.emplace_back(layer);
-    }
+    sandbox::AcceptMissing(options_.degraded, &jail);
     jail.disabled_layers = options_.disabled_layers;
     return jail;
   }
@@ -339,11 +325,7 @@ class LocalBackend final : public ExecBackend {
 }  // namespace
 
 Result<BackendFactory> MakeLocalBackends(LocalOptions options) {
-  for (const std::string& name : options.degraded) {
-    if (std::find(kLayers.begin(), kLayers.end(), name) != kLayers.end()) continue;
-    return MakeError(ErrorCode::kUsage, "--degraded {}: no such layer; there are {}", name,
-                     fmt::join(kLayers, ", "));
-  }
+  DOSSIER_RETURN_IF_ERROR(sandbox::CheckLayerNames(options.degraded));
   return BackendFactory([machine = std::make_shared<LocalMachine>(std::move(options))](
                             std::string_view) -> Result<std::unique_ptr<ExecBackend>> {
     return std::make_unique<LocalBackend>(machine);

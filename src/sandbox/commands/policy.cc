@@ -10,6 +10,7 @@
 
 #include "base/files/file.h"
 #include "base/files/git_folders.h"
+#include "base/files/secret_files.h"
 #include "base/process/git_call.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -51,6 +52,19 @@ std::string FindCommand(const std::string& name, const CommandJail& jail) {
     if (IsProgram(path)) return path;
   }
   return {};
+}
+
+// A device that no mount of the jail lets anybody open lies over each.
+void HideSecrets(const Policy& policy, const CommandJail& jail, JailSpec* spec) {
+  std::vector<std::string> named;
+  for (const std::string& path : policy.secret_files) {
+    named.push_back(RealPath(path.starts_with('/') ? path : fmt::format("{}/{}", jail.root, path)));
+  }
+  for (const std::string& path : FindSecretFiles(jail.root).paths) {
+    if (std::find(named.begin(), named.end(), RealPath(path)) != named.end()) continue;
+    spec->mounts.push_back({"/dev/null", path, JailMount::Access::kRead});
+  }
+  if (!spec->mounts.empty()) spec->required_layers.emplace_back("namespaces");
 }
 
 Result<std::vector<UsageRule>> ParseAll(std::string_view list,
@@ -117,7 +131,7 @@ std::string Quoted(const Argv& argv) {
 }  // namespace
 
 Result<Policy> MakePolicy(const PolicyText& text) {
-  Policy policy{.write = text.write, .network = text.network};
+  Policy policy{.write = text.write, .network = text.network, .secret_files = text.secret_files};
   DOSSIER_ASSIGN_OR_RETURN(policy.deny, ParseAll("deny", text.deny, nullptr));
   if (text.available_commands) {
     DOSSIER_ASSIGN_OR_RETURN(policy.available_commands,
@@ -202,6 +216,7 @@ JailSpec JailForCommand(const Policy& policy, const CommandJail& jail,
   if (git && git->root == RealPath(jail.root) && git->common != git->root + "/.git") {
     spec.read.push_back(git->common);
   }
+  HideSecrets(policy, jail, &spec);
   spec.network = policy.network;
   spec.environment = {fmt::format("PATH={}", kCommandPath), "HOME=/nonexistent"};
   for (const std::string& entry : environment) {

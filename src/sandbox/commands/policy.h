@@ -43,6 +43,7 @@ struct PolicyText {
   std::optional<std::vector<std::string>> available_commands, allow;  // empty lists refuse all
   CommandWrites write = CommandWrites::kNothing;
   JailNetwork network = JailNetwork::kNone;
+  std::vector<std::string> secret_files;  // that may be read: paths, from the root
 };
 
 struct Policy {
@@ -51,6 +52,7 @@ struct Policy {
   std::vector<UsageRule> built_in;  // used if neither list is defined
   CommandWrites write = CommandWrites::kNothing;
   JailNetwork network = JailNetwork::kNone;
+  std::vector<std::string> secret_files;
   std::vector<std::string> warnings;  // "rule `git **`: this rule is not a boundary"
 };
 
@@ -79,9 +81,10 @@ Decision Judge(const Policy& policy, const Argv& argv, const CommandJail& jail);
 bool LiesInside(const CommandJail& jail, const std::string& path);
 
 // Reads the root and the system's folders (and the repository that a linked work tree belongs to),
-// writes nothing unless the policy says so, no network unless it says so; stdin is empty.
-// Environment: PATH, HOME (a place that is not there), LANG, LC_*, TZ and USER of `environment`, a
-// list of "NAME=value".
+// writes nothing unless the policy says so, no network unless it says so; stdin is empty. Secret
+// files of the root (base/files/secret_files.h) that the policy does not name cannot be opened;
+// where there are some and no namespaces to hide them, nothing runs. Environment: PATH, HOME (a
+// place that is not there), LANG, LC_*, TZ and USER of `environment`, a list of "NAME=value".
 JailSpec JailForCommand(const Policy& policy, const CommandJail& jail,
                         const std::vector<std::string>& environment);
 

@@ -253,6 +253,24 @@ TEST_F(PolicyTest, TheJailOfACommandReadsItsRootOnly) {  // CON-36, A8
   EXPECT_EQ(RunJailed(JailForCommand(*writing, jail_, {}), argv)->out, "y\n");
 }
 
+TEST_F(PolicyTest, SecretFilesOfTheRootAreNotShown) {  // FLT-134
+  for (const char* name : {".env", "named.key"}) {
+    ASSERT_TRUE(WriteFileAtomic(fmt::format("{}/{}", jail_.root, name), "hush\n"));
+  }
+  const std::string argv[] = {"sh", "-c", "cat .env; cat named.key; cat x; ls -A"};
+  for (const auto write : {CommandWrites::kNothing, CommandWrites::kJail}) {
+    const auto policy =
+        MakePolicy({.allow = {{"sh **"}}, .write = write, .secret_files = {"named.key"}});
+    const auto exit = RunJailed(JailForCommand(*policy, jail_, {}), argv);
+    ASSERT_THAT(exit, Succeeds());
+    EXPECT_THAT(exit->out, ::testing::StartsWith("hush\ninside\n.env\n"));
+    EXPECT_THAT(exit->err, HasSubstr(".env: Permission denied"));
+  }
+  JailSpec bare = JailForCommand(*MakePolicy({.allow = {{"sh **"}}}), jail_, {});
+  bare.disabled_layers = {"namespaces"};
+  EXPECT_THAT(RunJailed(bare, argv), FailsWith(ErrorCode::kUnavailable, "namespaces is required"));
+}
+
 TEST_F(PolicyTest, AllowedGitRunsInItsJail) {  // A7: `git log -n 2` → runs
   const std::string script = fmt::format(
       "cd {0} && git init -q && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m "

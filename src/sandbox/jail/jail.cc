@@ -26,7 +26,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// The keeper ends everything 100 ms after it is asked to. If it has not by then, it cannot.
+// The keeper ends everything a grace after it is asked to. If it has not by then, it cannot.
 constexpr Millis kKeeperTime{5'000};
 constexpr std::size_t kMaxReport = 1 << 20;  // bytes of JSON before the program runs
 
@@ -57,6 +57,7 @@ Status CheckLimits(const JailLimits& limits) {
                {"wall (ms)", limits.wall.value_or(Millis(1)).count(), 1, kMost},
                {"memory", number(limits.memory), 0, kMost},
                {"tmp", number(limits.tmp), 0, kMost},
+               {"grace (ms)", limits.grace.count(), 0, 60'000},
                {"output", number(limits.output), 0, kMost},
                {"processes", limits.processes, 1, 4096},
                {"files", limits.files, 8, 65536}};
@@ -330,7 +331,7 @@ class JailRun {
     exit_.stop = stop;
     const char order = static_cast<char>(JailOrder::kEnd);
     (void)send(control_.get(), &order, 1, MSG_NOSIGNAL);
-    ends_ = SteadyClock::now() + kKeeperTime;
+    ends_ = SteadyClock::now() + spec_.limits.grace + kKeeperTime;
   }
 
   void ReadOutput(Stream stream) {

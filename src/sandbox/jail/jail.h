@@ -46,7 +46,8 @@
 namespace dossier::sandbox {
 
 struct JailLimits {
-  std::optional<Millis> wall{120'000};  // then TERM, 100 ms, KILL; unset: none
+  std::optional<Millis> wall{120'000};  // then TERM, `grace`, KILL; unset: none
+  Millis grace{100};                    // between TERM and KILL, whatever asks for the end
   Millis cpu{120'000};                  // of all processes together
   std::uint64_t memory = 4ull << 30;  // bytes: private memory of each process, and of all together
   std::uint64_t file_size = 1ull << 30;  // bytes of one file

@@ -18,7 +18,6 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr Millis kGrace{100};         // from TERM to KILL
 constexpr Millis kWatchInside{50};    // as the watchdog layer of workers
 constexpr Millis kWatchOutside{250};  // the whole machine's /proc is read: costs more
 
@@ -107,7 +106,7 @@ class Keeper {
 
   void Terminate() {
     if (kill_at_) return;
-    kill_at_ = SteadyClock::now() + kGrace;
+    kill_at_ = SteadyClock::now() + spec_.limits.grace;
     Signal(SIGTERM);
   }
 
@@ -159,7 +158,7 @@ class Keeper {
     return pid < 0 && errno == ECHILD;
   }
 
-  // What the program left behind: TERM, 100 ms, KILL; then until none is left.
+  // What the program left behind: TERM, the grace, KILL; then until none is left.
   void EndAll() {
     if (AllGone()) return;
     if (!asked_to_kill_ && !kill_at_) Terminate();

@@ -15,6 +15,7 @@
 #include "base/files/file.h"
 #include "base/instrumentation.h"
 #include "base/text/text.h"
+#include "sandbox/jail/degraded.h"
 #include "testing/isolation_harness.h"
 #include "testing/result_matchers.h"
 
@@ -69,6 +70,36 @@ TEST_F(JailTest, TheExampleInTheHeaderWorks) {  // SBX-80
   ASSERT_THAT(exit, Succeeds());
   EXPECT_EQ(exit->status, 0) << exit->err;
   EXPECT_EQ(exit->out, "text");
+}
+
+TEST_F(JailTest, AGraceIsGivenBetweenTermAndKill) {  // FLT-80
+  const std::string script = "trap 'sleep 0.4; echo ended; exit 3' TERM; while :; do sleep 0.01; done";
+  spec_.limits.wall = Millis(200);
+  for (const auto& [grace, said] : {std::pair(Millis(0), ""), std::pair(Millis(60'000), "ended\n")}) {
+    spec_.limits.grace = grace;
+    const Exit exit = Shell(script);
+    EXPECT_TRUE(exit.timed_out());
+    EXPECT_EQ(exit.out, said);
+  }
+  spec_.limits.grace = Millis(-1);
+  EXPECT_THAT(RunJailed(spec_, std::vector<std::string>{"true"}),
+              FailsWith(ErrorCode::kInvalidArgument, "grace (ms)"));
+}
+
+TEST_F(JailTest, LayersThatMayBeMissingAreNamed) {  // FLT-80
+  const std::vector<std::string> wrong = {"moat"}, named = {"landlock"};
+  EXPECT_THAT(CheckLayerNames(wrong), FailsWith(ErrorCode::kUsage, "--degraded moat: no such layer"));
+  EXPECT_THAT(CheckLayerNames(named), Succeeds());
+  spec_.disabled_layers = {"landlock", "seccomp"};
+  AcceptMissing(named, &spec_);
+  const std::vector<std::string> argv = {"true"};
+  const auto refused = RunJailed(spec_, argv);
+  ASSERT_THAT(refused, FailsWith(ErrorCode::kUnavailable, "seccomp"));
+  EXPECT_EQ(WayOut(refused.error()), "; `--degraded seccomp` runs without it");
+  spec_.disabled_layers = {"landlock"};
+  const auto exit = RunJailed(spec_, argv);
+  ASSERT_THAT(exit, Succeeds());
+  EXPECT_EQ(MissingLayers(exit->report), named);
 }
 
 TEST_F(JailTest, StatusSignalAndOutputComeBack) {  // SBX-80

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/assets.h"
 #include "base/text/text.h"
 #include "config/power.h"
 #include "sources/header/data_file.h"
@@ -27,6 +28,34 @@ Status ReadArgv(const JsonPlace& at, std::vector<std::string>* out) {
   return {};
 }
 
+constexpr std::string_view kPresets = "data/engines/";
+constexpr std::string_view kForms[] = {"text", "json", "json_lines"};
+constexpr std::string_view kCachedCounts[] = {"beside", "part"};
+constexpr std::string_view kCounts[] = {"last", "sum"};
+
+Status ReadPointer(const JsonPlace& at, std::string* out) {
+  DOSSIER_RETURN_IF_ERROR(ReadText(at, out));
+  return out->starts_with('/') ? Status() : at.Fail("a JSON pointer, which starts with /");
+}
+
+using Reply = AgentEngine::Reply;
+constexpr JsonField<Reply> kReplyFields[] = {
+    {"form", Into<ReadWordOf<kForms>, &Reply::form>},
+    {"text", Into<ReadPointer, &Reply::text>},
+    {"input", Into<ReadPointer, &Reply::input>},
+    {"cached", Into<ReadPointer, &Reply::cached>},
+    {"written", Into<ReadPointer, &Reply::written>},
+    {"cached_counts", Into<ReadWordOf<kCachedCounts>, &Reply::cached_counts>},
+    {"output", Into<ReadPointer, &Reply::output>},
+    {"cost", Into<ReadPointer, &Reply::cost>},
+    {"counts", Into<ReadWordOf<kCounts>, &Reply::counts>},
+};
+
+Status ReadReply(const JsonPlace& at, AgentEngine* out) {
+  return ReadJsonFields<Reply>(at.value, fmt::format("{}: {}", at.where, at.key), kReplyFields,
+                               UnknownKeys::kRefused, &out->reply);
+}
+
 Status ReadCommands(const JsonPlace& at, AgentEngine* out) {
   const auto* list = at.value.if_array();
   if (!list) return at.Fail("a list of argument lists, such as [[make, test]]");
@@ -42,19 +71,84 @@ constexpr JsonField<AgentEngine> kEngineFields[] = {
     {"stdin", Into<ReadFlagAs<Engine::Input::kPrompt, Engine::Input::kNone>, &Engine::input>},
     {"env_allow", Into<ReadTexts, &Engine::env_allow>},
     {"writable", Into<ReadTexts, &Engine::writable>},
+    {"readable", Into<ReadTexts, &Engine::readable>},
+    {"reply", ReadReply},
+    {"retry_wait", Into<ReadTimeFrom<0>, &Engine::retry_wait>},
     {"builtin", Into<ReadFlag, &Engine::builtin>},
     {"model", Into<ReadText, &Engine::model>},
     {"commands", ReadCommands},
 };
 
+// The names in braces of `word`. Braces behind a dollar sign are a shell's.
+std::vector<std::string> NamesInBraces(std::string_view word) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz_";
+  std::vector<std::string> names;
+  for (std::size_t at = 0; (at = word.find('{', at)) != std::string_view::npos; ++at) {
+    const std::size_t end = word.find_first_not_of(kLetters, at + 1);
+    if (end == std::string_view::npos || word[end] != '}' || end == at + 1) continue;
+    if (at == 0 || word[at - 1] != '$') names.emplace_back(word.substr(at + 1, end - at - 1));
+  }
+  return names;
+}
+
+// A word in braces that is filled with nothing would reach the program as it stands.
+Status CheckPlaceholders(std::string_view where, const std::vector<std::string>& argv) {
+  const std::vector<std::string> known(std::begin(kEnginePlaceholders),
+                                       std::end(kEnginePlaceholders));
+  for (const std::string& word : argv) {
+    for (const std::string& name : NamesInBraces(word)) {
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      const auto near = NearestNames(name, known, 1);
+      return MakeError(ErrorCode::kConfig,
+                       "{}: argv: there is no placeholder {{{}}}{}; there are {{{}}}, and a blank "
+                       "behind the brace makes it plain text",
+                       where, name, near.empty() ? "" : fmt::format(" ({{{}}}?)", near.front()),
+                       Join(known, "} {"));
+    }
+  }
+  return {};
+}
+
 Status CheckEngine(std::string_view where, const AgentEngine& engine) {
+  DOSSIER_RETURN_IF_ERROR(CheckPlaceholders(where, engine.argv));
   if (engine.builtin && !engine.argv.empty()) {
     return MakeError(ErrorCode::kConfig, "{}: give argv or builtin, not both", where);
   }
   if (!engine.builtin && engine.argv.empty()) {
-    return MakeError(ErrorCode::kConfig, "{}: needs argv, or builtin: true", where);
+    return MakeError(ErrorCode::kConfig, "{}: needs argv, preset or builtin: true", where);
   }
   return {};
+}
+
+// The keys of a built-in engine, without those that only say where it comes from.
+Result<JsonObject> PresetKeys(std::string_view where, const std::string& name) {
+  const std::string path = fmt::format("{}{}.yaml", kPresets, name);
+  const auto text = BuiltInAsset(path);
+  if (!text) {
+    const std::vector<std::string> names = EnginePresetNames();
+    const auto near = NearestNames(name, names, 1);
+    return MakeError(ErrorCode::kConfig, "{}: there is no preset {}; there are {}{}", where, name,
+                     Join(names, ", "),
+                     near.empty() ? "" : fmt::format("; did you mean {}?", near.front()));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const DataFile data, ParseData(std::string(*text), path));
+  JsonObject keys = data.value.as_object();
+  for (const std::string_view about : {"schema", "as_of", "source", "status"}) keys.erase(about);
+  return keys;
+}
+
+// A preset's keys, and over them those that stand beside it.
+Result<Json> WithPreset(std::string_view where, const Json& given) {
+  const auto* map = given.if_object();
+  const Json* preset = map ? map->if_contains("preset") : nullptr;
+  if (!preset || preset->is_null()) return given;
+  std::string name;
+  DOSSIER_RETURN_IF_ERROR(ReadText({where, "preset", *preset}, &name));
+  DOSSIER_ASSIGN_OR_RETURN(JsonObject keys, PresetKeys(where, name));
+  for (const auto& [key, value] : *map) {
+    if (key != "preset" && !value.is_null()) keys[key] = value;
+  }
+  return Json(std::move(keys));
 }
 
 Status ReadEngines(const JsonPlace& at, AgentsConfig* out) {
@@ -63,8 +157,9 @@ Status ReadEngines(const JsonPlace& at, AgentsConfig* out) {
   for (const auto& [name, value] : *map) {
     AgentEngine engine{.name = name};
     const std::string where = fmt::format("{}: {}.{}", at.where, at.key, engine.name);
+    DOSSIER_ASSIGN_OR_RETURN(const Json whole, WithPreset(where, value));
     DOSSIER_RETURN_IF_ERROR(
-        ReadJsonFields<AgentEngine>(value, where, kEngineFields, UnknownKeys::kRefused, &engine));
+        ReadJsonFields<AgentEngine>(whole, where, kEngineFields, UnknownKeys::kRefused, &engine));
     DOSSIER_RETURN_IF_ERROR(CheckEngine(where, engine));
     out->engines.push_back(std::move(engine));
   }
@@ -74,7 +169,10 @@ Status ReadEngines(const JsonPlace& at, AgentsConfig* out) {
 constexpr JsonField<AgentCheck> kCheckFields[] = {
     {"name", Into<ReadText, &AgentCheck::name>},
     {"argv", Into<ReadArgv, &AgentCheck::argv>},
-    {"timeout", Into<ReadTimeFrom<1>, &AgentCheck::timeout>}};
+    {"timeout", Into<ReadTimeFrom<1>, &AgentCheck::timeout>},
+    {"network", Into<ReadFlag, &AgentCheck::network>},
+    {"writable", Into<ReadTexts, &AgentCheck::writable>},
+    {"readable", Into<ReadTexts, &AgentCheck::readable>}};
 
 Status ReadChecks(const JsonPlace& at, AgentsConfig* out) {
   const auto* list = at.value.if_array();
@@ -184,6 +282,14 @@ const AgentEngine* AgentsConfig::FindEngine(std::string_view name) const {
     if (NormalKey(engine.name) == NormalKey(name)) return &engine;
   }
   return nullptr;
+}
+
+std::vector<std::string> EnginePresetNames() {
+  std::vector<std::string> names;
+  for (const std::string_view path : BuiltInAssets(kPresets)) {
+    names.push_back(std::filesystem::path(path).stem());
+  }
+  return names;
 }
 
 std::vector<std::string> AgentsConfig::EngineNames() const {

@@ -27,19 +27,35 @@ namespace dossier::sources {
 inline constexpr std::string_view kHeaderExtras[] = {"dirty", "upstream", "commits", "date",
                                                      "environment"};
 
+// What argv of an engine may hold, in braces.
+inline constexpr std::string_view kEnginePlaceholders[] = {"prompt", "prompt_file", "worktree",
+                                                           "task_id", "role"};
+
 // Who fills a role: a program, or the built-in loop of a model.
 struct AgentEngine {
   enum class Output : std::uint8_t { kWorktree, kPatchFile };
   // How a program gets its prompt beside `{prompt}` and `{prompt_file}` in argv.
   enum class Input : std::uint8_t { kNone, kPrompt };
 
+  // Where a program's output says what it used and said last: JSON pointers, see
+  // docs/formats/engines.md.
+  struct Reply {
+    enum class Form : std::uint8_t { kText, kJson, kJsonLines } form = Form::kText;
+    enum class Cached : std::uint8_t { kBeside, kPart } cached_counts = Cached::kBeside;
+    enum class Counts : std::uint8_t { kLast, kSum } counts = Counts::kLast;
+    std::string text, input, cached, written, output, cost;
+  };
+
   std::string name;
-  // A program. Tokens: {prompt} {prompt_file} {worktree} {task_id} {role}.
+  // A program. Tokens: kEnginePlaceholders.
   std::vector<std::string> argv;
   Output output = Output::kWorktree;
   Input input = Input::kNone;          // `stdin: true`
   std::vector<std::string> env_allow;  // names of variables
-  std::vector<std::string> writable;   // paths, "~/" is the home
+  // Paths, "~/" is the home; relative ones lie in the checkout.
+  std::vector<std::string> writable, readable;
+  Reply reply;
+  Millis retry_wait{10'000};  // before it is started again after exit code 75
   // The built-in loop.
   bool builtin = false;
   std::string model = "default";
@@ -50,6 +66,8 @@ struct AgentCheck {
   std::string name;
   std::vector<std::string> argv;
   Millis timeout{300'000};
+  bool network = false;
+  std::vector<std::string> writable, readable;  // as of engines
 };
 
 struct HeaderConfig {
@@ -78,6 +96,9 @@ struct AgentsConfig {
   const AgentEngine* FindEngine(std::string_view name) const;
   std::vector<std::string> EngineNames() const;
 };
+
+// The names of the built-in engines, which `preset` of an engine may name; sorted.
+std::vector<std::string> EnginePresetNames();
 
 // `agentnet.edn` of a root, read and trusted; its keys are those of `agents`, and recent_sec.
 struct AgentNet {

@@ -123,7 +123,7 @@ TEST(AgentsConfigTest, WrongValuesAreNamed) {
     std::string_view yaml, message;
   };
   constexpr Case kCases[] = {
-      {"agents: {engines: {a: {}}}", "agents: engines.a: needs argv, or builtin: true"},
+      {"agents: {engines: {a: {}}}", "agents: engines.a: needs argv, preset or builtin: true"},
       {"agents: {engines: {a: {argv: [x], builtin: true}}}", "not both"},
       {"agents: {engines: {a: {argv: x}}}", "argv is \"x\"; it must be a list"},
       {"agents: {engines: {a: {argv: [x], outptu: worktree}}}", "unknown key outptu (output?)"},

@@ -11,6 +11,7 @@
 
 #include "assembly/sources/fence.h"
 #include "base/files/file.h"
+#include "base/files/secret_files.h"
 #include "base/files/walk.h"
 #include "base/json/json.h"
 #include "base/text/redact.h"
@@ -280,52 +281,6 @@ constexpr std::uint64_t kMaxData = 64 << 10;  // bytes
 constexpr std::size_t kSniffed = 8000;        // bytes in which a NUL makes a file binary, as in git
 
 constexpr std::string_view kDataEndings[] = {".csv", ".tsv", ".ndjson", ".jsonl", ".json"};
-
-// Names whose content is nothing but secrets.
-const PathGlobs& SecretNames() {
-  static const PathGlobs names({".env",
-                                ".env.*",
-                                "*.pem",
-                                "*.key",
-                                "*.p12",
-                                "*.pfx",
-                                "*.jks",
-                                "*.keystore",
-                                "*.kdbx",
-                                "id_rsa",
-                                "id_dsa",
-                                "id_ecdsa",
-                                "id_ed25519",
-                                ".netrc",
-                                "_netrc",
-                                ".npmrc",
-                                ".pypirc",
-                                ".pgpass",
-                                ".htpasswd",
-                                ".git-credentials",
-                                ".dockercfg",
-                                "credentials",
-                                "credentials.json",
-                                "service-account*.json",
-                                "secrets.{yml,yaml,json,toml}",
-                                "*.gpg",
-                                "*.ovpn",
-                                ".vault_pass",
-                                "terraform.tfstate",
-                                "*.tfvars"});
-  return names;
-}
-
-// Names like the above that are there to be read.
-const PathGlobs& HarmlessNames() {
-  static const PathGlobs names({".env.{example,sample,template,dist,defaults}"});
-  return names;
-}
-
-bool HasSecretName(std::string_view path) {
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  return SecretNames().Matches(name) && !HarmlessNames().Matches(name);
-}
 
 bool IsBinary(std::string_view content) {
   if (content.substr(0, kSniffed).find('\0') != std::string_view::npos) return true;

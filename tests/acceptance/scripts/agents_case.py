@@ -1,5 +1,6 @@
 """A git repository with tasks, a policy and engines that are lines of shell, for `dossier agents`."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -107,6 +108,15 @@ class AgentsCase(harness.Case):
             self.assertIsNone(run.poll())
             time.sleep(0.02)
         return run
+
+    @staticmethod
+    def running(mark: str) -> int:
+        """How many processes have `mark` in their command line: behind the walls they have other numbers."""
+        count = 0
+        for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                count += mark.encode() in path.read_bytes()
+        return count
 
     def logs(self) -> list[pathlib.Path]:
         """The oldest first: of two runs in one second the names do not tell. A run that was killed

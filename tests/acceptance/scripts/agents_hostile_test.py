@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Engines that mean harm: what they leave must neither be merged nor run outside of their walls."""
 
+import contextlib
 import json
+import os
+import socket
 
 import agents_case
 import harness
@@ -72,11 +75,11 @@ class Walls(Hostile):
         self.git("commit", "-qm", "submodule")
         (self.repo / "lib").mkdir()
         self.engineer(
-            "unset GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES; git init -q lib && cd lib && "
+            "git init -q lib && cd lib && "
             f"git fetch -q {sub} main && git reset -q --hard FETCH_HEAD && "
             f"git config filter.x.clean 'touch {self.home}/escaped; cat' && "
             "echo '* filter=x' > .git/info/attributes && touch -d 2001-01-01 file && cd .. && "
-            "mkdir -p src && echo x > src/x")
+            "mkdir -p src && echo x > src/x", readable=[str(sub)])
         status, reason, rules = self.outcome()
         self.assertFalse(self.escaped(), (status, reason))
         self.assertEqual(status, "merged", (reason, rules))
@@ -190,6 +193,152 @@ class Walls(Hostile):
         self.allow()
         self.engineer("mkdir -p vendor/.git && echo x > vendor/x")
         self.assertEqual(self.outcome()[::2], ("policy-violation", ["submodule"]))
+
+
+class Jail(Hostile):
+    """What a check and an engine see: the worktree, the system, an empty home, and what is named."""
+
+    def setUp(self):
+        super().setUp()
+        (self.home / "secret").write_text("the-user's-own\n")
+        (self.home / ".ssh").mkdir()
+        (self.home / ".ssh/id_rsa").write_text("the-user's-own\n")
+        self.outside = self.home / "service.sock"
+        self.abstract = f"dossier-test-{os.getpid()}-{id(self)}"
+        self.heard = []
+        places = [(socket.AF_UNIX, str(self.outside)), (socket.AF_UNIX, "\0" + self.abstract),
+                  (socket.AF_INET, ("127.0.0.1", 0))]
+        for family, place in places:
+            server = socket.socket(family)
+            server.bind(place)
+            server.listen()
+            self.addCleanup(server.close)
+            self.heard.append(server)
+        self.port = self.heard[-1].getsockname()[1]
+
+    def visitors(self) -> int:
+        """How many came to the user's sockets."""
+        count = 0
+        for server in self.heard:
+            server.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                server.accept()[0].close()
+                count += 1
+        return count
+
+    def check(self, *argv: str, **keys):
+        self.configure(checks=[{"name": "unit", "argv": list(argv), **keys}])
+
+    def told(self, name: str) -> str:
+        """What a program of the one attempt printed."""
+        found = list(self.state().glob(f"runs/run-*/fact-001/1/{name}"))
+        return "".join(path.read_text() for path in sorted(found)[-1:])
+
+    CONNECT = ("import socket,sys\ns=socket.socket(socket.{family})\n"
+               "s.connect({place!r})\nprint('connected')")
+
+    def attempts(self) -> dict:
+        """Each does its thing and prints what it got; none may."""
+        connect = [("AF_UNIX", str(self.outside)), ("AF_UNIX", "\0" + self.abstract),
+                   ("AF_INET", ("127.0.0.1", self.port))]
+        return {
+            "home": ["sh", "-c", f"cat {self.home}/secret"],
+            "home, by the variable": ["sh", "-c", "cat \"$HOME/.ssh/id_rsa\""],
+            "checkout": ["sh", "-c", f"cat {self.repo}/dossier.yml"],
+            "state": ["sh", "-c", f"cat {self.state()}/runs/*/fact-001/1/engineer.prompt"],
+            "data": ["sh", "-c", f"ls {self.home}/data/* | grep ."],
+            "processes": ["sh", "-c", "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep trust-c[o]nfig"],
+            "write": ["sh", "-c", f"echo x > {self.repo}/planted; false"],
+            "write to the system": ["sh", "-c", "echo x > /usr/planted"],
+            **{f"connect {n}": ["python3", "-c", self.CONNECT.format(family=family, place=place)]
+               for n, (family, place) in enumerate(connect)},
+        }
+
+    def test_a_check_that_looks_around(self):  # FLT-80
+        for name, argv in self.attempts().items():
+            with self.subTest(attempt=name):
+                self.check(*argv)
+                status, reason, _ = self.outcome()
+                self.assertEqual((status, reason), ("needs-fix", "the check unit failed"),
+                                 self.told("check-1.*"))
+                self.assertNotIn("the-user's-own", self.told("check-1.out"))
+                self.assertFalse((self.repo / "planted").exists())
+                self.git("commit", "-q", "--allow-empty", "-m", "next")
+        self.assertEqual(self.visitors(), 0)
+
+    def test_an_engine_that_looks_around(self):  # FLT-80
+        """As a check, but that an engine has a network; another user's service is nothing it lacks."""
+        for name, argv in self.attempts().items():
+            if name == "connect 2":
+                continue
+            with self.subTest(attempt=name):
+                self.configure(engineer_keys={"argv": argv})
+                status, reason, _ = self.outcome()
+                self.assertEqual(status, "engine-failed", (reason, self.told("engineer.*")))
+                self.assertNotIn("the-user's-own", self.told("engineer.out"))
+                self.git("commit", "-q", "--allow-empty", "-m", "next")
+        self.assertEqual(self.visitors(), 0)
+
+    def test_what_is_named_is_there(self):  # FLT-80
+        self.put("tools/helper.sh", "echo helped\n")
+        (self.home / "cache-of-builds").mkdir()
+        self.check("sh", "-c", "cat \"$HOME/secret\" && sh \"$0/helper.sh\" && echo x > \"$HOME/cache-of-builds/y\" && "
+                   "! echo x > \"$HOME/secret\"", str(self.repo / "tools"),
+                   readable=["~/secret", "tools"], writable=["~/cache-of-builds"])
+        self.assertEqual(self.outcome()[0], "merged", self.told("check-1.*"))
+        self.assertEqual((self.home / "cache-of-builds/y").read_text(), "x\n")
+        self.assertEqual((self.home / "secret").read_text(), "the-user's-own\n")
+
+    def test_a_check_has_a_network_where_it_is_configured(self):  # FLT-80
+        self.check("python3", "-c", self.CONNECT.format(family="AF_INET", place=("127.0.0.1", self.port)),
+                   network=True)
+        self.assertEqual(self.outcome()[0], "merged", self.told("check-1.*"))
+        self.assertEqual(self.visitors(), 1)
+
+    def test_ordinary_checks_pass(self):  # FLT-80
+        self.allow()
+        self.put("src/main.c", "#include <stdio.h>\nint main(void) { puts(\"ok\"); }\n")
+        self.put("Makefile", "test: main\n\t./main | grep ok\nmain: src/main.c\n\tcc -o main src/main.c\n")
+        self.put("tests/test_it.py", "import tempfile, unittest, subprocess, pathlib\n"
+                 "class T(unittest.TestCase):\n  def test(self):\n"
+                 "    with tempfile.TemporaryDirectory() as d: pathlib.Path(d, 'x').write_text('y')\n"
+                 "    pathlib.Path.home().joinpath('.cache').mkdir(exist_ok=True)\n"
+                 "    self.assertEqual(subprocess.run(['true']).returncode, 0)\n")
+        self.configure(checks=[
+            {"name": "make", "argv": ["make", "test"]},
+            {"name": "python", "argv": ["python3", "-m", "unittest", "discover", "tests"]},
+            {"name": "git", "argv": ["sh", "-c", "git log --oneline | grep base && git diff --stat HEAD"]},
+            {"name": "tree", "argv": ["./tests/run.sh"]}])
+        self.put("tests/run.sh", "#!/bin/sh\nexec test -f src/fact-001.txt\n").chmod(0o755)
+        self.assertEqual(self.outcome()[0], "merged",
+                         [self.told(f"check-{n}.*") for n in range(1, 5)])
+        checks = [line["result"] for line in self.log() if line["event"] == "check.finished"]
+        self.assertEqual(checks, ["passed"] * 4)
+
+    def test_the_records_of_runs_stay_hidden_in_a_folder_that_is_shown(self):  # FLT-80, FLT-110
+        self.check("sh", "-c", f"test -f {self.repo}/dossier.yml && ls {self.state()}/runs | grep .",
+                   readable=["~/"])
+        self.assertEqual(self.outcome()[0], "needs-fix", self.told("check-1.*"))
+        self.assertEqual(self.told("check-1.err"), "ls: cannot access "
+                         f"'{self.state()}/runs': No such file or directory\n")
+
+    def test_a_failing_check_is_told_its_walls(self):  # FLT-80
+        self.engineer("mkdir -p src; cp \"$0\" src/prompt.txt; touch src/x$(ls src | wc -l)")
+        self.check("sh", "-c", "test -f src/x2 || cat \"$HOME/secret\"")
+        self.commit()
+        self.run_agents()
+        self.assertIn("It ran with an empty home, without network",
+                      (self.state() / "runs").glob("run-*/fact-001/2/engineer.prompt").__next__().read_text())
+
+    def test_what_results_say_of_the_walls(self):  # FLT-80
+        self.outcome()
+        self.assertEqual(self.results()["fact-001"]["confinement"], "jail")
+        self.tasks({"id": "fact-001", "summary": "Again"})
+        self.outcome("--confine", "none")
+        self.assertEqual(self.results()["fact-001"]["confinement"], "none")
+        code, _, err = self.run_agents("--degraded", "moat")
+        self.assertEqual(code, 2, err)
+        self.assertIn("--degraded moat: no such layer; there are process, namespaces,", err)
 
 
 class Secrets(Hostile):

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Agent mode and structured output of `dossier chat`, against a recording server."""
 
+import fcntl
 import json
 import os
 import pty
 import subprocess
+import termios
 
 import chat_case
+import harness
 from chat_case import block, calls, counted, message
 
 
@@ -75,6 +78,64 @@ class AgentMode(chat_case.AgentCase):
         self.assertEqual(code, 0, err)
         return any(layer["name"] == "namespaces" and layer["state"] == "applied"
                    for layer in json.loads(out)["sandbox"]["layers"])
+
+    def test_in_the_home_a_folder_is_asked_for(self):  # FLT-134
+        (self.home / ".ssh").mkdir()
+        (self.home / ".ssh/id_rsa").write_text("the-key\n")
+        for folder in (self.home, self.home.parent):
+            code, out, err = self.chat("--allow-commands", "q", cwd=folder)
+            self.assertEqual((code, out), (2, ""), err)
+            self.assertIn("holds your home: start it in a project's folder, or name one with --commands-in DIR", err)
+        self.assertEqual(self.server.requests, [])
+        self.answers = [calls(["cat", "notes.txt"]), "green"]
+        code, out, err = self.chat("--allow-commands", "--commands-in", str(self.project), "q", cwd=self.home)
+        self.assertEqual((code, self.results()), (0, ["exit status 0\nthe colour is green"]), err)
+        # A home that is a repository makes no home of its folders.
+        subprocess.run(["git", "init", "-q", "."], cwd=self.home, check=True, env=self.env)
+        self.answers = [calls(["cat", "notes.txt"]), "green"]
+        self.assertEqual(self.agent("q")[0], 0)
+        self.assertEqual(self.results(), ["exit status 0\nthe colour is green"])
+        # On a terminal it asks, and takes no home for an answer.
+        for typed, code in (("~/project\n", 0), ("~\n", 2), ("\n", 2)):
+            self.answers = ["green"]
+            self.assertEqual(self.on_terminal(typed, "--allow-commands", "--no-save", "q"), code, typed)
+
+    def on_terminal(self, typed: str, *words: str) -> int:
+        main, other = pty.openpty()
+        self.addCleanup(os.close, main)
+        process = subprocess.Popen([harness.DOSSIER, *self.words(*words)], cwd=self.home, env=self.env,
+                                   stdin=other, stdout=other, stderr=other, start_new_session=True,
+                                   preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        self.addCleanup(self.end, process)
+        os.close(other)
+        os.write(main, typed.encode())
+        shown = b""
+        while True:
+            try:
+                block = os.read(main, 4096)
+            except OSError:
+                break
+            if not block:
+                break
+            shown += block
+        self.assertIn(b"in which folder may they run?", shown)
+        return process.wait(60)
+
+    def test_secret_files_of_the_project_are_hidden(self):  # FLT-134
+        (self.project / ".env").write_text("KEY=hush\n")
+        (self.project / "keys").mkdir()
+        key = self.project / "keys/work"
+        key.write_text("-----BEGIN OPENSSH PRIVATE KEY-----\nhush\n")
+        key.chmod(0o600)
+        for argv in (["cat", ".env"], ["cat", "keys/work"], ["grep", "-r", "hush", "."]):
+            self.answers = [calls(argv), "no"]
+            code, _, err = self.agent("q")
+            self.assertEqual(code, 0, err)
+            self.assertNotIn("hush", json.dumps(self.sent(-1)[-1]), argv)
+            self.assertIn("2 files with secrets are hidden from commands (.env, …)", err)
+        self.answers = [calls(["cat", ".env"]), "yes"]
+        self.assertEqual(self.agent("--show-secret", ".env", "q")[0], 0)
+        self.assertEqual(self.results(), ["exit status 0\nKEY=hush"])
 
     def test_old_globs_apply_to_words(self):  # CON-34 CON-A7 CON-D8
         for argv, runs in ((["ls", "-l", "notes.txt"], True), (["lsof"], False),

@@ -1,0 +1,174 @@
+#include "agents/engine/process_jail.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+
+#include "base/files/file.h"
+#include "base/process/process.h"
+#include "base/text/text.h"
+#include "sandbox/jail/degraded.h"
+
+namespace dossier::agents {
+namespace {
+
+namespace fs = std::filesystem;
+using sandbox::JailMount;
+using Access = JailMount::Access;
+
+constexpr Millis kNoCpuLimit = std::chrono::hours(24 * 365);  // the time limit is what ends it
+constexpr int kProcesses = 1024;                              // threads included
+constexpr int kFiles = 4096;
+constexpr std::uint64_t kTmp = 1ull << 30;  // bytes of the private /tmp, beside TMPDIR
+
+// What builds look at beside the system's folders.
+constexpr const char* kShown[] = {"/opt", "/etc/os-release", "/sys/devices/system/cpu"};
+
+// What lies beside `bin` in a folder that is one program: a virtual environment of Python, a
+// package of Node.
+constexpr const char* kPackageMarks[] = {"pyvenv.cfg", "package.json"};
+
+std::string ValueOf(const std::vector<std::string>& environment, std::string_view name) {
+  for (const std::string& variable : environment) {
+    if (variable.size() > name.size() && variable.starts_with(name) &&
+        variable[name.size()] == '=') {
+      return variable.substr(name.size() + 1);
+    }
+  }
+  return "";
+}
+
+bool Covers(const std::string& folder, const std::string& path) {
+  return path == folder || folder == "/" ||
+         (path.starts_with(folder) && path[folder.size()] == '/');
+}
+
+// Without a final slash, `.` and `..`.
+std::string Plain(const std::string& path) {
+  std::string plain = fs::path(path).lexically_normal().string();
+  while (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
+  return plain;
+}
+
+bool IsSystem(const std::string& path) {
+  static const std::vector<std::string> kSystem =
+      sandbox::SystemFolders(sandbox::JailNetwork::kNone);
+  return std::any_of(kSystem.begin(), kSystem.end(),
+                     [&](const std::string& folder) { return Covers(folder, path); });
+}
+
+bool IsPackage(const fs::path& folder) {
+  return std::any_of(std::begin(kPackageMarks), std::end(kPackageMarks),
+                     [&](const char* mark) { return Exists((folder / mark).string()); });
+}
+
+// A folder of programs and what belongs to it. In the home, where other things than programs lie
+// side by side, only a package is shown whole.
+void AddProgramFolder(const std::string& given, const std::string& home,
+                      std::vector<std::string>* out) {
+  const std::string folder = Plain(given);
+  if (!folder.starts_with('/') || IsSystem(folder)) return;
+  if (Covers(folder, home)) return;  // the home itself, or all of them
+  out->push_back(folder);
+  const fs::path prefix = fs::path(folder).parent_path();
+  const bool in_home = Covers(home, folder);
+  const bool whole = IsPackage(prefix) || (!in_home && fs::path(folder).filename() == "bin");
+  if (whole && prefix != "/" && !Covers(prefix.string(), home)) out->push_back(prefix.string());
+}
+
+void AddMounts(const std::vector<std::string>& paths, Access access, sandbox::JailSpec* spec) {
+  for (const std::string& path : paths) {
+    spec->mounts.push_back({Plain(path), Plain(path), access});
+  }
+}
+
+// An empty home where the real one is, unless that was given itself.
+Status AddHome(const ProcessPlaces& places, const std::string& home, const std::string& temporary,
+               sandbox::JailSpec* spec) {
+  if (!home.starts_with('/') || Covers(home, "/tmp") || IsSystem(home)) return {};
+  for (const auto* given : {&places.own, &places.writable, &places.readable}) {
+    for (const std::string& path : *given) {
+      if (Covers(Plain(path), home)) return {};
+    }
+  }
+  const std::string empty = temporary + "/home";
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(empty, 0700));
+  spec->mounts.push_back({empty, home, Access::kWriteAll});
+  return {};
+}
+
+// An empty folder over each that is hidden, where one that is shown would show it.
+Status Hide(const ProcessPlaces& places, const std::string& temporary, sandbox::JailSpec* spec) {
+  for (const std::string& hidden : places.hidden) {
+    const bool shown =
+        std::any_of(spec->mounts.begin(), spec->mounts.end(), [&](const JailMount& mount) {
+          return mount.host == mount.inside && Covers(mount.inside, hidden);
+        });
+    if (!shown) continue;
+    const std::string empty = temporary + "/hidden";
+    DOSSIER_RETURN_IF_ERROR(MakeFolders(empty, 0700));
+    spec->mounts.push_back({empty, hidden, Access::kWriteAll});
+  }
+  return {};
+}
+
+sandbox::JailLimits LimitsFor(const ConfinedProcess& process) {
+  sandbox::JailLimits limits;
+  limits.wall = process.time_limit;
+  limits.grace = process.grace;
+  limits.cpu = kNoCpuLimit;
+  const auto pages = static_cast<std::uint64_t>(std::max(0L, sysconf(_SC_PHYS_PAGES)));
+  limits.memory = std::max(limits.memory, pages * static_cast<std::uint64_t>(getpagesize()));
+  limits.file_size = std::numeric_limits<std::uint64_t>::max();
+  limits.tmp = kTmp;
+  limits.processes = kProcesses;
+  limits.files = kFiles;
+  return limits;
+}
+
+}  // namespace
+
+std::vector<std::string> ProgramFolders(std::string_view path, const std::string& home,
+                                        const std::string& program) {
+  std::vector<std::string> folders;
+  for (const std::string_view folder : Split(path, ':')) {
+    AddProgramFolder(std::string(folder), home, &folders);
+  }
+  // A name on PATH is often a link to where the program is installed.
+  std::error_code error;
+  if (const auto found = FindProgram(program); found && found->starts_with('/')) {
+    const fs::path real = fs::canonical(*found, error);
+    if (!error) AddProgramFolder(real.parent_path().string(), home, &folders);
+  }
+  return folders;
+}
+
+Result<sandbox::JailSpec> JailFor(const ConfinedProcess& process, const std::string& temporary) {
+  sandbox::JailSpec spec;
+  const std::string given_home = ValueOf(process.environment, "HOME");
+  const std::string home = given_home.empty() ? given_home : Plain(given_home);
+  spec.read.assign(std::begin(kShown), std::end(kShown));
+  // Root becomes the owner of the first folder that may be written.
+  AddMounts(process.places.own, Access::kWriteAll, &spec);
+  spec.mounts.push_back({temporary, temporary, Access::kWriteAll});
+  AddMounts(process.places.writable, Access::kWrite, &spec);
+  AddMounts(process.places.readable, Access::kRead, &spec);
+  AddMounts(ProgramFolders(ValueOf(process.environment, "PATH"), home, process.argv.front()),
+            Access::kRead, &spec);
+  DOSSIER_RETURN_IF_ERROR(Hide(process.places, temporary, &spec));
+  DOSSIER_RETURN_IF_ERROR(AddHome(process.places, home, temporary, &spec));
+  if (process.network == ConfinedProcess::Network::kAny) {
+    spec.network = sandbox::JailNetwork::kAny;
+  }
+  spec.folder = process.folder;
+  spec.environment = process.environment;
+  spec.environment.push_back("TMPDIR=" + temporary);
+  if (!process.input.empty()) spec.input = process.input;
+  spec.limits = LimitsFor(process);
+  if (!process.walls.degraded.empty()) sandbox::AcceptMissing(process.walls.degraded, &spec);
+  return spec;
+}
+
+}  // namespace dossier::agents

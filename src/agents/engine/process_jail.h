@@ -1,0 +1,30 @@
+// The jail of one engine or check: what it sees, and with which limits.
+//
+//   const sandbox::JailSpec spec = JailFor(process, temporary.path());
+//   DOSSIER_ASSIGN_OR_RETURN(const sandbox::Exit exit, sandbox::RunJailed(spec, process.argv, io));
+//
+// Thread-safety: a function; JailFor makes folders in `temporary`, which is the caller's own.
+
+#ifndef DOSSIER_AGENTS_ENGINE_PROCESS_JAIL_H_
+#define DOSSIER_AGENTS_ENGINE_PROCESS_JAIL_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/engine/confined_process.h"
+#include "sandbox/jail/jail.h"
+
+namespace dossier::agents {
+
+// `temporary`: a folder of this program alone; TMPDIR and the empty home lie in it.
+Result<sandbox::JailSpec> JailFor(const ConfinedProcess& process, const std::string& temporary);
+
+// Folders that a program needs which is not the system's: those of PATH, and what it is installed
+// with. `path` and `home` are values of the environment; `program` is argv[0].
+std::vector<std::string> ProgramFolders(std::string_view path, const std::string& home,
+                                        const std::string& program);
+
+}  // namespace dossier::agents
+
+#endif  // DOSSIER_AGENTS_ENGINE_PROCESS_JAIL_H_
