@@ -1,10 +1,9 @@
 #include "ask/subcalls/map_call.h"
 
-#include <array>
+#include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <mutex>
-#include <numeric>
 
 #include "ask/reply/reply_text.h"
 #include "base/text/text.h"
@@ -16,12 +15,9 @@ namespace {
 constexpr std::size_t kMostItems = 200'000;
 constexpr std::size_t kMostItemBytes = 256u << 20;
 constexpr std::size_t kMostLabels = 50;
+constexpr std::size_t kMostReason = 200;  // code points
 constexpr std::string_view kUnknown = "unknown";  // map_llm(unknown=True): none of the labels fits
 constexpr std::string_view kEmpty = "empty";      // the reason of an item without text
-constexpr int kCandidates = 20;                   // for the first token: the most that servers give
-// Texts that say nothing, for how a model answers anyway.
-constexpr std::string_view kNothing[] = {"N/A", "The text.", "[...]"};
-constexpr std::size_t kMostReason = 200;  // bytes
 
 Result<std::vector<std::string>> ReadLabels(const JsonObject& args) {
   const Json* list = Find(args, "labels");
@@ -62,23 +58,11 @@ std::string_view FaultOf(const model::Reply& reply) {
   return TrimSpace(reply.text).empty() ? "empty reply" : "";
 }
 
-std::string ReasonOf(const Error& error) {
-  return std::string(
-      utf8::Prefix(fmt::format("{}: {}", ErrorName(error.code), error.message), kMostReason));
-}
-
 // "filtered", "failed": what is counted together.
 std::string_view KindOf(std::string_view reason) { return reason.substr(0, reason.find(':')); }
 
 bool Ends(const Error& error) {
   return error.code == ErrorCode::kLimit || error.code == ErrorCode::kCancelled;
-}
-
-// A request of its own for each.
-std::vector<std::vector<std::size_t>> OneEach(const std::vector<std::size_t>& items) {
-  std::vector<std::vector<std::size_t>> batches;
-  for (const std::size_t item : items) batches.push_back({item});
-  return batches;
 }
 
 // The label of each of `count` items; a reply about one item may be no more than its label.
@@ -360,118 +344,63 @@ Result<MapCall::Outcomes> MapCall::Label(const Plan& plan, const sandbox::Bridge
   return outcomes;
 }
 
+MapCall::Batch MapCall::Missing(const Work& work) {
+  Batch indexes;
+  for (std::size_t i = 0; i < work.outcomes.size(); ++i) {
+    const Outcome& outcome = work.outcomes[i];
+    if (!outcome.label && outcome.reason != kEmpty) indexes.push_back(i);
+  }
+  return indexes;
+}
+
+std::string MapCall::ReasonOf(const Error& error) {
+  return std::string(
+      utf8::Prefix(fmt::format("{}: {}", ErrorName(error.code), error.message), kMostReason));
+}
+
 Status MapCall::AskMissing(Work* work) const {
-  const auto missing = [work] {
-    Batch indexes;
-    for (std::size_t i = 0; i < work->outcomes.size(); ++i) {
-      const Outcome& outcome = work->outcomes[i];
-      if (!outcome.label && outcome.reason != kEmpty) indexes.push_back(i);
-    }
-    return indexes;
-  };
+  const model::Entry& entry = run_.options.sub.entry;
+  const Batch wanted = Missing(*work);
+  // What a model thinks comes before the label, so its first token says nothing of it.
+  const bool scored = entry.logprobs && !entry.thinking && work->plan.max_items == 1;
+  if (!scored || wanted.empty()) return AskRounds(work);
+  Status status = Score(work);
+  const Batch unscored = Missing(*work);
+  if (status) status = AskRounds(work);
+  // Also where a limit ended it: what was labelled is counted.
+  if (IsDoubtful(*work, wanted, unscored)) subcalls_.NoteUnsureLabels();
+  return status;
+}
+
+bool MapCall::IsDoubtful(const Work& work, const Batch& wanted, const Batch& unscored) {
+  const auto labelled = [&work](std::size_t i) { return work.outcomes[i].label.has_value(); };
+  const auto first = std::ranges::find_if(wanted, labelled);
+  if (first == wanted.end()) return false;
+  const auto by_words = std::ranges::count_if(unscored, labelled);
+  if (by_words == std::ranges::count_if(wanted, labelled)) return true;
+  const bool alike = std::ranges::all_of(wanted, [&](std::size_t i) {
+    return !labelled(i) || work.outcomes[i].label == work.outcomes[*first].label;
+  });
+  return alike && (by_words > 0 || wanted.size() >= kTextsToSplit);
+}
+
+Status MapCall::AskRounds(Work* work) const {
   const Plan& plan = work->plan;
   std::vector<std::int64_t> tokens;
   // An estimate will do here: a quarter of the window leaves room for a margin.
   for (const std::string_view text : work->texts) {
     tokens.push_back(static_cast<std::int64_t>(text.size() / 3 + 8));
   }
-  const model::Entry& entry = run_.options.sub.entry;
-  // What a model thinks comes before the label, so its first token says nothing of it.
-  const bool scored = entry.logprobs && !entry.thinking && plan.max_items == 1;
-  if (scored && !missing().empty()) DOSSIER_RETURN_IF_ERROR(Score(work));
   std::size_t max_items = plan.max_items;
   for (int round = 0; round <= kMapRetryRounds; ++round) {
-    const Batch wanted = missing();
+    const Batch wanted = Missing(*work);
     if (wanted.empty() || (plan.max_items == 1 && round > 1)) break;
     if (round > 0) max_items = RetryItems(plan.max_items, round);
-    const auto batches = PlanBatches(wanted, tokens, {max_items, entry.capability.window / 4});
+    const auto batches = PlanBatches(
+        wanted, tokens, {max_items, run_.options.sub.entry.capability.window / 4});
     DOSSIER_RETURN_IF_ERROR(AskWords(batches, work));
   }
   return {};
-}
-
-Status MapCall::Score(Work* work) const {
-  Batch wanted;
-  for (std::size_t i = 0; i < work->outcomes.size(); ++i) {
-    if (!work->outcomes[i].label && work->outcomes[i].reason != kEmpty) wanted.push_back(i);
-  }
-  if (work->plan.labels.size() == 2 && wanted.size() >= kTextsToSplit) {
-    return ScoreByGroups(wanted, work);
-  }
-  DOSSIER_ASSIGN_OR_RETURN(const std::optional<Scores> leaning, Leaning(*work));
-  if (!leaning) return {};
-  const Take take = [&](const Batch& batch, const Result<model::Reply>& reply) {
-    Outcome& outcome = work->outcomes[batch[0]];
-    const auto scores = reply ? ScoreLabels(reply->first_tokens, work->plan.labels) : std::nullopt;
-    if (!reply) outcome.reason = ReasonOf(reply.error());
-    if (!scores || reply->finish == model::Finish::kFilter) return;
-    outcome = {.label = BestLabel(*scores, *leaning), .read = true};
-    work->report(batch);
-  };
-  return Ask(work->plan, About::kLabels, work->texts, OneEach(wanted),
-             {.max_output = 1, .first_tokens = kCandidates}, work->cancel, take);
-}
-
-Status MapCall::ScoreByGroups(const Batch& wanted, Work* work) const {
-  const auto ask = [&](About about, std::span<const std::string> labels,
-                       std::map<std::size_t, double>* scores) {
-    const Take take = [&, labels](const Batch& batch, const Result<model::Reply>& reply) {
-      if (!reply) work->outcomes[batch[0]].reason = ReasonOf(reply.error());
-      if (!reply || reply->finish == model::Finish::kFilter) return;
-      const auto found = ScoreLabels(reply->first_tokens, labels);
-      if (found) (*scores)[batch[0]] = (*found)[0] - (*found)[1];
-    };
-    return Ask(work->plan, about, work->texts, OneEach(wanted),
-               {.max_output = 1, .first_tokens = kCandidates}, work->cancel, take);
-  };
-  static const std::array<std::string, 2> kYesOrNo = {"yes", "no"};
-  std::map<std::size_t, double> choice, asked;
-  Status status = ask(About::kLabels, work->plan.labels, &choice);
-  if (status && !choice.empty()) status = ask(About::kQuestion, kYesOrNo, &asked);
-  // Also where a limit came between: what was scored twice is not lost.
-  Batch scored;
-  std::vector<double> first, second;
-  for (const auto& [index, score] : choice) {
-    const auto other = asked.find(index);
-    if (other == asked.end()) continue;
-    scored.push_back(index);
-    first.push_back(score);
-    second.push_back(other->second);
-  }
-  if (const auto groups = SplitTexts(first, second)) {
-    for (std::size_t i = 0; i < scored.size(); ++i) {
-      work->outcomes[scored[i]] = {.label = groups->labels[i], .read = true};
-    }
-    if (!IsSure(*groups)) subcalls_.NoteUnsureLabels();
-    work->report(scored);
-  }
-  return status;
-}
-
-// None where the labels cannot be told apart by one token, or the server gives no probabilities.
-Result<std::optional<Scores>> MapCall::Leaning(const Work& work) const {
-  const std::vector<std::string>& labels = work.plan.labels;
-  // Among more than two the likeliest label was right more often as it stood.
-  if (labels.size() > 2) return Scores(labels.size());
-  std::vector<std::string> texts;
-  for (const std::string& label : labels) {
-    texts.push_back(fmt::format("This text is an example of: {}.", label));
-  }
-  texts.insert(texts.end(), std::begin(kNothing), std::end(kNothing));
-  std::vector<std::optional<Scores>> found(texts.size());
-  const Take take = [&](const Batch& batch, const Result<model::Reply>& reply) {
-    if (reply) found[batch[0]] = ScoreLabels(reply->first_tokens, labels);
-  };
-  Batch all(texts.size());
-  std::iota(all.begin(), all.end(), 0);
-  DOSSIER_RETURN_IF_ERROR(Ask(work.plan, About::kLabels, {texts.begin(), texts.end()}, OneEach(all),
-                              {.max_output = 1, .first_tokens = kCandidates}, work.cancel, take));
-  std::vector<Scores> of_names, of_nothing;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (found[i]) (i < labels.size() ? of_names : of_nothing).push_back(std::move(*found[i]));
-  }
-  if (of_names.size() < labels.size()) return std::nullopt;
-  return LeaningOf(of_names, of_nothing);
 }
 
 Status MapCall::AskWords(const std::vector<Batch>& batches, Work* work) const {

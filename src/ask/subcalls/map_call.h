@@ -76,12 +76,19 @@ class MapCall {
   Result<Outcomes> Label(const Plan& plan, const sandbox::BridgeCall& call,
                          sandbox::BridgeReply& reply, std::string* stopped) const;
   Status AskMissing(Work* work) const;
-  // Labels by the probabilities of the reply's first token; what it cannot settle stays missing.
+  // The texts that have no label yet and are not empty.
+  static Batch Missing(const Work& work);
+  // Whether counts may be wrong where the texts `unscored` of `wanted` got their labels from words:
+  // because all did, or because all texts have one label.
+  static bool IsDoubtful(const Work& work, const Batch& wanted, const Batch& unscored);
+  // map_score.cc. Labels by the probabilities of the reply's first token; what it cannot settle stays missing.
   Status Score(Work* work) const;
   // The same for two labels and enough texts, by their choice and by the run's question.
   Status ScoreByGroups(const Batch& wanted, Work* work) const;
   Result<std::optional<Scores>> Leaning(const Work& work) const;
-  // Labels by the words of the replies. What was found stands in `work`, also after an error.
+  // Labels by the words of the replies, in rounds of smaller and smaller batches.
+  Status AskRounds(Work* work) const;
+  // The same for `batches`. What was found stands in `work`, also after an error.
   Status AskWords(const std::vector<Batch>& batches, Work* work) const;
   // What is asked about texts: to choose between the labels, or whether the run's question asks for
   // them.
@@ -96,6 +103,7 @@ class MapCall {
   // Tells the account which of the items a model has read.
   void CountRead(const Plan& plan, const sandbox::BridgeCall& call, const Outcomes& outcomes) const;
   void WarnOfFailures(const Outcomes& outcomes) const;
+  static std::string ReasonOf(const Error& error);
 
   RunState& run_;
   Subcalls& subcalls_;

@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t kMaxNumberDigits = 9;
 // Of all labels together. Models that answer with one of them give it more than nine tenths.
 constexpr double kLeastChance = 0.2;
+// Bytes of a token that tells a word inside a label from others.
+constexpr std::size_t kLeastOfWord = 3;
 
 bool IsAlphanumeric(char c) { return IsAlnum(c) || static_cast<unsigned char>(c) >= 0x80; }
 
@@ -146,6 +148,29 @@ void AddJson(const Json& value, std::size_t count, Collector& collector) {
   if (const auto* array = labels.if_array(); array && array->size() == count) {
     for (std::size_t i = 0; i < count; ++i) collector.Add(i + 1, TextOf((*array)[i]));
   }
+}
+
+// Whether a word of `text` starts with `start`.
+bool HasWordFrom(std::string_view text, std::string_view start) {
+  for (std::size_t at = text.find(start); at != text.npos; at = text.find(start, at + 1)) {
+    if (at == 0 || !IsAlphanumeric(text[at - 1])) return true;
+  }
+  return false;
+}
+
+// The one label that a reply means which begins with `start`, in lower case. A model that is to
+// repeat a phrase often begins with the word that says most, so where no label begins so, a word of
+// one may.
+std::optional<std::size_t> LabelOfStart(std::string_view start,
+                                        std::span<const std::string> labels) {
+  const auto begins = [start](const std::string& label) {
+    return ToLowerAscii(TrimSpace(label)).starts_with(start);
+  };
+  if (std::ranges::any_of(labels, begins)) return OnlyOne(labels, begins);
+  if (start.size() < kLeastOfWord) return std::nullopt;
+  return OnlyOne(labels, [start](const std::string& label) {
+    return HasWordFrom(ToLowerAscii(label), start);
+  });
 }
 
 // The question may ask for label 1: then the two scores of SplitTexts go against each other.
@@ -366,9 +391,7 @@ std::optional<Scores> ScoreLabels(std::span<const model::TokenChance> candidates
     rarest = std::min(rarest, candidate.logprob);
     const std::string start = ToLowerAscii(TrimSpace(candidate.token));
     if (start.empty()) continue;
-    const auto label = OnlyOne(labels, [&start](const std::string& name) {
-      return ToLowerAscii(TrimSpace(name)).starts_with(start);
-    });
+    const auto label = LabelOfStart(start, labels);
     if (label) chances[*label] += std::exp(candidate.logprob);
   }
   if (std::reduce(chances.begin(), chances.end()) < kLeastChance) return std::nullopt;

@@ -163,6 +163,22 @@ TEST(MapPlanTest, CandidatesForTheFirstTokenScoreTheLabels) {  // REC-52
   EXPECT_NEAR((*scores)[2], std::log(0.03), 1e-9);  // as the last candidate
 }
 
+TEST(MapPlanTest, ACandidateFromTheMiddleOfALabelScoresIt) {  // SML-18
+  const std::vector<std::string> labels{"excuse the absence with an Illness or injury", "other"};
+  const auto scores = ScoreLabels(
+      std::vector<model::TokenChance>{{" ill", std::log(0.5)},
+                                      {"Other", std::log(0.25)},
+                                      {"or", std::log(0.1)},   // too short to be a word of one
+                                      {"sence", std::log(0.05)},  // inside a word
+                                      {"sick", std::log(0.02)}},
+      labels);
+  ASSERT_TRUE(scores);
+  EXPECT_NEAR((*scores)[0], std::log(0.5), 1e-9);
+  EXPECT_NEAR((*scores)[1], std::log(0.25), 1e-9);
+  const std::vector<std::string> alike{"late delivery", "fast delivery"};
+  EXPECT_FALSE(ScoreLabels(std::vector<model::TokenChance>{{"delivery", -0.01}}, alike));
+}
+
 TEST(MapPlanTest, CandidatesThatSayNothingOfTheLabelsScoreNone) {  // REC-52
   const std::vector<std::string> alike{"asks for a refund", "asks for help"};
   const std::vector<model::TokenChance> asks{{"asks", -0.01}, {"The", -5}};
