@@ -178,6 +178,7 @@ void CallLoop::StartAfresh() {
   gates_.StartAfresh();
   all_subcalls_.unsure_labels = 0;
   newest_block_ = {};
+  untold_ = {};
   asked_is_it_ = false;
   failed_turns_ = 0;
   errors_in_a_row_ = 0;

@@ -491,9 +491,9 @@ GateSituation CallLoop::Situation(std::string_view answer) {
   }
   TakeTally();
   if (all_subcalls_.unsure_labels > 0) situation.labels = GateSituation::Labels::kUnsure;
-  if (untold_.failed() > 0) {
-    situation.failed_subcalls = untold_.ToText();
-  } else if (newest_block_.made > 0 && newest_block_.failed() == newest_block_.made) {
+  situation.failed_subcalls = untold_.LostText();
+  if (situation.failed_subcalls.empty() && newest_block_.made > 0 &&
+      newest_block_.failed() == newest_block_.made) {
     situation.failed_subcalls = newest_block_.ToText();  // its output was made of nothing
   }
   situation.left_out = ValueLeftOut(answer);

@@ -136,7 +136,7 @@ void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
       const SubcallFailure failure = FailureOf(outcomes.error());
       return reply->Fail(failure.code, outcomes.error().message, failure.retry);
     }
-    WarnOfFailures(*outcomes);
+    TellOfFailures(*outcomes);
     JsonArray indexes, failed;
     for (std::size_t i = 0; i < outcomes->size(); ++i) {
       const Outcome& outcome = (*outcomes)[i];
@@ -150,9 +150,10 @@ void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   });
 }
 
-// Whoever reads the counts must hear of all items that they leave out.
-void MapCall::WarnOfFailures(const Outcomes& outcomes) const {
-  std::map<std::string, std::int64_t, std::less<>> kinds;
+// Whoever reads the counts must hear of all items that they leave out. Of those without a text no
+// model was to say anything, so no word of a model is lost with them.
+void MapCall::TellOfFailures(const Outcomes& outcomes) const {
+  std::map<std::string, int> kinds;
   std::int64_t failed = 0;
   for (const Outcome& outcome : outcomes) {
     if (outcome.label) continue;
@@ -165,6 +166,8 @@ void MapCall::WarnOfFailures(const Outcomes& outcomes) const {
                            {"items", outcomes.size()},
                            {"failed", failed},
                            {"kinds", boost::json::value_from(kinds)}});
+  kinds.erase(std::string(kEmpty));
+  subcalls_.CountLostTexts(static_cast<int>(outcomes.size()), kinds);
 }
 
 Result<MapCall::Plan> MapCall::Read(const sandbox::BridgeCall& call,

@@ -102,7 +102,7 @@ class MapCall {
                                      const std::vector<std::string_view>& items) const;
   // Tells the account which of the items a model has read.
   void CountRead(const Plan& plan, const sandbox::BridgeCall& call, const Outcomes& outcomes) const;
-  void WarnOfFailures(const Outcomes& outcomes) const;
+  void TellOfFailures(const Outcomes& outcomes) const;
   static std::string ReasonOf(const Error& error);
 
   RunState& run_;
