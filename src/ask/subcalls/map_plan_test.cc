@@ -66,6 +66,9 @@ TEST(MapPlanTest, LabelsMatchExactlyThenLooselyThenByUniquePrefix) {  // REC-52
       {"Needs", 5},        {"", {}},
       {"...", {}},         {"positive or negative", {}},
       {"great", {}},
+      {"not sure (it may be negative)", {}},
+      {"not sure: it does not say", 4},
+      {"Positive\nIt praises the food.", 0},
   };
   for (const Case& c : kCases) EXPECT_EQ(MatchLabel(c.text, labels), c.label) << c.text;
 }
@@ -86,7 +89,16 @@ TEST(MapPlanTest, AReplyIsReadLineByLine) {  // REC-52
       {"1: yes\n1: no\n2: no\n2: no", {-1, 1, -1}},
       {"1: the food was great\n1: yes", {0, -1, -1}},
       {"0: yes\n4: yes\n99999999999999999999: no", {-1, -1, -1}},
-      {"yes\nno\nyes", {-1, -1, -1}},
+      {"yes\nno\nyes", {0, 1, 0}},
+      {"The labels:\n\n- yes\n- No (clear)\n\n- yes\n", {0, 1, 0}},
+      {"yes\nno", {-1, -1, -1}},
+      {"yes\nno\nyes\nno", {-1, -1, -1}},
+      {"yes\nmaybe\nno\nyes", {-1, -1, -1}},
+      {"1: yes (clear)\n2: no - because it is late\n3: **Yes** — as asked", {0, 1, 0}},
+      {"1: yes (or no)\n2: no - not yes\n3: yes and no", {-1, -1, -1}},
+      {"1: no idea\n2: yes-man\n3: No, I never got it", {-1, -1, -1}},
+      {"| # | label |\n|---|---|\n| 1 | yes |\n| 2 | no |\n| 3 | Yes. |", {0, 1, 0}},
+      {"| 1 | it came | yes |\n| 2 | no | yes |\n3 | no", {0, -1, 1}},
       {"", {-1, -1, -1}},
       {R"({"1": "yes", "2": "no", "3": "yes"})", {0, 1, 0}},
       {"```json\n{\"labels\": {\"1\": \"yes\", \"3\": \"no\"}}\n```", {0, -1, 1}},
