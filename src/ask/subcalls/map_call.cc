@@ -15,9 +15,13 @@ namespace {
 constexpr std::size_t kMostItems = 200'000;
 constexpr std::size_t kMostItemBytes = 256u << 20;
 constexpr std::size_t kMostLabels = 50;
-constexpr std::size_t kMostReason = 200;  // code points
+constexpr std::size_t kMostReason = 200, kMostBeginning = 80;  // code points
 constexpr std::string_view kUnknown = "unknown";  // map_llm(unknown=True): none of the labels fits
 constexpr std::string_view kEmpty = "empty";      // the reason of an item without text
+constexpr std::string_view kCut = "cut";
+// Requests that show whether a model labels texts at all.
+constexpr std::ptrdiff_t kFirstRequests = 16;
+constexpr std::int64_t kMoreRoom = 4;  // times what replies had that were cut
 
 Result<std::vector<std::string>> ReadLabels(const JsonObject& args) {
   const Json* list = Find(args, "labels");
@@ -54,8 +58,22 @@ std::string Listed(const std::vector<std::string>& labels) {
 // Why a reply that came gives no label, whatever its words are; empty: it came whole.
 std::string_view FaultOf(const model::Reply& reply) {
   if (reply.finish == model::Finish::kFilter) return "filtered";
-  if (reply.finish == model::Finish::kLength || reply.finish == model::Finish::kCut) return "cut";
+  if (reply.finish == model::Finish::kLength || reply.finish == model::Finish::kCut) return kCut;
   return TrimSpace(reply.text).empty() ? "empty reply" : "";
+}
+
+bool HasThought(const model::Reply& reply) {
+  return !reply.thinking.empty() || reply.usage.reasoning.value_or(0) > 0 ||
+         !StripThinking(reply.text).thinking.empty();
+}
+
+// ": I cannot do that", for a reason; `text`: the reply without thinking.
+std::string BeginningOf(std::string_view text, const model::Reply& reply) {
+  std::string shown(utf8::Prefix(TrimSpace(text), kMostBeginning));
+  if (shown.empty()) return HasThought(reply) ? ": the reply was all thinking" : "";
+  std::ranges::replace_if(
+      shown, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
+  return fmt::format(": {}{}", shown, shown.size() < TrimSpace(text).size() ? "…" : "");
 }
 
 // "filtered", "failed": what is counted together.
@@ -136,7 +154,6 @@ void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
       const SubcallFailure failure = FailureOf(outcomes.error());
       return reply->Fail(failure.code, outcomes.error().message, failure.retry);
     }
-    TellOfFailures(*outcomes);
     JsonArray indexes, failed;
     for (std::size_t i = 0; i < outcomes->size(); ++i) {
       const Outcome& outcome = (*outcomes)[i];
@@ -338,6 +355,7 @@ Result<MapCall::Outcomes> MapCall::Label(const Plan& plan, const sandbox::Bridge
   Outcomes outcomes;
   for (const std::size_t group : unique.group) outcomes.push_back(work.outcomes[group]);
   CountRead(plan, call, outcomes);
+  if (asked || asked.error().code == ErrorCode::kLimit) TellOfFailures(outcomes);
   if (!asked) {
     const bool any = std::ranges::any_of(outcomes, [](const Outcome& o) { return !!o.label; });
     // Items that have their label are not lost to a limit.
@@ -389,59 +407,101 @@ bool MapCall::IsDoubtful(const Work& work, const Batch& wanted, const Batch& uns
 
 Status MapCall::AskRounds(Work* work) const {
   const Plan& plan = work->plan;
-  std::vector<std::int64_t> tokens;
-  // An estimate will do here: a quarter of the window leaves room for a margin.
-  for (const std::string_view text : work->texts) {
-    tokens.push_back(static_cast<std::int64_t>(text.size() / 3 + 8));
+  const std::vector<Batch> batches = MissingBatches(*work, plan.max_items);
+  if (batches.empty()) return {};
+  const auto rest = batches.begin() + std::min<std::ptrdiff_t>(std::ssize(batches), kFirstRequests);
+  DOSSIER_ASSIGN_OR_RETURN(const Hope hope, AskFirst({batches.begin(), rest}, work));
+  if (hope == Hope::kNone) return {};
+  if (hope == Hope::kAll && rest != batches.end()) {
+    DOSSIER_RETURN_IF_ERROR(AskWords({rest, batches.end()}, work));
   }
-  std::size_t max_items = plan.max_items;
-  for (int round = 0; round <= kMapRetryRounds; ++round) {
-    const Batch wanted = Missing(*work);
-    if (wanted.empty() || (plan.max_items == 1 && round > 1)) break;
-    if (round > 0) max_items = RetryItems(plan.max_items, round);
-    const auto batches = PlanBatches(
-        wanted, tokens, {max_items, run_.options.sub.entry.capability.window / 4});
-    DOSSIER_RETURN_IF_ERROR(AskWords(batches, work));
+  const int last = plan.max_items == 1 ? 1 : kMapRetryRounds;
+  for (int round = hope == Hope::kAlone ? last : 1; round <= last; ++round) {
+    const auto again = MissingBatches(*work, RetryItems(plan.max_items, round));
+    if (again.empty()) break;
+    DOSSIER_RETURN_IF_ERROR(AskWords(again, work));
   }
   return {};
 }
 
-Status MapCall::AskWords(const std::vector<Batch>& batches, Work* work) const {
-  const Plan& plan = work->plan;
-  const Take take = [&](const Batch& batch, const Result<model::Reply>& reply) {
-    const std::string fault = reply ? std::string(FaultOf(*reply)) : ReasonOf(reply.error());
-    // The last line of a reply that was cut may be half a label.
-    std::string text = reply ? StripThinking(reply->text).text : "";
-    if (fault == "cut") text.resize(text.find_last_of('\n') + 1);
-    const bool usable = reply && (fault.empty() || (fault == "cut" && batch.size() > 1));
-    const auto labels = usable ? ParseReply(text, plan.labels, batch.size())
-                               : std::vector<std::optional<std::size_t>>(batch.size());
-    Batch found;
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      Outcome& outcome = work->outcomes[batch[i]];
-      outcome.read |= fault.empty() || labels[i];
-      outcome.label = labels[i];
-      outcome.reason = labels[i] ? "" : fault.empty() ? "no label" : fault;
-      if (labels[i]) found.push_back(batch[i]);
-    }
-    if (!found.empty()) work->report(found);
+// A model that gives none of its first texts a label may do better with one text alone, or with
+// more room where its replies were cut. One more request tells.
+Result<MapCall::Hope> MapCall::AskFirst(const std::vector<Batch>& batches, Work* work) const {
+  const auto found_any = [work] {
+    return std::ranges::any_of(work->outcomes, [](const Outcome& o) { return !!o.label; });
   };
+  DOSSIER_RETURN_IF_ERROR(AskWords(batches, work));
+  if (found_any()) return Hope::kAll;
+  const bool more_room = work->room.left;
+  if (work->plan.max_items == 1 && !more_room) return Hope::kNone;
+  const std::vector<Batch> alone = {Batch{batches.front().front()}};
+  DOSSIER_RETURN_IF_ERROR(AskWords(alone, work));
+  if (!found_any()) return Hope::kNone;
+  return more_room ? Hope::kAll : Hope::kAlone;
+}
+
+std::vector<MapCall::Batch> MapCall::MissingBatches(const Work& work, std::size_t max_items) const {
+  std::vector<std::int64_t> tokens;
+  // An estimate will do here: a quarter of the window leaves room for a margin.
+  for (const std::string_view text : work.texts) {
+    tokens.push_back(static_cast<std::int64_t>(text.size() / 3 + 8));
+  }
+  return PlanBatches(Missing(work), tokens,
+                     {max_items, run_.options.sub.entry.capability.window / 4});
+}
+
+Status MapCall::AskWords(const std::vector<Batch>& batches, Work* work) const {
   const std::size_t most =
       std::ranges::max(batches, {}, [](const Batch& batch) { return batch.size(); }).size();
-  return Ask(plan, About::kLabels, work->texts, batches, WordSampling(plan, most), work->cancel,
-             take);
+  const model::Sampling sampling = WordSampling(*work, most);
+  bool cut = false;
+  const Take take = [&](const Batch& batch, const Result<model::Reply>& reply) {
+    if (reply && FaultOf(*reply) == kCut) cut = true;
+    if (reply && HasThought(*reply)) work->room.thinks = true;
+    TakeWords(batch, reply, work);
+  };
+  const Status asked =
+      Ask(work->plan, About::kLabels, work->texts, batches, sampling, work->cancel, take);
+  const std::int64_t had = sampling.max_output.value_or(0);
+  work->room.left = cut && had < run_.options.sub.entry.capability.max_output;
+  if (cut) work->room.least = had * kMoreRoom;
+  return asked;
+}
+
+void MapCall::TakeWords(const Batch& batch, const Result<model::Reply>& reply, Work* work) {
+  const std::string fault = reply ? std::string(FaultOf(*reply)) : ReasonOf(reply.error());
+  std::string text = reply ? StripThinking(reply->text).text : "";
+  std::string why = fault.empty() ? "unreadable" : fault;
+  if (reply) why += BeginningOf(text, *reply);
+  // The last line of a reply that was cut may be half a label.
+  if (fault == kCut) text.resize(text.find_last_of('\n') + 1);
+  const bool usable = reply && (fault.empty() || (fault == kCut && batch.size() > 1));
+  const auto labels = usable ? ParseReply(text, work->plan.labels, batch.size())
+                             : std::vector<std::optional<std::size_t>>(batch.size());
+  const bool any = std::ranges::any_of(labels, [](const auto& label) { return !!label; });
+  // What stands in a reply that has labels of other texts tells nothing of this one.
+  if (any) why = std::string(KindOf(why));
+  Batch found;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    Outcome& outcome = work->outcomes[batch[i]];
+    outcome.read |= fault.empty() || labels[i];
+    outcome.label = labels[i];
+    outcome.reason = labels[i] ? "" : why;
+    if (labels[i]) found.push_back(batch[i]);
+  }
+  if (!found.empty()) work->report(found);
 }
 
 // A model that thinks gets all the room it may have: where it stops thinking nobody knows.
-model::Sampling MapCall::WordSampling(const Plan& plan, std::size_t count) const {
+model::Sampling MapCall::WordSampling(const Work& work, std::size_t count) const {
   const model::Entry& entry = run_.options.sub.entry;
   model::Sampling sampling;
-  if (entry.thinking) {
+  if (entry.thinking || work.room.thinks) {
     sampling.max_output = entry.capability.max_output;
     return sampling;
   }
-  sampling.max_output = static_cast<std::int64_t>(count) * 24 + 8;
-  if (entry.grammar && count == 1) sampling.grammar = OneOf(plan.labels);
+  sampling.max_output = std::max(static_cast<std::int64_t>(count) * 24 + 8, work.room.least);
+  if (entry.grammar && count == 1) sampling.grammar = OneOf(work.plan.labels);
   return sampling;
 }
 
