@@ -52,7 +52,7 @@ class MapCall {
     std::optional<std::size_t> label;
     // Why there is no label: "cut", "unreadable: THE REPLY'S BEGINNING"; empty: not asked.
     std::string reason;
-    bool read = false;   // a model has been shown the text, and its reply came whole
+    bool read = false;  // a model has been shown the text, and its reply came whole
   };
   using Outcomes = std::vector<Outcome>;
   using Batch = std::vector<std::size_t>;  // indexes of texts
@@ -88,7 +88,8 @@ class MapCall {
   // Whether counts may be wrong where the texts `unscored` of `wanted` got their labels from words:
   // because all did, or because all texts have one label.
   static bool IsDoubtful(const Work& work, const Batch& wanted, const Batch& unscored);
-  // map_score.cc. Labels by the probabilities of the reply's first token; what it cannot settle stays missing.
+  // map_score.cc. Labels by the probabilities of the reply's first token; what it cannot settle
+  // stays missing.
   Status Score(Work* work) const;
   // The same for two labels and enough texts, by their choice and by the run's question.
   Status ScoreByGroups(const Batch& wanted, Work* work) const;

@@ -57,8 +57,9 @@ std::optional<std::size_t> MatchLabel(std::string_view text, std::span<const std
 
 // What the first token of a reply says of each label: the logarithm of the probability that the
 // reply is that label. A token counts for the one label that starts with it, case and outer spaces
-// aside, or else for the one that has a word which does. None if the candidates say next to nothing of the labels: the model would have said
-// something else, or a token does not tell one label from another.
+// aside, or else for the one that has a word which does. None if the candidates say next to nothing
+// of the labels: the model would have said something else, or a token does not tell one label from
+// another.
 using Scores = std::vector<double>;
 std::optional<Scores> ScoreLabels(std::span<const model::TokenChance> candidates,
                                   std::span<const std::string> labels);

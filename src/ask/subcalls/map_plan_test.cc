@@ -58,13 +58,20 @@ TEST(MapPlanTest, LabelsMatchExactlyThenLooselyThenByUniquePrefix) {  // REC-52
     std::optional<std::size_t> label;
   };
   constexpr Case kCases[] = {
-      {"positive", 0},     {" Positive. ", 0},
-      {"**NEGATIVE**", 1}, {"\"not sure\"", 4},
-      {"Neutral", 2},      {"neutral", 3},
-      {"NEUTRAL", {}},     {"pos", 0},
-      {"ne", {}},          {"neg", 1},
-      {"Needs", 5},        {"", {}},
-      {"...", {}},         {"positive or negative", {}},
+      {"positive", 0},
+      {" Positive. ", 0},
+      {"**NEGATIVE**", 1},
+      {"\"not sure\"", 4},
+      {"Neutral", 2},
+      {"neutral", 3},
+      {"NEUTRAL", {}},
+      {"pos", 0},
+      {"ne", {}},
+      {"neg", 1},
+      {"Needs", 5},
+      {"", {}},
+      {"...", {}},
+      {"positive or negative", {}},
       {"great", {}},
       {"not sure (it may be negative)", {}},
       {"not sure: it does not say", 4},
@@ -180,7 +187,7 @@ TEST(MapPlanTest, ACandidateFromTheMiddleOfALabelScoresIt) {  // SML-18
   const auto scores = ScoreLabels(
       std::vector<model::TokenChance>{{" ill", std::log(0.5)},
                                       {"Other", std::log(0.25)},
-                                      {"or", std::log(0.1)},   // too short to be a word of one
+                                      {"or", std::log(0.1)},      // too short to be a word of one
                                       {"sence", std::log(0.05)},  // inside a word
                                       {"sick", std::log(0.02)}},
       labels);
