@@ -183,6 +183,7 @@ void CallLoop::StartAfresh() {
   failed_turns_ = 0;
   errors_in_a_row_ = 0;
   stall_ = StallWatch();
+  cut_replies_ = StallWatch();
 }
 
 CallLoop::TurnEnd CallLoop::Turn() {

@@ -114,6 +114,8 @@ class CallLoop {
   TurnEnd Act(const model::Reply& reply);
   Extraction Extract(const model::Reply& reply);
   TurnEnd CutTwice(const BareAnswer& bare);
+  // Why the call is stalled with this turn; empty: it is not.
+  std::string Stalled(const model::Reply& reply, StallWatch::Ran ran);
   TurnEnd RunBlocks(const Extraction& extraction, const BareAnswer& bare);
   BlockEnd RunBlock(const CodeBlock& block, Feedback* feedback);
   Result<sandbox::BlockResult> Execute(const std::string& code);
@@ -163,6 +165,7 @@ class CallLoop {
   Ballot ballot_;
   Evidence evidence_;
   StallWatch stall_;
+  StallWatch cut_replies_;  // their texts
   FailedBlocks failed_;
 
   std::vector<std::string> shown_results_;
