@@ -108,6 +108,8 @@ class CallLoop {
 
   // The reply to the turn's prompt; one that was cut is asked for again once, with more room.
   Result<model::Reply> AskTurn(const assembly::Assembled& prompt);
+  Millis TimeBehindReply() const;
+  std::optional<model::Reply> ArrivedFinal(std::string partial) const;
 
   // call_turn.cc: what is done with one reply.
   Status NeedWorkbench();
@@ -168,6 +170,8 @@ class CallLoop {
   StallWatch cut_replies_;  // their texts
   FailedBlocks failed_;
 
+  model::FinishReserve kept_;  // for the closing request
+  Millis longest_reply_{0};    // of the turns, where the run has a limit of time
   std::vector<std::string> shown_results_;
   int turn_ = 0;
   int turns_replied_ = 0;  // an interrupted or refused request is no turn

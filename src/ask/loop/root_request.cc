@@ -132,6 +132,7 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
     called.reply = model::Reply{.text = called.partial, .finish = model::Finish::kLength};
   }
   LogReply(run, about, called);
+  if (!called.reply && about.partial) *about.partial = std::move(called.partial);
   if (called.reply) RemoveMemoryBlocks(run, &*called.reply);
   return std::move(called.reply);
 }
