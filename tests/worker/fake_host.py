@@ -172,7 +172,7 @@ class FakeHost:
             labels[self.map_limit:] = [-1] * (len(labels) - self.map_limit)
             return {"labels": labels, "failed": [[i, "not asked"] for i in range(self.map_limit, len(labels))],
                     "stopped": "the limit of calls is reached"}, b""
-        reasons = [[i, "no label" if texts[i].strip() else "empty"]
+        reasons = [[i, "unreadable" if texts[i].strip() else "empty"]
                    for i, n in enumerate(labels) if n < 0]
         return {"labels": labels, "failed": reasons}, b""
 

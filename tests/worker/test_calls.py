@@ -165,7 +165,7 @@ class CallsTest(WorkerTest):
         self.assertEqual(self.host.calls[-1][1]["items"][1:3], [None, None])
 
     def test_counts_with_holes_say_so_wherever_they_are_read(self) -> None:  # FLT-11
-        said = "map_llm: 2 of 3 items failed (no label 1, empty 1); .counts covers 1."
+        said = "map_llm: 2 of 3 items failed (unreadable 1, empty 1); .counts covers 1."
         code = "m = map_llm(['open', 'zzz', ''], ['open', 'done'])"
         self.assertEqual(self.run_block(code)["notes"], [said])
         self.assertEqual(self.run_block("print(len(m))")["notes"], [])
@@ -176,7 +176,7 @@ class CallsTest(WorkerTest):
 
     def test_a_map_of_which_all_fails_is_an_error(self) -> None:  # FLT-11
         error = self.error("map_llm(['zzz', 'y'], ['open', 'done'])")
-        self.assertIn("map_llm: 2 of 2 items failed (no label 2), so there is nothing to count",
+        self.assertIn("map_llm: 2 of 2 items failed (unreadable 2), so there is nothing to count",
                       error["message"])
 
     def test_map_llm_over_several_files_keeps_the_order(self) -> None:

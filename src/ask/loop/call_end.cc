@@ -115,6 +115,7 @@ void CallLoop::KeepClosing() {
   if (limits.tokens || limits.nano_usd) {
     if (const auto empty = ClosingPrompt("")) KeepClosingTokens(*empty, &keep);
   }
+  kept_ = keep;
   run_.ledger.KeepBack(keep);
 }
 

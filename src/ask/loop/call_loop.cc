@@ -10,6 +10,10 @@
 namespace dossier::ask {
 namespace {
 
+// A closing request takes about as long as a turn's.
+constexpr int kClosingReplies = 2;
+constexpr Millis kLeastClosing{50};
+
 // "" without memory: then no prompt speaks of it.
 std::string MemoryText(const RunState& run) {
   if (!run.memory) return {};
@@ -178,10 +182,12 @@ void CallLoop::StartAfresh() {
   gates_.StartAfresh();
   all_subcalls_.unsure_labels = 0;
   newest_block_ = {};
+  untold_ = {};
   asked_is_it_ = false;
   failed_turns_ = 0;
   errors_in_a_row_ = 0;
   stall_ = StallWatch();
+  cut_replies_ = StallWatch();
 }
 
 CallLoop::TurnEnd CallLoop::Turn() {
@@ -199,12 +205,51 @@ CallLoop::TurnEnd CallLoop::Turn() {
   return Act(*reply);
 }
 
-// A model that repeats itself gets another turn instead of more room.
+// A model that repeats itself gets another turn instead of more room. While a reply is waited for,
+// only the time is kept back that a closing request has been seen to need: a final answer may come
+// late, code that runs on may not.
 Result<model::Reply> CallLoop::AskTurn(const assembly::Assembled& prompt) {
-  const RootRequest about{.turn = turn_, .attempt = attempt_, .grammar = ReplyGrammar()};
-  DOSSIER_ASSIGN_OR_RETURN(model::Reply reply, AskRoot(run_, prompt, about));
-  if (!IsCut(reply) || run_.policy.repeats_itself) return reply;
-  return AskAgain(run_, prompt, about, std::move(reply));
+  std::string partial;
+  const RootRequest about{
+      .turn = turn_, .attempt = attempt_, .grammar = ReplyGrammar(), .partial = &partial};
+  model::FinishReserve kept = kept_;
+  kept.time = TimeBehindReply();
+  run_.ledger.KeepBack(kept);
+  const auto left = run_.ledger.time_left(model::Stage::kFinish);
+  Result<model::Reply> reply = AskRoot(run_, prompt, about);
+  if (reply && IsCut(*reply) && !run_.policy.repeats_itself) {
+    reply = AskAgain(run_, prompt, about, std::move(*reply));
+  }
+  run_.ledger.KeepBack(kept_);
+  if (reply && left) {
+    longest_reply_ =
+        std::max(longest_reply_, *left - *run_.ledger.time_left(model::Stage::kFinish));
+  }
+  if (!reply && reply.error().code == ErrorCode::kLimit) {
+    if (auto arrived = ArrivedFinal(std::move(partial))) return std::move(*arrived);
+  }
+  return reply;
+}
+
+// What is kept for the closing request while a turn's reply is waited for. Before the first reply
+// nothing shows that a closing one would come sooner.
+Millis CallLoop::TimeBehindReply() const {
+  if (turns_replied_ == 0) return Millis(0);
+  return std::min(kept_.time, std::max(kClosingReplies * longest_reply_, kLeastClosing));
+}
+
+// The part of a reply that had come when the run's time was used up, where it holds the answer.
+std::optional<model::Reply> CallLoop::ArrivedFinal(std::string partial) const {
+  // The last line may not have come whole.
+  if (!partial.ends_with(')')) partial.resize(partial.find_last_of('\n') + 1);
+  const Extraction extraction =
+      ExtractCode(partial, {.finish = ReplyFinish::kLength,
+                            .model = tolerance(),
+                            .compiles = [](std::string_view) { return false; }});
+  if (!extraction.blocks.empty()) return std::nullopt;
+  const BareAnswer bare = FindBareAnswer(extraction.text_outside, tolerance());
+  if (bare.form == BareAnswer::Form::kNone) return std::nullopt;
+  return model::Reply{.text = std::move(partial)};
 }
 
 Result<assembly::Assembled> CallLoop::FirstPrompt() {

@@ -108,12 +108,16 @@ class CallLoop {
 
   // The reply to the turn's prompt; one that was cut is asked for again once, with more room.
   Result<model::Reply> AskTurn(const assembly::Assembled& prompt);
+  Millis TimeBehindReply() const;
+  std::optional<model::Reply> ArrivedFinal(std::string partial) const;
 
   // call_turn.cc: what is done with one reply.
   Status NeedWorkbench();
   TurnEnd Act(const model::Reply& reply);
   Extraction Extract(const model::Reply& reply);
   TurnEnd CutTwice(const BareAnswer& bare);
+  // Why the call is stalled with this turn; empty: it is not.
+  std::string Stalled(const model::Reply& reply, StallWatch::Ran ran);
   TurnEnd RunBlocks(const Extraction& extraction, const BareAnswer& bare);
   BlockEnd RunBlock(const CodeBlock& block, Feedback* feedback);
   Result<sandbox::BlockResult> Execute(const std::string& code);
@@ -165,8 +169,11 @@ class CallLoop {
   Ballot ballot_;
   Evidence evidence_;
   StallWatch stall_;
+  StallWatch cut_replies_;  // their texts
   FailedBlocks failed_;
 
+  model::FinishReserve kept_;  // for the closing request
+  Millis longest_reply_{0};    // of the turns, where the run has a limit of time
   std::vector<std::string> shown_results_;
   int turn_ = 0;
   int turns_replied_ = 0;  // an interrupted or refused request is no turn

@@ -93,24 +93,29 @@ CallLoop::TurnEnd CallLoop::Act(const model::Reply& reply) {
   if (IsCut(reply)) {
     if (extraction.blocks.empty() && !run_.policy.repeats_itself) return CutTwice(bare);
     bare = {};  // its end is missing
-    return extraction.blocks.empty() ? WithoutCode(extraction, bare) : RunBlocks(extraction, bare);
-  }
-  if (tolerance() == ModelSize::kSmall && bare.form == BareAnswer::Form::kNone &&
-      extraction.blocks.empty()) {
+  } else if (tolerance() == ModelSize::kSmall && bare.form == BareAnswer::Form::kNone &&
+             extraction.blocks.empty()) {
     bare = FindBareAnswer(WithoutFenceLines(reply.text), tolerance());
   }
   const int ran_before = blocks_run_;
   TurnEnd end =
       extraction.blocks.empty() ? WithoutCode(extraction, bare) : RunBlocks(extraction, bare);
   if (end.accepted || end.error || !end.stop_reason.empty()) return end;
-  const std::string_view stalled = stall_.Note(
-      {.ran = blocks_run_ > ran_before ? StallWatch::Ran::kBlocks : StallWatch::Ran::kNothing,
-       .output = results_});
-  if (!stalled.empty()) {
-    run_.log.Warn(0, "stalled", Json(stalled));
-    end.stop_reason = stalled;
-  }
+  end.stop_reason = Stalled(
+      reply, blocks_run_ > ran_before ? StallWatch::Ran::kBlocks : StallWatch::Ran::kNothing);
+  if (!end.stop_reason.empty()) run_.log.Warn(0, "stalled", Json(end.stop_reason));
   return end;
+}
+
+std::string CallLoop::Stalled(const model::Reply& reply, StallWatch::Ran ran) {
+  std::string stalled(stall_.Note({.ran = ran, .output = results_}));
+  if (!IsCut(reply)) {
+    cut_replies_ = StallWatch();
+    return stalled;
+  }
+  const auto same = cut_replies_.Note({.ran = StallWatch::Ran::kBlocks, .output = reply.text});
+  if (!stalled.empty() || same.empty()) return stalled;
+  return "three replies in a row were cut, all at the same text";
 }
 
 // The reply was cut with more room, too: what there is of an answer is handed on as a part of one.
@@ -508,9 +513,9 @@ GateSituation CallLoop::Situation(std::string_view answer) {
   }
   TakeTally();
   if (all_subcalls_.unsure_labels > 0) situation.labels = GateSituation::Labels::kUnsure;
-  if (untold_.failed() > 0) {
-    situation.failed_subcalls = untold_.ToText();
-  } else if (newest_block_.made > 0 && newest_block_.failed() == newest_block_.made) {
+  situation.failed_subcalls = untold_.LostText();
+  if (situation.failed_subcalls.empty() && newest_block_.made > 0 &&
+      newest_block_.failed() == newest_block_.made) {
     situation.failed_subcalls = newest_block_.ToText();  // its output was made of nothing
   }
   situation.left_out = ValueLeftOut(answer);

@@ -15,6 +15,11 @@ namespace {
 // A stop sequence, for models whose reply ends where its first code block does.
 constexpr std::string_view kBehindCode = "\n```\n";
 constexpr std::int64_t kMoreRoom = 4;  // times what a reply had that was cut
+// Behind a prompt whose reply had all the room there is.
+constexpr std::string_view kAskShorter =
+    "Your last reply to this was cut at {} tokens, which is the most that there can be. Reply "
+    "again, "
+    "and much shorter.";
 
 std::optional<double> Temperature(const RunState& run, int attempt) {
   const std::span<const double> steps = run.policy.temperatures;
@@ -127,16 +132,25 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
     called.reply = model::Reply{.text = called.partial, .finish = model::Finish::kLength};
   }
   LogReply(run, about, called);
+  if (!called.reply && about.partial) *about.partial = std::move(called.partial);
   if (called.reply) RemoveMemoryBlocks(run, &*called.reply);
   return std::move(called.reply);
 }
 
-Result<model::Reply> AskAgain(RunState& run, const assembly::Assembled& prompt, RootRequest about,
+Result<model::Reply> AskAgain(RunState& run, assembly::Assembled prompt, RootRequest about,
                               model::Reply cut) {
   const assembly::Capability& limits = run.options.root.entry.capability;
   const std::int64_t had = OutputOf(run, about);
   const std::int64_t most = std::min(limits.max_output, limits.window - prompt.tokens);
   about.max_output = std::max(had, had < most / kMoreRoom ? had * kMoreRoom : most);
+  // The same request would be cut at the same place again.
+  if (cut.finish == model::Finish::kLength && *about.max_output == had) {
+    std::string ask = fmt::format(kAskShorter, GroupDigits(static_cast<std::uint64_t>(had)));
+    prompt.tokens += run.options.root.counter->CountText(ask).upper();
+    prompt.messages.turns.back().blocks.push_back({.text = std::move(ask)});
+    about.max_output =
+        std::clamp<std::int64_t>(limits.window - prompt.tokens, 1, *about.max_output);
+  }
   run.log.Warn(0, "reply_cut",
                Json(fmt::format("a reply ({}) was cut; it is asked for again",
                                 model::PurposeName(about.purpose))));

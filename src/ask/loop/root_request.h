@@ -23,6 +23,7 @@ struct RootRequest {
   std::string grammar;                     // that the reply is held to, where the server can; GBNF
   std::optional<double> temperature;       // unset: that of the run and the attempt
   int first_tokens = 0;                    // candidates wanted (model::Sampling)
+  std::string* partial = nullptr;          // takes what had come of a reply that failed
 };
 
 // Errors: those of model::Gate::Complete. The request and what came of it are in the journal.
@@ -32,7 +33,7 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
 // Asks once more after the reply `cut` to the same request, with four times the room where the
 // model and its window have it. What comes back is the new reply; `cut` itself if none came, or if
 // it is cut, too, and shorter. Errors: kCancelled, if the run is.
-Result<model::Reply> AskAgain(RunState& run, const assembly::Assembled& prompt, RootRequest about,
+Result<model::Reply> AskAgain(RunState& run, assembly::Assembled prompt, RootRequest about,
                               model::Reply cut);
 
 // By how much more likely the model's reply to `prompt` is "yes" than "no", in logarithms. None if

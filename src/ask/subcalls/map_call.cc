@@ -1,10 +1,9 @@
 #include "ask/subcalls/map_call.h"
 
-#include <array>
+#include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <mutex>
-#include <numeric>
 
 #include "ask/reply/reply_text.h"
 #include "base/text/text.h"
@@ -16,12 +15,13 @@ namespace {
 constexpr std::size_t kMostItems = 200'000;
 constexpr std::size_t kMostItemBytes = 256u << 20;
 constexpr std::size_t kMostLabels = 50;
+constexpr std::size_t kMostReason = 200, kMostBeginning = 80;  // code points
 constexpr std::string_view kUnknown = "unknown";  // map_llm(unknown=True): none of the labels fits
 constexpr std::string_view kEmpty = "empty";      // the reason of an item without text
-constexpr int kCandidates = 20;                   // for the first token: the most that servers give
-// Texts that say nothing, for how a model answers anyway.
-constexpr std::string_view kNothing[] = {"N/A", "The text.", "[...]"};
-constexpr std::size_t kMostReason = 200;  // bytes
+constexpr std::string_view kCut = "cut";
+// Requests that show whether a model labels texts at all.
+constexpr std::ptrdiff_t kFirstRequests = 16;
+constexpr std::int64_t kMoreRoom = 4;  // times what replies had that were cut
 
 Result<std::vector<std::string>> ReadLabels(const JsonObject& args) {
   const Json* list = Find(args, "labels");
@@ -58,13 +58,22 @@ std::string Listed(const std::vector<std::string>& labels) {
 // Why a reply that came gives no label, whatever its words are; empty: it came whole.
 std::string_view FaultOf(const model::Reply& reply) {
   if (reply.finish == model::Finish::kFilter) return "filtered";
-  if (reply.finish == model::Finish::kLength || reply.finish == model::Finish::kCut) return "cut";
+  if (reply.finish == model::Finish::kLength || reply.finish == model::Finish::kCut) return kCut;
   return TrimSpace(reply.text).empty() ? "empty reply" : "";
 }
 
-std::string ReasonOf(const Error& error) {
-  return std::string(
-      utf8::Prefix(fmt::format("{}: {}", ErrorName(error.code), error.message), kMostReason));
+bool HasThought(const model::Reply& reply) {
+  return !reply.thinking.empty() || reply.usage.reasoning.value_or(0) > 0 ||
+         !StripThinking(reply.text).thinking.empty();
+}
+
+// ": I cannot do that", for a reason; `text`: the reply without thinking.
+std::string BeginningOf(std::string_view text, const model::Reply& reply) {
+  std::string shown(utf8::Prefix(TrimSpace(text), kMostBeginning));
+  if (shown.empty()) return HasThought(reply) ? ": the reply was all thinking" : "";
+  std::ranges::replace_if(
+      shown, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
+  return fmt::format(": {}{}", shown, shown.size() < TrimSpace(text).size() ? "…" : "");
 }
 
 // "filtered", "failed": what is counted together.
@@ -72,13 +81,6 @@ std::string_view KindOf(std::string_view reason) { return reason.substr(0, reaso
 
 bool Ends(const Error& error) {
   return error.code == ErrorCode::kLimit || error.code == ErrorCode::kCancelled;
-}
-
-// A request of its own for each.
-std::vector<std::vector<std::size_t>> OneEach(const std::vector<std::size_t>& items) {
-  std::vector<std::vector<std::size_t>> batches;
-  for (const std::size_t item : items) batches.push_back({item});
-  return batches;
 }
 
 // The label of each of `count` items; a reply about one item may be no more than its label.
@@ -152,7 +154,6 @@ void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
       const SubcallFailure failure = FailureOf(outcomes.error());
       return reply->Fail(failure.code, outcomes.error().message, failure.retry);
     }
-    WarnOfFailures(*outcomes);
     JsonArray indexes, failed;
     for (std::size_t i = 0; i < outcomes->size(); ++i) {
       const Outcome& outcome = (*outcomes)[i];
@@ -166,9 +167,10 @@ void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   });
 }
 
-// Whoever reads the counts must hear of all items that they leave out.
-void MapCall::WarnOfFailures(const Outcomes& outcomes) const {
-  std::map<std::string, std::int64_t, std::less<>> kinds;
+// Whoever reads the counts must hear of all items that they leave out. Of those without a text no
+// model was to say anything, so no word of a model is lost with them.
+void MapCall::TellOfFailures(const Outcomes& outcomes) const {
+  std::map<std::string, int> kinds;
   std::int64_t failed = 0;
   for (const Outcome& outcome : outcomes) {
     if (outcome.label) continue;
@@ -181,6 +183,8 @@ void MapCall::WarnOfFailures(const Outcomes& outcomes) const {
                            {"items", outcomes.size()},
                            {"failed", failed},
                            {"kinds", boost::json::value_from(kinds)}});
+  kinds.erase(std::string(kEmpty));
+  subcalls_.CountLostTexts(static_cast<int>(outcomes.size()), kinds);
 }
 
 Result<MapCall::Plan> MapCall::Read(const sandbox::BridgeCall& call,
@@ -351,6 +355,7 @@ Result<MapCall::Outcomes> MapCall::Label(const Plan& plan, const sandbox::Bridge
   Outcomes outcomes;
   for (const std::size_t group : unique.group) outcomes.push_back(work.outcomes[group]);
   CountRead(plan, call, outcomes);
+  if (asked || asked.error().code == ErrorCode::kLimit) TellOfFailures(outcomes);
   if (!asked) {
     const bool any = std::ranges::any_of(outcomes, [](const Outcome& o) { return !!o.label; });
     // Items that have their label are not lost to a limit.
@@ -360,156 +365,143 @@ Result<MapCall::Outcomes> MapCall::Label(const Plan& plan, const sandbox::Bridge
   return outcomes;
 }
 
-Status MapCall::AskMissing(Work* work) const {
-  const auto missing = [work] {
-    Batch indexes;
-    for (std::size_t i = 0; i < work->outcomes.size(); ++i) {
-      const Outcome& outcome = work->outcomes[i];
-      if (!outcome.label && outcome.reason != kEmpty) indexes.push_back(i);
-    }
-    return indexes;
-  };
-  const Plan& plan = work->plan;
-  std::vector<std::int64_t> tokens;
-  // An estimate will do here: a quarter of the window leaves room for a margin.
-  for (const std::string_view text : work->texts) {
-    tokens.push_back(static_cast<std::int64_t>(text.size() / 3 + 8));
+MapCall::Batch MapCall::Missing(const Work& work) {
+  Batch indexes;
+  for (std::size_t i = 0; i < work.outcomes.size(); ++i) {
+    const Outcome& outcome = work.outcomes[i];
+    if (!outcome.label && outcome.reason != kEmpty) indexes.push_back(i);
   }
+  return indexes;
+}
+
+std::string MapCall::ReasonOf(const Error& error) {
+  return std::string(
+      utf8::Prefix(fmt::format("{}: {}", ErrorName(error.code), error.message), kMostReason));
+}
+
+Status MapCall::AskMissing(Work* work) const {
   const model::Entry& entry = run_.options.sub.entry;
+  const Batch wanted = Missing(*work);
   // What a model thinks comes before the label, so its first token says nothing of it.
-  const bool scored = entry.logprobs && !entry.thinking && plan.max_items == 1;
-  if (scored && !missing().empty()) DOSSIER_RETURN_IF_ERROR(Score(work));
-  std::size_t max_items = plan.max_items;
-  for (int round = 0; round <= kMapRetryRounds; ++round) {
-    const Batch wanted = missing();
-    if (wanted.empty() || (plan.max_items == 1 && round > 1)) break;
-    if (round > 0) max_items = RetryItems(plan.max_items, round);
-    const auto batches = PlanBatches(wanted, tokens, {max_items, entry.capability.window / 4});
-    DOSSIER_RETURN_IF_ERROR(AskWords(batches, work));
+  const bool scored = entry.logprobs && !entry.thinking && work->plan.max_items == 1;
+  if (!scored || wanted.empty()) return AskRounds(work);
+  Status status = Score(work);
+  const Batch unscored = Missing(*work);
+  if (status) status = AskRounds(work);
+  // Also where a limit ended it: what was labelled is counted.
+  if (IsDoubtful(*work, wanted, unscored)) subcalls_.NoteUnsureLabels();
+  return status;
+}
+
+bool MapCall::IsDoubtful(const Work& work, const Batch& wanted, const Batch& unscored) {
+  const auto labelled = [&work](std::size_t i) { return work.outcomes[i].label.has_value(); };
+  const auto first = std::ranges::find_if(wanted, labelled);
+  if (first == wanted.end()) return false;
+  const auto by_words = std::ranges::count_if(unscored, labelled);
+  if (by_words == std::ranges::count_if(wanted, labelled)) return true;
+  const bool alike = std::ranges::all_of(wanted, [&](std::size_t i) {
+    return !labelled(i) || work.outcomes[i].label == work.outcomes[*first].label;
+  });
+  return alike && (by_words > 0 || wanted.size() >= kTextsToSplit);
+}
+
+Status MapCall::AskRounds(Work* work) const {
+  const Plan& plan = work->plan;
+  const std::vector<Batch> batches = MissingBatches(*work, plan.max_items);
+  if (batches.empty()) return {};
+  const auto rest = batches.begin() + std::min<std::ptrdiff_t>(std::ssize(batches), kFirstRequests);
+  DOSSIER_ASSIGN_OR_RETURN(const Hope hope, AskFirst({batches.begin(), rest}, work));
+  if (hope == Hope::kNone) return {};
+  if (hope == Hope::kAll && rest != batches.end()) {
+    DOSSIER_RETURN_IF_ERROR(AskWords({rest, batches.end()}, work));
+  }
+  const int last = plan.max_items == 1 ? 1 : kMapRetryRounds;
+  for (int round = hope == Hope::kAlone ? last : 1; round <= last; ++round) {
+    const auto again = MissingBatches(*work, RetryItems(plan.max_items, round));
+    if (again.empty()) break;
+    DOSSIER_RETURN_IF_ERROR(AskWords(again, work));
   }
   return {};
 }
 
-Status MapCall::Score(Work* work) const {
-  Batch wanted;
-  for (std::size_t i = 0; i < work->outcomes.size(); ++i) {
-    if (!work->outcomes[i].label && work->outcomes[i].reason != kEmpty) wanted.push_back(i);
-  }
-  if (work->plan.labels.size() == 2 && wanted.size() >= kTextsToSplit) {
-    return ScoreByGroups(wanted, work);
-  }
-  DOSSIER_ASSIGN_OR_RETURN(const std::optional<Scores> leaning, Leaning(*work));
-  if (!leaning) return {};
-  const Take take = [&](const Batch& batch, const Result<model::Reply>& reply) {
-    Outcome& outcome = work->outcomes[batch[0]];
-    const auto scores = reply ? ScoreLabels(reply->first_tokens, work->plan.labels) : std::nullopt;
-    if (!reply) outcome.reason = ReasonOf(reply.error());
-    if (!scores || reply->finish == model::Finish::kFilter) return;
-    outcome = {.label = BestLabel(*scores, *leaning), .read = true};
-    work->report(batch);
+// A model that gives none of its first texts a label may do better with one text alone, or with
+// more room where its replies were cut. One more request tells.
+Result<MapCall::Hope> MapCall::AskFirst(const std::vector<Batch>& batches, Work* work) const {
+  const auto found_any = [work] {
+    return std::ranges::any_of(work->outcomes, [](const Outcome& o) { return !!o.label; });
   };
-  return Ask(work->plan, About::kLabels, work->texts, OneEach(wanted),
-             {.max_output = 1, .first_tokens = kCandidates}, work->cancel, take);
+  DOSSIER_RETURN_IF_ERROR(AskWords(batches, work));
+  if (found_any()) return Hope::kAll;
+  const bool more_room = work->room.left;
+  if (work->plan.max_items == 1 && !more_room) return Hope::kNone;
+  const std::vector<Batch> alone = {Batch{batches.front().front()}};
+  DOSSIER_RETURN_IF_ERROR(AskWords(alone, work));
+  if (!found_any()) return Hope::kNone;
+  return more_room ? Hope::kAll : Hope::kAlone;
 }
 
-Status MapCall::ScoreByGroups(const Batch& wanted, Work* work) const {
-  const auto ask = [&](About about, std::span<const std::string> labels,
-                       std::map<std::size_t, double>* scores) {
-    const Take take = [&, labels](const Batch& batch, const Result<model::Reply>& reply) {
-      if (!reply) work->outcomes[batch[0]].reason = ReasonOf(reply.error());
-      if (!reply || reply->finish == model::Finish::kFilter) return;
-      const auto found = ScoreLabels(reply->first_tokens, labels);
-      if (found) (*scores)[batch[0]] = (*found)[0] - (*found)[1];
-    };
-    return Ask(work->plan, about, work->texts, OneEach(wanted),
-               {.max_output = 1, .first_tokens = kCandidates}, work->cancel, take);
-  };
-  static const std::array<std::string, 2> kYesOrNo = {"yes", "no"};
-  std::map<std::size_t, double> choice, asked;
-  Status status = ask(About::kLabels, work->plan.labels, &choice);
-  if (status && !choice.empty()) status = ask(About::kQuestion, kYesOrNo, &asked);
-  // Also where a limit came between: what was scored twice is not lost.
-  Batch scored;
-  std::vector<double> first, second;
-  for (const auto& [index, score] : choice) {
-    const auto other = asked.find(index);
-    if (other == asked.end()) continue;
-    scored.push_back(index);
-    first.push_back(score);
-    second.push_back(other->second);
+std::vector<MapCall::Batch> MapCall::MissingBatches(const Work& work, std::size_t max_items) const {
+  std::vector<std::int64_t> tokens;
+  // An estimate will do here: a quarter of the window leaves room for a margin.
+  for (const std::string_view text : work.texts) {
+    tokens.push_back(static_cast<std::int64_t>(text.size() / 3 + 8));
   }
-  if (const auto groups = SplitTexts(first, second)) {
-    for (std::size_t i = 0; i < scored.size(); ++i) {
-      work->outcomes[scored[i]] = {.label = groups->labels[i], .read = true};
-    }
-    if (!IsSure(*groups)) subcalls_.NoteUnsureLabels();
-    work->report(scored);
-  }
-  return status;
-}
-
-// None where the labels cannot be told apart by one token, or the server gives no probabilities.
-Result<std::optional<Scores>> MapCall::Leaning(const Work& work) const {
-  const std::vector<std::string>& labels = work.plan.labels;
-  // Among more than two the likeliest label was right more often as it stood.
-  if (labels.size() > 2) return Scores(labels.size());
-  std::vector<std::string> texts;
-  for (const std::string& label : labels) {
-    texts.push_back(fmt::format("This text is an example of: {}.", label));
-  }
-  texts.insert(texts.end(), std::begin(kNothing), std::end(kNothing));
-  std::vector<std::optional<Scores>> found(texts.size());
-  const Take take = [&](const Batch& batch, const Result<model::Reply>& reply) {
-    if (reply) found[batch[0]] = ScoreLabels(reply->first_tokens, labels);
-  };
-  Batch all(texts.size());
-  std::iota(all.begin(), all.end(), 0);
-  DOSSIER_RETURN_IF_ERROR(Ask(work.plan, About::kLabels, {texts.begin(), texts.end()}, OneEach(all),
-                              {.max_output = 1, .first_tokens = kCandidates}, work.cancel, take));
-  std::vector<Scores> of_names, of_nothing;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (found[i]) (i < labels.size() ? of_names : of_nothing).push_back(std::move(*found[i]));
-  }
-  if (of_names.size() < labels.size()) return std::nullopt;
-  return LeaningOf(of_names, of_nothing);
+  return PlanBatches(Missing(work), tokens,
+                     {max_items, run_.options.sub.entry.capability.window / 4});
 }
 
 Status MapCall::AskWords(const std::vector<Batch>& batches, Work* work) const {
-  const Plan& plan = work->plan;
-  const Take take = [&](const Batch& batch, const Result<model::Reply>& reply) {
-    const std::string fault = reply ? std::string(FaultOf(*reply)) : ReasonOf(reply.error());
-    // The last line of a reply that was cut may be half a label.
-    std::string text = reply ? StripThinking(reply->text).text : "";
-    if (fault == "cut") text.resize(text.find_last_of('\n') + 1);
-    const bool usable = reply && (fault.empty() || (fault == "cut" && batch.size() > 1));
-    const auto labels = usable ? ParseReply(text, plan.labels, batch.size())
-                               : std::vector<std::optional<std::size_t>>(batch.size());
-    Batch found;
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      Outcome& outcome = work->outcomes[batch[i]];
-      outcome.read |= fault.empty() || labels[i];
-      outcome.label = labels[i];
-      outcome.reason = labels[i] ? "" : fault.empty() ? "no label" : fault;
-      if (labels[i]) found.push_back(batch[i]);
-    }
-    if (!found.empty()) work->report(found);
-  };
   const std::size_t most =
       std::ranges::max(batches, {}, [](const Batch& batch) { return batch.size(); }).size();
-  return Ask(plan, About::kLabels, work->texts, batches, WordSampling(plan, most), work->cancel,
-             take);
+  const model::Sampling sampling = WordSampling(*work, most);
+  bool cut = false;
+  const Take take = [&](const Batch& batch, const Result<model::Reply>& reply) {
+    if (reply && FaultOf(*reply) == kCut) cut = true;
+    if (reply && HasThought(*reply)) work->room.thinks = true;
+    TakeWords(batch, reply, work);
+  };
+  const Status asked =
+      Ask(work->plan, About::kLabels, work->texts, batches, sampling, work->cancel, take);
+  const std::int64_t had = sampling.max_output.value_or(0);
+  work->room.left = cut && had < run_.options.sub.entry.capability.max_output;
+  if (cut) work->room.least = had * kMoreRoom;
+  return asked;
+}
+
+void MapCall::TakeWords(const Batch& batch, const Result<model::Reply>& reply, Work* work) {
+  const std::string fault = reply ? std::string(FaultOf(*reply)) : ReasonOf(reply.error());
+  std::string text = reply ? StripThinking(reply->text).text : "";
+  std::string why = fault.empty() ? "unreadable" : fault;
+  if (reply) why += BeginningOf(text, *reply);
+  // The last line of a reply that was cut may be half a label.
+  if (fault == kCut) text.resize(text.find_last_of('\n') + 1);
+  const bool usable = reply && (fault.empty() || (fault == kCut && batch.size() > 1));
+  const auto labels = usable ? ParseReply(text, work->plan.labels, batch.size())
+                             : std::vector<std::optional<std::size_t>>(batch.size());
+  const bool any = std::ranges::any_of(labels, [](const auto& label) { return !!label; });
+  // What stands in a reply that has labels of other texts tells nothing of this one.
+  if (any) why = std::string(KindOf(why));
+  Batch found;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    Outcome& outcome = work->outcomes[batch[i]];
+    outcome.read |= fault.empty() || labels[i];
+    outcome.label = labels[i];
+    outcome.reason = labels[i] ? "" : why;
+    if (labels[i]) found.push_back(batch[i]);
+  }
+  if (!found.empty()) work->report(found);
 }
 
 // A model that thinks gets all the room it may have: where it stops thinking nobody knows.
-model::Sampling MapCall::WordSampling(const Plan& plan, std::size_t count) const {
+model::Sampling MapCall::WordSampling(const Work& work, std::size_t count) const {
   const model::Entry& entry = run_.options.sub.entry;
   model::Sampling sampling;
-  if (entry.thinking) {
+  if (entry.thinking || work.room.thinks) {
     sampling.max_output = entry.capability.max_output;
     return sampling;
   }
-  sampling.max_output = static_cast<std::int64_t>(count) * 24 + 8;
-  if (entry.grammar && count == 1) sampling.grammar = OneOf(plan.labels);
+  sampling.max_output = std::max(static_cast<std::int64_t>(count) * 24 + 8, work.room.least);
+  if (entry.grammar && count == 1) sampling.grammar = OneOf(work.plan.labels);
   return sampling;
 }
 

@@ -50,8 +50,9 @@ class MapCall {
   // How it went for one text.
   struct Outcome {
     std::optional<std::size_t> label;
-    std::string reason;  // why there is no label: "cut", or "failed: MESSAGE"; empty: not asked
-    bool read = false;   // a model has been shown the text, and its reply came whole
+    // Why there is no label: "cut", "unreadable: THE REPLY'S BEGINNING"; empty: not asked.
+    std::string reason;
+    bool read = false;  // a model has been shown the text, and its reply came whole
   };
   using Outcomes = std::vector<Outcome>;
   using Batch = std::vector<std::size_t>;  // indexes of texts
@@ -65,6 +66,12 @@ class MapCall {
     CancelToken cancel;
     Report report;
     Outcomes outcomes;
+    // What the replies so far have shown of the room that one needs.
+    struct Room {
+      bool thinks = false;     // one had thinking in it
+      std::int64_t least = 0;  // tokens: more than those had that were cut last
+      bool left = false;       // some were cut, and there is more room
+    } room;
   };
 
   Result<Plan> Read(const sandbox::BridgeCall& call, const CancelToken& cancel) const;
@@ -76,13 +83,26 @@ class MapCall {
   Result<Outcomes> Label(const Plan& plan, const sandbox::BridgeCall& call,
                          sandbox::BridgeReply& reply, std::string* stopped) const;
   Status AskMissing(Work* work) const;
-  // Labels by the probabilities of the reply's first token; what it cannot settle stays missing.
+  // The texts that have no label yet and are not empty.
+  static Batch Missing(const Work& work);
+  // Whether counts may be wrong where the texts `unscored` of `wanted` got their labels from words:
+  // because all did, or because all texts have one label.
+  static bool IsDoubtful(const Work& work, const Batch& wanted, const Batch& unscored);
+  // map_score.cc. Labels by the probabilities of the reply's first token; what it cannot settle
+  // stays missing.
   Status Score(Work* work) const;
   // The same for two labels and enough texts, by their choice and by the run's question.
   Status ScoreByGroups(const Batch& wanted, Work* work) const;
   Result<std::optional<Scores>> Leaning(const Work& work) const;
-  // Labels by the words of the replies. What was found stands in `work`, also after an error.
+  // Labels by the words of the replies, in rounds of smaller and smaller batches.
+  Status AskRounds(Work* work) const;
+  // What the first requests show: the model labels no text, only texts that stand alone, or all.
+  enum class Hope { kNone, kAlone, kAll };
+  Result<Hope> AskFirst(const std::vector<Batch>& batches, Work* work) const;
+  std::vector<Batch> MissingBatches(const Work& work, std::size_t max_items) const;
+  // One round. What was found stands in `work`, also after an error.
   Status AskWords(const std::vector<Batch>& batches, Work* work) const;
+  static void TakeWords(const Batch& batch, const Result<model::Reply>& reply, Work* work);
   // What is asked about texts: to choose between the labels, or whether the run's question asks for
   // them.
   enum class About { kLabels, kQuestion };
@@ -90,12 +110,13 @@ class MapCall {
   Status Ask(const Plan& plan, About about, const std::vector<std::string_view>& texts,
              const std::vector<Batch>& batches, const model::Sampling& sampling,
              const CancelToken& cancel, const Take& take) const;
-  model::Sampling WordSampling(const Plan& plan, std::size_t count) const;
+  model::Sampling WordSampling(const Work& work, std::size_t count) const;
   Result<assembly::Assembled> Prompt(const Plan& plan, About about,
                                      const std::vector<std::string_view>& items) const;
   // Tells the account which of the items a model has read.
   void CountRead(const Plan& plan, const sandbox::BridgeCall& call, const Outcomes& outcomes) const;
-  void WarnOfFailures(const Outcomes& outcomes) const;
+  void TellOfFailures(const Outcomes& outcomes) const;
+  static std::string ReasonOf(const Error& error);
 
   RunState& run_;
   Subcalls& subcalls_;

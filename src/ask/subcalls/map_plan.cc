@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t kMaxNumberDigits = 9;
 // Of all labels together. Models that answer with one of them give it more than nine tenths.
 constexpr double kLeastChance = 0.2;
+// Bytes of a token that tells a word inside a label from others.
+constexpr std::size_t kLeastOfWord = 3;
 
 bool IsAlphanumeric(char c) { return IsAlnum(c) || static_cast<unsigned char>(c) >= 0x80; }
 
@@ -38,6 +40,56 @@ std::optional<std::size_t> OnlyOne(std::span<const std::string> labels, const Ma
     only = i;
   }
   return only;
+}
+
+// Whether `word` stands in `text`, with no letter or digit at either side.
+bool HasWord(std::string_view text, std::string_view word) {
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !IsAlphanumeric(text[at - 1])) &&
+        (end == text.size() || !IsAlphanumeric(text[end]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string_view WithoutBlanks(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
+}
+
+// Whether what stands behind a label explains it: " (clear)", " - because …", or a new line. A
+// comma or a full stop may as well be part of a text that is repeated.
+bool BeginsReason(std::string_view rest) {
+  rest.remove_prefix(std::min(rest.find_first_not_of("*_`\"'"), rest.size()));
+  const std::string_view from = WithoutBlanks(rest);
+  if (from.empty() || std::string_view("([{:;\n\r").find(from[0]) != from.npos) return true;
+  for (const std::string_view dash : {"-", "–", "—"}) {
+    if (!from.starts_with(dash)) continue;
+    const std::string_view behind = from.substr(dash.size());
+    return from.size() < rest.size() || WithoutBlanks(behind).size() < behind.size();
+  }
+  return false;
+}
+
+// The label that `text` (as from Plain) begins with and then explains; none where the explanation
+// names another one.
+std::optional<std::size_t> ExplainedLabel(std::string_view text,
+                                          std::span<const std::string> labels) {
+  std::string longest;
+  for (const std::string& label : labels) {
+    std::string plain = Plain(label);
+    if (plain.size() <= longest.size() || !text.starts_with(plain)) continue;
+    if (BeginsReason(text.substr(plain.size()))) longest = std::move(plain);
+  }
+  if (longest.empty()) return std::nullopt;
+  const std::string_view rest = text.substr(longest.size());
+  const bool names_other = std::ranges::any_of(labels, [&](const std::string& label) {
+    const std::string plain = Plain(label);
+    return !plain.empty() && plain != longest && HasWord(rest, plain);
+  });
+  if (names_other) return std::nullopt;
+  return OnlyOne(labels, [&longest](const std::string& label) { return Plain(label) == longest; });
 }
 
 struct Answer {
@@ -71,6 +123,32 @@ std::optional<Answer> ReadLine(std::string_view line) {
   }
   return Answer{.number = std::stoul(std::string(line.substr(0, digits))),
                 .label = TrimSpace(rest.substr(mark))};
+}
+
+// A row of a table: "| 12 | label |", also with other cells, of which none is another label.
+std::optional<Answer> ReadRow(std::string_view line, std::span<const std::string> labels) {
+  std::optional<Answer> answer;
+  std::optional<std::size_t> found;
+  for (const std::string_view part : Split(line, '|')) {
+    const std::string_view cell = TrimSpace(part);
+    if (cell.empty()) continue;
+    if (!answer) {
+      const std::string number = Plain(cell);
+      if (number.empty() || number.size() > kMaxNumberDigits ||
+          !std::ranges::all_of(number, IsDigit)) {
+        return std::nullopt;
+      }
+      answer = Answer{.number = std::stoul(number)};
+      continue;
+    }
+    const auto label = MatchLabel(cell, labels);
+    if (!label) continue;
+    if (found && found != label) return std::nullopt;
+    found = label;
+    answer->label = cell;
+  }
+  if (!found) return std::nullopt;
+  return answer;
 }
 
 constexpr double kLargestLogprob = 0.01;  // 0, and what rounding may add
@@ -146,6 +224,45 @@ void AddJson(const Json& value, std::size_t count, Collector& collector) {
   if (const auto* array = labels.if_array(); array && array->size() == count) {
     for (std::size_t i = 0; i < count; ++i) collector.Add(i + 1, TextOf((*array)[i]));
   }
+}
+
+// Whether a word of `text` starts with `start`.
+bool HasWordFrom(std::string_view text, std::string_view start) {
+  for (std::size_t at = text.find(start); at != text.npos; at = text.find(start, at + 1)) {
+    if (at == 0 || !IsAlphanumeric(text[at - 1])) return true;
+  }
+  return false;
+}
+
+// The one label that a reply means which begins with `start`, in lower case. A model that is to
+// repeat a phrase often begins with the word that says most, so where no label begins so, a word of
+// one may.
+std::optional<std::size_t> LabelOfStart(std::string_view start,
+                                        std::span<const std::string> labels) {
+  const auto begins = [start](const std::string& label) {
+    return ToLowerAscii(TrimSpace(label)).starts_with(start);
+  };
+  if (std::ranges::any_of(labels, begins)) return OnlyOne(labels, begins);
+  if (start.size() < kLeastOfWord) return std::nullopt;
+  return OnlyOne(labels, [start](const std::string& label) {
+    return HasWordFrom(ToLowerAscii(label), start);
+  });
+}
+
+// Labels one a line and nothing between them, as many as there are items.
+void AddPlainList(const std::vector<Line>& lines, std::span<const std::string> labels,
+                  std::size_t count, Collector& collector) {
+  std::vector<std::string_view> found;
+  bool ended = false;
+  for (const Line& line : lines) {
+    if (TrimSpace(line.text).empty()) continue;
+    const bool is_label = MatchLabel(line.text, labels).has_value();
+    if (is_label && ended) return;
+    if (is_label) found.push_back(line.text);
+    ended = !is_label && !found.empty();
+  }
+  if (found.size() != count) return;
+  for (std::size_t i = 0; i < count; ++i) collector.Add(i + 1, found[i]);
 }
 
 // The question may ask for label 1: then the two scores of SplitTexts go against each other.
@@ -334,8 +451,11 @@ std::optional<std::size_t> MatchLabel(std::string_view text, std::span<const std
   if (plain.empty()) return std::nullopt;
   const auto same = [&plain](const std::string& label) { return Plain(label) == plain; };
   if (std::ranges::any_of(labels, same)) return OnlyOne(labels, same);
-  return OnlyOne(labels,
-                 [&plain](const std::string& label) { return Plain(label).starts_with(plain); });
+  const auto begins = [&plain](const std::string& label) {
+    return Plain(label).starts_with(plain);
+  };
+  if (std::ranges::any_of(labels, begins)) return OnlyOne(labels, begins);
+  return ExplainedLabel(plain, labels);
 }
 
 std::vector<std::optional<std::size_t>> ParseLabels(std::string_view reply,
@@ -350,10 +470,14 @@ std::vector<std::optional<std::size_t>> ParseLabels(std::string_view reply,
     }
   }
   if (!collector.empty()) return collector.Take();
-  for (const Line& line : SplitLines(reply)) {
-    if (const auto answer = ReadLine(line.text)) collector.Add(answer->number, answer->label);
+  const std::vector<Line> lines = SplitLines(reply);
+  for (const Line& line : lines) {
+    auto answer = ReadRow(line.text, labels);
+    if (!answer) answer = ReadLine(line.text);
+    if (answer) collector.Add(answer->number, answer->label);
   }
   if (collector.empty() && count == 1) collector.Add(1, reply);
+  if (collector.empty() && count > 1) AddPlainList(lines, labels, count, collector);
   return collector.Take();
 }
 
@@ -366,9 +490,7 @@ std::optional<Scores> ScoreLabels(std::span<const model::TokenChance> candidates
     rarest = std::min(rarest, candidate.logprob);
     const std::string start = ToLowerAscii(TrimSpace(candidate.token));
     if (start.empty()) continue;
-    const auto label = OnlyOne(labels, [&start](const std::string& name) {
-      return ToLowerAscii(TrimSpace(name)).starts_with(start);
-    });
+    const auto label = LabelOfStart(start, labels);
     if (label) chances[*label] += std::exp(candidate.logprob);
   }
   if (std::reduce(chances.begin(), chances.end()) < kLeastChance) return std::nullopt;

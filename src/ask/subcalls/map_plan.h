@@ -44,8 +44,10 @@ std::vector<std::vector<std::size_t>> PlanBatches(std::span<const std::size_t> w
 std::size_t RetryItems(std::size_t max_items, int round);
 
 // The label of each of `count` items as an index into `labels`, from lines `number: label` (numbers
-// from 1) or the same as JSON. Labels match exactly, then without case and outer punctuation, then
-// by unique prefix. None: no line with a known, unambiguous label, or lines with different ones.
+// from 1), rows of a table or the same as JSON, or from exactly `count` lines with a label each and
+// no numbers. Labels match exactly, then without case and outer punctuation, then by unique prefix,
+// then with an explanation behind them that names no other one: "good (clear)", "good - because …".
+// None: no line with a known, unambiguous label, or lines with different ones.
 std::vector<std::optional<std::size_t>> ParseLabels(std::string_view reply,
                                                     std::span<const std::string> labels,
                                                     std::size_t count);
@@ -55,8 +57,9 @@ std::optional<std::size_t> MatchLabel(std::string_view text, std::span<const std
 
 // What the first token of a reply says of each label: the logarithm of the probability that the
 // reply is that label. A token counts for the one label that starts with it, case and outer spaces
-// aside. None if the candidates say next to nothing of the labels: the model would have said
-// something else, or a token does not tell one label from another.
+// aside, or else for the one that has a word which does. None if the candidates say next to nothing
+// of the labels: the model would have said something else, or a token does not tell one label from
+// another.
 using Scores = std::vector<double>;
 std::optional<Scores> ScoreLabels(std::span<const model::TokenChance> candidates,
                                   std::span<const std::string> labels);

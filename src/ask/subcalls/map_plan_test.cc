@@ -58,14 +58,24 @@ TEST(MapPlanTest, LabelsMatchExactlyThenLooselyThenByUniquePrefix) {  // REC-52
     std::optional<std::size_t> label;
   };
   constexpr Case kCases[] = {
-      {"positive", 0},     {" Positive. ", 0},
-      {"**NEGATIVE**", 1}, {"\"not sure\"", 4},
-      {"Neutral", 2},      {"neutral", 3},
-      {"NEUTRAL", {}},     {"pos", 0},
-      {"ne", {}},          {"neg", 1},
-      {"Needs", 5},        {"", {}},
-      {"...", {}},         {"positive or negative", {}},
+      {"positive", 0},
+      {" Positive. ", 0},
+      {"**NEGATIVE**", 1},
+      {"\"not sure\"", 4},
+      {"Neutral", 2},
+      {"neutral", 3},
+      {"NEUTRAL", {}},
+      {"pos", 0},
+      {"ne", {}},
+      {"neg", 1},
+      {"Needs", 5},
+      {"", {}},
+      {"...", {}},
+      {"positive or negative", {}},
       {"great", {}},
+      {"not sure (it may be negative)", {}},
+      {"not sure: it does not say", 4},
+      {"Positive\nIt praises the food.", 0},
   };
   for (const Case& c : kCases) EXPECT_EQ(MatchLabel(c.text, labels), c.label) << c.text;
 }
@@ -86,7 +96,16 @@ TEST(MapPlanTest, AReplyIsReadLineByLine) {  // REC-52
       {"1: yes\n1: no\n2: no\n2: no", {-1, 1, -1}},
       {"1: the food was great\n1: yes", {0, -1, -1}},
       {"0: yes\n4: yes\n99999999999999999999: no", {-1, -1, -1}},
-      {"yes\nno\nyes", {-1, -1, -1}},
+      {"yes\nno\nyes", {0, 1, 0}},
+      {"The labels:\n\n- yes\n- No (clear)\n\n- yes\n", {0, 1, 0}},
+      {"yes\nno", {-1, -1, -1}},
+      {"yes\nno\nyes\nno", {-1, -1, -1}},
+      {"yes\nmaybe\nno\nyes", {-1, -1, -1}},
+      {"1: yes (clear)\n2: no - because it is late\n3: **Yes** — as asked", {0, 1, 0}},
+      {"1: yes (or no)\n2: no - not yes\n3: yes and no", {-1, -1, -1}},
+      {"1: no idea\n2: yes-man\n3: No, I never got it", {-1, -1, -1}},
+      {"| # | label |\n|---|---|\n| 1 | yes |\n| 2 | no |\n| 3 | Yes. |", {0, 1, 0}},
+      {"| 1 | it came | yes |\n| 2 | no | yes |\n3 | no", {0, -1, 1}},
       {"", {-1, -1, -1}},
       {R"({"1": "yes", "2": "no", "3": "yes"})", {0, 1, 0}},
       {"```json\n{\"labels\": {\"1\": \"yes\", \"3\": \"no\"}}\n```", {0, -1, 1}},
@@ -161,6 +180,22 @@ TEST(MapPlanTest, CandidatesForTheFirstTokenScoreTheLabels) {  // REC-52
   EXPECT_NEAR((*scores)[0], std::log(0.75), 1e-9);
   EXPECT_NEAR((*scores)[1], std::log(0.1), 1e-9);
   EXPECT_NEAR((*scores)[2], std::log(0.03), 1e-9);  // as the last candidate
+}
+
+TEST(MapPlanTest, ACandidateFromTheMiddleOfALabelScoresIt) {  // SML-18
+  const std::vector<std::string> labels{"excuse the absence with an Illness or injury", "other"};
+  const auto scores = ScoreLabels(
+      std::vector<model::TokenChance>{{" ill", std::log(0.5)},
+                                      {"Other", std::log(0.25)},
+                                      {"or", std::log(0.1)},      // too short to be a word of one
+                                      {"sence", std::log(0.05)},  // inside a word
+                                      {"sick", std::log(0.02)}},
+      labels);
+  ASSERT_TRUE(scores);
+  EXPECT_NEAR((*scores)[0], std::log(0.5), 1e-9);
+  EXPECT_NEAR((*scores)[1], std::log(0.25), 1e-9);
+  const std::vector<std::string> alike{"late delivery", "fast delivery"};
+  EXPECT_FALSE(ScoreLabels(std::vector<model::TokenChance>{{"delivery", -0.01}}, alike));
 }
 
 TEST(MapPlanTest, CandidatesThatSayNothingOfTheLabelsScoreNone) {  // REC-52

@@ -48,24 +48,45 @@ SubcallFailure FailureOf(const Error& error) {
   }
 }
 
-int SubcallTally::failed() const {
+namespace {
+
+int SumOf(const std::map<std::string, int>& kinds) {
   int count = 0;
-  for (const auto& [kind, number] : failures) count += number;
+  for (const auto& [kind, number] : kinds) count += number;
   return count;
 }
+
+// "2 cut, 1 empty"
+std::string ListOf(const std::map<std::string, int>& kinds) {
+  std::string list;
+  for (const auto& [kind, number] : kinds) {
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", number, kind);
+  }
+  return list;
+}
+
+}  // namespace
+
+int SubcallTally::failed() const { return SumOf(failures); }
 
 void SubcallTally::Add(const SubcallTally& more) {
   made += more.made;
   unsure_labels += more.unsure_labels;
+  texts += more.texts;
   for (const auto& [kind, number] : more.failures) failures[kind] += number;
+  for (const auto& [kind, number] : more.without_label) without_label[kind] += number;
 }
 
 std::string SubcallTally::ToText() const {
-  std::string kinds;
-  for (const auto& [kind, number] : failures) {
-    kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", number, kind);
-  }
-  return fmt::format("{} of {} failed ({})", failed(), std::max(made, failed()), kinds);
+  return fmt::format("{} of {} failed ({})", failed(), std::max(made, failed()), ListOf(failures));
+}
+
+std::string SubcallTally::LostText() const {
+  std::string text = failed() > 0 ? ToText() : "";
+  if (without_label.empty()) return text;
+  if (!text.empty()) text += ", and ";
+  return text + fmt::format("{} of {} texts of map_llm got no label ({})", SumOf(without_label),
+                            texts, ListOf(without_label));
 }
 
 namespace {
@@ -507,6 +528,12 @@ std::vector<std::string> Subcalls::error_texts() {
 void Subcalls::NoteUnsureLabels() {
   std::lock_guard lock(mutex_);
   ++tally_.unsure_labels;
+}
+
+void Subcalls::CountLostTexts(int texts, const std::map<std::string, int>& without_label) {
+  std::lock_guard lock(mutex_);
+  tally_.texts += texts;
+  for (const auto& [kind, number] : without_label) tally_.without_label[kind] += number;
 }
 
 SubcallTally Subcalls::Take() {

@@ -35,12 +35,17 @@ namespace dossier::ask {
 struct SubcallTally {
   int made = 0;
   std::map<std::string, int> failures;
-  int unsure_labels = 0;  // calls of map_llm whose two groups of texts run into each other
+  int unsure_labels = 0;  // calls of map_llm whose counts may be wrong
+  // Texts of calls of map_llm that gave some no label, and those of them, by reason.
+  int texts = 0;
+  std::map<std::string, int> without_label;
 
   int failed() const;
   void Add(const SubcallTally& more);
   // "3 of 40 failed (2 cut, 1 empty)"
   std::string ToText() const;
+  // The same with the texts of map_llm; empty: nothing is lost.
+  std::string LostText() const;
 };
 
 // How a reply ended, as code that asked for it needs to know.
@@ -73,6 +78,8 @@ class Subcalls {
   // What became of the sub-calls since the last call of Take: for the feedback.
   SubcallTally Take();
   void NoteUnsureLabels();
+  // Texts of a call of map_llm that got no label.
+  void CountLostTexts(int texts, const std::map<std::string, int>& without_label);
   // What code was told of sub-calls that failed, each once: no answer to anything.
   std::vector<std::string> error_texts();
   // Counts the text of `parts` as shown to a model.

@@ -1,0 +1,106 @@
+// How map_llm labels texts by the probabilities of a reply's first token.
+
+#include <array>
+#include <map>
+#include <numeric>
+
+#include "ask/subcalls/map_call.h"
+
+namespace dossier::ask {
+namespace {
+
+constexpr int kCandidates = 20;  // for the first token: the most that servers give
+// Texts that say nothing, for how a model answers anyway.
+constexpr std::string_view kNothing[] = {"N/A", "The text.", "[...]"};
+
+// A request of its own for each.
+std::vector<std::vector<std::size_t>> OneEach(const std::vector<std::size_t>& items) {
+  std::vector<std::vector<std::size_t>> batches;
+  for (const std::size_t item : items) batches.push_back({item});
+  return batches;
+}
+
+}  // namespace
+
+Status MapCall::Score(Work* work) const {
+  const Batch wanted = Missing(*work);
+  if (work->plan.labels.size() == 2 && wanted.size() >= kTextsToSplit) {
+    return ScoreByGroups(wanted, work);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const std::optional<Scores> leaning, Leaning(*work));
+  if (!leaning) return {};
+  const Take take = [&](const Batch& batch, const Result<model::Reply>& reply) {
+    Outcome& outcome = work->outcomes[batch[0]];
+    const auto scores = reply ? ScoreLabels(reply->first_tokens, work->plan.labels) : std::nullopt;
+    if (!reply) outcome.reason = ReasonOf(reply.error());
+    if (!scores || reply->finish == model::Finish::kFilter) return;
+    outcome = {.label = BestLabel(*scores, *leaning), .read = true};
+    work->report(batch);
+  };
+  return Ask(work->plan, About::kLabels, work->texts, OneEach(wanted),
+             {.max_output = 1, .first_tokens = kCandidates}, work->cancel, take);
+}
+
+Status MapCall::ScoreByGroups(const Batch& wanted, Work* work) const {
+  const auto ask = [&](About about, std::span<const std::string> labels,
+                       std::map<std::size_t, double>* scores) {
+    const Take take = [&, labels](const Batch& batch, const Result<model::Reply>& reply) {
+      if (!reply) work->outcomes[batch[0]].reason = ReasonOf(reply.error());
+      if (!reply || reply->finish == model::Finish::kFilter) return;
+      const auto found = ScoreLabels(reply->first_tokens, labels);
+      if (found) (*scores)[batch[0]] = (*found)[0] - (*found)[1];
+    };
+    return Ask(work->plan, about, work->texts, OneEach(wanted),
+               {.max_output = 1, .first_tokens = kCandidates}, work->cancel, take);
+  };
+  static const std::array<std::string, 2> kYesOrNo = {"yes", "no"};
+  std::map<std::size_t, double> choice, asked;
+  Status status = ask(About::kLabels, work->plan.labels, &choice);
+  if (status && !choice.empty()) status = ask(About::kQuestion, kYesOrNo, &asked);
+  // Also where a limit came between: what was scored twice is not lost.
+  Batch scored;
+  std::vector<double> first, second;
+  for (const auto& [index, score] : choice) {
+    const auto other = asked.find(index);
+    if (other == asked.end()) continue;
+    scored.push_back(index);
+    first.push_back(score);
+    second.push_back(other->second);
+  }
+  if (const auto groups = SplitTexts(first, second)) {
+    for (std::size_t i = 0; i < scored.size(); ++i) {
+      work->outcomes[scored[i]] = {.label = groups->labels[i], .read = true};
+    }
+    if (!IsSure(*groups)) subcalls_.NoteUnsureLabels();
+    work->report(scored);
+  }
+  return status;
+}
+
+// None where the labels cannot be told apart by one token, or the server gives no probabilities.
+Result<std::optional<Scores>> MapCall::Leaning(const Work& work) const {
+  const std::vector<std::string>& labels = work.plan.labels;
+  // Among more than two the likeliest label was right more often as it stood.
+  if (labels.size() > 2) return Scores(labels.size());
+  std::vector<std::string> texts;
+  for (const std::string& label : labels) {
+    texts.push_back(fmt::format("This text is an example of: {}.", label));
+  }
+  texts.insert(texts.end(), std::begin(kNothing), std::end(kNothing));
+  std::vector<std::optional<Scores>> found(texts.size());
+  const Take take = [&](const Batch& batch, const Result<model::Reply>& reply) {
+    if (reply) found[batch[0]] = ScoreLabels(reply->first_tokens, labels);
+  };
+  Batch all(texts.size());
+  std::iota(all.begin(), all.end(), 0);
+  DOSSIER_RETURN_IF_ERROR(Ask(work.plan, About::kLabels, {texts.begin(), texts.end()}, OneEach(all),
+                              {.max_output = 1, .first_tokens = kCandidates}, work.cancel, take));
+  std::vector<Scores> of_names, of_nothing;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i]) (i < labels.size() ? of_names : of_nothing).push_back(std::move(*found[i]));
+  }
+  if (of_names.size() < labels.size()) return std::nullopt;
+  return LeaningOf(of_names, of_nothing);
+}
+
+}  // namespace dossier::ask
