@@ -341,6 +341,8 @@ class Session:
     def _done(self, result: dict[str, Any], status: str) -> dict[str, Any]:
         result["status"] = status
         result["vars"] = self._world.variables()
+        # A block that stopped half way bound half of them: what a replay says is there must be.
+        result["assigned"] = [name for name in result["assigned"] if name in self._namespace]
         result["notes"] = [clean(note) for note in dict.fromkeys(self._notes)]
         result["last"] = clean(result["last"])
         result["typed"] = list(map(clean, result["typed"]))

@@ -1,5 +1,6 @@
 #include "cli/system/sandbox_command.h"
 
+#include <algorithm>
 #include <iostream>
 #include <iterator>
 
@@ -13,6 +14,7 @@
 #include "cli/wiring/shared_flags.h"
 #include "inspect/description/hint.h"
 #include "sandbox/probes/escape.h"
+#include "sandbox/probes/jail_trials.h"
 #include "store/content.h"
 
 namespace dossier::cli {
@@ -46,17 +48,24 @@ Result<int> Test(const SandboxTestArguments& arguments, std::ostream& out, std::
   DOSSIER_ASSIGN_OR_RETURN(const sandbox::EscapeReport report,
                            sandbox::RunEscapeTests(*pool, choice.pool, arguments.cancel));
   WarnIfDegraded(report.isolation, err);
+  DOSSIER_ASSIGN_OR_RETURN(const auto trials,
+                           sandbox::RunJailTrials(choice.pool.mode, arguments.cancel));
   if (arguments.json) {
-    out << ToJson(report.ToJson()) << "\n";
+    Json json = report.ToJson();
+    json.get_object()["jails"] = sandbox::TrialsJson(trials);
+    out << ToJson(json) << "\n";
   } else {
     for (const sandbox::EscapeOutcome& outcome : report.outcomes) {
       if (outcome.refused) continue;
       out << fmt::format("{} {}: {}\n", outcome.id, outcome.name, outcome.how);
     }
-    out << report.Summary() << "\n";
+    out << report.Summary() << "\n\n" << sandbox::TrialTable(trials);
   }
   out.flush();
-  return report.all_refused() ? 0 : ExitCode(ErrorCode::kCheckFailed);
+  const bool refused = report.all_refused() && std::ranges::all_of(trials, [](const auto& trial) {
+                         return trial.refused();
+                       });
+  return refused ? 0 : ExitCode(ErrorCode::kCheckFailed);
 }
 
 // The contexts of a session, in the order that the worker numbers them.

@@ -27,8 +27,8 @@ struct SandboxTestArguments {
   CancelToken cancel;
 };
 
-// "67 of 67 refused", with a line for each that was not. Returns 0, 15 if an attempt had an effect,
-// 12 if the sandbox does not start, 2, 130.
+// "67 of 67 refused", with a line for each that was not; then a table of the kinds of jail. Returns
+// 0, 15 if an attempt had an effect, 12 if the sandbox does not start, 2, 130.
 int RunSandboxTest(const SandboxTestArguments& arguments, std::ostream& out, std::ostream& err);
 
 struct SandboxRunArguments {

@@ -187,9 +187,8 @@ class JailRun {
                    : !spec.read.empty()  ? spec.read.front()
                                          : "/";
     plan_.ids = OwnerOf(spec);
-    static const std::string cgroup = CgroupReason();  // a process stays in its group
-    plan_.cgroup = cgroup;
     FindControlFiles();
+    MakeCgroup();
   }
   ~JailRun() {
     if (pid_ <= 0) return;
@@ -222,6 +221,9 @@ class JailRun {
     exit_.cpu = Millis(kept.cpu_ms);
     exit_.peak_bytes = kept.peak_bytes;
     if (exit_.stop == JailStop::kNothing) exit_.stop = kept.stop;
+    if (exit_.stop == JailStop::kNothing && cgroup_ && cgroup_->memory_kills() > 0) {
+      exit_.stop = JailStop::kMemory;
+    }
     const int status = kept.wait_status;
     if (WIFEXITED(status)) exit_.status = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) exit_.signal = WTERMSIG(status);
@@ -236,6 +238,24 @@ class JailRun {
       if (mount.access == JailMount::Access::kWrite) folders.push_back({mount.host, mount.inside});
     }
     plan_.control_files = ControlFiles::Find(folders);
+  }
+
+  void MakeCgroup() {
+    Result<Cgroup> made = [&]() -> Result<Cgroup> {
+      const auto& disabled = spec_.disabled_layers;
+      if (std::find(disabled.begin(), disabled.end(), "cgroup") != disabled.end()) {
+        return MakeError(ErrorCode::kUnavailable, "switched off");
+      }
+      DOSSIER_ASSIGN_OR_RETURN(const std::string parent, Cgroup::FindParent(spec_.cgroups));
+      return Cgroup::Make(parent, {.processes = spec_.limits.processes + kOwnProcesses,
+                                   .memory = spec_.limits.memory});
+    }();
+    if (!made) {
+      plan_.cgroup_reason = made.error().message;
+      return;
+    }
+    cgroup_.emplace(std::move(*made));
+    plan_.cgroup = cgroup_->entrance();
   }
 
   // It was ended before it could look for what the program made.
@@ -387,6 +407,7 @@ class JailRun {
   const Io& io_;
   JailPlan plan_;
   Exit exit_;
+  std::optional<Cgroup> cgroup_;  // goes after the processes, which the destructor waits for
   pid_t pid_ = -1;
   UniqueFd out_, err_, report_, control_, wake_;
   std::string report_text_;

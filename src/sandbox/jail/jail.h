@@ -14,6 +14,12 @@
 // first write root, else of the first read root, a mount counting behind the roots of its kind,
 // else nobody; in each case without any capability.
 //
+// Limits over all processes are the kernel's where there is a delegated cgroup. Else RLIMIT_NPROC
+// bounds the number of processes, but not root's: these the keeper counts every 5 ms, at a high
+// priority, and since Linux 6.14 the pid namespace has an end of ids some thousand above. Without a
+// pid namespace nothing would hold root's: strict refuses to start as root then. Shared memory is
+// counted by the keeper, and there are no memfds.
+//
 // Layers are those of the Python worker (isolation.h) with another list of system calls; the report
 // has the same form. `flags`, `rlimits`, `seccomp` and one of `landlock` and `namespaces` must be
 // there, unless the mode is degraded.
@@ -41,6 +47,7 @@
 
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "sandbox/walls/cgroup.h"
 #include "sandbox/walls/isolation.h"
 
 namespace dossier::sandbox {
@@ -49,7 +56,9 @@ struct JailLimits {
   std::optional<Millis> wall{120'000};  // then TERM, `grace`, KILL; unset: none
   Millis grace{100};                    // between TERM and KILL, whatever asks for the end
   Millis cpu{120'000};                  // of all processes together
-  std::uint64_t memory = 4ull << 30;  // bytes: private memory of each process, and of all together
+  // Bytes: private memory of each process; and private and shared memory, /tmp and /dev/shm of all
+  // together.
+  std::uint64_t memory = 4ull << 30;
   std::uint64_t file_size = 1ull << 30;  // bytes of one file
   std::uint64_t tmp = 256u << 20;        // bytes of the private /tmp, and of /dev/shm
   std::uint64_t output = 16u << 20;      // bytes kept of stdout and of stderr; the rest is counted
@@ -106,7 +115,9 @@ struct JailSpec {
   JailLimits limits;
   Mode mode = Mode::kStrict;
   std::vector<std::string> required_layers;  // more than strict needs; hold in degraded mode too
-  std::vector<std::string> disabled_layers;  // for tests: treated as unavailable
+  std::vector<std::string> disabled_layers;  // for tests: treated as unavailable; "pid_max" too,
+                                             // by which newer kernels bound the ids
+  CgroupPlace cgroups = {};                  // for tests: other folders
 };
 
 enum class Stream { kOut, kErr };

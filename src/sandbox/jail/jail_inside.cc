@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,13 +24,13 @@
 #include "sandbox/walls/process_layer.h"
 #include "sandbox/walls/process_tree.h"
 #include "sandbox/walls/seccomp_policy.h"
+#include "sandbox/walls/watch_rules.h"
 
 namespace dossier::sandbox {
 namespace {
 
 constexpr int kScopeAbi = 6;  // landlock keeps signals and abstract sockets inside since then
 constexpr Millis kNoDeadline{std::numeric_limits<std::int64_t>::max() / 2};  // in the report
-constexpr int kOwnProcesses = 2;  // the keeper and its parent, in the jail's user namespace
 constexpr const char* kDevices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
                                     "/dev/urandom"};
 
@@ -71,6 +73,9 @@ class Inside {
     ResetSignals();
     Must(TakeDescriptors());
     (void)namespaces_.OpenProc();
+    EnterCgroup();
+    nice_ = getpriority(PRIO_PROCESS, 0);
+    if (geteuid() == 0) RaisePriority();  // for the keeper, who has no right to it any more
     Apply("process", [&] { return LeaveRoot(plan_.ids); });
     Apply("namespaces", [&] { return EnterNamespaces(); });
     if (!spec_.overlays.empty()) Must(CheckOverlays());
@@ -84,6 +89,11 @@ class Inside {
 
  private:
   bool Walled() const { return report_.Applied("namespaces"); }
+
+  bool Disabled(std::string_view layer) const {
+    const auto& disabled = spec_.disabled_layers;
+    return std::find(disabled.begin(), disabled.end(), layer) != disabled.end();
+  }
 
   void Apply(std::string_view layer, const std::function<Result<std::string>()>& apply) {
     ApplyLayer(layer, spec_.disabled_layers, apply, report_);
@@ -111,7 +121,21 @@ class Inside {
     if (dup2(plan_.in, 0) < 0 || dup2(plan_.out, 1) < 0 || dup2(plan_.err, 2) < 0) {
       return MakeErrnoError(errno, "sandbox: descriptors");
     }
-    return CloseOtherDescriptors({plan_.report, plan_.control});
+    return CloseOtherDescriptors({plan_.report, plan_.control, plan_.cgroup});
+  }
+
+  // The jail's own processes are in it, too: whoever is in none may not move others.
+  void EnterCgroup() {
+    if (plan_.cgroup < 0) {
+      cgroup_.reason = plan_.cgroup_reason;
+      return;
+    }
+    const Status joined = Cgroup::Join(plan_.cgroup);
+    close(plan_.cgroup);
+    cgroup_.state = joined ? LayerState::kApplied : LayerState::kUnavailable;
+    cgroup_.reason = joined ? fmt::format("{} processes, {} MiB", spec_.limits.processes,
+                                          spec_.limits.memory >> 20)
+                            : joined.error().message;
   }
 
   RootSpec Root() const {
@@ -180,10 +204,12 @@ class Inside {
   }
 
   [[noreturn]] void Keep() {
+    KeepPriority();
     KeeperSpec keeper{.limits = spec_.limits, .control = plan_.control, .report = plan_.report};
     if (Walled()) {
       prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-      Must(namespaces_.EnterJail(spec_.limits.tmp));
+      Must(namespaces_.EnterJail({.tmp_bytes = spec_.limits.tmp,
+                                  .processes = Disabled("pid_max") ? 0 : spec_.limits.processes}));
     } else {
       keeper.tree = KeeperSpec::Tree::kSubreaper;
       prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
@@ -197,9 +223,12 @@ class Inside {
     HideMemory();
     // What the kernel lets it do to the program it may do without capabilities, too.
     Must(DropAllCapabilities());
+    ChooseLimits(keeper);
+    Must(CheckRoot());
     KeeperReport made;
     keeper.look = [&] { SetAside(ControlFiles::Depth::kTop, made); };
     KeeperReport report = KeepProgram(keeper, [&] { Start(); });
+    LowerPriority();  // what follows is work, and nobody is left to watch
     SetAside(ControlFiles::Depth::kAll, made);
     report.set_aside = made.set_aside;
     std::copy(std::begin(made.first_set_aside), std::end(made.first_set_aside),
@@ -207,6 +236,40 @@ class Inside {
     if (!tmp_.empty()) (void)RemoveAll(tmp_);
     (void)WriteAll(plan_.control, {reinterpret_cast<const char*>(&report), sizeof(KeeperReport)});
     _exit(0);
+  }
+
+  // What the kernel keeps and what is left to the keeper.
+  void ChooseLimits(KeeperSpec& keeper) {
+    const bool grouped = cgroup_.state == LayerState::kApplied;
+    bound_ = grouped || ProcessLimitHolds();
+    if (!bound_) keeper.processes = KeeperSpec::Processes::kCounted;
+    if (grouped) keeper.memory = KeeperSpec::Memory::kByCgroup;
+    if (!Walled()) return;  // then there is neither a private /tmp nor a number to share memory by
+    keeper.other_memory = [proc = keeper.proc] {
+      return UsedBytes("/tmp") + UsedBytes("/dev/shm") + (proc >= 0 ? IpcBytes(proc) : 0);
+    };
+  }
+
+  // Of a file system in memory.
+  static std::uint64_t UsedBytes(const char* place) {
+    struct statvfs facts;
+    if (statvfs(place, &facts) != 0) return 0;
+    return (facts.f_blocks - facts.f_bfree) * facts.f_frsize;
+  }
+
+  // Root outside a user namespace is nobody to whom foreign code is given. And a count of the whole
+  // machine's processes, from time to time, is no limit of root's: in a pid namespace all end at
+  // once with its first process.
+  Status CheckRoot() const {
+    if (spec_.mode == Mode::kDegraded || (Walled() && (bound_ || has_proc_))) return {};
+    const bool root = geteuid() == 0 && InInitialUserNamespace();
+    if (!root && bound_) return {};
+    return MakeError(
+        ErrorCode::kUnavailable,
+        "sandbox: nothing here limits the processes of root ({}); run as another user, in a folder "
+        "of another user, or where user namespaces are allowed, or accept less with "
+        "--sandbox=degraded",
+        Walled() ? "no /proc" : report_.Find("namespaces")->reason);
   }
 
   void SetAside(ControlFiles::Depth depth, KeeperReport& report) const {
@@ -241,7 +304,8 @@ class Inside {
       values.threads = static_cast<std::uint64_t>(limits.processes + others);
     }
     DOSSIER_RETURN_IF_ERROR(SetResourceLimits(values));
-    return fmt::format("{} MiB data", values.data >> 20);
+    return fmt::format("{} MiB data{}", values.data >> 20,
+                       bound_ ? "" : ", processes counted by the watchdog");
   }
 
   Result<std::string> ApplyLandlock() {
@@ -279,7 +343,11 @@ class Inside {
     if (!Walled() && !scoped_) policy.signals = ProgramPolicy::Signals::kNone;
     if (spec_.user == JailUser::kRoot) policy.ids = ProgramPolicy::Ids::kPretended;
     DOSSIER_RETURN_IF_ERROR(ProbeSeccomp());
-    DOSSIER_RETURN_IF_ERROR(LoadFilter(AssembleFilter(ProgramRules(policy), FilterAction::Allow()),
+    WatchPolicy watch{.keeper = getppid()};
+    if (cgroup_.state != LayerState::kApplied) watch.memfds = WatchPolicy::Memfds::kNone;
+    std::vector<FilterRule> rules = ProgramRules(policy);
+    AppendWatchRules(watch, rules);
+    DOSSIER_RETURN_IF_ERROR(LoadFilter(AssembleFilter(std::move(rules), FilterAction::Allow()),
                                        FilterScope::kThisThread));
     return std::string();
   }
@@ -312,12 +380,15 @@ class Inside {
       Fail(ErrnoError(errno, fmt::format("the working folder {} in the jail", plan_.folder)));
     }
     ResetSignals();
+    // A group of its own: signals and priorities that the program gives its group are not ours.
+    (void)setpgid(0, 0);
+    if (nice_ > 0) setpriority(PRIO_PROCESS, 0, nice_);
     Apply("flags", [&] { return ApplyFlags(); });
     Apply("rlimits", [&] { return ApplyResourceLimits(); });
     Apply("landlock", [&] { return ApplyLandlock(); });
     Must(CheckRequired(report_));
     Apply("seccomp", [&] { return ApplySeccomp(); });
-    report_.Set("cgroup", LayerState::kUnavailable, plan_.cgroup);
+    report_.Set(cgroup_.name, cgroup_.state, cgroup_.reason);
     Must(CheckRequired(report_));
     // Not needed by strict: without it the limits hold for each process alone.
     Apply("watchdog", [&]() -> Result<std::string> {
@@ -333,6 +404,9 @@ class Inside {
   // What is open beside the gaps of single layers.
   void AddGaps() {
     const ControlFiles& control = plan_.control_files;
+    if (!bound_ && !(Walled() && has_proc_)) {
+      report_.gaps.emplace_back("the number of root's processes is not limited at once");
+    }
     if (!Walled()) {
       report_.gaps.emplace_back("modes and times of the user's files can be changed");
       if (!control.found().empty()) {
@@ -387,6 +461,9 @@ class Inside {
   IsolationReport report_;
   std::string tmp_;  // where there is no private /tmp
   bool has_proc_ = false;
+  Layer cgroup_{.name = "cgroup"};
+  int nice_ = 0;          // what the program gets, whatever the keeper has
+  bool bound_ = false;    // the kernel bounds the number of processes
   bool scoped_ = false;   // landlock keeps signals inside
   int base_threads_ = 0;  // of the user, outside of the jail
 };

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <limits>
 
 #include "base/process/send_signal.h"
 #include "sandbox/jail/jail_plan.h"
@@ -20,6 +21,8 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr Millis kWatchInside{50};    // as the watchdog layer of workers
 constexpr Millis kWatchOutside{250};  // the whole machine's /proc is read: costs more
+// Where nothing but the count holds: in this time a fast machine makes some hundred processes.
+constexpr Millis kCountNew{5};
 
 Millis CpuOf(const rusage& usage) {
   const auto millis = [](const timeval& time) {
@@ -45,6 +48,7 @@ class Keeper {
     }
     for (const int fd : {0, 1, 2, spec_.report}) close(fd);
     next_watch_ = SteadyClock::now() + WatchInterval();
+    next_count_ = SteadyClock::now();
     while (program_ > 0 && !over_) Step();
     EndAll();
     rusage usage{};
@@ -67,18 +71,34 @@ class Keeper {
 
   void Step() {
     pollfd waits[] = {{ended_.get(), POLLIN, 0}, {spec_.control, POLLIN, 0}};
-    const auto until = kill_at_ ? std::min(*kill_at_, next_watch_) : next_watch_;
-    const auto left = std::chrono::ceil<Millis>(until - SteadyClock::now()).count();
+    const auto left = std::chrono::ceil<Millis>(NextLook() - SteadyClock::now()).count();
     (void)poll(waits, std::size(waits), static_cast<int>(std::max<std::int64_t>(left, 0)));
     Reap();
     if (waits[1].revents != 0) Obey();
     const auto now = SteadyClock::now();
     if (kill_at_ && now >= *kill_at_) over_ = true;
+    if (now >= next_count_ && Counting() && !over_) CountNew();
     if (now >= next_watch_ && !over_) {
       Watch();
       spec_.look();
       next_watch_ = SteadyClock::now() + WatchInterval();
     }
+  }
+
+  bool Counting() const { return spec_.processes == KeeperSpec::Processes::kCounted; }
+
+  SteadyClock::time_point NextLook() const {
+    const auto look = Counting() ? std::min(next_watch_, next_count_) : next_watch_;
+    return kill_at_ ? std::min(*kill_at_, look) : look;
+  }
+
+  // Ids that were given out since the last count bound how many processes there are now. As long as
+  // these fit below the limit there is nothing to count.
+  void CountNew() {
+    next_count_ = SteadyClock::now() + kCountNew;
+    const std::optional<pid_t> newest = spec_.proc >= 0 ? NewestPid(spec_.proc) : std::nullopt;
+    const bool fits = newest && *newest >= counted_at_ && *newest - counted_at_ <= room_;
+    if (!fits) Watch();
   }
 
   void Reap() {
@@ -113,20 +133,34 @@ class Keeper {
   // The limits that count over all processes; those of one process are the kernel's.
   void Watch() {
     if (spec_.proc < 0 || report_.stop != JailStop::kNothing) return;
+    counted_at_ = NewestPid(spec_.proc).value_or(std::numeric_limits<pid_t>::max());
     const std::vector<TreeProcess> tree = Descendants(spec_.proc, getpid());
     int threads = 0;
-    std::uint64_t memory = 0;
     rusage reaped{};
     getrusage(RUSAGE_CHILDREN, &reaped);
     Millis cpu = CpuOf(reaped);
     for (const TreeProcess& process : tree) {
       threads += process.threads;
       cpu += process.cpu;
-      memory += PrivateBytes(spec_.proc, process.pid);
     }
-    if (threads > spec_.limits.processes) return Stop(JailStop::kProcesses);
-    if (memory > spec_.limits.memory) return Stop(JailStop::kMemory);
+    room_ = spec_.limits.processes - threads;
+    if (room_ < 0) return Stop(JailStop::kProcesses);
+    if (MemoryOf(tree) > spec_.limits.memory) return Stop(JailStop::kMemory);
     if (cpu > spec_.limits.cpu) Stop(JailStop::kCpu);
+  }
+
+  // Lists of mappings can be long, so shared memory is looked for in a tenth of the time at most.
+  std::uint64_t MemoryOf(const std::vector<TreeProcess>& tree) {
+    std::uint64_t memory = 0;
+    for (const TreeProcess& process : tree) memory += PrivateBytes(spec_.proc, process.pid);
+    if (spec_.memory == KeeperSpec::Memory::kByCgroup) return memory;
+    const auto begin = SteadyClock::now();
+    if (begin >= next_shared_) {
+      shared_ = SharedBytes(spec_.proc, tree);
+      const auto end = SteadyClock::now();
+      next_shared_ = end + 9 * (end - begin);
+    }
+    return memory + shared_ + spec_.other_memory();
   }
 
   // At once: a program over a limit gets no time to go on.
@@ -186,7 +220,10 @@ class Keeper {
   pid_t program_ = -1;
   bool over_ = false, program_ended_ = false, asked_to_kill_ = false;
   std::optional<SteadyClock::time_point> kill_at_;
-  SteadyClock::time_point next_watch_;
+  SteadyClock::time_point next_watch_, next_count_, next_shared_{};
+  pid_t counted_at_ = 0;  // the newest id at the last count
+  int room_ = 0;          // processes that the limit had left then
+  std::uint64_t shared_ = 0;
 };
 
 }  // namespace

@@ -20,6 +20,8 @@
 
 namespace dossier::sandbox {
 
+inline constexpr int kOwnProcesses = 2;  // the keeper and its parent
+
 // Everything is opened and computed before the fork.
 struct JailPlan {
   const JailSpec* spec = nullptr;
@@ -27,7 +29,8 @@ struct JailPlan {
   std::vector<std::string> system;  // folders
   std::string folder;               // where the program starts
   UserIds ids;                      // who root becomes
-  std::string cgroup;               // CgroupReason()
+  int cgroup = -1;                  // the entrance of the jail's own; -1: there is none
+  std::string cgroup_reason;        // why there is none
   ControlFiles control_files;       // in what the program may write
   int in = -1, out = -1, err = -1;  // all above 2
   int report = -1;                  // close-on-exec: lines of JSON, until the program runs
@@ -58,6 +61,12 @@ struct KeeperSpec {
   int control = -1;
   int proc = -1;
   enum class Tree { kPidNamespace, kSubreaper } tree = Tree::kPidNamespace;
+  // Whether the kernel refuses a process too many, or nothing does but the keeper's count.
+  enum class Processes { kBoundByKernel, kCounted } processes = Processes::kBoundByKernel;
+  // kByCgroup: the kernel counts the memory of all.
+  enum class Memory { kByCgroup, kCounted } memory = Memory::kCounted;
+  // Memory of the jail that no process has mapped.
+  std::function<std::uint64_t()> other_memory = [] { return std::uint64_t{0}; };
   std::function<void()> look = [] {};  // called whenever the processes are looked at
   int report = -1;  // closed by the keeper with its 0, 1 and 2 once the program has them
 };

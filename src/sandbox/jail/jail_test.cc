@@ -41,6 +41,13 @@ class JailTest : public ::testing::Test {
     spec_.limits.processes = 64;
   }
 
+  // Programs of root are refused where there are no namespaces.
+  static void GiveToAnother(const std::string& path) {
+    constexpr uid_t kOther = 12345;
+    if (geteuid() != 0) return;
+    ASSERT_EQ(chown(path.c_str(), kOther, kOther), 0);
+  }
+
   std::string Place(std::string_view name) const {
     return fmt::format("{}/{}", folder_->path(), name);
   }
@@ -242,6 +249,7 @@ struct Lifeline {
 std::vector<const char*> Disabled() { return {"", "namespaces", "landlock"}; }
 
 TEST_F(JailTest, AllDescendantsEndWithIt) {  // SBX-81
+  GiveToAnother(folder_->path());
   for (const char* disabled : Disabled()) {
     spec_.disabled_layers = {disabled};
     // stdin is the only descriptor that gets in; a copy of it is inherited by all.
@@ -259,6 +267,7 @@ TEST_F(JailTest, AllDescendantsEndWithIt) {  // SBX-81
 }
 
 TEST_F(JailTest, AProgramThatIgnoresTermIsKilled) {  // SBX-81
+  GiveToAnother(folder_->path());
   for (const char* disabled : Disabled()) {
     spec_.disabled_layers = {disabled};
     spec_.limits.wall = Millis(200);
@@ -269,6 +278,7 @@ TEST_F(JailTest, AProgramThatIgnoresTermIsKilled) {  // SBX-81
 }
 
 TEST_F(JailTest, ItEndsWithItsHost) {  // SBX-5, SBX-81
+  GiveToAnother(folder_->path());
   for (const char* disabled : Disabled()) {
     spec_.disabled_layers = {disabled};
     Lifeline line = Lifeline::Make(), ready = Lifeline::Make();
@@ -294,6 +304,7 @@ TEST_F(JailTest, ItEndsWithItsHost) {  // SBX-5, SBX-81
 }
 
 TEST_F(JailTest, LimitsHoldAndAreNamed) {  // SBX-80: limits
+  GiveToAnother(folder_->path());
   struct Case {
     std::string_view what, script;
     JailStop stop;
@@ -345,6 +356,7 @@ TEST_F(JailTest, AFileOverItsLimitIsAnError) {  // SBX-80: limits
 }
 
 TEST_F(JailTest, TmpIsPrivateAndBounded) {  // SBX-E2
+  GiveToAnother(folder_->path());
   spec_.limits.tmp = 1 << 20;
   for (const char* disabled : {"", "namespaces"}) {
     spec_.disabled_layers = {disabled};
@@ -369,6 +381,8 @@ TEST_F(JailTest, RootsAreWhatTheyAreCalled) {  // SBX-80: read and write roots
   const auto other = TempFolder::Make("dossier-jail-read");
   ASSERT_THAT(other, Succeeds());
   ASSERT_EQ(mkdir((other->path() + "/inner").c_str(), 0755), 0);
+  GiveToAnother(other->path());
+  GiveToAnother(other->path() + "/inner");
   ASSERT_THAT(WriteFileAtomic(other->path() + "/given", "given\n"), Succeeds());
   ASSERT_THAT(WriteFileAtomic(Place("secret"), "secret\n"), Succeeds());
   for (const char* disabled : Disabled()) {
@@ -398,6 +412,7 @@ TEST_F(JailTest, FilesOfAWriteRootBelongToItsOwner) {  // layer process: root be
 }
 
 TEST_F(JailTest, CompilersMakePythonAndGitWork) {  // 4.9
+  GiveToAnother(folder_->path());
   ASSERT_THAT(WriteFileAtomic(Place("main.c"),
                               "#include <stdio.h>\nint main(void) "
                               "{ puts(\"compiled\"); return 0; }\n"),
@@ -454,6 +469,7 @@ TEST_F(JailTest, StrictRefusesEachMissingLayerByNameAndDegradedRuns) {  // SBX-1
     EXPECT_EQ(exit->status, 0);
     EXPECT_FALSE(exit->report.gaps.empty()) << layer;
   }
+  GiveToAnother(folder_->path());
   spec_.disabled_layers = {"namespaces", "landlock"};
   spec_.mode = Mode::kStrict;
   EXPECT_THAT(RunJailed(spec_, argv), FailsWith(ErrorCode::kUnavailable, "landlock is not"));

@@ -16,7 +16,6 @@ constexpr Millis kWatchEvery{50};
 constexpr Millis kInterruptEvery{200};
 constexpr Millis kCancelGrace{400};  // a run ends within a second of Ctrl-C
 constexpr std::size_t kMaxOpenCalls = 256;
-constexpr std::uint64_t kCreditStep = 1u << 20;
 constexpr std::uint64_t kMemorySlack = 64u << 20;  // over RLIMIT_DATA, which should act first
 constexpr int kOwnThreads = 2;                     // main and bridge
 
@@ -72,7 +71,6 @@ class BlockRunner {
   std::optional<Steady> first_interrupt_;
   Steady next_interrupt_{};
   std::string kill_reason_;
-  std::uint64_t unread_credit_ = 0;
   std::map<std::string, std::deque<const CallRecord*>> recorded_;
 };
 
@@ -82,6 +80,7 @@ BlockOutcome BlockRunner::Run() {
     for (const CallRecord& record : *task_.records) recorded_[record.key].push_back(&record);
   }
   worker_.bridge().EndBlock("");
+  worker_.bridge().BeginBlock(task_.most_record_bytes);
   start_ = last_activity_ = steady_clock::now();
   next_watch_ = start_ + kWatchEvery;
   watched_ = start_;
@@ -177,14 +176,6 @@ void BlockRunner::Handle(Message message) {
 
 void BlockRunner::HandleCall(Message message) {
   last_activity_ = steady_clock::now();
-  unread_credit_ += message.raw.size() + 256;
-  if (unread_credit_ >= kCreditStep) {
-    worker_.bridge().Send(
-        {.type = MessageType::kCredit,
-         .json = {{"requests", 0}, {"bytes", static_cast<std::int64_t>(unread_credit_)}}},
-        Urgency::kUrgent);
-    unread_credit_ = 0;
-  }
   if (worker_.bridge().open_calls() >= kMaxOpenCalls) {
     worker_.Kill();
     return End(BlockEnd::kProtocol, "bridge: more calls than its credit");
@@ -196,7 +187,7 @@ void BlockRunner::HandleCall(Message message) {
     call.args = std::move(message.json.at("args").get_object());
     call.raw = std::move(message.raw);
   }
-  const std::shared_ptr<BridgeReply> reply = worker_.bridge().OpenCall(call);
+  const std::shared_ptr<BridgeReply> reply = worker_.bridge().OpenCall(call, message.wire_bytes);
   if (too_large > 0) {
     return reply->Fail(
         "too_large", fmt::format("the call has {} bytes; the limit is {}", too_large, kMaxToHost));
@@ -209,11 +200,11 @@ void BlockRunner::HandleCall(Message message) {
 void BlockRunner::AnswerFromRecord(const BridgeCall& call, BridgeReply& reply) {
   const auto found = recorded_.find(CallKey(call));
   if (found == recorded_.end() || found->second.empty()) {
-    return reply.Fail("cancelled", "this call was not made when the block ran first");
+    return reply.Fail("cancelled", "the reply that this call had before is not kept");
   }
   const CallRecord* record = found->second.front();
   found->second.pop_front();
-  worker_.bridge().Complete(call.id, record->reply, record->raw);
+  worker_.bridge().Repeat(call.id, *record);
 }
 
 void BlockRunner::HandleOutput(Message message) {

@@ -66,6 +66,7 @@ struct BlockTask {
   const std::vector<CallRecord>* records = nullptr;
   std::optional<Millis> interrupt_after;  // replay of a block that was interrupted
   std::optional<Millis> cpu_limit;        // instead of the spec's
+  std::uint64_t most_record_bytes = 0;    // of the records in the outcome
 };
 
 BlockOutcome RunInWorker(HostWorker& worker, const BlockTask& task);

@@ -64,9 +64,10 @@ void Waker::Drain() {
 std::string CallKey(const BridgeCall& call) {
   constexpr std::size_t kShort = 64;
   const std::string args = boost::json::serialize(call.args);
-  std::string key = call.method + '\n' + args + '\n';
-  key += call.raw.size() <= kShort ? call.raw : Sha256Hex(call.raw);
-  return key;
+  const auto part = [](const std::string& text) {
+    return text.size() <= kShort ? text : Sha256Hex(text);
+  };
+  return fmt::format("{}\n{}\n{}", part(call.method), part(args), part(call.raw));
 }
 
 std::uint64_t HostBridge::Send(Message message, Urgency urgency) {
@@ -91,13 +92,13 @@ bool HostBridge::pending() const {
   return !writer_.empty();
 }
 
-std::shared_ptr<BridgeReply> HostBridge::OpenCall(const BridgeCall& call) {
+std::shared_ptr<BridgeReply> HostBridge::OpenCall(const BridgeCall& call, std::uint64_t bytes) {
   auto cancel = std::make_unique<CancelSource>();
   const CancelToken token = cancel->token();
   std::string key = CallKey(call);
   {
     std::lock_guard lock(mutex_);
-    calls_.emplace(call.id, OpenedCall{std::move(cancel), call.block, std::move(key)});
+    calls_.emplace(call.id, OpenedCall{std::move(cancel), call.block, std::move(key), bytes});
   }
   return std::make_shared<HostReply>(shared_from_this(), call.id, token);
 }
@@ -109,36 +110,72 @@ void HostBridge::CancelCall(std::uint64_t id, std::string reason) {
     const auto found = calls_.find(id);
     if (found == calls_.end()) return;
     cancel = std::move(found->second.cancel);
+    GiveBack(found->second.bytes);
     calls_.erase(found);
   }
   cancel->Cancel(std::move(reason));  // runs callbacks of others: not under the lock
 }
 
 bool HostBridge::Complete(std::uint64_t id, JsonObject reply, std::string raw) {
-  OpenedCall call;
+  std::string json = boost::json::serialize(reply);
+  if (json.size() > kMaxJson || raw.size() > kMaxToWorker - kMaxJson) {
+    json = boost::json::serialize(ErrorReply(
+        "too_large",
+        fmt::format("the reply has {} bytes, {} of them JSON; the limits are {} and {}",
+                    json.size() + raw.size(), json.size(), kMaxToWorker - kMaxJson, kMaxJson),
+        BridgeReply::Retry::kNo));
+    raw.clear();
+  }
   {
     std::lock_guard lock(mutex_);
     const auto found = calls_.find(id);
     if (found == calls_.end()) return false;
-    call = std::move(found->second);
-    calls_.erase(found);
-    Message message{
-        .type = MessageType::kReply, .id = id, .block = static_cast<std::uint32_t>(call.block)};
-    if (raw.size() + (kMaxJson) > kMaxToWorker) {
-      reply = ErrorReply("too_large",
-                         fmt::format("the reply has {} bytes; the limit is {}", raw.size(),
-                                     kMaxToWorker - kMaxJson),
-                         BridgeReply::Retry::kNo);
-      raw.clear();
+    CallRecord record{std::move(found->second.key), json, {}};
+    if (record.bytes() + raw.size() <= record_bytes_left_) {
+      record.raw = raw;
+      record_bytes_left_ -= record.bytes();
+      records_.push_back(std::move(record));
+    } else {
+      record_bytes_left_ = 0;
     }
-    records_.push_back({std::move(call.key), reply, raw});
-    message.json = std::move(reply);
-    message.raw = std::move(raw);
-    writer_.Push(std::move(message));
-    last_reply_ = std::chrono::steady_clock::now();
+    Answer(found, std::move(json), std::move(raw));
   }
   waker_->Wake();
   return true;
+}
+
+bool HostBridge::Repeat(std::uint64_t id, const CallRecord& record) {
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = calls_.find(id);
+    if (found == calls_.end()) return false;
+    Answer(found, record.json, record.raw);
+  }
+  waker_->Wake();
+  return true;
+}
+
+void HostBridge::Answer(std::map<std::uint64_t, OpenedCall>::iterator call, std::string json,
+                        std::string raw) {
+  writer_.PushSerialized({.type = MessageType::kReply,
+                          .id = call->first,
+                          .block = static_cast<std::uint32_t>(call->second.block),
+                          .raw = std::move(raw)},
+                         std::move(json));
+  GiveBack(call->second.bytes);
+  calls_.erase(call);
+  last_reply_ = std::chrono::steady_clock::now();
+}
+
+void HostBridge::GiveBack(std::uint64_t bytes) {
+  // Far below what the worker begins with, so that what is held back here stops no call.
+  constexpr std::uint64_t kStep = 1u << 20;
+  unsent_credit_ += bytes;
+  if (unsent_credit_ < kStep) return;
+  writer_.Push({.type = MessageType::kCredit,
+                .json = {{"requests", 0}, {"bytes", static_cast<std::int64_t>(unsent_credit_)}}},
+               Urgency::kUrgent);
+  unsent_credit_ = 0;
 }
 
 void HostBridge::SendItem(std::uint64_t id, JsonObject item, std::string raw) {
@@ -171,6 +208,11 @@ Clock::Steady HostBridge::last_reply() const {
   return last_reply_;
 }
 
+void HostBridge::BeginBlock(std::uint64_t most_record_bytes) {
+  std::lock_guard lock(mutex_);
+  record_bytes_left_ = most_record_bytes;
+}
+
 std::vector<CallRecord> HostBridge::EndBlock(std::string_view reason) {
   std::map<std::uint64_t, OpenedCall> open;
   std::vector<CallRecord> records;
@@ -178,7 +220,10 @@ std::vector<CallRecord> HostBridge::EndBlock(std::string_view reason) {
     std::lock_guard lock(mutex_);
     open.swap(calls_);
     records.swap(records_);
+    record_bytes_left_ = 0;
+    for (const auto& [id, call] : open) GiveBack(call.bytes);
   }
+  waker_->Wake();
   for (auto& [id, call] : open) call.cancel->Cancel(std::string(reason));
   return records;
 }

@@ -6,7 +6,14 @@
 //   std::shared_ptr<BridgeReply> reply = bridge->OpenCall(call);   // the handler answers it later
 //   DOSSIER_RETURN_IF_ERROR(bridge->Flush(fd));                    // the thread inside Run
 //
-// A reply for a call that is no longer open is dropped. Thread-safety: all methods may be called
+// A reply for a call that is no longer open is dropped.
+//
+// The worker begins with a credit of 8 MiB. A call takes its bytes from it, and gives them back
+// when it is no longer open: answered, cancelled, or its block has ended. So what all open calls
+// hold here stays within the credit and one message. What is given back goes to the worker in
+// steps.
+//
+// Thread-safety: all methods may be called
 // from any thread but Flush, which belongs to the thread that holds the socket.
 
 #ifndef DOSSIER_SANDBOX_SESSION_HOST_BRIDGE_H_
@@ -56,9 +63,10 @@ class Waker {
 
 // A call and its reply, kept so that a replay can answer it again.
 struct CallRecord {
-  std::string key;  // CallKey
-  JsonObject reply;
+  std::string key;   // CallKey
+  std::string json;  // of the reply, as it was sent
   std::string raw;
+  std::uint64_t bytes() const { return sizeof(CallRecord) + key.size() + json.size() + raw.size(); }
 };
 
 // The same for two calls only if method, arguments and texts are the same.
@@ -74,11 +82,14 @@ class HostBridge : public std::enable_shared_from_this<HostBridge> {
   Status Flush(int fd);
   bool pending() const;
 
-  std::shared_ptr<BridgeReply> OpenCall(const BridgeCall& call);
+  // `bytes`: Message::wire_bytes of the call.
+  std::shared_ptr<BridgeReply> OpenCall(const BridgeCall& call, std::uint64_t bytes);
   // The worker no longer waits for the reply of this call: the call is cancelled.
   void CancelCall(std::uint64_t id, std::string reason);
   // Answers an open call; false if it is not open.
   bool Complete(std::uint64_t id, JsonObject reply, std::string raw);
+  // The same with a reply that was sent before.
+  bool Repeat(std::uint64_t id, const CallRecord& record);
   void SendItem(std::uint64_t id, JsonObject item, std::string raw);
 
   // The next request gets a larger id than `id`.
@@ -87,6 +98,9 @@ class HostBridge : public std::enable_shared_from_this<HostBridge> {
   std::size_t open_calls() const;
   // When the last reply or item was queued.
   Clock::Steady last_reply() const;
+  // Of the block that begins, so many bytes of records are kept. The first call over it and all
+  // after it are not: a record that is left out must not shift the others.
+  void BeginBlock(std::uint64_t most_record_bytes);
   // Cancels the calls that are open and returns the records of the block's answered ones.
   std::vector<CallRecord> EndBlock(std::string_view reason);
 
@@ -95,13 +109,21 @@ class HostBridge : public std::enable_shared_from_this<HostBridge> {
     std::unique_ptr<CancelSource> cancel;
     int block = 0;
     std::string key;
+    std::uint64_t bytes = 0;
   };
+
+  // Both with mutex_ held.
+  void Answer(std::map<std::uint64_t, OpenedCall>::iterator call, std::string json,
+              std::string raw);
+  void GiveBack(std::uint64_t bytes);
 
   mutable std::mutex mutex_;
   MessageWriter writer_;
   std::uint64_t next_id_ = 0;
   std::map<std::uint64_t, OpenedCall> calls_;
   std::vector<CallRecord> records_;
+  std::uint64_t record_bytes_left_ = 0;
+  std::uint64_t unsent_credit_ = 0;  // given back, but not told the worker yet
   Clock::Steady last_reply_{};
   std::shared_ptr<Waker> waker_;
 };

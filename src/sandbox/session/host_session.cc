@@ -196,6 +196,9 @@ Result<CheckResult> ReadCheckResult(const Message& checked) {
 }
 
 constexpr int kMaxDeaths = 3;
+// Replies that are kept for a replay, of all blocks of a session. A block that needs one that is
+// not kept stops there when it is run again.
+constexpr std::uint64_t kMostRecordBytes = 128u << 20;
 constexpr Millis kReplayCpu{60'000};
 constexpr Millis kRequestTime{10'000};
 
@@ -231,6 +234,18 @@ std::size_t FirstInvalid(std::string_view text) {
 }
 
 }  // namespace
+
+std::uint64_t HostSession::RecordedBlock::bytes() const {
+  std::uint64_t sum = 0;
+  for (const CallRecord& record : records) sum += record.bytes();
+  return sum;
+}
+
+std::uint64_t HostSession::RecordBytesLeft() const {
+  std::uint64_t left = kMostRecordBytes;
+  for (const RecordedBlock& block : recorded_) left -= std::min(left, block.bytes());
+  return left;
+}
 
 HostSession::HostSession(std::shared_ptr<ZygoteSource> zygotes, SessionSpec spec,
                          CancelToken cancel)
@@ -282,7 +297,8 @@ Result<BlockResult> HostSession::Run(std::string_view code, const BlockOptions& 
                  .control = &control_,
                  .waker = waker_.get(),
                  .options = options,
-                 .handler = &handler};
+                 .handler = &handler,
+                 .most_record_bytes = RecordBytesLeft()};
   control_.interrupt = -1;
   const std::shared_ptr<Waker> waker = waker_;
   const std::uint64_t watching = options.cancel.OnCancel([waker] { waker->Wake(); });

@@ -42,6 +42,7 @@ class HostSession final : public Session {
     std::vector<std::string> assigned;
     std::optional<Millis> interrupted_after;  // CPU time; unset: it ran to its end
     std::optional<std::vector<std::string>> keep;
+    std::uint64_t bytes() const;
   };
 
   HostSession(std::shared_ptr<ZygoteSource> zygotes, SessionSpec spec, CancelToken cancel);
@@ -50,6 +51,7 @@ class HostSession final : public Session {
   Result<BlockResult> Finish(BlockOutcome outcome, const std::string& code);
   Result<BlockResult> Recover(BlockOutcome outcome, const std::string& code);
   Result<std::vector<std::string>> Replay();
+  std::uint64_t RecordBytesLeft() const;
   void SendReset(const std::vector<std::string>& keep);
   Result<Message> Request(Message message);
 

@@ -160,7 +160,7 @@ Result<Message> HostWorker::Request(Message message, Millis timeout, const Cance
 
 void HostWorker::OpenDropped(const Message& call) {
   // The reply fails the call when it goes out of scope.
-  bridge_->OpenCall({.id = call.id, .block = static_cast<int>(call.block)});
+  bridge_->OpenCall({.id = call.id, .block = static_cast<int>(call.block)}, call.wire_bytes);
 }
 
 std::optional<int> HostWorker::WaitStatus(Millis timeout) {

@@ -249,7 +249,8 @@ Result<std::optional<Message>> MessageDecoder::Add(const Frame& frame) {
 Result<Message> MessageDecoder::Finish(Partial partial) {
   Message message{.type = static_cast<MessageType>(partial.first.type),
                   .id = partial.first.id,
-                  .block = partial.first.block};
+                  .block = partial.first.block,
+                  .wire_bytes = partial.total};
   if (partial.total > limit_) {
     message.too_large = partial.total;
     return message;

@@ -79,6 +79,8 @@ struct Message {
   std::string raw;
   // Above 0: a call of so many bytes, over the limit and thrown away; json and raw are empty.
   std::uint64_t too_large = 0;
+  // Of one that was read: the bytes of JSON and raw together, as the sender counts its credit.
+  std::uint64_t wire_bytes = 0;
 };
 
 // True if a message of this type begins something, so that its id must be new.

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "sandbox/session/host_worker.h"
 #include "testing/session_fixture.h"
 
 namespace dossier::sandbox {
@@ -135,6 +136,67 @@ TEST_F(SessionBridgeTest, ManyThreadsCallAtOnceWithinTheCredit) {  // SBX-91, SB
       "3000\n");
   EXPECT_EQ(handler_.calls, 3000);
   EXPECT_LE(most, 256u);
+}
+
+TEST_F(SessionBridgeTest, CallsOfManyBlocksNeverRunOutOfCredit) {  // FLT-85, SBX-91
+  auto session = Open();
+  ASSERT_TRUE(session);
+  handler_ = AnsweringHandler(
+      [](const BridgeCall&, const std::shared_ptr<BridgeReply>& reply) { reply->Ok(nullptr); });
+  // 27 MB in parts below the step in which credit is told, in the raw half and in the JSON half.
+  for (int block = 0; block < 30; ++block) {
+    const BlockResult result = Run(*session,
+                                   "import _dossier\n"
+                                   "_dossier.call('llm', {}, bytes(450_000))\n"
+                                   "_dossier.call('llm', {'a': 'x' * 450_000})");
+    ASSERT_EQ(result.status, BlockStatus::kOk) << "block " << block;
+  }
+  EXPECT_EQ(Output(*session,
+                   "for i in range(2000): _dossier.call('llm', {'a': 'x' * 10_000})\n"
+                   "print('done')"),
+            "done\n");
+}
+
+TEST_F(SessionBridgeTest, OpenCallsHoldNoMoreThanTheCredit) {  // FLT-85, SBX-91
+  auto session = Open();
+  ASSERT_TRUE(session);
+  std::vector<std::pair<BridgeCall, std::shared_ptr<BridgeReply>>> held;
+  std::uint64_t bytes = 0, most = 0;
+  handler_ = AnsweringHandler([&](BridgeCall call, std::shared_ptr<BridgeReply> reply) {
+    bytes += call.raw.size();
+    most = std::max(most, bytes);
+    held.emplace_back(std::move(call), std::move(reply));
+    if (held.size() < 3) return;
+    for (auto& [c, r] : held) {
+      bytes -= c.raw.size();
+      r->Ok(nullptr);
+    }
+    held.clear();
+  });
+  EXPECT_EQ(Output(*session,
+                   "import _dossier, concurrent.futures\n"
+                   "text = bytes(3_000_000)\n"
+                   "with concurrent.futures.ThreadPoolExecutor(30) as pool:\n"
+                   "    list(pool.map(lambda i: _dossier.call('llm', {}, text), range(60)))\n"
+                   "print('done')"),
+            "done\n");
+  EXPECT_LE(most, (8u << 20) + 3'000'000);
+}
+
+TEST_F(SessionBridgeTest, ManyLargeRepliesAreNotAllKept) {  // FLT-85: 60 greps, 2.4 GB
+  auto session = Open();
+  ASSERT_TRUE(session);
+  handler_ = AnsweringHandler([](const BridgeCall&, const std::shared_ptr<BridgeReply>& reply) {
+    reply->Ok(nullptr, std::string(20 << 20, 'x'));
+  });
+  const auto before = ReadProcessUsage(getpid());
+  ASSERT_TRUE(before);
+  for (int block = 0; block < 6; ++block) {
+    Output(*session, "import _dossier\nfor i in range(5): _dossier.call('grep', {'pattern': 'x'})");
+  }
+  const auto after = ReadProcessUsage(getpid());
+  ASSERT_TRUE(after);
+  EXPECT_LT(after->private_bytes, before->private_bytes + (260u << 20));  // of 600 MB
 }
 
 TEST_F(SessionBridgeTest, ThreadsThatOutliveTheirBlockCannotCall) {  // SBX-47

@@ -38,6 +38,25 @@ TEST_F(SessionReplayTest, ADeadWorkerIsReplacedAndItsBlocksRunAgain) {  // SBX-4
   EXPECT_EQ(Output(*session, "print(a, b['n'], raw, c())"), "1 7 b'text!' 8\n");
 }
 
+TEST_F(SessionReplayTest, AReplyThatWasTooLargeToKeepEndsTheReplayOfItsBlock) {  // FLT-85, SBX-46
+  auto session = Open();
+  ASSERT_TRUE(session);
+  handler_ =
+      AnsweringHandler([](const BridgeCall& call, const std::shared_ptr<BridgeReply>& reply) {
+        reply->Ok(nullptr, std::string(call.method == "grep" ? 129u << 20 : 10u, 'x'));
+      });
+  Output(*session,
+         "import _dossier\nbefore = len(_dossier.call('llm', {})[1])\n"
+         "large = len(_dossier.call('grep', {})[1])\nafter = len(_dossier.call('llm', {})[1])");
+  Output(*session, "later = len(_dossier.call('llm', {})[1])");
+  const BlockResult dead = Run(*session, "import os\nos._exit(1)");
+  EXPECT_EQ(dead.status, BlockStatus::kDied);
+  EXPECT_THAT(dead.names_kept, Contains("before"));
+  EXPECT_THAT(dead.names_kept, Contains("later"));
+  EXPECT_THAT(dead.names_lost, ::testing::AllOf(Contains("large"), Contains("after")));
+  EXPECT_EQ(handler_.calls, 4);  // none is asked twice
+}
+
 TEST_F(SessionReplayTest, TheThirdDeathEndsTheSession) {  // SBX-46
   auto session = Open();
   ASSERT_TRUE(session);

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/files/file.h"
+#include "sandbox/walls/cgroup.h"
 #include "sandbox/walls/landlock.h"
 #include "sandbox/walls/namespaces.h"
 #include "sandbox/walls/process_layer.h"

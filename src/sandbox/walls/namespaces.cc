@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -309,8 +310,35 @@ UniqueFd NewProc() {
   const UniqueFd context(fsopen("proc", FSOPEN_CLOEXEC));
   if (!context.valid()) return {};
   if (fsconfig(context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) return {};
-  return UniqueFd(
-      fsmount(context.get(), FSMOUNT_CLOEXEC, kQuietMount | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY));
+  return UniqueFd(fsmount(context.get(), FSMOUNT_CLOEXEC, kQuietMount | MOUNT_ATTR_NOEXEC));
+}
+
+// So many ids more than processes: a program must not meet the id of one that has just ended.
+constexpr int kSpareIds = 4096;
+
+// Each pid namespace has a bound of its own since then. Before, the same file is the machine's, and
+// whoever carries root's number may write it, with or without its powers.
+bool IdsAreBoundedByNamespace() {
+  utsname kernel;
+  int major = 0, minor = 0;
+  if (uname(&kernel) != 0 || std::sscanf(kernel.release, "%d.%d", &major, &minor) != 2)
+    return false;
+  return std::pair(major, minor) >= std::pair(6, 14);
+}
+
+void BoundIds(const UniqueFd& proc, int processes) {
+  if (!IdsAreBoundedByNamespace()) return;
+  const UniqueFd fd(openat(proc.get(), "sys/kernel/pid_max", O_WRONLY | O_CLOEXEC));
+  const std::string bound = std::to_string(kSpareIds + processes);
+  if (fd.valid()) (void)WriteAll(fd.get(), bound);
+}
+
+Status MakeReadOnly(const UniqueFd& mount) {
+  mount_attr attributes = {};
+  attributes.attr_set = MOUNT_ATTR_RDONLY;
+  if (mount_setattr(mount.get(), "", AT_EMPTY_PATH, &attributes, sizeof(attributes)) == 0)
+    return {};
+  return MakeErrnoError(errno, "read-only /proc");
 }
 
 }  // namespace
@@ -466,16 +494,18 @@ Status Namespaces::EnterSession(std::uint64_t tmp_bytes) const {
   return chdir("/tmp") == 0 ? Status{} : MakeErrnoError(errno, "chdir /tmp");
 }
 
-Status Namespaces::EnterJail(std::uint64_t tmp_bytes) {
+Status Namespaces::EnterJail(const Jail& jail) {
   constexpr unsigned long kQuiet = MS_NOSUID | MS_NODEV | MS_NOEXEC;
-  DOSSIER_RETURN_IF_ERROR(MountTmp(tmp_bytes, Programs::kAllow));
-  const std::string options = fmt::format("mode=0700,size={},nr_inodes=16384", tmp_bytes);
+  DOSSIER_RETURN_IF_ERROR(MountTmp(jail.tmp_bytes, Programs::kAllow));
+  const std::string options = fmt::format("mode=0700,size={},nr_inodes=16384", jail.tmp_bytes);
   if (Exists("/dev/shm") && mount("shm", "/dev/shm", "tmpfs", kQuiet, options.c_str()) != 0) {
     return MakeErrnoError(errno, "mount of /dev/shm");
   }
   const UniqueFd proc = NewProc();
   DOSSIER_RETURN_IF_ERROR(CloseLoadFolders());
   if (!proc.valid()) return {};
+  if (jail.processes > 0) BoundIds(proc, jail.processes);
+  DOSSIER_RETURN_IF_ERROR(MakeReadOnly(proc));
   if (move_mount(proc.get(), "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH) == 0) return {};
   return MakeErrnoError(errno, "mount of /proc");
 }

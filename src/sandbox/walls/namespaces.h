@@ -114,7 +114,14 @@ class Namespaces {
   // has that folder, and /proc, read-only, with nothing but its own processes. A kernel that hides
   // parts of the outer /proc allows no new one; then there is none. Ends with CloseLoadFolders: the
   // outer /proc must be in the new root until then (`load`).
-  Status EnterJail(std::uint64_t tmp_bytes);
+  struct Jail {
+    std::uint64_t tmp_bytes = 0;
+    // So many processes are meant to be there: where the kernel can (Linux 6.14 and later), it
+    // gives out some thousand ids more and then none. The last resort, where what counts comes too
+    // late. 0: no limit of this kind.
+    int processes = 0;
+  };
+  Status EnterJail(const Jail& jail);
 
   // Later in the same process: another size of its /tmp.
   Status ResizeTmp(std::uint64_t bytes) const;

@@ -2,10 +2,12 @@
 
 #include <grp.h>
 #include <linux/capability.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,12 +20,6 @@ namespace dossier::sandbox {
 
 namespace {
 
-// The initial user namespace maps every id to itself.
-bool InInitialUserNamespace() {
-  const auto map = ReadFile("/proc/self/uid_map", 4096);
-  return !map || map->find("4294967295") != std::string::npos;
-}
-
 Status SetLimit(__rlimit_resource resource, const char* name, std::uint64_t value) {
   rlimit current;
   if (getrlimit(resource, &current) != 0) return MakeErrnoError(errno, name);
@@ -34,6 +30,12 @@ Status SetLimit(__rlimit_resource resource, const char* name, std::uint64_t valu
 }
 
 }  // namespace
+
+// It maps every id to itself.
+bool InInitialUserNamespace() {
+  const auto map = ReadFile("/proc/self/uid_map", 4096);
+  return !map || map->find("4294967295") != std::string::npos;
+}
 
 Result<std::string> LeaveRoot(UserIds ids) {
   if (geteuid() != 0 && getuid() != 0) return fmt::format("uid {}", getuid());
@@ -106,17 +108,34 @@ Status CloseOtherDescriptors(std::vector<int> keep) {
   return {};
 }
 
-std::string CgroupReason() {
-  const std::string groups = ReadFile("/proc/self/cgroup", 1 << 16).value_or("");
-  const std::size_t unified = groups.find("0::");
-  if (unified == std::string::npos) return "not delegated (no unified hierarchy)";
-  const std::string path = groups.substr(unified + 3, groups.find('\n', unified) - unified - 3);
-  for (const char* mounted : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
-    if (access((mounted + path + "/cgroup.procs").c_str(), W_OK) == 0) {
-      return "delegated, not used by this version";
-    }
-  }
-  return "not delegated";
+bool ProcessLimitHolds() {
+  rlimit before;
+  if (getrlimit(RLIMIT_NPROC, &before) != 0) return false;
+  const rlimit none = {0, before.rlim_max};
+  if (setrlimit(RLIMIT_NPROC, &none) != 0) return false;
+  const pid_t pid = fork();
+  if (pid == 0) _exit(0);
+  const bool refused = pid < 0 && errno == EAGAIN;
+  while (pid > 0 && waitpid(pid, nullptr, 0) < 0 && errno == EINTR) continue;
+  return setrlimit(RLIMIT_NPROC, &before) == 0 && refused;
+}
+
+void RaisePriority() {
+  const sched_param first = {.sched_priority = 1};
+  constexpr int kHighest = -20;
+  if (sched_setscheduler(0, SCHED_FIFO, &first) != 0) setpriority(PRIO_PROCESS, 0, kHighest);
+}
+
+void KeepPriority() {
+  sched_param now;
+  if (sched_getparam(0, &now) != 0) return;
+  sched_setscheduler(0, sched_getscheduler(0) | SCHED_RESET_ON_FORK, &now);
+}
+
+void LowerPriority() {
+  const sched_param none = {.sched_priority = 0};
+  sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &none);
+  setpriority(PRIO_PROCESS, 0, 0);
 }
 
 }  // namespace dossier::sandbox

@@ -1,7 +1,6 @@
-// What the `process` and `cgroup` layers of every isolated process have in common.
+// What the `process` layer and the limits of every isolated process have in common.
 //
 //   DOSSIER_RETURN_IF_ERROR(CloseOtherDescriptors({bridge_fd}));
-//   report.Set("cgroup", LayerState::kUnavailable, CgroupReason());
 //
 // Thread-safety: CloseOtherDescriptors changes the calling process.
 
@@ -75,9 +74,21 @@ Status SetResourceLimits(const ResourceLimits& limits);
 // Closes everything but 0, 1, 2 and `keep`; negative numbers in it are ignored. Errors: kIo.
 Status CloseOtherDescriptors(std::vector<int> keep);
 
-// The reason why the sandbox uses no cgroup, for the report. A delegated cgroup is only mentioned:
-// the other layers bound memory and threads already.
-std::string CgroupReason();
+// Whether ids are those of the machine: the caller's user namespace is the first one.
+bool InInitialUserNamespace();
+
+// Whether a limit of processes (RLIMIT_NPROC) binds the caller. The kernel makes an exception for
+// the machine's root, also where a user namespace gave it another name, so this tries: it forks
+// with a limit of none. Thread-safety: forks; the limit is back when it returns.
+bool ProcessLimitHolds();
+
+// For a process that watches over others, which may be many and busy: real-time priority, else the
+// highest ordinary one, where the caller may. It passes to children until KeepPriority.
+void RaisePriority();
+// What the calling process forks from now on has ordinary priority.
+void KeepPriority();
+// The calling process gets ordinary priority itself.
+void LowerPriority();
 
 }  // namespace dossier::sandbox
 

@@ -8,10 +8,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
+#include <iterator>
 #include <string>
 #include <unordered_map>
 
 #include "base/files/file.h"
+#include "base/text/text.h"
 
 namespace dossier::sandbox {
 namespace {
@@ -21,6 +24,21 @@ std::string ReadSmall(int proc, const std::string& path) {
   char buffer[1024];
   const ssize_t got = fd.valid() ? read(fd.get(), buffer, sizeof(buffer)) : -1;
   return std::string(buffer, got > 0 ? static_cast<std::size_t>(got) : 0);
+}
+
+// nullopt if it cannot be read, or ended before its first byte. A program decides how long such a
+// text is; more than this is cut.
+std::optional<std::string> ReadWhole(int proc, const std::string& path) {
+  constexpr std::size_t kMost = 16 << 20;
+  const UniqueFd fd(openat(proc, path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return std::nullopt;
+  std::string text;
+  char block[64 << 10];
+  for (ssize_t got; text.size() < kMost && (got = read(fd.get(), block, sizeof(block))) > 0;) {
+    text.append(block, static_cast<std::size_t>(got));
+  }
+  if (text.empty()) return std::nullopt;
+  return text;
 }
 
 std::vector<pid_t> AllProcesses(int proc) {
@@ -100,6 +118,74 @@ std::uint64_t PrivateBytes(int proc, pid_t pid) {
   if (std::sscanf(text.c_str(), "%*u %llu %llu", &resident, &shared) != 2) return 0;
   return (resident - std::min(resident, shared)) *
          static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+void AddSharedPieces(std::string_view maps, SharedPieces* pieces) {
+  // Names that the kernel gives to memory without a file of a mounted file system.
+  constexpr std::string_view kNames[] = {"/dev/zero (deleted)", "/memfd:", "/anon_hugepage"};
+  for (const std::string_view line : Split(maps, '\n')) {
+    // "7f01…-7f02… rw-s 00000000 00:01 2051   /dev/zero (deleted)"
+    const std::size_t name_at = line.find('/');
+    if (name_at == std::string_view::npos) continue;
+    const std::string_view name = line.substr(name_at);
+    const bool counts = std::any_of(std::begin(kNames), std::end(kNames),
+                                    [&](std::string_view n) { return name.starts_with(n); });
+    if (!counts) continue;
+    unsigned long long begin = 0, end = 0, offset = 0, inode = 0;
+    char rights[8] = {}, device[24] = {};
+    const std::string head(line.substr(0, name_at));
+    if (std::sscanf(head.c_str(), "%llx-%llx %7s %llx %23s %llu", &begin, &end, rights, &offset,
+                    device, &inode) != 6) {
+      continue;
+    }
+    std::uint64_t& bytes = (*pieces)[fmt::format("{} {}", device, inode)];
+    bytes = std::max<std::uint64_t>(bytes, offset + (end - begin));
+  }
+}
+
+std::uint64_t SharedBytes(int proc, const std::vector<TreeProcess>& processes) {
+  SharedPieces pieces;
+  std::uint64_t bytes = 0;
+  for (const TreeProcess& process : processes) {
+    const std::string pid = std::to_string(process.pid);
+    if (const auto maps = ReadWhole(proc, pid + "/maps")) {
+      AddSharedPieces(*maps, &pieces);
+      continue;
+    }
+    constexpr std::string_view kResident = "RssShmem:";
+    const std::string status = ReadWhole(proc, pid + "/status").value_or("");
+    const std::size_t at = status.find(kResident);
+    if (at == std::string::npos) continue;
+    bytes += std::strtoull(status.c_str() + at + kResident.size(), nullptr, 10) << 10;
+  }
+  for (const auto& [piece, size] : pieces) bytes += size;
+  return bytes;
+}
+
+std::uint64_t ParseIpcTable(std::string_view text) {
+  std::uint64_t bytes = 0;
+  const std::vector<std::string_view> lines = Split(text, '\n');
+  for (std::size_t i = 1; i < lines.size(); ++i) {  // behind the names of the columns
+    unsigned long long size = 0;
+    if (std::sscanf(std::string(lines[i]).c_str(), "%*d %*d %*o %llu", &size) == 1) bytes += size;
+  }
+  return bytes;
+}
+
+std::uint64_t IpcBytes(int proc) {
+  std::uint64_t bytes = 0;
+  for (const char* table : {"sysvipc/shm", "sysvipc/msg"}) {
+    bytes += ParseIpcTable(ReadWhole(proc, table).value_or(""));
+  }
+  return bytes;
+}
+
+std::optional<pid_t> NewestPid(int proc) {
+  // "0.20 0.18 0.12 1/80 11206"
+  const std::string text = ReadSmall(proc, "loadavg");
+  pid_t pid = 0;
+  if (std::sscanf(text.c_str(), "%*s %*s %*s %*s %d", &pid) != 1) return std::nullopt;
+  return pid;
 }
 
 int ThreadsOfUser(int proc, uid_t user) {

@@ -11,7 +11,10 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +38,24 @@ std::vector<TreeProcess> Descendants(int proc, pid_t root);
 
 // Private resident memory of one process; 0 if it has ended.
 std::uint64_t PrivateBytes(int proc, pid_t pid);
+
+// Memory that processes share without a file: shared mappings and memfds, each once, however many
+// have it. One counts with all of its bytes up to the highest that is mapped, touched or not: pages
+// stay when a process lets go of them. Of a process that hides its mappings, what is resident
+// counts. Pieces with a number (System V) are none of these: IpcBytes.
+std::uint64_t SharedBytes(int proc, const std::vector<TreeProcess>& processes);
+// Reads the text of /proc/PID/maps and adds its shared memory: by device and inode, bytes.
+using SharedPieces = std::map<std::string, std::uint64_t, std::less<>>;
+void AddSharedPieces(std::string_view maps, SharedPieces* pieces);
+
+// Shared memory and queues of System V in the caller's namespace, attached or not.
+std::uint64_t IpcBytes(int proc);
+// Reads the text of a table below /proc/sysvipc: the sum of its sizes.
+std::uint64_t ParseIpcTable(std::string_view text);
+
+// The process id given out last where `proc` looks from: ids grow until they begin again. nullopt
+// if it cannot be read. One small read, however many processes there are.
+std::optional<pid_t> NewestPid(int proc);
 
 // Threads of all processes of a user, as RLIMIT_NPROC counts them outside of user namespaces. Those
 // that hide from their own user are not seen.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,6 +57,59 @@ TEST(ProcessTreeTest, FindsDescendantsAlsoOfOtherSessions) {  // SBX-81
   waitpid(child, nullptr, 0);
   close(ends[0]);
   close(ends[1]);
+}
+
+TEST(ProcessTreeTest, SharedMemoryCountsOnceAndToItsHighestByte) {  // FLT-84
+  SharedPieces pieces;
+  AddSharedPieces(
+      "55d0-55d8 r-xp 00000000 fe:00 77   /usr/bin/python3.11\n"
+      "7f00000000-7f00100000 rw-s 00000000 00:01 2051   /dev/zero (deleted)\n"
+      "7f00200000-7f00300000 rw-s 00100000 00:01 2052   /memfd:a b (deleted)\n"
+      "7f00400000-7f00500000 rw-s 00000000 00:01 3   /SYSV00000000 (deleted)\n"
+      "7f00600000-7f00700000 rw-s 00000000 fe:00 99   /home/ann/memfd:x\n"
+      "7f00800000-7f00900000 rw-p 00000000 00:00 0\n"
+      "7f00a00000-7f00b0000 broken 00:01 /memfd:\n",
+      &pieces);
+  AddSharedPieces("7f00000000-7f00400000 rw-s 00000000 00:01 2051   /dev/zero (deleted)\n",
+                  &pieces);
+  ASSERT_EQ(pieces.size(), 2u);
+  EXPECT_EQ(pieces["00:01 2051"], 4u << 20);  // of another process: the same piece, more of it
+  EXPECT_EQ(pieces["00:01 2052"], 2u << 20);  // the lower half is not mapped, and may be full
+}
+
+TEST(ProcessTreeTest, TheSizesOfNumberedMemoryAreAdded) {  // FLT-84
+  EXPECT_EQ(ParseIpcTable("       key      shmid perms                  size  cpid  lpid nattch\n"
+                          "         0          0  1600               4194304  1234  1234      0\n"
+                          "1627455489         1   600               1048576  1234  1234      1\n"),
+            5u << 20);
+  EXPECT_EQ(ParseIpcTable(""), 0u);
+  EXPECT_EQ(ParseIpcTable("key\nbroken\n\n"), 0u);
+}
+
+TEST(ProcessTreeTest, TheNewestIdIsThatOfTheProcessMadeLast) {  // FLT-82
+  const UniqueFd proc(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const auto before = NewestPid(proc.get());
+  ASSERT_TRUE(before);
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  const auto after = NewestPid(proc.get());
+  waitpid(child, nullptr, 0);
+  ASSERT_TRUE(after);
+  EXPECT_TRUE(*after >= child || *after < *before);  // others make processes, too; ids begin again
+  EXPECT_FALSE(NewestPid(-1));
+}
+
+TEST(ProcessTreeTest, SharedMappingsOfAProcessAreFound) {  // FLT-84
+  constexpr std::size_t kBytes = 32 << 20;
+  const UniqueFd proc(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::vector<TreeProcess> own = {{.pid = getpid()}};
+  const std::uint64_t before = SharedBytes(proc.get(), own);
+  void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  EXPECT_EQ(SharedBytes(proc.get(), own), before + kBytes);  // none of it is touched
+  EXPECT_EQ(SharedBytes(proc.get(), {own[0], own[0]}), before + kBytes);
+  munmap(memory, kBytes);
+  EXPECT_EQ(SharedBytes(proc.get(), own), before);
 }
 
 }  // namespace

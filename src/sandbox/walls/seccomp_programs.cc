@@ -4,15 +4,23 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <cerrno>
 
 #include "sandbox/walls/seccomp_policy.h"
+#include "sandbox/walls/watch_rules.h"
 
 // Newer than the system's headers; numbers are the same on every architecture.
+#ifndef __NR_memfd_secret
+#define __NR_memfd_secret 447
+#endif
 #ifndef __NR_process_mrelease
 #define __NR_process_mrelease 448
+#endif
+#ifndef __NR_open_tree_attr
+#define __NR_open_tree_attr 467
 #endif
 
 namespace dossier::sandbox {
@@ -27,6 +35,7 @@ constexpr int kRefusedToPrograms[] = {
     __NR_pivot_root,
     __NR_chroot,
     __NR_open_tree,
+    __NR_open_tree_attr,
     __NR_move_mount,
     __NR_fsopen,
     __NR_fsconfig,
@@ -162,6 +171,28 @@ std::vector<FilterRule> ProgramRules(const ProgramPolicy& policy) {
   // Limits of other processes of the user.
   rules.push_back({__NR_prlimit64, allow, {{.word = LowWord(0), .values = {0}}}, refuse});
   return rules;
+}
+
+void AppendWatchRules(const WatchPolicy& policy, std::vector<FilterRule>& rules) {
+  const FilterAction allow = FilterAction::Allow(), refuse = FilterAction::Errno(EPERM);
+  const auto keeper = static_cast<std::uint32_t>(policy.keeper);
+  for (const int number :
+       {__NR_sched_setparam, __NR_sched_setscheduler, __NR_sched_setaffinity, __NR_sched_setattr}) {
+    rules.push_back({number,
+                     allow,
+                     {{.word = LowWord(0), .values = {keeper}, .match = Match::kNotIn}},
+                     refuse});
+  }
+  // Of one process; all of the user's would be the keeper, too.
+  rules.push_back({__NR_setpriority,
+                   allow,
+                   {{.word = LowWord(0), .values = {PRIO_PROCESS}},
+                    {.word = LowWord(1), .values = {keeper}, .match = Match::kNotIn}},
+                   refuse});
+  if (policy.memfds == WatchPolicy::Memfds::kAny) return;
+  for (const int number : {__NR_memfd_create, __NR_memfd_secret}) {
+    rules.push_back({number, FilterAction::Errno(ENOSYS)});
+  }
 }
 
 }  // namespace dossier::sandbox
