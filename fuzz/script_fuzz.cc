@@ -9,8 +9,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   (void)dossier::model::Script::Parse(text, "fuzz").has_value();
-  std::vector<dossier::model::Entry> entries;
-  std::vector<dossier::model::Provider> providers;
-  (void)dossier::model::ReadCatalogFile(text, "fuzz", &entries, &providers).has_value();
+  dossier::model::CatalogData data;
+  (void)dossier::model::ReadCatalogFile(text, "fuzz", &data).has_value();
   return 0;
 }

@@ -78,7 +78,7 @@ const std::string kNoName;
 Result<Model> Model::Open(std::string_view name, const ModelOptions& options) {
   DOSSIER_ASSIGN_OR_RETURN(app::ModelSettings settings, SettingsOf(name, options));
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, app::LoadOwnConfig());
-  const std::string asked = settings.model;
+  const app::ModelSettings asked = settings;
   DOSSIER_RETURN_IF_ERROR(app::ApplyConfig(config, &settings));
   const auto say = [&options](std::string_view line) {
     if (options.progress) options.progress(line);

@@ -17,7 +17,8 @@ Result<tokens::Opened> OpenCounter(const CounterChoice& choice) {
   if (choice.model.empty()) {
     return tokens::Open(choice.encoding.empty() ? "o200k_base" : choice.encoding, paths);
   }
-  DOSSIER_ASSIGN_OR_RETURN(const model::Choice chosen, ChooseWithoutKey(choice.model));
+  DOSSIER_ASSIGN_OR_RETURN(const model::Choice chosen,
+                           ChooseWithoutKey(choice.model, choice.config));
   return model::OpenTokenizer(chosen.entry, paths);
 }
 
@@ -26,13 +27,17 @@ std::string CountsFolder(const tokens::Opened& opened) {
   return opened.identity.empty() || cache.empty() ? "" : cache + "/counts";
 }
 
-Result<model::Choice> ChooseWithoutKey(const std::string& name) {
-  DOSSIER_ASSIGN_OR_RETURN(const ModelData data, LoadModelData());
-  model::Wanted wanted{.name = name,
+Result<model::Choice> ChooseWithoutKey(const std::string& name, const config::Config* config) {
+  ModelSettings settings{.model = name};
+  if (config) DOSSIER_RETURN_IF_ERROR(ApplyConfig(*config, &settings));
+  DOSSIER_ASSIGN_OR_RETURN(const ModelData data,
+                           settings.config ? LoadModelData(*settings.config) : LoadModelData());
+  model::Wanted wanted{.name = settings.model,
+                       .base_url = settings.base_url,
                        .config = data.config,
                        .today = std::chrono::floor<std::chrono::days>(SystemClock()->WallNow())};
   // Without a name the keys that are there say which model is meant, if the configuration does not.
-  if (name.empty()) {
+  if (wanted.name.empty()) {
     auto choice = data.catalog.Choose(wanted, Environment);
     if (choice || choice.error().code != ErrorCode::kAuth) return choice;
   }

@@ -11,6 +11,7 @@
 
 #include <string>
 
+#include "config/config.h"
 #include "model/catalog/catalog.h"
 #include "tokens/files/open.h"
 
@@ -18,6 +19,7 @@ namespace dossier::app {
 
 struct CounterChoice {
   std::string encoding, model;  // both empty: o200k_base
+  const config::Config* config = nullptr;
 };
 
 // Errors: kUsage (both are given; no such encoding, with the nearest), kConfig (no such model, with
@@ -28,9 +30,10 @@ Result<tokens::Opened> OpenCounter(const CounterChoice& choice);
 // are not exact, which cost nothing.
 std::string CountsFolder(const tokens::Opened& opened);
 
-// The model `name`, or the one that the config or a key says if it is empty. Errors: as
-// model::Catalog::Choose.
-Result<model::Choice> ChooseWithoutKey(const std::string& name);
+// The model `name`, or the one that the config or a key says if it is empty. Without `config` only
+// the user's own file counts, and no address of it. Errors: as model::Catalog::Choose.
+Result<model::Choice> ChooseWithoutKey(const std::string& name,
+                                       const config::Config* config = nullptr);
 
 }  // namespace dossier::app
 

@@ -23,10 +23,22 @@ std::function<std::string(const model::Request&)> WireOf(const OpenedModel& open
 
 }  // namespace
 
-std::string StoredName(const std::string& asked, const OpenedModel& opened) {
-  if (!asked.empty()) return asked;
+std::string AskedName(const ModelSettings& asked) {
+  ModelSettings split = asked;
+  SplitAddress(&split);
+  if (split.model.empty() || split.base_url.empty()) return split.model;
+  return model::WholeAddress(split.base_url) + "#" + split.model;
+}
+
+std::string StoredName(const ModelSettings& asked, const OpenedModel& opened) {
+  ModelSettings named = asked;
+  if (!named.base_url.empty() && named.model.empty()) named.model = opened.root.name;
+  if (std::string name = AskedName(named); !name.empty()) return name;
   const std::string& provider = opened.root.entry.provider;
-  return provider == "local" || provider == "scripted" ? provider : opened.root.name;
+  if (provider == "local" || provider == "scripted") return provider;
+  // A bare name that the model data do not have would not be found again.
+  const bool found_by_name = opened.root.entry.known || provider == "openai-compatible";
+  return found_by_name ? opened.root.name : opened.provider + "/" + opened.root.name;
 }
 
 BoundModel ChatModelOf(const OpenedModel& opened, std::string stored) {
@@ -39,10 +51,10 @@ BoundModel ChatModelOf(const OpenedModel& opened, std::string stored) {
 Result<BoundModel> OpenChatModel(ModelSettings settings, const config::Config& config,
                                  const std::function<void(std::string_view)>& say,
                                  const CancelToken& cancel) {
-  const std::string name = settings.model;
+  const ModelSettings asked = settings;
   DOSSIER_RETURN_IF_ERROR(ApplyConfig(config, &settings));
   DOSSIER_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(settings, say, cancel));
-  BoundModel model = ChatModelOf(opened, StoredName(name, opened));
+  BoundModel model = ChatModelOf(opened, StoredName(asked, opened));
   model.sampling.temperature = settings.temperature;
   if (config.debug || settings.announce == ModelSettings::Announce::kYes) {
     say(fmt::format("model: {} ({})", opened.description, opened.why));

@@ -18,9 +18,13 @@
 
 namespace dossier::app {
 
-// What the conversation's file says of a model that was asked for as `asked`, so that a later turn
-// finds it again.
-std::string StoredName(const std::string& asked, const OpenedModel& opened);
+// The name that was asked for, with the address where one was given: "http://pool:8000/v1#qwen3".
+// ApplyConfig takes it apart. Empty: no model is named.
+std::string AskedName(const ModelSettings& asked);
+
+// What the conversation's file says of a model, so that a later turn finds it again: its AskedName,
+// else what was chosen.
+std::string StoredName(const ModelSettings& asked, const OpenedModel& opened);
 
 // A model that is open already; `stored` as BoundModel::stored.
 driver::BoundModel ChatModelOf(const OpenedModel& opened, std::string stored);

@@ -1,5 +1,6 @@
 #include "app/open_model.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -9,6 +10,8 @@
 #include "base/hash.h"
 #include "base/text/parse_number.h"
 #include "base/text/text.h"
+#include "model/local/local_weights.h"
+#include "model/providers/model_list.h"
 
 namespace dossier::app {
 namespace {
@@ -22,8 +25,10 @@ std::string OriginOf(const model::Choice& choice) {
   return script ? fmt::format("script {}", Sha256Hex(*script)) : std::string();
 }
 
-constexpr double kNanoPerMillionth = 1000;  // nano-dollars a token for a dollar a million tokens
-constexpr double kHighestPrice = 1e6;       // dollars for a million tokens
+constexpr Millis kListLimit{3000};             // for a server that is asked which models it has
+constexpr std::uint64_t kMostTold = 1u << 20;  // bytes of the list of what was told
+constexpr double kNanoPerMillionth = 1000;     // nano-dollars a token for a dollar a million tokens
+constexpr double kHighestPrice = 1e6;          // dollars for a million tokens
 
 std::optional<std::int64_t> ReadPrice(std::string_view text) {
   const auto dollars = ParseNumber(text);
@@ -86,7 +91,7 @@ Status TakeWindow(const std::optional<std::int64_t>& window, model::Choice* choi
     return MakeError(
         ErrorCode::kUsage,
         "--window {}: the local server has its own; start it with `dossier models start "
-        "--context {}`",
+        "--window {}`",
         *window, *window);
   }
   if (entry.known && *window > entry.capability.window) {
@@ -118,23 +123,19 @@ class Opener {
   }
 
   Result<model::Choice> Choose(const std::string& name) const {
-    DOSSIER_ASSIGN_OR_RETURN(
-        model::Choice choice,
-        data_.catalog.Choose(
-            {.name = name,
-             .base_url = settings_.base_url,
-             .key_env = settings_.key_env,
-             .script = settings_.script,
-             .config = data_.config,
-             .today = std::chrono::floor<std::chrono::days>(SystemClock()->WallNow()),
-             .keys = replay_ || settings_.use == ModelSettings::Use::kLookedAt
-                         ? model::Wanted::Keys::kNone
-                         : model::Wanted::Keys::kFind},
-            Environment));
+    DOSSIER_ASSIGN_OR_RETURN(model::Choice choice, Find(name));
+    if (choice.ask_server == model::Choice::AskServer::kYes) {
+      DOSSIER_ASSIGN_OR_RETURN(choice, AskServer(std::move(choice)));
+    }
+    if (IsMissing(choice)) {
+      DOSSIER_ASSIGN_OR_RETURN(const std::string other, AskPerson());
+      DOSSIER_ASSIGN_OR_RETURN(choice, Find(other));
+    }
     DOSSIER_RETURN_IF_ERROR(TakePrice(settings_.prices, &choice));
     DOSSIER_RETURN_IF_ERROR(TakeWindow(settings_.window, &choice));
     if (settings_.needs_price) DOSSIER_RETURN_IF_ERROR(RefuseUnknownPrice(choice));
     for (const std::string& warning : choice.warnings) say_("warning: " + warning);
+    if (!choice.assumed.empty()) TellOnce(choice);
     return choice;
   }
 
@@ -144,7 +145,7 @@ class Opener {
     options.headers = settings_.headers;
     if (settings_.offline) options.network = model::ConnectOptions::Network::kNone;
     options.replay = replay_;
-    const bool asked = settings_.use == ModelSettings::Use::kAsked;
+    const bool asked = IsAsked();
     if (!asked) options.start = model::ConnectOptions::Start::kNothing;
     DOSSIER_RETURN_IF_ERROR(model::CheckNetwork(choice, options));
     // Only now: a choice that fails must not empty an older recording.
@@ -159,6 +160,88 @@ class Opener {
   }
 
  private:
+  bool IsAsked() const { return settings_.use == ModelSettings::Use::kAsked; }
+
+  Result<model::Choice> Find(const std::string& name) const {
+    return data_.catalog.Choose(
+        {.name = name,
+         .base_url = settings_.base_url,
+         .key_env = settings_.key_env,
+         .script = settings_.script,
+         .config = data_.config,
+         .today = std::chrono::floor<std::chrono::days>(SystemClock()->WallNow()),
+         .keys = replay_ || !IsAsked() ? model::Wanted::Keys::kNone : model::Wanted::Keys::kFind},
+        Environment);
+  }
+
+  // The model of `choice` if the server has it, else the first one that it lists.
+  Result<model::Choice> AskServer(model::Choice choice) const {
+    model::ConnectOptions options;
+    if (settings_.offline) options.network = model::ConnectOptions::Network::kNone;
+    DOSSIER_RETURN_IF_ERROR(model::CheckNetwork(choice, options));
+    const std::string& address = choice.provider.base_url;
+    if (replay_ || !IsAsked()) {
+      if (!choice.model.empty()) return choice;
+      return MakeError(ErrorCode::kConfig, "name a model of {} by -m", address);
+    }
+    const auto listed = FetchModelList(choice.provider, choice.key, kListLimit, cancel_);
+    if (!listed && !choice.model.empty()) return choice;  // it may answer all the same
+    if (!listed) {
+      return MakeError(listed.error().code, "name a model by -m: {}", listed.error().message);
+    }
+    const bool has = std::ranges::any_of(
+        *listed, [&](const model::ListedModel& model) { return model.name == choice.model; });
+    if (has) return choice;
+    if (listed->empty()) {
+      return MakeError(ErrorCode::kNotFound, "{} lists no model; name one by -m", address);
+    }
+    const model::ListedModel& first = listed->front();
+    std::string why = choice.why + ", and lists this model first";
+    const bool by_address = !settings_.base_url.empty();
+    DOSSIER_ASSIGN_OR_RETURN(
+        choice, Find(by_address ? first.name : choice.provider.name + "/" + first.name));
+    choice.why = std::move(why);
+    if (first.window && !choice.entry.known) {
+      assembly::Capability& capability = choice.entry.capability;
+      capability.window = *first.window;
+      capability.max_output = std::min(capability.max_output, *first.window / 2);
+      choice.assumed.clear();
+    }
+    return choice;
+  }
+
+  // The default weights are meant, would be needed, and are not here.
+  bool IsMissing(const model::Choice& choice) const {
+    if (replay_ || !IsAsked() || choice.provider.name != "local") return false;
+    const auto data = DataFolder();
+    if (!data || choice.model != model::DefaultWeights().name) return false;
+    const auto found = model::FindWeights(*data, choice.model);
+    return !found && found.error().code == ErrorCode::kNotFound;
+  }
+
+  Result<std::string> AskPerson() const {
+    FirstUse found;
+    if (settings_.model.empty() && data_.config.model.empty()) {
+      found.servers = model::ProbeLocalServers(model::UsualPlaces(data_.catalog, Environment));
+    }
+    if (settings_.first_use) return settings_.first_use(found, cancel_);
+    return MakeError(ErrorCode::kNotFound, "{}", DescribeFirstUse(found));
+  }
+
+  // Who was told once what is assumed of a model is not told again. A list that cannot be kept is
+  // no reason to fail: then it is told again.
+  void TellOnce(const model::Choice& choice) const {
+    const auto folder = UserFolder(UserFolderKind::kState, Environment);
+    const std::string path = folder ? *folder + "/told-models" : "";
+    const std::string line = Sha256Hex(choice.assumed) + "\n";
+    const std::string told = path.empty() ? "" : ReadFile(path, kMostTold).value_or("");
+    if (told.find(line) != std::string::npos) return;
+    say_(choice.assumed);
+    if (path.empty() || !IsAsked() || told.size() + line.size() > kMostTold) return;
+    if (!MakeFolders(*folder, 0700)) return;
+    (void)WriteFileAtomic(path, told + line, 0600);
+  }
+
   driver::BoundModel Bound(const model::Choice& choice, const model::Connection& connection) const {
     driver::BoundModel bound = common_;
     bound.name = choice.model;
@@ -205,7 +288,25 @@ std::optional<std::string> Environment(std::string_view name) {
   return std::string(value);
 }
 
+void SplitAddress(ModelSettings* settings) {
+  std::string& name = settings->model;
+  const std::size_t mark = name.find('#');
+  const bool address = name.starts_with("http://") || name.starts_with("https://");
+  if (!address || mark == name.npos) return;
+  if (settings->base_url.empty()) settings->base_url = name.substr(0, mark);
+  name.erase(0, mark + 1);
+}
+
+std::string DescribeFirstUse(const FirstUse& found) {
+  std::string text = "no model is here yet: ";
+  for (const model::LocalServer& server : found.servers) text += Describe(server) + "; ";
+  return text +
+         "`dossier models pull` fetches the local one once (1.1 GB), `dossier keys set openai` (or "
+         "another provider) stores a key, --base-url takes a server's address";
+}
+
 Status ApplyConfig(const config::Config& config, ModelSettings* settings) {
+  SplitAddress(settings);
   DOSSIER_ASSIGN_OR_RETURN(settings->config, model::UserConfigOf(config));
   if (HasConfiguredAccess(*settings, config)) {
     settings->base_url = config.access.api_base;

@@ -19,11 +19,19 @@
 #include "base/cancel.h"
 #include "driver/bound_model.h"
 #include "model/providers/connect.h"
+#include "model/providers/probe.h"
 
 namespace dossier::app {
 
+// What could answer where the local model is meant and its weights are not here.
+struct FirstUse {
+  std::vector<model::LocalServer> servers;  // of this machine; empty if the local model was named
+};
+// What a person can do then, the commands as they are typed: "no model is here yet: …".
+std::string DescribeFirstUse(const FirstUse& found);
+
 struct ModelSettings {
-  std::string model, sub_model;
+  std::string model, sub_model;  // "NAME", "PROVIDER/NAME", or "ADDRESS#NAME" as StoredName writes
   std::string base_url, key_env, script;
   std::optional<double> temperature;
   std::optional<std::int64_t> max_output;
@@ -43,9 +51,15 @@ struct ModelSettings {
   bool needs_price = false;
   // kLookedAt: no key is looked for, nothing is started, installed or written.
   enum class Use { kAsked, kLookedAt } use = Use::kAsked;
+  // Asked on first use; returns the name of the model to use, which is there by then, or
+  // DescribeFirstUse as an error. Unset: the error.
+  std::function<Result<std::string>(const FirstUse& found, const CancelToken& cancel)> first_use;
   // kYes: OpenChatModel tells which model it is and why.
   enum class Announce { kNo, kYes } announce = Announce::kNo;
 };
+
+// "ADDRESS#NAME" becomes two settings; an address that is given besides counts more.
+void SplitAddress(ModelSettings* settings);
 
 // Fills what `settings` leave open from the configuration. Provider access counts for the model
 // that the configuration means, not for one that is named with its provider. Errors: kConfig with
@@ -58,8 +72,8 @@ struct OpenedModel {
   std::string provider, dialect;  // of the root model: how its requests are written
 };
 
-// `say` gets progress lines for a person. Errors: as Catalog::Choose and Connect; kUsage for
-// settings that no model can have.
+// `say` gets progress lines for a person; what is assumed of an unknown model comes once a model
+// and user. Errors: as Catalog::Choose and Connect; kUsage for settings that no model can have.
 Result<OpenedModel> OpenModel(const ModelSettings& settings,
                               const std::function<void(std::string_view)>& say,
                               const CancelToken& cancel);

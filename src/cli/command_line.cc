@@ -91,6 +91,9 @@ int Run(const std::vector<std::string>& argv, std::ostream& out, std::ostream& e
     case ParsedLine::Wish::kVersion:
       PrintVersion(argv, out);
       return 0;
+    case ParsedLine::Wish::kFirstScreen:
+      out << HelpText(*line->command, HelpLength::kScreen);
+      return 0;
     case ParsedLine::Wish::kShortHelp:
       out << HelpText(*line->command, HelpLength::kShort);
       return 0;

@@ -8,11 +8,11 @@ namespace {
 
 // In the order of the help.
 constexpr Command (*kCommands[])() = {
-    AskCommand,    ChatCommand,       InspectCommand,       PackCommand,     HeaderCommand,
-    RunsCommand,   AssembleCommand,   PromptsCommand,       ModelsCommand,   SandboxCommand,
-    DoctorCommand, TokensCommand,     ConversationsCommand, ContextCommand,  MemoryCommand,
-    AgentsCommand, ResearchCommand,   ConfigCommand,        TrustCommand,    PathsCommand,
-    HelpCommand,   CompletionCommand, ManCommand,           CompleteCommand,
+    AskCommand,    ChatCommand,     InspectCommand,       PackCommand,    HeaderCommand,
+    RunsCommand,   AssembleCommand, PromptsCommand,       ModelsCommand,  SandboxCommand,
+    DoctorCommand, TokensCommand,   ConversationsCommand, ContextCommand, MemoryCommand,
+    AgentsCommand, ResearchCommand, ConfigCommand,        KeysCommand,    TrustCommand,
+    PathsCommand,  HelpCommand,     CompletionCommand,    ManCommand,     CompleteCommand,
 };
 
 }  // namespace
@@ -23,11 +23,13 @@ Command RootCommand(GlobalFlags* global) {
       .summary = "Puts the right context in front of a language model, and shows what it did.",
       .examples =
           "dossier ask -c server.log \"Which request failed first?\"\n"
-          "    a question over a file of any size; without a key a local model answers\n"
+          "    a question over files of any size\n"
+          "dossier chat --new\n"
+          "    a conversation that is kept; `dossier chat --continue` goes on with it\n"
           "dossier inspect data.csv\n"
           "    what a model would be told about the file\n"
           "dossier doctor\n"
-          "    what works on this machine",
+          "    what works on this machine, and which model would answer",
       .binding = [global](Flags& flags) -> Runner {
         AddGlobalFlags(flags, global);
         return {};

@@ -30,6 +30,7 @@ Command DoctorCommand();
 Command HeaderCommand();
 Command HelpCommand();
 Command InspectCommand();
+Command KeysCommand();
 Command ManCommand();
 Command MemoryCommand();
 Command ModelsCommand();

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 
+#include "base/text/text.h"
 #include "cli/tree/command.h"
 #include "cli/tree/help_text.h"
 #include "cli/tree/parser.h"
@@ -15,6 +18,8 @@ namespace dossier::cli {
 namespace {
 
 using ::dossier::testing::Succeeds;
+using ::testing::Contains;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
@@ -56,6 +61,7 @@ TEST(CommandsTest, EveryFlagIsExplainedAndDeclaredOnce) {  // CON-8
       if (flag.IsArgument()) names.insert(flag.name());
       for (const std::string& name : flag.short_names()) names.insert("-" + name);
       for (const std::string& name : flag.long_names()) names.insert("--" + name);
+      for (const std::string& name : flag.former_names()) names.insert(name);
       for (const std::string& other : flag.excluded()) {
         EXPECT_EQ(names.count(other), 1u) << command->path() << " " << other;
       }
@@ -64,6 +70,84 @@ TEST(CommandsTest, EveryFlagIsExplainedAndDeclaredOnce) {  // CON-8
       EXPECT_EQ(names.count(name), 1u) << command->path() << " " << name;
     }
   }
+}
+
+// What a value of the flag is: nothing, a number, or the word that help writes for it.
+std::string ValueOf(const Flag& flag) {
+  if (flag.implied() || flag.IsMany()) return std::string(flag.kind().word);
+  if (flag.IsSwitch()) return "nothing";
+  const bool text = std::holds_alternative<std::string*>(flag.to()) ||
+                    std::holds_alternative<std::optional<std::string>*>(flag.to());
+  return text ? std::string(flag.kind().word) : "number";
+}
+
+// Words that each command fills with its own: what they are is said in its help, and nobody takes
+// one for the other's.
+bool IsEachCommandsOwn(std::string_view name) {
+  constexpr std::string_view kNames[] = {
+      "--mode",    // of a run, of a prompt's header
+      "--model",   // one model, or one for each role
+      "--phase",   // of research: by name, by number
+      "--show",    // what is listed, in full
+      "--task",    // a task's words, or its id
+      "--tier",    // one, or several
+      "--until",   // a time, or a step
+      "--stages",  // of research
+  };
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
+TEST(CommandsTest, TheFirstScreenFitsATerminalOf80By24) {  // FLT-49
+  const Program program;
+  const std::string screen = HelpText(program.root, HelpLength::kScreen);
+  const auto lines = Split(screen, '\n');
+  EXPECT_LE(lines.size(), 23u) << "the line that was typed and the next prompt stand there, too";
+  for (const std::string_view line : lines) EXPECT_LE(line.size(), 80u) << line;
+  std::size_t examples = 0;
+  for (const std::string_view line : lines) examples += line.starts_with("  dossier ") ? 1 : 0;
+  EXPECT_EQ(examples, 4u);
+  for (const CommandNode* command : program.root.Commands()) {
+    EXPECT_THAT(screen, HasSubstr(std::string(command->name())));
+  }
+}
+
+TEST(CommandsTest, AFlagMeansTheSameBehindEveryCommand) {  // FLT-50
+  struct Meaning {
+    std::string text, command;
+  };
+  std::map<std::string, Meaning> meanings;
+  const auto expect_same = [&](const std::string& name, std::string text,
+                               const CommandNode& command) {
+    const auto [known, first] = meanings.try_emplace(name, Meaning{text, command.path()});
+    EXPECT_EQ(known->second.text, text)
+        << name << " of `" << command.path() << "` and of `" << known->second.command << "`";
+  };
+  const Program program;
+  for (const CommandNode* command : All(program.root)) {
+    if (!command->listed()) continue;
+    for (const Flag& flag : command->flags()) {
+      const std::string& long_name = flag.long_names().empty() ? "" : flag.long_names()[0];
+      for (const std::string& name : flag.short_names()) {
+        expect_same("-" + name, "--" + long_name, *command);
+      }
+      for (const std::string& name : flag.long_names()) {
+        if (!IsEachCommandsOwn("--" + name)) expect_same("--" + name, ValueOf(flag), *command);
+      }
+    }
+  }
+  EXPECT_GT(meanings.size(), 150u);
+}
+
+TEST(CommandsTest, AFormerNameIsReadAndNotShown) {  // FLT-50
+  const Program program;
+  const std::vector<std::string> words = {"chat", "-c", "question"};
+  EXPECT_THAT(ParseLine(program.root, words), Succeeds());
+  const CommandNode& chat = *program.Find({"chat"});
+  EXPECT_EQ(chat.FindFlag("-c"), chat.FindFlag("--continue"));
+  EXPECT_THAT(HelpText(chat, HelpLength::kFull), Not(HasSubstr("-c,")));
+  const auto names = chat.FlagNames();
+  EXPECT_THAT(names, Not(Contains("-c")));
+  EXPECT_THAT(names, Contains("--continue"));
 }
 
 // A command has its flags alone on a line as among all: each can be parsed.

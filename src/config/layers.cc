@@ -20,7 +20,10 @@ std::string Under(const std::string& folder, std::string_view name) {
 std::vector<Place> Places(const Search& search) {
   const std::string legacy = search.user.legacy_folder();
   std::vector<Place> places;
-  if (!search.config_dir.empty()) return {{search.config_dir, Owner::kProject}};
+  if (!search.config_dir.empty()) {
+    const bool named = search.config_dir_from == Search::ConfigDir::kNamed;
+    return {{search.config_dir, named ? Owner::kUser : Owner::kProject}};
+  }
   if (search.mode == Mode::kCompat && !search.cllm_path.empty()) {
     return {{search.cllm_path, Owner::kProject}};
   }

@@ -20,8 +20,11 @@ struct Search {
   std::string folder;      // working folder, absolute, without links
   std::string root;        // of the repository; "" outside one
   std::string config_dir;  // --config-dir or $DOSSIER_CONFIG_DIR; replaces the search
-  std::string cllm_path;   // $CLLM_PATH; counts with kCompat only
-  std::string name;        // --config
+  // Whose the files of `config_dir` are: who names a folder on the command line means what is in
+  // it.
+  enum class ConfigDir { kNamed, kFromVariable } config_dir_from = ConfigDir::kFromVariable;
+  std::string cllm_path;  // $CLLM_PATH; counts with kCompat only
+  std::string name;       // --config
   Mode mode = Mode::kDefault;
   UserFolders user;
 };

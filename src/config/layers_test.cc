@@ -49,6 +49,16 @@ TEST(LayersTest, AConfigFolderReplacesTheSearch) {  // CON-2, CON-12
               ElementsAre("/c/Cllmfile.yml", "/c/dossier.yml"));
 }
 
+TEST(LayersTest, AFolderOfTheCommandLineIsTheUsersOwn) {  // FLT-51
+  using From = Search::ConfigDir;
+  for (const From from : {From::kNamed, From::kFromVariable}) {
+    for (const Candidate& candidate : FindCandidates(
+             {.folder = "/repo", .config_dir = "/c", .config_dir_from = from, .user = kUser})) {
+      EXPECT_EQ(candidate.owner == Candidate::Owner::kUser, from == From::kNamed) << candidate.path;
+    }
+  }
+}
+
 TEST(LayersTest, CompatLooksWhereCllmDoes) {  // section 4.13
   Search search{.folder = "/repo/src", .root = "/repo", .mode = Mode::kCompat, .user = kUser};
   EXPECT_THAT(Paths(FindCandidates(search)),

@@ -61,6 +61,7 @@ class Loader {
                   .mode = request_.mode,
                   .user = config_.user};
     const bool flag = !search.config_dir.empty();
+    if (flag) search.config_dir_from = Search::ConfigDir::kNamed;
     if (!flag) search.config_dir = Variable("DOSSIER_CONFIG_DIR");
     if (!search.config_dir.empty() && !IsFolder(search.config_dir)) {
       return MakeError(ErrorCode::kConfig, "{} {}: {}",

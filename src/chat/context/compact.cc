@@ -327,6 +327,14 @@ Compacted FinishCompaction(const CompactionPlan& plan, std::optional<std::string
   if (out.records.empty()) return out;
   for (CompactionRecord& record : out.records) record.at = now;
   out.figures = FiguresOf(plan, summary_tokens);
+  if (out.figures.tokens_after >= out.figures.tokens_before) {
+    // A summary may come out longer than what it stands for.
+    out.records.clear();
+    out.line =
+        fmt::format("not compacted: {} tokens would become {}",
+                    GroupCount(out.figures.tokens_before), GroupCount(out.figures.tokens_after));
+    return out;
+  }
   out.line = fmt::format(
       "compacted: {} -> {}; saved {} %; original kept; undo: dossier conversations compact {} "
       "--undo",

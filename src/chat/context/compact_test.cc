@@ -160,6 +160,16 @@ TEST(Compaction, TurnsOldBlocksIntoALine) {
   EXPECT_EQ(turns[4].Text(), typed);
 }
 
+// FLT-49
+TEST(Compaction, ASummaryThatIsLongerThanItsTurnsIsNotTaken) {
+  TalkRig rig = Talk(6, 500);
+  const std::string file = rig.Text();
+  const Compacted done = Compact(&rig, std::string(20'000, 'w'));
+  EXPECT_TRUE(done.records.empty());
+  EXPECT_TRUE(done.line.starts_with("not compacted: ")) << done.line;
+  EXPECT_EQ(rig.Text(), file);
+}
+
 // CON-44
 TEST(Compaction, MergesSummariesWhenTheyGrow) {
   TalkRig rig = Talk(4, 500);

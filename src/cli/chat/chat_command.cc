@@ -274,7 +274,9 @@ Result<int> RunChat(const ChatArguments& arguments, Context& context) {
 void DeclareModel(Flags model, ChatArguments& to) {
   model.Add("-m,--model", &to.model.model, "model, as [PROVIDER/]NAME").Kind(kModel);
   model.Add("-t,--temperature", &to.model.temperature, "0 to 2").Between(0, 2);
-  model.Add("--max-tokens", &to.model.max_output, "tokens of the reply").Positive();
+  model.Add("--max-output", &to.model.max_output, "tokens of the reply")
+      .Positive()
+      .Formerly("--max-tokens");
   model.Add("--param", &to.model.params, "NAME=VALUE passed to the provider");
   model.Add("--system", &to.system, "the system text");
   model.Add("--system-file", &to.system_file, "the system text, from a file").Kind(kPath);
@@ -285,7 +287,7 @@ void DeclareModel(Flags model, ChatArguments& to) {
 void DeclareConversation(Flags flags, ChatArguments& to) {
   flags.Add("--conversation", &to.conversation, "make or continue this one").Kind(kConversation);
   flags.Add("--new", &to.fresh, "make one; its id is said on stderr");
-  flags.Add("-c,--continue", &to.last, "the one that was used last");
+  flags.Add("--continue", &to.last, "the one that was used last").Formerly("-c");
   flags.Add("--read-only", &to.read_only, "answer, but save nothing");
   flags.Add("--no-save", &to.no_save, "keep nothing: no turn, no journal, no history");
   flags.Add("--resume-turn", &to.resume_turn, "ask the last incomplete turn again");

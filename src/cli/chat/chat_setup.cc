@@ -341,7 +341,7 @@ TurnRequest ChatSetup::RequestFor(std::string prompt) const {
   if (arguments_.read_only && !unsaved()) options.store = TurnOptions::Store::kReadOnly;
   const bool compat = config_.mode == config::Mode::kCompat;
   if (compat) options.compat = TurnOptions::Compat::kYes;
-  request.asked_model = arguments_.model.model;
+  request.asked_model = app::AskedName(arguments_.model);
   request.configured_model = config_.model.value_or(compat ? std::string(kCompatModel) : "");
   if (arguments_.dry_run || arguments_.explain_context) request.action = TurnRequest::Action::kPlan;
   if (arguments_.resume_turn) request.resume = TurnRequest::Resume::kYes;

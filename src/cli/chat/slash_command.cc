@@ -19,7 +19,7 @@ struct Row {
 
 constexpr Row kTable[] = {
     {SlashCommand::kHelp, "/help", "", Takes::kNothing, "this list"},
-    {SlashCommand::kExit, "/exit", "", Takes::kNothing, "leave; so does Ctrl-D on an empty line"},
+    {SlashCommand::kExit, "/exit", "", Takes::kNothing, "leave; so do exit, quit and Ctrl-D"},
     {SlashCommand::kContext, "/context", "", Takes::kNothing,
      "the context commands: bytes, tokens, outcome"},
     {SlashCommand::kRefresh, "/refresh", "", Takes::kNothing,
@@ -65,6 +65,10 @@ tl::unexpected<Error> Unknown(std::string_view name) {
 
 Result<ChatInput> ParseChatInput(std::string_view text) {
   if (text.starts_with("//")) return ChatInput{.argument = std::string(text.substr(1))};
+  // As in every shell; a message of that one word is sent as //exit is.
+  if (const auto word = TrimSpace(text); word == "exit" || word == "quit") {
+    return ChatInput{.command = SlashCommand::kExit};
+  }
   if (!text.starts_with('/')) return ChatInput{.argument = std::string(text)};
   const std::string_view name = text.substr(0, text.find_first_of(" \t\r\n"));
   const std::string_view argument = TrimSpace(text.substr(name.size()));

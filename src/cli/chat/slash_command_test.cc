@@ -22,6 +22,9 @@ TEST(SlashCommandTest, EveryCommandOfTheSpecIsReadWithItsArgument) {  // CON 3.2
   constexpr Case kCases[] = {
       {"/help", SlashCommand::kHelp, ""},
       {"/exit", SlashCommand::kExit, ""},
+      {"exit", SlashCommand::kExit, ""},  // FLT-49
+      {" quit ", SlashCommand::kExit, ""},
+      {"exit the loop", SlashCommand::kPrompt, "exit the loop"},
       {"/context", SlashCommand::kContext, ""},
       {"/refresh", SlashCommand::kRefresh, ""},
       {"/tokens", SlashCommand::kTokens, ""},

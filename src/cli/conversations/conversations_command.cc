@@ -410,7 +410,7 @@ void DeclareJson(Flags& flags, ConversationsArguments& to) {
 void DeclareList(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
   flags.Add("--limit", &to.limit, "how many").Positive();
-  flags.Add("--since", &to.since, "changed since then: 2026-11-21, or 30d ago");
+  flags.Add("--since", &to.since, "changed since then: 2026-11-21, or 30d ago").Kind(kTime);
 }
 
 void DeclareConversationShow(Flags& flags, ConversationsArguments& to) {
@@ -418,9 +418,10 @@ void DeclareConversationShow(Flags& flags, ConversationsArguments& to) {
   flags.Add("id", &to.id, "id, or 4 and more of its first characters").Required();
   flags.Add("--turn", &to.turn, "only this turn").Positive();
   flags.Add("--as-sent", &to.as_sent, "as a request holds it: compacted");
-  flags.Add("--context", &to.context, "how its context was made");
-  flags.Add("--usage", &to.usage, "tokens of each turn");
-  flags.Add("--compaction", &to.compaction, "what stands for old turns in requests");
+  flags.Add("--show-context", &to.context, "how its context was made").Formerly("--context");
+  flags.Add("-u,--usage", &to.usage, "tokens of each turn");
+  flags.Add("--show-compaction", &to.compaction, "what stands for old turns in requests")
+      .Formerly("--compaction");
 }
 
 void DeclareSearch(Flags& flags, ConversationsArguments& to) {

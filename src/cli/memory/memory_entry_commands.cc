@@ -118,7 +118,7 @@ void PrintSet(const MemoryCall& call, const memory::CoreWrite& written,
     PrintWarning(call.err(), fmt::format("the value is too long for core: whole in record #{}",
                                          *written.archived_whole));
   }
-  call.out() << written.seq << "\n";
+  call.out() << fmt::format("{} is kept (write {})\n", Safe(*call.arguments().key), written.seq);
 }
 
 Result<int> RunSet(const MemoryCall& call) {
@@ -159,7 +159,7 @@ void DeclareAdd(Flags& flags, MemoryArguments& to) {
   flags.Add("text", &to.text, "what to keep, - for stdin").Required();
   flags.Add("--tier", &to.tier, "an event, or a text found by search (recall)")
       .OneOf({"recall", "archival"});
-  flags.Add("--kind", &to.kind, "of an event (llm_insight)");
+  flags.Add("--kind", &to.kind, "of an event (note)");
   flags.Add("--tag", &to.tags, "may be repeated");
   flags.Add("--thread", &to.thread, "records of one thread are neighbours");
   flags.Add("--ref", &to.ref, "your own name for it");
@@ -178,6 +178,8 @@ Result<memory::Record> RecordOf(const MemoryCall& call) {
                         .ref = arguments.ref,
                         .supersedes = arguments.supersedes,
                         .tags = arguments.tags};
+  // What a person writes down is no insight of a model.
+  if (record.kind.empty() && record.tier == memory::Tier::kRecall) record.kind = "note";
   if (!arguments.time.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(record.at, ReadMoment("--time", arguments.time, DayEdge::kBegin));
   }

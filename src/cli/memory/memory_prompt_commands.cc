@@ -30,12 +30,15 @@ using memory::PressureLevel;
 
 void DeclareShow(Flags& flags, MemoryArguments& to) {
   flags.Add("--query", &to.query, "what the prompt is about; without it no archival records");
-  flags.Add("--hint", &to.hint, "a label for the report");
-  flags.Add("--budget", &to.budget, "characters at most (memory_budget_chars)").NotNegative();
+  flags.Add("--label", &to.hint, "a label for the report").Formerly("--hint");
+  flags.Add("--max-chars", &to.budget, "characters at most (memory_budget_chars)")
+      .NotNegative()
+      .Formerly("--budget");
   flags.Add("--tokens", &to.tokens, "tokens at most (o200k)").NotNegative();
-  flags.Add("--no-limit", &to.no_limit, "all of it").Excludes("--budget").Excludes("--tokens");
-  flags.Add("--report", &to.report,
-            "what is shown and what was left out, on stderr or in the JSON");
+  flags.Add("--no-limit", &to.no_limit, "all of it").Excludes("--max-chars").Excludes("--tokens");
+  flags
+      .Add("--explain", &to.report, "what is shown and what was left out, on stderr or in the JSON")
+      .Formerly("--report");
   AddStoreFlags(flags, StoreFlags::kView, &to);
 }
 
@@ -267,7 +270,7 @@ std::vector<Command> MemoryPromptCommands() {
   return {
       {.name = "show",
        .summary = "memory as a prompt holds it",
-       .examples = "dossier memory show --query \"why did the linker fail\" --budget 4000\n"
+       .examples = "dossier memory show --query \"why did the linker fail\" --max-chars 4000\n"
                    "    memory as a prompt would hold it",
        .binding = BindMemory(DeclareShow, RunShow)},
       {.name = "apply",

@@ -266,7 +266,8 @@ void DeclarePrompt(Flags& flags, AgentsArguments& to) {
 void DeclareContext(Flags& flags, AgentsArguments& to) {
   flags.Add("--role", &to.role, "whose prompt").OneOf({"engineer", "reviewer", "cto"});
   flags.Add("--task", &to.task, "of which task").Kind(kTask);
-  flags.Add("--report", &to.report, "what the prompt is made of, instead of it");
+  flags.Add("--explain", &to.report, "what the prompt is made of, instead of it")
+      .Formerly("--report");
   DeclareAgentsJson(flags, to);
 }
 

@@ -638,7 +638,7 @@ void DeclareAsk(Flags& flags, AskArguments& to) {
   flags.Add("--layouts-dir", &to.layouts_dir, "folder with layouts/ and prompts/").Kind(kFolder);
   flags.Add("--progress", &to.progress, "auto, tree, plain, json or none").ShowDefault();
   flags.Add("--json", &to.json, "one object with the answer and what it took");
-  flags.Add("-o,--output", &to.output, "write the answer to a file").Kind(kPath);
+  flags.Add("-o,--out", &to.output, "write the answer to a file").Kind(kPath).Formerly("--output");
   flags.Add("--dry-run", &to.dry_run, "print the first messages, call nothing");
   AddContentFlags(flags.In("Contexts"), &to.content);
   AddMemoryFlags(flags.In("Memory"), &to.memory);

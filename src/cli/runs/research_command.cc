@@ -145,11 +145,13 @@ void DeclareResearchJson(Flags& flags, ResearchArguments& to) {
 }
 
 void DeclareOut(Flags& flags, ResearchArguments& to) {
-  flags.Add("--out", &to.out, "folder of runs").Kind(kFolder).ShowDefault();
+  flags.Add("--runs-dir", &to.out, "folder of runs").Kind(kFolder).ShowDefault().Formerly("--out");
 }
 
 void DeclareResearchRunName(Flags& flags, ResearchArguments& to) {
-  flags.Add("run", &to.run, "folder, or the start of one or of a run's id (the latest under --out)")
+  flags
+      .Add("run", &to.run,
+           "folder, or the start of one or of a run's id (the latest under --runs-dir)")
       .Kind(kResearchRun);
   DeclareOut(flags, to);
 }
@@ -165,8 +167,8 @@ void DeclareChanges(Flags& flags, ResearchArguments& to) {
            "stop behind: phase0 phase1 stage1 stage2 stage3 stage4 plots paper review")
       .OneOf({research::StepNames().begin(), research::StepNames().end()});
   flags
-      .Add("--model", &to.models,
-           "ROLE=NAME; roles: code feedback vlm summary select report cite write review "
+      .Add("-m,--model", &to.models,
+           "NAME, or ROLE=NAME; roles: code feedback vlm summary select report cite write review "
            "memory; those without one use that of code")
       .Kind(kRoleName);
   DeclareSettings(flags, to);
@@ -176,7 +178,7 @@ void DeclareChanges(Flags& flags, ResearchArguments& to) {
 
 // Where commands are run: of run and probe.
 void DeclareBackend(Flags& flags, ResearchArguments& to) {
-  flags.Add("--config", &to.config, "the run's configuration").Kind(kPath);
+  flags.Add("--run-config", &to.config, "the run's configuration").Kind(kPath).Formerly("--config");
   flags.Add("--backend", &to.backend, "where commands are run (local)")
       .OneOf({"local", "apptainer", "singularity", "slurm"});
   flags.Add("--image", &to.image, "of apptainer and singularity").Kind(kPath);
@@ -196,7 +198,9 @@ void DeclareResearchRun(Flags& flags, ResearchArguments& to) {
   flags.Add("--seed", &to.seed, "of the search").NotNegative();
   flags.Add("--stages", &to.stages, "1-4, 2 or 1,3").ShowDefault();
   flags.Add("--no-memory", &to.no_memory, "nothing is remembered from call to call");
-  flags.Add("--memory", &to.memory, "a store of your own, instead of the run's").Kind(kPath);
+  flags.Add("--memory-store", &to.memory, "a store of your own, instead of the run's")
+      .Kind(kPath)
+      .Formerly("--memory");
   flags.Add("--skip-plots", &to.skip_plots, "no figures");
   flags.Add("--skip-citations", &to.skip_citations, "no literature");
   flags.Add("--skip-writeup", &to.skip_writeup, "no paper");

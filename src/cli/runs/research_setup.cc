@@ -44,11 +44,16 @@ class Settings {
 Status AddModels(const std::vector<std::string>& models, Settings* settings) {
   for (const std::string& model : models) {
     const auto equals = model.find('=');
-    if (equals == 0 || equals == std::string::npos) {
+    if (equals == 0 || equals + 1 == model.size() || model.empty()) {
       return MakeError(ErrorCode::kUsage,
-                       "--model {}: write it as ROLE=NAME, as in code=local; `dossier models list` "
-                       "shows the names",
+                       "--model {}: write it as NAME or ROLE=NAME, as in code=local; `dossier "
+                       "models list` shows the names",
                        model);
+    }
+    // A bare name is the model of role `code`, and so of all roles without one of their own.
+    if (equals == std::string::npos) {
+      settings->Text("agent.code.model", model);
+      continue;
     }
     const std::string role = model.substr(0, equals);
     const auto roles = research::Roles();

@@ -9,11 +9,17 @@
 
 #include "base/files/file.h"
 #include "base/files/user_folders.h"
+#include "base/net/url.h"
 #include "base/text/text.h"
 #include "cli/commands.h"
 #include "cli/tree/command.h"
+#include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
 #include "model/catalog/catalog.h"
+#include "model/catalog/keys.h"
+#include "model/local/local_runtime.h"
+#include "model/local/local_weights.h"
+#include "model/providers/model_list.h"
 #include "model/providers/probe.h"
 #include "sandbox/session/session.h"
 #include "store/network_fs.h"
@@ -165,34 +171,96 @@ SandboxFindings CheckSandbox(const DoctorArguments& arguments) {
   return findings;
 }
 
-void AddKeys(const model::Catalog& catalog, std::vector<DoctorCheck>* checks) {
-  for (const model::Provider& provider : catalog.providers()) {
-    for (const std::string& variable : provider.key_variables) {
-      if (Environment(variable)) {
-        checks->push_back({variable, State::kOk, fmt::format("set, for {}", provider.name)});
-      }
+// Where keys are, never a value.
+void AddKeys(const ModelData& data, std::vector<DoctorCheck>* checks) {
+  for (const model::Provider& provider : data.catalog.providers()) {
+    for (const auto places : {model::KeyPlaces::kVariables, model::KeyPlaces::kFiles}) {
+      const auto place = model::KeyPlace(provider, places, Environment, data.config);
+      if (!place) continue;
+      checks->push_back({"key of " + provider.name, State::kOk, *place});
+      break;
     }
   }
 }
 
-// Probes local ports for 200 ms at most. Never holds a key's value.
-std::vector<DoctorCheck> ModelChecks() {
-  std::vector<DoctorCheck> checks;
-  const auto data = LoadModelData();
-  if (!data) {
-    checks.push_back({"models", State::kFailed, data.error().message});
-    return checks;
+DoctorCheck LocalModel() {
+  const auto data = DataFolder();
+  if (!data) return {"local model", State::kWarning, data.error().message};
+  const auto weights = model::FindWeights(*data, model::DefaultWeights().name);
+  if (!weights) {
+    const bool missing = weights.error().code == ErrorCode::kNotFound;
+    return {
+        "local model", missing ? State::kInfo : State::kWarning,
+        missing ? "not here; `dossier models pull` fetches it (1.1 GB)" : weights.error().message};
   }
-  AddKeys(data->catalog, &checks);
-  if (checks.empty()) {
-    checks.push_back({"keys", State::kInfo, "no provider key is set; the local model answers"});
+  const auto runtime = model::FindRuntime(*data, CancelToken());
+  return {"local model", State::kOk,
+          fmt::format("{}, {}", DescribeWeights(*weights),
+                      runtime ? runtime->kind : "its runtime is fetched on first use")};
+}
+
+enum class LocalWeights { kHere, kMissing };
+
+// What answers a question that names no model, as far as that can be seen without asking it.
+DoctorCheck DefaultModel(const ModelFlags& flags, const ModelData& data, LocalWeights local) {
+  const auto choice = data.catalog.Choose({.name = flags.model,
+                                           .base_url = flags.base_url,
+                                           .key_env = flags.key_env,
+                                           .config = data.config},
+                                          Environment);
+  if (!choice) return {"model", State::kWarning, choice.error().message};
+  const std::string name = choice->model.empty()
+                               ? "the first that " + choice->provider.base_url + " lists"
+                               : choice->provider.name + "/" + choice->model;
+  if (choice->provider.name == "local" && local == LocalWeights::kMissing) {
+    return {"model", State::kWarning,
+            "none yet: name a server's by -m, store a key (`dossier keys set`), or fetch the local "
+            "one (`dossier models pull`)"};
+  }
+  return {"model", State::kOk, fmt::format("{} ({})", name, choice->why)};
+}
+
+// An address of the configuration: whether anything answers there.
+DoctorCheck Address(const ModelFlags& flags, const ModelData& data, const GlobalFlags& global,
+                    const CancelToken& cancel) {
+  const std::string address = model::WholeAddress(flags.base_url);
+  const auto url = ParseUrl(address);
+  if (!url) return {"api_base", State::kWarning, url.error().message};
+  if (global.offline && !url->is_loopback()) return {"api_base", State::kInfo, address};
+  const auto choice = data.catalog.Choose({.name = flags.model,
+                                           .base_url = flags.base_url,
+                                           .key_env = flags.key_env,
+                                           .config = data.config},
+                                          Environment);
+  if (!choice) return {"api_base", State::kWarning, choice.error().message};
+  const auto listed = FetchModelList(choice->provider, choice->key, Millis(2000), cancel);
+  if (!listed) return {"api_base", State::kWarning, listed.error().message};
+  return {"api_base", State::kOk, fmt::format("{} lists {} models", address, listed->size())};
+}
+
+// Probes local ports for 200 ms at most. Never holds a key's value.
+std::vector<DoctorCheck> ModelChecks(Context& context) {
+  const auto failed = [](const Error& error) {
+    return std::vector<DoctorCheck>{{"models", State::kFailed, error.message}};
+  };
+  const auto config = LoadConfig(context.flags, {}, context.err);
+  if (!config) return failed(config.error());
+  const auto flags = WithConfig({}, *config, context.flags);
+  if (!flags) return failed(flags.error());
+  const auto data = LoadModelData(*flags->config);
+  if (!data) return failed(data.error());
+  const DoctorCheck local = LocalModel();
+  std::vector<DoctorCheck> checks = {DefaultModel(
+      *flags, *data, local.state == State::kOk ? LocalWeights::kHere : LocalWeights::kMissing)};
+  if (!flags->base_url.empty()) {
+    checks.push_back(Address(*flags, *data, context.flags, context.cancel));
   }
   for (const model::LocalServer& server :
-       model::ProbeLocalServers(model::kUsualPorts, Millis(200))) {
-    checks.push_back(
-        {fmt::format("port {}", server.port), State::kInfo,
-         fmt::format("an OpenAI-compatible server; use it with --base-url {}", server.base_url)});
+       model::ProbeLocalServers(model::UsualPlaces(data->catalog, Environment))) {
+    checks.push_back({fmt::format("port {}", server.port), State::kInfo, Describe(server)});
   }
+  AddKeys(*data, &checks);
+  checks.push_back(local);
   return checks;
 }
 
@@ -225,7 +293,7 @@ void DeclareDoctor(Flags& flags, DoctorArguments& to) {
 
 Result<int> RunDoctor(const DoctorArguments& given, Context& context) {
   DoctorArguments arguments = given;
-  arguments.extra = ModelChecks();
+  arguments.extra = ModelChecks(context);
   return RunDoctor(arguments, context.out, context.err);
 }
 

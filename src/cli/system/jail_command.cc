@@ -46,8 +46,10 @@ void DeclareExec(Flags& flags, SandboxExecArguments& to) {
       .OneOf({"strict", "degraded"})
       .ShowDefault();
   flags.Add("--cpu", &to.cpu, "processor time of all its processes (120s)").Kind(kDuration);
-  flags.Add("--memory", &to.memory, "memory of all its processes (4G)").Kind(kSize);
-  flags.Add("--timeout", &to.timeout, "longest run (120s)").Kind(kDuration);
+  flags.Add("--max-memory", &to.memory, "memory of all its processes (4G)")
+      .Kind(kSize)
+      .Formerly("--memory");
+  flags.Add("--timeout", &to.timeout, "longest run (120s)").Kind(kTime);
   flags.Add("--json", &to.json, "one object: status, output, layers");
   flags.Add("program", &to.argv, "the program and its arguments, behind --").Required().Kind(kWord);
   flags.EndAtArgument();
@@ -124,7 +126,7 @@ Result<JailSpec> MakeSpec(const SandboxExecArguments& arguments) {
     DOSSIER_ASSIGN_OR_RETURN(limits.cpu, ReadTimeFlag("--cpu", arguments.cpu));
   }
   if (!arguments.memory.empty()) {
-    DOSSIER_ASSIGN_OR_RETURN(limits.memory, ReadSizeFlag("--memory", arguments.memory));
+    DOSSIER_ASSIGN_OR_RETURN(limits.memory, ReadSizeFlag("--max-memory", arguments.memory));
   }
   if (!arguments.timeout.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(limits.wall, ReadTimeFlag("--timeout", arguments.timeout));

@@ -14,12 +14,13 @@
 #include "cli/tree/command.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
+#include "cli/wiring/model_pull.h"
 #include "cli/wiring/shared_flags.h"
 #include "cli/wiring/value_kinds.h"
 #include "model/catalog/catalog.h"
+#include "model/catalog/keys.h"
 #include "model/client/gate.h"
 #include "model/local/local_weights.h"
-#include "model/providers/connect.h"
 #include "model/providers/probe.h"
 
 namespace dossier::cli {
@@ -64,6 +65,7 @@ Json EntryJson(const Entry& entry) {
       {"vision", entry.vision},
       {"image_tokens", capability.image_tokens ? Json(*capability.image_tokens) : Json(nullptr)},
       {"thinking", entry.thinking},
+      {"family", entry.family},
       {"as_of", entry.as_of},
       {"source", entry.source}};
 }
@@ -74,7 +76,7 @@ struct Readiness {
   std::string why;
 };
 
-Readiness LookAt(const Provider& provider) {
+Readiness LookAt(const Provider& provider, const model::UserConfig& config) {
   if (provider.name == "scripted") return {true, "needs --script FILE"};
   if (provider.name == "local") {
     const auto data = DataFolder();
@@ -83,10 +85,24 @@ Readiness LookAt(const Provider& provider) {
     if (weights) return {true, "weights are here"};
     return {true, "`dossier models pull` fetches it (1.1 GB)"};
   }
-  for (const std::string& name : provider.key_variables) {
-    if (Environment(name)) return {true, name + " is set"};
+  for (const auto places : {model::KeyPlaces::kVariables, model::KeyPlaces::kFiles}) {
+    if (auto place = model::KeyPlace(provider, places, Environment, config)) return {true, *place};
   }
+  if (provider.key_variables.empty()) return {false, "if its server runs"};
   return {false, Join(provider.key_variables, ", ") + " not set"};
+}
+
+// Models and their providers as the configuration of the working folder has them.
+struct Configured {
+  ModelFlags flags;  // what the configuration adds to none: an address
+  ModelData data;
+};
+Result<Configured> LoadConfigured(ModelFlags flags, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
+  Configured out;
+  DOSSIER_ASSIGN_OR_RETURN(out.flags, WithConfig(std::move(flags), config, context.flags));
+  DOSSIER_ASSIGN_OR_RETURN(out.data, LoadModelData(*out.flags.config));
+  return out;
 }
 
 Status CheckProvider(const Catalog& catalog, const std::string& name) {
@@ -107,12 +123,8 @@ std::string Line(const Entry& entry, std::string_view note) {
 }
 
 void PrintServers(const std::vector<model::LocalServer>& servers, std::ostream& out) {
-  for (const model::LocalServer& server : servers) {
-    std::vector<std::string> names = server.models;
-    if (names.size() > 3) names.resize(3), names.emplace_back("…");
-    out << fmt::format("\nA server answers at {} ({}): --base-url {} uses it\n", server.base_url,
-                       server.needs_key ? "wants a key" : Join(names, ", "), server.base_url);
-  }
+  if (!servers.empty()) out << "\n";
+  for (const model::LocalServer& server : servers) out << Describe(server) << "\n";
 }
 
 // The user's own GGUF files: in no catalog.
@@ -134,7 +146,8 @@ Json ServersJson(const std::vector<model::LocalServer>& servers) {
   JsonArray list;
   for (const model::LocalServer& server : servers) {
     JsonArray names(server.models.begin(), server.models.end());
-    list.push_back(JsonObject{{"base_url", server.base_url},
+    list.push_back(JsonObject{{"provider", server.provider},
+                              {"base_url", server.base_url},
                               {"models", std::move(names)},
                               {"needs_key", server.needs_key}});
   }
@@ -142,17 +155,17 @@ Json ServersJson(const std::vector<model::LocalServer>& servers) {
 }
 
 Status ListModels(const ModelsArguments& arguments, Context& context) {
-  DOSSIER_ASSIGN_OR_RETURN(const ModelData data, LoadModelData());
-  const Catalog& catalog = data.catalog;
+  DOSSIER_ASSIGN_OR_RETURN(const Configured configured, LoadConfigured({}, context));
+  const Catalog& catalog = configured.data.catalog;
   DOSSIER_RETURN_IF_ERROR(CheckProvider(catalog, arguments.provider));
-  const auto servers = model::ProbeLocalServers(model::kUsualPorts, Millis(200));
+  const auto servers = model::ProbeLocalServers(model::UsualPlaces(catalog, Environment));
   JsonArray list;
   std::size_t hidden = 0;
   if (!arguments.json)
     context.out << fmt::format("{:<40} {:>9}  {:<5}\n", "model", "window", "kind");
   for (const Provider& provider : catalog.providers()) {
     if (!arguments.provider.empty() && provider.name != arguments.provider) continue;
-    const Readiness ready = LookAt(provider);
+    const Readiness ready = LookAt(provider, configured.data.config);
     for (const Entry& entry : catalog.entries()) {
       if (entry.provider != provider.name) continue;
       if (arguments.json) {
@@ -184,9 +197,16 @@ Status ListModels(const ModelsArguments& arguments, Context& context) {
   if (arguments.json) {
     context.out << ToJson(JsonObject{{"schema", "dossier.models-list/1"},
                                      {"models", std::move(list)},
+                                     {"api_base", configured.flags.base_url},
                                      {"servers", ServersJson(servers)}})
                 << "\n";
     return {};
+  }
+  if (const std::string& address = configured.flags.base_url; !address.empty()) {
+    context.out << fmt::format(
+        "\n{} is asked for {} (api_base of your configuration)\n",
+        Safe(model::WholeAddress(address)),
+        configured.flags.model.empty() ? "any model" : Safe(configured.flags.model));
   }
   if (hidden > 0) {
     context.out << fmt::format("\n{} more need a key; `dossier models list --all` shows them\n",
@@ -215,34 +235,46 @@ std::string FactText(const Entry& entry, std::string_view key, const Json& value
   return ToJson(value);
 }
 
+// The entry that -m NAME would use; unset if no provider and no family is meant.
+std::optional<Entry> FindEntry(const Catalog& catalog, const std::string& name) {
+  for (const Entry& entry : catalog.entries()) {
+    if (name == entry.name || name == entry.provider + "/" + entry.name) return entry;
+  }
+  for (const Entry& family : catalog.families()) {
+    if (name == family.name || name == family.provider + "/" + family.name) return family;
+  }
+  if (const Provider* provider = catalog.FindProvider(name)) {
+    if (provider->default_model.empty()) return std::nullopt;
+    return catalog.EntryOf(name, provider->default_model);
+  }
+  const std::size_t slash = std::min(name.find('/'), name.size());
+  if (const Provider* provider = catalog.FindProvider(name.substr(0, slash));
+      provider && slash + 1 < name.size()) {
+    return catalog.EntryOf(provider->name, name.substr(slash + 1));
+  }
+  const Provider* family = catalog.ProviderByFamily(name);
+  return family ? std::optional(catalog.EntryOf(family->name, name)) : std::nullopt;
+}
+
 Status ShowModel(const ModelsArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const ModelData data, LoadModelData());
-  const Catalog& catalog = data.catalog;
-  std::vector<std::string> names;
-  for (const Entry& entry : catalog.entries()) {
-    const std::string full = entry.provider + "/" + entry.name;
-    names.push_back(full);
-    const bool by_provider =
-        entry.provider == arguments.name &&
-        std::any_of(
-            catalog.providers().begin(), catalog.providers().end(), [&](const Provider& provider) {
-              return provider.name == entry.provider && provider.default_model == entry.name;
-            });
-    if (arguments.name != entry.name && arguments.name != full && !by_provider) continue;
-    const Json json = EntryJson(entry);
+  if (const auto entry = FindEntry(data.catalog, arguments.name)) {
+    const Json json = EntryJson(*entry);
     if (arguments.json) {
       context.out << ToJson(json) << "\n";
       return {};
     }
     for (const auto& [key, value] : json.as_object()) {
-      const std::string text = FactText(entry, key, value);
+      const std::string text = FactText(*entry, key, value);
       if (!text.empty()) context.out << fmt::format("{:<14} {}\n", std::string_view(key), text);
     }
     return {};
   }
+  std::vector<std::string> names;
   // A bare name is compared with bare names.
-  if (arguments.name.find('/') == std::string::npos) {
-    for (std::string& name : names) name.erase(0, name.find('/') + 1);
+  const bool bare = arguments.name.find('/') == std::string::npos;
+  for (const Entry& entry : data.catalog.entries()) {
+    names.push_back(bare ? entry.name : entry.provider + "/" + entry.name);
   }
   const auto near = NearestNames(arguments.name, names);
   return MakeError(
@@ -287,20 +319,15 @@ struct Measured {
 
 class Trial {
  public:
-  Trial(const model::Choice& choice, model::Connection connection, const CancelToken& cancel)
-      : choice_(choice),
-        connection_(std::move(connection)),
-        cancel_(cancel),
-        gate_(
-            model::Gate::Make(connection_.client, {.concurrency = 1, .retries = 1}, SystemClock())),
-        ledger_({.calls = 4}, SystemClock()) {}
+  Trial(const driver::BoundModel& model, const CancelToken& cancel)
+      : model_(model), cancel_(cancel), ledger_({.calls = 4}, SystemClock()) {}
 
   Result<Measured> Ask(std::string_view question, std::optional<Json> schema) {
-    model::Request request{.model = choice_.model, .purpose = model::Purpose::kTest};
+    model::Request request{.model = model_.name, .purpose = model::Purpose::kTest};
     request.messages.turns.push_back(
         {.role = assembly::Role::kUser, .blocks = {{.text = std::string(question)}}});
     request.sampling.max_output = 64;
-    if (connection_.entry.sampling) request.sampling.temperature = 0;
+    if (model_.entry.sampling) request.sampling.temperature = 0;
     request.schema = std::move(schema);
     Measured measured;
     const auto begin = SystemClock()->Now();
@@ -308,19 +335,19 @@ class Trial {
       return std::chrono::duration<double>(SystemClock()->Now() - begin).count();
     };
     DOSSIER_ASSIGN_OR_RETURN(
-        measured.reply, gate_->Complete(std::move(request), ledger_, model::Stage::kNormal, cancel_,
-                                        [&](std::string_view) {
-                                          if (measured.deltas++ == 0) measured.first = seconds();
-                                        }));
+        measured.reply, model_.gate->Complete(std::move(request), ledger_, model::Stage::kNormal,
+                                              cancel_, [&](std::string_view) {
+                                                if (measured.deltas++ == 0) {
+                                                  measured.first = seconds();
+                                                }
+                                              }));
     measured.total = seconds();
     return measured;
   }
 
  private:
-  const model::Choice& choice_;
-  const model::Connection connection_;
+  const driver::BoundModel& model_;
   const CancelToken& cancel_;
-  const std::unique_ptr<model::Gate> gate_;
   model::Ledger ledger_;
 };
 
@@ -338,31 +365,24 @@ double Rate(const Measured& measured) {
 }
 
 Status TryModel(const ModelsArguments& arguments, Context& context) {
-  DOSSIER_ASSIGN_OR_RETURN(const ModelData data, LoadModelData());
-  DOSSIER_ASSIGN_OR_RETURN(const model::Choice choice,
-                           data.catalog.Choose({.name = arguments.name,
-                                                .base_url = arguments.base_url,
-                                                .key_env = arguments.key_env,
-                                                .script = arguments.script,
-                                                .config = data.config},
-                                               Environment));
-  const auto say = [&context](std::string_view line) {
-    context.err << "dossier: " << Safe(line) << "\n" << std::flush;
-  };
-  for (const std::string& warning : choice.warnings) say("warning: " + warning);
-  model::ConnectOptions options = ConnectOptionsFor(data, choice);
-  options.progress = say;
-  if (context.flags.offline) options.network = model::ConnectOptions::Network::kNone;
-  DOSSIER_ASSIGN_OR_RETURN(model::Connection connection,
-                           model::Connect(choice, options, context.cancel));
-  const std::string description = connection.description;
-  const bool schema = connection.entry.json_schema;
-  Trial trial(choice, std::move(connection), context.cancel);
+  ModelFlags flags;
+  flags.model = arguments.name;
+  flags.base_url = arguments.base_url;
+  flags.key_env = arguments.key_env;
+  flags.script = arguments.script;
+  flags.concurrency = 1;
+  flags.retries = 1;
+  DOSSIER_ASSIGN_OR_RETURN(const Configured configured, LoadConfigured(flags, context));
+  DOSSIER_ASSIGN_OR_RETURN(const OpenedModel opened,
+                           OpenModel(configured.flags, SayTo(context.err), context.cancel));
+  const std::string& description = opened.description;
+  const bool schema = opened.root.entry.json_schema;
+  Trial trial(opened.root, context.cancel);
   DOSSIER_ASSIGN_OR_RETURN(const Measured plain,
                            trial.Ask("Count from one to ten in words.", std::nullopt));
   JsonObject report{{"schema", "dossier.models-test/1"},
                     {"model", description},
-                    {"why", choice.why},
+                    {"why", opened.why},
                     {"first_seconds", plain.first},
                     {"seconds", plain.total},
                     {"tokens_input", plain.reply.usage.input},
@@ -387,7 +407,7 @@ Status TryModel(const ModelsArguments& arguments, Context& context) {
     context.out << ToJson(report) << "\n";
     return {};
   }
-  context.out << fmt::format("model        {} ({})\n", Safe(description), Safe(choice.why))
+  context.out << fmt::format("model        {} ({})\n", Safe(description), Safe(opened.why))
               << fmt::format("first text   {:.2f} s\n", plain.first)
               << fmt::format("whole reply  {:.2f} s, {} tokens in, {} out, {:.1f} tokens/s\n",
                              plain.total, plain.reply.usage.input, plain.reply.usage.output,
@@ -446,6 +466,7 @@ Command ModelsCommand() {
   models.commands.push_back({.name = "test",
                              .summary = "one short real request: latency, speed, streaming, JSON",
                              .binding = Bind(DeclareModelTest, TryModel)});
+  models.commands.push_back(RefreshModelsCommand());
   models.commands.push_back(ServeScriptCommand());
   return models;
 }

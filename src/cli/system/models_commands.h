@@ -1,4 +1,5 @@
-// Commands below `dossier models` that touch the local model, and the server of scripted replies.
+// Commands below `dossier models` that touch the local model or ask providers for their lists, and
+// the server of scripted replies.
 
 #ifndef DOSSIER_CLI_SYSTEM_MODELS_COMMANDS_H_
 #define DOSSIER_CLI_SYSTEM_MODELS_COMMANDS_H_
@@ -10,6 +11,7 @@
 namespace dossier::cli {
 
 std::vector<Command> LocalModelCommands();  // pull, start, stop, status
+Command RefreshModelsCommand();
 Command ServeScriptCommand();
 
 }  // namespace dossier::cli

@@ -36,7 +36,7 @@ struct AssembleArguments {
   std::string tokenizer;                               // --tokenizer
   std::optional<std::int64_t> budget, reserve_output;  // tokens
   std::optional<double> window_share;
-  std::string out = "messages";  // --out: messages, request, text, markdown
+  std::string out = "messages";  // --render: messages, request, text, markdown
   bool json = false;             // --json
   bool explain = false;          // --explain
   std::string report, log_dir, previous, layouts_dir;
@@ -280,15 +280,16 @@ void DeclareAssemble(Flags& flags, AssembleArguments& to) {
       .Kind(kLayout);
   flags.Add("--source", &to.sources,
             "NAME=REF: content of a section: @FILE, -, dir:PATH, text:TEXT");
-  flags.Add("-D", &to.variables, "NAME=VALUE: a variable of the layout");
+  flags.Add("-D,--var", &to.variables, "KEY=VALUE: a variable of the layout").Kind(kVariable);
   flags.Add("-m,--model", &to.model, "model, as [PROVIDER/]NAME").Kind(kModel);
   flags.Add("--budget", &to.budget, "tokens of the whole prompt").Positive();
   flags.Add("--window-share", &to.window_share, "of the model's window, 0 to 1").Between(0, 1);
   flags.Add("--reserve-output", &to.reserve_output, "tokens kept for the reply").NotNegative();
   flags.Add("--tokenizer", &to.tokenizer, "encoding (default: the model's)");
-  flags.Add("--out", &to.out, "messages, request, text or markdown")
+  flags.Add("--render", &to.out, "messages, request, text or markdown")
       .OneOf({"messages", "request", "text", "markdown"})
-      .ShowDefault();
+      .ShowDefault()
+      .Formerly("--out");
   flags.Add("--json", &to.json, "one object: schema, messages, report");
   flags.Add("--report", &to.report, "FILE for the report as JSON").Kind(kPath);
   flags.Add("--explain", &to.explain,
@@ -300,7 +301,7 @@ void DeclareAssemble(Flags& flags, AssembleArguments& to) {
       .Kind(kPath);
   flags.Add("--layouts-dir", &to.layouts_dir, "folder with layouts/ and prompts/ of your own")
       .Kind(kFolder);
-  flags.Add("--now", &to.now, "the time to go by: 2026-11-21T23:36:43Z");
+  flags.Add("--now", &to.now, "the time to go by: 2026-11-21T23:36:43Z").Kind(kTime);
   flags.Add("--seed", &to.seed, "fixed boundaries: the same bytes each time");
 }
 

@@ -46,7 +46,7 @@ Result<HeaderRequest> MakeRequest(const HeaderArguments& arguments,
   if (!problem.empty()) warnings->push_back("--" + problem);
   if (!arguments.window.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(request.window,
-                             sources::ParseHeaderTime("--window", arguments.window));
+                             sources::ParseHeaderTime("--max-age", arguments.window));
   }
   DOSSIER_ASSIGN_OR_RETURN(request.age_step,
                            sources::ParseHeaderTime("--age-step", arguments.age_step));
@@ -98,14 +98,17 @@ void DeclareHeader(Flags& flags, HeaderArguments& to) {
   flags.Add("--format", &to.format, "yaml, json or markdown")
       .OneOf({"yaml", "json", "markdown"})
       .ShowDefault();
-  flags.Add("--window", &to.window, "how old a hotspot may be: 90, 3m, 2h (180s)").Kind(kTime);
+  flags.Add("--max-age", &to.window, "how old a hotspot may be: 90, 3m, 2h (180s)")
+      .Kind(kTime)
+      .Formerly("--window");
   flags.Add("--mode", &to.mode, "propose or review").Kind(kMode).ShowDefault();
   flags.Add("--age-step", &to.age_step, "the clock is rounded down to this")
       .Kind(kTime)
       .ShowDefault();
   flags.Add("--with", &to.with, "more of the repository: dirty,upstream,commits,date,environment")
       .Kind(kList);
-  flags.Add("--tokens", &to.tokens, "all tokens of prompt templates, as JSON");
+  flags.Add("--template-tokens", &to.tokens, "all tokens of prompt templates, as JSON")
+      .Formerly("--tokens");
   flags.Add("--json", &to.json, "as --format json");
   flags.Add("--now", &to.now, "the time to go by: 2026-11-21T23:36:43Z").Kind(kTime);
 }

@@ -36,7 +36,7 @@ struct PackArguments {
   std::string manifest, task, out, files_from;
   std::optional<std::int64_t> top, seed;
   bool line_numbers = false, explain = false, tree = false, hidden = false, submodules = false;
-  bool json = false, nul = false, quiet = false, no_cache = false;
+  bool json = false, nul = false, no_cache = false;
 };
 
 using sources::PackedFiles;
@@ -138,8 +138,8 @@ Status ReadOrder(const PackArguments& arguments, PackOptions* options) {
   return {};
 }
 
-Result<PackOptions> MakeOptions(const PackArguments& arguments, std::istream& in,
-                                std::ostream& err) {
+Result<PackOptions> MakeOptions(const PackArguments& arguments, const GlobalFlags& flags,
+                                std::istream& in, std::ostream& err) {
   PackOptions options{.include = arguments.include,
                       .exclude = arguments.exclude,
                       .budget = arguments.budget,
@@ -173,8 +173,15 @@ Result<PackOptions> MakeOptions(const PackArguments& arguments, std::istream& in
   }
   DOSSIER_RETURN_IF_ERROR(ReadOrder(arguments, &options));
   DOSSIER_RETURN_IF_ERROR(AddListed(arguments, in, &options));
-  DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened, app::OpenCounter({.encoding = arguments.encoding,
-                                                                    .model = arguments.model}));
+  // The configuration says where a model is, and so which one it is.
+  std::optional<config::Config> config;
+  if (!arguments.model.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(config, LoadConfig(flags, {}, err));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened,
+                           app::OpenCounter({.encoding = arguments.encoding,
+                                             .model = arguments.model,
+                                             .config = config ? &*config : nullptr}));
   if (!opened.warning.empty()) PrintWarning(err, opened.warning);
   if (!arguments.no_cache) options.counts_folder = app::CountsFolder(opened);
   options.counts_name = opened.identity;
@@ -197,11 +204,11 @@ std::string Boundary(const PackArguments& arguments, PackedFiles* packed) {
 }
 
 void Report(const PackArguments& arguments, const PackedFiles& packed, std::string_view encoding,
-            std::ostream& err) {
+            const GlobalFlags& flags, std::ostream& err) {
   for (const std::string& warning : packed.warnings) PrintWarning(err, warning);
   if (arguments.explain) err << sources::PackRanks(packed, 50);
   if (arguments.tree) err << sources::PackTree(packed);
-  if (!arguments.quiet) err << sources::PackTable(packed, arguments.budget, encoding);
+  if (!flags.quiet) err << sources::PackTable(packed, arguments.budget, encoding);
 }
 
 // What is piped in, as a file named stdin; no file where nothing is to be packed from there.
@@ -241,7 +248,7 @@ Status RunPack(const PackArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const PipedText piped, PipedText::Take(arguments, context));
   if (!piped.path().empty()) arguments.paths = {piped.path()};
   DOSSIER_ASSIGN_OR_RETURN(const PackOptions options,
-                           MakeOptions(arguments, context.in, context.err));
+                           MakeOptions(arguments, context.flags, context.in, context.err));
   DOSSIER_ASSIGN_OR_RETURN(PackedFiles packed, sources::Pack(options, context.cancel));
   std::optional<std::uint64_t> seed;
   if (arguments.seed) seed = static_cast<std::uint64_t>(*arguments.seed);
@@ -256,7 +263,7 @@ Status RunPack(const PackArguments& given, Context& context) {
         ReplaceFile(arguments.out, text.Parts(), {.durability = Durability::kSurvivesCrash}));
   }
   const std::string encoding = options.counter->name();
-  Report(arguments, packed, encoding, context.err);
+  Report(arguments, packed, encoding, context.flags, context.err);
   if (arguments.json) {
     Json report = sources::PackReportJson(packed, arguments.budget, encoding);
     if (arguments.out.empty()) report.as_object()["text"] = text.Text();
@@ -300,7 +307,6 @@ void DeclarePack(Flags& flags, PackArguments& to) {
   flags.Add("--files-from", &to.files_from, "read paths from FILE, or - for stdin").Kind(kPath);
   flags.Add("-0,--null", &to.nul, "paths of --files-from end in NUL");
   flags.Add("--seed", &to.seed, "fixed boundary: same bytes everywhere");
-  flags.Add("-q,--quiet", &to.quiet, "no table");
   flags.Add("--no-cache", &to.no_cache, "count everything anew");
 }
 

@@ -18,6 +18,7 @@
 #include "cli/commands.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
+#include "cli/wiring/global_flags.h"
 #include "cli/wiring/prompt_input.h"
 #include "cli/wiring/value_kinds.h"
 #include "tokens/files/count_cache.h"
@@ -202,7 +203,10 @@ class Counting {
     }
     if (files_.size() > 1 || (files_.empty() && failed_ == 0)) out_ << total_ << "  total\n";
     if (!counter_->exact() && !arguments_.tree) {
-      err_ << fmt::format("estimates by {}, within {:.0f} %\n", counter_->name(),
+      // The counter without a vocabulary has no name that says more.
+      const bool named = counter_->name() != "estimate";
+      err_ << fmt::format("estimates by {}, within {:.0f} %\n",
+                          named ? counter_->name() : "the length of the text",
                           100 * counter_->margin());
     }
   }
@@ -286,8 +290,15 @@ Result<int> RunTokens(const TokensArguments& named, Context& context) {
   TokensArguments given = named;
   if (given.paths.empty() && StdinIsPiped(context.flags)) given.paths = {"-"};
   DOSSIER_RETURN_IF_ERROR(CheckArguments(given));
+  // The configuration says where a model is, and so which one it is.
+  std::optional<config::Config> config;
+  if (!given.model.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(config, LoadConfig(context.flags, {}, context.err));
+  }
   DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened,
-                           app::OpenCounter({.encoding = given.encoding, .model = given.model}));
+                           app::OpenCounter({.encoding = given.encoding,
+                                             .model = given.model,
+                                             .config = config ? &*config : nullptr}));
   if (!opened.warning.empty()) PrintWarning(context.err, opened.warning);
   return Counting(given, std::move(opened), context).Run();
 }

@@ -110,6 +110,11 @@ Flag& Flag::Excludes(std::string_view name) {
   return *this;
 }
 
+Flag& Flag::Formerly(std::string_view name) {
+  former_.emplace_back(name);
+  return *this;
+}
+
 bool Flag::IsSwitch() const {
   return counts_ || implied_ || std::holds_alternative<bool*>(to_) ||
          std::holds_alternative<std::optional<bool>*>(to_);
@@ -121,6 +126,7 @@ bool Flag::Is(std::string_view word) const {
   const auto has = [](const std::vector<std::string>& names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
+  if (has(former_, word)) return true;
   if (word.starts_with("--")) return has(long_, word.substr(2));
   return word.starts_with('-') && has(short_, word.substr(1));
 }

@@ -122,6 +122,8 @@ class Flag {
   Flag& Implies(std::string word);
   // Not together with another flag of the same command.
   Flag& Excludes(std::string_view name);
+  // A name of before, "-c" or "--output": it is still read, and shown nowhere.
+  Flag& Formerly(std::string_view name);
 
   bool IsArgument() const { return long_.empty() && short_.empty(); }
   bool IsSwitch() const;  // takes no value
@@ -131,7 +133,8 @@ class Flag {
   const std::string& name() const { return name_; }
   const std::vector<std::string>& short_names() const { return short_; }  // without dashes
   const std::vector<std::string>& long_names() const { return long_; }
-  // Whether `word` ("-m", "--model") is one of its names.
+  const std::vector<std::string>& former_names() const { return former_; }  // with dashes
+  // Whether `word` ("-m", "--model") is one of its names, a former one too.
   bool Is(std::string_view word) const;
 
   const FlagTarget& to() const { return to_; }
@@ -155,7 +158,7 @@ class Flag {
   };
 
   std::string name_;
-  std::vector<std::string> short_, long_;
+  std::vector<std::string> short_, long_, former_;
   FlagTarget to_;
   std::string help_, group_, default_text_;
   const ValueKind* kind_;

@@ -184,7 +184,7 @@ TEST(ParseLineTest, AnEmptyLineAsksForHelp) {  // FLT-49
   const Tree tree;
   const auto line = ParseLine(tree.root, {});
   ASSERT_TRUE(line);
-  EXPECT_EQ(line->wish, ParsedLine::Wish::kShortHelp);
+  EXPECT_EQ(line->wish, ParsedLine::Wish::kFirstScreen);
 }
 
 TEST(HelpTextTest, ShortIsShortAndFullHasExamplesFirst) {  // CON-2

@@ -207,7 +207,36 @@ std::string UsageLine(const CommandNode& command) {
   return line;
 }
 
+namespace {
+
+// Names, parted by commas, in lines of the terminal's width.
+std::string NamesOfCommands(const CommandNode& command) {
+  std::string out, line = "Commands:";
+  for (const CommandNode* below : command.Commands()) {
+    const bool last = below == command.Commands().back();
+    const std::string word = fmt::format(" {}{}", below->name(), last ? "" : ",");
+    if (line.size() + word.size() > kWidth) {
+      out += line + "\n";
+      line = " ";
+    }
+    line += word;
+  }
+  return out + line + "\n";
+}
+
+std::string FirstScreen(const CommandNode& command) {
+  std::string out = fmt::format("{}\n\n", command.summary());
+  AddIndented(command.examples(), &out);
+  out += fmt::format("\nUsage: {}\n{}", UsageLine(command), NamesOfCommands(command));
+  return out +
+         fmt::format("\n`{0} --help` says what each does, `{0} help COMMAND` how one is used.\n",
+                     command.path());
+}
+
+}  // namespace
+
 std::string HelpText(const CommandNode& command, HelpLength length) {
+  if (length == HelpLength::kScreen) return FirstScreen(command);
   std::string out;
   if (!command.summary().empty()) out += fmt::format("{}\n\n", command.summary());
   if (length == HelpLength::kFull && !command.examples().empty()) {

@@ -17,10 +17,10 @@
 
 namespace dossier::cli {
 
-enum class HelpLength { kShort, kFull };
+enum class HelpLength { kScreen, kShort, kFull };
 
-// kShort: usage, commands, the options of the command itself. kFull: examples, every group, the
-// global flags.
+// kScreen: examples and the names of commands, for a terminal of 80 by 24. kShort: usage, commands,
+// the options of the command itself. kFull: examples, every group, the global flags.
 std::string HelpText(const CommandNode& command, HelpLength length);
 
 // "dossier ask [OPTIONS] [QUESTION] [PATHS]...".

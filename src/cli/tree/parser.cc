@@ -28,6 +28,7 @@ std::string NamesOf(const Flag& flag) {
   std::vector<std::string> names;
   for (const std::string& name : flag.short_names()) names.push_back("-" + name);
   for (const std::string& name : flag.long_names()) names.push_back("--" + name);
+  names.insert(names.end(), flag.former_names().begin(), flag.former_names().end());
   return Join(names, ",");
 }
 
@@ -106,7 +107,7 @@ class Parser {
 
   Result<ParsedLine> Parse(std::span<const std::string> words) {
     // Somebody who knows nothing yet is shown what there is.
-    if (words.empty() && !root_.below().empty()) return ParsedLine{Wish::kShortHelp, &root_};
+    if (words.empty() && !root_.below().empty()) return ParsedLine{Wish::kFirstScreen, &root_};
     app_.set_help_flag("-h");
     app_.set_help_all_flag("--help");
     app_.set_version_flag("-V,--version", "");

@@ -26,7 +26,13 @@ namespace dossier::cli {
 
 struct ParsedLine {
   // What is asked for instead of running the command.
-  enum class Wish : std::uint8_t { kRun, kShortHelp, kFullHelp, kVersion } wish = Wish::kRun;
+  enum class Wish : std::uint8_t {
+    kRun,
+    kFirstScreen,
+    kShortHelp,
+    kFullHelp,
+    kVersion
+  } wish = Wish::kRun;
   const CommandNode* command = nullptr;  // the innermost that was given
 };
 

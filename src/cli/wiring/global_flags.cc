@@ -21,13 +21,16 @@ namespace {
 
 constexpr std::size_t kMaxQuestion = 600;  // characters
 
-// On one line: a name in the question cannot put another question below it.
-bool Ask(std::string_view question, std::ostream& err) {
-  err << OnOneLine(question, kMaxQuestion) << " [y/N] " << std::flush;
+// On one line: a name in the question cannot put another question below it. The end of the input is
+// no answer, and so no.
+bool Ask(std::string_view question, std::ostream& err,
+         DefaultAnswer otherwise = DefaultAnswer::kNo) {
+  const bool yes = otherwise == DefaultAnswer::kYes;
+  err << OnOneLine(question, kMaxQuestion) << (yes ? " [Y/n] " : " [y/N] ") << std::flush;
   std::string answer;
-  std::getline(std::cin, answer);
+  const bool answered = static_cast<bool>(std::getline(std::cin, answer));
   const std::string word = ToLowerAscii(TrimSpace(answer));
-  return word == "y" || word == "yes";
+  return word == "y" || word == "yes" || (yes && answered && word.empty());
 }
 
 // Decides about project files with power keys.
@@ -159,13 +162,13 @@ bool MayAsk(const GlobalFlags& flags) {
 }
 
 Result<bool> Confirm(const GlobalFlags& flags, std::string_view question, std::string_view way_out,
-                     std::ostream& err) {
+                     std::ostream& err, DefaultAnswer answer) {
   if (flags.yes) return true;
   if (!MayAsk(flags)) {
     return MakeError(ErrorCode::kUsage, "{} There is no terminal to ask on; use {}", question,
                      way_out);
   }
-  return Ask(question, err);
+  return Ask(question, err, answer);
 }
 
 }  // namespace dossier::cli

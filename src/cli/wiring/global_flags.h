@@ -66,9 +66,12 @@ config::Decide DecideBy(const GlobalFlags& flags, std::ostream& err);
 // Whether a question may be put to a person: both ends are terminals, and --no-input is not given.
 bool MayAsk(const GlobalFlags& flags);
 
+// What the Enter key alone means.
+enum class DefaultAnswer { kNo, kYes };
+
 // Asks on the terminal; `-y` is yes. Errors: kUsage where it may not ask, with `way_out`.
 Result<bool> Confirm(const GlobalFlags& flags, std::string_view question, std::string_view way_out,
-                     std::ostream& err);
+                     std::ostream& err, DefaultAnswer answer = DefaultAnswer::kNo);
 
 }  // namespace dossier::cli
 

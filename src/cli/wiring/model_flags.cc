@@ -1,6 +1,7 @@
 #include "cli/wiring/model_flags.h"
 
 #include "base/text/text.h"
+#include "cli/wiring/first_use.h"
 #include "cli/wiring/quantity_flags.h"
 
 namespace dossier::cli {
@@ -35,6 +36,7 @@ Result<ModelFlags> WithConfig(ModelFlags flags, const config::Config& config,
                               const GlobalFlags& global) {
   DOSSIER_RETURN_IF_ERROR(app::ApplyConfig(config, &flags));
   flags.offline = global.offline;
+  flags.first_use = OfferFirstUse(global);
   return flags;
 }
 

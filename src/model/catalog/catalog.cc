@@ -1,10 +1,13 @@
 #include "model/catalog/catalog.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 
 #include "base/assets.h"
 #include "base/files/file.h"
+#include "base/files/user_folders.h"
 #include "base/net/url.h"
 #include "base/text/text.h"
 #include "model/catalog/catalog_reader.h"
@@ -12,13 +15,6 @@
 
 namespace dossier::model {
 namespace {
-
-const Provider* FindProvider(const std::vector<Provider>& providers, std::string_view name) {
-  for (const Provider& provider : providers) {
-    if (provider.name == name) return &provider;
-  }
-  return nullptr;
-}
 
 const Entry* FindEntry(const std::vector<Entry>& entries, std::string_view provider,
                        std::string_view name) {
@@ -40,21 +36,23 @@ Status TakeKey(const Wanted& wanted, const Environment& environment, Choice& cho
 }
 
 tl::unexpected<Error> NoKey(const Provider& provider, const Environment& environment) {
-  return MakeError(
-      ErrorCode::kAuth,
-      "no key for {}: {}; `dossier models list` shows what can be used, and `-m local` "
-      "needs no key",
-      provider.name, LookedAt(provider, environment));
+  return MakeError(ErrorCode::kAuth,
+                   "no key for {}: {}; `dossier keys set {}` stores one, and `-m local` "
+                   "needs no key",
+                   provider.name, LookedAt(provider, environment), provider.name);
 }
 
-std::string UnknownWarning(const Entry& entry, const UserConfig& config) {
+// What is taken for granted of a model that no file knows; short, as it is told on first use.
+std::string AssumedText(const Entry& entry, const UserConfig& config) {
+  const std::string window = GroupDigits(static_cast<std::uint64_t>(entry.capability.window));
+  if (!entry.family.empty()) {
+    return fmt::format("{} is not in the model data: taken as one of {}, window {} tokens",
+                       entry.name, entry.family, window);
+  }
   return fmt::format(
-      "{} is not in the model data: taken as window {}, output {}, roles alternating, profile {}; "
-      "say better in a file like data/models.yaml, named in {} as models: {{data: [FILE]}}",
-      entry.name, GroupDigits(static_cast<std::uint64_t>(entry.capability.window)),
-      GroupDigits(static_cast<std::uint64_t>(entry.capability.max_output)),
-      entry.capability.profile,
-      config.path.empty() ? "~/.config/dossier/dossier.yml" : config.path);
+      "{} is not in the model data: a window of {} tokens is assumed; models.data in {} says "
+      "better",
+      entry.name, window, config.path.empty() ? "~/.config/dossier/dossier.yml" : config.path);
 }
 
 // Facts are good for 180 days.
@@ -88,10 +86,13 @@ class Chooser {
     choice_.script = wanted_.script;
     DOSSIER_RETURN_IF_ERROR(FollowVariables());
     DOSSIER_RETURN_IF_ERROR(TakeKey(wanted_, environment_, choice_));
-    const bool keyless = wanted_.keys == Wanted::Keys::kNone || loopback_;
+    // Who moved a provider knows whether the server there wants a key; the server says so, too.
+    const bool keyless = wanted_.keys == Wanted::Keys::kNone || moved_;
     if (choice_.key.empty() && NeedsKey(choice_.provider) && !keyless) {
       return NoKey(choice_.provider, environment_);
     }
+    DOSSIER_RETURN_IF_ERROR(LookForModel());
+    Assume();
     return std::move(choice_);
   }
 
@@ -99,15 +100,7 @@ class Chooser {
   void Take(const Provider& provider, std::string_view name) {
     choice_.provider = provider;
     choice_.model = std::string(name);
-    if (const Entry* entry = FindEntry(catalog_.entries(), provider.name, name)) {
-      choice_.entry = *entry;
-    } else {
-      choice_.entry = ConservativeEntry(provider.name, name);
-      // A preset brings its own facts (model/providers/command_preset.h).
-      if (provider.name != "command") {
-        choice_.warnings.push_back(UnknownWarning(choice_.entry, wanted_.config));
-      }
-    }
+    choice_.entry = catalog_.EntryOf(provider.name, name);
     if (IsOld(choice_.entry.as_of, wanted_.today)) {
       choice_.warnings.push_back(fmt::format(
           "what is known about {} is of {}, more than 180 days ago: prices and limits may differ",
@@ -115,38 +108,76 @@ class Chooser {
     }
   }
 
+  // No model is named: a key that is set, an address that a provider was moved to, a key that is
+  // stored; else the local model.
   Status ByEnvironment() {
+    unnamed_ = true;
+    if (ByKey(KeyPlaces::kVariables)) return {};
     for (const Provider& provider : catalog_.providers()) {
-      for (const std::string& variable : provider.key_variables) {
-        if (!Variable(environment_, variable)) continue;
-        Take(provider, provider.default_model);
-        choice_.why = variable + " is set";
-        return {};
-      }
+      std::string variable;
+      if (!NeedsKey(provider) || !MovedTo(provider, &variable)) continue;
+      Take(provider, provider.default_model);
+      choice_.why = variable + " is set";
+      return {};
     }
-    const Provider* local = FindProvider(catalog_.providers(), "local");
+    if (ByKey(KeyPlaces::kFiles)) return {};
+    const Provider* local = catalog_.FindProvider("local");
     if (!local) return MakeError(ErrorCode::kConfig, "the model data has no provider \"local\"");
     Take(*local, local->default_model);
     choice_.why = "no key of a provider is set";
     return {};
   }
 
+  // The first provider that has a key, and a model to begin with.
+  bool ByKey(KeyPlaces places) {
+    for (const Provider& provider : catalog_.providers()) {
+      if (provider.default_model.empty()) continue;
+      auto place = KeyPlace(provider, places, environment_, wanted_.config);
+      if (!place) continue;
+      Take(provider, provider.default_model);
+      choice_.why = std::move(*place);
+      return true;
+    }
+    return false;
+  }
+
+  // A provider is named and no model of it, or none at all: a server on this machine is asked what
+  // it has.
+  Status LookForModel() {
+    if (choice_.provider.name == "command") return {};
+    const bool own_server = loopback_ || (moved_ && choice_.key.empty());
+    if (own_server && (unnamed_ || choice_.model.empty())) {
+      choice_.ask_server = Choice::AskServer::kYes;
+      return {};
+    }
+    if (!choice_.model.empty()) return {};
+    return MakeError(ErrorCode::kConfig, "which model of {0}? Name it: {0}/NAME",
+                     choice_.provider.name);
+  }
+
+  void Assume() {
+    // A preset brings its own facts (model/providers/command_preset.h); the weights theirs.
+    const std::string& provider = choice_.provider.name;
+    const bool brings_facts = provider == "command" || provider == "local";
+    if (choice_.entry.known || brings_facts || choice_.model.empty()) return;
+    choice_.assumed = AssumedText(choice_.entry, wanted_.config);
+  }
+
   Status ByName(const std::string& name, std::string why) {
     choice_.why = std::move(why);
-    if (const Provider* provider = FindProvider(catalog_.providers(), name)) {
+    if (const Provider* provider = catalog_.FindProvider(name)) {
       Take(*provider, provider->default_model);
       return {};
     }
     if (const std::size_t slash = name.find('/'); slash != std::string::npos) {
-      const Provider* provider =
-          FindProvider(catalog_.providers(), std::string_view(name).substr(0, slash));
+      const Provider* provider = catalog_.FindProvider(std::string_view(name).substr(0, slash));
       if (provider && slash + 1 < name.size()) {
         Take(*provider, std::string_view(name).substr(slash + 1));
         return {};
       }
     }
     if (const Entry* entry = FindEntry(catalog_.entries(), "", name)) {
-      if (const Provider* provider = FindProvider(catalog_.providers(), entry->provider)) {
+      if (const Provider* provider = catalog_.FindProvider(entry->provider)) {
         Take(*provider, name);
         return {};
       }
@@ -155,6 +186,10 @@ class Chooser {
     const auto alias = wanted_.config.aliases.find(name);
     if (alias != wanted_.config.aliases.end() && !wanted_.config.aliases.count(alias->second)) {
       return ByName(alias->second, fmt::format("{} is {}", name, alias->second));
+    }
+    if (const Provider* provider = catalog_.ProviderByFamily(name)) {
+      Take(*provider, name);
+      return {};
     }
     return UnknownName(name);
   }
@@ -175,29 +210,36 @@ class Chooser {
 
   // --base-url: any name passes, and no key goes there that was not given for it.
   Result<Choice> ByAddress() {
-    DOSSIER_ASSIGN_OR_RETURN(const Url url, ParseUrl(wanted_.base_url));
-    if (wanted_.name.empty()) {
-      return MakeError(ErrorCode::kConfig, "--base-url needs the model's name, by -m NAME");
-    }
-    choice_.provider = {.name = "openai-compatible", .base_url = wanted_.base_url};
+    choice_.provider = {.name = "openai-compatible", .base_url = WholeAddress(wanted_.base_url)};
+    DOSSIER_ASSIGN_OR_RETURN(const Url url, ParseUrl(choice_.provider.base_url));
     choice_.model = wanted_.name;
     choice_.why = "--base-url";
-    if (const Entry* entry = FindEntry(catalog_.entries(), "", wanted_.name);
-        entry && SpeaksOpenAi(entry->provider)) {
-      choice_.entry = *entry;
-      choice_.entry.price_input = choice_.entry.price_cached = choice_.entry.price_output = {};
-    } else {
-      choice_.entry = ConservativeEntry("openai-compatible", wanted_.name);
-      choice_.warnings.push_back(UnknownWarning(choice_.entry, wanted_.config));
-    }
+    if (wanted_.name.empty()) choice_.ask_server = Choice::AskServer::kYes;
     DOSSIER_RETURN_IF_ERROR(KeyForAddress(url));
+    choice_.entry = EntryAtAddress();
+    choice_.entry.price_input = choice_.entry.price_cached = choice_.entry.price_output = {};
     DOSSIER_RETURN_IF_ERROR(TakeKey(wanted_, environment_, choice_));
+    Assume();
     return std::move(choice_);
   }
 
   bool SpeaksOpenAi(std::string_view name) const {
-    const Provider* provider = FindProvider(catalog_.providers(), name);
+    const Provider* provider = catalog_.FindProvider(name);
     return provider && provider->dialect == "openai";
+  }
+
+  // Of the provider whose address it is; else of the model of that name, wherever the same wire
+  // format is spoken: the facts of a model go with it.
+  Entry EntryAtAddress() const {
+    const std::string& name = choice_.model;
+    if (catalog_.FindProvider(choice_.provider.name)) {
+      return catalog_.EntryOf(choice_.provider.name, name);
+    }
+    const Entry* entry = FindEntry(catalog_.entries(), "", name);
+    if (entry && SpeaksOpenAi(entry->provider)) return *entry;
+    const Provider* family = catalog_.ProviderByFamily(name);
+    if (family && SpeaksOpenAi(family->name)) return catalog_.EntryOf(family->name, name);
+    return catalog_.EntryOf("openai-compatible", name);
   }
 
   // A provider's variables count only for that provider's own address.
@@ -218,7 +260,7 @@ class Chooser {
       auto address = Variable(environment_, name);
       if (!address) continue;
       *variable = name;
-      return address;
+      return provider.dialect == "openai" ? WholeAddress(*address) : *address;
     }
     return std::nullopt;
   }
@@ -226,11 +268,14 @@ class Chooser {
   Status FollowVariables() {
     std::string variable;
     const auto address = MovedTo(choice_.provider, &variable);
-    if (!address) return {};
-    DOSSIER_ASSIGN_OR_RETURN(const Url url, ParseUrl(*address));
-    choice_.provider.base_url = *address;
+    if (address) {
+      choice_.provider.base_url = *address;
+      choice_.why += ", at " + variable;
+      moved_ = true;
+    }
+    if (choice_.provider.base_url.empty()) return {};  // a program, not a server
+    DOSSIER_ASSIGN_OR_RETURN(const Url url, ParseUrl(choice_.provider.base_url));
     loopback_ = url.is_loopback();
-    choice_.why += ", at " + variable;
     return {};
   }
 
@@ -238,8 +283,23 @@ class Chooser {
   const Wanted& wanted_;
   const Environment& environment_;
   Choice choice_;
-  bool loopback_ = false;
+  bool unnamed_ = false;   // nobody named a model
+  bool moved_ = false;     // a variable says where the provider is
+  bool loopback_ = false;  // it is on this machine
 };
+
+// The lists that `models refresh` has kept, one file a provider.
+std::vector<std::string> KeptLists() {
+  std::vector<std::string> files;
+  const auto data = DataFolder();
+  if (!data) return files;
+  std::error_code error;
+  for (const auto& file : std::filesystem::directory_iterator(ModelListFolder(*data), error)) {
+    if (file.path().extension() == ".yaml") files.push_back(file.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
 
 }  // namespace
 
@@ -299,22 +359,82 @@ std::optional<TokenPrice> WorstPriceOf(const Entry& entry, const Request& reques
   return TokenPrice{.input = static_cast<std::int64_t>(input), .output = *entry.price_output};
 }
 
+std::string ModelListFolder(const std::string& data_folder) { return data_folder + "/model-lists"; }
+
+std::string WholeAddress(std::string_view text) {
+  std::string whole(text);
+  if (text.find("://") == std::string_view::npos) {
+    whole = "http://" + whole;
+    const auto url = ParseUrl(whole);
+    if (!url) return std::string(text);
+    if (!url->is_loopback()) whole.insert(4, "s");
+  }
+  const auto url = ParseUrl(whole);
+  return url && url->path.empty() ? whole + "/v1" : whole;
+}
+
 Result<Catalog> Catalog::Load(const std::vector<std::string>& override_files) {
   Catalog catalog;
   const auto built_in = BuiltInAsset("data/models.yaml");
   if (!built_in) return MakeError(ErrorCode::kInternal, "data/models.yaml is not built in");
-  DOSSIER_RETURN_IF_ERROR(
-      ReadCatalogFile(*built_in, "data/models.yaml", &catalog.entries_, &catalog.providers_));
+  DOSSIER_RETURN_IF_ERROR(ReadCatalogFile(*built_in, "data/models.yaml", &catalog.data_));
   for (const std::string& path : override_files) {
     DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(path, 16u << 20));
-    DOSSIER_RETURN_IF_ERROR(ReadCatalogFile(text, path, &catalog.entries_, &catalog.providers_));
+    DOSSIER_RETURN_IF_ERROR(ReadCatalogFile(text, path, &catalog.data_));
   }
   return catalog;
 }
 
+Result<Catalog> Catalog::LoadFor(const UserConfig& config) {
+  std::vector<std::string> files = KeptLists();
+  const auto lists = static_cast<std::ptrdiff_t>(files.size());
+  files.insert(files.end(), config.data_files.begin(), config.data_files.end());
+  auto catalog = Load(files);
+  if (catalog) return catalog;
+  const std::string& message = catalog.error().message;
+  const bool in_list = std::any_of(files.begin(), files.begin() + lists,
+                                   [&](const auto& file) { return message.starts_with(file); });
+  if (!in_list) return catalog;
+  return MakeError(catalog.error().code, "{}; `dossier models refresh` writes it anew", message);
+}
+
+const Provider* Catalog::FindProvider(std::string_view name) const {
+  for (const Provider& provider : data_.providers) {
+    if (provider.name == name) return &provider;
+  }
+  return nullptr;
+}
+
+const Provider* Catalog::ProviderByFamily(std::string_view name) const {
+  const auto entry = EntryByFamily(data_, "", name);
+  return entry ? FindProvider(entry->provider) : nullptr;
+}
+
+Entry Catalog::EntryOf(std::string_view provider, std::string_view name) const {
+  if (const Entry* entry = FindEntry(data_.entries, provider, name)) return *entry;
+  if (auto entry = EntryByFamily(data_, provider, name)) return std::move(*entry);
+  Entry careful = ConservativeEntry(provider, name);
+  // Who passes a model of others on ("openai/gpt-4o", "gpt-4o") has its window and its tokens; how
+  // requests are written is the provider's own affair.
+  const std::string_view own_name = name.substr(name.rfind('/') + 1);
+  const Entry* same = FindEntry(data_.entries, "", own_name);
+  const auto family = same ? std::nullopt : EntryByFamily(data_, "", own_name);
+  if (family) same = &*family;
+  if (!same) return careful;
+  careful.family = family ? family->family : same->name;
+  careful.capability.window = same->capability.window;
+  careful.capability.max_output = same->capability.max_output;
+  careful.capability.profile = same->capability.profile;
+  careful.tokenizer = same->tokenizer;
+  careful.ratio = same->ratio;
+  careful.bytes_per_token = same->bytes_per_token;
+  careful.margin = same->margin;
+  return careful;
+}
+
 std::vector<std::string> Catalog::NamesOf(std::string_view provider) const {
   std::vector<std::string> names;
-  for (const Entry& entry : entries_) {
+  for (const Entry& entry : data_.entries) {
     if (entry.provider == provider) names.push_back(entry.name);
   }
   return names;

@@ -44,7 +44,10 @@ struct Entry {
   bool logprobs = false;  // replies can tell the log-probabilities of their tokens
   std::string max_tokens_name = "max_tokens";  // or max_completion_tokens
   std::string as_of, source;
-  bool known = true;  // false: a conservative entry, as no file knows the model
+  // The family whose facts these are, "gpt-4o*", where the model has no entry of its own.
+  std::string family;
+  // false: no file knows this very model; the facts are its family's, or careful ones.
+  bool known = true;
 };
 
 // The wire formats that providers speak, in the order of the table in model/dialects/dialect.cc.
@@ -60,9 +63,17 @@ struct Provider {
   int concurrency = 16;  // requests in flight, unless the user says otherwise
 };
 
+// What files of the form of data/models.yaml say. A family is an entry whose name ends in "*": it
+// counts for every model of its provider whose name begins so and that has no entry of its own; the
+// longest name wins.
+struct CatalogData {
+  std::vector<Entry> entries, families;
+  std::vector<Provider> providers;
+};
+
 struct Wanted {
   std::string name;                                     // "", "NAME" or "PROVIDER/NAME"
-  std::string base_url;                                 // --base-url
+  std::string base_url;                                 // --base-url; as WholeAddress takes it
   std::string key_env;                                  // --key-env
   std::string script;                                   // --script: of the scripted model
   UserConfig config;                                    // model/catalog/user_config.h
@@ -79,6 +90,12 @@ struct Choice {
   std::string script;
   std::string why;  // "OPENAI_API_KEY is set"
   std::vector<std::string> warnings;
+  // What is assumed of a model that no file knows; a person is told it once a model. Empty:
+  // nothing.
+  std::string assumed;
+  // kYes: nobody named a model, and the address is not the provider's own: what the server lists
+  // counts more than `model`, which may be empty.
+  enum class AskServer { kNo, kYes } ask_server = AskServer::kNo;
 };
 
 // The cost of `usage` by the entry's prices, in nano-dollars; unset if one of them is unknown.
@@ -90,13 +107,21 @@ std::optional<std::int64_t> CostOf(const Usage& usage, const Entry& entry);
 // breakpoints all of the prompt is written to it. Unset if a price is unknown.
 std::optional<TokenPrice> WorstPriceOf(const Entry& entry, const Request& request);
 
+// An address as people write it, "localhost:11434": http on this machine and https elsewhere where
+// no scheme stands there, and /v1 where there is no path ("/" is one).
+std::string WholeAddress(std::string_view text);
+
+// Where `models refresh` keeps what providers list, one file of the catalog's form for each.
+std::string ModelListFolder(const std::string& data_folder);
+
 class Catalog {
  public:
   // The built-in data/models.yaml, then each override file. Errors: kConfig with FILE:LINE:COL.
   static Result<Catalog> Load(const std::vector<std::string>& override_files);
 
-  // The built-in data and the files that the user's config names.
-  static Result<Catalog> LoadFor(const UserConfig& config) { return Load(config.data_files); }
+  // The built-in data, the lists that `models refresh` has kept, and the files that the user's
+  // config names.
+  static Result<Catalog> LoadFor(const UserConfig& config);
 
   // `environment` looks a variable up. Errors: kConfig (unknown model, nearest three), kAuth (no
   // key for a named provider; the variables looked at, the local way).
@@ -104,15 +129,22 @@ class Catalog {
       const Wanted& wanted,
       const std::function<std::optional<std::string>(std::string_view)>& environment) const;
 
+  // What is known of a model: by its own entry, else its family's, else careful defaults.
+  Entry EntryOf(std::string_view provider, std::string_view name) const;
+  // The provider of the family that a bare name belongs to; null: none. Families that take every
+  // name of a provider do not count.
+  const Provider* ProviderByFamily(std::string_view name) const;
+  const Provider* FindProvider(std::string_view name) const;
+
   // The names of a provider's models.
   std::vector<std::string> NamesOf(std::string_view provider) const;
 
-  const std::vector<Entry>& entries() const { return entries_; }
-  const std::vector<Provider>& providers() const { return providers_; }
+  const std::vector<Entry>& entries() const { return data_.entries; }
+  const std::vector<Entry>& families() const { return data_.families; }
+  const std::vector<Provider>& providers() const { return data_.providers; }
 
  private:
-  std::vector<Entry> entries_;
-  std::vector<Provider> providers_;
+  CatalogData data_;
 };
 
 }  // namespace dossier::model

@@ -172,20 +172,31 @@ void ReadProvenance(const Node& node, Entry& entry) {
   ReadText(node["source"], entry.source);
 }
 
-void ReadEntry(const Node& node, std::vector<Entry>& entries) {
+bool IsFamily(std::string_view name) { return name.ends_with('*'); }
+
+// What a new entry says before its fields are read.
+Entry FreshEntry(const CatalogData& data, const std::string& provider, const std::string& name) {
+  Entry entry = ConservativeEntry(provider, name);
+  if (!IsFamily(name)) entry = EntryByFamily(data, provider, name).value_or(std::move(entry));
+  entry.known = true;
+  entry.family.clear();
+  return entry;
+}
+
+void ReadEntry(const Node& node, CatalogData& data) {
   CheckKeys(node, {"name", "provider", "window", "max_output", "max_input", "tokenizer", "prices",
                    "capabilities", "cache", "tokens", "image", "profile", "as_of", "source",
                    "status", "note"});
   if (!node["name"] || !node["provider"]) FailAt(node, "a model needs name and provider");
   const std::string name = node["name"]->scalar, provider = node["provider"]->scalar;
   CheckFact(node, name);
+  std::vector<Entry>& entries = IsFamily(name) ? data.families : data.entries;
   auto entry = std::find_if(entries.begin(), entries.end(), [&](const Entry& known) {
     return known.name == name && known.provider == provider;
   });
   if (entry == entries.end()) {
-    entries.push_back(ConservativeEntry(provider, name));
+    entries.push_back(FreshEntry(data, provider, name));
     entry = std::prev(entries.end());
-    entry->known = true;
   }
   ReadCount(node["window"], entry->capability.window);
   ReadCount(node["max_output"], entry->capability.max_output);
@@ -222,7 +233,7 @@ void ReadProvider(const std::string& name, const Node& node, std::vector<Provide
   if (provider->concurrency < 1) FailAt(node, name + ": concurrency is below 1");
 }
 
-void ReadAll(const Node& root, std::vector<Entry>& entries, std::vector<Provider>& providers) {
+void ReadAll(const Node& root, CatalogData& data) {
   if (root.is_null()) return;
   CheckKeys(root, {"schema", "providers", "models"});
   std::string schema;
@@ -231,12 +242,12 @@ void ReadAll(const Node& root, std::vector<Entry>& entries, std::vector<Provider
   if (const Node map = root["providers"]) {
     if (!map.is_map()) FailAt(map, "providers is a map of names");
     for (const YamlEntry& item : map->entries) {
-      ReadProvider(item.key, item.value, providers);
+      ReadProvider(item.key, item.value, data.providers);
     }
   }
   if (const Node list = root["models"]) {
     if (!list.is_list()) FailAt(list, "models is a list");
-    for (const YamlNode& node : list->items) ReadEntry(node, entries);
+    for (const YamlNode& node : list->items) ReadEntry(node, data);
   }
 }
 
@@ -268,9 +279,28 @@ Entry ConservativeEntry(std::string_view provider, std::string_view name) {
   return entry;
 }
 
-Status ReadCatalogFile(std::string_view text, std::string_view file, std::vector<Entry>* entries,
-                       std::vector<Provider>* providers) {
-  return ReadYamlFile(text, file, [&](const Node& root) { ReadAll(root, *entries, *providers); });
+std::optional<Entry> EntryByFamily(const CatalogData& data, std::string_view provider,
+                                   std::string_view name) {
+  const Entry* best = nullptr;
+  for (const Entry& family : data.families) {
+    const std::string_view start = std::string_view(family.name).substr(0, family.name.size() - 1);
+    if (provider.empty() ? start.empty() : family.provider != provider) continue;
+    if (!name.starts_with(start) || (best && best->name.size() >= family.name.size())) continue;
+    best = &family;
+  }
+  if (!best) return std::nullopt;
+  Entry entry = *best;
+  entry.family = best->name;
+  entry.name = std::string(name);
+  // A family has large members and small ones.
+  if (ConservativeEntry("", name).capability.profile == "small") entry.capability.profile = "small";
+  // "gpt-4o*" speaks of gpt-4o itself too.
+  entry.known = best->name.size() == name.size() + 1;
+  return entry;
+}
+
+Status ReadCatalogFile(std::string_view text, std::string_view file, CatalogData* data) {
+  return ReadYamlFile(text, file, [&](const Node& root) { ReadAll(root, *data); });
 }
 
 }  // namespace dossier::model

@@ -38,8 +38,15 @@ TEST(CatalogTest, EveryBuiltInFactHasADateAndASource) {  // MOD-40
     EXPECT_TRUE(entry.known);
     EXPECT_LE(entry.capability.max_output, entry.capability.window);
   }
-  for (const Provider& provider : catalog->providers()) {
-    EXPECT_EQ(provider.default_model.empty(), provider.name == "command") << provider.name;
+  // Providers that are chosen unasked have a model to begin with.
+  for (const char* name : {"openai", "anthropic", "gemini", "openrouter", "local", "scripted"}) {
+    EXPECT_FALSE(catalog->FindProvider(name)->default_model.empty()) << name;
+  }
+  EXPECT_GE(catalog->families().size(), 20u);
+  for (const Entry& family : catalog->families()) {
+    EXPECT_FALSE(family.as_of.empty() || family.source.empty()) << family.name;
+    EXPECT_FALSE(family.price_input || family.price_output) << family.name;
+    EXPECT_LE(family.capability.max_output, family.capability.window) << family.name;
   }
 }
 
@@ -74,7 +81,8 @@ TEST(CatalogTest, NamesAreFoundWithAndWithoutProvider) {  // MOD-1
   EXPECT_EQ(Choose({.name = "openrouter/qwen/qwen3-coder"}, keys)->key, "r");
   EXPECT_EQ(Choose({.name = "local"})->model, "Qwen2.5-Coder-1.5B-Instruct");
   EXPECT_EQ(Choose({.name = "scripted", .script = "x.yaml"})->script, "x.yaml");
-  EXPECT_THAT(Choose({.name = "gpt-5-mimi"}, keys), FailsWith(ErrorCode::kConfig, "gpt-5-mini"));
+  EXPECT_THAT(Choose({.name = "claud-sonnet-5"}, keys),
+              FailsWith(ErrorCode::kConfig, "claude-sonnet-5"));
   EXPECT_THAT(Choose({.name = "nobody/gpt"}, keys), FailsWith(ErrorCode::kConfig, "unknown model"));
 }
 
@@ -84,8 +92,9 @@ TEST(CatalogTest, UnknownModelsGetTheConservativeEntryAndOneWarning) {  // MOD-4
   EXPECT_EQ(choice->entry.capability.window, 32768);
   EXPECT_FALSE(choice->entry.capability.assistant_first);
   EXPECT_TRUE(choice->entry.capability.merge_same_role);
-  ASSERT_EQ(choice->warnings.size(), 1u);
-  EXPECT_THAT(choice->warnings[0], HasSubstr("data/models.yaml"));
+  EXPECT_THAT(choice->warnings, ElementsAre());
+  EXPECT_THAT(choice->assumed, HasSubstr("window of 32,768 tokens is assumed; models.data in "));
+  EXPECT_LE(choice->assumed.size(), 160u);
   const std::pair<const char*, const char*> profiles[] = {
       {"qwen-0.5b", "small"}, {"x-3B", "small"},     {"x-3.1b", "large"},     {"x-70b-v2", "large"},
       {"mystery", "large"},   {"phi-2bit", "large"}, {"moe-30b-a3b", "large"}};
@@ -123,8 +132,109 @@ TEST(CatalogTest, AKeyGoesOnlyToTheHostItWasGivenFor) {  // MOD-3
   EXPECT_EQ(Choose({.name = "gpt-5"}, moved)->key, "secret");
   EXPECT_TRUE(Choose({.name = "gpt-5"}, {{"OPENAI_BASE_URL", "http://127.0.0.1:80/v1"}}))
       << "loopback needs no key";
-  EXPECT_THAT(Choose({.name = "gpt-5"}, {{"OPENAI_BASE_URL", "http://pool/v1"}}),
-              FailsWith(ErrorCode::kAuth, "no key"));
+  EXPECT_EQ(Choose({.name = "gpt-5"}, {{"OPENAI_BASE_URL", "http://pool/v1"}})->key, "")
+      << "who moves a provider knows whether a key is wanted there";
+  EXPECT_THAT(Choose({.name = "gpt-5"}), FailsWith(ErrorCode::kAuth, "no key"));
+}
+
+TEST(CatalogTest, AnAddressIsTakenAsPeopleWriteIt) {  // FLT-45
+  const std::pair<const char*, const char*> cases[] = {
+      {"localhost:11434", "http://localhost:11434/v1"},
+      {"127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1"},
+      {"pool:8000", "https://pool:8000/v1"},
+      {"http://pool:8000", "http://pool:8000/v1"},
+      {"http://pool:8000/", "http://pool:8000/"},
+      {"https://pool/openai/v1", "https://pool/openai/v1"},
+      {"ftp://x", "ftp://x"}};
+  for (const auto& [written, meant] : cases) EXPECT_EQ(WholeAddress(written), meant);
+  EXPECT_EQ(Choose({.name = "m", .base_url = "localhost:11434"})->provider.base_url,
+            "http://localhost:11434/v1");
+  EXPECT_EQ(Choose({.name = "gpt-5"}, {{"OPENAI_BASE_URL", "localhost:1"}})->provider.base_url,
+            "http://localhost:1/v1");
+}
+
+TEST(CatalogTest, AnAddressWithoutAModelAsksTheServer) {  // FLT-45
+  auto moved = Choose({}, {{"OPENAI_BASE_URL", "http://pool:1/v1"}});
+  ASSERT_TRUE(moved) << moved.error().message;
+  EXPECT_EQ(moved->provider.name, "openai");
+  EXPECT_EQ(moved->why, "OPENAI_BASE_URL is set, at OPENAI_BASE_URL");
+  EXPECT_EQ(moved->ask_server, Choice::AskServer::kYes);
+  EXPECT_EQ(Choose({.name = "gpt-5"}, {{"OPENAI_BASE_URL", "http://pool:1/v1"}})->ask_server,
+            Choice::AskServer::kNo);
+  EXPECT_EQ(Choose({.base_url = "pool:1"})->ask_server, Choice::AskServer::kYes);
+  EXPECT_EQ(Choose({.name = "ollama"})->ask_server, Choice::AskServer::kYes);
+  EXPECT_THAT(Choose({.name = "mistral"}, {{"MISTRAL_API_KEY", "k"}}),
+              FailsWith(ErrorCode::kConfig, "Name it: mistral/NAME"));
+}
+
+TEST(CatalogTest, AStoredKeyChoosesTheProvider) {  // FLT-45
+  auto folder = TempFolder::Make();
+  const std::string keys = folder->path() + "/dossier/keys";
+  ASSERT_TRUE(MakeFolders(keys));
+  ASSERT_TRUE(WriteFileAtomic(keys + "/anthropic", "from-file\n", 0600));
+  Variables variables{{"XDG_CONFIG_HOME", folder->path()}};
+  EXPECT_EQ(Choose({}, variables)->provider.name, "anthropic");
+  EXPECT_EQ(Choose({}, variables)->why, "the key file " + keys + "/anthropic is there");
+  variables["GEMINI_API_KEY"] = "k";
+  EXPECT_EQ(Choose({}, variables)->provider.name, "gemini") << "a variable counts more";
+}
+
+TEST(CatalogTest, AModelWithoutAnEntryIsTakenByItsFamily) {  // FLT-44
+  const Variables keys{{"OPENAI_API_KEY", "k"},
+                       {"ANTHROPIC_API_KEY", "k"},
+                       {"GEMINI_API_KEY", "k"},
+                       {"OPENROUTER_API_KEY", "k"}};
+  struct Case {
+    const char* name;
+    const char* provider;
+    const char* family;  // "": of its own
+    std::int64_t window;
+  };
+  const Case cases[] = {{"gpt-4o", "openai", "", 128000},
+                        {"gpt-4", "openai", "", 8192},
+                        {"gpt-3.5-turbo-0125", "openai", "gpt-3.5*", 16385},
+                        {"gpt-4o-2024-08-06", "openai", "gpt-4o*", 128000},
+                        {"gpt-4-turbo-preview", "openai", "gpt-4-turbo*", 128000},
+                        {"gpt-4.1-nano", "openai", "gpt-4.1*", 1047576},
+                        {"o3-mini", "openai", "o3*", 200000},
+                        {"gpt-7-maxi", "openai", "gpt-*", 128000},
+                        {"claude-3-opus-20240229", "anthropic", "claude-3*", 200000},
+                        {"claude-9-sonnet", "anthropic", "claude-*", 200000},
+                        {"gemini-1.5-pro", "gemini", "gemini-*", 1048576},
+                        {"ollama/llama3", "ollama", "*", 4096},
+                        {"openrouter/openai/gpt-4o", "openrouter", "gpt-4o", 128000}};
+  for (const Case& c : cases) {
+    const auto choice = Choose({.name = c.name}, keys);
+    ASSERT_TRUE(choice) << choice.error().message;
+    EXPECT_EQ(choice->provider.name, c.provider) << c.name;
+    EXPECT_EQ(choice->entry.family, c.family) << c.name;
+    EXPECT_EQ(choice->entry.capability.window, c.window) << c.name;
+    EXPECT_EQ(choice->assumed.empty(), c.family[0] == 0) << choice->assumed;
+    EXPECT_LE(choice->assumed.size(), 120u);
+  }
+  EXPECT_EQ(Choose({.name = "ollama/llama3.2:1b"})->entry.capability.profile, "small");
+  EXPECT_EQ(Choose({.name = "gpt-4o", .base_url = "http://pool/v1"})->entry.capability.window,
+            128000)
+      << "facts of a model go with it";
+}
+
+TEST(CatalogTest, AFileMayNameFamilies) {  // FLT-44
+  auto folder = TempFolder::Make();
+  const std::string path = folder->path() + "/mine.yaml";
+  ASSERT_TRUE(WriteFileAtomic(path, R"(
+schema: dossier.models/1
+models:
+  - {name: "qwen*", provider: ollama, window: 20000, as_of: 2026-01-01, source: me}
+  - {name: qwen3, provider: ollama, as_of: 2026-01-01, source: me}
+)"));
+  EXPECT_EQ(Choose({.name = "ollama/qwen2:7b"}, {}, {path})->entry.capability.window, 20000);
+  const auto bare = Choose({.name = "qwen2"}, {}, {path});
+  ASSERT_TRUE(bare) << bare.error().message;
+  EXPECT_EQ(bare->provider.name, "ollama");
+  const auto own = Choose({.name = "ollama/qwen3"}, {}, {path});
+  EXPECT_EQ(own->entry.capability.window, 20000) << "an entry says what differs from its family";
+  EXPECT_EQ(own->assumed, "");
+  EXPECT_EQ(Choose({.name = "ollama/llama3"}, {}, {path})->entry.capability.window, 4096);
 }
 
 TEST(CatalogTest, AVariableMovesAProviderWithItsDialectAndKey) {  // MOD-3
@@ -199,11 +309,9 @@ TEST(CatalogTest, MistakesInAFileHaveAPlace) {  // MOD-40
       {"- {name: a}", "needs name and provider"},
   };
   for (const Case& c : cases) {
-    std::vector<Entry> entries;
-    std::vector<Provider> providers;
+    CatalogData data;
     const std::string text = std::string("schema: dossier.models/1\nmodels:\n") + c.models;
-    EXPECT_THAT(ReadCatalogFile(text, "f.yaml", &entries, &providers),
-                FailsWith(ErrorCode::kConfig, c.message))
+    EXPECT_THAT(ReadCatalogFile(text, "f.yaml", &data), FailsWith(ErrorCode::kConfig, c.message))
         << c.models;
   }
 }
@@ -218,9 +326,8 @@ TEST(CatalogTest, DamagedFilesNeverCrash) {
     for (int i = 0; i < 3; ++i) {
       text[random.Below(text.size())] = "{}[]:,- \n#&*'x"[random.Below(14)];
     }
-    std::vector<Entry> entries;
-    std::vector<Provider> providers;
-    (void)ReadCatalogFile(text, "fuzz", &entries, &providers).has_value();
+    CatalogData data;
+    (void)ReadCatalogFile(text, "fuzz", &data).has_value();
   }
 }
 

@@ -1,6 +1,9 @@
 #include "model/catalog/keys.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 
 #include "base/files/file.h"
 #include "base/files/user_folders.h"
@@ -73,10 +76,9 @@ Result<Key> ReadKeyFile(const std::string& path) {
   return Checked({std::string(TrimSpace(text)), path});
 }
 
-// keys/PROVIDER in the folder of the configuration; empty if there is no home.
+// As KeyFile; empty if there is no home.
 std::string UsualFile(const Environment& environment, std::string_view provider) {
-  const auto folder = UserFolder(UserFolderKind::kConfig, environment);
-  return folder ? fmt::format("{}/keys/{}", *folder, provider) : std::string();
+  return KeyFile(environment, provider).value_or("");
 }
 
 }  // namespace
@@ -107,6 +109,47 @@ Result<Key> FindKey(const Provider& provider, std::string_view key_env,
   if (!access.file.empty()) return ReadKeyFile(access.file);
   const std::string path = UsualFile(environment, provider.name);
   return path.empty() || !Exists(path) ? Key() : ReadKeyFile(path);
+}
+
+std::optional<std::string> KeyPlace(const Provider& provider, KeyPlaces places,
+                                    const Environment& environment, const UserConfig& config) {
+  if (places == KeyPlaces::kVariables) {
+    for (const std::string& name : provider.key_variables) {
+      if (Variable(environment, name)) return name + " is set";
+    }
+    return std::nullopt;
+  }
+  if (provider.key_variables.empty()) return std::nullopt;
+  if (const auto own = config.providers.find(provider.name); own != config.providers.end()) {
+    if (!own->second.command.empty()) {
+      return fmt::format("key_cmd of {} in {}", provider.name, config.path);
+    }
+    if (!own->second.file.empty()) return fmt::format("the key file {}", own->second.file);
+  }
+  const std::string path = UsualFile(environment, provider.name);
+  if (path.empty() || !Exists(path)) return std::nullopt;
+  return fmt::format("the key file {} is there", path);
+}
+
+Result<std::string> KeyFile(const Environment& environment, std::string_view provider) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string folder,
+                           UserFolder(UserFolderKind::kConfig, environment));
+  return fmt::format("{}/keys/{}", folder, provider);
+}
+
+Status WriteKeyFile(const Environment& environment, std::string_view provider, std::string key) {
+  if (key.empty()) return MakeError(ErrorCode::kAuth, "no key was given");
+  DOSSIER_ASSIGN_OR_RETURN(const std::string path, KeyFile(environment, provider));
+  DOSSIER_ASSIGN_OR_RETURN(const Key checked, Checked({std::move(key), "stdin"}));
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(path.substr(0, path.rfind('/')), 0700));
+  return WriteFileAtomic(path, checked.value + "\n", 0600);
+}
+
+Result<bool> RemoveKeyFile(const Environment& environment, std::string_view provider) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string path, KeyFile(environment, provider));
+  if (unlink(path.c_str()) == 0) return true;
+  if (errno == ENOENT) return false;
+  return MakeErrnoError(errno, path);
 }
 
 std::string LookedAt(const Provider& provider, const Environment& environment) {

@@ -34,6 +34,21 @@ struct Key {
 Result<Key> FindKey(const Provider& provider, std::string_view key_env,
                     const Environment& environment, const UserConfig& config);
 
+// Where FindKey would find a key of `provider` without --key-env: "OPENAI_API_KEY is set", "the key
+// file PATH is there". Nothing is read or run; what concerns all providers (`key_cmd`, `key_file`,
+// the secret service) does not count. Unset: nowhere.
+enum class KeyPlaces { kVariables, kFiles };
+std::optional<std::string> KeyPlace(const Provider& provider, KeyPlaces places,
+                                    const Environment& environment, const UserConfig& config);
+
+// The file that holds a provider's key, keys/PROVIDER in the folder of the configuration. Errors:
+// kConfig if there is no home.
+Result<std::string> KeyFile(const Environment& environment, std::string_view provider);
+// Writes `key` there, mode 0600, its folder 0700. Errors: kAuth (no key, or no header value); kIo.
+Status WriteKeyFile(const Environment& environment, std::string_view provider, std::string key);
+// False if there was none. Errors: kIo.
+Result<bool> RemoveKeyFile(const Environment& environment, std::string_view provider);
+
 // "OPENAI_API_KEY is not set and there is no file …": what FindKey looked at, for messages.
 std::string LookedAt(const Provider& provider, const Environment& environment);
 

@@ -10,6 +10,7 @@ namespace dossier::model {
 namespace {
 
 using ::dossier::testing::FailsWith;
+using ::dossier::testing::Succeeds;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using Variables = std::map<std::string, std::string, std::less<>>;
@@ -102,6 +103,31 @@ TEST_F(KeysTest, AKeyFileThatOthersMayReadIsRefused) {  // MOD-S5
   EXPECT_THAT(Find({}, config), FailsWith(ErrorCode::kAuth, "chmod 600"));
   config.access.file = folder_->path() + "/none";
   EXPECT_THAT(Find({}, config), FailsWith(ErrorCode::kAuth, "cannot be read"));
+}
+
+TEST_F(KeysTest, AStoredKeyIsPrivateAndGoesAway) {  // FLT-45
+  const Environment home = [&](std::string_view name) -> std::optional<std::string> {
+    if (name == "XDG_CONFIG_HOME") return folder_->path();
+    return std::nullopt;
+  };
+  const Provider provider{.name = "openai", .key_variables = {"OPENAI_API_KEY"}};
+  EXPECT_EQ(KeyPlace(provider, KeyPlaces::kFiles, home, {}), std::nullopt);
+  ASSERT_THAT(WriteKeyFile(home, "openai", "first"), Succeeds());
+  ASSERT_THAT(WriteKeyFile(home, "openai", "second"), Succeeds());
+  const std::string path = folder_->path() + "/dossier/keys/openai";
+  struct stat info{};
+  ASSERT_EQ(stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  ASSERT_EQ(stat((folder_->path() + "/dossier/keys").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0700u);
+  const auto found = FindKey(provider, "", home, {});
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->value, "second");
+  EXPECT_EQ(KeyPlace(provider, KeyPlaces::kFiles, home, {}), "the key file " + path + " is there");
+  EXPECT_THAT(WriteKeyFile(home, "openai", "a b"), FailsWith(ErrorCode::kAuth, "holds a blank"));
+  EXPECT_THAT(WriteKeyFile(home, "openai", ""), FailsWith(ErrorCode::kAuth, "no key was given"));
+  EXPECT_EQ(RemoveKeyFile(home, "openai"), true);
+  EXPECT_EQ(RemoveKeyFile(home, "openai"), false);
 }
 
 TEST_F(KeysTest, TheUsersConfigIsRead) {  // MOD-1, MOD-2, MOD-31, MOD-33

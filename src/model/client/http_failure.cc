@@ -101,10 +101,11 @@ Error MakeHttpError(const HttpAnswer& answer, const Target& target) {
   const bool long_prompt =
       answer.status == 413 || (answer.status == 400 && SaysTooLong(answer.body));
   if (answer.status == 401 || answer.status == 403) {
+    const std::string what = target.key_source.empty()
+                                 ? "wants a key, and none was sent: name its variable by --key-env"
+                                 : fmt::format("refused the key from {}", target.key_source);
     return error(ErrorCode::kAuth,
-                 fmt::format("{} refused the key from {} (status {}){}", target.provider,
-                             target.key_source.empty() ? "no source" : target.key_source,
-                             answer.status, said));
+                 fmt::format("{} {} (status {}){}", target.provider, what, answer.status, said));
   }
   if (answer.status == 404) {
     return error(ErrorCode::kConfig,

@@ -106,7 +106,7 @@ Result<ServerPlan> PlanServer(const Machine& machine, const ModelNeeds& needs) {
     return MakeError(
         ErrorCode::kInvalidArgument,
         "a window of {} tokens is longer than the {} that this model was made for; ask "
-        "for {} or less (`--context`, or local: context: of the config)",
+        "for {} or less (`models start --window`, or local: context: of the config)",
         GroupDigits(static_cast<std::uint64_t>(*needs.window)),
         GroupDigits(static_cast<std::uint64_t>(longest)), longest);
   }

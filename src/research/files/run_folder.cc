@@ -176,7 +176,7 @@ Result<std::string> FindRun(const std::string& out, std::string_view word) {
   const bool is_folder = !word.empty() && std::filesystem::is_directory(word, error);
   if (runs.empty() && !is_folder) {
     return MakeError(ErrorCode::kNotFound,
-                     "{}: no run{} there; `dossier research run IDEA` starts one, --out names "
+                     "{}: no run{} there; `dossier research run IDEA` starts one, --runs-dir names "
                      "another folder",
                      out, word.empty() ? "" : fmt::format(" \"{}\"", word));
   }

@@ -221,7 +221,7 @@ class ContinuedConversations(chat_case.ChatCase):
         code, _, err = self.run_to_end(*words, "--conversation", "talk", "q")
         self.assertEqual((code, json.loads(self.server.requests[-1])["model"]), (0, "another"))
         self.assertIn("prefix", err)
-        self.assertEqual(self.stored()["model"], chat_case.MODEL)
+        self.assertEqual(self.stored()["model"], f"{self.server.url}#{chat_case.MODEL}")  # FLT-45
 
 
 class DynamicCommands(chat_case.ChatCase):

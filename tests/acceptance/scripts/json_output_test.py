@@ -31,6 +31,7 @@ prompts check --json
 models list --json
 models prices --json
 models status --json
+keys list --json
 models test --json scripted --script replies.json
 sandbox policy --json -- ls
 tokens --json data.csv
@@ -82,6 +83,7 @@ runs list -C missing --json
 assemble --json missing
 prompts check --json missing
 models show --json nobody/knows
+models refresh --json --provider nobody
 models test --json nobody/knows
 sandbox run --json missing.py
 sandbox exec --json -- no-such-program

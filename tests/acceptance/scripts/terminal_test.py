@@ -331,7 +331,7 @@ class RealSessionTest(chat_case.ChatCase):
         self.say(session, "one", "Reply 1")
         self.assertIn(b"ok", self.say(session, "/context", "outcome"))
         self.say(session, "/tokens", "your next message not counted")
-        self.say(session, "/usage", "turn 1: some-model")
+        self.say(session, "/usage", f"turn 1: {self.server.url}#some-model")
         value.write_text("new")
         self.say(session, "/refresh", "a: changed")
         self.assertEqual(self.texts(), [block("a", "new"), "one", "Reply 1"])

@@ -1,0 +1,165 @@
+#include "model/providers/model_list.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/files/file.h"
+#include "base/json/json.h"
+#include "base/net/http_get.h"
+#include "base/net/url.h"
+#include "base/text/parse_number.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "model/dialects/dialect.h"
+
+namespace dossier::model {
+namespace {
+
+constexpr std::uint64_t kMostBytes = 16u << 20;
+constexpr std::size_t kMostModels = 5000, kMostNameBytes = 200;
+constexpr std::int64_t kMostTokens = 1'000'000'000;
+
+bool IsShownAsItIs(std::string_view name) {
+  return !name.empty() && name.size() <= kMostNameBytes && utf8::IsValid(name) &&
+         utf8::CleanForTerminal(name) == name && name.find_first_of(" *") == name.npos;
+}
+
+std::optional<std::int64_t> FirstCount(const Json& model,
+                                       std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) {
+    const auto value = FindInt(model, key);
+    if (value && *value > 0 && *value <= kMostTokens) return value;
+  }
+  return std::nullopt;
+}
+
+// OpenRouter says dollars for one token, as a text. Steps of 0.001 of a million are kept, rounded
+// up.
+std::optional<double> PriceOf(const Json* pricing, std::string_view key) {
+  const auto text = pricing ? FindString(*pricing, key) : std::nullopt;
+  const auto dollars = text ? ParseNumber(*text) : tl::unexpected(Error{});
+  if (!dollars || *dollars < 0 || *dollars > 1) return std::nullopt;
+  return std::ceil(*dollars * 1e9 - 1e-6) / 1000;
+}
+
+// A provider that lists what else it has, too (Gemini), says which ones write text.
+bool WritesText(const Json& model) {
+  const Json* methods = Find(model, "supportedGenerationMethods");
+  if (!methods || !methods->is_array()) return true;
+  return std::ranges::any_of(methods->as_array(), [](const Json& method) {
+    return method.is_string() && method.as_string() == "generateContent";
+  });
+}
+
+std::optional<ListedModel> ReadModel(const Json& model) {
+  if (!model.is_object() || !WritesText(model)) return std::nullopt;
+  auto name = FindString(model, "id");
+  if (!name) name = FindString(model, "name");
+  if (!name) return std::nullopt;
+  std::string_view shown = *name;
+  if (shown.starts_with("models/")) shown.remove_prefix(7);
+  if (!IsShownAsItIs(shown)) return std::nullopt;
+  ListedModel out{.name = std::string(shown)};
+  out.window = FirstCount(model, {"context_length", "max_model_len", "max_context_length",
+                                  "inputTokenLimit", "max_input_tokens"});
+  out.max_output = FirstCount(model, {"outputTokenLimit", "max_output_tokens", "max_tokens"});
+  if (const Json* top = Find(model, "top_provider"); top && !out.max_output) {
+    out.max_output = FirstCount(*top, {"max_completion_tokens"});
+  }
+  const Json* pricing = Find(model, "pricing");
+  out.price_input = PriceOf(pricing, "prompt");
+  out.price_output = PriceOf(pricing, "completion");
+  return out;
+}
+
+// Where the list is, behind the base address and its version.
+std::string ListAddress(const Provider& provider) {
+  const Dialect* dialect = FindDialect(provider.dialect);
+  Dialect lists = dialect ? *dialect : *FindDialect("openai");
+  lists.target = [](const Request&, Streaming) { return std::string("/models"); };
+  const std::string address = AddressOf(lists, provider.base_url, Request(), Streaming::kNo);
+  if (provider.dialect == "anthropic") return address + "?limit=1000";
+  return provider.dialect == "gemini" ? address + "?pageSize=1000" : address;
+}
+
+// Asks one address. The key goes in a header.
+Result<std::vector<ListedModel>> Ask(HttpLoop& loop, const std::string& url,
+                                     const Provider& provider, std::string_view key, Millis limit,
+                                     const CancelToken& cancel) {
+  const Dialect* dialect = FindDialect(provider.dialect);
+  if (!dialect) dialect = FindDialect("openai");
+  HttpCall call{.url = url, .headers = dialect->headers(key), .deadline = limit};
+  call.idle_limit = limit;
+  call.headers.emplace_back("Accept: application/json");
+  call.headers.emplace_back("User-Agent: dossier");
+  const auto body = HttpGet(loop, std::move(call), kMostBytes, cancel);
+  if (!body) return MakeError(body.error().code, "{}: {}", url, body.error().message);
+  auto models = ParseModelList(*body);
+  if (!models) return MakeError(ErrorCode::kNetwork, "{}: the answer is no list of models", url);
+  return std::move(*models);
+}
+
+}  // namespace
+
+std::optional<std::vector<ListedModel>> ParseModelList(std::string_view body) {
+  const auto value = ParseJson(TrimSpace(body));
+  if (!value) return std::nullopt;
+  const Json* list = Find(*value, "data");
+  if (!list || !list->is_array()) list = Find(*value, "models");
+  if (!list || !list->is_array()) return std::nullopt;
+  std::vector<ListedModel> models;
+  for (const Json& model : list->as_array()) {
+    if (models.size() == kMostModels) break;
+    if (auto read = ReadModel(model)) models.push_back(std::move(*read));
+  }
+  return models;
+}
+
+Result<std::vector<ListedModel>> FetchModelList(const Provider& provider, std::string_view key,
+                                                Millis limit, const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const Url url, ParseUrl(provider.base_url));
+  DOSSIER_ASSIGN_OR_RETURN(const std::shared_ptr<HttpLoop> loop, HttpLoop::Make());
+  auto models = Ask(*loop, ListAddress(provider), provider, key, limit, cancel);
+  const bool may_be_ollama = !models && url.is_loopback() && provider.dialect == "openai" &&
+                             models.error().code == ErrorCode::kNotFound;
+  if (!may_be_ollama) return models;
+  const std::string origin = provider.base_url.substr(0, provider.base_url.find('/', 8));
+  auto tags = Ask(*loop, origin + "/api/tags", provider, "", limit, cancel);
+  return tags ? std::move(tags) : std::move(models);
+}
+
+Result<std::size_t> KeepModelList(const std::string& data_folder, const Provider& provider,
+                                  const std::vector<ListedModel>& models, const Catalog& catalog,
+                                  std::string_view today) {
+  const std::vector<std::string> known = catalog.NamesOf(provider.name);
+  const std::string source = ListAddress(provider);
+  std::string text = "schema: dossier.models/1\nmodels:\n";
+  std::size_t written = 0;
+  for (const ListedModel& model : models) {
+    if (std::ranges::find(known, model.name) != known.end()) continue;
+    const Entry entry = catalog.EntryOf(provider.name, model.name);
+    JsonObject fields{{"name", model.name},
+                      {"provider", provider.name},
+                      {"as_of", today},
+                      {"source", source},
+                      {"status", "reported"}};
+    const std::int64_t window = model.window.value_or(entry.capability.window);
+    const std::int64_t output = model.max_output.value_or(entry.capability.max_output);
+    if (model.window || model.max_output) {
+      fields["window"] = window;
+      fields["max_output"] = std::min(output, window);
+    }
+    if (model.price_input && model.price_output) {
+      fields["prices"] = JsonObject{{"input", *model.price_input}, {"output", *model.price_output}};
+    }
+    text += "- " + ToJson(fields) + "\n";
+    ++written;
+  }
+  if (written == 0) text = "schema: dossier.models/1\n";
+  const std::string folder = ModelListFolder(data_folder);
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(folder, 0700));
+  DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(fmt::format("{}/{}.yaml", folder, provider.name), text));
+  return written;
+}
+
+}  // namespace dossier::model

@@ -1,0 +1,49 @@
+// What a provider says that it has: the answer to GET /models, of Ollama to /api/tags too.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto models, FetchModelList(provider, key, Millis(10'000), cancel));
+//   models[0].name;      // "llama3.2:3b"
+//   DOSSIER_RETURN_IF_ERROR(KeepModelList(data_folder, provider, models, catalog, "2026-11-25"));
+//
+// Names come from outside: those that a terminal cannot show as they are, or that are longer than
+// 200 bytes, are left out. Thread-safety: functions; they block.
+
+#ifndef DOSSIER_MODEL_PROVIDERS_MODEL_LIST_H_
+#define DOSSIER_MODEL_PROVIDERS_MODEL_LIST_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "model/catalog/catalog.h"
+
+namespace dossier::model {
+
+// What is not said is unset. Prices are dollars for a million tokens.
+struct ListedModel {
+  std::string name;
+  std::optional<std::int64_t> window, max_output;
+  std::optional<double> price_input, price_output;
+};
+
+// The models in an answer of any of the forms that providers use; no list at all: unset.
+std::optional<std::vector<ListedModel>> ParseModelList(std::string_view body);
+
+// Asks the provider, with its key where it has one. Errors: kAuth (the key is refused), kNetwork
+// (unreachable, no list in the answer), kTooLong, kTimeout, kCancelled; all name the address.
+Result<std::vector<ListedModel>> FetchModelList(const Provider& provider, std::string_view key,
+                                                Millis limit, const CancelToken& cancel);
+
+// Writes those that `catalog` has no entry for to ModelListFolder, as a file of the catalog's form
+// in place of the last one. Returns how many these are. Errors: kIo.
+Result<std::size_t> KeepModelList(const std::string& data_folder, const Provider& provider,
+                                  const std::vector<ListedModel>& models, const Catalog& catalog,
+                                  std::string_view today);
+
+}  // namespace dossier::model
+
+#endif  // DOSSIER_MODEL_PROVIDERS_MODEL_LIST_H_
