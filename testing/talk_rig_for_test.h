@@ -93,8 +93,9 @@ struct TalkRig {
                     .prompt = prompt,
                     .system_text = system_text,
                     .id = "talk",
-                    .model = "gpt-4",
-                    .now = "2026-11-21T12:47:14.000000Z"};
+                    .model = model,
+                    .now = "2026-11-21T12:47:14.000000Z",
+                    .images = images};
     DOSSIER_ASSIGN_OR_RETURN(TurnPlan plan,
                              PlanTurn(input, known, blocks, layout, capability, *counter));
     requests.push_back(plan.request.messages);
@@ -127,7 +128,8 @@ struct TalkRig {
   std::map<std::string, std::string> outputs;
   std::map<std::string, int> fails;
   TurnOptions options;
-  std::string system_text, reply = "Hi";
+  std::string system_text, reply = "Hi", model = "gpt-4";
+  std::vector<assembly::Block> images;
   std::optional<Document> file;
   std::vector<assembly::Messages> requests;
   assembly::Layout layout = *assembly::FindLayout("chat", {});

@@ -123,6 +123,8 @@ std::optional<std::string> HintFor(const Stored* stored, State state,
 
 }  // namespace
 
+std::string ModelHint(std::string_view model) { return "model " + std::string(model); }
+
 std::string_view OriginName(Origin origin) { return origin == Origin::kExec ? "exec" : "config"; }
 
 Result<ContextNeed> NeedOf(const Stored* stored, std::span<const DeclaredCommand> commands,

@@ -25,6 +25,7 @@ struct DeclaredCommand {
   enum class Origin { kConfig, kExec };
   enum class Persist { kNo, kYes };       // of a dynamic one: its block is saved too
   enum class Unchanged { kFull, kNote };  // of a repeat
+  enum class Kind { kProgram, kText };    // kText: nothing runs for it
 
   std::string name;
   std::string command;  // rendered, secrets as ***; for the records
@@ -33,6 +34,7 @@ struct DeclaredCommand {
   Persist persist = Persist::kNo;
   Unchanged unchanged = Unchanged::kFull;
   std::string on_failure = "warn";
+  Kind kind = Kind::kProgram;
 };
 std::string_view OriginName(DeclaredCommand::Origin origin);  // "config"
 
@@ -45,6 +47,11 @@ struct TurnOptions {
   enum class Refresh { kNo, kYes } refresh = Refresh::kNo;           // --refresh-context
   enum class Store { kWritten, kReadOnly } store = Store::kWritten;  // --read-only
   enum class Compat { kNo, kYes } compat = Compat::kNo;
+  // Where the system text comes from. kAsked: a flag, so that a conversation which has another one
+  // refuses it. kReplaces: a flag that may take the place of the conversation's own.
+  enum class System { kConfigured, kAsked, kReplaces } system = System::kConfigured;
+  // Whether the model of this turn becomes the conversation's (--adopt).
+  enum class Adopt { kNo, kYes } adopt = Adopt::kNo;
 };
 
 // Where a block stands.
@@ -75,6 +82,8 @@ Result<ContextNeed> NeedOf(const Stored* stored, std::span<const DeclaredCommand
 
 // The name under which metadata.dossier.hints remembers that the hint was given.
 inline constexpr std::string_view kRefreshHint = "refresh";
+// The same for the warning that another model than the conversation's answers.
+std::string ModelHint(std::string_view model);  // "model gpt-4o"
 
 }  // namespace dossier::chat
 

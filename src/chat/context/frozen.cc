@@ -20,46 +20,10 @@ CommandRecord FrozenRecord(const DeclaredCommand& command, const ContextBlock& b
   return record;
 }
 
-// Joins text and context, and says where the context stands.
-Frozen Compose(std::string_view system_text, std::string_view context, ContextRecord record,
-               const tokens::Counter& counter) {
-  Frozen out{.system = std::string(system_text), .record = std::move(record)};
-  if (!out.system.empty() && !context.empty()) out.system += "\n\n";
-  out.record.offset = context.empty() ? 0 : out.system.size();
-  out.record.length = context.size();
-  out.record.sha256 = Sha256Hex(context);
-  out.record.tokens = counter.CountText(context).tokens;
-  out.system += context;
-  out.record.system_sha256 = Sha256Hex(out.system);
-  return out;
-}
-
 const NamedBlock* FindBlock(const std::vector<NamedBlock>& blocks, std::string_view name) {
   const auto found = std::find_if(blocks.begin(), blocks.end(),
                                   [name](const NamedBlock& block) { return block.name == name; });
   return found == blocks.end() ? nullptr : &*found;
-}
-
-// The system message of a file without metadata, or with blocks elsewhere than at its end: what
-// stands around the blocks is text, and stays.
-SystemParts PartsForRefresh(const Stored& stored) {
-  SystemParts parts = SplitSystem(stored);
-  if (!parts.context.empty()) return parts;
-  std::vector<std::string> around, blocks;
-  std::string_view rest = parts.text;
-  std::size_t at = 0;
-  for (const sources::BlockSpan& span : sources::FindBlocks(parts.text)) {
-    std::string_view before = rest.substr(0, span.offset - at);
-    while (before.ends_with('\n')) before.remove_suffix(1);
-    around.emplace_back(before);
-    blocks.push_back(parts.text.substr(span.offset, span.length));
-    at = span.offset + span.length;
-    rest = std::string_view(parts.text).substr(at);
-    while (rest.starts_with('\n')) rest.remove_prefix(1), ++at;
-  }
-  if (blocks.empty()) return parts;
-  around.emplace_back(rest);
-  return {.text = JoinBlocks(around), .context = JoinBlocks(blocks)};
 }
 
 const CommandRecord* FindRecord(const Stored& stored, std::string_view name) {
@@ -84,7 +48,7 @@ class Refreshing {
       : stored_(stored),
         commands_(commands),
         counter_(counter),
-        parts_(PartsForRefresh(stored)),
+        parts_(PartsAround(stored)),
         old_(BlocksOf(parts_.context)) {}
 
   Refreshed Run(std::span<const ContextBlock> blocks, OtherBlocks others, std::string_view now) {
@@ -185,6 +149,39 @@ class Refreshing {
 };
 
 }  // namespace
+
+Frozen Compose(std::string_view system_text, std::string_view context, ContextRecord record,
+               const tokens::Counter& counter) {
+  Frozen out{.system = std::string(system_text), .record = std::move(record)};
+  if (!out.system.empty() && !context.empty()) out.system += "\n\n";
+  out.record.offset = context.empty() ? 0 : out.system.size();
+  out.record.length = context.size();
+  out.record.sha256 = Sha256Hex(context);
+  out.record.tokens = counter.CountText(context).tokens;
+  out.system += context;
+  out.record.system_sha256 = Sha256Hex(out.system);
+  return out;
+}
+
+SystemParts PartsAround(const Stored& stored) {
+  SystemParts parts = SplitSystem(stored);
+  if (!parts.context.empty()) return parts;
+  std::vector<std::string> around, blocks;
+  std::string_view rest = parts.text;
+  std::size_t at = 0;
+  for (const sources::BlockSpan& span : sources::FindBlocks(parts.text)) {
+    std::string_view before = rest.substr(0, span.offset - at);
+    while (before.ends_with('\n')) before.remove_suffix(1);
+    around.emplace_back(before);
+    blocks.push_back(parts.text.substr(span.offset, span.length));
+    at = span.offset + span.length;
+    rest = std::string_view(parts.text).substr(at);
+    while (rest.starts_with('\n')) rest.remove_prefix(1), ++at;
+  }
+  if (blocks.empty()) return parts;
+  around.emplace_back(rest);
+  return {.text = JoinBlocks(around), .context = JoinBlocks(blocks)};
+}
 
 std::string JoinBlocks(std::span<const std::string> blocks) {
   std::string out;

@@ -40,6 +40,14 @@ Frozen Freeze(std::string_view system_text, std::span<const DeclaredCommand> com
               std::span<const ContextBlock> blocks, ContextRecord::Mode mode,
               std::string_view executed_at, const tokens::Counter& counter);
 
+// The same context behind another system text: `context` is the text that `record` is about.
+Frozen Compose(std::string_view system_text, std::string_view context, ContextRecord record,
+               const tokens::Counter& counter);
+
+// The system message in two parts, also where its blocks stand elsewhere than at its end or no
+// record says where: what stands around the blocks is text.
+SystemParts PartsAround(const Stored& stored);
+
 // The blocks of the context of `stored`, by name, as they stand.
 struct NamedBlock {
   std::string name;

@@ -7,6 +7,7 @@
 #include "base/text/utf8.h"
 #include "chat/context/compact_view.h"
 #include "chat/document/wire.h"
+#include "sources/commands/context_blocks.h"
 
 namespace dossier::chat {
 namespace {
@@ -48,7 +49,7 @@ class GatherPlanner {
     plan_.hint = need_.hint;
     plan_.turn = stored_ ? NextTurn() : 1;
     PlaceBlocks();
-    const SystemParts system = MakeSystem();
+    DOSSIER_ASSIGN_OR_RETURN(const SystemParts system, MakeSystem());
     MakeUserText();
     std::vector<Section> sections = MakeSections(system);
     if (stateless_ && input_.options.compat == TurnOptions::Compat::kYes) OneMessage(&sections);
@@ -58,6 +59,7 @@ class GatherPlanner {
                                           counter_, AssemblyOptions()));
     DOSSIER_RETURN_IF_ERROR(CheckWhole());
     MakeSave();
+    ChooseConversationModel();
     return std::move(plan_);
   }
 
@@ -155,7 +157,10 @@ class GatherPlanner {
     return input_.commands.empty() ? ContextRecord::Mode::kNone : ContextRecord::Mode::kStatic;
   }
 
-  SystemParts MakeSystem() {
+  Result<SystemParts> MakeSystem() {
+    if (stored_) {
+      DOSSIER_RETURN_IF_ERROR(CheckSystemText(input_.options, input_.system_text, *stored_));
+    }
     if (fresh_) {
       Frozen frozen = Freeze(input_.system_text, input_.commands, FrozenBlocks(), NewMode(),
                              input_.now, counter_);
@@ -163,6 +168,12 @@ class GatherPlanner {
     }
     if (refresh_) {
       Refreshed fresh = Refresh(*stored_, input_.commands, FrozenBlocks(), input_.now, counter_);
+      if (ReplacesSystem()) {
+        const ContextRecord& record = fresh.frozen.record;
+        const auto offset = static_cast<std::size_t>(record.offset);
+        fresh.frozen = Compose(input_.system_text,
+                               fresh.frozen.system.substr(offset, record.length), record, counter_);
+      }
       const Message* before = stored_->System();
       if (fresh.frozen.system != (before ? before->Text() : "")) {
         plan_.warnings.push_back("the context was refreshed: the provider's cached prefix is lost");
@@ -170,9 +181,29 @@ class GatherPlanner {
       plan_.save.replaced = std::move(fresh.replaced);
       return Take(fresh.frozen);
     }
-    if (!stored_ || !stored_->System()) return {.text = input_.system_text};
+    if (ReplacesSystem()) return ReplaceSystem();
+    if (!stored_ || !stored_->System()) return SystemParts{.text = input_.system_text};
     SystemParts parts = SplitSystem(*stored_);
     plan_.frozen_tokens = counter_.CountText(parts.context).tokens;
+    return parts;
+  }
+
+  bool ReplacesSystem() const {
+    return stored_ && input_.options.system == TurnOptions::System::kReplaces;
+  }
+
+  // The frozen context stays, byte for byte, behind the new text.
+  SystemParts ReplaceSystem() {
+    const SystemParts before = PartsAround(*stored_);
+    const Frozen frozen = Compose(input_.system_text, before.context,
+                                  stored_->context.value_or(ContextRecord()), counter_);
+    if (before.text != input_.system_text && !stored_->messages.empty()) {
+      plan_.warnings.push_back(
+          "the system text was replaced: the provider's cached prefix is lost");
+    }
+    const SystemParts parts = Take(frozen);
+    // A file that has no record of its context goes on without one.
+    if (!stored_->context) plan_.save.context.reset();
     return parts;
   }
 
@@ -214,6 +245,8 @@ class GatherPlanner {
     sections.push_back(
         Verbatim("exec_context", JoinBlocks(exec_), JsonObject{{"kind", "command"}}));
     sections.push_back(Verbatim("user_text", input_.prompt, JsonObject{{"kind", "user"}}));
+    std::vector<assembly::Block>& parts = sections.back().parts;
+    parts.insert(parts.begin(), input_.images.begin(), input_.images.end());
     sections.push_back({.name = "steps"});
     sections.back().turns = input_.steps;
     return sections;
@@ -254,13 +287,31 @@ class GatherPlanner {
       const bool joined = section.name == "system_text" || section.name == "dynamic_context" ||
                           section.name == "exec_context" || section.name == "user_text";
       if (!joined || section.parts.empty()) continue;
-      texts.push_back(section.parts.front().text);
+      texts.push_back(section.parts.back().text);
       if (section.name == "user_text") {
-        section.parts.front().text = JoinBlocks(texts);
+        section.parts.back().text = JoinBlocks(texts);
       } else {
         section.parts.clear();
       }
     }
+  }
+
+  // What another model than the conversation's means for it. The warning is given once for each
+  // model, and once only.
+  void ChooseConversationModel() {
+    if (!stored_ || stored_->model.empty() || input_.model.empty()) return;
+    if (input_.model == stored_->model) return;
+    if (input_.options.adopt == TurnOptions::Adopt::kYes) {
+      if (plan_.save.kind == TurnSave::Kind::kAppend) plan_.save.adopted = input_.model;
+      return;
+    }
+    const std::string hint = ModelHint(input_.model);
+    if (std::ranges::find(stored_->hints, hint) != stored_->hints.end()) return;
+    if (plan_.save.kind == TurnSave::Kind::kAppend) plan_.save.hints.push_back(hint);
+    plan_.warnings.push_back(
+        fmt::format("{} answers, not the conversation's model {}: the provider's cached prefix is "
+                    "lost for it; --adopt makes it the conversation's model",
+                    input_.model, stored_->model));
   }
 
   // The layout's history may be cut by its rules; a conversation's never is. What the user
@@ -297,16 +348,17 @@ class GatherPlanner {
     }
     save.kind = fresh_ ? TurnSave::Kind::kCreate : TurnSave::Kind::kAppend;
     save.tokens = counter_.CountText(save.user).tokens;
+    save.images = input_.images;
     save.compaction = input_.compaction;
     if (need_.hint) save.hints.emplace_back(kRefreshHint);
+    if (fresh_ || TurnBeginsConversation()) save.title = TitleOf(input_.prompt);
     if (fresh_) {
       save.model = input_.model;
-      save.title = TitleOf(input_.prompt);
       save.tokens += counter_.CountText(*save.system).tokens;
       return;
     }
     save.base = static_cast<std::int64_t>(stored_->messages.size());
-    if (refresh_) {
+    if (save.system) {
       const Message* system = stored_->System();
       save.tokens += counter_.CountText(*save.system).tokens -
                      counter_.CountText(system ? system->Text() : "").tokens;
@@ -316,6 +368,12 @@ class GatherPlanner {
     for (const Message& message : stored_->messages)
       all += counter_.CountText(message.Text()).tokens;
     save.recounted = all;
+  }
+
+  // All turns before were taken away.
+  bool TurnBeginsConversation() const {
+    return std::ranges::none_of(stored_->messages,
+                                [](const Message& one) { return one.role == "user"; });
   }
 
   const TurnInput& input_;
@@ -360,24 +418,42 @@ Result<TurnPlan> PlanTurn(const TurnInput& input, const Stored* stored,
   return GatherPlanner(input, stored, blocks, need, counter).Run(layout, capability);
 }
 
-ModelChoice ChooseModel(std::string_view stored, std::string_view asked_for,
-                        std::string_view configured, TurnOptions::Compat compat) {
-  if (stored.empty()) return {std::string(asked_for.empty() ? configured : asked_for), {}};
-  if (asked_for.empty() || asked_for == stored) return {std::string(stored), {}};
-  if (compat == TurnOptions::Compat::kYes) {
-    return {std::string(stored),
-            fmt::format("the conversation's model {} is used, not {}", stored, asked_for)};
-  }
-  return {std::string(asked_for),
-          fmt::format("this turn goes to {}, not to the conversation's model {}: the provider's "
-                      "cached prefix is lost for it",
-                      asked_for, stored)};
+Status CheckSystemText(const TurnOptions& options, std::string_view text, const Stored& stored) {
+  if (options.system != TurnOptions::System::kAsked || !stored.System()) return {};
+  if (PartsAround(stored).text == text) return {};
+  return MakeError(ErrorCode::kUsage,
+                   "conversation {} has a system text of its own, so another one would not count; "
+                   "--replace-system puts it in its place",
+                   stored.id);
 }
 
+std::string ChooseModel(std::string_view stored, std::string_view asked_for,
+                        std::string_view configured) {
+  if (!asked_for.empty()) return std::string(asked_for);
+  return std::string(stored.empty() ? configured : stored);
+}
+
+namespace {
+
+// Files of other programs carry the context in front of the user's words.
+std::string WithoutBlocks(std::string_view text) {
+  std::string out;
+  std::size_t at = 0;
+  for (const sources::BlockSpan& span : sources::FindBlocks(text)) {
+    out += text.substr(at, span.offset - at);
+    at = span.offset + span.length;
+  }
+  return out += text.substr(at);
+}
+
+}  // namespace
+
 std::string TitleOf(std::string_view prompt) {
+  const std::string words = WithoutBlocks(prompt);
   std::string line;
   bool space = false;
-  for (const char c : prompt) {
+  // A message that is blocks alone keeps them.
+  for (const char c : TrimSpace(words).empty() ? prompt : std::string_view(words)) {
     const bool blank = static_cast<unsigned char>(c) <= 0x20 || c == 0x7F;
     if (blank) {
       space = !line.empty();

@@ -42,18 +42,21 @@ struct TurnInput {
   std::vector<CompactionRecord> compaction;
   std::int64_t keep_turns = 2;  // as the compaction was planned with
   MemoryTexts memory;
-  driver::UserSections user_sections;  // what the user's layout adds
+  driver::UserSections user_sections;   // what the user's layout adds
+  std::vector<assembly::Block> images;  // that go with the prompt
 };
 
 // What to save after the reply; see save.h.
 struct TurnSave {
   enum class Kind { kNothing, kCreate, kAppend } kind = Kind::kNothing;
   std::string model;                      // of a new conversation
-  std::string title;                      // of a new conversation
+  std::string title;                      // of a conversation without a message of the user
+  std::optional<std::string> adopted;     // the model that becomes the conversation's
   std::optional<std::string> system;      // of a new or refreshed conversation; "" is none
   std::optional<ContextRecord> context;   // likewise
   std::string replaced;                   // the context before a refresh; "" is none
   std::string user;                       // content of the user's message
+  std::vector<assembly::Block> images;    // that stand before it
   std::int64_t base = 0;                  // messages that this turn saw
   std::int64_t tokens = 0;                // of what is added, without the reply
   std::optional<std::int64_t> recounted;  // of all older messages, where the file does not say
@@ -86,16 +89,17 @@ std::vector<assembly::Turn> HistoryView(const Stored& stored,
                                         std::int64_t keep_turns, const tokens::Counter& counter,
                                         std::vector<std::string>* warnings);
 
-// The stored model beats the configuration; a different one that is asked for serves this turn, and
-// `warning` tells of the lost prefix. Under compat the stored one wins over it, too.
-struct ModelChoice {
-  std::string model;
-  std::optional<std::string> warning;
-};
-ModelChoice ChooseModel(std::string_view stored, std::string_view asked_for,
-                        std::string_view configured, TurnOptions::Compat compat);
+// A system text that is asked for is sent, or refused: never left out in silence. Errors: kUsage
+// where the conversation has another one and --replace-system is not given.
+Status CheckSystemText(const TurnOptions& options, std::string_view text, const Stored& stored);
 
-// The title of a conversation that begins with `prompt`: its first 60 characters on one line.
+// The model of a turn: the one that is asked for beats the conversation's, which beats the
+// configuration's.
+std::string ChooseModel(std::string_view stored, std::string_view asked_for,
+                        std::string_view configured);
+
+// The title of a conversation that begins with `prompt`: its first 60 characters on one line,
+// context blocks left out.
 std::string TitleOf(std::string_view prompt);
 
 }  // namespace dossier::chat

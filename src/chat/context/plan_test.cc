@@ -453,16 +453,136 @@ TEST(Tokens, TotalCountsAllStoredMessages) {
   EXPECT_EQ(legacy.Read()->total_tokens, 10);
 }
 
-// CON-47
-TEST(ChooseModel, StoredModelBeatsTheConfiguration) {
-  using Compat = TurnOptions::Compat;
-  EXPECT_EQ(ChooseModel("", "", "config", Compat::kNo).model, "config");
-  EXPECT_EQ(ChooseModel("stored", "", "config", Compat::kNo).model, "stored");
-  EXPECT_FALSE(ChooseModel("stored", "", "config", Compat::kNo).warning);
-  EXPECT_EQ(ChooseModel("stored", "asked", "config", Compat::kNo).model, "asked");
-  EXPECT_TRUE(ChooseModel("stored", "asked", "config", Compat::kNo).warning);
-  EXPECT_EQ(ChooseModel("stored", "asked", "", Compat::kYes).model, "stored");
-  EXPECT_TRUE(ChooseModel("stored", "asked", "", Compat::kYes).warning);
+// CON-47, FLT-132
+TEST(ChooseModel, TheOneThatIsAskedForBeatsTheStoredOneWhichBeatsTheConfiguration) {
+  EXPECT_EQ(ChooseModel("", "", "config"), "config");
+  EXPECT_EQ(ChooseModel("stored", "", "config"), "stored");
+  EXPECT_EQ(ChooseModel("stored", "asked", "config"), "asked");
+}
+
+std::string ModelOf(const TalkRig& rig) { return rig.Read()->model; }
+
+// FLT-139: said once for each model, and never again once it is the conversation's.
+TEST(OtherModel, IsWarnedOfOnceAndAdoptedWhereThatIsAsked) {
+  TalkRig rig;
+  rig.Turn("one");
+  rig.model = "other";
+  ASSERT_EQ(rig.Turn("two").warnings.size(), 1u);
+  EXPECT_TRUE(rig.Turn("three").warnings.empty());
+  EXPECT_EQ(ModelOf(rig), "gpt-4");
+  rig.options.adopt = TurnOptions::Adopt::kYes;
+  EXPECT_TRUE(rig.Turn("four").warnings.empty());
+  EXPECT_EQ(ModelOf(rig), "other");
+  rig.options.adopt = TurnOptions::Adopt::kNo;
+  EXPECT_TRUE(rig.Turn("five").warnings.empty());
+}
+
+// FLT-139
+TEST(SystemText, ThatIsAskedForIsRefusedWhereTheConversationHasAnother) {
+  TalkRig rig;
+  rig.system_text = "Be brief.";
+  rig.options.system = TurnOptions::System::kAsked;
+  rig.commands = {rig.Command("a")};
+  rig.Turn("one");
+  rig.Turn("the same text is no other");
+  rig.system_text = "Rhyme.";
+  EXPECT_THAT(rig.TryTurn("two"), FailsWith(ErrorCode::kUsage, "--replace-system"));
+  rig.options.system = TurnOptions::System::kReplaces;
+  const TurnPlan plan = rig.Turn("two");
+  EXPECT_EQ(plan.warnings.size(), 1u);
+  const std::string system = "Rhyme.\n\n" + BlockText("a", "out of a");
+  EXPECT_EQ(rig.requests.back().SystemText(), system);
+  const Stored stored = *rig.Read();
+  EXPECT_EQ(stored.System()->Text(), system);
+  EXPECT_EQ(stored.edited, Stored::Edited::kNo);
+  EXPECT_EQ(SplitSystem(stored).text, "Rhyme.");
+  EXPECT_EQ(rig.runs["a"], 1);
+}
+
+// FLT-139: a file of another program keeps its blocks, and gets no record that it never had.
+TEST(SystemText, IsReplacedInAFileWithoutMetadata) {
+  for (const bool has_system : {true, false}) {
+    TalkRig rig;
+    const std::string block = BlockText("a", "x");
+    rig.Load(Legacy(has_system ? ToJson(JsonArray{JsonObject{{"role", "system"},
+                                                             {"content", "Old.\n\n" + block}}})
+                               : "[]"));
+    rig.system_text = "New.";
+    rig.options.system = TurnOptions::System::kReplaces;
+    rig.Turn("one");
+    const std::string expected = has_system ? "New.\n\n" + block : "New.";
+    EXPECT_EQ(rig.requests.back().SystemText(), expected);
+    EXPECT_EQ(rig.Read()->System()->Text(), expected);
+    EXPECT_FALSE(rig.Read()->context);
+  }
+}
+
+// FLT-135
+TEST(EditedByHand, LoadsAndSendsWhatStandsThere) {
+  TalkRig rig;
+  rig.system_text = "You are a helpful and very long-winded assistant.";
+  rig.commands = {rig.Command("a"), rig.Command("b")};
+  rig.outputs["a"] = "password: hunter2\nrest";
+  rig.Turn("one");
+  const auto edit = [&](std::string_view from, std::string_view to) {
+    std::string text = rig.Text();
+    const std::size_t at = text.find(from);
+    ASSERT_NE(at, text.npos) << from;
+    rig.Load(text.replace(at, from.size(), to));
+  };
+  edit("You are a helpful and very long-winded assistant.", "Short.");
+  edit("password: hunter2\\n", "");
+  const Stored stored = *rig.Read();
+  EXPECT_EQ(stored.edited, Stored::Edited::kYes);
+  ASSERT_EQ(stored.warnings.size(), 1u);
+  EXPECT_NE(stored.warnings[0].find("conversations repair talk"), std::string::npos);
+  const SystemParts parts = SplitSystem(stored);
+  EXPECT_EQ(parts.text, "Short.");
+  EXPECT_EQ(parts.context, BlockText("a", "rest") + "\n\n" + BlockText("b", "out of b"));
+  rig.Turn("two");
+  EXPECT_EQ(rig.requests.back().SystemText(), parts.text + "\n\n" + parts.context);
+  EXPECT_EQ(rig.runs["a"], 1);  // still frozen: nothing runs again
+}
+
+// FLT-135
+TEST(EditedByHand, MayHaveLostItsContextAltogether) {
+  TalkRig rig;
+  rig.commands = {rig.Command("a")};
+  rig.Turn("one");
+  std::string text = rig.Text();
+  const std::size_t begin = text.find("    {\n      \"role\": \"system\"");
+  ASSERT_NE(begin, text.npos);
+  rig.Load(text.erase(begin, text.find("    {", begin + 1) - begin));
+  EXPECT_EQ(rig.Read()->edited, Stored::Edited::kYes);
+  rig.Turn("two");
+  EXPECT_EQ(rig.requests.back().SystemText(), "");
+  EXPECT_EQ(rig.runs["a"], 1);
+}
+
+// FLT-48
+TEST(Images, StandBeforeTheTextInRequestAndFile) {
+  TalkRig rig;
+  rig.images = {{.type = assembly::Block::Type::kImage, .text = "QUJD", .media_type = "image/png"}};
+  EXPECT_THAT(rig.TryTurn("what is it?"), FailsWith(ErrorCode::kConfig, "image"));
+  rig.capability.image_tokens = 100;
+  rig.Turn("what is it?");
+  const std::vector<assembly::Block>& blocks = rig.requests.back().turns.back().blocks;
+  ASSERT_EQ(blocks.size(), 2u);
+  EXPECT_EQ(blocks[0].text, "QUJD");
+  EXPECT_EQ(blocks[1].text, "what is it?");
+  const Message message = rig.Read()->messages[0];
+  EXPECT_EQ(message.Text(), "what is it?");
+  ASSERT_EQ(ImagesOf(message).size(), 1u);
+  EXPECT_EQ(ImagesOf(message)[0].media_type, "image/png");
+  rig.images.clear();
+  rig.Turn("and now?");
+  EXPECT_EQ(rig.requests.back().turns[0].blocks.size(), 2u);  // the history keeps it
+}
+
+// FLT-136
+TEST(Title, IsTheTextBehindTheBlocks) {
+  EXPECT_EQ(TitleOf(BlockText("a", "x") + "\n\nWhy  does\nit fail?"), "Why does it fail?");
+  EXPECT_EQ(TitleOf(BlockText("a", "x")), "--- Context: a --- x --- End Context ---");
 }
 
 // CON-45, section 6: nothing of a history is ever cut.

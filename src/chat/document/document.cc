@@ -241,6 +241,14 @@ Status Document::EraseMessagesFrom(std::size_t index) {
   return Replace({messages_[index - 1].end, messages_.back().end}, "");
 }
 
+Status Document::SetModel(std::string_view model) {
+  DOSSIER_RETURN_IF_ERROR(Apply());
+  JsonPatch patch(text_, style_);
+  DOSSIER_RETURN_IF_ERROR(patch.Set({"model"}, Json(model)));
+  text_ = patch.text();
+  return Index();
+}
+
 Status Document::SetId(std::string_view id) {
   DOSSIER_RETURN_IF_ERROR(Apply());
   name_ = id;

@@ -83,6 +83,7 @@ class Document {
   Status EraseMessage(std::size_t index);
   Status EraseMessagesFrom(std::size_t index);
   Status SetId(std::string_view id);
+  Status SetModel(std::string_view model);
   // Foreign keys move to metadata.dossier.foreign. Returns their names.
   Result<std::vector<std::string>> MoveForeignKeys();
 

@@ -162,10 +162,8 @@ TEST(Stored, RefusesMetadataThatCannotBeMeant) {
       {R"("context": {"mode": "static", "length": 18446744073709551615})",
        "metadata.context.length"},
       {R"("context": {"mode": "static", "offset": "1"})", "metadata.context.offset is \"1\""},
-      {R"("context": {"mode": "static", "offset": 1, "length": 2})", "lies outside of messages[0]"},
       {R"("dossier": {"turns": [{"n": -5}]})", "a turn.n is -5"},
       {R"("dossier": {"turns": {}})", "turns is not a list"},
-      {R"("dossier": {"compaction": [{"id": 1, "from": 0, "to": 9}]})", "are not there"},
       {R"("dossier": {"compaction": [{"id": 1, "from": -1, "to": 0}]})", "a compaction.from is -1"},
       {R"("dossier": {"compaction": [{"id": 9223372036854775807}]})", "a compaction.id is 9223"},
   };
@@ -175,6 +173,27 @@ TEST(Stored, RefusesMetadataThatCannotBeMeant) {
     EXPECT_THAT(ReadStored(document), FailsWith(ErrorCode::kDamaged, reason)) << metadata;
     EXPECT_THAT(ReadStored(document),
                 FailsWith(ErrorCode::kDamaged, "conversation bug-12 is malformed: "));
+  }
+}
+
+// FLT-135: what only does not fit the messages any more is warned of.
+TEST(Stored, LoadsWhatAHandLeft) {
+  const std::pair<std::string_view, std::string> kEdited[] = {
+      {R"("context": {"mode": "static", "offset": 1, "length": 2})", "was edited"},
+      {R"("context": {"mode": "static", "system_sha256": "00"})", "was edited"},
+      {R"("dossier": {"compaction": [{"id": 1, "from": 0, "to": 9}]})", "are not there"},
+  };
+  for (const auto& [metadata, reason] : kEdited) {
+    const auto stored = ReadStored(Parsed(
+        fmt::format(R"({{"messages": [{{"role": "system", "content": "S"}}], "metadata": {{{}}}}})",
+                    metadata)));
+    ASSERT_THAT(stored, Succeeds()) << metadata;
+    ASSERT_EQ(stored->warnings.size(), 1u) << metadata;
+    EXPECT_NE(stored->warnings[0].find(reason), std::string::npos) << stored->warnings[0];
+    EXPECT_TRUE(stored->compaction.empty());
+    if (stored->context) {
+      EXPECT_EQ(stored->context->length, 0u);
+    }
   }
 }
 

@@ -40,6 +40,9 @@ bool IsStillThere(int fd, const std::string& path) {
 
 Result<UniqueFd> OpenLock(const std::string& path) {
   UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!fd.valid() && errno == ELOOP) {
+    return MakeError(ErrorCode::kDamaged, "{} is a symbolic link, which is not followed", path);
+  }
   if (!fd.valid()) return MakeErrnoError(errno, "lock " + path);
   return fd;
 }

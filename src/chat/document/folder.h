@@ -44,7 +44,7 @@ Result<std::optional<std::string>> ReadConversation(const std::string& folder, s
 class FileLock {
  public:
   // Makes the folder (0700) and the lock file. Waits at most `wait`; with 0 tries once.
-  // Errors: kLocked, kCancelled, kIo.
+  // Errors: kLocked, kCancelled, kDamaged (a symbolic link), those of making a file.
   static Result<FileLock> Take(const std::string& folder, std::string_view id, Millis wait,
                                const CancelToken& cancel);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/hash.h"
 #include "sources/commands/context_blocks.h"
 
 namespace dossier::chat {
@@ -121,8 +122,11 @@ Status ReadDossier(const Json& dossier, std::size_t message_count, Stored* store
   for (const Json& record : compaction) {
     DOSSIER_ASSIGN_OR_RETURN(CompactionRecord read, ReadCompaction(record));
     if (read.from > read.to || read.to >= message_count) {
-      return MakeError(ErrorCode::kDamaged, "compaction {} covers messages that are not there",
-                       read.id);
+      stored->warnings.push_back(fmt::format(
+          "compaction {} of conversation {} covers messages that are not there and does not count; "
+          "to remove it, run: dossier conversations repair {}",
+          read.id, stored->id, stored->id));
+      continue;
     }
     stored->compaction.push_back(std::move(read));
   }
@@ -130,7 +134,31 @@ Status ReadDossier(const Json& dossier, std::size_t message_count, Stored* store
   for (const Json& hint : hints) {
     if (hint.is_string()) stored->hints.emplace_back(hint.get_string());
   }
+  stored->former_ids = StringsOf(Find(dossier, "former_ids"));
   return {};
+}
+
+// A system message that is not the recorded one was edited by a person or another program. What
+// blocks stand in it now are the context.
+void FindEditedContext(Stored* stored) {
+  ContextRecord& context = *stored->context;
+  const Message* system = stored->System();
+  const std::string text = system ? system->Text() : "";
+  const std::uint64_t size = text.size();
+  const bool outside = context.offset > size || context.length > size - context.offset;
+  const bool other = !context.system_sha256.empty() && context.system_sha256 != Sha256Hex(text);
+  if (!outside && !other) return;
+  stored->edited = Stored::Edited::kYes;
+  const std::vector<sources::BlockSpan> blocks = sources::FindBlocks(text);
+  context.offset = blocks.empty() ? 0 : blocks.front().offset;
+  const std::uint64_t end = blocks.empty() ? 0 : blocks.back().offset + blocks.back().length;
+  context.length = end - context.offset;
+  context.sha256 = Sha256Hex(text.substr(context.offset, context.length));
+  context.system_sha256 = Sha256Hex(text);
+  stored->warnings.push_back(
+      fmt::format("the system message of conversation {} was edited; its context is taken as it "
+                  "stands (to write its record anew, run: dossier conversations repair {})",
+                  stored->id, stored->id));
 }
 
 Status ReadMetadata(const Json& metadata, std::size_t message_count, Stored* stored) {
@@ -139,12 +167,7 @@ Status ReadMetadata(const Json& metadata, std::size_t message_count, Stored* sto
   if (total && FindInt(metadata, "total_tokens")) stored->total_tokens = *total;
   if (const Json* context = Find(metadata, "context"); context && context->is_object()) {
     DOSSIER_ASSIGN_OR_RETURN(stored->context, ReadContext(*context));
-    const Message* system = stored->System();
-    const std::uint64_t size = system ? system->Text().size() : 0;
-    if (stored->context->offset > size ||
-        stored->context->length > size - stored->context->offset) {
-      return MakeError(ErrorCode::kDamaged, "metadata.context lies outside of messages[0]");
-    }
+    FindEditedContext(stored);
   }
   const Json* dossier = Find(metadata, "dossier");
   if (!dossier || dossier->is_null()) return {};
@@ -248,7 +271,7 @@ const Message* Stored::System() const {
 namespace {
 
 Result<Stored> ReadWith(const Document& document, std::size_t messages_read) {
-  Stored stored{.id = document.id(),
+  Stored stored{.id = document.name(),
                 .model = document.model(),
                 .created_at = document.created_at(),
                 .updated_at = document.updated_at()};

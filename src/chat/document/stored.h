@@ -92,8 +92,12 @@ struct Stored {
   std::vector<TurnRecord> turns;
   std::vector<CompactionRecord> compaction;
   std::optional<std::int64_t> total_tokens;
-  std::vector<std::string> hints;  // metadata.dossier.hints: said already
+  std::vector<std::string> hints;       // metadata.dossier.hints: said already
+  std::vector<std::string> former_ids;  // metadata.dossier.former_ids: before it was renamed
   std::vector<std::string> warnings;
+  // Whether the system message is the one that `context` was recorded for. Where it was edited, the
+  // record's place and hash are those of the blocks that stand in it now.
+  enum class Edited { kNo, kYes } edited = Edited::kNo;
 
   // The stored system message, if the first message is one.
   const Message* System() const;
@@ -101,8 +105,9 @@ struct Stored {
   std::size_t HistoryBegin() const { return System() ? 1 : 0; }
 };
 
-// Errors: kDamaged, as Document::Parse: a value of our own metadata with the wrong type, offsets
-// outside of the system message.
+// A file that was edited by hand loads: a frozen context is taken as it stands, a compaction of
+// messages that are gone is left out, both with a warning (repair.h writes the records anew).
+// Errors: kDamaged, as Document::Parse: a value of our own metadata with the wrong type.
 Result<Stored> ReadStored(const Document& document);
 // The same with at most the first message, which the metadata speaks of; the others are most of a
 // long conversation.

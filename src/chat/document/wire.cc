@@ -89,6 +89,15 @@ Turn ToTurn(const Message& message, std::vector<std::string>* warnings) {
   return turn;
 }
 
+std::vector<Block> ImagesOf(const Message& message) {
+  std::vector<std::string> ignored;
+  std::vector<Block> images;
+  for (Block& block : ToTurn(message, &ignored).blocks) {
+    if (block.type == Block::Type::kImage) images.push_back(std::move(block));
+  }
+  return images;
+}
+
 std::vector<Turn> ToTurns(std::span<const Message> messages, std::vector<std::string>* warnings) {
   std::vector<Turn> turns;
   for (const Message& message : messages) turns.push_back(ToTurn(message, warnings));

@@ -25,6 +25,9 @@ assembly::Turn ToTurn(const Message& message, std::vector<std::string>* warnings
 std::vector<assembly::Turn> ToTurns(std::span<const Message> messages,
                                     std::vector<std::string>* warnings);
 
+// The images of a message.
+std::vector<assembly::Block> ImagesOf(const Message& message);
+
 // Thinking is not stored: providers want it back only within a turn.
 JsonObject ToMessage(const assembly::Turn& turn);
 

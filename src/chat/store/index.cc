@@ -16,7 +16,7 @@
 namespace dossier::chat {
 namespace {
 
-constexpr std::int64_t kVersion = 2;  // of the tables; another one is made anew
+constexpr std::int64_t kVersion = 3;  // of the tables; another one is made anew
 
 constexpr std::size_t kFilesAtOnce = 500;
 
@@ -29,7 +29,7 @@ CREATE INDEX IF NOT EXISTS by_update ON files(
 CREATE INDEX IF NOT EXISTS by_file ON files(id, size, mtime, inode);
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
   text, id UNINDEXED, turn UNINDEXED, role UNINDEXED, tokenize = 'unicode61');
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 )";
 
 struct Known {

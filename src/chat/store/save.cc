@@ -11,6 +11,24 @@ JsonObject TextMessage(std::string_view role, std::string_view text) {
   return {{"role", role}, {"content", text}};
 }
 
+// In the form of the OpenAI wire: a list of parts where there is more than a text.
+JsonObject UserMessage(const TurnSave& save) {
+  if (save.images.empty()) return TextMessage("user", save.user);
+  JsonArray parts;
+  for (const assembly::Block& image : save.images) {
+    const std::string url = image.url.empty()
+                                ? fmt::format("data:{};base64,{}", image.media_type, image.text)
+                                : image.url;
+    parts.push_back(JsonObject{{"type", "image_url"}, {"image_url", JsonObject{{"url", url}}}});
+  }
+  parts.push_back(JsonObject{{"type", "text"}, {"text", save.user}});
+  return {{"role", "user"}, {"content", std::move(parts)}};
+}
+
+std::int64_t CountTurns(const Stored& stored) {
+  return std::ranges::count(stored.messages, "user", &Message::role);
+}
+
 // The user's message and all behind it.
 std::size_t LastTurnBegin(const Stored& stored) {
   std::size_t begin = stored.messages.size();
@@ -57,7 +75,7 @@ Status SetTotal(const TurnSave& save, const FinishedTurn& finished, const Stored
 Result<std::int64_t> NextTurn(const Stored& records, const Document& document) {
   if (!records.turns.empty()) return records.turns.back().n + 1;
   DOSSIER_ASSIGN_OR_RETURN(const Stored stored, ReadStored(document));
-  return 1 + std::ranges::count(stored.messages, "user", &Message::role);
+  return 1 + CountTurns(stored);
 }
 
 Status AddTurnRecord(const TurnSave& save, const FinishedTurn& finished, std::int64_t number,
@@ -77,13 +95,21 @@ Status AddDossier(const TurnSave& save, Document* document) {
   if (!dossier || !Find(*dossier, "version")) {
     DOSSIER_RETURN_IF_ERROR(document->metadata().Set({"dossier", "version"}, 1));
   }
-  if (save.kind == TurnSave::Kind::kCreate) {
+  const bool untitled = !dossier || !FindString(*dossier, "title");
+  if (save.kind == TurnSave::Kind::kCreate || (untitled && !save.title.empty())) {
     DOSSIER_RETURN_IF_ERROR(document->metadata().Set({"dossier", "title"}, Json(save.title)));
   }
   for (const std::string& hint : save.hints) {
     DOSSIER_RETURN_IF_ERROR(document->metadata().Append({"dossier", "hints"}, Json(hint)));
   }
   return {};
+}
+
+// A message is made if there is none.
+Status SetSystem(const std::string& text, Document* document) {
+  DOSSIER_ASSIGN_OR_RETURN(const Stored stored, ReadStored(*document));
+  if (stored.System()) return document->SetContent(0, Json(text));
+  return text.empty() ? Status() : InsertSystem(text, stored, document);
 }
 
 }  // namespace
@@ -107,13 +133,16 @@ Status ApplyTurn(const TurnSave& save, const FinishedTurn& finished, Document* d
   }
   DOSSIER_ASSIGN_OR_RETURN(const Stored records, ReadRecords(*document));
   DOSSIER_ASSIGN_OR_RETURN(const std::int64_t number, NextTurn(records, *document));
+  if (save.adopted) DOSSIER_RETURN_IF_ERROR(document->SetModel(*save.adopted));
   if (save.context && save.kind == TurnSave::Kind::kAppend) {
     DOSSIER_RETURN_IF_ERROR(
         ApplyContext({save.system.value_or(""), *save.context}, finished.now, document));
+  } else if (save.system && save.kind == TurnSave::Kind::kAppend) {
+    DOSSIER_RETURN_IF_ERROR(SetSystem(*save.system, document));
   } else if (save.kind == TurnSave::Kind::kCreate && save.system && !save.system->empty()) {
     document->AppendMessage(TextMessage("system", *save.system));
   }
-  document->AppendMessage(TextMessage("user", save.user));
+  document->AppendMessage(UserMessage(save));
   for (const JsonObject& message : finished.messages) document->AppendMessage(message);
   document->SetUpdated(finished.now);
   DOSSIER_RETURN_IF_ERROR(SetTotal(save, finished, records, document));
@@ -136,18 +165,17 @@ Result<std::size_t> RemoveLastTurn(Document* document, std::string_view now) {
     DOSSIER_RETURN_IF_ERROR(document->metadata().RemoveLast({"dossier", "turns"}, 1));
   }
   DOSSIER_RETURN_IF_ERROR(document->metadata().Remove({"total_tokens"}));
+  // It was made of the text that goes.
+  if (CountTurns(stored) == 1) {
+    DOSSIER_RETURN_IF_ERROR(document->metadata().Remove({"dossier", "title"}));
+  }
   document->SetUpdated(std::string(now));
   DOSSIER_RETURN_IF_ERROR(document->EraseMessagesFrom(begin));
   return count;
 }
 
 Status ApplyContext(const Frozen& frozen, std::string_view now, Document* document) {
-  DOSSIER_ASSIGN_OR_RETURN(const Stored stored, ReadStored(*document));
-  if (stored.System()) {
-    DOSSIER_RETURN_IF_ERROR(document->SetContent(0, Json(frozen.system)));
-  } else if (!frozen.system.empty()) {
-    DOSSIER_RETURN_IF_ERROR(InsertSystem(frozen.system, stored, document));
-  }
+  DOSSIER_RETURN_IF_ERROR(SetSystem(frozen.system, document));
   document->SetUpdated(std::string(now));
   return document->metadata().Set({"context"}, ToJson(frozen.record));
 }

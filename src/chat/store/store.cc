@@ -1,6 +1,7 @@
 #include "chat/store/store.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/hash.h"
 #include "base/text/text.h"
@@ -62,6 +63,25 @@ std::string BackupTime(Clock::Wall now) {
 
 }  // namespace
 
+Result<std::string> KeepElsewhere(const std::string& folder, std::string_view id,
+                                  const Document& document) {
+  const Rendered text = document.Render();
+  const auto write = [&](const std::string& into) -> Result<std::string> {
+    const std::string name = Exists(PathOf(into, id)) ? RecoveredId(id) : std::string(id);
+    DOSSIER_RETURN_IF_ERROR(ReplaceFile(into, name, text.pieces()));
+    return PathOf(into, name);
+  };
+  if (!folder.empty() && MakeFolders(folder, 0700)) {
+    auto path = write(folder);
+    if (path) return path;
+  }
+  const char* temporary = std::getenv("TMPDIR");
+  std::string made = fmt::format("{}/dossier-unsaved-XXXXXX",
+                                 temporary && temporary[0] == '/' ? temporary : "/tmp");
+  if (!::mkdtemp(made.data())) return MakeErrnoError(errno, "make " + made);
+  return write(made);
+}
+
 std::size_t TurnBegin(const Stored& stored, std::int64_t n) {
   std::int64_t seen = 0;
   for (std::size_t i = 0; i < stored.messages.size(); ++i) {
@@ -97,11 +117,19 @@ Result<Loaded> Store::Load(std::string_view id) const {
 
 Result<Begun> Store::BeginCreate(std::string_view id, const CancelToken& cancel) const {
   DOSSIER_ASSIGN_OR_RETURN(auto existing, Find(id));
-  if (existing) return Begun{.creation = {}, .existing = std::move(existing)};
-  DOSSIER_ASSIGN_OR_RETURN(FileLock lock, FileLock::Take(folder_, id, lock_wait_, cancel));
+  if (existing) return Begun{.creation = {}, .existing = std::move(existing), .unwritable = {}};
+  Result<FileLock> lock = FileLock::Take(folder_, id, lock_wait_, cancel);
+  if (!lock) {
+    const ErrorCode code = lock.error().code;
+    const bool writable =
+        code == ErrorCode::kLocked || code == ErrorCode::kCancelled || code == ErrorCode::kDamaged;
+    if (writable) return tl::unexpected(lock.error());
+    return Begun{.creation = {}, .existing = {}, .unwritable = lock.error()};
+  }
   DOSSIER_ASSIGN_OR_RETURN(existing, Find(id));
-  if (existing) return Begun{.creation = {}, .existing = std::move(existing)};
-  return Begun{.creation = Creation{std::string(id), std::move(lock)}, .existing = {}};
+  if (existing) return Begun{.creation = {}, .existing = std::move(existing), .unwritable = {}};
+  return Begun{
+      .creation = Creation{std::string(id), std::move(*lock)}, .existing = {}, .unwritable = {}};
 }
 
 Status Store::Write(std::string_view id, const Document& document) const {
@@ -176,6 +204,45 @@ Result<std::string> Store::Fork(std::string_view id, std::optional<std::int64_t>
       {"dossier", "forked_from"}, JsonObject{{"id", id}, {"turn", turn}, {"sha256", source_hash}}));
   DOSSIER_RETURN_IF_ERROR(Write(target, document));
   return target;
+}
+
+Status Store::Rename(std::string_view id, std::string_view as, const CancelToken& cancel) const {
+  DOSSIER_RETURN_IF_ERROR(CheckId(as));
+  if (id == as) return MakeError(ErrorCode::kUsage, "conversation '{}' has this id already", id);
+  // Always in the same order, so that two renames do not wait for each other.
+  const std::string_view first = std::min(id, as), second = std::max(id, as);
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock one, FileLock::Take(folder_, first, lock_wait_, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock two, FileLock::Take(folder_, second, lock_wait_, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(auto loaded, Find(id));
+  if (!loaded) return NoSuch(id);
+  DOSSIER_ASSIGN_OR_RETURN(const auto taken, ReadConversation(folder_, as));
+  if (taken) return MakeError(ErrorCode::kNotFound, "conversation '{}' exists", as);
+  Document& document = loaded->document;
+  DOSSIER_RETURN_IF_ERROR(document.SetId(as));
+  DOSSIER_RETURN_IF_ERROR(document.metadata().Append({"dossier", "former_ids"}, Json(id)));
+  DOSSIER_RETURN_IF_ERROR(Write(as, document));
+  return RemoveFiles(folder_, id);
+}
+
+Result<Store::Added> Store::Add(const Document& document, const CancelToken& cancel) const {
+  const std::string& id = document.name();
+  DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const Stored readable, ReadStored(document));
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, FileLock::Take(folder_, id, lock_wait_, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const auto existing, Find(id));
+  if (!existing) {
+    DOSSIER_RETURN_IF_ERROR(Write(id, document));
+    return Added::kNew;
+  }
+  const std::size_t here = existing->document.message_count();
+  const std::size_t common = std::min(here, document.message_count());
+  for (std::size_t i = 0; i < common; ++i) {
+    DOSSIER_ASSIGN_OR_RETURN(const Json old, existing->document.ReadMessage(i));
+    DOSSIER_ASSIGN_OR_RETURN(const Json added, document.ReadMessage(i));
+    if (old != added) return MakeError(ErrorCode::kNotFound, "conversation '{}' exists", id);
+  }
+  if (document.message_count() <= here) return Added::kThere;
+  DOSSIER_RETURN_IF_ERROR(Write(id, document));
+  return Added::kLonger;
 }
 
 Status Store::Delete(std::string_view id, const CancelToken& cancel) const {

@@ -44,10 +44,11 @@ struct Creation {
   FileLock lock;
 };
 
-// One of the two.
+// One of the three.
 struct Begun {
   std::optional<Creation> creation;
   std::optional<Loaded> existing;
+  std::optional<Error> unwritable;  // there is none, and none can be made: why
 };
 
 struct Saved {
@@ -72,7 +73,8 @@ class Store {
   // nullopt if there is none.
   Result<std::optional<Loaded>> Find(std::string_view id) const;
 
-  // Waits while another process makes the same conversation. Errors: kLocked, kCancelled.
+  // Waits while another process makes the same conversation. A folder that takes no file is no
+  // error: a turn can be answered without it. Errors: kLocked, kCancelled, kDamaged.
   Result<Begun> BeginCreate(std::string_view id, const CancelToken& cancel) const;
   // Writes the new file; its lock ends.
   Result<Saved> Create(Creation creation, const TurnSave& save, const FinishedTurn& turn) const;
@@ -94,6 +96,13 @@ class Store {
   // that is not there).
   Result<std::string> Fork(std::string_view id, std::optional<std::int64_t> at, std::string_view as,
                            const CancelToken& cancel) const;
+  // The conversation goes by another id; the old one is free again. Errors: kNotFound
+  // ("conversation 'X' exists"), as Update.
+  Status Rename(std::string_view id, std::string_view as, const CancelToken& cancel) const;
+  // A conversation that was made elsewhere. One that is its beginning gives way to it. Errors:
+  // kNotFound ("conversation 'X' exists"), those of ReadStored.
+  enum class Added { kNew, kLonger, kThere };  // kThere: all of it stands here already
+  Result<Added> Add(const Document& document, const CancelToken& cancel) const;
   // Removes file and lock file. Errors: kNotFound.
   Status Delete(std::string_view id, const CancelToken& cancel) const;
   // "ID.json.bak-YYYYMMDDTHHMMSSZ" beside the file. Returns its path.
@@ -113,6 +122,11 @@ class Store {
   std::shared_ptr<const Clock> clock_;
   Millis lock_wait_;
 };
+
+// Writes a conversation that its own folder did not take into `folder`; if that takes none either,
+// or is "", into a new folder of mode 0700 among the temporary files. Returns the file's path.
+Result<std::string> KeepElsewhere(const std::string& folder, std::string_view id,
+                                  const Document& document);
 
 // Index of the first message of turn `n` (from 1): its n-th message of role user; the number of
 // messages if there is no such turn.

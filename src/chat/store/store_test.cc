@@ -342,5 +342,59 @@ TEST_F(StoreTest, KeepsWhatOtherProgramsWrote) {
   }
 }
 
+// FLT-136
+TEST_F(StoreTest, RenamesAConversationAndRemembersItsOldName) {
+  ASSERT_THAT(Turn(store_, "old", "x"), Succeeds());
+  ASSERT_THAT(Turn(store_, "taken", "x"), Succeeds());
+  EXPECT_THAT(store_.Rename("old", "taken", {}), FailsWith(ErrorCode::kNotFound, "exists"));
+  EXPECT_THAT(store_.Rename("old", "a b", {}), FailsWith(ErrorCode::kNotFound, "invalid"));
+  EXPECT_THAT(store_.Rename("none", "new", {}), FailsWith(ErrorCode::kNotFound, "no conversation"));
+  ASSERT_THAT(store_.Rename("old", "new", {}), Succeeds());
+  EXPECT_EQ(*store_.Ids(), (std::vector<std::string>{"new", "taken"}));
+  const auto loaded = store_.Load("new");
+  ASSERT_THAT(loaded, Succeeds());
+  EXPECT_EQ(loaded->document.id(), "new");
+  EXPECT_EQ(loaded->stored.former_ids, std::vector<std::string>{"old"});
+}
+
+// FLT-136, FLT-140
+TEST_F(StoreTest, TakesAConversationFromElsewhereIfItLosesNothing) {
+  using Added = Store::Added;
+  ASSERT_THAT(Turn(store_, "talk", "one"), Succeeds());
+  const Document shorter = store_.Load("talk")->document;
+  ASSERT_THAT(Turn(store_, "talk", "two"), Succeeds());
+  const Document longer = store_.Load("talk")->document;
+  EXPECT_EQ(*store_.Add(shorter, {}), Added::kThere);
+  EXPECT_EQ(store_.Load("talk")->document.message_count(), 5u);
+  ASSERT_THAT(store_.Delete("talk", {}), Succeeds());
+  EXPECT_EQ(*store_.Add(shorter, {}), Added::kNew);
+  EXPECT_EQ(*store_.Add(longer, {}), Added::kLonger);
+  ASSERT_THAT(store_.Delete("talk", {}), Succeeds());
+  ASSERT_THAT(Turn(store_, "talk", "another"), Succeeds());
+  EXPECT_THAT(store_.Add(longer, {}), FailsWith(ErrorCode::kNotFound, "exists"));
+  EXPECT_EQ(store_.Load("talk")->document.message_count(), 3u);
+}
+
+// FLT-140: no error, so that a turn can be answered; its conversation goes elsewhere.
+TEST_F(StoreTest, AFolderThatTakesNoFileIsNoError) {
+  ASSERT_THAT(WriteFileAtomic(temp_.path() + "/file", "x"), Succeeds());
+  const Store closed(temp_.path() + "/file/conversations");
+  const auto begun = closed.BeginCreate("talk", {});
+  ASSERT_THAT(begun, Succeeds());
+  EXPECT_FALSE(begun->creation);
+  ASSERT_TRUE(begun->unwritable);
+  ASSERT_THAT(Turn(store_, "talk", "one"), Succeeds());
+  const Document document = store_.Load("talk")->document;
+  const std::string rescue = temp_.path() + "/rescue";
+  EXPECT_EQ(*KeepElsewhere(rescue, "talk", document), rescue + "/talk.json");
+  const auto second = KeepElsewhere(rescue, "talk", document);
+  ASSERT_THAT(second, Succeeds());
+  EXPECT_NE(*second, rescue + "/talk.json");
+  const auto last = KeepElsewhere(temp_.path() + "/file/rescue", "talk", document);
+  ASSERT_THAT(last, Succeeds());
+  EXPECT_EQ(*ReadFile(*last), document.Render().Joined());
+  EXPECT_THAT(RemoveAll(last->substr(0, last->rfind('/'))), Succeeds());
+}
+
 }  // namespace
 }  // namespace dossier::chat

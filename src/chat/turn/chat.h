@@ -49,6 +49,7 @@ struct TurnRequest {
   TurnOptions options;
   std::string system_text;
   std::string asked_model, configured_model;  // of a flag; of the configuration
+  std::vector<assembly::Block> images;        // that go with the prompt
 
   enum class Action { kSend, kPlan } action = Action::kSend;  // kPlan: --dry-run
   // kYes: --resume-turn. kAgain: the message of the last turn, also of one that is complete; the
@@ -133,6 +134,9 @@ struct ChatParts {
   std::shared_ptr<store::Journal> journal;  // null: nothing is kept
   driver::RunLogSetting::Bodies bodies = driver::RunLogSetting::Bodies::kKept;  // --no-log
   std::string content_folder;  // for contexts that a refresh replaces; "": they are not kept
+  // Where a conversation goes that its own folder does not take; "": a new folder among the
+  // temporary files.
+  std::string rescue_folder;
   assembly::AssetFolders folders;
   driver::SectionMakers makers;  // of sections that a user's layout adds
   std::shared_ptr<const Clock> clock = SystemClock();

@@ -299,6 +299,28 @@ TEST(ChatTest, TheJournalTellsTheTurn) {  // M4
   EXPECT_EQ(rig.Read()->turns.back().run, outcome.run);
 }
 
+// FLT-142: what may have run is not run again unless that is asked for.
+TEST(ChatTest, ATurnThatEndedWhileCommandsRanRunsThemOnlyOnRequest) {
+  ChatRig rig;
+  rig.commands = {Command("a"), Command("b")};
+  rig.gather_error = Error{ErrorCode::kCancelled, "killed"};
+  EXPECT_EQ(rig.Send("Hello").exit, 130);
+  rig.gather_error.reset();
+  rig.trace.clear();
+  rig.answers = {{.text = "Hi"}};
+  TurnRequest again = rig.Request("");
+  again.resume = TurnRequest::Resume::kYes;
+  const TurnOutcome refused = rig.Send(again);
+  EXPECT_EQ(refused.exit, 1);
+  EXPECT_NE(refused.error->message.find("(a, b)"), std::string::npos);
+  EXPECT_NE(refused.error->message.find("--refresh-context"), std::string::npos);
+  EXPECT_TRUE(rig.trace.empty());
+  again.options.refresh = TurnOptions::Refresh::kYes;
+  EXPECT_EQ(rig.Send(again).exit, 0);
+  EXPECT_EQ(rig.trace, (Strings{"commands", "request"}));
+  EXPECT_EQ(rig.Saved().back(), "assistant: Hi");
+}
+
 TEST(ChatTest, TheJournalKnowsWhichFolderAConversationIsIn) {  // M4, 3.4
   ChatRig one, other;
   one.answers = other.answers = {{.text = "Hi"}};

@@ -12,12 +12,13 @@ namespace {
 
 struct Traces {
   std::set<std::string> runs, contexts;  // ids; SHA-256
+  std::vector<std::string> former_ids;
 
   bool empty() const { return runs.empty() && contexts.empty(); }
 };
 
 Traces TracesOf(const Stored& stored) {
-  Traces traces;
+  Traces traces{.runs = {}, .contexts = {}, .former_ids = stored.former_ids};
   for (const TurnRecord& turn : stored.turns) {
     if (!turn.run.empty()) traces.runs.insert(turn.run);
   }
@@ -32,15 +33,23 @@ Traces TracesOf(const Stored& stored) {
 Result<Traces> TracesOf(const ForgetParts& parts, std::span<const std::string> ids) {
   Traces all;
   for (const std::string& id : ids) {
+    std::vector<std::string> names{id};
     if (const auto loaded = parts.store.Load(id)) {
       Traces own = TracesOf(loaded->stored);
       all.runs.merge(own.runs);
       all.contexts.merge(own.contexts);
+      for (std::string& name : own.former_ids) {
+        // Another conversation may have taken it.
+        if (!Exists(PathOf(parts.store.folder(), name))) names.push_back(std::move(name));
+      }
     }
     if (!parts.journal) continue;
-    DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> runs,
-                             RunsOf(*parts.journal, {.folder = parts.store.folder(), .id = id}));
-    all.runs.insert(runs.begin(), runs.end());
+    for (const std::string& name : names) {
+      DOSSIER_ASSIGN_OR_RETURN(
+          const std::vector<std::string> runs,
+          RunsOf(*parts.journal, {.folder = parts.store.folder(), .id = name}));
+      all.runs.insert(runs.begin(), runs.end());
+    }
   }
   return all;
 }

@@ -10,6 +10,18 @@ Result<Json> ReadJsonBody(store::Journal& journal, const Json& data, std::string
   return ParseJson(text, /*max_depth=*/200);
 }
 
+std::vector<assembly::Block> ImagesOf(const Json& json) {
+  std::vector<assembly::Block> images;
+  if (!json.is_array()) return images;
+  for (const Json& one : json.get_array()) {
+    images.push_back({.type = assembly::Block::Type::kImage,
+                      .text = TextAt(one, "data"),
+                      .media_type = TextAt(one, "media_type"),
+                      .url = TextAt(one, "url")});
+  }
+  return images;
+}
+
 Result<InterruptedTurn> ReadTurn(store::Journal& journal, const std::string& run) {
   InterruptedTurn turn{.run = run};
   DOSSIER_ASSIGN_OR_RETURN(turn.status, journal.StatusOf(run));
@@ -23,6 +35,12 @@ Result<InterruptedTurn> ReadTurn(store::Journal& journal, const std::string& run
                          "the journal holds no text of that turn (--no-log); ask again");
       }
       DOSSIER_ASSIGN_OR_RETURN(turn.prompt, journal.ReadBody(*prompt));
+      if (Find(data, "images")) {
+        DOSSIER_ASSIGN_OR_RETURN(const Json images, ReadJsonBody(journal, data, "images"));
+        turn.images = ImagesOf(images);
+      }
+    } else if (event.type == "context.started") {
+      turn.programs = StringsOf(Find(data, "commands"));
     } else if (event.type == "context.ready") {
       DOSSIER_ASSIGN_OR_RETURN(const Json json, ReadJsonBody(journal, data, "context"));
       DOSSIER_ASSIGN_OR_RETURN(turn.gathered, GatheredOf(json));
@@ -35,6 +53,15 @@ Result<InterruptedTurn> ReadTurn(store::Journal& journal, const std::string& run
 }
 
 }  // namespace
+
+Json ImagesJson(const std::vector<assembly::Block>& images) {
+  JsonArray list;
+  for (const assembly::Block& image : images) {
+    list.push_back(
+        JsonObject{{"data", image.text}, {"media_type", image.media_type}, {"url", image.url}});
+  }
+  return list;
+}
 
 Json ToJson(const AcceptedAnswer& answer) {
   JsonArray messages;

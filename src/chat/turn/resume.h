@@ -37,10 +37,14 @@ Json ToJson(const AcceptedAnswer& answer);
 Result<AcceptedAnswer> AnswerOf(const Json& json);
 
 struct InterruptedTurn {
-  std::string run, prompt, status;  // status: of the run
-  std::optional<Gathered> gathered;
+  std::string run, prompt, status;    // status: of the run
+  std::vector<std::string> programs;  // context commands that were about to run
+  std::optional<Gathered> gathered;   // what they gave, if they came to their end
   std::optional<AcceptedAnswer> answer;
+  std::vector<assembly::Block> images;  // that go with the prompt
 };
+// Images as the journal keeps them.
+Json ImagesJson(const std::vector<assembly::Block>& images);
 // One journal serves all folders of conversations, and two may hold the same id.
 struct ConversationPlace {
   std::string folder, id;

@@ -45,6 +45,7 @@ TurnDriver::TurnDriver(const ChatParts& parts, const TurnRequest& request, ChatE
   input_.id = request.id;
   input_.now = FormatMicros(parts.clock->WallNow());
   input_.keep_turns = request.compaction.keep_turns;
+  input_.images = request.images;
 }
 
 TurnOutcome TurnDriver::Run() {
@@ -79,6 +80,7 @@ Status TurnDriver::Load() {
   } else {
     DOSSIER_ASSIGN_OR_RETURN(Begun begun, store.BeginCreate(request_.id, cancel_));
     creation_ = std::move(begun.creation);
+    unwritable_ = std::move(begun.unwritable);
     loaded_ = std::move(begun.existing);
     if (loaded_ && request_.hold == TurnRequest::Hold::kYes) {
       DOSSIER_ASSIGN_OR_RETURN(held_, store.Hold(request_.id, cancel_));
@@ -93,10 +95,9 @@ Status TurnDriver::Load() {
 }
 
 Status TurnDriver::OpenModel() {
-  const ModelChoice choice = ChooseModel(stored_ ? stored_->model : "", request_.asked_model,
-                                         request_.configured_model, request_.options.compat);
-  if (choice.warning) Warn(*choice.warning);
-  DOSSIER_ASSIGN_OR_RETURN(model_, parts_.open_model(choice.model));
+  const std::string name =
+      ChooseModel(stored_ ? stored_->model : "", request_.asked_model, request_.configured_model);
+  DOSSIER_ASSIGN_OR_RETURN(model_, parts_.open_model(name));
   DOSSIER_ASSIGN_OR_RETURN(layout_, assembly::FindLayout("chat", parts_.folders));
   outcome_.model = model_.stored;
   input_.model = model_.stored;
@@ -105,12 +106,16 @@ Status TurnDriver::OpenModel() {
   if (parts_.tool) input_.tools = {parts_.tool->Spec()};
   if (log_.run().empty()) {
     const bool kept = parts_.bodies == driver::RunLogSetting::Bodies::kKept;
-    DOSSIER_RETURN_IF_ERROR(log_.Start({{"conversation", request_.id},
-                                        {"folder", parts_.store ? parts_.store->folder() : ""},
-                                        {"model", model_.stored},
-                                        {"question", kept ? TitleOf(input_.prompt) : ""},
-                                        {"prompt", log_.Body(input_.prompt)},
-                                        {"kind", kChatRun}}));
+    JsonObject start{{"conversation", request_.id},
+                     {"folder", parts_.store ? parts_.store->folder() : ""},
+                     {"model", model_.stored},
+                     {"question", kept ? TitleOf(input_.prompt) : ""},
+                     {"prompt", log_.Body(input_.prompt)},
+                     {"kind", kChatRun}};
+    if (!input_.images.empty()) {
+      start["images"] = log_.Body(dossier::ToJson(ImagesJson(input_.images)));
+    }
+    DOSSIER_RETURN_IF_ERROR(log_.Start(std::move(start)));
   }
   outcome_.run = log_.run();
   return {};
@@ -135,6 +140,7 @@ Status TurnDriver::GatherContext() {
                              NeedOf(stored(), parts_.context->Declared(), request_.options));
     const GatherLimits limits{.counter = *model_.counter,
                               .max_tokens = ContextLimit(request_, model_)};
+    LogPrograms(need);
     DOSSIER_ASSIGN_OR_RETURN(gathered_, parts_.context->Gather(need.run, limits, cancel_));
     LogContext();
   }
@@ -144,6 +150,19 @@ Status TurnDriver::GatherContext() {
   outcome_.times.context = Since(begun);
   for (const std::string& warning : gathered_->warnings) Warn(warning);
   return {};
+}
+
+// Before any of them runs: a turn that is killed between here and context.ready may have run them,
+// and a resumed one must not run them a second time.
+void TurnDriver::LogPrograms(const ContextNeed& need) {
+  const std::vector<DeclaredCommand> declared = parts_.context->Declared();
+  JsonArray names;
+  for (const std::size_t index : need.run) {
+    if (declared[index].kind == DeclaredCommand::Kind::kProgram) {
+      names.push_back(Json(declared[index].name));
+    }
+  }
+  if (!names.empty()) Log("context.started", {{"commands", std::move(names)}});
 }
 
 void TurnDriver::LogContext() {
@@ -213,6 +232,7 @@ Status TurnDriver::Save() {
     };
   }
   const auto save = [&]() -> Result<Saved> {
+    if (unwritable_) return tl::unexpected(*unwritable_);
     DOSSIER_RETURN_IF_ERROR(KeepReplacedContext(parts_.content_folder, plan_->save.replaced));
     if (creation_) return parts_.store->Create(std::move(*creation_), plan_->save, finished);
     return parts_.store->Append(*loaded_, plan_->save, finished, CancelToken(),
@@ -221,8 +241,8 @@ Status TurnDriver::Save() {
   const Result<Saved> saved = save();
   if (!saved) {
     // The answer is printed all the same.
-    outcome_.error = saved.error();
     const bool locked = saved.error().code == ErrorCode::kLocked;
+    outcome_.error = Rescue(saved.error(), std::move(finished));
     outcome_.exit = ExitCode(locked ? ErrorCode::kLocked : ErrorCode::kFailed);
     return {};
   }
@@ -232,6 +252,21 @@ Status TurnDriver::Save() {
   Log("turn.saved", {{"conversation", saved->id}, {"turn", saved->turn}});
   MakeRoomAfterBlock();
   return {};
+}
+
+// What was said is paid for: where the conversation's folder does not take it, another one may.
+Error TurnDriver::Rescue(const Error& why, FinishedTurn finished) const {
+  finished.keep = {};  // memory has it already, or never will
+  const auto kept = [&]() -> Result<std::string> {
+    Document document =
+        loaded_ ? loaded_->document : Document::Make(request_.id, plan_->save.model, finished.now);
+    DOSSIER_RETURN_IF_ERROR(ApplyTurn(plan_->save, finished, &document));
+    return KeepElsewhere(parts_.rescue_folder, request_.id, document);
+  }();
+  if (!kept) return why;
+  return {why.code, fmt::format("{}; the conversation is kept in {}, and `dossier conversations "
+                                "import FILE` takes it from there",
+                                why.message, *kept)};
 }
 
 void TurnDriver::Fail(const Error& error) {

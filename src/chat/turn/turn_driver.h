@@ -1,7 +1,8 @@
 // One turn on its way; what Chat::Send does. Private to this module.
 //
 // A turn is a run of kind "chat" in the journal. Its events, in order: run.started (kind,
-// conversation, folder, model, prompt), context.ready (what GatheredOf reads), compaction.done, and
+// conversation, folder, model, prompt), context.started (the programs that will run), context.ready
+// (what GatheredOf reads), compaction.done, and
 // for each model call request.sent and reply.received; tool.done for each call of a tool;
 // answer.accepted (what is about to be saved), turn.saved, run.finished with status final, partial
 // (incomplete), interrupted, failed or none.
@@ -40,10 +41,12 @@ class TurnDriver {
   Status OpenModel();
   Status ReadUserSections();
   Status GatherContext();
+  void LogPrograms(const ContextNeed& need);
   void LogContext();
   Status MakePlan();
   Status Preview();
   Status Save();
+  Error Rescue(const Error& why, FinishedTurn finished) const;
   void Fail(const Error& error);
   void Finish();
   void Warn(std::string_view sentence);
@@ -100,6 +103,7 @@ class TurnDriver {
   TurnOutcome outcome_;
 
   std::optional<Creation> creation_;
+  std::optional<Error> unwritable_;  // why a new conversation will not be saved
   std::optional<Loaded> loaded_;
   std::optional<Stored> stored_;  // what the turn is planned on
   std::optional<FileLock> held_;

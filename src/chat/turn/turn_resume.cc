@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text/text.h"
+#include "chat/document/wire.h"
 #include "chat/turn/turn_driver.h"
 
 namespace dossier::chat {
@@ -37,7 +39,9 @@ Status TurnDriver::FindWhatIsLeft() {
   const bool ours = left && (!drops || IsLast(stored(), *left));
   if (drops && !ours) {
     // The file alone: what the user wrote stands in it.
-    input_.prompt = stored_->messages[TurnBegin(*stored_, TurnCount(*stored_))].Text();
+    const Message& asked = stored_->messages[TurnBegin(*stored_, TurnCount(*stored_))];
+    input_.prompt = asked.Text();
+    input_.images = ImagesOf(asked);
     gathered_ = Gathered();
     return DropLastTurn();
   }
@@ -46,7 +50,16 @@ Status TurnDriver::FindWhatIsLeft() {
     return MakeError(ErrorCode::kNotFound, "the last turn of conversation '{}' is complete",
                      request_.id);
   }
+  const bool asked_to_run = request_.options.refresh == TurnOptions::Refresh::kYes;
+  if (!left->programs.empty() && !left->gathered && !asked_to_run) {
+    return MakeError(ErrorCode::kFailed,
+                     "the turn ended while its context commands ran ({}); whether they did their "
+                     "work is not known, so they do not run a second time unasked: add "
+                     "--refresh-context to --resume-turn, or ask again",
+                     Join(left->programs, ", "));
+  }
   input_.prompt = left->prompt;
+  input_.images = left->images;
   if (drops) DOSSIER_RETURN_IF_ERROR(DropLastTurn());
   if (left->gathered) UseGathered(std::move(*left->gathered));
   if (!drops && left->answer) {

@@ -2,11 +2,15 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <istream>
+
 #include "cli/chat/chat_output.h"
 #include "cli/chat/chat_session.h"
 #include "cli/chat/chat_setup.h"
 #include "cli/chat/conversation_driver.h"
 #include "cli/chat/edit_message.h"
+#include "cli/chat/pick_conversation.h"
 #include "cli/commands.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/line_editor.h"
@@ -48,6 +52,17 @@ Status CheckChatFlags(const ChatArguments& arguments) {
        !arguments.schema_file.empty(),
        {"--json-schema", "--json-schema-file"}},
       {arguments.system.has_value(), !arguments.system_file.empty(), {"--system", "--system-file"}},
+      {arguments.system.has_value(), !arguments.role.empty(), {"--system", "--role"}},
+      {!arguments.system_file.empty(), !arguments.role.empty(), {"--system-file", "--role"}},
+      {arguments.pick, named, {"--pick", "--conversation"}},
+      {arguments.pick, arguments.last, {"--pick", "--continue"}},
+      {arguments.pick, arguments.fresh, {"--pick", "--new"}},
+      {arguments.adopt, arguments.read_only, {"--adopt", "--read-only"}},
+      {arguments.extract, arguments.json || arguments.jsonl, {"--extract", "--json"}},
+      {arguments.extract, arguments.raw.value_or(false), {"--extract", "--raw"}},
+      {arguments.extract, schema, {"--extract", "a JSON schema"}},
+      {arguments.interactive, arguments.extract, {"--interactive", "--extract"}},
+      {arguments.interactive, !arguments.preset.empty(), {"--interactive", "--template"}},
       {arguments.resume_turn, arguments.prompt.has_value(), {"--resume-turn", "a PROMPT"}},
       {arguments.resume_turn, arguments.read_only, {"--resume-turn", "--read-only"}},
       {arguments.resume_turn, arguments.fresh, {"--resume-turn", "--new"}},
@@ -66,7 +81,15 @@ Status CheckChatFlags(const ChatArguments& arguments) {
                        pair.names[1]);
     }
   }
-  if (arguments.read_only && !named && !arguments.last) {
+  const bool system = arguments.system || !arguments.system_file.empty() || !arguments.role.empty();
+  if (arguments.replace_system && !system) {
+    return MakeError(ErrorCode::kUsage,
+                     "--replace-system requires --system, --system-file or --role");
+  }
+  if (arguments.adopt && arguments.model.model.empty()) {
+    return MakeError(ErrorCode::kUsage, "--adopt requires -m: the model to adopt");
+  }
+  if (arguments.read_only && !named && !arguments.last && !arguments.pick) {
     return MakeError(ErrorCode::kUsage, "--read-only requires --conversation");
   }
   if (arguments.resume_turn && !named && !arguments.last) {
@@ -92,6 +115,8 @@ class ChatRun {
         interrupt_(*context.interrupt),
         cancel_(context.cancel),
         terminal_(Terminal::Detect(ParseColorWish(global_.color))),
+        command_(context.command),
+        in_(context.in),
         out_(context.out),
         err_(context.err) {}
 
@@ -102,6 +127,8 @@ class ChatRun {
     DOSSIER_ASSIGN_OR_RETURN(config::Config config, LoadConfig(global_, {}, err_));
     early_ = config.warnings;
     if (arguments_.validate_schema) return ShowSchema(config);
+    DOSSIER_ASSIGN_OR_RETURN(const bool picked, PickIfAsked(config));
+    if (!picked) return 0;
     const bool stream = arguments_.stream.value_or(
         config.stream.value_or(terminal_.out == Terminal::Kind::kTerminal));
     if (arguments_.interactive) return RunSession(std::move(config), stream);
@@ -112,10 +139,16 @@ class ChatRun {
                                  arguments_, global_, std::move(config),
                                  [this](std::string_view line) { SayOfSetup(line); }, cancel_));
     if (setup->id_is_new()) Say("conversation: " + setup->id(), Prefix::kNo);
+    DOSSIER_RETURN_IF_ERROR(AskWhichModel(*setup));
+    DOSSIER_ASSIGN_OR_RETURN(prompt, setup->PromptOf(std::move(prompt)));
     ChatOutput output(OutputOptions(stream, raw, *setup), cancel_, out_, err_);
     output.ReportEarlier(early_);
+    const bool sends = !arguments_.dry_run && !arguments_.explain_context;
+    if (sends) output.Wait(arguments_.model.model.empty() ? "working" : arguments_.model.model);
+    output_ = &output;
     TurnOutcome outcome =
         setup->chat().Send(setup->RequestFor(std::move(prompt)), output, output.token());
+    output_ = nullptr;
     outcome.warnings.insert(outcome.warnings.begin(), early_.begin(), early_.end());
     return output.Finish(outcome);
   }
@@ -136,6 +169,43 @@ class ChatRun {
     return !one_answer && !global_.no_input && !global_.no_stdin && AtTerminal();
   }
 
+  // --pick: which conversation. False: the person has left.
+  Result<bool> PickIfAsked(const config::Config& config) {
+    if (!arguments_.pick) return true;
+    if (!MayAsk(global_)) {
+      return MakeError(ErrorCode::kUsage,
+                       "--pick asks on a terminal, and there is none; use --conversation ID");
+    }
+    const std::string folder = config.conversations.path;
+    DOSSIER_ASSIGN_OR_RETURN(auto index, chat::Index::Open(folder, config.user.cache));
+    DOSSIER_ASSIGN_OR_RETURN(auto list, index.List({.limit = 0, .since = ""}));
+    std::erase_if(list, [](const auto& one) { return !one.problem.empty(); });
+    if (list.empty()) {
+      return MakeError(ErrorCode::kNotFound, "--pick: there is no conversation in {}", folder);
+    }
+    const auto read = [this]() -> std::optional<std::string> {
+      std::string line;
+      if (!std::getline(in_, line)) return std::nullopt;
+      return line;
+    };
+    arguments_.conversation = PickConversation(list, ColumnsNow(terminal_), read, err_);
+    arguments_.pick = false;
+    return !arguments_.conversation->empty();
+  }
+
+  // Once for each conversation and model: whether it is to be the conversation's from now on.
+  Status AskWhichModel(ChatSetup& setup) const {
+    const bool may_ask = MayAsk(global_) && !global_.quiet && !global_.yes;
+    if (!may_ask || FormOf(arguments_) != ChatOutput::Form::kText) return {};
+    DOSSIER_ASSIGN_OR_RETURN(const std::string own, setup.ModelInQuestion());
+    if (own.empty()) return {};
+    const std::string question = fmt::format(
+        "the conversation's model is {}; is it {} from now on?", own, arguments_.model.model);
+    DOSSIER_ASSIGN_OR_RETURN(const bool adopts, Confirm(global_, question, "--adopt", err_));
+    if (adopts) setup.Adopt();
+    return {};
+  }
+
   static bool AtTerminal() { return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1; }
 
   Result<int> RunSession(config::Config config, bool stream) {
@@ -146,6 +216,7 @@ class ChatRun {
     };
     DOSSIER_ASSIGN_OR_RETURN(const auto setup,
                              ChatSetup::Make(arguments_, global_, std::move(config), say, cancel_));
+    DOSSIER_RETURN_IF_ERROR(AskWhichModel(*setup));
     using Stream = ConversationDriver::Stream;
     DOSSIER_ASSIGN_OR_RETURN(driver,
                              ConversationDriver::Make(*setup, stream ? Stream::kYes : Stream::kNo));
@@ -163,7 +234,10 @@ class ChatRun {
   std::unique_ptr<LineReader> MakeEditor(const std::string& history) const {
     if (!AtTerminal()) return nullptr;
     auto editor = LineEditor::Make({.history = history,
-                                    .complete = CompleteSlash,
+                                    .complete =
+                                        [this](std::string_view typed) {
+                                          return CompleteTyped(typed, {global_, command_.root()});
+                                        },
                                     .color = terminal_.color,
                                     .cancel = cancel_});
     if (editor) return std::move(*editor);
@@ -175,8 +249,12 @@ class ChatRun {
     ChatSessionOptions options{.terminal = terminal_, .markdown = MarkdownOf(setup)};
     if (arguments_.usage) options.usage = ChatSessionOptions::Usage::kYes;
     if (AtTerminal()) options.edit = EditMessage;
-    // The waiting line would write over a question.
-    if (setup.asks()) options.terminal.err = Terminal::Kind::kPipe;
+    // The waiting line would write over a question, and its answer is typed while the turn runs.
+    if (setup.asks()) {
+      options.terminal.err = Terminal::Kind::kPipe;
+    } else if (AtTerminal()) {
+      options.input = HeldInput::When::kAtTerminal;
+    }
     return options;
   }
 
@@ -194,7 +272,9 @@ class ChatRun {
 
   void Say(std::string_view line, Prefix prefix = Prefix::kYes) const {
     if (global_.quiet && prefix == Prefix::kYes) return;
+    if (output_) output_->StopWaiting();
     err_ << (prefix == Prefix::kYes ? "dossier: " : "") << line << "\n" << std::flush;
+    if (output_) output_->WaitOn();
   }
 
   ChatOutput::Options OutputOptions(bool stream, bool raw, const ChatSetup& setup) const {
@@ -206,6 +286,9 @@ class ChatRun {
     if (global_.quiet) options.quiet = ChatOutput::Quiet::kYes;
     if (arguments_.usage) options.usage = Options::Usage::kYes;
     if (!setup.id().empty()) options.kept = Options::Kept::kConversation;
+    // The waiting line would write over a question.
+    if (setup.asks()) options.terminal.err = Terminal::Kind::kPipe;
+    if (arguments_.extract) options.shown = ChatOutput::Shown::kCode;
     if (raw) options.shown = ChatOutput::Shown::kRaw;
     if (arguments_.dry_run) options.shown = ChatOutput::Shown::kRequest;
     if (arguments_.explain_context) {
@@ -220,14 +303,22 @@ class ChatRun {
     DOSSIER_ASSIGN_OR_RETURN(const auto timeout, StdinTimeout(global_));
     StdinStream in;
     PromptRequest request{.prompt = arguments_.prompt, .timeout = timeout};
-    if (global_.no_stdin) request.stdin_use = PromptRequest::Stdin::kNever;
+    const auto takes_stdin = [](const std::vector<std::string>& places) {
+      return std::ranges::find(places, "-") != places.end();
+    };
+    const bool taken = takes_stdin(arguments_.files) || takes_stdin(arguments_.attachments);
+    if (taken && (arguments_.prompt == "-" || global_.no_stdin)) {
+      return MakeError(ErrorCode::kUsage, "chat: - names stdin as a file, which {}",
+                       global_.no_stdin ? "--no-stdin leaves alone" : "is the prompt already");
+    }
+    if (global_.no_stdin || taken) request.stdin_use = PromptRequest::Stdin::kNever;
     if (mode == config::Mode::kCompat) request.trim = PromptRequest::Trim::kBothEnds;
     const auto warn = [this](std::string_view text) {
       early_.emplace_back(text);
       PrintWarning(err_, text);
     };
     DOSSIER_ASSIGN_OR_RETURN(PromptInput input, ReadPromptInput(request, in, warn, cancel_));
-    if (input.text.empty()) {
+    if (input.text.empty() && arguments_.preset.empty()) {
       return MakeError(ErrorCode::kUsage,
                        "chat: there is no PROMPT and nothing on stdin: dossier chat \"PROMPT\"");
     }
@@ -257,9 +348,12 @@ class ChatRun {
   Interrupt& interrupt_;
   const CancelToken cancel_;
   const Terminal terminal_;
+  const CommandNode& command_;
+  std::istream& in_;
   std::ostream& out_;
   std::ostream& err_;
   std::vector<std::string> early_;
+  ChatOutput* output_ = nullptr;  // of the turn that runs
 };
 
 // A session takes Ctrl-C over while it runs.
@@ -280,6 +374,9 @@ void DeclareModel(Flags model, ChatArguments& to) {
   model.Add("--param", &to.model.params, "NAME=VALUE passed to the provider");
   model.Add("--system", &to.system, "the system text");
   model.Add("--system-file", &to.system_file, "the system text, from a file").Kind(kPath);
+  model.Add("--role", &to.role, "the system text kept as roles/NAME.md").Kind(kName);
+  model.Add("--replace-system", &to.replace_system,
+            "it takes the place of the one that the conversation has");
   model.Add("-s,--stream", &to.stream, "print the reply as it comes (on a terminal)");
   AddConnectionFlags(model, &to.model);
 }
@@ -288,6 +385,8 @@ void DeclareConversation(Flags flags, ChatArguments& to) {
   flags.Add("--conversation", &to.conversation, "make or continue this one").Kind(kConversation);
   flags.Add("--new", &to.fresh, "make one; its id is said on stderr");
   flags.Add("--continue", &to.last, "the one that was used last").Formerly("-c");
+  flags.Add("--pick", &to.pick, "ask which one, on a terminal");
+  flags.Add("--adopt", &to.adopt, "the model of -m is the conversation's from now on");
   flags.Add("--read-only", &to.read_only, "answer, but save nothing");
   flags.Add("--no-save", &to.no_save, "keep nothing: no turn, no journal, no history");
   flags.Add("--resume-turn", &to.resume_turn, "ask the last incomplete turn again");
@@ -300,6 +399,10 @@ void DeclareConversation(Flags flags, ChatArguments& to) {
 }
 
 void DeclareContext(Flags flags, ChatArguments& to) {
+  constexpr static ValueKind kPlace{"FILE|URL", ValueKind::Bytes::kAny, ValueKind::Files::kFiles};
+  flags.Add("-f,--file", &to.files, "a text or an image that goes with the message (repeat)")
+      .Kind(kPlace);
+  flags.Add("-a,--attachment", &to.attachments, "the same; - is stdin (repeat)").Kind(kPlace);
   AddContextFlags(flags, &to.context);
   flags.Add("--no-context-exec", &to.no_context_exec, "run no commands of the configuration");
   flags.Add("--refresh-context", &to.refresh_context,
@@ -315,6 +418,7 @@ void DeclareReply(Flags flags, ChatArguments& to) {
   flags.Add("--explain-context", &to.explain_context,
             "print where each block stands and what it costs, send nothing");
   flags.Add("-u,--usage", &to.usage, "tokens and price, on stderr");
+  flags.Add("-x,--extract", &to.extract, "only the last code block of the reply");
   flags.Add("--raw", &to.raw, "the provider's JSON instead of the text");
   flags.Add("--markdown", &to.markdown, "auto, on, off: render the reply (auto: on a terminal)")
       .OneOf({"auto", "on", "off"});
@@ -338,6 +442,7 @@ void DeclareCommands(Flags flags, ChatArguments& to) {
 void DeclareChat(Flags& flags, ChatArguments& to) {
   flags.Add("prompt", &to.prompt, "what to ask; - for stdin");
   flags.Add("--interactive", &to.interactive, "a session, also without a terminal");
+  flags.Add("--template", &to.preset, "the message kept as templates/NAME.md").Kind(kName);
   DeclareModel(flags.In("Model"), to);
   DeclareConversation(flags.In("Conversation"), to);
   DeclareContext(flags.In("Context"), to);

@@ -21,7 +21,8 @@ namespace dossier::cli {
 
 struct ChatMessage {
   std::string text;
-  std::vector<std::string> exec;  // commands of /exec, for this turn
+  std::vector<std::string> exec;   // commands of /exec, for this turn
+  std::vector<std::string> files;  // that the message names by @
 };
 
 struct ChatTurn {

@@ -5,6 +5,7 @@
 #include "base/text/utf8.h"
 #include "chat/turn/usage.h"
 #include "cli/conversations/context_table.h"
+#include "cli/terminal/code_block.h"
 
 namespace dossier::cli {
 namespace {
@@ -114,11 +115,23 @@ void ChatOutput::Event(std::string_view name, JsonObject data) {
   out_ << ToJson(event) << "\n" << std::flush;
 }
 
+void ChatOutput::Wait(std::string_view for_what) {
+  if (options_.form != Form::kText || options_.quiet == Quiet::kYes) return;
+  waited_for_ = for_what;
+  WaitOn();
+}
+
+void ChatOutput::WaitOn() {
+  if (!printed_ && !waited_for_.empty()) waiting_.Start(waited_for_);
+}
+
 void ChatOutput::Say(std::string_view line) {
   if (options_.quiet == Quiet::kYes || closed()) return;
+  StopWaiting();
   // What is printed between two parts of a reply gets a line of its own.
   if (options_.terminal.out == Terminal::Kind::kTerminal) EndText();
   err_ << "dossier: " << utf8::CleanForTerminal(Redact(utf8::Sanitize(line))) << "\n" << std::flush;
+  WaitOn();
 }
 
 void ChatOutput::OnStart(std::string_view conversation, std::int64_t turn, std::string_view model) {
@@ -139,6 +152,7 @@ void ChatOutput::OnDelta(std::string_view text) {
 }
 
 void ChatOutput::Print(std::string_view text) {
+  StopWaiting();
   if (text.empty() || closed()) return;
   view_->Write(text);
   printed_ = text_open_ = true;
@@ -168,7 +182,9 @@ void ChatOutput::OnCompaction(std::string_view line) {
 void ChatOutput::OnWarning(std::string_view sentence) {
   Event("warning", {{"message", Redact(sentence)}});
   if (options_.quiet == Quiet::kYes || closed()) return;
+  StopWaiting();
   PrintWarning(err_, sentence);
+  WaitOn();
 }
 
 void ChatOutput::ReportEarlier(const std::vector<std::string>& warnings) {
@@ -176,6 +192,7 @@ void ChatOutput::ReportEarlier(const std::vector<std::string>& warnings) {
 }
 
 int ChatOutput::Finish(const TurnOutcome& outcome) {
+  StopWaiting();
   if (outcome.plan && !outcome.error) {
     PrintPlan(outcome);
   } else if (options_.form == Form::kJson) {
@@ -203,10 +220,19 @@ int ChatOutput::Finish(const TurnOutcome& outcome) {
 void ChatOutput::FinishText(const TurnOutcome& outcome) {
   if (options_.shown == Shown::kRaw && !outcome.raw.empty()) {
     Print(outcome.raw);
+  } else if (options_.shown == Shown::kCode && !outcome.text.empty()) {
+    PrintCode(outcome.text);
   } else if (!printed_) {
     Print(outcome.text);
   }
   EndText();
+}
+
+// Without a block the whole reply is better than nothing, and said.
+void ChatOutput::PrintCode(const std::string& text) {
+  const std::optional<std::string> code = LastCodeBlock(text);
+  if (!code) PrintWarning(err_, "the reply holds no code block; all of it is printed");
+  out_ << OutputText(code.value_or(text), options_.terminal.out);
 }
 
 void ChatOutput::FinishEvents(const TurnOutcome& outcome) {

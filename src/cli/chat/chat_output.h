@@ -21,6 +21,7 @@
 #include "chat/turn/chat.h"
 #include "cli/terminal/reply_view.h"
 #include "cli/terminal/terminal.h"
+#include "cli/terminal/waiting_line.h"
 
 namespace dossier::cli {
 
@@ -29,7 +30,7 @@ class ChatOutput final : public chat::ChatEvents {
   enum class Form { kText, kJson, kJsonLines };
   enum class Live { kNo, kYes };  // text as it comes
   enum class Quiet { kNo, kYes };
-  enum class Shown { kReply, kRaw, kRequest, kContextTable, kRequestAndTable };
+  enum class Shown { kReply, kCode, kRaw, kRequest, kContextTable, kRequestAndTable };
 
   struct Options {
     Form form = Form::kText;
@@ -47,7 +48,14 @@ class ChatOutput final : public chat::ChatEvents {
         stop_(cancel),
         out_(out),
         err_(err),
-        view_(MakeReplyView(options.markdown, options.terminal, out)) {}
+        view_(MakeReplyView(options.markdown, options.terminal, out)),
+        waiting_(options.terminal, err) {}
+
+  // A sign of life on a terminal, until there is text or StopWaiting is called.
+  void Wait(std::string_view for_what);
+  void WaitOn();  // after StopWaiting, if it is still waited
+  // Before anything else is written to the terminal.
+  void StopWaiting() { waiting_.Stop(); }
 
   // Also cancelled when nobody reads a stateless reply any more.
   CancelToken token() const { return stop_.token(); }
@@ -72,6 +80,7 @@ class ChatOutput final : public chat::ChatEvents {
   void Say(std::string_view line);
   void Print(std::string_view text);
   void EndText();
+  void PrintCode(const std::string& text);
   void FinishText(const chat::TurnOutcome& outcome);
   void FinishEvents(const chat::TurnOutcome& outcome);
   void PrintPlan(const chat::TurnOutcome& outcome);
@@ -81,6 +90,8 @@ class ChatOutput final : public chat::ChatEvents {
   std::ostream& out_;
   std::ostream& err_;
   const std::unique_ptr<ReplyView> view_;
+  WaitingLine waiting_;
+  std::string waited_for_;
   bool printed_ = false;    // some of the reply
   bool text_open_ = false;  // its line is not ended
 };

@@ -7,8 +7,10 @@
 #include "base/text/redact.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "cli/terminal/code_block.h"
 #include "cli/terminal/terminal_filter.h"
 #include "cli/terminal/waiting_line.h"
+#include "cli/wiring/attachments.h"
 
 namespace dossier::cli {
 namespace {
@@ -40,6 +42,7 @@ class SessionSink final : public ChatSink {
     if (delta.empty()) return;
     waiting_.Stop();
     view_->Write(delta);
+    text_ += delta;
     text_open_ = true;
   }
 
@@ -51,10 +54,12 @@ class SessionSink final : public ChatSink {
     waiting_.Start(model_);
   }
 
-  void End() {
+  // Returns the whole text.
+  std::string End() {
     std::lock_guard lock(mutex_);
     waiting_.Stop();
     EndText();
+    return text_;
   }
 
  private:
@@ -69,6 +74,7 @@ class SessionSink final : public ChatSink {
   const std::string model_;
   std::mutex mutex_;
   bool text_open_ = false;
+  std::string text_;
 };
 
 }  // namespace
@@ -125,7 +131,7 @@ LinePrompt ChatSession::PromptNow() const {
   std::string right = utf8::CleanForTerminal(driver_.model());
   if (!id.empty()) right += " · " + id;
   // Beside a prompt that leaves room to type.
-  if (static_cast<int>(right.size()) > options_.terminal.columns / 2) right.clear();
+  if (static_cast<int>(right.size()) > ColumnsNow(options_.terminal) / 2) right.clear();
   return {.text = "> ", .right = std::move(right)};
 }
 
@@ -178,6 +184,9 @@ ChatSession::Next ChatSession::RunCommand(const ChatInput& input) {
     case SlashCommand::kExec:
       exec_.push_back(argument);
       Note(fmt::format("runs with your next message: {}", argument));
+      break;
+    case SlashCommand::kCopy:
+      Copy(argument);
       break;
     case SlashCommand::kEdit:
       return EditAndSend();
@@ -233,8 +242,23 @@ ChatSession::Next ChatSession::EditAndSend() {
   return SendMessage(*message);
 }
 
+// By OSC 52, which terminals, and those on other machines, hand to the clipboard.
+void ChatSession::Copy(std::string_view what) {
+  if (reply_.empty()) return Note("there is no reply to copy yet");
+  const auto code = what.empty() ? std::optional<std::string>(reply_) : LastCodeBlock(reply_);
+  if (!code) return Note("the last reply holds no code block");
+  if (options_.terminal.err != Terminal::Kind::kTerminal) return Note("/copy needs a terminal");
+  err_ << "\x1b]52;c;" << Base64(*code) << "\x07" << std::flush;
+  Note(fmt::format("copied: {} characters (if the terminal lets programs set its clipboard)",
+                   GroupDigits(utf8::CodePoints(*code))));
+}
+
 ChatSession::Next ChatSession::SendMessage(std::string text) {
-  const ChatMessage message{.text = std::move(text), .exec = exec_};
+  // A text of many lines came from somewhere else: what it names is nothing that was typed.
+  const bool one_line = text.find('\n') == text.npos;
+  const ChatMessage message{.text = text,
+                            .exec = exec_,
+                            .files = one_line ? MentionedFiles(text) : std::vector<std::string>()};
   return Turn([&](ChatSink& sink, const CancelToken& cancel) {
     ChatTurn turn = driver_.Send(message, sink, cancel);
     // A failed turn leaves them for the next try.
@@ -248,7 +272,7 @@ ChatSession::Next ChatSession::Turn(
   SessionSink sink(options_, out_, err_, driver_.model());
   ChatTurn turn;
   const Next next = Interruptible([&](const CancelToken& cancel) { turn = run(sink, cancel); });
-  sink.End();
+  if (std::string text = sink.End(); !text.empty()) reply_ = std::move(text);
   for (const std::string& warning : turn.warnings) PrintWarning(err_, warning);
   if (turn.end == ChatTurn::End::kInterrupted) Note("(stopped; what came is kept as incomplete)");
   if (turn.error) PrintError(err_, *turn.error);
@@ -271,11 +295,15 @@ ChatSession::Next ChatSession::Work(
 
 ChatSession::Next ChatSession::Interruptible(const std::function<void(const CancelToken&)>& run) {
   CancelSource stop(cancel_);
+  HeldInput held(options_.input);
   std::atomic<int> presses = 0;
   if (interrupts_) {
     interrupts_([&] {
       // The third: even what saves the reply is stuck.
-      if (++presses > 2) _exit(130);
+      if (++presses > 2) {
+        held.Release();
+        _exit(130);
+      }
       stop.Cancel("interrupted");
     });
   }

@@ -21,6 +21,7 @@
 #include "base/cancel.h"
 #include "cli/chat/chat_driver.h"
 #include "cli/chat/slash_command.h"
+#include "cli/terminal/held_input.h"
 #include "cli/terminal/line_reader.h"
 #include "cli/terminal/reply_view.h"
 #include "cli/terminal/terminal.h"
@@ -36,6 +37,7 @@ struct ChatSessionOptions {
   Terminal terminal;
   MarkdownMode markdown = MarkdownMode::kAuto;
   Usage usage = Usage::kNo;
+  HeldInput::When input = HeldInput::When::kNever;            // while a turn runs
   std::function<Result<std::string>(std::string_view)> edit;  // /edit; empty: not there
 };
 
@@ -56,6 +58,7 @@ class ChatSession {
   Next Handle(const std::string& text);
   Next RunCommand(const ChatInput& input);
   Next SendMessage(std::string text);
+  void Copy(std::string_view what);
   Next ReadAndSend(MessageEnd end);
   Next EditAndSend();
   // One turn: waiting line, reply view, Ctrl-C.
@@ -75,6 +78,7 @@ class ChatSession {
   std::ostream& err_;
   CancelToken cancel_;
   std::vector<std::string> exec_;  // of /exec, for the next message
+  std::string reply_;              // the last one, for /copy
 };
 
 }  // namespace dossier::cli

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -14,6 +15,7 @@
 #include "chat/document/folder.h"
 #include "chat/store/index.h"
 #include "cli/chat/confirm_command.h"
+#include "cli/chat/preset.h"
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/asset_folders.h"
 #include "cli/wiring/memory_model.h"
@@ -89,7 +91,12 @@ Result<std::unique_ptr<ChatSetup>> ChatSetup::Make(const ChatArguments& argument
       new ChatSetup(arguments, global, std::move(config), std::move(say), cancel));
   DOSSIER_RETURN_IF_ERROR(setup->ChooseConversation());
   DOSSIER_RETURN_IF_ERROR(setup->MakeScratch());
+  DOSSIER_RETURN_IF_ERROR(setup->ReadPresets());
   DOSSIER_RETURN_IF_ERROR(setup->ReadSystemText());
+  std::vector<std::string> places = arguments.files;
+  places.insert(places.end(), arguments.attachments.begin(), arguments.attachments.end());
+  DOSSIER_ASSIGN_OR_RETURN(setup->attached_, setup->Attach(places));
+  for (const std::string& warning : setup->attached_.warnings) setup->say_("warning: " + warning);
   DOSSIER_RETURN_IF_ERROR(setup->FindSchema());
   DOSSIER_RETURN_IF_ERROR(setup->MakeTool());
   DOSSIER_RETURN_IF_ERROR(setup->MakeMemory());
@@ -166,8 +173,38 @@ void ChatSetup::NameConversation() {
   id_is_new_ = true;
 }
 
+// A role is a system text, a template a message; both may name the model they are meant for.
+Status ChatSetup::ReadPresets() {
+  const std::string folder = config_.user.config;
+  const auto use = [&](Preset preset, std::string* text) {
+    *text = std::move(preset.text);
+    if (arguments_.model.model.empty()) arguments_.model.model = std::move(preset.model);
+    if (!arguments_.model.temperature) arguments_.model.temperature = preset.temperature;
+  };
+  if (!arguments_.role.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(Preset preset, FindPreset("roles", arguments_.role, folder));
+    arguments_.system.emplace();
+    use(std::move(preset), &*arguments_.system);
+  }
+  if (!arguments_.preset.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(Preset preset, FindPreset("templates", arguments_.preset, folder));
+    use(std::move(preset), &template_);
+  }
+  return {};
+}
+
+Result<std::string> ChatSetup::PromptOf(std::string input) const {
+  if (arguments_.preset.empty()) return input;
+  return FillTemplate(template_, std::move(input), arguments_.context.variables);
+}
+
+Result<Attachments> ChatSetup::Attach(const std::vector<std::string>& places) const {
+  return ReadAttachments(places, global_.offline ? Network::kNone : Network::kAny, cancel_);
+}
+
 Status ChatSetup::ReadSystemText() {
   system_text_ = config_.default_system_message;
+  system_asked_ = arguments_.system || !arguments_.system_file.empty();
   if (arguments_.system) system_text_ = *arguments_.system;
   if (!arguments_.system_file.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(system_text_, ReadFile(arguments_.system_file, kMaxSystemText));
@@ -274,10 +311,11 @@ driver::MemoryUse ChatSetup::Memory() const {
 Status ChatSetup::MakeChat() {
   DOSSIER_ASSIGN_OR_RETURN(prepared_, PrepareContext(arguments_.context, config_));
   context_ = std::make_unique<chat::CommandContext>(prepared_.setup);
+  texts_ = std::make_unique<chat::TextContext>(*context_, attached_.texts);
   chat::ChatParts parts{
       .store = &store_,
       .open_model = [this](const std::string& name) { return OpenChatModel(name); },
-      .context = context_.get(),
+      .context = texts_.get(),
       .tool = tool_.get(),
       .memory = Memory()};
   if (asks()) {
@@ -296,6 +334,7 @@ Status ChatSetup::MakeChat() {
   }
   parts.journal = journal_;
   parts.content_folder = content_folder();
+  parts.rescue_folder = config_.user.state + "/unsaved";
   DOSSIER_ASSIGN_OR_RETURN(folders_, AssetFoldersFor("", global_, std::cerr));
   parts.folders = folders_;
   parts.makers =
@@ -309,9 +348,22 @@ bool ChatSetup::asks() const {
          arguments_.confirm_commands.value_or(config_.dynamic_commands.require_confirmation);
 }
 
-Status ChatSetup::SetExec(std::vector<std::string> exec) {
+Status ChatSetup::SetExec(std::vector<std::string> exec, Attachments attached) {
   arguments_.context.exec = std::move(exec);
+  attached_ = std::move(attached);
   return MakeChat();
+}
+
+Result<std::string> ChatSetup::ModelInQuestion() const {
+  const std::string& asked = arguments_.model.model;
+  const bool settled = id_.empty() || asked.empty() || arguments_.adopt || arguments_.read_only ||
+                       arguments_.dry_run || arguments_.explain_context;
+  if (settled) return std::string();
+  DOSSIER_ASSIGN_OR_RETURN(const auto loaded, store_.Find(id_));
+  if (!loaded || loaded->stored.model == asked) return std::string();
+  const std::vector<std::string>& hints = loaded->stored.hints;
+  const bool answered = std::ranges::find(hints, chat::ModelHint(asked)) != hints.end();
+  return answered ? std::string() : loaded->stored.model;
 }
 
 Result<std::string> ChatSetup::SetModel(const std::string& name) {
@@ -341,6 +393,11 @@ TurnRequest ChatSetup::RequestFor(std::string prompt) const {
   if (arguments_.read_only && !unsaved()) options.store = TurnOptions::Store::kReadOnly;
   const bool compat = config_.mode == config::Mode::kCompat;
   if (compat) options.compat = TurnOptions::Compat::kYes;
+  using System = TurnOptions::System;
+  if (system_asked_)
+    options.system = arguments_.replace_system ? System::kReplaces : System::kAsked;
+  if (arguments_.adopt) options.adopt = TurnOptions::Adopt::kYes;
+  request.images = attached_.images;
   request.asked_model = app::AskedName(arguments_.model);
   request.configured_model = config_.model.value_or(compat ? std::string(kCompatModel) : "");
   if (arguments_.dry_run || arguments_.explain_context) request.action = TurnRequest::Action::kPlan;

@@ -23,6 +23,7 @@
 #include "chat/store/store.h"
 #include "chat/turn/chat.h"
 #include "chat/turn/command_tool.h"
+#include "cli/wiring/attachments.h"
 #include "cli/wiring/context_setup.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/memory_flags.h"
@@ -41,12 +42,17 @@ struct ChatArguments {
   ModelFlags model;
   std::optional<std::string> system;
   std::string system_file;
-  std::optional<bool> stream;  // unset: on a terminal
+  bool replace_system = false;
+  std::string role, preset;                     // --role, --template
+  std::optional<bool> stream;                   // unset: on a terminal
+  std::vector<std::string> files, attachments;  // -f, -a: paths, addresses; - for stdin
 
   std::optional<std::string> conversation;
   bool fresh = false;  // --new
   bool last = false;   // -c
+  bool pick = false;
   bool read_only = false, no_save = false;
+  bool adopt = false;  // the model of -m becomes the conversation's
 
   ContextFlags context;
   bool no_context_exec = false, refresh_context = false;
@@ -68,6 +74,7 @@ struct ChatArguments {
 
   bool resume_turn = false, wait = false, dry_run = false, explain_context = false;
   bool usage = false, no_log = false, json = false, jsonl = false;
+  bool extract = false;  // only the last code block
   std::optional<bool> raw;
   std::string markdown = "auto";
 };
@@ -90,11 +97,23 @@ class ChatSetup {
   bool id_is_new() const { return id_is_new_; }
 
   chat::TurnRequest RequestFor(std::string prompt) const;
+  // The prompt as --template makes it.
+  Result<std::string> PromptOf(std::string input) const;
+
+  // The stored conversation's model, where another one is asked for and nobody has said yet which
+  // of them it is to have; "" otherwise.
+  Result<std::string> ModelInQuestion() const;
+  // The model that is asked for becomes the conversation's with the next turn.
+  void Adopt() { arguments_.adopt = true; }
 
   // A conversation for a session that was given none.
   void NameConversation();
-  // Other commands of --exec, another model: a session changes them between turns.
-  Status SetExec(std::vector<std::string> exec);
+  // Other commands of --exec, other files, another model: a session changes them between turns.
+  Status SetExec(std::vector<std::string> exec, Attachments attached = {});
+  // What -f and -a gave.
+  const Attachments& attached() const { return attached_; }
+  // `places` as -f takes them.
+  Result<Attachments> Attach(const std::vector<std::string>& places) const;
   void SetConversation(std::string id) { id_ = std::move(id); }
   // Returns the name that a conversation's file gives it. Errors: those of opening it; the old one
   // stays then.
@@ -125,6 +144,7 @@ class ChatSetup {
   Status ChooseConversation();
   Status MakeScratch();
   Status ReadSystemText();
+  Status ReadPresets();
   Status FindSchema();
   Status MakeTool();
   Result<sandbox::CommandJail> FindJail() const;
@@ -140,10 +160,13 @@ class ChatSetup {
   chat::Store store_;
   std::string id_;
   bool id_is_new_ = false;
-  std::string system_text_;
+  std::string system_text_, template_;
+  bool system_asked_ = false;  // system_text_ is a flag's
   assembly::AssetFolders folders_;
   PreparedContext prepared_;
   std::unique_ptr<chat::CommandContext> context_;
+  Attachments attached_;
+  std::unique_ptr<chat::TextContext> texts_;  // over context_, where there are texts
   std::unique_ptr<chat::CommandTool> tool_;
   std::optional<model::FoundSchema> schema_;
   PromptMemory memory_;

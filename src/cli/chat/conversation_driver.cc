@@ -80,10 +80,13 @@ Result<std::unique_ptr<ConversationDriver>> ConversationDriver::Make(ChatSetup& 
   std::unique_ptr<ConversationDriver> driver(new ConversationDriver(setup, stream));
   DOSSIER_ASSIGN_OR_RETURN(const auto loaded, setup.store().Find(setup.id()));
   const TurnRequest request = setup.RequestFor("");
-  const chat::ModelChoice choice =
-      chat::ChooseModel(loaded ? loaded->stored.model : "", request.asked_model,
-                        request.configured_model, request.options.compat);
-  DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, setup.OpenChatModel(choice.model));
+  const std::string name = chat::ChooseModel(loaded ? loaded->stored.model : "",
+                                             request.asked_model, request.configured_model);
+  DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, setup.OpenChatModel(name));
+  // What a first turn would refuse is refused before anything is typed.
+  if (loaded)
+    DOSSIER_RETURN_IF_ERROR(
+        chat::CheckSystemText(request.options, request.system_text, loaded->stored));
   driver->model_ = model.stored;
   return driver;
 }
@@ -97,9 +100,21 @@ ChatTurn ConversationDriver::Send(const ChatMessage& message, ChatSink& sink,
                                   const CancelToken& cancel) {
   std::vector<std::string> exec = first_exec_;
   exec.insert(exec.end(), message.exec.begin(), message.exec.end());
-  if (const Status ready = setup_.SetExec(std::move(exec)); !ready) return Failed(ready.error());
+  Attachments attached = first_attached_;
+  auto named = setup_.Attach(message.files);
+  if (!named) return Failed(named.error());
+  for (const std::string& warning : named->warnings) sink.OnNote(warning);
+  for (const chat::NamedText& text : named->texts) {
+    sink.OnNote(fmt::format("with {} ({} bytes)", text.name, GroupDigits(text.text.size())));
+  }
+  attached.Add(std::move(*named));
+  const Status ready = setup_.SetExec(std::move(exec), std::move(attached));
+  if (!ready) return Failed(ready.error());
   ChatTurn turn = TakeTurn(setup_.RequestFor(message.text), sink, cancel);
-  if (turn.end != ChatTurn::End::kFailed) first_exec_.clear();
+  if (turn.end != ChatTurn::End::kFailed) {
+    first_exec_.clear();
+    first_attached_ = {};
+  }
   return turn;
 }
 
@@ -116,6 +131,7 @@ ChatTurn ConversationDriver::TakeTurn(TurnRequest request, ChatSink& sink,
   // --refresh-context and --compact are meant for one turn.
   if (first_ == First::kNo) {
     request.options.refresh = chat::TurnOptions::Refresh::kNo;
+    request.options.system = chat::TurnOptions::System::kConfigured;
     request.compacting = TurnRequest::Compacting::kByLimits;
   }
   TurnWatch watch(sink, stream_);
@@ -256,6 +272,7 @@ Result<std::string> ConversationDriver::Usage() {
 
 Result<std::string> ConversationDriver::SetModel(std::string_view name) {
   DOSSIER_ASSIGN_OR_RETURN(model_, setup_.SetModel(std::string(name)));
+  setup_.Adopt();  // "from now on" holds after this session, too
   said_.clear();
   return fmt::format("{} answers from now on", model_);
 }

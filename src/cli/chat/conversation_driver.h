@@ -50,7 +50,10 @@ class ConversationDriver final : public ChatDriver {
 
  private:
   ConversationDriver(ChatSetup& setup, Stream stream)
-      : setup_(setup), stream_(stream), first_exec_(setup.exec()) {}
+      : setup_(setup),
+        stream_(stream),
+        first_exec_(setup.exec()),
+        first_attached_(setup.attached()) {}
 
   ChatTurn TakeTurn(chat::TurnRequest request, ChatSink& sink, const CancelToken& cancel);
   // Errors: kNotFound before the first turn, saying so.
@@ -60,6 +63,7 @@ class ConversationDriver final : public ChatDriver {
   const Stream stream_;
   std::string model_;
   std::vector<std::string> first_exec_;                 // of --exec: for the first turn
+  Attachments first_attached_;                          // likewise, of -f and -a
   enum class First { kNo, kYes } first_ = First::kYes;  // no turn of this session is done
   std::vector<std::string> said_;  // warnings of the turn before: what stays so is said once
   model::UsageSum usage_;          // of this session

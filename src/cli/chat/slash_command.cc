@@ -1,9 +1,11 @@
 #include "cli/chat/slash_command.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <span>
 
 #include "base/text/text.h"
+#include "cli/wiring/value_kinds.h"
 
 namespace dossier::cli {
 namespace {
@@ -31,6 +33,8 @@ constexpr Row kTable[] = {
      "use this model from now on; alone: say which one answers"},
     {SlashCommand::kExec, "/exec", "CMD", Takes::kRequired,
      "run CMD and put its output before your next message"},
+    {SlashCommand::kCopy, "/copy", "[code]", Takes::kOptional,
+     "the last reply to the clipboard; code: its last code block"},
     {SlashCommand::kEdit, "/edit", "", Takes::kNothing, "write the message in $VISUAL or $EDITOR"},
     {SlashCommand::kMulti, "/multi", "", Takes::kNothing,
      "a message of several lines, up to a line with only a dot"},
@@ -84,6 +88,9 @@ Result<ChatInput> ParseChatInput(std::string_view text) {
   if (row->takes == Takes::kRequired && argument.empty()) {
     return MakeError(ErrorCode::kUsage, "{} needs an argument: {} {}", name, name, row->argument);
   }
+  if (row->command == SlashCommand::kCopy && !argument.empty() && argument != "code") {
+    return MakeError(ErrorCode::kUsage, "/copy {}: say code, or nothing", argument);
+  }
   return ChatInput{.command = row->command, .argument = std::string(argument)};
 }
 
@@ -95,6 +102,7 @@ std::string SlashHelp() {
   help +=
       "\n"
       "  A line that ends in \\ goes on in the next one. A paste is one message.\n"
+      "  @FILE in a line sends that file with it: a text, an image, or an address.\n"
       "  //x sends /x. Ctrl-C stops a reply and keeps what came; twice, it leaves.\n";
   return help;
 }
@@ -106,6 +114,55 @@ std::vector<std::string> CompleteSlash(std::string_view typed) {
     if (row.name.starts_with(typed)) names.emplace_back(row.name);
   }
   return names;
+}
+
+namespace {
+
+constexpr std::size_t kMostOffered = 200;
+
+// Files and folders whose path begins with `start`; a folder ends in a slash, to go on from there.
+std::vector<std::string> PathsFrom(const std::string& start) {
+  const std::size_t slash = start.rfind('/');
+  const std::string folder = slash == start.npos ? "" : start.substr(0, slash + 1);
+  const std::string name = start.substr(folder.size());
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(folder.empty() ? "." : folder, error)) {
+    const std::string found = entry.path().filename().string();
+    if (!found.starts_with(name) || (name.empty() && found.starts_with('.'))) continue;
+    if (found.find(' ') != found.npos) continue;  // would end the mention
+    std::error_code unknown;
+    paths.push_back(folder + found + (entry.is_directory(unknown) ? "/" : ""));
+    if (paths.size() == kMostOffered) break;
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+}  // namespace
+
+std::vector<std::string> CompleteTyped(std::string_view typed, const CompletionContext& context) {
+  std::vector<std::string> out;
+  const std::size_t word = typed.find_last_of(" \t") + 1;  // npos + 1 is 0
+  if (typed.substr(word).starts_with('@')) {
+    for (const std::string& path : PathsFrom(std::string(typed.substr(word + 1)))) {
+      out.push_back(fmt::format("{}@{}", typed.substr(0, word), path));
+    }
+    return out;
+  }
+  const std::pair<std::string_view, const ValueKind&> kNames[] = {
+      {"/model ", kModel}, {"/fork ", kConversation}, {"/save ", kConversation}};
+  for (const auto& [command, kind] : kNames) {
+    if (!typed.starts_with(command)) continue;
+    const std::string_view start = typed.substr(command.size());
+    for (const Completion& one : kind.offers(context)) {
+      if (one.word.starts_with(start)) out.push_back(fmt::format("{}{}", command, one.word));
+      if (out.size() == kMostOffered) break;
+    }
+    return out;
+  }
+  return CompleteSlash(typed);
 }
 
 }  // namespace dossier::cli

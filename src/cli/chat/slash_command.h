@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/tree/command.h"
 
 namespace dossier::cli {
 
@@ -30,6 +31,7 @@ enum class SlashCommand : std::uint8_t {
   kUsage,
   kModel,
   kExec,
+  kCopy,
   kEdit,
   kMulti,
   kUndo,
@@ -57,6 +59,10 @@ std::string SlashHelp();
 
 // The commands that begin with `typed`, in the order of the table: "/ex" -> {"/exit", "/exec"}.
 std::vector<std::string> CompleteSlash(std::string_view typed);
+
+// The same; and what may stand behind a command that takes a name, and the files behind an @ that
+// begins the last word. Each is the whole text with the last word completed.
+std::vector<std::string> CompleteTyped(std::string_view typed, const CompletionContext& context);
 
 }  // namespace dossier::cli
 

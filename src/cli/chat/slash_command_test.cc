@@ -65,9 +65,9 @@ TEST(SlashCommandTest, WrongUseNamesTheCommandAndTheWayOut) {
 
 TEST(SlashCommandTest, CompletionKnowsEveryCommandThatHelpLists) {
   EXPECT_THAT(CompleteSlash("/ex"), ElementsAre("/exit", "/exec"));
-  EXPECT_THAT(CompleteSlash("/co"), ElementsAre("/context", "/compact"));
+  EXPECT_THAT(CompleteSlash("/co"), ElementsAre("/context", "/copy", "/compact"));
   EXPECT_TRUE(CompleteSlash("ex").empty());
-  EXPECT_EQ(CompleteSlash("/").size(), 15);
+  EXPECT_EQ(CompleteSlash("/").size(), 16);
   for (const std::string& name : CompleteSlash("/")) {
     EXPECT_THAT(SlashHelp(), HasSubstr("  " + name + " "));
   }
@@ -83,6 +83,13 @@ TEST(SlashCommandTest, WhatIsNoCommandIsSentAsItIs) {
     EXPECT_EQ(input->argument, text);
     EXPECT_EQ(ParseChatInput("//" + text)->argument, "/" + text);
   }
+}
+
+// FLT-141
+TEST(SlashCommandTest, CopyTakesTheReplyOrItsCode) {
+  EXPECT_TRUE(ParseChatInput("/copy"));
+  EXPECT_EQ(ParseChatInput("/copy code")->argument, "code");
+  EXPECT_THAT(ParseChatInput("/copy all"), FailsWith(ErrorCode::kUsage, "say code"));
 }
 
 }  // namespace

@@ -11,7 +11,9 @@
 #include "base/text/text.h"
 #include "chat/context/plan.h"
 #include "chat/document/document.h"
+#include "chat/store/import.h"
 #include "chat/store/index.h"
+#include "chat/store/repair.h"
 #include "chat/store/store.h"
 #include "chat/turn/compact_now.h"
 #include "chat/turn/forget.h"
@@ -25,6 +27,7 @@
 #include "cli/wiring/quantity_flags.h"
 #include "cli/wiring/shared_flags.h"
 #include "store/journal.h"
+#include "tokens/counter/counter.h"
 
 namespace dossier::cli {
 namespace {
@@ -49,7 +52,9 @@ struct ConversationsArguments {
   std::string out_file;
   std::string older_than;
   bool dry_run = false, undo = false;
-  ModelFlags model;  // of compact
+  std::vector<std::string> files;    // of import
+  std::optional<std::string> title;  // of rename
+  ModelFlags model;                  // of compact
 };
 
 enum class ExportFormat {
@@ -274,16 +279,98 @@ class Conversations {
     return {};
   }
 
+  Status Import() {
+    const std::string now = store_.Now();
+    JsonArray list;
+    bool all = true;
+    for (const std::string& file : arguments_.files) {
+      DOSSIER_ASSIGN_OR_RETURN(const auto found, chat::ReadForeign(file, now));
+      for (const chat::Document& document : found) {
+        const auto added =
+            arguments_.dry_run ? chat::Store::Added::kNew : store_.Add(document, cancel_);
+        all &= added.has_value();
+        const std::string what = added ? AddedName(*added) : added.error().message;
+        list.push_back(JsonObject{{"id", document.name()}, {"what", what}});
+        if (!arguments_.json) {
+          out_ << fmt::format("{}  {:>4} messages  {}\n", document.name(), document.message_count(),
+                              what);
+        }
+      }
+    }
+    if (arguments_.json) {
+      out_ << ToJson(JsonObject{{"schema", "dossier.conversation-import/1"},
+                                {"conversations", std::move(list)}})
+           << "\n";
+    }
+    if (all) return {};
+    return MakeError(ErrorCode::kPartial,
+                     "conversations with another content have some of these ids; rename them to "
+                     "import the others: dossier conversations rename ID NEW");
+  }
+
+  Status Rename() {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string id, store_.Resolve(arguments_.id));
+    if (arguments_.as.empty() && !arguments_.title) {
+      return MakeError(ErrorCode::kUsage, "rename {}: give the new id, or --title TEXT", id);
+    }
+    if (arguments_.title) {
+      const auto change = [&](chat::Document* document) {
+        return document->metadata().Set({"dossier", "title"},
+                                        Json(chat::TitleOf(*arguments_.title)));
+      };
+      DOSSIER_RETURN_IF_ERROR(store_.Update(id, change, cancel_));
+    }
+    if (!arguments_.as.empty()) {
+      DOSSIER_RETURN_IF_ERROR(store_.Rename(id, arguments_.as, cancel_));
+    }
+    const std::string& now = arguments_.as.empty() ? id : arguments_.as;
+    if (arguments_.json) {
+      out_ << ToJson(JsonObject{{"schema", "dossier.conversation-rename/1"}, {"id", now}}) << "\n";
+    } else {
+      out_ << now << "\n";
+    }
+    return {};
+  }
+
+  Status Repair() {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string id, store_.Resolve(arguments_.id));
+    DOSSIER_ASSIGN_OR_RETURN(auto bytes, chat::ReadConversation(store_.folder(), id));
+    DOSSIER_ASSIGN_OR_RETURN(chat::Document document, chat::Document::Parse(std::move(*bytes), id));
+    const auto counter = tokens::MakeByteCounter();
+    DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> lines,
+                             chat::Repair(*counter, &document));
+    std::string backup;
+    if (!lines.empty() && !arguments_.dry_run) {
+      DOSSIER_ASSIGN_OR_RETURN(backup, store_.BackUp(id, cancel_));
+      // On the file as it is now: it may have grown.
+      const auto change = [&](chat::Document* now) {
+        return chat::Repair(*counter, now).map([](const std::vector<std::string>&) {});
+      };
+      DOSSIER_RETURN_IF_ERROR(store_.Update(id, change, cancel_));
+    }
+    if (arguments_.json) {
+      out_ << ToJson(JsonObject{{"schema", "dossier.conversation-repair/1"},
+                                {"id", id},
+                                {"repaired", JsonArray(lines.begin(), lines.end())},
+                                {"backup", backup.empty() ? Json() : Json(backup)}})
+           << "\n";
+      return {};
+    }
+    for (const std::string& line : lines) out_ << Shown(line) << "\n";
+    if (lines.empty()) out_ << "nothing to repair\n";
+    if (!backup.empty()) out_ << "what was is in " << backup << "\n";
+    return {};
+  }
+
   Status Compact() {
     DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, Load(arguments_.id));
     if (arguments_.undo) {
       DOSSIER_RETURN_IF_ERROR(store_.Update(loaded.id, chat::UndoCompaction, cancel_));
       return Say(loaded.id, "the last compaction is undone", /*figures=*/std::nullopt);
     }
-    const chat::ModelChoice choice =
-        chat::ChooseModel(loaded.stored.model, arguments_.model.model, config_.model.value_or(""),
-                          chat::TurnOptions::Compat::kNo);
-    DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, OpenModelNamed(choice.model));
+    const std::string name =
+        chat::ChooseModel(loaded.stored.model, arguments_.model.model, config_.model.value_or(""));
+    DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, OpenModelNamed(name));
     // A model that is named here writes the summary, whatever the configuration says.
     const bool named = !arguments_.model.model.empty() || config_.compaction.model.empty();
     DOSSIER_ASSIGN_OR_RETURN(
@@ -309,6 +396,11 @@ class Conversations {
     DOSSIER_ASSIGN_OR_RETURN(Loaded loaded, store_.Load(id));
     for (const std::string& warning : loaded.stored.warnings) PrintWarning(err_, warning);
     return loaded;
+  }
+
+  static std::string AddedName(chat::Store::Added added) {
+    if (added == chat::Store::Added::kThere) return "there already";
+    return added == chat::Store::Added::kLonger ? "longer than before" : "new";
   }
 
   Result<Index> OpenIndex() { return Index::Open(store_.folder(), config_.user.cache); }
@@ -456,6 +548,29 @@ void DeclareDelete(Flags& flags, ConversationsArguments& to) {
   flags.Add("--older-than", &to.older_than, "not changed for so long: 30d");
 }
 
+void DeclareImport(Flags& flags, ConversationsArguments& to) {
+  DeclareJson(flags, to);
+  flags
+      .Add("file", &to.files,
+           "logs.db of llm, a session of aichat (YAML), a conversation of ours (JSON)")
+      .Required()
+      .Kind(kPath);
+  flags.Add("--dry-run", &to.dry_run, "only say what is in it");
+}
+
+void DeclareRename(Flags& flags, ConversationsArguments& to) {
+  DeclareJson(flags, to);
+  flags.Add("id", &to.id, "id").Required();
+  flags.Add("new", &to.as, "the new id");
+  flags.Add("--title", &to.title, "the title that the list shows");
+}
+
+void DeclareRepair(Flags& flags, ConversationsArguments& to) {
+  DeclareJson(flags, to);
+  flags.Add("id", &to.id, "id").Required();
+  flags.Add("--dry-run", &to.dry_run, "only say what does not fit");
+}
+
 void DeclareCompact(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
   flags.Add("id", &to.id, "id").Required();
@@ -484,6 +599,15 @@ Command ConversationsCommand() {
                        {.name = "export",
                         .summary = "conversations as text",
                         .binding = Bind(DeclareExport, Run<&Conversations::Export>)},
+                       {.name = "import",
+                        .summary = "conversations of llm and aichat, and our own files",
+                        .binding = Bind(DeclareImport, Run<&Conversations::Import>)},
+                       {.name = "rename",
+                        .summary = "another id, another title",
+                        .binding = Bind(DeclareRename, Run<&Conversations::Rename>)},
+                       {.name = "repair",
+                        .summary = "records that an edit by hand does not fit, written anew",
+                        .binding = Bind(DeclareRepair, Run<&Conversations::Repair>)},
                        {.name = "delete",
                         .summary = "removes conversations",
                         .binding = Bind(DeclareDelete, Run<&Conversations::Delete>)},

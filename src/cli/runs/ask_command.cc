@@ -20,6 +20,7 @@
 #include "cli/tree/command.h"
 #include "cli/tree/parser.h"
 #include "cli/wiring/asset_folders.h"
+#include "cli/wiring/attachments.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/prompt_input.h"
 #include "cli/wiring/quantity_flags.h"
@@ -235,6 +236,20 @@ std::vector<ask::ContextSource> Sources(const AskArguments& arguments, const Ask
   for (const std::string& path : asked.paths) sources.push_back({.path = path});
   for (const std::string& text : arguments.texts) sources.push_back({.text = text});
   return sources;
+}
+
+constexpr std::uint64_t kMaxFetched = 64 << 20;  // bytes of an address
+
+// A file in `folder` with the name that ends the address, so that its ending still tells what it
+// is.
+std::string FetchedPath(const std::string& folder, std::string_view url) {
+  const std::string_view whole = url.substr(0, url.find_first_of("?#"));
+  const std::string_view last = whole.substr(whole.rfind('/') + 1);
+  const bool usable = !last.empty() && last != "." && last != "..";
+  const std::string name(usable ? utf8::Prefix(last, 100) : "page");
+  std::string path = fmt::format("{}/{}", folder, name);
+  for (int number = 2; Exists(path); ++number) path = fmt::format("{}/{}-{}", folder, number, name);
+  return path;
 }
 
 int WriteAnswer(const AskArguments& arguments, const ask::Outcome& outcome, std::ostream& out,
@@ -533,7 +548,28 @@ class Asking {
     DOSSIER_ASSIGN_OR_RETURN(options.stdin_silence, StdinTimeout(flags_));
     if (options.stdin_silence == Millis(0)) options.stdin_silence.reset();
     options.copy_limit = config_.store.copy_limit;
-    return ask::LoadContext(Sources(arguments_, asked_), options, cancel_);
+    DOSSIER_ASSIGN_OR_RETURN(const auto sources, FetchedSources());
+    return ask::LoadContext(sources, options, cancel_);
+  }
+
+  // The contexts; an address that was named is fetched into a file of its own.
+  Result<std::vector<ask::ContextSource>> FetchedSources() {
+    std::vector<ask::ContextSource> sources = Sources(arguments_, asked_);
+    for (ask::ContextSource& source : sources) {
+      if (source.text || !IsAddress(source.path)) continue;
+      if (!fetched_) {
+        DOSSIER_ASSIGN_OR_RETURN(TempFolder made, TempFolder::Make());
+        fetched_.emplace(std::move(made));
+      }
+      DOSSIER_ASSIGN_OR_RETURN(
+          const std::string body,
+          FetchAddress(source.path, kMaxFetched, flags_.offline ? Network::kNone : Network::kAny,
+                       cancel_));
+      const std::string path = FetchedPath(fetched_->path(), source.path);
+      DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(path, body, 0600));
+      source.path = path;
+    }
+    return sources;
   }
 
   Result<int> Answer(ask::Engine& engine, const Request& request, ProgressStyle style,
@@ -557,6 +593,7 @@ class Asking {
   const GlobalFlags& flags_;
   const config::Config& config_;
   const std::span<const std::string> argv_;
+  std::optional<TempFolder> fetched_;  // what addresses gave
   const CancelToken& cancel_;
   std::ostream& out_;
   std::ostream& err_;

@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -21,7 +22,9 @@ namespace {
 constexpr std::string_view kPasteOn = "\x1b[?2004h", kPasteOff = "\x1b[?2004l";
 constexpr std::string_view kPasteEnd = "\x1b[201~";
 constexpr std::size_t kMaxPaste = 1 << 20;  // bytes; what is longer is left out, and said
-constexpr char kEscapeMark = '\1';          // around colours in a prompt: they take no columns
+constexpr std::int64_t kShownLines = 8;     // of a paste; a longer one is folded
+constexpr std::size_t kShownBytes = 2'000;
+constexpr char kEscapeMark = '\1';  // around colours in a prompt: they take no columns
 
 // UTF-8 for what libedit converts, whatever the locale of the process.
 class Utf8Locale {
@@ -54,6 +57,15 @@ std::string CleanPaste(std::string_view paste) {
   }
   clean.erase(clean.find_last_not_of('\n') + 1);
   return utf8::Sanitize(clean);
+}
+
+// What stands in the line for a paste that would flood the screen; "" if it may stand there itself.
+std::string FoldOf(std::string_view paste, std::size_t before) {
+  const std::int64_t lines = 1 + std::ranges::count(paste, '\n');
+  if (lines <= kShownLines && paste.size() <= kShownBytes) return {};
+  const std::string number = before == 0 ? "" : fmt::format(" #{}", before + 1);
+  if (lines == 1) return fmt::format("[{} bytes pasted{}]", GroupDigits(paste.size()), number);
+  return fmt::format("[{} lines pasted{}]", GroupDigits(static_cast<std::uint64_t>(lines)), number);
 }
 
 std::string CommonStart(const std::vector<std::string>& words) {
@@ -126,6 +138,7 @@ class EditLineEditor final : public LineEditor {
     was_ = Line::Was::kEmpty;
     api_.resize(edit_);
     reading_ = false;
+    folded_.clear();
     int count = 0;
     const char* text = api_.gets(edit_, &count);
     Send(kPasteOff);
@@ -137,6 +150,7 @@ class EditLineEditor final : public LineEditor {
     if (!text || count <= 0) return Line{.kind = Line::Kind::kEnd, .text = {}};
     Line line{.text = std::string(text, static_cast<std::size_t>(count))};
     if (line.text.ends_with('\n')) line.text.pop_back();
+    Unfold(&line.text);
     return line;
   }
 
@@ -227,7 +241,8 @@ class EditLineEditor final : public LineEditor {
         self.options_.complete ? self.options_.complete(typed) : std::vector<std::string>();
     if (words.empty()) return CC_ERROR;
     std::string more = CommonStart(words).substr(typed.size());
-    if (words.size() == 1) more += " ";
+    // A folder is a start.
+    if (words.size() == 1 && !words.front().ends_with('/')) more += " ";
     if (!more.empty()) {
       self.api_.insertstr(edit, more.c_str());
       return CC_REFRESH;
@@ -254,8 +269,20 @@ class EditLineEditor final : public LineEditor {
       return CC_REDISPLAY;
     }
     if (paste.ends_with(kPasteEnd)) paste.resize(paste.size() - kPasteEnd.size());
-    const std::string text = CleanPaste(paste);
+    std::string text = CleanPaste(paste);
+    if (std::string fold = FoldOf(text, self.folded_.size()); !fold.empty()) {
+      self.folded_.emplace_back(fold, std::move(text));
+      text = std::move(fold);
+    }
     return self.api_.insertstr(edit, text.c_str()) == 0 ? CC_REFRESH : CC_ERROR;
+  }
+
+  // A fold that the person has changed stays what it is now: text.
+  void Unfold(std::string* line) const {
+    for (const auto& [fold, text] : folded_) {
+      const std::size_t at = line->find(fold);
+      if (at != line->npos) line->replace(at, fold.size(), text);
+    }
   }
 
   // One code point of descriptor 0; 0 at the end, or when the work is cancelled.
@@ -305,6 +332,7 @@ class EditLineEditor final : public LineEditor {
   bool dumb_ = false;
   bool reading_ = false;  // the first character of this line was asked for
   std::string prompt_, right_;
+  std::vector<std::pair<std::string, std::string>> folded_;  // pastes of this line
   std::string typed_;  // bytes of descriptor 0 that are not used yet
   Line::Kind kind_ = Line::Kind::kText;
   Line::Was was_ = Line::Was::kEmpty;

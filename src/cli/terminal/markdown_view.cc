@@ -270,6 +270,7 @@ void MarkdownView::EndTable() {
 
 void MarkdownView::BeginFence(const CodeFence& fence) {
   fence_ = fence;
+  colors_.emplace(fence.language);
   const std::string label =
       fence.language.empty() ? std::string() : fmt::format("── {} ", fence.language);
   const int left = std::max(0, RuleWidth() - DisplayWidth(label));
@@ -303,7 +304,7 @@ void MarkdownView::EndOfFenceLine() {
       return EndFence();
     }
   }
-  flow_.RawLine(Style::kPlain, text);
+  flow_.RawLine(colors_->Line(text));
   line_.clear();
 }
 

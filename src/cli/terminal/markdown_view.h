@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/terminal/code_block.h"
 #include "cli/terminal/markdown_inline.h"
 #include "cli/terminal/markdown_line.h"
 #include "cli/terminal/reply_view.h"
@@ -89,7 +90,8 @@ class MarkdownView final : public ReplyView {
   InlineScan scan_;   // of held_
 
   std::optional<CodeFence> fence_;
-  bool code_line_open_ = false;  // the start of line_ is shown already
+  std::optional<CodeColors> colors_;  // of the fence
+  bool code_line_open_ = false;       // the start of line_ is shown already
   std::vector<std::string> table_;
   std::size_t table_bytes_ = 0;
 

@@ -104,10 +104,10 @@ std::unique_ptr<ReplyView> MakeReplyView(MarkdownMode mode, const Terminal& term
                                          std::ostream& out) {
   const bool on_terminal = terminal.out == Terminal::Kind::kTerminal;
   if (mode == MarkdownMode::kOn || (mode == MarkdownMode::kAuto && on_terminal)) {
-    return std::make_unique<MarkdownView>(
-        FlowOptions{.columns = on_terminal ? terminal.columns : kPipeColumns,
-                    .color = on_terminal ? terminal.color : Terminal::Color::kNo},
-        out);
+    FlowOptions options{.columns = on_terminal ? terminal.columns : kPipeColumns,
+                        .color = on_terminal ? terminal.color : Terminal::Color::kNo};
+    if (on_terminal) options.columns_now = [terminal] { return ColumnsNow(terminal); };
+    return std::make_unique<MarkdownView>(options, out);
   }
   if (on_terminal) return std::make_unique<CleanView>(out);
   return std::make_unique<ExactView>(out);

@@ -26,13 +26,16 @@ bool TurnsText(char32_t code_point) {
 
 }  // namespace
 
+int ColumnsNow(const Terminal& terminal) {
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : terminal.columns;
+}
+
 Terminal Terminal::Detect(ColorWish wish) {
   Terminal terminal{.out = KindOf(STDOUT_FILENO), .err = KindOf(STDERR_FILENO)};
   terminal.color = DecideColor(wish, config::ProcessVariables(), terminal.err);
-  winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    terminal.columns = size.ws_col;
-  }
+  terminal.columns = ColumnsNow(terminal);
   return terminal;
 }
 

@@ -22,11 +22,14 @@ enum class ColorWish { kAuto, kAlways, kNever };  // --color
 struct Terminal {
   enum class Kind { kPipe, kTerminal } out = Kind::kPipe, err = Kind::kPipe;
   enum class Color { kNo, kYes } color = Color::kNo;
-  int columns = 80;
+  int columns = 80;  // when it was looked at; ColumnsNow says what it is since a resize
 
   // Looks at stdout, stderr, NO_COLOR, CLICOLOR_FORCE, TERM and COLUMNS.
   static Terminal Detect(ColorWish wish = ColorWish::kAuto);
 };
+
+// Columns of the window behind stderr; those of `terminal` where there is none.
+int ColumnsNow(const Terminal& terminal);
 
 // Colour for a stream of `kind`: --color, then NO_COLOR (not empty), CLICOLOR_FORCE, TERM=dumb,
 // then whether it is a terminal.

@@ -31,8 +31,8 @@ std::string Sequence(Style style) {
 
 TextFlow::TextFlow(const FlowOptions& options, std::ostream& out, Narrow narrow)
     : out_(out),
-      options_{.columns = std::max(narrow == Narrow::kAllowed ? 1 : kLeastColumns, options.columns),
-               .color = options.color},
+      options_(options),
+      least_columns_(narrow == Narrow::kAllowed ? 1 : kLeastColumns),
       least_width_(narrow == Narrow::kAllowed ? 1 : kLeastWidth) {}
 
 void TextFlow::SetPrefix(std::string first, std::string rest) {
@@ -42,7 +42,8 @@ void TextFlow::SetPrefix(std::string first, std::string rest) {
 }
 
 int TextFlow::width() const {
-  return std::max(least_width_, options_.columns - StyledWidth(rest_));
+  const int columns = options_.columns_now ? options_.columns_now() : options_.columns;
+  return std::max(least_width_, std::max(least_columns_, columns) - StyledWidth(rest_));
 }
 
 std::string TextFlow::Styled(Style style, std::string_view text) const {
@@ -162,6 +163,12 @@ void TextFlow::RawPart(Style style, std::string_view text) {
 
 void TextFlow::RawLine(Style style, std::string_view text) {
   RawPart(style, text);
+  EndLine();
+}
+
+void TextFlow::RawLine(const std::vector<StyledText>& pieces) {
+  if (pieces.empty()) RawPart(Style::kPlain, "");
+  for (const StyledText& piece : pieces) RawPart(piece.style, piece.text);
   EndLine();
 }
 

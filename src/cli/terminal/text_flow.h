@@ -13,6 +13,7 @@
 #define DOSSIER_CLI_TERMINAL_TEXT_FLOW_H_
 
 #include <cstdint>
+#include <functional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -50,6 +51,7 @@ struct StyledText {
 struct FlowOptions {
   int columns = 80;  // at least 20
   Terminal::Color color = Terminal::Color::kNo;
+  std::function<int()> columns_now = {};  // asked instead, where a window may change; may be empty
 };
 
 class TextFlow {
@@ -74,6 +76,7 @@ class TextFlow {
   // One line as it is, not wrapped; `text` without "\n". RawLine may follow RawPart.
   void RawPart(Style style, std::string_view text);
   void RawLine(Style style, std::string_view text);
+  void RawLine(const std::vector<StyledText>& pieces);
   // One line that Styled and other flows have made: it is written as it is.
   void FinishedLine(std::string_view line);
   // An empty line; `prefix` stands in it.
@@ -90,7 +93,7 @@ class TextFlow {
 
   std::ostream& out_;
   const FlowOptions options_;
-  const int least_width_;
+  const int least_columns_, least_width_;
   std::string first_, rest_;
   bool first_waits_ = false, line_open_ = false;
   int column_ = 0;  // columns used behind the prefix

@@ -42,7 +42,7 @@ void WaitingLine::Draw(const std::string& what) {
         std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begun);
     const std::string line =
         fmt::format("{} {} {} s", kFrames[frame % std::size(kFrames)], what, seconds.count());
-    const std::string_view shown = DisplayPrefix(line, terminal_.columns - 1);
+    const std::string_view shown = DisplayPrefix(line, ColumnsNow(terminal_) - 1);
     width = std::max(width, static_cast<std::size_t>(DisplayWidth(shown)));
     err_ << Own("\r") << shown << std::flush;
     changed_.wait_for(lock, kStep, [this] { return stopping_; });

@@ -4,6 +4,7 @@
 $DOSSIER_TEST_KILLS is the number of kills (40), $DOSSIER_TEST_SEED draws other points.
 """
 
+import collections
 import dataclasses
 import json
 import os
@@ -144,6 +145,30 @@ class Kills(chat_case.ChatCase):
         self.assertEqual(len(json.loads(out)["conversations"]),
                          len(list(self.folder.glob("[!.]*.json"))))
         print(f"{KILLS} kills, seed {SEED}: {self.seen}", file=sys.stderr)
+
+    def test_no_kill_makes_a_context_command_run_twice(self):  # FLT-142 CON-M4
+        self.configure(context_commands=[counted("a"), counted("b", "sleep 0.02; echo b")])
+        whole, _ = self.times_of_a_turn()
+        ends = collections.Counter()
+        for number in range(KILLS):
+            for name in "ab":
+                (self.home / f"runs.{name}").unlink(missing_ok=True)
+            words = ("--conversation", f"once-{number}")
+            process = self.start(*self.words(*words, "q"))
+            time.sleep(self.chance.uniform(0, whole))
+            process.kill()
+            process.communicate(timeout=60)
+            code, _, err = self.chat(*words, "--resume-turn")
+            self.assertLessEqual(max(map(self.runs_of, "ab")), 1, (number, code, err))
+            ends[code] += 1
+            if code == 1:  # it was killed while they ran
+                self.assertIn("--refresh-context", err)
+                self.ok(*words, "--resume-turn", "--refresh-context")
+            elif code == 0:
+                self.assertEqual((self.runs_of("a"), self.runs_of("b")), (1, 1))
+            else:
+                self.assertEqual(code, 4, err)  # it had ended, or not begun
+        print(f"{KILLS} kills, seed {SEED}: exits of --resume-turn {dict(ends)}", file=sys.stderr)
 
 
 if __name__ == "__main__":

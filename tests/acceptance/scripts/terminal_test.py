@@ -411,6 +411,144 @@ class RealSessionTest(chat_case.ChatCase):
         self.assertEqual(code, 2)
         self.assertIn("--interactive and a PROMPT exclude each other", err)
 
+    def resize(self, session, columns: int):
+        fcntl.ioctl(session.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+
+    def slow(self, first: str, rest: str):
+        """A reply that comes in two parts, and what lets the second one come."""
+        go_on = threading.Event()
+        self.addCleanup(go_on.set)
+
+        def answer(handler, body):
+            handler.send_response(200)
+            handler.send_header("Content-Type", "text/event-stream")
+            handler.end_headers()
+            handler.wfile.write(harness.chunk(first))
+            handler.wfile.flush()
+            go_on.wait(60)
+            handler.wfile.write(harness.chunk(rest) + harness.chunk("", "stop") + b"data: [DONE]\n\n")
+            handler.close_connection = True
+
+        self.answers = [answer]
+        return go_on
+
+    def once(self, *words: str, **env) -> Session:
+        session = Session([harness.DOSSIER, *self.words(*words)],
+                          {**self.env, "TERM": "xterm-256color", **env}, cwd=self.home)
+        self.addCleanup(session.kill)
+        return session
+
+    def test_text_follows_the_window(self):  # FLT-137
+        go_on = self.slow("word " * 40, "word " * 40 + "end\n")
+        session = self.once("-s", "q", NO_COLOR="1")
+        before = session.wait_for(b"word\r\nword word")
+        self.resize(session, 40)
+        go_on.set()
+        after = session.wait_for(b"end\r\n").split(b"\r\n", 1)[1]  # the open line was begun before
+        self.assertEqual(session.end(), 0)
+        widest = [max(len(line) for line in part.split(b"\r\n") if line.startswith(b"word"))
+                  for part in (before, after)]
+        self.assertGreater(widest[0], 60)
+        self.assertLessEqual(widest[1], 40)
+
+    def test_a_waiting_command_shows_a_sign_of_life(self):  # FLT-137
+        go_on = self.slow("", "done")
+        session = self.once("q")
+        session.wait_for("some-model 0 s".encode())
+        go_on.set()
+        session.wait_for(b"done")
+        self.assertEqual(session.end(), 0)
+        code, _, err = self.chat("q")
+        self.assertEqual((code, "0 s" in err), (0, False), err)
+
+    def test_what_is_typed_during_a_reply_is_kept_for_the_prompt(self):  # FLT-137
+        go_on = self.slow("It began and ", "it ends.")
+        session = self.session("--conversation", "talk")
+        session.send(b"one\r")
+        session.wait_for(b"It began")
+        session.send("zwei fragen\r".encode())
+        time.sleep(0.2)  # an echo would come by now
+        go_on.set()
+        shown = session.wait_for(b"ends.")
+        self.assertNotIn(b"zwei", shown)
+        session.wait_for(b"Reply 2")
+        session.wait_for(READY)
+        self.assertEqual(self.texts(), ["one", "It began and it ends.", "zwei fragen", "Reply 2"])
+        self.leave(session)
+
+    def test_a_large_paste_is_folded_and_sent_whole(self):  # FLT-137
+        text = "\n".join(f"line {number}" for number in range(5000))
+        session = self.session("--conversation", "talk")
+        session.send(b"see \x1b[200~" + text.replace("\n", "\r").encode() + b"\x1b[201~")
+        shown = session.wait_for(b"[5,000 lines pasted]")
+        session.send(b" end\r")
+        shown += session.wait_for(b"Reply 1")
+        session.wait_for(READY)
+        self.assertNotIn(b"line 17", shown)
+        self.assertEqual(self.texts()[0], f"see {text} end")
+        self.leave(session)
+
+    def test_code_has_colours(self):  # FLT-137
+        self.answers = ["```python\nreturn 'x'  # why\n```\n"]
+        session = self.once("q")
+        shown = session.wait_for(b"why")
+        self.assertEqual(session.end(), 0)
+        for part in (b"\x1b[1mreturn", b"\x1b[36m'x'", b"\x1b[2m# why"):
+            self.assertIn(part, shown)
+
+    def test_names_are_completed(self):  # FLT-137
+        self.put([message("user", "q"), message("assistant", "a")], "other-talk")
+        (self.home / "folder").mkdir()
+        (self.home / "folder" / "notes.txt").write_text("x")
+        session = self.session("--conversation", "talk")
+        session.send(b"/model anthropic/claude-sonn\t")
+        session.wait_for(b"et-")
+        session.send(b"\x03")
+        session.wait_for(READY)
+        session.send(b"/fork other-\t")
+        session.wait_for(b"talk")
+        session.send(b"\x03")
+        session.wait_for(READY)
+        session.send(b"look at @fol\tno\t")
+        session.wait_for(b"notes.txt")
+        session.send(b"\x03")
+        session.wait_for(READY)
+        self.leave(session)
+
+    def test_copy_hands_the_reply_to_the_terminal(self):  # FLT-141
+        self.answers = ["Try\n```sh\nmake\n```\n"]
+        session = self.session("--conversation", "talk")
+        self.say(session, "/copy", "no reply to copy")
+        self.say(session, "how?", "make")
+        self.say(session, "/copy code", "\x1b]52;c;bWFrZQo=\x07")
+        self.say(session, "/copy", "\x1b]52;c;VHJ5CmBgYHNoCm1ha2UKYGBgCg==\x07")
+        self.leave(session)
+
+    def test_another_model_is_asked_about_once(self):  # FLT-139
+        self.put([message("user", "q"), message("assistant", "a")], model="gpt-4")
+        for answer, stored in ((b"n\n", "gpt-4"), (None, "gpt-4"), (b"y\n", chat_case.MODEL)):
+            if stored != "gpt-4":
+                self.put([message("user", "q"), message("assistant", "a")], model="gpt-4")
+            session = self.once("--conversation", "talk", "go on")
+            if answer:
+                session.wait_for(b"from now on?")
+                session.send(answer)
+            session.wait_for(b"Reply")
+            self.assertEqual(session.end(), 0)
+            self.assertEqual(self.stored()["model"], stored)
+
+    def test_a_conversation_is_picked_from_a_list(self):  # FLT-136
+        self.put([message("user", "first question"), message("assistant", "a")], "first")
+        self.put([message("user", "second question"), message("assistant", "a")], "second")
+        session = self.once("--pick", "go on")
+        session.wait_for(b"nothing to leave: ")
+        session.send(b"second\n")
+        session.wait_for(b"Reply 1")
+        self.assertEqual(session.end(), 0)
+        self.assertEqual(self.sent()[0]["content"], "second question")
+        code, _, err = self.chat("--pick", "q")
+        self.assertEqual((code, "--conversation" in err), (2, True), err)
+
 
 if __name__ == "__main__":
     harness.main()

@@ -1,0 +1,81 @@
+#include "chat/store/repair.h"
+
+#include <gtest/gtest.h>
+
+#include "testing/talk_rig_for_test.h"
+
+namespace dossier::chat {
+namespace {
+
+using dossier::testing::FailsWith;
+using dossier::testing::Succeeds;
+
+std::vector<std::string> Done(Document* document) {
+  const auto done = Repair(*tokens::MakeCharCounter(), document);
+  EXPECT_THAT(done, Succeeds());
+  EXPECT_THAT(document->Apply(), Succeeds());
+  return done ? *done : std::vector<std::string>();
+}
+
+// FLT-135: what is repaired reads as if dossier had written it, and a second time nothing is left.
+TEST(Repair, WritesTheRecordOfAnEditedContextAnew) {
+  TalkRig rig;
+  rig.system_text = "A long text of the system.";
+  rig.commands = {rig.Command("a")};
+  rig.Turn("one");
+  EXPECT_TRUE(Done(&*rig.file).empty());
+  std::string text = rig.Text();
+  text.replace(text.find(rig.system_text), rig.system_text.size(), "S");
+  rig.Load(text);
+  ASSERT_EQ(rig.Read()->edited, Stored::Edited::kYes);
+  EXPECT_EQ(Done(&*rig.file).size(), 1u);
+  rig.Load(rig.Text());
+  const Stored stored = *rig.Read();
+  EXPECT_EQ(stored.edited, Stored::Edited::kNo);
+  EXPECT_TRUE(stored.warnings.empty());
+  EXPECT_EQ(SplitSystem(stored).context, BlockText("a", "out of a"));
+  EXPECT_EQ(stored.context->commands.size(), 1u);
+  EXPECT_TRUE(Done(&*rig.file).empty());
+}
+
+TEST(Repair, DropsRecordsOfWhatIsGone) {
+  auto document = Document::Parse(
+      R"({"id": "old", "messages": [{"role": "user", "content": "x"}], "metadata": {"dossier":
+      {"turns": [{"n": 1}, {"n": 2}], "compaction": [{"id": 1, "from": 0, "to": 9}]}}})",
+      "new");
+  ASSERT_THAT(document, Succeeds());
+  EXPECT_EQ(Done(&*document).size(), 3u);  // the id, a compaction, a turn
+  const auto stored = ReadStored(*document);
+  ASSERT_THAT(stored, Succeeds());
+  EXPECT_EQ(document->id(), "new");
+  EXPECT_EQ(stored->turns.size(), 1u);
+  EXPECT_TRUE(stored->warnings.empty());
+}
+
+TEST(Repair, TakesAwayNoMoreMetadataThanItMust) {
+  const std::pair<std::string_view, std::string_view> kBad[] = {
+      {R"("context": {"mode": "weird"}, "dossier": {"title": "T", "turns": [{"n": 1}]})",
+       "context"},
+      {R"("context": {"mode": "none"}, "dossier": {"title": "T", "turns": {}})", "turns"},
+      {R"("context": {"mode": "weird"}, "dossier": {"title": "T", "turns": {}})", "both"},
+      {R"("dossier": 7)", "dossier"},
+  };
+  for (const auto& [metadata, what] : kBad) {
+    auto document = Document::Parse(
+        fmt::format(R"({{"messages": [{{"role": "user", "content": "x"}}], "metadata": {{{}}}}})",
+                    metadata),
+        "x");
+    ASSERT_THAT(document, Succeeds());
+    ASSERT_THAT(ReadStored(*document), FailsWith(ErrorCode::kDamaged, "malformed"));
+    Done(&*document);
+    const auto stored = ReadStored(*document);
+    ASSERT_THAT(stored, Succeeds()) << what;
+    EXPECT_EQ(stored->messages.size(), 1u);
+    EXPECT_EQ(stored->title, what == "dossier" ? "" : "T") << what;
+    EXPECT_EQ(stored->turns.size(), what == "context" ? 1u : 0u) << what;
+    EXPECT_EQ(stored->context.has_value(), what == "turns") << what;
+  }
+}
+
+}  // namespace
+}  // namespace dossier::chat

@@ -1,0 +1,39 @@
+// Roles and templates of `dossier chat`: texts that a person keeps under a name.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const Preset role, FindPreset("roles", "reviewer", config_folder));
+//   role.text;     // what ~/.config/dossier/roles/reviewer.md says behind its front matter
+//
+// A file is Markdown; front matter may name `model` and `temperature`. A template is a message in
+// the template language of context commands, where `input` is what was typed or piped.
+// Thread-safety: functions over files.
+
+#ifndef DOSSIER_CLI_CHAT_PRESET_H_
+#define DOSSIER_CLI_CHAT_PRESET_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace dossier::cli {
+
+struct Preset {
+  std::string text, model;  // model "": none is named
+  std::optional<double> temperature;
+};
+
+// KIND/NAME.md in the person's own configuration folder, or the file that `name` is a path of.
+// Errors: kNotFound with the names there are, kConfig (front matter), kUsage (not UTF-8).
+Result<Preset> FindPreset(std::string_view kind, const std::string& name,
+                          const std::string& config_folder);
+
+// `variables`: KEY=VALUE of -D. Where the template does not ask for `input`, that stands behind it.
+// Errors: kConfig, kUsage.
+Result<std::string> FillTemplate(std::string_view text, std::string input,
+                                 const std::vector<std::string>& variables);
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_CHAT_PRESET_H_
