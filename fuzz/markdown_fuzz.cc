@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/terminal/markdown_view.h"
+#include "cli/markdown/markdown_view.h"
 
 namespace {
 

@@ -25,11 +25,13 @@ TEST(CountedTextTest, WhatBeginsEachLineIsAThingAndNoMention) {
 }
 
 TEST(CountedTextTest, RowsOfATableAreNoProse) {
-  EXPECT_TRUE(IsRows("| game | white |\n|---|---|\n| 1 | Eklund |\n| 2 | Abasov |\n| 3 | Farkas |"));
+  EXPECT_TRUE(
+      IsRows("| game | white |\n|---|---|\n| 1 | Eklund |\n| 2 | Abasov |\n| 3 | Farkas |"));
   EXPECT_TRUE(IsRows("a;b;c\n1;2;3\n4;5;6\n7;8;9\n1;1;1\n"));
   EXPECT_FALSE(IsRows("One line, with, commas."));
-  EXPECT_FALSE(IsRows("He came, he saw.\nShe left, late, alone, tired.\nIt rained.\nSo, well, "
-                      "no.\nThe end."));
+  EXPECT_FALSE(
+      IsRows("He came, he saw.\nShe left, late, alone, tired.\nIt rained.\nSo, well, "
+             "no.\nThe end."));
 }
 
 }  // namespace

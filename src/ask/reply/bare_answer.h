@@ -32,8 +32,8 @@ struct BareAnswer {
 
 // The answer in `text`, which is a reply without thinking and fences. A form counts at the start of
 // a line only, where `>`, `*`, a backtick and `#` may stand before it. Of several forms PARTIAL
-// goes before FINAL_VAR before FINAL, of one form the first. A line that Markdown's `>` cites counts
-// only where no other line has an answer: it may repeat what a document says.
+// goes before FINAL_VAR before FINAL, of one form the first. A line that Markdown's `>` cites
+// counts only where no other line has an answer: it may repeat what a document says.
 BareAnswer FindBareAnswer(std::string_view text, ModelSize model);
 
 // `text` without the lines that such an answer starts on, be they complete or not.

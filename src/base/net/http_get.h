@@ -2,7 +2,8 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto loop, HttpLoop::Make());
 //   DOSSIER_ASSIGN_OR_RETURN(std::string body,
-//                            HttpGet(*loop, {.url = url, .deadline = Millis(2000)}, 1 << 20, cancel));
+//                            HttpGet(*loop, {.url = url, .deadline = Millis(2000)}, 1 << 20,
+//                            cancel));
 //
 // Thread-safety: as HttpLoop; blocks the thread that calls.
 

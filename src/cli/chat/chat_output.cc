@@ -5,7 +5,7 @@
 #include "base/text/utf8.h"
 #include "chat/turn/usage.h"
 #include "cli/conversations/context_table.h"
-#include "cli/terminal/code_block.h"
+#include "cli/markdown/code_block.h"
 
 namespace dossier::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/text/redact.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "cli/terminal/code_block.h"
+#include "cli/markdown/code_block.h"
 #include "cli/terminal/terminal_filter.h"
 #include "cli/terminal/waiting_line.h"
 #include "cli/wiring/attachments.h"

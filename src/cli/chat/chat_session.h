@@ -21,9 +21,9 @@
 #include "base/cancel.h"
 #include "cli/chat/chat_driver.h"
 #include "cli/chat/slash_command.h"
+#include "cli/markdown/reply_view.h"
 #include "cli/terminal/held_input.h"
 #include "cli/terminal/line_reader.h"
-#include "cli/terminal/reply_view.h"
 #include "cli/terminal/terminal.h"
 
 namespace dossier::cli {

@@ -16,11 +16,11 @@
 #include "chat/store/index.h"
 #include "cli/chat/confirm_command.h"
 #include "cli/chat/preset.h"
+#include "cli/chat/schema_choice.h"
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/asset_folders.h"
 #include "cli/wiring/memory_model.h"
 #include "cli/wiring/open_chat_model.h"
-#include "cli/wiring/schema_choice.h"
 #include "cli/wiring/section_makers.h"
 #include "sources/commands/command_environment.h"
 

@@ -112,8 +112,8 @@ Status ListKeys(const KeysArguments& arguments, Context& context) {
       if (!place) place = model::KeyPlace(provider, places, Environment, data.config);
     }
     if (arguments.json) {
-      list.push_back(JsonObject{{"provider", provider.name},
-                                {"place", place ? Json(*place) : Json(nullptr)}});
+      list.push_back(
+          JsonObject{{"provider", provider.name}, {"place", place ? Json(*place) : Json(nullptr)}});
     } else {
       context.out << fmt::format("{:<12} {}\n", provider.name, place ? Safe(*place) : "no key");
     }
@@ -140,29 +140,28 @@ void DeclareProvider(Flags& flags, KeysArguments& to) {
       .Kind(kName);
 }
 
-void DeclareList(Flags& flags, KeysArguments& to) {
-  flags.Add("--json", &to.json, "one object");
-}
+void DeclareList(Flags& flags, KeysArguments& to) { flags.Add("--json", &to.json, "one object"); }
 
 }  // namespace
 
 Command KeysCommand() {
-  return {.name = "keys",
-          .summary = "store the key of a provider, or say where it is",
-          .examples =
-              "dossier keys set openai\n"
-              "    asks for the key without showing it; in a pipe it is the first line of stdin\n"
-              "dossier keys list\n"
-              "    where each provider's key would come from",
-          .commands = {{.name = "set",
-                        .summary = "store a key, from stdin or typed unseen, in a file of mode 0600",
-                        .binding = Bind(DeclareProvider, SetKey)},
-                       {.name = "list",
-                        .summary = "where each key is; never the key",
-                        .binding = Bind(DeclareList, ListKeys)},
-                       {.name = "remove",
-                        .summary = "remove the file with a key",
-                        .binding = Bind(DeclareProvider, RemoveKey)}}};
+  return {
+      .name = "keys",
+      .summary = "store the key of a provider, or say where it is",
+      .examples =
+          "dossier keys set openai\n"
+          "    asks for the key without showing it; in a pipe it is the first line of stdin\n"
+          "dossier keys list\n"
+          "    where each provider's key would come from",
+      .commands = {{.name = "set",
+                    .summary = "store a key, from stdin or typed unseen, in a file of mode 0600",
+                    .binding = Bind(DeclareProvider, SetKey)},
+                   {.name = "list",
+                    .summary = "where each key is; never the key",
+                    .binding = Bind(DeclareList, ListKeys)},
+                   {.name = "remove",
+                    .summary = "remove the file with a key",
+                    .binding = Bind(DeclareProvider, RemoveKey)}}};
 }
 
 }  // namespace dossier::cli

@@ -101,9 +101,8 @@ class Refreshing {
       return MakeError(ErrorCode::kNetwork, "--offline: {} is at {}", provider.name,
                        provider.base_url);
     }
-    DOSSIER_ASSIGN_OR_RETURN(
-        const std::vector<model::ListedModel> models,
-        FetchModelList(provider, choice.key, kAnswerLimit, context_.cancel));
+    DOSSIER_ASSIGN_OR_RETURN(const std::vector<model::ListedModel> models,
+                             FetchModelList(provider, choice.key, kAnswerLimit, context_.cancel));
     const auto today = FormatTime(SystemClock()->WallNow()).substr(0, 10);
     DOSSIER_ASSIGN_OR_RETURN(const std::size_t added,
                              KeepModelList(data_folder_, provider, models, catalog_, today));
@@ -140,9 +139,10 @@ void DeclareRefresh(Flags& flags, RefreshArguments& to) {
 }  // namespace
 
 Command RefreshModelsCommand() {
-  return {.name = "refresh",
-          .summary = "ask the providers whose key is here, and servers of this machine, what they have",
-          .binding = Bind(DeclareRefresh, RefreshModels)};
+  return {
+      .name = "refresh",
+      .summary = "ask the providers whose key is here, and servers of this machine, what they have",
+      .binding = Bind(DeclareRefresh, RefreshModels)};
 }
 
 }  // namespace dossier::cli

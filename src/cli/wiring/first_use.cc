@@ -22,9 +22,9 @@ Result<std::string> Offer(const GlobalFlags& flags, const app::FirstUse& found,
                                 "-m " + name, err, DefaultAnswer::kYes));
     if (use) return name;
   }
-  DOSSIER_ASSIGN_OR_RETURN(
-      const bool fetch, Confirm(flags, "Fetch the local model, 1.1 GB?", "`dossier models pull`",
-                                err, DefaultAnswer::kYes));
+  DOSSIER_ASSIGN_OR_RETURN(const bool fetch,
+                           Confirm(flags, "Fetch the local model, 1.1 GB?", "`dossier models pull`",
+                                   err, DefaultAnswer::kYes));
   if (!fetch) return MakeError(ErrorCode::kNotFound, "{}", app::DescribeFirstUse(found));
   DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
   DOSSIER_RETURN_IF_ERROR(PullDefaultModel(data, cancel, err, err));

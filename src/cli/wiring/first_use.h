@@ -1,4 +1,5 @@
-// What a person is asked where no model is there yet: a server of this machine, else the local model.
+// What a person is asked where no model is there yet: a server of this machine, else the local
+// model.
 //
 //   settings.first_use = OfferFirstUse(flags);
 //

@@ -71,11 +71,9 @@ class KeptListTest : public ::testing::Test {
   Result<Entry> Kept(const Provider& provider, const std::vector<ListedModel>& models,
                      std::string_view name) {
     DOSSIER_ASSIGN_OR_RETURN(const Catalog before, Catalog::Load({}));
-    DOSSIER_RETURN_IF_ERROR(
-        KeepModelList(folder_->path(), provider, models, before, "2026-11-25"));
-    DOSSIER_ASSIGN_OR_RETURN(
-        const Catalog after,
-        Catalog::Load({ModelListFolder(folder_->path()) + "/" + provider.name + ".yaml"}));
+    DOSSIER_RETURN_IF_ERROR(KeepModelList(folder_->path(), provider, models, before, "2026-11-25"));
+    DOSSIER_ASSIGN_OR_RETURN(const Catalog after, Catalog::Load({ModelListFolder(folder_->path()) +
+                                                                 "/" + provider.name + ".yaml"}));
     return after.EntryOf(provider.name, name);
   }
 
@@ -84,11 +82,13 @@ class KeptListTest : public ::testing::Test {
 
 TEST_F(KeptListTest, AListBecomesDatedEntries) {  // FLT-44
   const Provider router{.name = "openrouter", .base_url = "https://openrouter.ai/api/v1"};
-  const std::vector<ListedModel> models = {
-      {.name = "new/one", .window = 9000, .max_output = 20000, .price_input = 0.15,
-       .price_output = 1000.001},
-      {.name = "odd: {name}, \"x\"#", .window = 77},
-      {.name = "openai/gpt-4o", .max_output = 100'000}};
+  const std::vector<ListedModel> models = {{.name = "new/one",
+                                            .window = 9000,
+                                            .max_output = 20000,
+                                            .price_input = 0.15,
+                                            .price_output = 1000.001},
+                                           {.name = "odd: {name}, \"x\"#", .window = 77},
+                                           {.name = "openai/gpt-4o", .max_output = 100'000}};
   const auto one = Kept(router, models, "new/one");
   ASSERT_TRUE(one) << one.error().message;
   EXPECT_TRUE(one->known);
@@ -138,15 +138,15 @@ TEST(FetchModelListTest, AsksWithTheKeyAndFallsBackToOllamasList) {  // FLT-44
 
 TEST(FetchModelListTest, ARefusedKeyAndNoListAreTold) {  // FLT-44
   int status = 401;
-  auto server = HttpListener::Start({}, [&](auto exchange) {
-    exchange->Reply({.status = status, .body = "<html>"});
-  });
+  auto server = HttpListener::Start(
+      {}, [&](auto exchange) { exchange->Reply({.status = status, .body = "<html>"}); });
   ASSERT_TRUE(server) << server.error().message;
   const Provider provider{.name = "anthropic",
                           .base_url = fmt::format("http://127.0.0.1:{}", (*server)->port()),
                           .dialect = "anthropic"};
-  EXPECT_THAT(FetchModelList(provider, "secret", Millis(20'000), {}),
-              FailsWith(ErrorCode::kAuth, "/v1/models?limit=1000: the server answered with status 401"));
+  EXPECT_THAT(
+      FetchModelList(provider, "secret", Millis(20'000), {}),
+      FailsWith(ErrorCode::kAuth, "/v1/models?limit=1000: the server answered with status 401"));
   status = 200;
   EXPECT_THAT(FetchModelList(provider, "secret", Millis(20'000), {}),
               FailsWith(ErrorCode::kNetwork, "is no list of models"));

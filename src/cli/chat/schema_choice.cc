@@ -1,4 +1,4 @@
-#include "cli/wiring/schema_choice.h"
+#include "cli/chat/schema_choice.h"
 
 #include <filesystem>
 

@@ -1,9 +1,9 @@
-#include "cli/terminal/markdown_view.h"
+#include "cli/markdown/markdown_view.h"
 
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "cli/markdown/markdown_table.h"
 #include "cli/terminal/display_width.h"
-#include "cli/terminal/markdown_table.h"
 
 namespace dossier::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/terminal/markdown_view.h"
+#include "cli/markdown/markdown_view.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "cli/terminal/markdown_inline.h"
+#include "cli/markdown/markdown_inline.h"
 
 #include <dlfcn.h>
 #include <md4c.h>

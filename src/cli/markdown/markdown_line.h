@@ -12,8 +12,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_CLI_TERMINAL_MARKDOWN_LINE_H_
-#define DOSSIER_CLI_TERMINAL_MARKDOWN_LINE_H_
+#ifndef DOSSIER_CLI_MARKDOWN_MARKDOWN_LINE_H_
+#define DOSSIER_CLI_MARKDOWN_MARKDOWN_LINE_H_
 
 #include <cstdint>
 #include <string>
@@ -77,4 +77,4 @@ bool StripInFence(std::string_view* line, const std::vector<MarkdownContainer>& 
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_TERMINAL_MARKDOWN_LINE_H_
+#endif  // DOSSIER_CLI_MARKDOWN_MARKDOWN_LINE_H_

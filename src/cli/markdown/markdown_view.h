@@ -13,8 +13,8 @@
 // markdown_line.h decides blocks, markdown_inline.h (md4c) what stands in them. Memory: one held
 // piece, or one table. Thread-safety: one caller at a time.
 
-#ifndef DOSSIER_CLI_TERMINAL_MARKDOWN_VIEW_H_
-#define DOSSIER_CLI_TERMINAL_MARKDOWN_VIEW_H_
+#ifndef DOSSIER_CLI_MARKDOWN_MARKDOWN_VIEW_H_
+#define DOSSIER_CLI_MARKDOWN_MARKDOWN_VIEW_H_
 
 #include <cstdint>
 #include <optional>
@@ -23,11 +23,11 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/terminal/code_block.h"
-#include "cli/terminal/markdown_inline.h"
-#include "cli/terminal/markdown_line.h"
-#include "cli/terminal/reply_view.h"
-#include "cli/terminal/text_flow.h"
+#include "cli/markdown/code_block.h"
+#include "cli/markdown/markdown_inline.h"
+#include "cli/markdown/markdown_line.h"
+#include "cli/markdown/reply_view.h"
+#include "cli/markdown/text_flow.h"
 
 namespace dossier::cli {
 
@@ -102,4 +102,4 @@ class MarkdownView final : public ReplyView {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_TERMINAL_MARKDOWN_VIEW_H_
+#endif  // DOSSIER_CLI_MARKDOWN_MARKDOWN_VIEW_H_

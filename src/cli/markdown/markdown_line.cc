@@ -1,4 +1,4 @@
-#include "cli/terminal/markdown_line.h"
+#include "cli/markdown/markdown_line.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
-#include "cli/terminal/code_block.h"
+#include "cli/markdown/code_block.h"
 
 #include <algorithm>
 #include <array>
 
 #include "base/text/ascii.h"
-#include "cli/terminal/markdown_line.h"
+#include "cli/markdown/markdown_line.h"
 
 namespace dossier::cli {
 namespace {

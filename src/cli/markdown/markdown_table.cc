@@ -1,4 +1,4 @@
-#include "cli/terminal/markdown_table.h"
+#include "cli/markdown/markdown_table.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "cli/terminal/text_flow.h"
+#include "cli/markdown/text_flow.h"
 
 #include "base/text/utf8.h"
 #include "cli/terminal/display_width.h"

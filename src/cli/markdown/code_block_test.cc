@@ -1,4 +1,4 @@
-#include "cli/terminal/code_block.h"
+#include "cli/markdown/code_block.h"
 
 #include <gtest/gtest.h>
 

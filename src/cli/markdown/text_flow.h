@@ -9,8 +9,8 @@
 // Every text passes CleanForTerminal: what a model wrote cannot move the cursor or change a colour;
 // only this class writes escape sequences, and only SGR ones. Thread-safety: one owner.
 
-#ifndef DOSSIER_CLI_TERMINAL_TEXT_FLOW_H_
-#define DOSSIER_CLI_TERMINAL_TEXT_FLOW_H_
+#ifndef DOSSIER_CLI_MARKDOWN_TEXT_FLOW_H_
+#define DOSSIER_CLI_MARKDOWN_TEXT_FLOW_H_
 
 #include <cstdint>
 #include <functional>
@@ -106,4 +106,4 @@ class TextFlow {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_TERMINAL_TEXT_FLOW_H_
+#endif  // DOSSIER_CLI_MARKDOWN_TEXT_FLOW_H_

@@ -10,15 +10,15 @@
 // md4c (loaded when first used) parses what InlineScan found to be whole; where it cannot be loaded
 // the text is shown as written. Thread-safety: pure; InlineScan has one owner.
 
-#ifndef DOSSIER_CLI_TERMINAL_MARKDOWN_INLINE_H_
-#define DOSSIER_CLI_TERMINAL_MARKDOWN_INLINE_H_
+#ifndef DOSSIER_CLI_MARKDOWN_MARKDOWN_INLINE_H_
+#define DOSSIER_CLI_MARKDOWN_MARKDOWN_INLINE_H_
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cli/terminal/text_flow.h"
+#include "cli/markdown/text_flow.h"
 
 namespace dossier::cli {
 
@@ -50,4 +50,4 @@ class InlineScan {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_TERMINAL_MARKDOWN_INLINE_H_
+#endif  // DOSSIER_CLI_MARKDOWN_MARKDOWN_INLINE_H_

@@ -3,8 +3,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const auto schema, ChooseSchema({.file = "review.json"}, config, …));
 //   if (schema) Say(model::DescribeSchema(schema->schema));
 
-#ifndef DOSSIER_CLI_WIRING_SCHEMA_CHOICE_H_
-#define DOSSIER_CLI_WIRING_SCHEMA_CHOICE_H_
+#ifndef DOSSIER_CLI_CHAT_SCHEMA_CHOICE_H_
+#define DOSSIER_CLI_CHAT_SCHEMA_CHOICE_H_
 
 #include <optional>
 #include <string>
@@ -31,4 +31,4 @@ Result<std::optional<model::FoundSchema>> ChooseSchema(const SchemaFlags& flags,
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_WIRING_SCHEMA_CHOICE_H_
+#endif  // DOSSIER_CLI_CHAT_SCHEMA_CHOICE_H_

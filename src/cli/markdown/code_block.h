@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure functions; a CodeColors has one owner.
 
-#ifndef DOSSIER_CLI_TERMINAL_CODE_BLOCK_H_
-#define DOSSIER_CLI_TERMINAL_CODE_BLOCK_H_
+#ifndef DOSSIER_CLI_MARKDOWN_CODE_BLOCK_H_
+#define DOSSIER_CLI_MARKDOWN_CODE_BLOCK_H_
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/terminal/text_flow.h"
+#include "cli/markdown/text_flow.h"
 
 namespace dossier::cli {
 
@@ -44,4 +44,4 @@ class CodeColors {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_TERMINAL_CODE_BLOCK_H_
+#endif  // DOSSIER_CLI_MARKDOWN_CODE_BLOCK_H_

@@ -1,8 +1,8 @@
-#include "cli/terminal/reply_view.h"
+#include "cli/markdown/reply_view.h"
 
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "cli/terminal/markdown_view.h"
+#include "cli/markdown/markdown_view.h"
 
 namespace dossier::cli {
 namespace {

@@ -9,8 +9,8 @@
 // --markdown off. Whatever the chunks, half a code point is never written. Ownership: the stream
 // stays the caller's and outlives the view. Thread-safety: one caller at a time.
 
-#ifndef DOSSIER_CLI_TERMINAL_REPLY_VIEW_H_
-#define DOSSIER_CLI_TERMINAL_REPLY_VIEW_H_
+#ifndef DOSSIER_CLI_MARKDOWN_REPLY_VIEW_H_
+#define DOSSIER_CLI_MARKDOWN_REPLY_VIEW_H_
 
 #include <cstdint>
 #include <memory>
@@ -54,4 +54,4 @@ class CodePointJoiner {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_TERMINAL_REPLY_VIEW_H_
+#endif  // DOSSIER_CLI_MARKDOWN_REPLY_VIEW_H_

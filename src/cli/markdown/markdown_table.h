@@ -7,14 +7,14 @@
 // columns that none would be readable, each row becomes a list of "HEADER: value" lines.
 // Thread-safety: pure.
 
-#ifndef DOSSIER_CLI_TERMINAL_MARKDOWN_TABLE_H_
-#define DOSSIER_CLI_TERMINAL_MARKDOWN_TABLE_H_
+#ifndef DOSSIER_CLI_MARKDOWN_MARKDOWN_TABLE_H_
+#define DOSSIER_CLI_MARKDOWN_MARKDOWN_TABLE_H_
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cli/terminal/markdown_inline.h"
+#include "cli/markdown/markdown_inline.h"
 #include "cli/terminal/terminal.h"
 
 namespace dossier::cli {
@@ -38,4 +38,4 @@ std::vector<std::string> DrawTable(const std::vector<std::string>& lines,
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_TERMINAL_MARKDOWN_TABLE_H_
+#endif  // DOSSIER_CLI_MARKDOWN_MARKDOWN_TABLE_H_
