@@ -41,11 +41,13 @@ class Kills(chat_case.ChatCase):
     def setUp(self):
         super().setUp()
         self.asked = threading.Event()
+        self.thinking = 0  # seconds before a reply
         self.seen = Seen()
         self.chance = random.Random(SEED)
 
     def answer(self, handler, body):
         self.asked.set()
+        time.sleep(self.thinking)
         reply(handler, body, f"Reply {len(self.server.requests)}")
 
     def messages(self, conversation: str) -> list:
@@ -148,6 +150,7 @@ class Kills(chat_case.ChatCase):
 
     def test_no_kill_makes_a_context_command_run_twice(self):  # FLT-142 CON-M4
         self.configure(context_commands=[counted("a"), counted("b", "sleep 0.02; echo b")])
+        self.thinking = 0.05  # so that kills meet each part of a turn
         whole, _ = self.times_of_a_turn()
         ends = collections.Counter()
         for number in range(KILLS):

@@ -510,7 +510,7 @@ class RealSessionTest(chat_case.ChatCase):
         session.send(b"\x03")
         session.wait_for(READY)
         session.send(b"look at @fol\tno\t")
-        session.wait_for(b"notes.txt")
+        session.wait_for(b"tes.txt")
         session.send(b"\x03")
         session.wait_for(READY)
         self.leave(session)
