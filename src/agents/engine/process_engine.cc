@@ -210,7 +210,7 @@ Status ProcessEngine::Report(const EngineJob& job, EngineOutcome* outcome) const
   if (!report.usage) return {};
   outcome->usage.emplace().Add(*report.usage);
   if (!spec_.ledger) return {};
-  auto held = spec_.ledger->Reserve({}, model::Stage::kFinish);
+  auto held = spec_.ledger->Reserve({.price = model::TokenPrice()}, model::Stage::kFinish);
   if (held) held->Settle(*report.usage);
   if (spec_.spent) spec_.spent();
   return {};

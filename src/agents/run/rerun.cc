@@ -127,8 +127,10 @@ Result<RunSummary> MergeApproved(std::string_view id, const RunPorts& ports) {
       const auto found,
       FindEarlier(ports, ground.git.folders().common, [&](const Earlier& earlier) {
         const auto task = earlier.progress.progress.find(id);
-        return task != earlier.progress.progress.end() &&
-               task->second.stage != TaskProgress::Stage::kNotStarted;
+        if (task == earlier.progress.progress.end()) return false;
+        // A run that left the task alone says nothing of its patch.
+        const bool left_alone = StatusOf(task->second) == "skipped" && !task->second.approved;
+        return task->second.stage != TaskProgress::Stage::kNotStarted && !left_alone;
       }));
   if (!found) return MakeError(ErrorCode::kNotFound, "no run has worked on a task {}", id);
   const TaskProgress& state = found->progress.progress.find(id)->second;

@@ -48,11 +48,10 @@ TerminalFilter::int_type TerminalFilter::overflow(int_type c) {
 
 std::streamsize TerminalFilter::xsputn(const char* text, std::streamsize size) {
   if (!terminal_) return next_->sputn(text, size);
-  std::string all = begun_ + std::string(text, static_cast<std::size_t>(size));
-  const std::size_t open = OpenEnd(all);
-  const std::string_view whole = std::string_view(all).substr(0, all.size() - open);
-  const std::string shown = utf8::CleanForTerminal(utf8::Sanitize(whole));
+  const std::string all = begun_ + std::string(text, static_cast<std::size_t>(size));
+  const std::string_view whole = std::string_view(all).substr(0, all.size() - OpenEnd(all));
   begun_ = all.substr(whole.size());
+  const std::string shown = utf8::CleanForTerminal(utf8::Sanitize(whole));
   const auto length = static_cast<std::streamsize>(shown.size());
   return next_->sputn(shown.data(), length) == length ? size : 0;
 }

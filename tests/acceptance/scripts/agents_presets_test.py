@@ -23,8 +23,8 @@ words = sys.argv[1:]
 prompt = sys.stdin.read()
 for word in words:
     if os.path.isfile(word) and word.endswith(".prompt"):
-        prompt += open(word).read()
-    prompt += word
+        prompt += chr(10) + open(word).read()
+    prompt += chr(10) + word
 token = re.findall("APPROVED-[0-9a-f]+", prompt)
 if token:
     said = "Looks good.\\n" + token[-1]

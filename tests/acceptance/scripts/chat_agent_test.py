@@ -173,11 +173,12 @@ class AgentMode(chat_case.AgentCase):
     def test_the_configuration_may_ask_for_it(self):  # CON-3 CON-38
         self.configure(allow_dynamic_commands=True,
                        dynamic_commands={"require_confirmation": True})
-        code, _, err = self.chat("q", start_new_session=True)
+        options = {"start_new_session": True, "cwd": self.project}
+        code, _, err = self.chat("q", **options)
         self.assertEqual((code, self.server.requests), (12, []), err)
-        self.ok("--no-confirm-commands", "q", start_new_session=True)
+        self.ok("--no-confirm-commands", "q", **options)
         self.assertIn("tools", json.loads(self.server.requests[-1]))
-        self.ok("--no-allow-commands", "q", start_new_session=True)
+        self.ok("--no-allow-commands", "q", **options)
         self.assertNotIn("tools", json.loads(self.server.requests[-1]))
 
     def test_a_person_says_no_then_quits(self):  # CON-38
