@@ -79,7 +79,7 @@ Result<Document> Make(Found found, std::string_view now) {
   return document;
 }
 
-JsonObject TextMessage(std::string_view role, std::string_view text) {
+JsonObject ImportedText(std::string_view role, std::string_view text) {
   return {{"role", role}, {"content", utf8::Sanitize(text)}};
 }
 
@@ -89,7 +89,7 @@ JsonObject ImagePart(const std::string& url) {
 
 // A text alone stays one.
 JsonObject PartsMessage(std::string_view role, std::string text, JsonArray images) {
-  if (images.empty()) return TextMessage(role, text);
+  if (images.empty()) return ImportedText(role, text);
   if (!text.empty()) images.push_back(JsonObject{{"type", "text"}, {"text", utf8::Sanitize(text)}});
   return {{"role", role}, {"content", std::move(images)}};
 }
@@ -278,14 +278,14 @@ class LlmLog {
       DOSSIER_ASSIGN_OR_RETURN(std::string system, Fragments("system_fragments", id));
       AddLine(query.View(1), &system);
       if (found->messages.empty() && !TrimSpace(system).empty()) {
-        found->messages.push_back(TextMessage("system", TrimSpace(system)));
+        found->messages.push_back(ImportedText("system", TrimSpace(system)));
       }
       DOSSIER_ASSIGN_OR_RETURN(std::string prompt, Fragments("prompt_fragments", id));
       if (!query.View(2).empty()) AddLine(query.View(2), &prompt);
       JsonArray images;
       DOSSIER_RETURN_IF_ERROR(Attachments(id, &prompt, &images));
       found->messages.push_back(PartsMessage("user", std::move(prompt), std::move(images)));
-      found->messages.push_back(TextMessage("assistant", query.View(3)));
+      found->messages.push_back(ImportedText("assistant", query.View(3)));
     }
   }
 
@@ -329,9 +329,9 @@ JsonObject SessionMessage(const Json& message) {
   std::string role = TextAt(message, "role");
   if (role == "tool") role = "user";
   const Json* content = Find(message, "content");
-  if (!content) return TextMessage(role, "");
-  if (content->is_string()) return TextMessage(role, content->get_string());
-  if (!content->is_array()) return TextMessage(role, TextAt(*content, "text"));
+  if (!content) return ImportedText(role, "");
+  if (content->is_string()) return ImportedText(role, content->get_string());
+  if (!content->is_array()) return ImportedText(role, TextAt(*content, "text"));
   std::string text;
   JsonArray images;
   for (const Json& part : content->get_array()) {

@@ -10,7 +10,7 @@ namespace {
 using dossier::testing::FailsWith;
 using dossier::testing::Succeeds;
 
-std::vector<std::string> Done(Document* document) {
+std::vector<std::string> Repaired(Document* document) {
   const auto done = Repair(*tokens::MakeCharCounter(), document);
   EXPECT_THAT(done, Succeeds());
   EXPECT_THAT(document->Apply(), Succeeds());
@@ -23,19 +23,19 @@ TEST(Repair, WritesTheRecordOfAnEditedContextAnew) {
   rig.system_text = "A long text of the system.";
   rig.commands = {rig.Command("a")};
   rig.Turn("one");
-  EXPECT_TRUE(Done(&*rig.file).empty());
+  EXPECT_TRUE(Repaired(&*rig.file).empty());
   std::string text = rig.Text();
   text.replace(text.find(rig.system_text), rig.system_text.size(), "S");
   rig.Load(text);
   ASSERT_EQ(rig.Read()->edited, Stored::Edited::kYes);
-  EXPECT_EQ(Done(&*rig.file).size(), 1u);
+  EXPECT_EQ(Repaired(&*rig.file).size(), 1u);
   rig.Load(rig.Text());
   const Stored stored = *rig.Read();
   EXPECT_EQ(stored.edited, Stored::Edited::kNo);
   EXPECT_TRUE(stored.warnings.empty());
   EXPECT_EQ(SplitSystem(stored).context, BlockText("a", "out of a"));
   EXPECT_EQ(stored.context->commands.size(), 1u);
-  EXPECT_TRUE(Done(&*rig.file).empty());
+  EXPECT_TRUE(Repaired(&*rig.file).empty());
 }
 
 TEST(Repair, DropsRecordsOfWhatIsGone) {
@@ -44,7 +44,7 @@ TEST(Repair, DropsRecordsOfWhatIsGone) {
       {"turns": [{"n": 1}, {"n": 2}], "compaction": [{"id": 1, "from": 0, "to": 9}]}}})",
       "new");
   ASSERT_THAT(document, Succeeds());
-  EXPECT_EQ(Done(&*document).size(), 3u);  // the id, a compaction, a turn
+  EXPECT_EQ(Repaired(&*document).size(), 3u);  // the id, a compaction, a turn
   const auto stored = ReadStored(*document);
   ASSERT_THAT(stored, Succeeds());
   EXPECT_EQ(document->id(), "new");
@@ -67,7 +67,7 @@ TEST(Repair, TakesAwayNoMoreMetadataThanItMust) {
         "x");
     ASSERT_THAT(document, Succeeds());
     ASSERT_THAT(ReadStored(*document), FailsWith(ErrorCode::kDamaged, "malformed"));
-    Done(&*document);
+    Repaired(&*document);
     const auto stored = ReadStored(*document);
     ASSERT_THAT(stored, Succeeds()) << what;
     EXPECT_EQ(stored->messages.size(), 1u);

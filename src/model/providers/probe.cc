@@ -18,8 +18,8 @@ namespace dossier::model {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-constexpr std::size_t kMostBytes = 1 << 20;
-constexpr std::size_t kMostModels = 100, kShownModels = 3;
+constexpr std::size_t kMostProbeBytes = 1 << 20;
+constexpr std::size_t kMostProbed = 100, kShownModels = 3;
 
 // Waits until `fd` is ready for `events`; false when the time is up.
 bool WaitFor(int fd, short events, SteadyClock::time_point until) {
@@ -61,7 +61,7 @@ std::string Fetch(int port, std::string_view path, SteadyClock::time_point until
   }
   std::string answer;
   char block[16 << 10];
-  while (answer.size() < kMostBytes && WaitFor(fd.get(), POLLIN, until)) {
+  while (answer.size() < kMostProbeBytes && WaitFor(fd.get(), POLLIN, until)) {
     const ssize_t got = recv(fd.get(), block, sizeof(block), 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (got <= 0) return answer;
@@ -98,7 +98,7 @@ std::optional<LocalServer> Probe(const ServerPlace& place, Millis limit) {
   const auto models = answer.status == "200" ? ParseModelList(answer.body) : std::nullopt;
   if (!models) return std::nullopt;
   for (const ListedModel& model : *models) {
-    if (server.models.size() < kMostModels) server.models.push_back(model.name);
+    if (server.models.size() < kMostProbed) server.models.push_back(model.name);
   }
   return server;
 }
