@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -148,6 +149,7 @@ class CallLoop {
   std::optional<Offer> ReadClosing(const model::Reply& reply);
   CallResult KeepDraft(RunStatus status, std::optional<Error> error);
   CallResult Ended(RunStatus status);
+  void WarnOfSkippedRows();
   std::optional<std::string> Exhausted() const;
   bool LastChance() const;
   ModelSize tolerance() const { return run_.policy.tolerance; }
@@ -164,6 +166,7 @@ class CallLoop {
   Evidence evidence_;
   StallWatch stall_;
   FailedBlocks failed_;
+  std::set<std::size_t> records_used_;  // documents whose records code asked for
 
   std::vector<std::string> shown_results_;
   int turn_ = 0;
