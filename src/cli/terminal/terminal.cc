@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/json/json.h"
 #include "base/text/redact.h"
 #include "base/text/utf8.h"
 
@@ -15,6 +16,26 @@ Terminal::Kind KindOf(int fd) {
 
 std::string Clean(std::string_view message) {
   return utf8::CleanForTerminal(Redact(utf8::Sanitize(message)));
+}
+
+// A JSON text that cannot act on the terminal, and is one still: inside its strings such characters
+// are written as escapes of JSON.
+std::string SafeJson(std::string_view json) {
+  std::string out;
+  for (std::size_t at = 0; at < json.size();) {
+    std::string character;
+    const char32_t code_point = utf8::Next(json, &at);
+    utf8::Append(code_point, &character);
+    if (utf8::CleanForTerminal(character) == character) {
+      out += character;
+    } else if (code_point >= 0x10000) {
+      const auto beyond = static_cast<std::uint32_t>(code_point) - 0x10000;
+      out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (beyond >> 10), 0xDC00 + (beyond & 0x3FF));
+    } else if (code_point >= 0x20) {  // below there is only white space between the values
+      out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(code_point));
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -47,7 +68,11 @@ ColorWish ParseColorWish(std::string_view word) {
 std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
 
 std::string OutputText(std::string_view text, Terminal::Kind kind) {
-  std::string out = kind == Terminal::Kind::kTerminal ? Safe(text) : std::string(text);
+  std::string out(text);
+  if (kind == Terminal::Kind::kTerminal) {
+    out = Safe(text);
+    if (out != text && ParseJson(text)) out = SafeJson(text);
+  }
   if (!out.empty() && !out.ends_with('\n')) out += '\n';
   return out;
 }
