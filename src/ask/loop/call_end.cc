@@ -18,6 +18,7 @@ constexpr std::int64_t kClosingShare = 4;
 constexpr std::int64_t kClosingReply = 256, kClosingResults = 3'000;  // tokens
 constexpr int kClosingTimeShare = 10;
 constexpr Millis kLongestClosing{20'000};
+constexpr Millis kShortestClosing{400};  // code that does not stop takes half of it
 // Files with rows that could not be read that are told of one by one, and code points of the
 // reasons.
 constexpr int kSkippedFilesTold = 5;
@@ -157,8 +158,9 @@ void CallLoop::KeepClosing() {
   const model::LedgerLimits& limits = run_.ledger.limits();
   model::FinishReserve keep;
   if (limits.calls) keep.calls = *limits.calls > 1 ? 1 : 0;
-  if (run_.request.limits.time) {
-    keep.time = std::min(*run_.request.limits.time / kClosingTimeShare, kLongestClosing);
+  if (const auto limit = run_.request.limits.time) {
+    const Millis least = std::min(kShortestClosing, *limit * 2 / 5);
+    keep.time = std::clamp(*limit / kClosingTimeShare, least, kLongestClosing);
   }
   if (limits.tokens || limits.nano_usd) {
     if (const auto empty = ClosingPrompt("")) KeepClosingTokens(*empty, &keep);

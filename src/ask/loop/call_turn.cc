@@ -230,6 +230,7 @@ Result<sandbox::BlockResult> CallLoop::Execute(const std::string& code) {
     run_.log.Add(0, "block.started", {{"block", number}, {"code", run_.log.Body(code)}});
     sandbox::BlockOptions options{.cancel = run_.cancel};
     options.deadline = run_.ledger.deadline(model::Stage::kNormal);
+    options.end = run_.ledger.deadline(model::Stage::kFinish);
     RecordsWatch watch(bench_->handler(), records_used_);
     DOSSIER_ASSIGN_OR_RETURN(result, bench_->session().Run(code, options, watch));
   }
