@@ -113,6 +113,40 @@ class BlocksTest(WorkerTest):
         self.run_block("sys.stdout.close()")
         self.assertEqual(self.printed("print('again')"), "again\n")
 
+    def test_a_thread_of_an_earlier_block_prints_into_a_note(self) -> None:  # SBX-40
+        ways = ["print('4242')", "print('4242', end='', flush=True)", "out.write('4242\\n')",
+                "print('4242', file=sys.stderr)", "sys.stdout.buffer.write(b'4242\\n')",
+                "sys.stdout.buffer.raw.write(b'4242\\n')", "sys.stdout.writelines(['4242\\n'])"]
+        starts = ["t = threading.Thread(target=late)\nt.start()",
+                  "import _thread\n_thread.start_new_thread(late, ())"]
+        for way, start in [(way, start) for way in ways for start in starts]:
+            self.run_block("import sys, threading\n"
+                           "ready, go, done = (threading.Event() for _ in range(3))\n"
+                           "out = sys.stdout\ndef late():\n    ready.set()\n    go.wait()\n"
+                           f"    {way}\n    done.set()\n{start}\nready.wait()")
+            result = self.run_block("print('mine', end=' ')\ngo.set()\ndone.wait()\nprint(1)")
+            self.assertEqual((self.host.output, self.host.errors), ("mine 1\n", ""), (way, start))
+            self.assertIn("a thread that an earlier block started: 4242", " ".join(result["notes"]))
+        self.assertEqual(self.run_block("print(2)")["notes"], [])
+
+    def test_what_an_earlier_thread_left_in_the_stream_is_late_too(self) -> None:  # SBX-40
+        self.run_block("import threading\ngo = threading.Event()\n"
+                       "def late():\n    go.wait()\n    print('42', end='')\n"
+                       "t = threading.Thread(target=late)\nt.start()")
+        self.runtime._current()._namespace["go"].set()
+        self.runtime._current()._namespace["t"].join()
+        result = self.run_block("print(1)")
+        self.assertEqual(self.host.output, "1\n")
+        self.assertIn("late output", result["notes"][0])
+
+    def test_threads_of_the_block_itself_print(self) -> None:  # SBX-40
+        code = ("import threading\nfor i in range(3):\n"
+                "    t = threading.Thread(target=print, args=(i,))\n    t.start()\n    t.join()")
+        # Threads that ended leave their numbers to those that are started next.
+        self.run_block("import threading\nt = threading.Timer(0.01, int)\nt.start()")
+        self.assertEqual(self.printed("t.join()\n" + code), "0\n1\n2\n")
+        self.assertEqual(self.printed(code), "0\n1\n2\n")
+
     def test_patches_end_with_their_block(self) -> None:  # SBX-E9
         self.run_block("import builtins, sys\nbuiltins.len = lambda x: 0\nbuiltins.print = None\n"
                        "builtins.isinstance = None\n"

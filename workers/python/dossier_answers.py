@@ -6,11 +6,11 @@ code catches it all the same, the first call stands. `answer` is read when the b
 
 import json
 import math
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from dossier_records import nearest
+from dossier_streams import EarlierThreads
 
 _dumps = json.dumps
 _loads = json.loads
@@ -32,20 +32,19 @@ class Answers:
         self._variables = variables
         self._schema_names: list[str] = _schema_names(features)
         self._offered: dict[str, Any] | None = None
-        self._earlier: set[int | None] = set()  # threads that earlier blocks left running
+        self._earlier = EarlierThreads()
         namespace["answer"] = {"content": "", "ready": False}
 
     def begin_block(self, sets_items: bool) -> None:
         """`sets_items`: the block writes answer["..."], so `answer` must be a dict."""
         self._offered = None
-        self._earlier = {thread.ident for thread in threading.enumerate()
-                         if thread is not threading.current_thread()}
+        self._earlier.begin_block()
         if sets_items and not isinstance(self._namespace.get("answer"), dict):
             self._namespace["answer"] = {"content": "", "ready": False}
 
     def offer(self, form: str, value: Any) -> None:
         """Records a value, unless one was handed in before, and stops the block."""
-        if self._offered is None and threading.get_ident() not in self._earlier:
+        if self._offered is None and not self._earlier.has_current():
             self._offered = describe(form, value)
         raise Stop
 

@@ -273,7 +273,7 @@ class Session:
             self._comment(parsed, result)
         elif error is None or isinstance(error, Stop):
             self._note_unmatched(parsed, str((result["answer"] or {}).get("text", "")), result)
-        self._notes += self._skipped.notes()
+        self._notes += [*self._skipped.notes(), *self._streams.late.take()]
         if result["answer"] is not None:
             return self._done(result, "final")
         if isinstance(error, Interrupted):

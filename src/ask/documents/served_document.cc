@@ -59,25 +59,6 @@ Json FieldJson(const inspect::Field& field) {
           {"sampled", field.sampled}};
 }
 
-// What stands where a row should be and is none: how often, and why for the first few.
-Json SkippedJson(const inspect::Description& description) {
-  const inspect::RecordSummary found = description.records.value_or(inspect::RecordSummary{});
-  std::uint64_t count = found.malformed + found.comments_between;
-  std::string reasons;
-  for (const inspect::Note& note : description.notes) {
-    if (note.code == "malformed") {
-      reasons = note.text.substr(note.text.find(": ") + 2);
-    } else if (note.code == "comments") {
-      reasons = note.text;
-    } else if (note.code == "broken" || note.code == "too-deep") {
-      ++count;
-      reasons = fmt::format("line {}: {}; what stands behind it is not read",
-                            GroupDigits(note.line.value_or(1)), note.text);
-    }
-  }
-  return {{"count", count}, {"reasons", reasons}};
-}
-
 Result<std::pair<std::uint64_t, std::uint64_t>> FromTo(const Arguments& arguments) {
   DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t from, arguments.Whole("from"));
   DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t to, arguments.Whole("to"));
@@ -85,6 +66,23 @@ Result<std::pair<std::uint64_t, std::uint64_t>> FromTo(const Arguments& argument
 }
 
 }  // namespace
+
+SkippedRows SkippedRowsOf(const inspect::Description& description) {
+  const inspect::RecordSummary found = description.records.value_or(inspect::RecordSummary{});
+  SkippedRows skipped{.count = found.malformed + found.comments_between};
+  for (const inspect::Note& note : description.notes) {
+    if (note.code == "malformed") {
+      skipped.reasons = note.text.substr(note.text.find(": ") + 2);
+    } else if (note.code == "comments") {
+      skipped.reasons = note.text;
+    } else if (note.code == "broken" || note.code == "too-deep") {
+      ++skipped.count;
+      skipped.reasons = fmt::format("line {}: {}; what stands behind it is not read",
+                                    GroupDigits(note.line.value_or(1)), note.text);
+    }
+  }
+  return skipped;
+}
 
 const LineIndex& ServedDocument::LinesIndex() {
   const std::lock_guard lock(mutex_);
@@ -247,9 +245,8 @@ Result<Json> ServedDocument::RecordsInfo(const ServedCall& call) {
   JsonObject info = {{"count", reader ? Json((*reader)->count()) : Json(nullptr)},
                      {"format", FormatName(document_.description.format)},
                      {"fields", std::move(fields)}};
-  if (Json skipped = SkippedJson(document_.description);
-      FindInt(skipped, "count").value_or(0) > 0) {
-    info["skipped"] = std::move(skipped);
+  if (SkippedRows skipped = SkippedRowsOf(document_.description); skipped.count > 0) {
+    info["skipped"] = {{"count", skipped.count}, {"reasons", std::move(skipped.reasons)}};
   }
   if (records && records->non_finite > 0) info["non_finite"] = records->non_finite;
   return Json(std::move(info));

@@ -26,6 +26,14 @@ struct ServedCall {
   const CancelToken& cancel;
 };
 
+// What stands in a document where a row should be and is none: how often, and why for the first
+// few.
+struct SkippedRows {
+  std::uint64_t count = 0;
+  std::string reasons;
+};
+SkippedRows SkippedRowsOf(const inspect::Description& description);
+
 class ServedDocument {
  public:
   // `document` must outlive this.

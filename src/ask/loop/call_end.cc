@@ -1,10 +1,12 @@
 // How a call ends: with an answer, with the closing request, or with what was kept.
 
+#include "ask/documents/served_document.h"
 #include "ask/loop/call_loop.h"
 #include "ask/loop/feedback.h"
 #include "ask/loop/root_request.h"
 #include "ask/reply/reply_text.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 
 namespace dossier::ask {
 namespace {
@@ -16,6 +18,21 @@ constexpr std::int64_t kClosingShare = 4;
 constexpr std::int64_t kClosingReply = 256, kClosingResults = 3'000;  // tokens
 constexpr int kClosingTimeShare = 10;
 constexpr Millis kLongestClosing{20'000};
+constexpr Millis kShortestClosing{400};  // code that does not stop takes half of it
+// Files with rows that could not be read that are told of one by one, and code points of the
+// reasons.
+constexpr int kSkippedFilesTold = 5;
+constexpr std::size_t kReasonsTold = 160;
+
+// "200 of 400 rows"; "1 row" where nobody knows how many there are in all.
+std::string RowsSkipped(const inspect::Description& description) {
+  const std::uint64_t skipped = SkippedRowsOf(description).count;
+  const auto found = description.records.value_or(inspect::RecordSummary{});
+  if (found.exactness == inspect::Exactness::kExact) {
+    return fmt::format("{} of {} rows", GroupDigits(skipped), GroupDigits(found.records + skipped));
+  }
+  return fmt::format("{} {}", GroupDigits(skipped), skipped == 1 ? "row" : "rows");
+}
 
 // A limit that leaves no closing request is told in `limits_hit`, not as a failure.
 std::optional<Error> UnlessLimit(const Error& error) {
@@ -35,9 +52,41 @@ std::optional<std::string> CallLoop::Exhausted() const {
   return fmt::format("the limit of {} is reached", Join(names, " and "));
 }
 
+// A count over rows is no count of what could not be read: the user is told, whatever code does
+// about it. It is no doubt: what was found in the other rows stays right.
+void CallLoop::WarnOfSkippedRows() {
+  const auto& documents = run_.request.context->documents();
+  std::uint64_t more_files = 0, more_rows = 0;
+  int told = 0;
+  for (const std::size_t index : std::exchange(records_used_, {})) {
+    if (index >= documents.size()) continue;
+    const auto stored = run_.request.context->Stored(index);
+    const inspect::Description& description =
+        stored && (*stored)->description ? *(*stored)->description : documents[index].description;
+    const SkippedRows skipped = SkippedRowsOf(description);
+    if (skipped.count == 0 || !inspect::HasRecords(description)) continue;
+    if (++told > kSkippedFilesTold) {
+      ++more_files;
+      more_rows += skipped.count;
+      continue;
+    }
+    const std::string_view reasons = utf8::Prefix(skipped.reasons, kReasonsTold);
+    run_.log.Warn(0, "records_skipped",
+                  Json(fmt::format("{} of {} could not be read: {}{}", RowsSkipped(description),
+                                   documents[index].name, reasons,
+                                   reasons.size() < skipped.reasons.size() ? "…" : "")));
+  }
+  if (more_files > 0) {
+    run_.log.Warn(0, "records_skipped",
+                  Json(fmt::format("{} rows of {} more files could not be read",
+                                   GroupDigits(more_rows), GroupDigits(more_files))));
+  }
+}
+
 // What every end has in common.
 CallResult CallLoop::Ended(RunStatus status) {
   TakeTally();
+  WarnOfSkippedRows();
   if (all_subcalls_.failed() > 0) {
     JsonObject kinds;
     for (const auto& [kind, count] : all_subcalls_.failures) kinds[kind] = count;
@@ -109,8 +158,9 @@ void CallLoop::KeepClosing() {
   const model::LedgerLimits& limits = run_.ledger.limits();
   model::FinishReserve keep;
   if (limits.calls) keep.calls = *limits.calls > 1 ? 1 : 0;
-  if (run_.request.limits.time) {
-    keep.time = std::min(*run_.request.limits.time / kClosingTimeShare, kLongestClosing);
+  if (const auto limit = run_.request.limits.time) {
+    const Millis least = std::min(kShortestClosing, *limit * 2 / 5);
+    keep.time = std::clamp(*limit / kClosingTimeShare, least, kLongestClosing);
   }
   if (limits.tokens || limits.nano_usd) {
     if (const auto empty = ClosingPrompt("")) KeepClosingTokens(*empty, &keep);

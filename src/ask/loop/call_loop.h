@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -154,6 +155,7 @@ class CallLoop {
   std::optional<Offer> ReadClosing(const model::Reply& reply);
   CallResult KeepDraft(RunStatus status, std::optional<Error> error);
   CallResult Ended(RunStatus status);
+  void WarnOfSkippedRows();
   std::optional<std::string> Exhausted() const;
   bool LastChance() const;
   ModelSize tolerance() const { return run_.policy.tolerance; }
@@ -171,6 +173,7 @@ class CallLoop {
   StallWatch stall_;
   StallWatch cut_replies_;  // their texts
   FailedBlocks failed_;
+  std::set<std::size_t> records_used_;  // documents whose records code asked for
 
   model::FinishReserve kept_;  // for the closing request
   Millis longest_reply_{0};    // of the turns, where the run has a limit of time

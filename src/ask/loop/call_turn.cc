@@ -49,6 +49,27 @@ bool IsOnlyFinal(const Extraction& extraction) {
   return code.starts_with("FINAL:") && code.find('\n') == std::string_view::npos;
 }
 
+// Hands calls on, and notes the documents whose records code asks for: a session asks for the
+// number and the fields of the rows once, before the first of them.
+class RecordsWatch final : public sandbox::BridgeHandler {
+ public:
+  RecordsWatch(sandbox::BridgeHandler& handler, std::set<std::size_t>& used)
+      : handler_(handler), used_(used) {}
+
+  void OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) override {
+    if (call.method == "records_info") {
+      const Json* document = call.args.if_contains("ctx");
+      const std::int64_t index = document && document->is_int64() ? document->get_int64() : 0;
+      if (index >= 0) used_.insert(static_cast<std::size_t>(index));
+    }
+    handler_.OnCall(std::move(call), std::move(reply));
+  }
+
+ private:
+  sandbox::BridgeHandler& handler_;
+  std::set<std::size_t>& used_;
+};
+
 // Of an output that has become old: its first and last 300 characters.
 FeedbackStyle ShortStyle(FeedbackStyle style) {
   style.output_chars = 600;
@@ -215,7 +236,9 @@ Result<sandbox::BlockResult> CallLoop::Execute(const std::string& code) {
     run_.log.Add(0, "block.started", {{"block", number}, {"code", run_.log.Body(code)}});
     sandbox::BlockOptions options{.cancel = run_.cancel};
     options.deadline = run_.ledger.deadline(model::Stage::kNormal);
-    DOSSIER_ASSIGN_OR_RETURN(result, bench_->session().Run(code, options, bench_->handler()));
+    options.end = run_.ledger.deadline(model::Stage::kFinish);
+    RecordsWatch watch(bench_->handler(), records_used_);
+    DOSSIER_ASSIGN_OR_RETURN(result, bench_->session().Run(code, options, watch));
   }
   JsonObject done{{"block", number},
                   {"status", sandbox::BlockStatusName(result.status)},

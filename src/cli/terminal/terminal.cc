@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/json/json.h"
 #include "base/text/redact.h"
 #include "base/text/utf8.h"
 
@@ -22,6 +23,26 @@ bool TurnsText(char32_t code_point) {
   return code_point == 0x61C || code_point == 0x200E || code_point == 0x200F ||
          (code_point >= 0x2028 && code_point <= 0x202E) ||
          (code_point >= 0x2066 && code_point <= 0x2069);
+}
+
+// A JSON text that cannot act on the terminal, and is one still: inside its strings such characters
+// are written as escapes of JSON.
+std::string SafeJson(std::string_view json) {
+  std::string out;
+  for (std::size_t at = 0; at < json.size();) {
+    std::string character;
+    const char32_t code_point = utf8::Next(json, &at);
+    utf8::Append(code_point, &character);
+    if (utf8::CleanForTerminal(character) == character) {
+      out += character;
+    } else if (code_point >= 0x10000) {
+      const auto beyond = static_cast<std::uint32_t>(code_point) - 0x10000;
+      out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (beyond >> 10), 0xDC00 + (beyond & 0x3FF));
+    } else if (code_point >= 0x20) {  // below there is only white space between the values
+      out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(code_point));
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -80,7 +101,11 @@ std::string OnOneLine(std::string_view text, std::size_t most) {
 }
 
 std::string OutputText(std::string_view text, Terminal::Kind kind) {
-  std::string out = kind == Terminal::Kind::kTerminal ? Safe(text) : std::string(text);
+  std::string out(text);
+  if (kind == Terminal::Kind::kTerminal) {
+    out = Safe(text);
+    if (out != text && ParseJson(text)) out = SafeJson(text);
+  }
   if (!out.empty() && !out.ends_with('\n')) out += '\n';
   return out;
 }

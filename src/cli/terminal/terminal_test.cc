@@ -39,6 +39,17 @@ TEST(TerminalTest, ControlBytesShowOnATerminalAndPassThroughAPipe) {  // CON-7, 
   EXPECT_EQ(OutputText("a\x1b[2J", Kind::kPipe), "a\x1b[2J\n");
   EXPECT_EQ(OutputText("a\n", Kind::kPipe), "a\n");
   EXPECT_EQ(OutputText("", Kind::kPipe), "");
+  // JSON stays JSON: whatever reads the screen gets the same text back.
+  const std::string json =
+      ToJson(JsonObject{{"answer", "a\u009b5m \u202e \U000e0041 \x7f \x1b ü \u65e5"}, {"n", 1}});
+  const std::string shown = OutputText(json, Kind::kTerminal);
+  EXPECT_EQ(
+      shown,
+      "{\"answer\":\"a\\u009b5m \\u202e \\udb40\\udc41 \\u007f \\u001b ü \u65e5\",\"n\":1}\n");
+  EXPECT_EQ(ParseJson(shown), ParseJson(json));
+  EXPECT_EQ(OutputText(json, Kind::kPipe), json + "\n");
+  EXPECT_EQ(OutputText("[\r\n  \"\u009b\"\r\n]", Kind::kTerminal), "[\n  \"\\u009b\"\n]\n");
+  EXPECT_EQ(OutputText("say \"\u009b\"", Kind::kTerminal), "say \"\\u{9B}\"\n");
 }
 
 }  // namespace

@@ -276,6 +276,35 @@ TEST(ReplyStreamTest, AReplyHasNoFewerTokensThanItsTextCanHave) {  // FLT-9
   EXPECT_FALSE(read(2000).estimated);
 }
 
+TEST(ReplyStreamTest, APromptHasNoFewerTokensThanAQuarterOfOurCount) {  // FLT-9
+  const auto read = [](std::int64_t said, std::int64_t counted) {
+    Reply reply{.text = "47", .usage = {.input = said, .output = 1}};
+    Request request = UserRequest("x");
+    request.estimated_tokens = counted;
+    EstimateMissingUsage(request, &reply);
+    EXPECT_EQ(reply.usage.output, 1);
+    return reply.usage;
+  };
+  EXPECT_EQ(read(1, 2500).input, 2500);
+  EXPECT_TRUE(read(1, 2500).estimated);
+  EXPECT_EQ(read(624, 2500).input, 2500);
+  EXPECT_EQ(read(625, 2500).input, 625);
+  EXPECT_FALSE(read(625, 2500).estimated);
+  EXPECT_FALSE(read(1, 200).estimated);
+  EXPECT_EQ(read(1, 200).input, 1);
+  EXPECT_FALSE(read(9000, 2500).estimated);
+  Reply reply{.text = "47", .usage = {.input = 1, .output = 1}};
+  EstimateMissingUsage(UserRequest(std::string(10'000, 'x')), &reply);
+  EXPECT_EQ(reply.usage.input, 2500);
+}
+
+TEST(ReplyStreamTest, ALineOfOneCharacterMayHaveFewTokens) {  // FLT-9
+  Reply reply{.text = std::string(20'000, '='), .usage = {.input = 10, .output = 320}};
+  EstimateMissingUsage(UserRequest("x"), &reply);
+  EXPECT_FALSE(reply.usage.estimated);
+  EXPECT_EQ(reply.usage.output, 320);
+}
+
 TEST(ReplyStreamTest, TheFirstBadEndingStays) {  // FLT-2, FLT-3
   const auto end = [](std::string_view dialect, std::initializer_list<const char*> reasons) {
     const auto stream = FindDialect(dialect)->stream();

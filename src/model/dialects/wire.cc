@@ -52,13 +52,35 @@ std::string ReplaceLoneSurrogates(std::string_view json) {
   return out;
 }
 
-// No text of these bytes has fewer tokens. A run of one byte may be a single token; hardly a word
-// has four times the usual four bytes, and a short reply is not worth a doubt.
-std::int64_t LeastTokens(std::string_view text) {
-  constexpr std::int64_t kMostBytes = 16, kSlack = 32;
-  std::int64_t changes = 0;
+// Bytes that differ from the one before: a run of one byte may be a single token.
+std::size_t BytesBesideRuns(std::string_view text) {
+  std::size_t changes = text.empty() ? 0 : 1;
   for (std::size_t i = 1; i < text.size(); ++i) changes += text[i] != text[i - 1] ? 1 : 0;
-  return std::max<std::int64_t>(text.empty() ? 0 : 1, changes / kMostBytes - kSlack);
+  return changes;
+}
+
+// Whether a provider says fewer tokens than what we estimate at `estimate` can have: a quarter is
+// less than another vocabulary makes of it. A short text is not worth a doubt.
+bool IsTooFew(std::int64_t said, std::int64_t estimate) {
+  constexpr std::int64_t kWorthADoubt = 200;
+  return estimate > kWorthADoubt && said < estimate / 4;
+}
+
+std::int64_t EstimatedInput(const Request& request) {
+  if (request.estimated_tokens > 0) return request.estimated_tokens;
+  std::size_t bytes = 0;
+  for (const auto& block : request.messages.system) bytes += block.text.size();
+  for (const auto& turn : request.messages.turns) {
+    for (const auto& block : turn.blocks) bytes += block.text.size();
+  }
+  return EstimateTokens(bytes);
+}
+
+// Whether `reply` has, by what is there of it, more tokens than are said.
+bool SaysTooFew(const Reply& reply) {
+  const std::int64_t least = (reply.text.empty() ? 0 : 1) + (reply.thinking.empty() ? 0 : 1);
+  const std::size_t bytes = BytesBesideRuns(reply.text) + BytesBesideRuns(reply.thinking);
+  return reply.usage.output < least || IsTooFew(reply.usage.output, EstimateTokens(bytes));
 }
 
 constexpr std::pair<std::string_view, Finish> kReasons[] = {
@@ -202,16 +224,9 @@ std::optional<ReportedError> FindReportedError(const Json& value) {
 
 void EstimateMissingUsage(const Request& request, Reply* reply) {
   Usage& usage = reply->usage;
-  usage.estimated |= usage.output < LeastTokens(reply->text) + LeastTokens(reply->thinking);
+  const std::int64_t input = EstimatedInput(request);
+  usage.estimated |= IsTooFew(usage.input, input) || SaysTooFew(*reply);
   if (!usage.estimated) return;
-  std::size_t prompt = 0;
-  for (const auto& block : request.messages.system) prompt += block.text.size();
-  for (const auto& turn : request.messages.turns) {
-    for (const auto& block : turn.blocks) prompt += block.text.size();
-  }
-  const std::int64_t input =
-      request.estimated_tokens > 0 ? request.estimated_tokens : EstimateTokens(prompt);
-  // A quarter is less than another vocabulary makes of it.
   if (usage.input == 0 || usage.input < input / 4) usage.input = input;
   std::int64_t output = EstimateTokens(reply->text.size() + reply->thinking.size());
   for (const ToolCall& call : reply->tool_calls) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "base/net/http_loop.h"
 #include "base/net/sse.h"
@@ -21,8 +22,52 @@ namespace {
 // Error bodies are read this far: enough to say what was wrong.
 constexpr std::size_t kMostErrorBytes = 64 << 10;
 constexpr std::int64_t kBytesPerToken = 8;  // at most, on average over a text
-// Shorter values of headers ("1", "eu") hide nothing, and would be taken out of any text.
+// Shorter keys and values of headers ("1", "eu") hide nothing, and would be taken out of any text.
 constexpr std::size_t kShortestSecret = 8;
+constexpr std::string_view kInsteadOfKey = "[redacted:key]";
+
+// Takes the key out of a text that comes in pieces: what may be the start of it waits for the next
+// one.
+class KeyFilter {
+ public:
+  explicit KeyFilter(std::string_view key) : key_(key.size() < kShortestSecret ? "" : key) {}
+
+  std::string Push(std::string_view piece) {
+    if (key_.empty()) return std::string(piece);
+    waiting_ += piece;
+    std::string out;
+    for (std::size_t at; (at = waiting_.find(key_)) != waiting_.npos;) {
+      out.append(waiting_, 0, at).append(kInsteadOfKey);
+      waiting_.erase(0, at + key_.size());
+    }
+    std::size_t kept = std::min(waiting_.size(), key_.size() - 1);
+    while (!key_.starts_with(std::string_view(waiting_).substr(waiting_.size() - kept))) --kept;
+    out.append(waiting_, 0, waiting_.size() - kept);
+    waiting_.erase(0, waiting_.size() - kept);
+    return out;
+  }
+
+  bool takes_out() const { return !key_.empty(); }
+  // What still waits: it was no key.
+  std::string Finish() { return std::exchange(waiting_, {}); }
+
+  std::string Whole(std::string_view text) const {
+    return key_.empty() ? std::string(text) : ReplaceAll(text, key_, kInsteadOfKey);
+  }
+
+  // In the texts and names inside of a value.
+  Json Whole(const Json& value) const {
+    if (key_.empty() || value.is_null()) return value;
+    const std::string escaped = ToJson(Json(key_));
+    const auto text = ToJson(value);
+    auto clean = ParseJson(ReplaceAll(text, escaped.substr(1, escaped.size() - 2), kInsteadOfKey));
+    return clean ? std::move(*clean) : value;
+  }
+
+ private:
+  const std::string key_;  // empty: nothing is taken out
+  std::string waiting_;
+};
 
 // "Name: value" as `headers` hold it.
 bool HasName(std::string_view header, std::string_view name) {
@@ -90,6 +135,7 @@ class Receiver final : public HttpReceiver {
         sink_(std::move(sink)),
         options_(std::move(options)),
         warnings_(std::move(warnings)),
+        key_(options_->key),
         events_(kMaxReplyBytes),
         stream_(dialect.stream()) {}
 
@@ -165,7 +211,7 @@ class Receiver final : public HttpReceiver {
       broken_ = text.error();
       return;
     }
-    if (!text->empty()) sink_->OnDelta(*text);
+    Show(key_.Push(*text));
     // Text past the limit is stopped by the gate, which sees text only.
     const std::int64_t cap = request_->sampling.max_output.value_or(0);
     const auto thought = static_cast<std::int64_t>(stream_->thinking_bytes());
@@ -179,6 +225,34 @@ class Receiver final : public HttpReceiver {
 
   bool Good() const { return answer_.status >= 200 && answer_.status < 300; }
 
+  void Show(const std::string& text) {
+    if (!text.empty()) sink_->OnDelta(text);
+  }
+
+  // A server may send back what it was sent: the key goes into no journal, output or conversation.
+  void TakeOutKey(Reply& reply) const {
+    if (!key_.takes_out()) return;
+    for (std::string* text : {&reply.text, &reply.thinking, &reply.raw, &reply.resolved_model}) {
+      *text = key_.Whole(*text);
+    }
+    for (TokenChance& chance : reply.first_tokens) chance.token = key_.Whole(chance.token);
+    for (ToolCall& call : reply.tool_calls) {
+      call.id = key_.Whole(call.id);
+      call.name = key_.Whole(call.name);
+      call.arguments = key_.Whole(call.arguments);
+      call.provider_data = key_.Whole(call.provider_data);
+    }
+    for (assembly::Block& block : reply.blocks) {
+      for (std::string* text : {&block.text, &block.call_id, &block.tool_name}) {
+        *text = key_.Whole(*text);
+      }
+      block.arguments = key_.Whole(block.arguments);
+      block.provider_data = key_.Whole(block.provider_data);
+    }
+    reply.provider_data = key_.Whole(reply.provider_data);
+    for (std::string& warning : reply.warnings) warning = Clean(warning);
+  }
+
   void Done(Reply reply) {
     const bool may_call =
         !request_->messages.tools.empty() && request_->tool_use != Request::ToolUse::kNone;
@@ -190,6 +264,7 @@ class Receiver final : public HttpReceiver {
     EstimateMissingUsage(*request_, &reply);
     reply.usage.cost_nano_usd = CostOf(reply.usage, options_->entry);
     if (reply.resolved_model.empty()) reply.resolved_model = request_->model;
+    TakeOutKey(reply);
     sink_->OnDone(std::move(reply));
   }
 
@@ -200,6 +275,7 @@ class Receiver final : public HttpReceiver {
                                    ? fmt::format("the reply was cut: {}", Clean(end.error->message))
                                    : "the reply was cut: the stream ended without a finish");
     }
+    Show(key_.Finish());
     Done(std::move(reply));
   }
 
@@ -215,7 +291,7 @@ class Receiver final : public HttpReceiver {
                                  reply.error().message, Excerpt(answer_.body, options_->key))},
                     passes ? HttpEnd::Again::kYes : HttpEnd::Again::kNo);
     }
-    if (!reply->text.empty()) sink_->OnDelta(reply->text);
+    Show(key_.Whole(reply->text));
     if (request_->raw == Request::Raw::kKept) reply->raw = std::move(answer_.body);
     Done(std::move(*reply));
   }
@@ -306,7 +382,7 @@ class Receiver final : public HttpReceiver {
 
   std::string Clean(std::string_view message) const {
     std::string clean(message);
-    if (!options_->key.empty()) clean = ReplaceAll(clean, options_->key, "[redacted:key]");
+    if (!options_->key.empty()) clean = ReplaceAll(clean, options_->key, kInsteadOfKey);
     for (const auto& [name, value] : options_->headers) {
       if (value.size() >= kShortestSecret) clean = ReplaceAll(clean, value, "[redacted:header]");
     }
@@ -318,6 +394,7 @@ class Receiver final : public HttpReceiver {
   const std::shared_ptr<Sink> sink_;
   const std::shared_ptr<const ProviderOptions> options_;
   const std::vector<std::string> warnings_;
+  KeyFilter key_;
   HttpAnswer answer_;
   SseParser events_;
   const std::unique_ptr<ReplyStream> stream_;

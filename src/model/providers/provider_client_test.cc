@@ -298,6 +298,66 @@ TEST(ProviderClientTest, ThinkingPastTheLimitIsStopped) {  // FLT-10
   EXPECT_THAT(reply->warnings.back(), HasSubstr("limit of 10 tokens"));
 }
 
+std::string JoinedDeltas(const RecordingSink& sink) {
+  std::string joined;
+  for (const std::string& delta : sink.deltas) joined += delta;
+  return joined;
+}
+
+TEST(ProviderClientTest, TheKeyIsTakenOutOfWhatAServerSays) {  // CON-49
+  const std::string said = std::string("You sent ") + kKey + " and key-that-nobody-may-see";
+  for (const Stream stream : kBoth) {
+    auto server = Serve(fmt::format(
+        "- {{reply: \"{0}\", thinking: \"Hm: {1}\"}}\n"
+        "- {{reply: \"\", tool_calls: [{{id: c1, name: look, arguments: {{at: \"{1}\"}}}}]}}\n"
+        "- {{reply: \"{0}\"}}\n",
+        said, kKey));
+    auto client = MakeClient(Address(*server), stream);
+    auto sink = Submit(*client, UserRequest("x"));
+    auto reply = sink->Wait();
+    ASSERT_TRUE(reply) << reply.error().message;
+    EXPECT_EQ(reply->text, "You sent [redacted:key] and key-that-nobody-may-see");
+    EXPECT_EQ(JoinedDeltas(*sink), reply->text);
+    EXPECT_EQ(reply->thinking, "Hm: [redacted:key]");
+    Request request = UserRequest("x");
+    request.messages.tools = {{"look", "Looks.", JsonObject{{"type", "object"}}}};
+    reply = Ask(*client, request);
+    ASSERT_EQ(reply->tool_calls.size(), 1u);
+    EXPECT_EQ(ToJson(reply->tool_calls[0].arguments), R"({"at":"[redacted:key]"})");
+    request = UserRequest("x");
+    request.raw = Request::Raw::kKept;
+    reply = Ask(*client, request);
+    EXPECT_THAT(reply->raw, AllOf(HasSubstr("[redacted:key]"), Not(HasSubstr(kKey))));
+  }
+}
+
+TEST(ProviderClientTest, TheKeyIsTakenOutWhereverAStreamCutsIt) {  // CON-49
+  const std::string said = std::string("a key-key-") + kKey + kKey + " b key-";
+  for (std::size_t at = 0; at <= said.size(); ++at) {
+    std::string events;
+    for (const std::string& piece : {said.substr(0, at), said.substr(at, 1),
+                                     said.size() > at ? said.substr(at + 1) : std::string()}) {
+      events +=
+          "data: " + ToJson(JsonObject{{"choices", {{{"delta", {{"content", piece}}}}}}}) + "\n\n";
+    }
+    auto server = Serve(Events(events + "data: [DONE]\n\n", Then::kFinish));
+    auto client = MakeClient(Address(*server));
+    auto sink = Submit(*client, UserRequest("x"));
+    auto reply = sink->Wait();
+    ASSERT_TRUE(reply) << reply.error().message;
+    EXPECT_EQ(reply->text, "a key-key-[redacted:key][redacted:key] b key-") << at;
+    EXPECT_EQ(JoinedDeltas(*sink), reply->text) << at;
+  }
+}
+
+TEST(ProviderClientTest, AShortKeyIsLeftAlone) {  // CON-49
+  auto server = Serve("- {reply: \"an abc of things\"}\n");
+  auto client = MakeProviderClient(
+      {.base_url = Address(*server), .key = "abc", .provider = "openai", .stream = Stream::kYes});
+  ASSERT_TRUE(client);
+  EXPECT_EQ(Ask(**client)->text, "an abc of things");
+}
+
 TEST(ProviderClientTest, AStreamThatBreaksKeepsItsText) {  // MOD-13, MOD-A3
   struct Case {
     std::string bytes;

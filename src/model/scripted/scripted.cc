@@ -312,6 +312,11 @@ Usage EstimateUsage(const Request& request, std::string_view text) {
   return {.input = EstimateTokens(bytes), .output = EstimateTokens(text.size()), .estimated = true};
 }
 
+// As of a provider: 0 tokens of a text that is there is no count.
+bool CanBeTrue(const Usage& said, const Usage& estimate) {
+  return (said.input > 0 || estimate.input == 0) && (said.output > 0 || estimate.output == 0);
+}
+
 // One request between Submit and its sink's last call, which comes on the timer's thread.
 struct Pending {
   std::shared_ptr<const Request> request;
@@ -407,7 +412,8 @@ class ScriptedClient final : public Client {
       reply.text.resize(utf8::FloorBoundary(reply.text, *answer.cut_after));
       reply.finish = Finish::kCut;
     }
-    reply.usage = answer.usage ? *answer.usage : EstimateUsage(*pending.request, reply.text);
+    reply.usage = EstimateUsage(*pending.request, reply.text);
+    if (answer.usage && CanBeTrue(*answer.usage, reply.usage)) reply.usage = *answer.usage;
     if (pending.request->sampling.first_tokens > 0)
       reply.first_tokens = std::move(answer.first_tokens);
     reply.usage.cost_nano_usd = pending.entry ? CostOf(reply.usage, *pending.entry) : 0;

@@ -87,6 +87,21 @@ TEST(ScriptedTest, TimesToolCallsUsageAndFinish) {  // MOD-50
   EXPECT_EQ(Ask(*client, UserRequest("x"))->text, R"({"a":[1,"1"]})");
 }
 
+TEST(ScriptedTest, NoTokensOfATextAreNoCount) {  // FLT-9
+  auto client = MakeClient(R"(
+- {reply: "12345678", usage: {input: 0, output: 0}}
+- {reply: "12345678", usage: {input: 3, output: 0}}
+- {reply: "", usage: {input: 3, output: 0}}
+)");
+  for (int i = 0; i < 2; ++i) {
+    const auto reply = Ask(*client, UserRequest("12345678"));
+    EXPECT_TRUE(reply->usage.estimated);
+    EXPECT_EQ(reply->usage.input, 2);
+    EXPECT_EQ(reply->usage.output, 2);
+  }
+  EXPECT_EQ(Ask(*client, UserRequest("12345678"))->usage.input, 3);
+}
+
 TEST(ScriptedTest, FailuresAreThoseOfAProvider) {  // MOD-50, MOD-21
   auto client = MakeClient(R"(
 - fail: {status: 429, body: slow down, headers: {Retry-After: 1}}

@@ -53,6 +53,7 @@ class BlockRunner {
   void HandleOutput(Message message);
   void CheckTime(Steady now);
   Steady SilentUntil() const;
+  Steady KillTime() const;
   void CountWork(Steady now, Millis cpu, ProcessUsage::State state);
   void Watch(Steady now);
   void Interrupt(InterruptReason reason, Steady now);
@@ -245,10 +246,10 @@ void BlockRunner::CheckTime(Steady now) {
   }
   if (now >= next_watch_) Watch(now);
   if (!first_interrupt_ || now < next_interrupt_) return;
-  const Millis grace = outcome_.cancelled ? std::min(kCancelGrace, task_.spec->limits.grace)
-                                          : task_.spec->limits.grace;
-  if (now >= *first_interrupt_ + grace) {
-    Kill(fmt::format("it did not stop within {} ms of being interrupted", grace.count()));
+  const Steady kill = KillTime();
+  if (now >= kill) {
+    const auto waited = duration_cast<Millis>(kill - *first_interrupt_);
+    Kill(fmt::format("it did not stop within {} ms of being interrupted", waited.count()));
   } else {
     worker_.bridge().Send(
         {.type = MessageType::kInterrupt, .json = {{"reason", ReasonName(*outcome_.interrupted)}}},
@@ -256,6 +257,19 @@ void BlockRunner::CheckTime(Steady now) {
     (void)worker_.bridge().Flush(worker_.fd());
   }
   next_interrupt_ = now + kInterruptEvery;
+  if (now < kill) next_interrupt_ = std::min(next_interrupt_, kill);
+}
+
+// When a block dies that was interrupted and goes on: behind its grace, of which the end of the run
+// may leave less.
+Clock::Steady BlockRunner::KillTime() const {
+  Millis grace = task_.spec->limits.grace;
+  if (outcome_.cancelled) grace = std::min(kCancelGrace, grace);
+  const Steady kill = *first_interrupt_ + grace;
+  const BlockOptions& run = task_.options;
+  if (!run.deadline || !run.end) return kill;
+  const Steady halfway = *run.deadline + (*run.end - *run.deadline) / 2;
+  return std::min(kill, std::max(halfway, *first_interrupt_));
 }
 
 Clock::Steady BlockRunner::SilentUntil() const {

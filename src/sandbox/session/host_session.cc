@@ -195,6 +195,18 @@ Result<CheckResult> ReadCheckResult(const Message& checked) {
   return result;
 }
 
+// The names that a block assigned; of one that was stopped those that it came to.
+std::vector<std::string> PresentNames(const BlockOutcome& outcome) {
+  std::vector<std::string> names = StringsOf(outcome.done.json.if_contains("assigned"));
+  if (!outcome.interrupted) return names;
+  std::set<std::string> there;
+  for (VariableInfo& variable : ReadVariables(outcome.done.json.if_contains("vars"))) {
+    there.insert(std::move(variable.name));
+  }
+  std::erase_if(names, [&](const std::string& name) { return !there.contains(name); });
+  return names;
+}
+
 constexpr int kMaxDeaths = 3;
 // Replies that are kept for a replay, of all blocks of a session. A block that needs one that is
 // not kept stops there when it is run again.
@@ -309,10 +321,10 @@ Result<BlockResult> HostSession::Run(std::string_view code, const BlockOptions& 
     worker_.reset();  // nobody waits for a replacement
     return MakeError(ErrorCode::kCancelled, "{}", options.cancel.reason());
   }
-  return Finish(std::move(outcome), task.code);
+  return Finish(std::move(outcome), task);
 }
 
-Result<BlockResult> HostSession::Finish(BlockOutcome outcome, const std::string& code) {
+Result<BlockResult> HostSession::Finish(BlockOutcome outcome, const BlockTask& task) {
   switch (outcome.end) {
     case BlockEnd::kClosed:
       return MakeError(ErrorCode::kCancelled, "{}", outcome.death_reason);
@@ -320,11 +332,11 @@ Result<BlockResult> HostSession::Finish(BlockOutcome outcome, const std::string&
       worker_.reset();
       return MakeError(ErrorCode::kProtocol, "{}", outcome.death_reason);
     case BlockEnd::kDied:
-      return Recover(std::move(outcome), code);
+      return Recover(std::move(outcome), task);
     case BlockEnd::kDone:
       break;
   }
-  RecordedBlock recorded{.code = code, .block = next_block_ - 1};
+  RecordedBlock recorded{.code = task.code, .block = next_block_ - 1};
   recorded.records = std::move(outcome.records);
   recorded.assigned = StringsOf(outcome.done.json.if_contains("assigned"));
   Result<BlockResult> result = ReadBlockResult(std::move(outcome), spec_.limits);
@@ -339,7 +351,7 @@ Result<BlockResult> HostSession::Finish(BlockOutcome outcome, const std::string&
   return result;
 }
 
-Result<BlockResult> HostSession::Recover(BlockOutcome outcome, const std::string& code) {
+Result<BlockResult> HostSession::Recover(BlockOutcome outcome, const BlockTask& task) {
   BlockResult result;
   result.status = BlockStatus::kDied;
   result.out = utf8::Sanitize(outcome.output.text);
@@ -360,8 +372,8 @@ Result<BlockResult> HostSession::Recover(BlockOutcome outcome, const std::string
     wanted.insert(block.assigned.begin(), block.assigned.end());
   }
   DOSSIER_RETURN_IF_ERROR(StartWorker());
-  DOSSIER_ASSIGN_OR_RETURN(result.names_kept, Replay());
-  if (const auto checked = Request(CodeMessage(MessageType::kCheck, code))) {
+  DOSSIER_ASSIGN_OR_RETURN(result.names_kept, Replay(task.options));
+  if (const auto checked = Request(CodeMessage(MessageType::kCheck, task.code))) {
     const auto assigned = StringsOf(checked->json.if_contains("assigns"));
     wanted.insert(assigned.begin(), assigned.end());
   }
@@ -370,10 +382,16 @@ Result<BlockResult> HostSession::Recover(BlockOutcome outcome, const std::string
   return result;
 }
 
-// Runs the recorded blocks again; the names that are there afterwards, sorted.
-Result<std::vector<std::string>> HostSession::Replay() {
+// Runs the recorded blocks again, as far as the end of the run allows; the names that are there
+// afterwards, sorted.
+Result<std::vector<std::string>> HostSession::Replay(const BlockOptions& run) {
   std::set<std::string> names;
   Millis left = kReplayCpu;
+  BlockOptions options{.cancel = cancel_};
+  if (run.deadline && run.end) {
+    options.deadline = *run.deadline + (*run.end - *run.deadline) * 3 / 4;
+    options.end = run.end;
+  }
   for (const RecordedBlock& block : recorded_) {
     if (block.keep) {
       SendReset(*block.keep);
@@ -385,7 +403,7 @@ Result<std::vector<std::string>> HostSession::Replay() {
                    .spec = &spec_,
                    .control = &control_,
                    .waker = waker_.get(),
-                   .options = {.cancel = cancel_},
+                   .options = options,
                    .records = &block.records,
                    .interrupt_after = block.interrupted_after,
                    .cpu_limit = left};
@@ -407,10 +425,11 @@ Result<std::vector<std::string>> HostSession::Replay() {
       recorded_.clear();
       return std::vector<std::string>();
     }
-    const auto present = StringsOf(outcome.done.json.if_contains("assigned"));
+    const auto present = PresentNames(outcome);
     names.insert(present.begin(), present.end());
     left = std::max(left - outcome.cpu, Millis(0));
-    if (left == Millis(0)) break;
+    const bool late = options.deadline && std::chrono::steady_clock::now() >= *options.deadline;
+    if (left == Millis(0) || late) break;
   }
   return std::vector<std::string>(names.begin(), names.end());
 }
@@ -451,7 +470,7 @@ Result<Message> HostSession::Request(Message message) {
     worker_.reset();
   } else {
     DOSSIER_RETURN_IF_ERROR(StartWorker());
-    DOSSIER_RETURN_IF_ERROR(Replay());
+    DOSSIER_RETURN_IF_ERROR(Replay({}));
   }
   return MakeError(ErrorCode::kDied, "the worker was replaced: {}", why);
 }

@@ -48,9 +48,10 @@ class HostSession final : public Session {
   HostSession(std::shared_ptr<ZygoteSource> zygotes, SessionSpec spec, CancelToken cancel);
   Status KeepContexts();
   Status StartWorker();
-  Result<BlockResult> Finish(BlockOutcome outcome, const std::string& code);
-  Result<BlockResult> Recover(BlockOutcome outcome, const std::string& code);
-  Result<std::vector<std::string>> Replay();
+  Result<BlockResult> Finish(BlockOutcome outcome, const BlockTask& task);
+  Result<BlockResult> Recover(BlockOutcome outcome, const BlockTask& task);
+  // `run`: of the block that died, for its deadlines.
+  Result<std::vector<std::string>> Replay(const BlockOptions& run);
   std::uint64_t RecordBytesLeft() const;
   void SendReset(const std::vector<std::string>& keep);
   Result<Message> Request(Message message);

@@ -142,7 +142,10 @@ Result<std::string> ResolveText(const Json& parts, std::string_view raw,
                                 const std::vector<std::string_view>& contexts);
 
 struct BlockOptions {
-  std::optional<Clock::Steady> deadline;  // of the run; beats the block's own limits
+  std::optional<Clock::Steady> deadline;  // of code in this run; beats the block's own limits
+  // Of the whole run: what is left of it behind `deadline` is for others. A block that does not
+  // stop is killed when half of that has passed, and names are brought back for a quarter more.
+  std::optional<Clock::Steady> end;
   CancelToken cancel;
   enum class Repeat { kAllow, kRefuse } repeat = Repeat::kAllow;
 };

@@ -174,6 +174,33 @@ TEST_F(SessionLimitsTest, TheRunsDeadlineAndItsCancellationBeatTheBlocksLimits) 
   EXPECT_EQ(Output(*session, "print(1)"), "1\n");
 }
 
+TEST_F(SessionLimitsTest, TheEndOfTheRunLeavesNoFullGrace) {  // SBX-42, REC-A17
+  auto session = Open(Short(Millis(60'000), /*grace=*/Millis(60'000)));
+  ASSERT_TRUE(session);
+  Run(*session, "import time\nkept = 7");
+  const auto start = std::chrono::steady_clock::now();
+  const BlockOptions options{.deadline = start + Millis(1'000), .end = start + Millis(5'000)};
+  const BlockResult killed =
+      Run(*session, "while True:\n    try: time.sleep(9)\n    except BaseException: pass", options);
+  EXPECT_EQ(killed.status, BlockStatus::kDied);
+  EXPECT_THAT(killed.death_reason, HasSubstr("did not stop within"));
+  EXPECT_LT(killed.wall, Millis(30'000));
+  EXPECT_THAT(killed.names_kept, Contains("kept"));
+  EXPECT_EQ(Output(*session, "print(kept)"), "7\n");
+}
+
+TEST_F(SessionLimitsTest, WhatTakesLongIsNotRunAgainBehindTheEndOfTheRun) {  // SBX-46, REC-A17
+  auto session = Open();
+  ASSERT_TRUE(session);
+  Run(*session, "import time\nwait = time.sleep\nwait(2)\nlast = 8");
+  const auto start = std::chrono::steady_clock::now();
+  const BlockOptions options{.deadline = start + Millis(1'000), .end = start + Millis(1'800)};
+  const BlockResult killed =
+      Run(*session, "while True:\n    try: time.sleep(9)\n    except BaseException: pass", options);
+  EXPECT_EQ(killed.status, BlockStatus::kDied);
+  EXPECT_THAT(killed.names_lost, Contains("last"));
+}
+
 TEST_F(SessionLimitsTest, CloseFromAnotherThreadEndsTheBlock) {
   auto session = Open();
   ASSERT_TRUE(session);
