@@ -164,7 +164,8 @@ TEST_F(SandboxCommandTest, SandboxTestTriesEveryKindOfJail) {  // FLT-91
     EXPECT_GT(jail.at("tried").as_int64(), 50) << name;
     EXPECT_TRUE(jail.at("worked").as_array().empty()) << name << jail;
   }
-  for (const char* kind : {"jail, --read", "jail, --write", "jail, --write --network"}) {
+  for (const char* kind : {"jail, --read", "jail, --write", "jail, --write --network",
+                           "command of a model", "command that may write"}) {
     EXPECT_TRUE(tried.contains(fmt::format("{}, as user, folder of user", kind)));
     if (geteuid() != 0) continue;
     for (const char* who :

@@ -101,7 +101,7 @@ TEST_F(JailMemoryTest, SharedMemoryCountsAsAnyOther) {  // FLT-84
 }
 
 TEST_F(JailMemoryTest, WithoutNamespacesSharedMappingsCountToo) {  // FLT-84
-  constexpr uid_t kOther = 12345;  // there no program runs as root
+  constexpr uid_t kOther = 12345;                                  // there no program runs as root
   if (geteuid() == 0) {
     ASSERT_EQ(chown(folder_->path().c_str(), kOther, kOther), 0);
   }

@@ -17,6 +17,7 @@
 
 #include "base/files/file.h"
 #include "base/text/text.h"
+#include "sandbox/commands/policy.h"
 #include "sandbox/walls/process_layer.h"
 
 namespace dossier::sandbox {
@@ -245,12 +246,17 @@ namespace {
 struct Kind {
   const char* name;
   enum class Folder { kRead, kWrite } folder;
-  JailNetwork network;
+  JailNetwork network = JailNetwork::kNone;
+  // Who asks for it: `sandbox exec`, or a model that runs a command.
+  enum class For { kPerson, kModel } whom = For::kPerson;
 };
 
-constexpr Kind kKinds[] = {{"jail, --read", Kind::Folder::kRead, JailNetwork::kNone},
-                           {"jail, --write", Kind::Folder::kWrite, JailNetwork::kNone},
-                           {"jail, --write --network", Kind::Folder::kWrite, JailNetwork::kAny}};
+constexpr Kind kKinds[] = {
+    {"jail, --read", Kind::Folder::kRead},
+    {"jail, --write", Kind::Folder::kWrite},
+    {"jail, --write --network", Kind::Folder::kWrite, JailNetwork::kAny},
+    {"command of a model", Kind::Folder::kRead, JailNetwork::kNone, Kind::For::kModel},
+    {"command that may write", Kind::Folder::kWrite, JailNetwork::kNone, Kind::For::kModel}};
 
 bool TriedIn(const Kind& kind, const JailAttempt& attempt) {
   switch (attempt.meant) {
@@ -349,9 +355,16 @@ class Trials {
 
   JailSpec SpecFor(const Kind& kind, const std::string& folder) const {
     JailSpec spec;
-    (kind.folder == Kind::Folder::kRead ? spec.read : spec.write) = {folder};
-    spec.network = kind.network;
-    spec.environment = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"};
+    if (kind.whom == Kind::For::kModel) {
+      Policy policy;
+      policy.network = kind.network;
+      if (kind.folder == Kind::Folder::kWrite) policy.write = CommandWrites::kJail;
+      spec = JailForCommand(policy, {.root = folder}, {"LANG=C.UTF-8"});
+    } else {
+      (kind.folder == Kind::Folder::kRead ? spec.read : spec.write) = {folder};
+      spec.network = kind.network;
+      spec.environment = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"};
+    }
     spec.limits.wall = Millis(60'000);
     spec.mode = mode_;
     return spec;
