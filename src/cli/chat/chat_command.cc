@@ -248,7 +248,10 @@ class ChatRun {
   ChatSessionOptions SessionOptions(const ChatSetup& setup) const {
     ChatSessionOptions options{.terminal = terminal_, .markdown = MarkdownOf(setup)};
     if (arguments_.usage) options.usage = ChatSessionOptions::Usage::kYes;
-    if (AtTerminal()) options.edit = EditMessage;
+    if (AtTerminal()) {
+      options.edit = EditMessage;
+      options.mentions = ChatSessionOptions::Mentions::kFiles;
+    }
     // The waiting line would write over a question, and its answer is typed while the turn runs.
     if (setup.asks()) {
       options.terminal.err = Terminal::Kind::kPipe;

@@ -255,10 +255,11 @@ void ChatSession::Copy(std::string_view what) {
 
 ChatSession::Next ChatSession::SendMessage(std::string text) {
   // A text of many lines came from somewhere else: what it names is nothing that was typed.
-  const bool one_line = text.find('\n') == text.npos;
+  const bool typed =
+      options_.mentions == ChatSessionOptions::Mentions::kFiles && text.find('\n') == text.npos;
   const ChatMessage message{.text = text,
                             .exec = exec_,
-                            .files = one_line ? MentionedFiles(text) : std::vector<std::string>()};
+                            .files = typed ? MentionedFiles(text) : std::vector<std::string>()};
   return Turn([&](ChatSink& sink, const CancelToken& cancel) {
     ChatTurn turn = driver_.Send(message, sink, cancel);
     // A failed turn leaves them for the next try.

@@ -37,7 +37,10 @@ struct ChatSessionOptions {
   Terminal terminal;
   MarkdownMode markdown = MarkdownMode::kAuto;
   Usage usage = Usage::kNo;
-  HeldInput::When input = HeldInput::When::kNever;            // while a turn runs
+  HeldInput::When input = HeldInput::When::kNever;  // while a turn runs
+  // kFiles: an @ before the name of a file sends it along. Only for what a person types: lines of a
+  // pipe may come from anybody.
+  enum class Mentions { kText, kFiles } mentions = Mentions::kText;
   std::function<Result<std::string>(std::string_view)> edit;  // /edit; empty: not there
 };
 

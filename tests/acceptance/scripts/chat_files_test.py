@@ -233,12 +233,12 @@ class WithFiles(FilesCase):
         code, _, err = self.chat("--role", "none", "q")
         self.assertEqual((code, "pirate" in err), (4, True), err)
 
-    def test_a_line_of_a_session_names_files(self):  # FLT-141
+    def test_a_line_of_a_pipe_names_no_files(self):  # FLT-141: it may come from anybody
         self.write("a.txt", "alpha\n")
         code, _, err = self.chat("--interactive", "--conversation", "talk",
-                                 stdin="first\nlook at @a.txt, @nobody\n")
+                                 stdin="first\nlook at @a.txt\n")
         self.assertEqual(code, 0, err)
-        self.assertEqual(self.last_user(), block(str("a.txt"), "alpha") + "\n\nlook at @a.txt, @nobody")
+        self.assertEqual(self.last_user(), "look at @a.txt")
 
 
 class FromElsewhere(FilesCase):

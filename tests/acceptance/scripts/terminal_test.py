@@ -351,6 +351,7 @@ class RealSessionTest(chat_case.ChatCase):
         self.say(session, "/model other-model", "other-model answers from now on")
         self.say(session, "three", "Reply 3")
         self.assertEqual(json.loads(self.server.requests[-1])["model"], "other-model")
+        self.assertEqual(self.stored("kept")["model"], "other-model")  # FLT-139
         self.leave(session)
         history = self.home / "state/dossier/chat_history"
         self.assertEqual(stat.S_IMODE(history.stat().st_mode), 0o600)
@@ -522,6 +523,16 @@ class RealSessionTest(chat_case.ChatCase):
         self.say(session, "how?", "make")
         self.say(session, "/copy code", "\x1b]52;c;bWFrZQo=\x07")
         self.say(session, "/copy", "\x1b]52;c;VHJ5CmBgYHNoCm1ha2UKYGBgCg==\x07")
+        self.leave(session)
+
+    def test_a_typed_line_names_files(self):  # FLT-141
+        self.write("a.txt", "alpha\n")
+        session = self.session("--conversation", "talk")
+        self.say(session, "first", "Reply 1")
+        self.say(session, "look at @a.txt, @nobody", "with a.txt (6 bytes)")
+        self.assertEqual(self.last_user(), block("a.txt", "alpha") + "\n\nlook at @a.txt, @nobody")
+        self.say(session, "/retry", "Reply 3")
+        self.assertEqual(self.sent(2), self.sent(1))
         self.leave(session)
 
     def test_another_model_is_asked_about_once(self):  # FLT-139
