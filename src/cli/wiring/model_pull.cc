@@ -1,6 +1,7 @@
 #include "cli/wiring/model_pull.h"
 
 #include "base/text/text.h"
+#include "cli/terminal/terminal_filter.h"
 
 namespace dossier::cli {
 namespace {

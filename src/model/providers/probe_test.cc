@@ -29,7 +29,7 @@ TEST(ProbeTest, FindsServersOfThisKindAndNothingElse) {  // MOD-4
   {
     closed = ServeProbe([](auto) {})->port();
   }
-  auto ollama = Serve([](auto exchange) {
+  auto ollama = ServeProbe([](auto exchange) {
     const bool tags = exchange->request().target == "/api/tags";
     exchange->Reply({.status = tags ? 200 : 404,
                      .body = tags ? R"({"models":[{"name":"llama3:8b","size":5}]})" : "no"});

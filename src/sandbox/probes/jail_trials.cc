@@ -49,7 +49,7 @@ MEMORY, QUEUE = int(sys.argv[6]), int(sys.argv[7])
 buffer = ctypes.create_string_buffer(4096)
 )";
 
-constexpr JailAttempt kAttempts[] = {
+constexpr JailAttempt kJailAttempts[] = {
     {"E1 password hashes", "read('/etc/shadow')"},
     {"E1 accounts of the host", "b'root' in open('/etc/passwd', 'rb').read()"},
     {"E1 home", "read(HOME + '/secret')"},
@@ -143,7 +143,7 @@ std::string Script(const std::function<bool(const JailAttempt&)>& chosen) {
   script += "ppid, uid = os.getppid(), os.getuid()\n";
   // A terminal of its own where the jail has none to inherit: the call itself is what is judged.
   script += "terminal = 0\n";
-  for (const JailAttempt& attempt : kAttempts) {
+  for (const JailAttempt& attempt : kJailAttempts) {
     if (!chosen(attempt)) continue;
     script += fmt::format(
         "try:\n    worked, how = bool({}), ''\n"
@@ -170,7 +170,7 @@ sockaddr_un UnixAddress(const std::string& path, socklen_t* size) {
 
 }  // namespace
 
-std::span<const JailAttempt> JailAttempts() { return kAttempts; }
+std::span<const JailAttempt> JailAttempts() { return kJailAttempts; }
 
 struct JailGround::State {
   explicit State(TempFolder made) : folder(std::move(made)), home(folder.path() + "/home") {}
@@ -328,7 +328,7 @@ class Trials {
                     .as = std::string(WhoName(as)),
                     .folder_of = std::string(WhoName(owner))};
     const auto chosen = [&](const JailAttempt& attempt) { return TriedIn(kind, attempt); };
-    for (const JailAttempt& attempt : kAttempts) trial.tried += chosen(attempt) ? 1 : 0;
+    for (const JailAttempt& attempt : kJailAttempts) trial.tried += chosen(attempt) ? 1 : 0;
     const JailSpec spec = SpecFor(kind, folder.path());
     const std::vector<std::string> argv = ground_.Program(chosen);
     const auto attempt = [&] { return Try(spec, argv, io_); };
