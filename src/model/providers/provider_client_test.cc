@@ -321,12 +321,12 @@ TEST(ProviderClientTest, TheKeyIsTakenOutOfWhatAServerSays) {  // CON-49
     EXPECT_EQ(reply->thinking, "Hm: [redacted:key]");
     Request request = UserRequest("x");
     request.messages.tools = {{"look", "Looks.", JsonObject{{"type", "object"}}}};
-    reply = Ask(*client, request);
+    reply = AskProvider(*client, request);
     ASSERT_EQ(reply->tool_calls.size(), 1u);
     EXPECT_EQ(ToJson(reply->tool_calls[0].arguments), R"({"at":"[redacted:key]"})");
     request = UserRequest("x");
     request.raw = Request::Raw::kKept;
-    reply = Ask(*client, request);
+    reply = AskProvider(*client, request);
     EXPECT_THAT(reply->raw, AllOf(HasSubstr("[redacted:key]"), Not(HasSubstr(kKey))));
   }
 }
@@ -355,7 +355,7 @@ TEST(ProviderClientTest, AShortKeyIsLeftAlone) {  // CON-49
   auto client = MakeProviderClient(
       {.base_url = Address(*server), .key = "abc", .provider = "openai", .stream = Stream::kYes});
   ASSERT_TRUE(client);
-  EXPECT_EQ(Ask(**client)->text, "an abc of things");
+  EXPECT_EQ(AskProvider(**client)->text, "an abc of things");
 }
 
 TEST(ProviderClientTest, AStreamThatBreaksKeepsItsText) {  // MOD-13, MOD-A3
