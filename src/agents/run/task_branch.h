@@ -26,7 +26,7 @@ struct TaskBranchRequest {
   const Patch* patch = nullptr;
   std::string checks;  // what they said
   std::string reviewer;
-  std::string folder;  // for the text
+  std::string folder;            // for the text
   GitDirGuard* guard = nullptr;  // not owned; knows then that the branch is ours
 };
 

@@ -73,9 +73,11 @@ TEST_F(JailTest, TheExampleInTheHeaderWorks) {  // SBX-80
 }
 
 TEST_F(JailTest, AGraceIsGivenBetweenTermAndKill) {  // FLT-80
-  const std::string script = "trap 'sleep 0.4; echo ended; exit 3' TERM; while :; do sleep 0.01; done";
+  const std::string script =
+      "trap 'sleep 0.4; echo ended; exit 3' TERM; while :; do sleep 0.01; done";
   spec_.limits.wall = Millis(200);
-  for (const auto& [grace, said] : {std::pair(Millis(0), ""), std::pair(Millis(60'000), "ended\n")}) {
+  for (const auto& [grace, said] :
+       {std::pair(Millis(0), ""), std::pair(Millis(60'000), "ended\n")}) {
     spec_.limits.grace = grace;
     const Exit exit = Shell(script);
     EXPECT_TRUE(exit.timed_out());
@@ -88,7 +90,8 @@ TEST_F(JailTest, AGraceIsGivenBetweenTermAndKill) {  // FLT-80
 
 TEST_F(JailTest, LayersThatMayBeMissingAreNamed) {  // FLT-80
   const std::vector<std::string> wrong = {"moat"}, named = {"landlock"};
-  EXPECT_THAT(CheckLayerNames(wrong), FailsWith(ErrorCode::kUsage, "--degraded moat: no such layer"));
+  EXPECT_THAT(CheckLayerNames(wrong),
+              FailsWith(ErrorCode::kUsage, "--degraded moat: no such layer"));
   EXPECT_THAT(CheckLayerNames(named), Succeeds());
   spec_.disabled_layers = {"landlock", "seccomp"};
   AcceptMissing(named, &spec_);
