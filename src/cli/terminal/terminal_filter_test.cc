@@ -30,7 +30,7 @@ TEST_F(TerminalFilterTest, OnATerminalOnlyTheProgramActs) {  // FLT-87
   std::ostream out(&filter);
   out << "a\x1b]0;t\x07" << Own("\x1b[1m") << "b\n\tc\x7f" << '\x1b' << "\u202e\u009b"
       << Own("\x1b[0m");
-  EXPECT_EQ(shown_.str(), "a^[]0;t^G\x1b[1mb\n\tc^?^[\\u{202E}\\u{9B}\x1b[0m");
+  EXPECT_EQ(shown_.str(), "a^[]0;t^G\x1b[1mb\n\tc\\u{7F}^[\\u{202E}\\u{9B}\x1b[0m");
 }
 
 TEST_F(TerminalFilterTest, ACodePointMayComeInPieces) {  // FLT-87

@@ -132,8 +132,9 @@ class Keys(chat_case.ChatCase):
         self.env["SHOWN"] = f"Bearer {self.env.get('OPENAI_API_KEY', 'none')}"
         self.answers = [calls(["env"]), "fine", self.refuse, self.refuse]
         talk = ("--conversation", "talk")
+        (self.home / "project").mkdir(exist_ok=True)
         said = self.told(*self.chat_words(*talk, "--allow-commands", "--command-allow", "env",
-                                          "one"))
+                                          "--commands-in", "project", "one"))
         self.assertEqual(len(self.server.requests), 2, said)
         for headers in self.server.headers:
             self.assertEqual(headers.get("Authorization"), f"Bearer {KEY}", said)
