@@ -76,7 +76,7 @@ TEST_F(ModelTest, AnswersAndSaysWhatItTook) {
 }
 
 TEST_F(ModelTest, WhatCannotBeOpenedIsAnError) {
-  EXPECT_THAT(Model::Open("gpt-5-minii"), FailsWith(ErrorCode::kConfig, "gpt-5-mini"));
+  EXPECT_THAT(Model::Open("claud-opus-5"), FailsWith(ErrorCode::kConfig, "claude-opus-5"));
   EXPECT_THAT(Model::Open("script:" + Path("none.yaml")),
               FailsWith(ErrorCode::kNotFound, "none.yaml"));
   EXPECT_THAT(Model::Open("http://127.0.0.1:1/v1"),
