@@ -70,7 +70,8 @@ void AddProgramFolder(const std::string& given, const std::string& home,
                       std::vector<std::string>* out) {
   const std::string folder = Plain(given);
   if (!folder.starts_with('/') || IsSystem(folder)) return;
-  if (Covers(folder, home)) return;  // the home itself, or all of them
+  if (Covers(folder, home)) return;               // the home itself, or all of them
+  if (access(folder.c_str(), X_OK) != 0) return;  // another user's: it could not be shown
   out->push_back(folder);
   const fs::path prefix = fs::path(folder).parent_path();
   const bool in_home = Covers(home, folder);
