@@ -8,6 +8,7 @@
 
 #include "base/files/file.h"
 #include "base/text/text.h"
+#include "testing/jail_folder.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::sandbox {
@@ -25,6 +26,9 @@ class PolicyTest : public ::testing::Test {
     folder_.emplace(std::move(*folder));
     jail_.root = folder_->path() + "/project";
     ASSERT_THAT(MakeFolders(jail_.root + "/src"), Succeeds());
+    for (const std::string& path : {folder_->path(), jail_.root}) {
+      dossier::testing::FitForPrograms(path);
+    }
     ASSERT_THAT(WriteFileAtomic(jail_.root + "/x", "inside\n"), Succeeds());
     ASSERT_THAT(WriteFileAtomic(folder_->path() + "/secret", "secret"), Succeeds());
     ASSERT_EQ(symlink("../secret", (jail_.root + "/out").c_str()), 0);

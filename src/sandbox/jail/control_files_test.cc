@@ -9,6 +9,7 @@
 
 #include "base/files/file.h"
 #include "sandbox/jail/jail.h"
+#include "testing/jail_folder.h"
 #include "testing/result_matchers.h"
 #include "testing/without_root_powers.h"
 
@@ -200,12 +201,11 @@ class JailControlFilesTest : public ControlFilesTest {
     ADD_FAILURE() << exit.error().message;
     return {};
   }
-  // Programs of root are refused where there are no namespaces.
-  void GiveToAnother() {
-    constexpr uid_t kOther = 12345;
-    if (geteuid() != 0) return;
-    ASSERT_EQ(chown(folder_->path().c_str(), kOther, kOther), 0);
+  void SetUp() override {
+    ControlFilesTest::SetUp();
+    dossier::testing::FitForPrograms(folder_->path());
   }
+  void GiveToAnother() { dossier::testing::GiveToAnother(folder_->path()); }
   bool Walled() { return Shell("true").report.Applied("namespaces"); }
 
   JailSpec spec_;

@@ -18,6 +18,7 @@
 #include "base/files/file.h"
 #include "sandbox/jail/jail.h"
 #include "testing/isolation_harness.h"
+#include "testing/jail_folder.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::sandbox {
@@ -26,8 +27,6 @@ namespace {
 using ::dossier::testing::FailsWith;
 using ::dossier::testing::Succeeds;
 using ::testing::HasSubstr;
-
-constexpr uid_t kOther = 12345;
 
 // Beats every 10 ms on a thread of its own; the longest time without a beat.
 class Heartbeat {
@@ -148,11 +147,9 @@ class JailBombTest : public ::testing::Test {
     auto folder = TempFolder::Make("dossier-jail-bomb");
     ASSERT_THAT(folder, Succeeds());
     folder_.emplace(std::move(*folder));
+    dossier::testing::FitForPrograms(folder_->path());
   }
-  void GiveToAnother() {
-    if (geteuid() != 0) return;
-    ASSERT_EQ(chown(folder_->path().c_str(), kOther, kOther), 0);
-  }
+  void GiveToAnother() { dossier::testing::GiveToAnother(folder_->path()); }
 
   std::optional<TempFolder> folder_;
 };
@@ -184,7 +181,9 @@ TEST_F(JailBombTest, TheMachineStaysUsableWhileTenGoOff) {  // FLT-82
 }
 
 TEST_F(JailBombTest, WhatTheKernelDoesNotCountIsEndedByTheCount) {  // FLT-82
-  if (geteuid() != 0) GTEST_SKIP() << "the kernel counts the processes of ordinary users";
+  if (geteuid() != 0 || !dossier::testing::UserNamespacesHere()) {
+    GTEST_SKIP() << "the kernel counts the processes of ordinary users";
+  }
   for (const Bomb& bomb : kBombs) {
     const std::string text = RunBounded([&]() -> std::string {
       JailSpec spec = BombSpec(folder_->path());
@@ -262,6 +261,7 @@ TEST_F(JailBombTest, StrictDoesNotStartAsRootWhereNothingLimitsIt) {  // FLT-82
   JailSpec spec = BombSpec(folder_->path());
   const std::string argv[] = {"true"};
   spec.disabled_layers = {"namespaces"};
+  ASSERT_EQ(chown(folder_->path().c_str(), 0, 0), 0);
   EXPECT_THAT(RunJailed(spec, argv),
               FailsWith(ErrorCode::kUnavailable, "nothing here limits the processes of root"));
   spec.mode = Mode::kDegraded;

@@ -17,12 +17,15 @@
 #include "base/text/text.h"
 #include "sandbox/jail/degraded.h"
 #include "testing/isolation_harness.h"
+#include "testing/jail_folder.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::sandbox {
 namespace {
 
 using ::dossier::testing::FailsWith;
+using ::dossier::testing::FitForPrograms;
+using ::dossier::testing::GiveToAnother;
 using ::dossier::testing::Succeeds;
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -36,16 +39,10 @@ class JailTest : public ::testing::Test {
     auto folder = TempFolder::Make("dossier-jail-test");
     ASSERT_THAT(folder, Succeeds());
     folder_.emplace(std::move(*folder));
+    FitForPrograms(folder_->path());
     spec_.write = {folder_->path()};
     spec_.environment = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"};
     spec_.limits.processes = 64;
-  }
-
-  // Programs of root are refused where there are no namespaces.
-  static void GiveToAnother(const std::string& path) {
-    constexpr uid_t kOther = 12345;
-    if (geteuid() != 0) return;
-    ASSERT_EQ(chown(path.c_str(), kOther, kOther), 0);
   }
 
   std::string Place(std::string_view name) const {
