@@ -1,5 +1,6 @@
 // For tests that run programs in folders that they made, also as root where there are no user
-// namespaces (many containers): there no program runs as root, so the folder becomes another user's.
+// namespaces (many containers): there no program runs as root, so the folder becomes another
+// user's.
 //
 //   FitForPrograms(folder_->path());   // after it was made, before files of others are in it
 
