@@ -278,6 +278,7 @@ TEST_F(JailControlFilesTest, AProgramThatIsStoppedLeavesNoneEither) {  // FLT-86
 
 TEST_F(JailControlFilesTest, AFolderThatIsNamedItselfMayBeWritten) {  // FLT-86
   Write(".git/config", "old\n");
+  for (const char* name : {".git", ".git/config"}) dossier::testing::FitForPrograms(Place(name));
   spec_.mounts = {{Place(".git"), Place(".git"), JailMount::Access::kWrite}};
   EXPECT_EQ(Shell("echo new > .git/config").set_aside, 0);
   EXPECT_EQ(*ReadFile(Place(".git/config")), "new\n");
@@ -297,6 +298,7 @@ TEST_F(JailControlFilesTest, WithoutNamespacesTheReportSaysWhatIsOpen) {  // FLT
 
 TEST_F(JailControlFilesTest, AFolderMadeForTheProgramMayHoldThem) {  // FLT-86: research clones
   Write("work/x");
+  dossier::testing::FitForPrograms(Place("work"));
   spec_.mounts = {{Place("work"), Place("work"), JailMount::Access::kWriteAll}};
   spec_.folder = Place("work");
   const std::string argv[] = {"sh", "-c", "git init -q ."};

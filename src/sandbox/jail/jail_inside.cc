@@ -224,7 +224,10 @@ class Inside {
     // What the kernel lets it do to the program it may do without capabilities, too.
     Must(DropAllCapabilities());
     ChooseLimits(keeper);
-    Must(CheckRoot());
+    if (const Status root = CheckRoot(); !root) {
+      if (!tmp_.empty()) (void)RemoveAll(tmp_);
+      Fail(root.error());
+    }
     KeeperReport made;
     keeper.look = [&] { SetAside(ControlFiles::Depth::kTop, made); };
     KeeperReport report = KeepProgram(keeper, [&] { Start(); });

@@ -134,6 +134,7 @@ TEST_F(JailTest, AMountIsSeenAtThePathThatItNames) {  // RSP-22
   ASSERT_THAT(MakeFolders(Place("work/sub")), Succeeds());
   ASSERT_THAT(MakeFolders(Place("data")), Succeeds());
   ASSERT_THAT(WriteFileAtomic(Place("data/x"), "kept"), Succeeds());
+  for (const char* name : {"work", "work/sub"}) FitForPrograms(Place(name));
   spec_.write = {};
   spec_.mounts = {{Place("work"), "/workspace", JailMount::Access::kWrite},
                   {Place("data"), "/workspace/data", JailMount::Access::kRead},
