@@ -8,6 +8,7 @@
 
 #include "base/files/file.h"
 #include "base/text/text.h"
+#include "testing/jail_folder.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::sandbox {
