@@ -85,9 +85,11 @@ std::string ValueOf(const Flag& flag) {
 // one for the other's.
 bool IsEachCommandsOwn(std::string_view name) {
   constexpr std::string_view kNames[] = {
+      "--branch",  // of a memory, of git
       "--mode",    // of a run, of a prompt's header
       "--model",   // one model, or one for each role
       "--phase",   // of research: by name, by number
+      "--role",    // of a message, of an agent, of a file that a user made
       "--show",    // what is listed, in full
       "--task",    // a task's words, or its id
       "--tier",    // one, or several

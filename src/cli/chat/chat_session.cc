@@ -194,6 +194,8 @@ ChatSession::Next ChatSession::RunCommand(const ChatInput& input) {
       Note("end with a line that holds only a dot");
       return ReadAndSend(MessageEnd::kDot);
     case SlashCommand::kRetry:
+      // What never reached the model is the last message, not the turn before it.
+      if (!unsent_.empty()) return SendMessage(std::exchange(unsent_, {}));
       return Turn([this](ChatSink& sink, const CancelToken& cancel) {
         return driver_.Retry(sink, cancel);
       });
@@ -248,7 +250,7 @@ void ChatSession::Copy(std::string_view what) {
   const auto code = what.empty() ? std::optional<std::string>(reply_) : LastCodeBlock(reply_);
   if (!code) return Note("the last reply holds no code block");
   if (options_.terminal.err != Terminal::Kind::kTerminal) return Note("/copy needs a terminal");
-  err_ << "\x1b]52;c;" << Base64(*code) << "\x07" << std::flush;
+  err_ << Own(fmt::format("\x1b]52;c;{}\x07", Base64(*code))) << std::flush;
   Note(fmt::format("copied: {} characters (if the terminal lets programs set its clipboard)",
                    GroupDigits(utf8::CodePoints(*code))));
 }
@@ -260,12 +262,17 @@ ChatSession::Next ChatSession::SendMessage(std::string text) {
   const ChatMessage message{.text = text,
                             .exec = exec_,
                             .files = typed ? MentionedFiles(text) : std::vector<std::string>()};
-  return Turn([&](ChatSink& sink, const CancelToken& cancel) {
+  bool failed = false;
+  const Next next = Turn([&](ChatSink& sink, const CancelToken& cancel) {
     ChatTurn turn = driver_.Send(message, sink, cancel);
+    failed = turn.end == ChatTurn::End::kFailed;
     // A failed turn leaves them for the next try.
-    if (turn.end != ChatTurn::End::kFailed) exec_.clear();
+    if (!failed) exec_.clear();
     return turn;
   });
+  // Before the first word nothing is saved.
+  unsent_ = failed && !text_came_ ? std::move(text) : std::string();
+  return next;
 }
 
 ChatSession::Next ChatSession::Turn(
@@ -273,7 +280,9 @@ ChatSession::Next ChatSession::Turn(
   SessionSink sink(options_, out_, err_, driver_.model());
   ChatTurn turn;
   const Next next = Interruptible([&](const CancelToken& cancel) { turn = run(sink, cancel); });
-  if (std::string text = sink.End(); !text.empty()) reply_ = std::move(text);
+  std::string text = sink.End();
+  text_came_ = !text.empty();
+  if (text_came_) reply_ = std::move(text);
   for (const std::string& warning : turn.warnings) PrintWarning(err_, warning);
   if (turn.end == ChatTurn::End::kInterrupted) Note("(stopped; what came is kept as incomplete)");
   if (turn.error) PrintError(err_, *turn.error);

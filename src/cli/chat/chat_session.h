@@ -81,6 +81,8 @@ class ChatSession {
   std::ostream& err_;
   CancelToken cancel_;
   std::vector<std::string> exec_;  // of /exec, for the next message
+  std::string unsent_;             // the last message, if it failed before a word came
+  bool text_came_ = false;         // of the last turn
   std::string reply_;              // the last one, for /copy
 };
 

@@ -355,9 +355,9 @@ Status ChatSetup::SetExec(std::vector<std::string> exec, Attachments attached) {
 }
 
 Result<std::string> ChatSetup::ModelInQuestion() const {
-  const std::string& asked = arguments_.model.model;
-  const bool settled = id_.empty() || asked.empty() || arguments_.adopt || arguments_.read_only ||
-                       arguments_.dry_run || arguments_.explain_context;
+  const std::string asked = app::AskedName(arguments_.model);
+  const bool settled = id_.empty() || arguments_.model.model.empty() || arguments_.adopt ||
+                       arguments_.read_only || arguments_.dry_run || arguments_.explain_context;
   if (settled) return std::string();
   DOSSIER_ASSIGN_OR_RETURN(const auto loaded, store_.Find(id_));
   if (!loaded || loaded->stored.model == asked) return std::string();

@@ -545,7 +545,7 @@ void DeclareExport(Flags& flags, ConversationsArguments& to) {
 void DeclareDelete(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
   flags.Add("id", &to.ids, "ids");
-  flags.Add("--older-than", &to.older_than, "not changed for so long: 30d");
+  flags.Add("--older-than", &to.older_than, "not changed for so long: 30d").Kind(kTime);
 }
 
 void DeclareImport(Flags& flags, ConversationsArguments& to) {
