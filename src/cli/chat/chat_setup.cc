@@ -360,7 +360,10 @@ Result<std::string> ChatSetup::ModelInQuestion() const {
                        arguments_.read_only || arguments_.dry_run || arguments_.explain_context;
   if (settled) return std::string();
   DOSSIER_ASSIGN_OR_RETURN(const auto loaded, store_.Find(id_));
-  if (!loaded || loaded->stored.model == asked) return std::string();
+  // By its name alone it is the same one, wherever it was asked.
+  const bool same =
+      loaded && (loaded->stored.model == asked || loaded->stored.model == arguments_.model.model);
+  if (!loaded || same) return std::string();
   const std::vector<std::string>& hints = loaded->stored.hints;
   const bool answered = std::ranges::find(hints, chat::ModelHint(asked)) != hints.end();
   return answered ? std::string() : loaded->stored.model;
