@@ -58,7 +58,7 @@ class Late:
 
     def add(self, text: str | bytes) -> int:
         shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
-        kept = shown[:_LATE_CHARACTERS - len(self._text)]
+        kept = shown[:max(0, _LATE_CHARACTERS - len(self._text))]
         self._text += kept
         self._left_out += len(shown) - len(kept)
         return len(text)

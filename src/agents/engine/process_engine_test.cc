@@ -269,7 +269,7 @@ TEST_F(ProcessEngineTest, AProgramIsSeenWithWhatItIsInstalledWith) {  // FLT-80
       "{0}/home/.local/bin:{0}/home/venv/bin:{0}/opt/kit/bin:{0}/home:/usr/bin:relative",
       ground_.path());
   EXPECT_THAT(ProgramFolders(path, Path("home"), Path("home/.local/bin/tool")),
-              ::testing::UnorderedElementsAre(Path("home/.local/bin"), Path("home/.local/bin"),
+              ::testing::UnorderedElementsAre(Path("home/.local/bin"), Path("home/.local/bin/tool"),
                                               Path("home/venv/bin"), Path("home/venv"),
                                               Path("opt/kit/bin"), Path("opt/kit")));
 }

@@ -45,6 +45,12 @@ bool Covers(const std::string& folder, const std::string& path) {
          (path.starts_with(folder) && path[folder.size()] == '/');
 }
 
+std::string RealPath(const std::string& path) {
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(path, error);
+  return error ? path : real.string();
+}
+
 // Without a final slash, `.` and `..`.
 std::string Plain(const std::string& path) {
   std::string plain = fs::path(path).lexically_normal().string();
@@ -70,13 +76,16 @@ void AddProgramFolder(const std::string& given, const std::string& home,
                       std::vector<std::string>* out) {
   const std::string folder = Plain(given);
   if (!folder.starts_with('/') || IsSystem(folder)) return;
-  if (Covers(folder, home)) return;               // the home itself, or all of them
+  const auto covers_home = [&](const std::string& path) {
+    return Covers(path, home) || Covers(RealPath(path), RealPath(home));
+  };
+  if (covers_home(folder)) return;                // the home itself, or all of them
   if (access(folder.c_str(), X_OK) != 0) return;  // another user's: it could not be shown
   out->push_back(folder);
   const fs::path prefix = fs::path(folder).parent_path();
-  const bool in_home = Covers(home, folder);
+  const bool in_home = Covers(home, folder) || Covers(RealPath(home), RealPath(folder));
   const bool whole = IsPackage(prefix) || (!in_home && fs::path(folder).filename() == "bin");
-  if (whole && prefix != "/" && !Covers(prefix.string(), home)) out->push_back(prefix.string());
+  if (whole && prefix != "/" && !covers_home(prefix.string())) out->push_back(prefix.string());
 }
 
 void AddMounts(const std::vector<std::string>& paths, Access access, sandbox::JailSpec* spec) {
@@ -141,7 +150,14 @@ std::vector<std::string> ProgramFolders(std::string_view path, const std::string
   std::error_code error;
   if (const auto found = FindProgram(program); found && found->starts_with('/')) {
     const fs::path real = fs::canonical(*found, error);
-    if (!error) AddProgramFolder(real.parent_path().string(), home, &folders);
+    // One that is named by its path may lie in the checkout, beside what is nobody's business.
+    const bool by_path = program.find('/') != std::string::npos;
+    if (!error && by_path && !IsSystem(real.string())) {
+      folders.push_back(real.string());
+      const fs::path prefix = real.parent_path().parent_path();
+      if (Exists((prefix / kPackageMarks[0]).string())) folders.push_back(prefix.string());
+    }
+    if (!error && !by_path) AddProgramFolder(real.parent_path().string(), home, &folders);
   }
   return folders;
 }

@@ -139,16 +139,32 @@ Status CopyIndex(const std::string& from, const std::string& to) {
   return {};
 }
 
+namespace {
+
+// Whether `folder` holds the objects of a repository. A repository's own files name it, and they
+// may be hostile: they show an engine no other folder than one of git's.
+bool IsObjectFolder(const fs::path& folder) {
+  std::error_code error;
+  return folder.filename() == "objects" && fs::is_directory(folder / "pack", error) &&
+         fs::is_regular_file(folder.parent_path() / "HEAD", error);
+}
+
+}  // namespace
+
 std::vector<std::string> ObjectFolders(const std::string& common) {
   constexpr std::size_t kMostFolders = 32;  // git itself follows five in a row
-  std::vector<std::string> folders = {common + "/objects"};
+  std::error_code error;
+  const fs::path own = fs::canonical(common + "/objects", error);
+  if (error || own != fs::canonical(common, error) / "objects") return {};
+  std::vector<std::string> folders = {own.string()};
   for (std::size_t i = 0; i < folders.size(); ++i) {
     const fs::path folder = folders[i];
     const auto listed = ReadRegularFile((folder / "info/alternates").string(), kMaxGitFile);
     if (!listed) continue;
     for (const std::string_view line : Split(*listed, '\n')) {
       if (line.empty() || line.front() == '#' || folders.size() >= kMostFolders) continue;
-      folders.push_back((folder / line).lexically_normal().string());
+      const fs::path other = fs::canonical(folder / line, error);
+      if (!error && IsObjectFolder(other)) folders.push_back(other.string());
     }
   }
   return folders;

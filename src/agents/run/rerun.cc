@@ -141,6 +141,8 @@ Result<RunSummary> MergeApproved(std::string_view id, const RunPorts& ports) {
   const sources::Task& task = TaskOf(found->progress, id);
   RunOptions options = found->progress.options;
   options.merging = RunOptions::Merging::kYes;
+  options.attempts =
+      static_cast<decltype(options.attempts)>(state.attempt);  // no engine works again
   options.target = BranchOf(found->progress);
   if (!options.ad_hoc) options.only = {task.id};
   DOSSIER_ASSIGN_OR_RETURN(auto setup, RunSetup::Make(options, ports, std::move(ground)));

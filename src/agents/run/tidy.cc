@@ -96,6 +96,9 @@ class Tidying {
   Result<Past> PastOf(const std::string& run, const fs::path& folder) {
     Past past;
     const auto events = journal_.Events(run);
+    if (!events && events.error().code != ErrorCode::kNotFound) {
+      return tl::unexpected(events.error());  // nobody knows what waits in it
+    }
     if (!events) {
       std::error_code error;
       const auto changed = fs::last_write_time(folder, error);
@@ -106,7 +109,7 @@ class Tidying {
     }
     if (!events->empty()) past.began = ParseTime(events->front().time).value_or(Clock::Wall());
     const auto progress = ReadProgress(*events, journal_);
-    if (!progress) return past;
+    if (!progress) return tl::unexpected(progress.error());
     for (const auto& [id, task] : progress->progress) {
       const bool merged = TextAt(Json(task.result), "status") == "merged" ||
                           task.stage == TaskProgress::Stage::kMerged || records_.FindMerge(id);

@@ -197,7 +197,6 @@ class CallLoop {
   WordRarity rarity_;                        // of the question and the answer that is weighed
   // Those that no feedback has told of; those of the call; those of the newest block.
   SubcallTally untold_, all_subcalls_, newest_block_;
-  enum class AskedAgain { kNo, kYes } cut_asked_again_ = AskedAgain::kNo;
   bool asked_is_it_ = false;
   bool refused_final_ = false;  // a final that had no value was refused
   std::vector<LimitHit> limits_hit_;

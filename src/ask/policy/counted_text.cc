@@ -18,10 +18,13 @@ struct Places {
 };
 
 void CountPlaces(std::string_view text, std::string_view part, Places* places) {
+  constexpr std::size_t kMostMarks = 16;  // before what stands at the start of a line
   for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) {
     ++places->all;
-    const std::size_t before = text.substr(0, at).find_last_not_of(" \t#*-");
-    if (before == text.npos || text[before] == '\n') ++places->at_line_start;
+    const std::size_t from = at - std::min(at, kMostMarks);
+    const std::size_t before = text.substr(from, at - from).find_last_not_of(" \t#*-");
+    const bool starts = before == text.npos ? from == 0 : text[from + before] == '\n';
+    if (starts) ++places->at_line_start;
   }
 }
 
@@ -41,12 +44,11 @@ bool IsCountOf(std::string_view answer, std::string_view part,
                std::span<const std::string_view> texts) {
   if (part.empty()) return false;
   Places exact, folded;
+  for (const std::string_view text : texts) CountPlaces(text, part, &exact);
+  if (Says(answer, exact)) return true;
   const std::string lower = ToLowerAscii(part);
-  for (const std::string_view text : texts) {
-    CountPlaces(text, part, &exact);
-    CountPlaces(ToLowerAscii(text), lower, &folded);
-  }
-  return Says(answer, exact) || Says(answer, folded);
+  for (const std::string_view text : texts) CountPlaces(ToLowerAscii(text), lower, &folded);
+  return Says(answer, folded);
 }
 
 bool IsRows(std::string_view passage) {

@@ -16,10 +16,7 @@ bool LetterEndsAt(std::string_view text, std::size_t at) {
   if (at == 0 || !IsTextByte(text[at - 1]) || IsDigit(text[at - 1])) return false;
   std::size_t lead = utf8::FloorBoundary(text, at - 1);
   const char32_t c = utf8::Next(text, &lead);
-  const bool latin_sign =
-      (c >= 0x80 && c < 0xC0 && c != 0xAA && c != 0xB5 && c != 0xBA) || c == 0xD7 || c == 0xF7;
-  const bool sign = c >= 0x2000 && c < 0x2C00;
-  return !latin_sign && !sign && c < 0x3000;
+  return !IsSign(c) && c < 0x3000;
 }
 
 // `fraction` rounded to `places`, half up; the carry into the whole part is left to the caller.
@@ -45,6 +42,12 @@ Rounded Round(const Number& number, std::size_t places) {
 }
 
 }  // namespace
+
+bool IsSign(char32_t c) {
+  const bool latin =
+      (c >= 0x80 && c < 0xC0 && c != 0xAA && c != 0xB5 && c != 0xBA) || c == 0xD7 || c == 0xF7;
+  return latin || (c >= 0x2000 && c < 0x2C00);
+}
 
 std::optional<Number> NumberReader::Next() {
   while (at_ < text_.size()) {

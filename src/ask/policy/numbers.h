@@ -23,6 +23,9 @@ constexpr bool IsTextByte(char c) {
   return IsAlnum(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
 
+// Whether a character beyond ASCII is a sign: of money, mathematics or punctuation.
+bool IsSign(char32_t c);
+
 // A number by value: "3,800.50" is digits "3800", fraction "5".
 struct Number {
   std::string digits;    // without leading zeros, "0" for zero

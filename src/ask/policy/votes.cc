@@ -4,13 +4,22 @@
 
 #include "base/text/ascii.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 
 namespace dossier::ask {
 namespace {
 
-bool IsWordPart(char c) { return IsAlnum(c) || static_cast<unsigned char>(c) >= 0x80; }
+// How many bytes of a word stand at `at`: a letter or digit of any script, but no quotation mark,
+// dash or sign of money, which are no letters in whatever script.
+std::size_t WordPart(std::string_view text, std::size_t at) {
+  if (static_cast<unsigned char>(text[at]) < 0x80) return IsAlnum(text[at]) ? 1 : 0;
+  std::size_t next = at;
+  return IsSign(utf8::Next(text, &next)) ? 0 : next - at;
+}
 
-bool JoinsWord(char c) { return c == '.' || c == '-' || c == '_' || c == ',' || c == '+'; }
+bool JoinsWord(char c) {
+  return c == '.' || c == '-' || c == '_' || c == ',' || c == '+' || c == '\'';
+}
 
 // A run of letters and digits, with marks between them kept: "3,800", "g++-12", "9.5".
 struct VoteWord {
@@ -21,15 +30,16 @@ struct VoteWord {
 std::vector<VoteWord> WordsOfText(std::string_view text) {
   std::vector<VoteWord> words;
   for (std::size_t at = 0; at < text.size();) {
-    if (!IsWordPart(text[at])) {
-      ++at;
+    std::size_t end = at + WordPart(text, at);
+    if (end == at) {
+      utf8::Next(text, &at);
       continue;
     }
-    std::size_t end = at + 1;
-    while (end < text.size() &&
-           (IsWordPart(text[end]) ||
-            (JoinsWord(text[end]) && end + 1 < text.size() && IsWordPart(text[end + 1])))) {
-      ++end;
+    while (end < text.size()) {
+      const bool joins = JoinsWord(text[end]) && end + 1 < text.size();
+      const std::size_t more = joins ? 1 + WordPart(text, end + 1) : WordPart(text, end);
+      if (more == (joins ? 1u : 0u)) break;
+      end += more;
     }
     words.push_back({ToLowerAscii(text.substr(at, end - at)), at, end});
     at = end;

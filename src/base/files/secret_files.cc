@@ -103,6 +103,7 @@ SecretFiles FindSecretFiles(const std::string& folder, std::size_t most) {
     }
     if (IsSecretFile(at->path().string())) found.paths.push_back(at->path().string());
   }
+  if (error) found.complete = false;
   std::sort(found.paths.begin(), found.paths.end());
   return found;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "base/files/file.h"
 #include "base/text/ascii.h"
@@ -19,7 +20,8 @@ namespace {
 constexpr std::string_view kSqliteMagic("SQLite format 3\0", 16);
 constexpr std::size_t kMaxSession = 64 << 20;  // bytes of a session in YAML
 constexpr std::size_t kMaxNodes = 1'000'000;
-constexpr std::size_t kMaxDepth = 100'000;  // messages of one conversation
+constexpr std::size_t kMostImported = 1u << 30;  // bytes of all messages of one log
+constexpr std::size_t kMaxDepth = 100'000;       // messages of one conversation
 
 // What is known of a conversation before it is one.
 struct Found {
@@ -160,8 +162,9 @@ class LlmLog {
   Status ReadChain(std::string hash, std::vector<JsonObject>* messages) {
     DOSSIER_ASSIGN_OR_RETURN(store::Statement query,
                              db_.Prepare("SELECT role, parent_hash FROM messages WHERE hash = ?"));
+    std::set<std::string> seen;
     while (!hash.empty()) {
-      if (messages->size() == kMaxDepth) {
+      if (messages->size() == kMaxDepth || !seen.insert(hash).second) {
         return MakeError(ErrorCode::kDamaged, "a chain of messages has no beginning");
       }
       DOSSIER_ASSIGN_OR_RETURN(const bool there, query.With(hash).Step());
@@ -169,6 +172,11 @@ class LlmLog {
       const std::string role = query.Text(0);
       std::string parent = query.Text(1);
       DOSSIER_ASSIGN_OR_RETURN(JsonObject message, ReadMessage(role, hash));
+      bytes_ += ToJson(message).size();
+      if (bytes_ > kMostImported) {
+        return MakeError(ErrorCode::kTooLong, "the log holds more than {} MiB of messages",
+                         kMostImported >> 20);
+      }
       messages->push_back(std::move(message));
       hash = std::move(parent);
     }
@@ -322,6 +330,7 @@ class LlmLog {
 
   store::Database& db_;
   const std::string_view now_;
+  std::size_t bytes_ = 0;  // of what was read
 };
 
 // A message of an aichat session: a text, parts of text and image, or something of its own.
@@ -405,7 +414,14 @@ Result<Document> ReadOurs(std::string bytes, const std::string& path) {
 }  // namespace
 
 Result<std::vector<Document>> ReadForeign(const std::string& path, std::string_view now) {
-  if (!Exists(path)) return MakeError(ErrorCode::kNotFound, "{}: no such file", path);
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) {
+    return MakeError(ErrorCode::kNotFound, "{}: no such file", path);
+  }
+  if (!std::filesystem::is_regular_file(status)) {
+    return MakeError(ErrorCode::kUsage, "{}: not a regular file", path);
+  }
   const std::string start = StartOf(path, kSqliteMagic.size());
   if (start == kSqliteMagic) {
     DOSSIER_ASSIGN_OR_RETURN(store::Database db,

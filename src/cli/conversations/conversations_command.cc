@@ -335,6 +335,7 @@ class Conversations {
   Status Repair() {
     DOSSIER_ASSIGN_OR_RETURN(const std::string id, store_.Resolve(arguments_.id));
     DOSSIER_ASSIGN_OR_RETURN(auto bytes, chat::ReadConversation(store_.folder(), id));
+    if (!bytes) return MakeError(ErrorCode::kNotFound, "conversation {} is gone", id);
     DOSSIER_ASSIGN_OR_RETURN(chat::Document document, chat::Document::Parse(std::move(*bytes), id));
     const auto counter = tokens::MakeByteCounter();
     DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> lines,

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "base/files/file.h"
+#include "base/files/regular_file.h"
 #include "base/files/user_folders.h"
 #include "base/process/process.h"
 #include "base/text/text.h"
@@ -72,7 +73,7 @@ Result<Key> ReadKeyFile(const std::string& path) {
                      "the key file {} may be read by others (mode {:o}); run: chmod 600 {}", path,
                      info.st_mode & 0777, path);
   }
-  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMostBytes));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadRegularFile(path, kMostBytes));
   return Checked({std::string(TrimSpace(text)), path});
 }
 

@@ -6,8 +6,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "sandbox/walls/seccomp_policy.h"
 #include "sandbox/walls/watch_rules.h"
@@ -109,6 +111,13 @@ constexpr int kIds[] = {__NR_chown,     __NR_fchown,    __NR_lchown,   __NR_fcho
                         __NR_setuid,    __NR_setgid,    __NR_setreuid, __NR_setregid,
                         __NR_setresuid, __NR_setresgid, __NR_setgroups};
 
+constexpr int kFchmodat2 = 452;  // not in the headers of Debian 12
+
+// Calls that set the mode of a file, and which argument it is.
+constexpr std::pair<int, unsigned> kModes[] = {
+    {__NR_chmod, 1}, {__NR_fchmod, 1}, {__NR_fchmodat, 2}, {kFchmodat2, 2},  {__NR_creat, 1},
+    {__NR_open, 2},  {__NR_openat, 3}, {__NR_mknod, 1},    {__NR_mknodat, 2}};
+
 constexpr std::uint32_t kTypeText = 0x5412;  // TIOCSTI: text into the terminal's input
 constexpr std::uint32_t kConsole = 0x541c;   // TIOCLINUX: the same by pasting
 constexpr std::uint32_t kQueryPersonality = 0xffffffff;
@@ -168,6 +177,18 @@ std::vector<FilterRule> ProgramRules(const ProgramPolicy& policy) {
   rules.push_back({__NR_clone3, FilterAction::Errno(ENOSYS)});
   rules.push_back(
       {__NR_personality, allow, {{.word = LowWord(0), .values = {0, kQueryPersonality}}}, refuse});
+  // A program of root's for everybody would outlive the jail. What openat2 takes lies behind a
+  // pointer; programs go on with openat.
+  for (const auto& [number, word] : kModes) {
+    rules.push_back({number,
+                     allow,
+                     {{.word = LowWord(word), .mask = S_ISUID | S_ISGID, .values = {0}}},
+                     refuse});
+  }
+  rules.push_back({__NR_openat2, FilterAction::Errno(ENOSYS)});
+  for (const int number : {__NR_setxattr, __NR_lsetxattr, __NR_fsetxattr}) {
+    rules.push_back({number, FilterAction::Errno(EOPNOTSUPP)});  // the same by file capabilities
+  }
   // Limits of other processes of the user.
   rules.push_back({__NR_prlimit64, allow, {{.word = LowWord(0), .values = {0}}}, refuse});
   return rules;

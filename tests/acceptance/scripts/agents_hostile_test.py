@@ -266,6 +266,26 @@ class Jail(Hostile):
                 self.git("commit", "-q", "--allow-empty", "-m", "next")
         self.assertEqual(self.visitors(), 0)
 
+    def test_the_repository_names_no_folder_of_the_home_for_its_objects(self):  # FLT-80, FLT-81
+        for shown in (self.home, self.home / ".ssh"):
+            with self.subTest(shown=shown):
+                self.put(".git/objects/info/alternates", f"{shown}\n")
+                self.put("note", str(shown))
+                self.check("sh", "-c", f"cat {self.home}/.ssh/id_rsa {self.home}/secret")
+                status, reason, _ = self.outcome()
+                self.assertEqual((status, reason), ("needs-fix", "the check unit failed"))
+                self.assertNotIn("the-user's-own", self.told("check-1.out"))
+
+    def test_an_engine_of_the_checkout_sees_itself_alone(self):  # FLT-80
+        self.put(".gitignore", ".env\n")
+        self.put(".env", "the-user's-own\n")
+        script = self.put("engine.sh", f"#!/bin/sh\ncat {self.repo}/.env {self.repo}/.git/config\nexit 1\n")
+        script.chmod(0o755)
+        self.configure(engineer_keys={"argv": [str(script)]})
+        self.outcome()
+        self.assertNotIn("the-user's-own", self.told("engineer.out"))
+        self.assertNotIn("[core]", self.told("engineer.out"))
+
     def test_an_engine_that_looks_around(self):  # FLT-80
         """As a check, but that an engine has a network; another user's service is nothing it lacks."""
         for name, argv in self.attempts().items():

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """What is done later: an engine that asks for it, a task that failed, a patch that was approved."""
 
+import json
+
 import agents_case
 import harness
 
@@ -99,6 +101,16 @@ class MergeLater(agents_case.AgentsCase):
         self.assertEqual(code, 3, err)
         self.assertIn("task fact-001 has changed since its patch was approved", err)
         self.assertEqual(self.subjects(), ["approves", "base"])
+
+    def test_no_engine_works_again_where_the_approved_patch_is_refused(self):  # FLT-121
+        self.commit()
+        self.assertEqual(self.run_agents("--dry-run")[0], 0)
+        self.put("config/policy.yaml", json.dumps({"allow": ["tests/**"]}))
+        self.commit("another policy")
+        before = self.subjects()
+        code, out, err = self.dossier("merge", "fact-001")
+        self.assertEqual((code, self.subjects()), (12, before), out + err)
+        self.assertNotIn("engine.started", [line["event"] for line in self.log()])
 
 
 class Branches(agents_case.AgentsCase):

@@ -39,8 +39,10 @@ PyStatus Configure(const std::string& library, PyConfig* config) {
   status = PyConfig_SetString(config, &config->program_name, L"python3");
   for (const std::string& folder : StandardLibraryFolders(library)) {
     if (PyStatus_Exception(status)) return status;
-    const std::wstring wide(folder.begin(), folder.end());
-    status = PyWideStringList_Append(&config->module_search_paths, wide.c_str());
+    wchar_t* const wide = Py_DecodeLocale(folder.c_str(), nullptr);
+    if (wide == nullptr) return PyStatus_NoMemory();
+    status = PyWideStringList_Append(&config->module_search_paths, wide);
+    PyMem_RawFree(wide);
   }
   return status;
 }
