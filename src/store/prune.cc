@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "base/text/ascii.h"
 #include "base/text/parse_time.h"
+#include "store/content.h"
 #include "store/journal_schema.h"
 #include "store/live_runs.h"
 #include "store/sqlite.h"
