@@ -21,6 +21,9 @@
 namespace dossier::cli {
 namespace {
 
+// Characters of a name, which on one line cannot pass for a line of ours.
+constexpr std::size_t kMostNamed = 500;
+
 using agents::RunOptions;
 using agents::RunPlan;
 using agents::RunPorts;
@@ -126,11 +129,12 @@ void PrintPlan(const RunPlan& plan, const AgentsArguments& arguments, std::ostre
   int number = 0;
   for (const RunPlan::Step& step : plan.steps) {
     if (step.blocked.empty()) {
-      out << fmt::format("{:>3}. {}  {}  ({} prompt tokens)\n", ++number, Safe(step.task),
-                         Safe(step.summary),
+      out << fmt::format("{:>3}. {}  {}  ({} prompt tokens)\n", ++number,
+                         OnOneLine(step.task, kMostNamed), OnOneLine(step.summary, kMostNamed),
                          GroupDigits(static_cast<std::uint64_t>(step.prompt_tokens)));
     } else {
-      out << fmt::format("  -  {}  blocked: {}\n", Safe(step.task), Safe(step.blocked));
+      out << fmt::format("  -  {}  blocked: {}\n", OnOneLine(step.task, kMostNamed),
+                         OnOneLine(step.blocked, kMostNamed));
     }
   }
   for (const std::string& problem : plan.problems) {
@@ -174,7 +178,7 @@ class SummaryText {
       return s == TaskStatus::kBlocked || s == TaskStatus::kInterrupted || s == TaskStatus::kBudget;
     });
     for (const std::string& id : summary_.not_started) {
-      waiting_ += fmt::format("  {}  not started\n", Safe(id));
+      waiting_ += fmt::format("  {}  not started\n", OnOneLine(id, kMostNamed));
     }
     if (!waiting_.empty()) text_ += "not started:\n" + waiting_;
     text_ += fmt::format("run {}\nlog {}\n", summary_.run, Safe(summary_.log_path));
@@ -196,18 +200,20 @@ class SummaryText {
 
   static std::string Line(const TaskResult& result) {
     if (result.status == TaskStatus::kMerged) {
-      return fmt::format("  {}  {}  {}\n", Safe(result.id), result.commit.substr(0, 12),
-                         Safe(result.summary));
+      return fmt::format("  {}  {}  {}\n", OnOneLine(result.id, kMostNamed),
+                         result.commit.substr(0, 12), OnOneLine(result.summary, kMostNamed));
     }
-    std::string line = fmt::format("  {}  {}: {}\n", Safe(result.id),
-                                   agents::StatusName(result.status), Safe(result.reason));
+    std::string line =
+        fmt::format("  {}  {}: {}\n", OnOneLine(result.id, kMostNamed),
+                    agents::StatusName(result.status), OnOneLine(result.reason, kMostNamed));
     for (const agents::Violation& one : result.violations) {
-      line +=
-          fmt::format("    rule {}{}{}{}\n", one.rule, one.path.empty() ? "" : ": ", Safe(one.path),
-                      one.limit.empty() ? "" : fmt::format(" (limit {})", Safe(one.limit)));
+      line += fmt::format(
+          "    rule {}{}{}{}\n", one.rule, one.path.empty() ? "" : ": ",
+          OnOneLine(one.path, kMostNamed),
+          one.limit.empty() ? "" : fmt::format(" (limit {})", OnOneLine(one.limit, kMostNamed)));
     }
     const bool kept = !result.patch_file.empty() && result.status != TaskStatus::kSkipped;
-    if (kept) line += fmt::format("    patch: {}\n", Safe(result.patch_file));
+    if (kept) line += fmt::format("    patch: {}\n", OnOneLine(result.patch_file, kMostNamed));
     return line;
   }
 
@@ -327,7 +333,7 @@ Result<int> TidyWork(const AgentsArguments& arguments, Context& context) {
                 << "\n";
     return 0;
   }
-  for (const std::string& one : report.removed) context.out << Safe(one) << "\n";
+  for (const std::string& one : report.removed) context.out << OnOneLine(one, kMostNamed) << "\n";
   if (!context.flags.quiet) {
     context.err << fmt::format("{} {}, {}\n", report.removed.size(),
                                arguments.tell ? "to remove" : "removed", FormatSize(report.bytes));

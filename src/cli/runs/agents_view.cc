@@ -21,7 +21,7 @@ std::string SafeTextAt(const Json& data, std::string_view key) {
 }  // namespace
 
 std::string ResultLine(std::string_view task, std::string_view status) {
-  return fmt::format("{} -> {}\n", Safe(task), Safe(status));
+  return fmt::format("{} -> {}\n", OnOneLine(task, 500), Safe(status));
 }
 
 AgentsView::AgentsView(AgentsViewOptions options)
