@@ -101,9 +101,9 @@ class BareRoot:
         for name in LINKED:
             (folder / "usr" / name).mkdir(parents=True)
             (folder / name).symlink_to(f"usr/{name}")
-        for name in ("proc", "dev", "tmp", "root", "home/ann", "etc", "work"):
+        for name in ("proc", "dev", "tmp", "root", "home/ann", "etc", "srv"):
             (folder / name).mkdir(parents=True)
-        for name in ("tmp", "home/ann", "work"):
+        for name in ("tmp", "home/ann", "srv"):
             (folder / name).chmod(0o1777)
         for name in sorted(names):
             self.copy(packages.list_of(name).read_text("utf-8").split("\n"))
@@ -139,7 +139,7 @@ class BareRoot:
             shutil.copy(packages.list_of(name), folder / "info")
         (folder / "info/format").write_text("1\n")
 
-    def run(self, *words, user: int = 0, stdin: str = "", cwd: str = "/work", **environment):
+    def run(self, *words, user: int = 0, stdin: str = "", cwd: str = "/srv", **environment):
         """A command inside, with a bare environment."""
         return subprocess.run(self.way_in(words, user, cwd), env=self.environment(user, environment), input=stdin,
                               text=True, capture_output=True, timeout=HANG)
@@ -148,7 +148,7 @@ class BareRoot:
         """A command on a terminal: for each (shown, typed), waits until the text is shown behind that of the one
         before, and types. All that was shown."""
         inside, outside = os.openpty()
-        process = subprocess.Popen(self.way_in(words, 0, "/work"), env=self.environment(0, environment), stdin=outside,
+        process = subprocess.Popen(self.way_in(words, 0, "/srv"), env=self.environment(0, environment), stdin=outside,
                                    stdout=outside, stderr=outside, start_new_session=True)
         os.close(outside)
         shown, end = "", time.monotonic() + HANG

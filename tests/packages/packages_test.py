@@ -83,9 +83,9 @@ class Installed(Documents):
             raise unittest.SkipTest("a root of its own needs root or user namespaces")
         cls.root = bare_root.BareRoot(folder / cls.__name__, cls.more(), known)
         for name, text in (("events.ndjson", EVENTS), ("replies.json", REPLIES)):
-            (cls.root.folder / "work" / name).write_text(text)
-        (cls.root.folder / "work/notes").mkdir()
-        (cls.root.folder / "work/notes/a.md").write_text("# Notes\n\nhello\n")
+            (cls.root.folder / "srv" / name).write_text(text)
+        (cls.root.folder / "srv/notes").mkdir()
+        (cls.root.folder / "srv/notes/a.md").write_text("# Notes\n\nhello\n")
         cls.install()
 
     @classmethod
@@ -132,7 +132,7 @@ class Installed(Documents):
         return wanted if bare_root.os.geteuid() == 0 else 1000
 
     def test_a_conversation_on_a_terminal_finds_its_line_editor(self):
-        (self.root.folder / "work/hello.json").write_text('["**good** day"]')
+        (self.root.folder / "srv/hello.json").write_text('["**good** day"]')
         reads = "\x1b[?2004h"  # what was typed before the line editor says so is thrown away
         shown = self.root.talk("dossier", "chat", "-m", "scripted", "--script", "hello.json", TERM="xterm",
                                lines=[(reads, "hello\r"), ("day", ""), (reads, "\x04")])
@@ -167,7 +167,7 @@ class DebianPackage(Installed, unittest.TestCase):
 
     @classmethod
     def install(cls):
-        shutil.copy(packages["deb"], cls.root.folder / "work/dossier.deb")
+        shutil.copy(packages["deb"], cls.root.folder / "srv/dossier.deb")
         cls.inside("dpkg", "--force-not-root", "-i", "dossier.deb")
 
     def test_dependencies_were_computed_and_name_what_is_loaded_by_name(self):
@@ -180,7 +180,7 @@ class DebianPackage(Installed, unittest.TestCase):
 
     def test_removing_it_leaves_nothing(self):
         root = bare_root.BareRoot(folder / "removed", self.more(), known)
-        shutil.copy(packages["deb"], root.folder / "work/dossier.deb")
+        shutil.copy(packages["deb"], root.folder / "srv/dossier.deb")
         for words in (["-i", "dossier.deb"], ["-r", "dossier"]):
             done = root.run("dpkg", "--force-not-root", *words)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -194,8 +194,8 @@ class Tarball(Installed, unittest.TestCase):
 
     @classmethod
     def install(cls):
-        shutil.copy(packages["gz"], cls.root.folder / "work/dossier.tar.gz")
-        cls.inside("sh", "-c", "mkdir -p /opt && cd /opt && tar xzf /work/dossier.tar.gz && mv dossier-* dossier")
+        shutil.copy(packages["gz"], cls.root.folder / "srv/dossier.tar.gz")
+        cls.inside("sh", "-c", "mkdir -p /opt && cd /opt && tar xzf /srv/dossier.tar.gz && mv dossier-* dossier")
 
     def test_what_it_needs_is_told_and_true(self):
         text = (self.root.folder / "opt/dossier/share/doc/dossier/REQUIREMENTS").read_text()
@@ -222,7 +222,7 @@ class Tarball(Installed, unittest.TestCase):
     def test_it_runs_where_it_is_moved(self):
         self.inside("sh", "-c", "cp -r /opt/dossier '/home/ann/a folder' && chown -R 1000:1000 /home/ann || true")
         done = self.inside("/home/ann/a folder/bin/dossier", "ask", "--mode", "recursive", "-m", "scripted",
-                           "--script", "/work/replies.json", "-c", "/work/events.ndjson", "How many?",
+                           "--script", "/srv/replies.json", "-c", "/srv/events.ndjson", "How many?",
                            user=1000)
         self.assertEqual(done.stdout, "2\n", done.stderr)
 
@@ -234,9 +234,9 @@ class Wheel(Installed, unittest.TestCase):
 
     @classmethod
     def install(cls):
-        shutil.copy(packages["whl"], cls.root.folder / "work")
+        shutil.copy(packages["whl"], cls.root.folder / "srv")
         cls.inside("python3", "-m", "venv", "/opt/dossier")
-        cls.inside("/opt/dossier/bin/pip", "install", "-q", "--no-index", f"/work/{packages['whl'].name}")
+        cls.inside("/opt/dossier/bin/pip", "install", "-q", "--no-index", f"/srv/{packages['whl'].name}")
 
     def test_its_tag_names_the_oldest_c_library_that_will_do(self):
         self.assertRegex(packages["whl"].name, r"^dossier-[\d.]+-py3-none-manylinux_2_\d+_x86_64\.whl$")
