@@ -111,7 +111,17 @@ std::optional<CallResult> CallLoop::ReadFirst() {
     run_.log.Add(0, "answer.refused", {{"gate", doubt->gate}, {"reason", doubt->reason}});
     return std::nullopt;
   }
+  const bool again = ChecksDirect(run_, offer.text);
+  if (again ? !SaidAgain(offer.text) : !reading->clear) return std::nullopt;
   return Finish(std::move(offer), RunStatus::kFinal);
+}
+
+// Read alone, a passage on something similar looks right. All passages side by side are read as a
+// short context is: what most readings say, after they have copied its sentence, must be the same.
+bool CallLoop::SaidAgain(const std::string& answer) {
+  const DirectCheck check = CheckDirect(run_, metadata_.passages.text, answer);
+  return check.settled &&
+         LargestAgreeing({*check.settled, answer}, run_.request.question).size() == 2;
 }
 
 const std::vector<Passage>& CallLoop::passages_shown() const {

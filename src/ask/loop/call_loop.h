@@ -98,6 +98,7 @@ class CallLoop {
   // call_loop.cc: the turns and their prompts.
   void CountPlainAnswer();
   std::optional<CallResult> ReadFirst();
+  bool SaidAgain(const std::string& answer);
   TurnEnd Turn();
   std::optional<CallResult> EndOfTurn(TurnEnd end);
   std::optional<CallResult> TakeVote(Offer offer);

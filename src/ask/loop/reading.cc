@@ -75,9 +75,11 @@ std::optional<Reading> PassageReader::Read() {
   }
   if (run_.cancel.cancelled()) return std::nullopt;
   found_nothing_ = !read_.empty() && readings_.empty();
-  auto clearest = Clearest(readings_, run_.request.question);
-  if (clearest && !DocumentsAgree(*clearest)) return std::nullopt;
-  return clearest;
+  if (readings_.empty()) return std::nullopt;
+  Reading likeliest = *std::ranges::max_element(readings_, {}, &Reading::rank);
+  if (likeliest.score <= 0 || !DocumentsAgree(likeliest)) return std::nullopt;
+  likeliest.clear = Clearest(readings_, run_.request.question).has_value();
+  return likeliest;
 }
 
 std::optional<Reading> PassageReader::ReadOne(std::string_view passage,

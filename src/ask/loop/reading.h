@@ -40,6 +40,7 @@ struct Reading {
   // How unlikely the model found it to say that the passage does not state the answer, in
   // logarithms. Its level differs between languages, so it only ranks passages of one question.
   double stated = 0;
+  bool clear = false;  // it stands above every other answer (Clearest)
   double rank() const { return score + stated; }
 };
 
@@ -51,8 +52,8 @@ class PassageReader {
 
   // Whether the model can be asked like this at all, and limits leave room for it.
   bool possible() const;
-  // None: no passage states an answer, none stands out among those that do, what is said of the
-  // documents states another, or a request failed.
+  // The likeliest reading. None: no passage states an answer, what is said of the documents states
+  // another, or a request failed.
   std::optional<Reading> Read();
   // What passages state, as far as the model believes it, whether one of them stands out or not.
   const std::vector<Reading>& readings() const { return readings_; }
@@ -79,7 +80,8 @@ class PassageReader {
   bool found_nothing_ = false;
 };
 
-// The one of `readings` that stands above every other answer; none if there is no such.
+// The one of `readings` that stands above every other answer and may be believed without a second
+// look; none if there is no such.
 std::optional<Reading> Clearest(const std::vector<Reading>& readings, std::string_view question);
 
 }  // namespace dossier::ask
