@@ -23,9 +23,9 @@
 
 #include "base/files/file.h"
 #include "memory/store/store.h"
-#include "research/exec/exec_scripted.h"
 #include "research/files/run_folder.h"
 #include "research/node/phases.h"
+#include "testing/exec_scripted_for_test.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::research {

@@ -24,11 +24,11 @@
 #include "base/assets.h"
 #include "base/files/file.h"
 #include "base/text/text.h"
-#include "research/exec/exec_scripted.h"
 #include "research/files/png.h"
 #include "research/node/phases.h"
 #include "research/node/results.h"
 #include "research/paper/latex.h"
+#include "testing/exec_scripted_for_test.h"
 
 namespace dossier::research {
 

@@ -28,12 +28,12 @@
 
 #include "base/files/file.h"
 #include "memory/store/store.h"
-#include "research/exec/exec_scripted.h"
 #include "research/files/run_folder.h"
 #include "research/run.h"
 #include "research/run/idea.h"
 #include "research/tree/metric.h"
 #include "research/tree/run_log.h"
+#include "testing/exec_scripted_for_test.h"
 #include "testing/scripted_model_for_test.h"
 
 namespace dossier::research {

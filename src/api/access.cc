@@ -4,7 +4,6 @@
 
 #include <mutex>
 
-#include "app/agents_setup.h"
 #include "app/load_config.h"
 #include "app/open_chat_model.h"
 #include "app/section_makers.h"

@@ -2,11 +2,10 @@
 
 #include "agents/run/run.h"
 #include "api/access.h"
-#include "app/agents_setup.h"
 #include "app/asset_folders.h"
 #include "app/load_config.h"
 #include "base/result.h"
-#include "sources/commands/command_environment.h"
+#include "sources/commands/context_command.h"
 
 namespace dossier {
 namespace {

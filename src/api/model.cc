@@ -5,6 +5,7 @@
 #include "app/load_config.h"
 #include "app/open_chat_model.h"
 #include "base/clock.h"
+#include "base/net/url.h"
 #include "base/result.h"
 
 namespace dossier {
@@ -20,8 +21,7 @@ Status TakeName(std::string_view name, app::ModelSettings* settings) {
     settings->model = kScriptedModel;
     return {};
   }
-  const bool address = name.starts_with("http://") || name.starts_with("https://");
-  if (!address) {
+  if (!IsWebAddress(name)) {
     settings->model = name;
     return {};
   }

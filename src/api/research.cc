@@ -18,7 +18,7 @@
 #include "research/run/run_status.h"
 #include "research/setup/exec_backends.h"
 #include "research/setup/role_models.h"
-#include "sources/commands/command_environment.h"
+#include "sources/commands/context_command.h"
 
 namespace dossier {
 namespace {

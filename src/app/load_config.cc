@@ -9,6 +9,7 @@
 #include "config/config_file.h"
 #include "config/expand.h"
 #include "config/trust.h"
+#include "sources/repository/repo_facts.h"
 
 namespace dossier::app {
 
@@ -37,6 +38,14 @@ Status UseIfApproved(const config::Question& question) {
       "project config {} is not trusted, and can run code or redirect data: {}; review "
       "it and run: dossier trust {}",
       question.file.path, Join(question.powers, ", "), question.file.path);
+}
+
+Result<sources::AgentsConfig> LoadAgents(const config::Config& config, const std::string& folder,
+                                         const config::Decide& decide) {
+  DOSSIER_ASSIGN_OR_RETURN(
+      const auto agentnet,
+      sources::ReadAgentNet(sources::RepoRoot(folder), config::ReadConfigFile, decide));
+  return sources::ReadAgentsConfig(config, agentnet);
 }
 
 }  // namespace dossier::app

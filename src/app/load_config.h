@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "config/config.h"
 #include "config/load.h"
+#include "sources/header/agents_config.h"
 
 namespace dossier::app {
 
@@ -28,6 +29,12 @@ Result<config::Config> LoadProjectConfig(const std::string& folder, const config
 // A decision about a project's file that asks nobody: what a person approved before counts.
 // Errors: kRefused, saying how it is approved; kDamaged (the list of approvals).
 Status UseIfApproved(const config::Question& question);
+
+// What `dossier.yml` and `agentnet.edn` of a repository say about agents and the header.
+// `folder`: anywhere in the repository. `decide` says whether the repository's file may be used.
+// Errors: kConfig, and what `decide` returns.
+Result<sources::AgentsConfig> LoadAgents(const config::Config& config, const std::string& folder,
+                                         const config::Decide& decide);
 
 }  // namespace dossier::app
 

@@ -11,6 +11,7 @@
 #define DOSSIER_APP_MEMORY_SETUP_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "config/config.h"
+#include "memory/consolidate/pressure.h"
 #include "memory/store/store.h"
 #include "memory/transfer/call_log.h"
 
@@ -36,6 +38,30 @@ Result<memory::StoreOptions> StoreOptionsOf(const MemoryConfig& memory,
 // memory_calls.jsonl beside `store`.
 memory::CallLog CallLogOf(const MemoryConfig& memory, const std::string& store,
                           std::shared_ptr<const Clock> clock = SystemClock());
+
+// The memory that prompts of a run or a conversation hold: on or off, and its store opened.
+struct MemoryWish {
+  enum class Use { kByConfig, kOn, kOff } use = Use::kByConfig;
+  std::string store;   // a file; "": the one that MemoryStorePath finds
+  std::string branch;  // "": not said
+};
+
+struct PromptMemory {
+  std::shared_ptr<memory::Store> store;  // null: off
+  std::string branch;                    // as wished
+  std::optional<memory::PressureLevel> consolidate_from;
+  std::shared_ptr<const memory::CallLog> calls;  // null: off, or only looked at
+  MemoryConfig config;
+};
+
+// kLookedAt: nothing is made; a store that is not there counts as off.
+enum class MemoryNeed { kLookedAt, kWritten };
+
+bool IsOn(const MemoryWish& wish, const MemoryConfig& config);
+
+// Errors: kConfig, those of memory::Store::Open.
+Result<PromptMemory> OpenPromptMemory(const MemoryWish& wish, const config::Config& config,
+                                      MemoryNeed need);
 
 }  // namespace dossier::app
 

@@ -8,6 +8,7 @@
 #include "base/files/file.h"
 #include "base/files/user_folders.h"
 #include "base/hash.h"
+#include "base/net/url.h"
 #include "base/text/parse_number.h"
 #include "base/text/text.h"
 #include "model/local/local_weights.h"
@@ -291,8 +292,7 @@ std::optional<std::string> Environment(std::string_view name) {
 void SplitAddress(ModelSettings* settings) {
   std::string& name = settings->model;
   const std::size_t mark = name.find('#');
-  const bool address = name.starts_with("http://") || name.starts_with("https://");
-  if (!address || mark == name.npos) return;
+  if (!IsWebAddress(name) || mark == name.npos) return;
   if (settings->base_url.empty()) settings->base_url = name.substr(0, mark);
   name.erase(0, mark + 1);
 }

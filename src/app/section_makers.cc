@@ -2,13 +2,20 @@
 
 #include <memory>
 
-#include "app/memory_section.h"
+#include "app/memory_setup.h"
 #include "base/clock.h"
+#include "base/files/file.h"
 #include "base/text/parse_time.h"
+#include "base/text/text.h"
+#include "memory/render/injection.h"
 #include "sources/header/header_source.h"
+#include "sources/header/json_fields.h"
 
 namespace dossier::app {
 namespace {
+
+using sources::Into, sources::JsonField, sources::JsonPlace, sources::ReadFlagAs;
+using sources::ReadText, sources::ReadWholeFrom, sources::ReadWordOf, sources::UnknownKeys;
 
 // Of a section `{source: header, with: {task: ID, mode: review, window: 3m, with: [dirty]}}`.
 Result<std::optional<std::string>> MakeHeader(const SectionMakerParts& parts, const Json& with) {
@@ -26,10 +33,72 @@ Result<std::optional<std::string>> MakeHeader(const SectionMakerParts& parts, co
   return ToYaml(state.header);
 }
 
+// What `with` of a section `source: memory` asks for.
+struct SectionWish {
+  enum class Show { kAll, kCore, kRest } show = Show::kAll;
+  std::string store, query_variable;
+  std::string branch = std::string(memory::kRootBranch);
+  std::optional<std::uint64_t> at, budget;
+  memory::RenderRequest render;
+};
+
+constexpr std::string_view kShows[] = {"all", "core", "rest"};
+constexpr std::string_view kHelps[] = {"long", "short"};  // as memory::HelpForm
+
+// A text, or {var: NAME} of -D.
+Status ReadQuery(const JsonPlace& at, SectionWish* out) {
+  if (!at.value.is_object()) return ReadText(at, &out->render.query);
+  const auto name = FindString(at.value, "var");
+  if (!name) return at.Fail("a text or {var: NAME}");
+  out->query_variable = *name;
+  return {};
+}
+
+using memory::RenderRequest;
+using StatusLine = RenderRequest::StatusLine;
+
+// In the order in which an error names them.
+constexpr JsonField<SectionWish> kMemoryFields[] = {
+    {"store", Into<ReadText, &SectionWish::store>},    // a file; else as for `dossier memory`
+    {"branch", Into<ReadText, &SectionWish::branch>},  // else root
+    {"at", Into<ReadWholeFrom<0>, &SectionWish::at>},  // the state at that seq
+    {"query", ReadQuery},
+    {"hint", Into<ReadText, &SectionWish::render, &RenderRequest::hint>},
+    {"show", Into<ReadWordOf<kShows>, &SectionWish::show>},
+    {"budget", Into<ReadWholeFrom<0>, &SectionWish::budget>},  // code points
+    {"status", Into<ReadFlagAs<StatusLine::kYes, StatusLine::kNo>, &SectionWish::render,
+                    &RenderRequest::status_line>},
+    {"help", Into<ReadWordOf<kHelps>, &SectionWish::render, &RenderRequest::help>},
+};
+
+// None: there is no such store.
 Result<std::optional<std::string>> MakeMemory(const SectionMakerParts& parts, const Json& with,
                                               const driver::SectionValues& values) {
+  SectionWish wish;
+  if (!with.is_null()) {
+    DOSSIER_RETURN_IF_ERROR(
+        ReadJsonFields<SectionWish>(with, "with", kMemoryFields, UnknownKeys::kRefused, &wish));
+  }
+  const auto given = values.find(wish.query_variable);
+  if (given != values.end()) wish.render.query = given->second;
+  wish.render.query = TrimSpace(wish.render.query);
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, parts.config());
-  return MemorySection(with, values, config);
+  DOSSIER_ASSIGN_OR_RETURN(const MemoryConfig settings, ReadMemoryConfig(config));
+  const memory::StoreLimits& limits = settings.limits;
+  wish.render.budget.chars =
+      static_cast<std::int64_t>(wish.budget.value_or(limits.memory_budget_chars));
+  const std::string path = MemoryStorePath(wish.store, config, memory::OpenMode::kExisting);
+  if (!Exists(path)) return std::nullopt;
+  DOSSIER_ASSIGN_OR_RETURN(memory::StoreOptions options, StoreOptionsOf(settings, config, path));
+  DOSSIER_ASSIGN_OR_RETURN(const auto store, memory::Store::Open(std::move(options)));
+  DOSSIER_ASSIGN_OR_RETURN(const memory::View view, store->Snapshot(wish.branch, wish.at));
+  if (wish.show == SectionWish::Show::kAll) {
+    DOSSIER_ASSIGN_OR_RETURN(memory::Rendered rendered, memory::Render(view, limits, wish.render));
+    return std::move(rendered.text);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(memory::Injection made,
+                           memory::Inject(view, limits, {.render = wish.render}));
+  return wish.show == SectionWish::Show::kCore ? std::move(made.core) : std::move(made.rest);
 }
 
 }  // namespace

@@ -3,6 +3,12 @@
 //
 //   options.makers = SectionMakersFor({.config = LoadOwnConfig, .agents = load, .warn = say});
 //
+// `with` of a header: {task: ID, mode: review, window: 3m, with: [dirty]}. Of memory:
+//
+//   {branch: n1, query: {var: task}, budget: 6000, status: true, help: short}
+//
+// and store, at, hint, show, all optional: docs/guide/memory.md.
+//
 // Configuration and repository are read when a section asks for them, not before.
 // Thread-safety: makers may be called from any thread, if the functions of `parts` may.
 

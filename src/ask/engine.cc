@@ -5,7 +5,6 @@
 #include "ask/loop/call_loop.h"
 #include "ask/loop/direct.h"
 #include "ask/loop/metadata.h"
-#include "ask/loop/mode.h"
 #include "ask/subcalls/workbench.h"
 #include "base/process/build_id.h"
 #include "base/text/text.h"

@@ -1,5 +1,7 @@
 #include "base/cancel.h"
 
+#include <condition_variable>
+
 namespace dossier {
 
 std::string CancelToken::reason() const {
@@ -27,6 +29,21 @@ void CancelToken::Forget(std::uint64_t id) const {
   std::lock_guard running(state_->running);
   std::lock_guard lock(state_->mutex);
   state_->callbacks.erase(id);
+}
+
+bool WaitUnlessCancelled(Millis time, const CancelToken& cancel) {
+  std::mutex mutex;
+  std::condition_variable woken;
+  const std::uint64_t id = cancel.OnCancel([&] {
+    const std::lock_guard lock(mutex);
+    woken.notify_all();
+  });
+  {
+    std::unique_lock lock(mutex);
+    woken.wait_for(lock, time, [&] { return cancel.cancelled(); });
+  }
+  cancel.Forget(id);
+  return !cancel.cancelled();
 }
 
 CancelSource::CancelSource(const CancelToken& parent)

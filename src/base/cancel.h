@@ -5,4 +5,13 @@
 
 #include <dossier/cancel.h>
 
+#include "base/clock.h"
+
+namespace dossier {
+
+// Waits until `time` is over; false if `cancel` came first.
+bool WaitUnlessCancelled(Millis time, const CancelToken& cancel);
+
+}  // namespace dossier
+
 #endif  // DOSSIER_BASE_CANCEL_H_

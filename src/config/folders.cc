@@ -11,10 +11,7 @@ Result<UserFolders> UserFoldersOf(const Variables& variables) {
 std::string ResolvePath(const std::string& path, const std::string& folder,
                         const std::string& home) {
   if (path.empty()) return path;
-  const bool in_home = !home.empty() && (path == "~" || path.starts_with("~/"));
-  const std::filesystem::path whole =
-      in_home ? std::filesystem::path(home + path.substr(1)) : std::filesystem::path(folder) / path;
-  return whole.lexically_normal();
+  return (std::filesystem::path(folder) / ExpandHome(path, home)).lexically_normal();
 }
 
 Located ConversationFolder(const ConversationPlaces& places,

@@ -1,7 +1,7 @@
 #include "config/read_value.h"
 
-#include <charconv>
-
+#include "base/net/url.h"
+#include "base/text/parse_number.h"
 #include "base/text/text.h"
 
 namespace dossier::config {
@@ -18,10 +18,6 @@ bool IsHeaderText(std::string_view text) {
 
 }  // namespace
 
-bool IsUrl(std::string_view text) {
-  return text.starts_with("http://") || text.starts_with("https://");
-}
-
 Status ReadText(const Setting& setting, std::string* out) {
   if (!IsScalar(setting)) return setting.Wrong("a text");
   *out = setting.value.node.scalar;
@@ -35,7 +31,7 @@ Status ReadPath(const Setting& setting, std::string* out) {
 }
 
 Status ReadPathOrUrl(const Setting& setting, std::string* out) {
-  return IsUrl(setting.value.node.scalar) ? ReadText(setting, out) : ReadPath(setting, out);
+  return IsWebAddress(setting.value.node.scalar) ? ReadText(setting, out) : ReadPath(setting, out);
 }
 
 Status ReadFlag(const Setting& setting, bool* out) {
@@ -46,26 +42,20 @@ Status ReadFlag(const Setting& setting, bool* out) {
 }
 
 Status ReadWhole(const Setting& setting, std::int64_t least, std::int64_t* out) {
-  const std::string& text = setting.value.node.scalar;
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (!IsScalar(setting) || error != std::errc() || end != text.data() + text.size() ||
-      number < least) {
+  const auto number = ExactNumber<std::int64_t>(setting.value.node.scalar);
+  if (!IsScalar(setting) || !number || *number < least) {
     return setting.Wrong(fmt::format("a whole number from {} up", least));
   }
-  *out = number;
+  *out = *number;
   return {};
 }
 
 Status ReadNumber(const Setting& setting, double low, double high, double* out) {
-  const std::string& text = setting.value.node.scalar;
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (!IsScalar(setting) || error != std::errc() || end != text.data() + text.size() ||
-      !(number >= low && number <= high)) {
+  const auto number = ExactNumber<double>(setting.value.node.scalar);
+  if (!IsScalar(setting) || !number || !(*number >= low && *number <= high)) {
     return setting.Wrong(fmt::format("a number from {} to {}", low, high));
   }
-  *out = number;
+  *out = *number;
   return {};
 }
 

@@ -49,8 +49,6 @@ Status ReadChoice(const Setting& setting,
   return setting.Wrong(known);
 }
 
-bool IsUrl(std::string_view text);
-
 }  // namespace dossier::config
 
 #endif  // DOSSIER_CONFIG_READ_VALUE_H_

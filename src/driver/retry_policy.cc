@@ -1,8 +1,6 @@
 #include "driver/retry_policy.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 
 namespace dossier::driver {
 namespace {
@@ -14,22 +12,6 @@ constexpr Millis kFirstWait{5'000}, kLongestWait{300'000};
 bool MayPass(ErrorCode code) {
   return code == ErrorCode::kRateLimited || code == ErrorCode::kNetwork ||
          code == ErrorCode::kTimeout;
-}
-
-void Pause(Millis time, const CancelToken& cancel) {
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool over = false;
-  const std::uint64_t id = cancel.OnCancel([&] {
-    const std::lock_guard lock(mutex);
-    over = true;
-    changed.notify_all();
-  });
-  {
-    std::unique_lock lock(mutex);
-    changed.wait_for(lock, time, [&] { return over; });
-  }
-  cancel.Forget(id);
 }
 
 Result<model::Reply> AskWithRetry(const std::function<Result<model::Reply>()>& attempt,
@@ -48,7 +30,7 @@ Result<model::Reply> AskWithRetry(const std::function<Result<model::Reply>()>& a
     }
     const Millis time = std::min(next, policy.max_wait - waited);
     if (policy.on_wait) policy.on_wait(error.message, time);
-    (policy.wait ? policy.wait : Pause)(time, cancel);
+    policy.wait ? policy.wait(time, cancel) : void(WaitUnlessCancelled(time, cancel));
     waited += time;
   }
 }

@@ -25,14 +25,11 @@ struct RetryPolicy {
   std::string setting;  // what a user changes to wait longer; named in the error
   // What it waits for, and until the next try; of the gate's own retries, too. May be empty.
   std::function<void(std::string_view reason, Millis left)> on_wait;
-  std::function<void(Millis time, const CancelToken& cancel)> wait;  // empty: Pause
+  std::function<void(Millis time, const CancelToken& cancel)> wait;  // empty: waits
 };
 
 // Whether the same request may succeed later: a rate limit, a lost connection, a timeout.
 bool MayPass(ErrorCode code);
-
-// Waits until `time` is over or `cancel` is cancelled.
-void Pause(Millis time, const CancelToken& cancel);
 
 // Calls `attempt` until it succeeds, fails for good, or the policy's waits are used up.
 // Errors: those of `attempt`; kCancelled.

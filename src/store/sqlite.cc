@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 #include "base/random.h"
 
@@ -113,10 +114,6 @@ std::string_view Statement::View(int column) const {
 
 std::string Statement::Text(int column) const { return std::string(View(column)); }
 
-double Statement::Double(int column) const {
-  return sqlite3_column_double(statement_.get(), column);
-}
-
 std::string Statement::Bytes(int column) const {
   const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_.get(), column));
   if (!bytes) return {};
@@ -217,6 +214,39 @@ std::int64_t Database::changes() const { return sqlite3_changes64(db_.get()); }
 std::int64_t Database::last_insert_id() const { return sqlite3_last_insert_rowid(db_.get()); }
 
 bool Database::in_transaction() const { return sqlite3_get_autocommit(db_.get()) == 0; }
+
+Tokenizer::Tokenizer(Database& db, std::initializer_list<const char*> words) {
+  fts5_api* api = nullptr;  // SQLite's own way to it is a parameter of a statement
+  auto find = db.Prepare("SELECT fts5(?)");
+  if (!find) return;
+  sqlite3_bind_pointer(find->statement_.get(), 1, static_cast<void*>(&api), "fts5_api_ptr",
+                       nullptr);
+  if (!find->Step() || !api) return;
+  void* context = nullptr;
+  fts5_tokenizer methods{};
+  if (api->xFindTokenizer(api, *words.begin(), &context, &methods) != SQLITE_OK) return;
+  std::vector<const char*> arguments(words.begin() + 1, words.end());
+  Fts5Tokenizer* made = nullptr;
+  if (methods.xCreate(context, arguments.data(), static_cast<int>(arguments.size()), &made) !=
+      SQLITE_OK) {
+    return;
+  }
+  tokenizer_ = {made, methods.xDelete};
+  tokenize_ = methods.xTokenize;
+}
+
+void Tokenizer::ForEach(std::string_view text,
+                        const std::function<void(std::string_view token)>& take) const {
+  if (!tokenizer_) return;
+  const OnToken on_token = [](void* taker, int, const char* token, int size, int, int) {
+    (*static_cast<const std::function<void(std::string_view)>*>(taker))(
+        {token, static_cast<std::size_t>(size)});
+    return SQLITE_OK;
+  };
+  auto taker = take;
+  tokenize_(tokenizer_.get(), &taker, FTS5_TOKENIZE_DOCUMENT, text.data(),
+            static_cast<int>(text.size()), on_token);
+}
 
 Result<Transaction> Transaction::Begin(Database& db) {
   DOSSIER_RETURN_IF_ERROR(db.Execute("BEGIN IMMEDIATE"));

@@ -1,4 +1,4 @@
-// SQLite behind five small classes. The only place that knows its C interface.
+// SQLite behind six small classes. The only place that knows its C interface.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Database db, Database::Open(folder + "/journal.db"));
 //   DOSSIER_RETURN_IF_ERROR(db.Execute("CREATE TABLE t(name TEXT, size INTEGER)"));
@@ -22,6 +22,8 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +32,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 
+struct Fts5Tokenizer;
 struct sqlite3;
 struct sqlite3_stmt;
 
@@ -62,7 +65,6 @@ class Statement {
 
   // Columns of the current row, from 0. NULL is 0 and "".
   std::int64_t Int(int column) const;
-  double Double(int column) const;
   std::string Text(int column) const;
   std::string_view View(int column) const;  // the same, until the row is left or another type read
   std::string Bytes(int column) const;      // of a blob
@@ -72,6 +74,7 @@ class Statement {
 
  private:
   friend class Database;
+  friend class Tokenizer;
   struct Finalize {
     void operator()(sqlite3_stmt* statement) const;
   };
@@ -141,6 +144,25 @@ class Database {
 
   std::unique_ptr<BusyWait, DropBusyWait> busy_wait_;  // used by db_
   std::unique_ptr<sqlite3, Close> db_;
+};
+
+// How FTS5 parts a text into the tokens of an index. Must not outlive its Database.
+class Tokenizer {
+ public:
+  // `words` as in `tokenize='…'`: {"unicode61", "remove_diacritics", "2"}. A tokenizer that this
+  // SQLite does not have finds no token in any text.
+  Tokenizer(Database& db, std::initializer_list<const char*> words);
+
+  // Calls `take` with each token, in the order of the text, which is UTF-8.
+  void ForEach(std::string_view text,
+               const std::function<void(std::string_view token)>& take) const;
+
+ private:
+  using OnToken = int (*)(void* take, int flags, const char* token, int size, int begin, int end);
+
+  std::shared_ptr<Fts5Tokenizer> tokenizer_;
+  int (*tokenize_)(Fts5Tokenizer* tokenizer, void* take, int flags, const char* text, int size,
+                   OnToken on_token) = nullptr;
 };
 
 // Holds the write lock from Begin on; rolled back at its end unless committed.

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
-#include <mutex>
 
 #include "agents/git/state_folder.h"
 #include "base/files/file.h"
@@ -35,22 +33,6 @@ Status CheckArgument(const std::string& engine, std::string_view prompt) {
                    has_nul
                        ? std::string("holds a NUL byte")
                        : fmt::format("has {} bytes, more than {},", prompt.size(), kMaxArgument));
-}
-
-// False if `cancel` came first.
-bool WaitUnlessCancelled(Millis wait, const CancelToken& cancel) {
-  std::mutex mutex;
-  std::condition_variable woken;
-  const std::uint64_t id = cancel.OnCancel([&] {
-    const std::lock_guard lock(mutex);
-    woken.notify_all();
-  });
-  {
-    std::unique_lock lock(mutex);
-    woken.wait_for(lock, wait, [&] { return cancel.cancelled(); });
-  }
-  cancel.Forget(id);
-  return !cancel.cancelled();
 }
 
 std::string Sentence(const ProcessOutcome& outcome, const EngineJob& job) {

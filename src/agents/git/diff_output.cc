@@ -1,25 +1,15 @@
 #include "agents/git/diff_output.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "base/text/parse_number.h"
 #include "base/text/text.h"
 
 namespace dossier::agents {
 namespace {
-
-template <typename Number>
-std::optional<Number> ReadNumber(std::string_view text, int base) {
-  Number number = 0;
-  const auto end = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  if (text.empty() || end.ec != std::errc() || end.ptr != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return number;
-}
 
 class Reader {
  public:
@@ -59,8 +49,8 @@ class Reader {
     if (!head) return false;
     const auto fields = Split(head->substr(1), ' ');
     if (fields.size() != 5 || fields[4].empty()) return false;
-    const auto old_mode = ReadNumber<unsigned>(fields[0], 8);
-    const auto new_mode = ReadNumber<unsigned>(fields[1], 8);
+    const auto old_mode = ExactNumber<unsigned>(fields[0], 8);
+    const auto new_mode = ExactNumber<unsigned>(fields[1], 8);
     const auto path = Next();
     if (!old_mode || !new_mode || !path || path->empty()) return false;
     Change change{.path = std::string(*path),
@@ -113,8 +103,8 @@ class Reader {
       change.binary = true;
       return true;
     }
-    const auto added = ReadNumber<std::uint64_t>(line->substr(0, tab), 10);
-    const auto deleted = ReadNumber<std::uint64_t>(line->substr(tab + 1, second - tab - 1), 10);
+    const auto added = ExactNumber<std::uint64_t>(line->substr(0, tab), 10);
+    const auto deleted = ExactNumber<std::uint64_t>(line->substr(tab + 1, second - tab - 1), 10);
     if (!added || !deleted) return false;
     diff_.stat.added += change.added = *added;
     diff_.stat.deleted += change.deleted = *deleted;

@@ -37,6 +37,16 @@ WordRarity MeasureContextWords(const RunState& run, std::string_view text);
 // The paragraphs of free text that share the question's rarest words; empty where there are none.
 ShownPassages FindPassagesFor(const RunState& run);
 
+struct ModeDecision {
+  Mode mode = Mode::kRecursive;  // never kAuto
+  std::int64_t tokens = 0;       // of question, context and template
+  std::int64_t threshold = 0;    // direct up to here
+  std::string reason;
+};
+
+// Errors: kTooLong for `--mode direct` with too large a context, naming tokens and limit.
+Result<ModeDecision> DecideMode(RunState& run);
+
 }  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_LOOP_DIRECT_H_

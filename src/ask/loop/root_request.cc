@@ -15,11 +15,6 @@ namespace {
 // A stop sequence, for models whose reply ends where its first code block does.
 constexpr std::string_view kBehindCode = "\n```\n";
 constexpr std::int64_t kMoreRoom = 4;  // times what a reply had that was cut
-// Behind a prompt whose reply had all the room there is.
-constexpr std::string_view kAskShorter =
-    "Your last reply to this was cut at {} tokens, which is the most that there can be. Reply "
-    "again, "
-    "and much shorter.";
 
 std::optional<double> Temperature(const RunState& run, int attempt) {
   const std::span<const double> steps = run.policy.temperatures;
@@ -145,7 +140,9 @@ Result<model::Reply> AskAgain(RunState& run, assembly::Assembled prompt, RootReq
   about.max_output = std::max(had, had < most / kMoreRoom ? had * kMoreRoom : most);
   // The same request would be cut at the same place again.
   if (cut.finish == model::Finish::kLength && *about.max_output == had) {
-    std::string ask = fmt::format(kAskShorter, GroupDigits(static_cast<std::uint64_t>(had)));
+    DOSSIER_ASSIGN_OR_RETURN(
+        std::string ask,
+        run.prompts.Text("reply_cut", {{"tokens", GroupCount(had)}}, run.boundary));
     prompt.tokens += run.options.root.counter->CountText(ask).upper();
     prompt.messages.turns.back().blocks.push_back({.text = std::move(ask)});
     about.max_output =

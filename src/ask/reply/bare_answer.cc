@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <utility>
 
 #include "ask/reply/fences.h"
 #include "base/text/ascii.h"
+#include "base/text/parse_number.h"
 #include "base/text/text.h"
 
 namespace dossier::ask {
@@ -276,10 +276,7 @@ std::string WithoutFinalLines(std::string_view text) {
 bool BareAnswer::names_value() const {
   if (form == Form::kNone) return false;
   if (quoted || looks_like_name || form != Form::kFinal) return true;
-  double number = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, number);
-  return parsed.ec == std::errc() && parsed.ptr == end;
+  return ExactNumber<double>(text).has_value();
 }
 
 NameMeaning ResolveName(std::string_view name,

@@ -15,18 +15,44 @@
 #ifndef DOSSIER_ASK_REPLY_TRANSCRIPT_H_
 #define DOSSIER_ASK_REPLY_TRANSCRIPT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "ask/reply/moved_turns.h"
 #include "assembly/assemble.h"
 #include "assembly/fit/compaction.h"
 #include "tokens/counter/counter.h"
 
 namespace dossier::ask {
+
+// Messages that compaction took out of the prompt, as code finds them in `history`. An entry never
+// changes and never goes away, so that a pointer in an old message stays true. Any thread.
+class MovedTurns {
+ public:
+  std::size_t Add(std::string text) {
+    std::lock_guard lock(mutex_);
+    texts_.push_back(std::move(text));
+    return texts_.size() - 1;
+  }
+  std::size_t size() const {
+    std::lock_guard lock(mutex_);
+    return texts_.size();
+  }
+  std::optional<std::string> At(std::size_t index) const {
+    std::lock_guard lock(mutex_);
+    if (index >= texts_.size()) return std::nullopt;
+    return texts_[index];
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> texts_;
+};
 
 struct TranscriptStyle {
   const tokens::Counter& counter;

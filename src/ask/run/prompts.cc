@@ -6,55 +6,54 @@
 namespace dossier::ask {
 namespace {
 
-// One prompt of the engine, and the file that holds it for each style.
+// One prompt of the engine: what it is for and, where they are others, the names of its files for
+// each style.
 struct Names {
-  std::string_view role, large, small, alone;  // alone: large at depth 0
+  std::string_view role, large = {}, small = {}, alone = {};  // alone: large at depth 0
 };
 
 constexpr Names kLayouts[] = {
-    {"turn", "recursion.large", "recursion.small", "recursion.alone"},
-    {"extract", "recursion.extract", "recursion.extract.small", "recursion.extract"},
-    {"compact", "recursion.compact", "recursion.compact", "recursion.compact"},
-    {"direct", "recursion.direct", "recursion.direct", "recursion.direct"},
-    {"direct_again", "recursion.direct_again", "recursion.direct_again", "recursion.direct_again"},
-    {"direct_states", "recursion.direct_states", "recursion.direct_states",
-     "recursion.direct_states"},
-    {"subcall", "recursion.subcall", "recursion.subcall", "recursion.subcall"},
-    {"subcall_context", "recursion.subcall_context", "recursion.subcall_context",
-     "recursion.subcall_context"},
-    {"map_batch", "recursion.map_batch", "recursion.map_batch", "recursion.map_batch"},
-    {"map_one", "recursion.map_one", "recursion.map_one", "recursion.map_one"},
-    {"map_asked", "recursion.map_asked", "recursion.map_asked", "recursion.map_asked"},
-    {"answer_kind", "recursion.answer_kind", "recursion.answer_kind", "recursion.answer_kind"},
-    {"passage_answer", "recursion.passage_answer", "recursion.passage_answer",
-     "recursion.passage_answer"},
-    {"asks_how_often", "recursion.asks_how_often", "recursion.asks_how_often",
-     "recursion.asks_how_often"},
-    {"passage_says", "recursion.passage_says", "recursion.passage_says", "recursion.passage_says"},
-    {"passage_states", "recursion.passage_states", "recursion.passage_states",
-     "recursion.passage_states"},
+    {"turn", "large", "small", "alone"},
+    {"extract", "extract", "extract.small"},
+    {"compact"},
+    {"direct"},
+    {"direct_again"},
+    {"direct_states"},
+    {"subcall"},
+    {"subcall_context"},
+    {"map_batch"},
+    {"map_one"},
+    {"map_asked"},
+    {"answer_kind"},
+    {"passage_answer"},
+    {"asks_how_often"},
+    {"passage_says"},
+    {"passage_states"},
 };
 
 constexpr Names kTemplates[] = {
-    {"reminder", "reminder.md", "reminder.small.md", "reminder.alone.md"},
-    {"reminder_retry", "reminder.md", "reminder.retry.small.md", "reminder.alone.md"},
-    {"code_required", "code_required.md", "code_required.small.md", "code_required.md"},
-    {"final_refused", "final_refused.md", "final_refused.md", "final_refused.md"},
-    {"worker_restarted", "worker_restarted.md", "worker_restarted.md", "worker_restarted.md"},
-    {"last_turn", "last_turn.md", "last_turn.md", "last_turn.md"},
-    {"is_it", "is_it.md", "is_it.md", "is_it.md"},
-    {"access_records", "access_records.md", "access_records.md", "access_records.md"},
-    {"access_texts", "access_texts.md", "access_texts.md", "access_texts.md"},
-    {"access_text", "access_text.md", "access_text.md", "access_text.md"},
-    {"access_tables", "access_tables.md", "access_tables.md", "access_tables.md"},
-    {"access_shards", "access_shards.md", "access_shards.md", "access_shards.md"},
-    {"access_table", "access_table.md", "access_table.md", "access_table.md"},
-    {"access_files", "access_files.md", "access_files.md", "access_files.md"},
+    {"reminder", "reminder", "reminder.small", "reminder.alone"},
+    {"reminder_retry", "reminder", "reminder.retry.small", "reminder.alone"},
+    {"code_required", "code_required", "code_required.small"},
+    {"final_refused"},
+    {"worker_restarted"},
+    {"last_turn"},
+    {"reply_cut"},
+    {"is_it"},
+    {"access_records"},
+    {"access_texts"},
+    {"access_text"},
+    {"access_tables"},
+    {"access_shards"},
+    {"access_table"},
+    {"access_files"},
 };
 
 std::string_view Pick(const Names& names, const PromptStyle& style) {
-  if (style.profile == Profile::kSmall) return names.small;
-  return style.depth == 0 ? names.alone : names.large;
+  const std::string_view large = names.large.empty() ? names.role : names.large;
+  const bool small = style.profile == Profile::kSmall;
+  const std::string_view own = small ? names.small : style.depth == 0 ? names.alone : large;
+  return own.empty() ? large : own;
 }
 
 Status AddHash(std::string_view prefix, std::string_view name,
@@ -71,8 +70,9 @@ Result<PromptBook> PromptBook::Load(const PromptStyle& style,
   PromptBook book;
   JsonObject layouts, templates;
   for (const Names& names : kLayouts) {
-    DOSSIER_ASSIGN_OR_RETURN(assembly::Layout layout,
-                             assembly::FindLayout(Pick(names, style), folders));
+    DOSSIER_ASSIGN_OR_RETURN(
+        assembly::Layout layout,
+        assembly::FindLayout(fmt::format("recursion.{}", Pick(names, style)), folders));
     layouts[layout.name] = layout.sha256;
     for (const auto& [name, text] : layout.templates) {
       DOSSIER_RETURN_IF_ERROR(AddHash("prompts/", name, folders, &templates));
@@ -80,7 +80,7 @@ Result<PromptBook> PromptBook::Load(const PromptStyle& style,
     book.layouts_.emplace(names.role, std::move(layout));
   }
   for (const Names& names : kTemplates) {
-    const std::string name = fmt::format("recursion/{}", Pick(names, style));
+    const std::string name = fmt::format("recursion/{}.md", Pick(names, style));
     DOSSIER_ASSIGN_OR_RETURN(assembly::Template text, assembly::FindTemplate(name, folders));
     DOSSIER_RETURN_IF_ERROR(AddHash("prompts/", name, folders, &templates));
     book.templates_.emplace(names.role, std::move(text));

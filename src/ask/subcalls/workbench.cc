@@ -1,5 +1,8 @@
 #include "ask/subcalls/workbench.h"
 
+#include <limits>
+
+#include "ask/documents/document_arguments.h"
 #include "inspect/description/hint.h"
 
 namespace dossier::ask {
@@ -32,7 +35,107 @@ void LogContext(const RunState& run, const std::string& name, const StoredText& 
                {"text_bytes", stored.map.bytes().size()}});
 }
 
+bool AsksModel(std::string_view method) {
+  return method == "llm" || method == "llm_batch" || method == "rlm" || method == "rlm_batch" ||
+         method == "map";
+}
+
 }  // namespace
+
+void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
+  if (call.method == "budget") return reply->Ok(BudgetValue());
+  if (call.method == "history") return History(call, *reply);
+  if (run_.memory && RunMemory::Knows(call.method))
+    return Memory(std::move(call), std::move(reply));
+  if (!AsksModel(call.method)) return Document(std::move(call), std::move(reply));
+  if (run_.request.limits.depth == 0) {
+    return reply->Fail("denied", "sub-calls are switched off in this run (--max-depth 0)");
+  }
+  run_.log.Add(0, "bridge.call", {{"id", call.id}, {"method", call.method}});
+  if (call.method == "map") return map_.Start(std::move(call), std::move(reply), tasks_);
+  if (call.method == "llm_batch" || call.method == "rlm_batch") {
+    // Thousands of prompts take their time to count and assemble: not on the session's thread,
+    // which hears of Ctrl-C and deadlines.
+    return tasks_.Run(
+        [this, call = std::move(call), reply = std::move(reply)] { subcalls_.Batch(call, reply); });
+  }
+  subcalls_.Query(call, std::move(reply));
+}
+
+void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
+  const bool quick = documents_.IsQuick(call.method, call.args);
+  auto serve = [this, call = std::move(call), reply = std::move(reply)] {
+    std::string raw;
+    auto value = documents_.Handle(call.method, call.args, &raw, reply->cancel());
+    if (value) {
+      NoteRead(call.method, call.args);
+      reply->Ok(std::move(*value), std::move(raw));
+    } else {
+      const SubcallFailure failure = FailureOf(value.error());
+      reply->Fail(failure.code, value.error().message);
+    }
+  };
+  if (quick) return serve();
+  tasks_.Run(std::move(serve));
+}
+
+void Bridge::NoteRead(std::string_view method, const JsonObject& args) {
+  const auto document = static_cast<std::size_t>(FindInt(Json(args), "ctx").value_or(0));
+  // Of records the worker says which of them code got: it fetches ahead.
+  if (method == "grep" || method == "search" || method == "count") {
+    coverage_.AddReadByCode(document, 0, std::numeric_limits<std::uint64_t>::max());
+  }
+}
+
+// A write may wait for another process: not on the session's thread.
+void Bridge::Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
+  run_.log.Add(0, "bridge.call", {{"id", call.id}, {"method", call.method}});
+  tasks_.Run([this, call = std::move(call), reply = std::move(reply)] {
+    auto value = run_.memory->Handle(call.method, call.args);
+    JsonObject details = call.args;
+    if (!value) details["error"] = value.error().message;
+    run_.LogMemory({.op = call.method,
+                    .layer = "bridge",
+                    .memory_type = call.method == "memory_write" ? "archival" : "store",
+                    .details = std::move(details)});
+    if (value) return reply->Ok(std::move(*value));
+    reply->Fail(FailureOf(value.error()).code, value.error().message);
+  });
+}
+
+// Without `at`: how many messages there are.
+void Bridge::History(const sandbox::BridgeCall& call, sandbox::BridgeReply& reply) const {
+  const Arguments arguments("history", call.args);
+  if (Status known = arguments.Only({"at"}); !known) {
+    return reply.Fail("bad_argument", known.error().message);
+  }
+  if (!call.args.contains("at")) return reply.Ok(JsonObject{{"count", moved_.size()}});
+  const auto at = arguments.Whole("at");
+  if (!at) return reply.Fail("bad_argument", at.error().message);
+  std::optional<std::string> text = moved_.At(*at);
+  if (!text) {
+    return reply.Fail("bad_argument",
+                      fmt::format("history[{}]: it holds {} messages", *at, moved_.size()));
+  }
+  JsonArray blob{0, text->size()};
+  reply.Ok(JsonObject{{"text", JsonObject{{"blob", std::move(blob)}}}}, std::move(*text));
+}
+
+Json Bridge::BudgetValue() const {
+  const auto number = [](std::optional<std::int64_t> value) {
+    return value ? Json(*value) : Json(nullptr);
+  };
+  const auto time = run_.ledger.time_left(model::Stage::kNormal);
+  const auto usd = UsdLeft(run_.ledger);
+  return JsonObject{
+      {"iterations_left", std::max(0, run_.iterations() - turn_())},
+      {"calls_left", number(run_.ledger.calls_left())},
+      {"tokens_left", number(run_.ledger.tokens_left())},
+      {"seconds_left", time ? Json(static_cast<double>(time->count()) / 1000) : Json(nullptr)},
+      {"usd_left", usd ? Json(*usd) : Json(nullptr)},
+      {"depth", 0},
+      {"max_depth", run_.request.limits.depth}};
+}
 
 Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool& pool,
                                                    const MovedTurns& moved,

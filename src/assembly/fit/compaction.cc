@@ -221,11 +221,6 @@ std::vector<HistoryTurn> Between(std::span<const HistoryTurn> turns, std::string
           turns.begin() + static_cast<std::ptrdiff_t>(end) + 1};
 }
 
-Result<std::string> NeedText(const Json& json, std::string_view key) {
-  if (const auto text = FindString(json, key)) return std::string(*text);
-  return MakeError(ErrorCode::kInvalidArgument, "a compaction has no text {}", key);
-}
-
 }  // namespace
 
 std::string OutputLine(const HistoryTurn& turn) {
@@ -321,32 +316,6 @@ Json ToJson(const Compaction& compaction) {
                                    {"tokens_after", summary.tokens_after}});
   }
   return JsonObject{{"shortened", std::move(shortened)}, {"summaries", std::move(summaries)}};
-}
-
-Result<Compaction> CompactionFromJson(const Json& json) {
-  Compaction out;
-  const Json* shortened = Find(json, "shortened");
-  const Json* summaries = Find(json, "summaries");
-  const bool lists = shortened && shortened->is_array() && summaries && summaries->is_array();
-  if (!lists) {
-    return MakeError(ErrorCode::kInvalidArgument, "a compaction needs shortened and summaries");
-  }
-  for (const Json& id : shortened->get_array()) {
-    if (!id.is_string()) {
-      return MakeError(ErrorCode::kInvalidArgument, "an id in a compaction is no text");
-    }
-    out.shortened.emplace_back(id.get_string());
-  }
-  for (const Json& item : summaries->get_array()) {
-    HistorySummary summary;
-    DOSSIER_ASSIGN_OR_RETURN(summary.first, NeedText(item, "first"));
-    DOSSIER_ASSIGN_OR_RETURN(summary.last, NeedText(item, "last"));
-    DOSSIER_ASSIGN_OR_RETURN(summary.text, NeedText(item, "text"));
-    summary.tokens_before = FindInt(item, "tokens_before").value_or(0);
-    summary.tokens_after = FindInt(item, "tokens_after").value_or(0);
-    out.summaries.push_back(std::move(summary));
-  }
-  return out;
 }
 
 }  // namespace dossier::assembly

@@ -101,8 +101,6 @@ std::vector<Turn> CompactedView(std::span<const HistoryTurn> turns, const Compac
                                 const CompactionPolicy& policy);
 
 Json ToJson(const Compaction& compaction);
-// Errors: kInvalidArgument.
-Result<Compaction> CompactionFromJson(const Json& json);
 
 }  // namespace dossier::assembly
 

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <set>
@@ -60,20 +61,10 @@ Status CheckText(std::string_view text, const std::string& path) {
         PlaceError(path, 1, 1, "begins with a byte order mark; save it as UTF-8 without one"));
   }
   if (utf8::IsValid(text)) return {};
-  // The longest valid start ends where the first wrong byte stands.
-  std::size_t line_begin = 0;
-  int line = 1;
-  for (std::size_t end; (end = text.find('\n', line_begin)) != text.npos; line_begin = end + 1) {
-    if (!utf8::IsValid(text.substr(line_begin, end - line_begin))) break;
-    ++line;
-  }
-  int column = 1;
-  for (std::size_t at = line_begin; at < text.size(); ++column) {
-    std::size_t length = 1;
-    while (length <= 4 && !utf8::IsValid(text.substr(at, length))) ++length;
-    if (length > 4) break;
-    at += length;
-  }
+  const std::string_view valid = text.substr(0, utf8::FirstInvalid(text));
+  const std::string_view last_line = valid.substr(valid.rfind('\n') + 1);  // npos + 1 is 0
+  const auto line = 1 + static_cast<int>(std::ranges::count(valid, '\n'));
+  const auto column = 1 + static_cast<int>(utf8::CodePoints(last_line));
   return tl::unexpected(PlaceError(path, line, column, "is not UTF-8; save it as UTF-8"));
 }
 

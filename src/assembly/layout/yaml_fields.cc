@@ -1,7 +1,6 @@
 #include "assembly/layout/yaml_fields.h"
 
-#include <charconv>
-#include <cmath>
+#include "base/text/parse_number.h"
 
 namespace dossier::assembly {
 
@@ -35,28 +34,32 @@ Status ReadFlag(const FieldPlace& at, bool* out) {
   return {};
 }
 
+namespace {
+
+// None where the value is no number, or one in quotes.
+template <typename Number>
+std::optional<Number> PlainNumber(const YamlNode& node) {
+  const bool plain = node.kind == YamlNode::Kind::kScalar && node.style == YamlNode::Style::kPlain;
+  return plain ? ExactNumber<Number>(node.scalar) : std::nullopt;
+}
+
+}  // namespace
+
 Status ReadWhole(const FieldPlace& at, std::int64_t least, std::int64_t* out) {
-  const std::string& text = at.value.scalar;
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (at.value.kind != YamlNode::Kind::kScalar || at.value.style != YamlNode::Style::kPlain ||
-      error != std::errc() || end != text.data() + text.size() || number < least) {
+  const auto number = PlainNumber<std::int64_t>(at.value);
+  if (!number || *number < least) {
     return at.Fail(fmt::format("{} must be a whole number from {} up", at.key, least));
   }
-  *out = number;
+  *out = *number;
   return {};
 }
 
 Status ReadNumber(const FieldPlace& at, double low, double high, double* out) {
-  const std::string& text = at.value.scalar;
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (at.value.kind != YamlNode::Kind::kScalar || at.value.style != YamlNode::Style::kPlain ||
-      error != std::errc() || end != text.data() + text.size() ||
-      !(number >= low && number <= high)) {
+  const auto number = PlainNumber<double>(at.value);
+  if (!number || !(*number >= low && *number <= high)) {
     return at.Fail(fmt::format("{} must be a number from {} to {}", at.key, low, high));
   }
-  *out = number;
+  *out = *number;
   return {};
 }
 

@@ -13,6 +13,15 @@
 #include "base/random.h"
 
 namespace dossier {
+namespace {
+
+std::string TempRoot() {
+  const char* chosen = std::getenv("TMPDIR");
+  return chosen && chosen[0] == '/' ? chosen : "/tmp";
+}
+
+}  // namespace
+
 UniqueFd& UniqueFd::operator=(UniqueFd&& other) noexcept {
   if (this != &other) {
     Reset();
@@ -164,10 +173,25 @@ Result<MappedFile> MappedFile::FromFd(int fd, std::string_view name_for_errors) 
   return file;
 }
 
-Result<TempFolder> TempFolder::Make(std::string_view prefix) {
-  const char* base = std::getenv("TMPDIR");
-  std::string path = fmt::format("{}/{}-XXXXXX", base && *base ? base : "/tmp", prefix);
+Result<std::string> MakeTempFolder(std::string_view prefix) {
+  std::string path = fmt::format("{}/{}-XXXXXX", TempRoot(), prefix);
   if (!mkdtemp(path.data())) return MakeErrnoError(errno, path);
+  return path;
+}
+
+Result<UniqueFd> OpenNameless() {
+  UniqueFd file(open(TempRoot().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (file.valid()) return file;
+  // Not every file system has unnamed files.
+  std::string path = fmt::format("{}/dossier-XXXXXX", TempRoot());
+  file = UniqueFd(mkostemp(path.data(), O_CLOEXEC));
+  if (!file.valid()) return MakeErrnoError(errno, path);
+  unlink(path.c_str());
+  return file;
+}
+
+Result<TempFolder> TempFolder::Make(std::string_view prefix) {
+  DOSSIER_ASSIGN_OR_RETURN(std::string path, MakeTempFolder(prefix));
   return TempFolder(std::move(path));
 }
 

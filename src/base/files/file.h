@@ -93,6 +93,11 @@ class TempFolder {
   std::string path_;
 };
 
+// As TempFolder, but it stays. Both lie below $TMPDIR, or /tmp.
+Result<std::string> MakeTempFolder(std::string_view prefix);
+// A file that nobody else can open and that goes with its descriptor.
+Result<UniqueFd> OpenNameless();
+
 // The folder that holds the running executable.
 Result<std::string> ExecutableFolder();
 

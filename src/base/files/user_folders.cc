@@ -47,6 +47,11 @@ Result<UserFolders> UserFolders::From(const VariableLookup& lookup) {
   return folders;
 }
 
+std::string ExpandHome(std::string_view path, std::string_view home) {
+  const bool in_home = !home.empty() && (path == "~" || path.starts_with("~/"));
+  return in_home ? fmt::format("{}{}", home, path.substr(1)) : std::string(path);
+}
+
 Result<std::string> DataFolder() { return UserFolder(UserFolderKind::kData, OfProcess); }
 Result<std::string> ConfigFolder() { return UserFolder(UserFolderKind::kConfig, OfProcess); }
 Result<std::string> CacheFolder() { return UserFolder(UserFolderKind::kCache, OfProcess); }

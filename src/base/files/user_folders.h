@@ -38,6 +38,10 @@ struct UserFolders {
   std::string legacy_folder() const { return home.empty() ? "" : home + "/.cllm"; }
 };
 
+// `path` with `home` for a leading "~" or "~/", as a shell reads it; any other path as it is, and
+// all where `home` is "".
+std::string ExpandHome(std::string_view path, std::string_view home);
+
 // Those of this process.
 Result<std::string> DataFolder();
 Result<std::string> ConfigFolder();

@@ -1,4 +1,4 @@
-// One small document over HTTP, waited for.
+// One answer over HTTP that fits into memory, waited for.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto loop, HttpLoop::Make());
 //   DOSSIER_ASSIGN_OR_RETURN(std::string body,
@@ -19,8 +19,17 @@
 
 namespace dossier {
 
+struct HttpAnswer {
+  int status = 0;
+  std::string location, body;
+};
+
+// Whatever the server says to `call`. Errors: kTooLong above `most_bytes`, as HttpEnd's.
+Result<HttpAnswer> AskHttp(HttpLoop& loop, HttpCall call, std::uint64_t most_bytes,
+                           const CancelToken& cancel);
+
 // The body of a 200 answer; `call` is sent as a GET. Errors: kNetwork (another status, naming it),
-// kAuth (401, 403), kNotFound (404), kTooLong above `most_bytes`, as HttpEnd's.
+// kAuth (401, 403), kNotFound (404), as AskHttp's.
 Result<std::string> HttpGet(HttpLoop& loop, HttpCall call, std::uint64_t most_bytes,
                             const CancelToken& cancel);
 

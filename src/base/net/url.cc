@@ -1,7 +1,6 @@
 #include "base/net/url.h"
 
-#include <charconv>
-
+#include "base/text/parse_number.h"
 #include "base/text/text.h"
 
 namespace dossier {
@@ -53,11 +52,8 @@ Result<Url> ParseUrl(std::string_view text) {
   if (url.host.empty()) return wrong("names no host");
   url.port = url.scheme == "https" ? 443 : 80;
   if (!port.empty()) {
-    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), url.port);
-    if (error != std::errc() || end != port.data() + port.size() || url.port < 1 ||
-        url.port > 65535) {
-      return wrong("has no valid port");
-    }
+    url.port = ExactNumber<int>(port).value_or(0);
+    if (url.port < 1 || url.port > 65535) return wrong("has no valid port");
   }
   return url;
 }

@@ -24,6 +24,11 @@ struct Url {
   bool is_loopback() const;    // 127.0.0.0/8, ::1, localhost
 };
 
+// Whether a place is meant as an address and not as a file: "https://…", "http://…".
+inline bool IsWebAddress(std::string_view place) {
+  return place.starts_with("https://") || place.starts_with("http://");
+}
+
 // Errors: kConfig: no http or https, no host, a user name in it, a port that is none.
 Result<Url> ParseUrl(std::string_view text);
 

@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,10 +103,6 @@ void StartProgram(const ChildPlan& plan) {
   }
   sigprocmask(SIG_SETMASK, &none, nullptr);
   if (plan.folder && chdir(plan.folder) != 0) return;
-  if (plan.ruleset >= 0) {
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return;
-    if (syscall(SYS_landlock_restrict_self, plan.ruleset, 0) != 0) return;
-  }
   execve(plan.program.c_str(), plan.argv.data(), plan.environment.data());
 }
 

@@ -26,7 +26,6 @@ struct ChildPlan {
   std::vector<char*> argv, environment;
   const char* folder = nullptr;
   int in = -1, out = -1, err = -1;
-  int ruleset = -1;  // of landlock, above 3: StartProgram puts the program under it
 };
 
 // Hides our memory from what is about to run. Errors: kInvalidArgument (no argv, a NUL byte),

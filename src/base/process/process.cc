@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -12,6 +11,7 @@
 #include <cstring>
 
 #include "base/files/file.h"
+#include "base/process/cancel_fd.h"
 #include "base/process/child_plan.h"
 #include "base/process/send_signal.h"
 #include "base/text/text.h"
@@ -137,12 +137,7 @@ class Runner {
 
   Result<ProcessResult> Run() {
     DOSSIER_RETURN_IF_ERROR(Start());
-    const std::uint64_t id = cancel_.OnCancel([fd = wake_.get()] {
-      const std::uint64_t one = 1;
-      [[maybe_unused]] const ssize_t written = write(fd, &one, sizeof(one));
-    });
     const Status exchanged = Exchange();
-    cancel_.Forget(id);
     if (!exchanged) Kill(SIGKILL);
     Reap();
     DOSSIER_RETURN_IF_ERROR(exchanged);
@@ -162,8 +157,6 @@ class Runner {
     DOSSIER_ASSIGN_OR_RETURN(Pipe out, MakePipe());
     DOSSIER_ASSIGN_OR_RETURN(Pipe err, MakePipe());
     DOSSIER_ASSIGN_OR_RETURN(UniqueFd in, InputFile(spec_.input));
-    wake_ = UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!wake_.valid()) return MakeErrnoError(errno, "eventfd");
     plan.in = in.get();
     plan.out = out.write.get();
     plan.err = err.write.get();
@@ -189,7 +182,7 @@ class Runner {
       pollfd waits[] = {{out_.fd.get(), POLLIN, 0},
                         {err_.fd.get(), POLLIN, 0},
                         {exited_.get(), POLLIN, 0},
-                        {stopping_ ? -1 : wake_.get(), POLLIN, 0}};
+                        {stopping_ ? -1 : wake_.fd(), POLLIN, 0}};
       const int ready = poll(waits, std::size(waits), WaitMillis());
       if (ready < 0 && errno != EINTR) return MakeErrnoError(errno, "poll");
       if (ready <= 0) {
@@ -242,9 +235,10 @@ class Runner {
 
   const ProcessSpec& spec_;
   const CancelToken& cancel_;
+  const CancelFd wake_{cancel_};
   ProcessResult result_;
   pid_t pid_ = -1;
-  UniqueFd wake_, exited_;
+  UniqueFd exited_;
   Capture out_{}, err_{};
   bool stopping_ = false, cancelled_ = false;
   std::optional<SteadyClock::time_point> ends_;

@@ -72,13 +72,6 @@ Result<SupervisedProcess> SupervisedProcess::Start(const ProcessSpec& spec,
   plan.in = in.get();
   plan.out = out.write.get();
   plan.err = err.write.get();
-  UniqueFd ruleset;
-  if (rules.ruleset >= 0) {
-    // Above the numbers that the supervisor gives to others.
-    ruleset = UniqueFd(fcntl(rules.ruleset, F_DUPFD_CLOEXEC, 4));
-    if (!ruleset.valid()) return MakeErrnoError(errno, "ruleset");
-    plan.ruleset = ruleset.get();
-  }
   const AllSignalsBlocked blocked;
   const pid_t pid = fork();
   if (pid < 0) return MakeErrnoError(errno, "fork");

@@ -32,9 +32,6 @@ struct Supervision {
   Millis grace{100};  // between TERM and KILL
   // What becomes of the children of a program that ended with 0.
   enum class Leftovers { kLive, kEnd } leftovers = Leftovers::kLive;
-  // A ruleset of landlock that the program is put under, with no_new_privs; -1: none. The caller
-  // keeps it.
-  int ruleset = -1;
 };
 
 struct ProcessEnd {

@@ -247,13 +247,7 @@ void RunSupervisor(const ChildPlan& plan, const Supervision& rules, int control)
   dup2(plan.err, 2);
   if (control != kControl) dup2(control, kControl);
   fcntl(kControl, F_SETFD, FD_CLOEXEC);
-  if (plan.ruleset > kControl) {
-    const auto ruleset = static_cast<unsigned>(plan.ruleset);
-    if (ruleset > kControl + 1) close_range(kControl + 1, ruleset - 1, 0);
-    close_range(ruleset + 1, ~0U, 0);
-  } else {
-    close_range(kControl + 1, ~0U, 0);
-  }
+  close_range(kControl + 1, ~0U, 0);
   Supervisor(plan, rules).Run();
 }
 

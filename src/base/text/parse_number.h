@@ -2,13 +2,17 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const double dollars, ParseNumber("0.25"));
 //
-// Errors: kUsage with the text. Thread-safety: pure functions.
+// Errors: kUsage with the text. What programs write is read by ExactNumber. Thread-safety: pure
+// functions.
 
 #ifndef DOSSIER_BASE_TEXT_PARSE_NUMBER_H_
 #define DOSSIER_BASE_TEXT_PARSE_NUMBER_H_
 
+#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "base/result.h"
 
@@ -22,6 +26,21 @@ Result<double> ParseNumber(std::string_view text);
 Result<std::int64_t> ParseWhole(std::string_view text);
 // The same from 0 up.
 Result<std::uint64_t> ParseNatural(std::string_view text);
+
+// The number that all of `text` is, as std::from_chars has it: "007" is 7; none else, or where it
+// does not fit `Number`.
+template <typename Number>
+std::optional<Number> ExactNumber(std::string_view text, int base = 10) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  std::from_chars_result read{};
+  if constexpr (std::is_floating_point_v<Number>) {
+    read = std::from_chars(text.data(), end, number);
+  } else {
+    read = std::from_chars(text.data(), end, number, base);
+  }
+  return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
+}
 
 }  // namespace dossier
 

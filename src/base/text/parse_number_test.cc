@@ -35,6 +35,15 @@ TEST(ParseNumber, AWholeNumberIsDecimalAndFits) {
   EXPECT_THAT(ParseNatural("-1"), FailsWith(ErrorCode::kUsage, "-1 is below 0"));
 }
 
+TEST(ParseNumber, WhatProgramsWriteIsTheWholeTextAndFits) {
+  EXPECT_EQ(ExactNumber<int>("007"), 7);
+  EXPECT_EQ(ExactNumber<std::uint64_t>("ff", 16), 255u);
+  EXPECT_EQ(ExactNumber<double>("-1.5"), -1.5);
+  for (const char* text : {"", "1 ", "0x1", "4294967296"}) {
+    EXPECT_FALSE(ExactNumber<int>(text)) << text;
+  }
+}
+
 TEST(ParseNumber, ADurationOrASizeIsBoundedAndWithoutExponent) {
   for (const char* text :
        {"nan", "inf", "infs", "1e9d", "1e300s", "0x10s", "1.2.3s", ".", "s", ""}) {

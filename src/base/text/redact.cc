@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/text/secret_places.h"
-#include "base/text/secret_shapes.h"
 #include "base/text/secret_text.h"
 #include "base/text/secret_values.h"
 #include "base/text/token_shapes.h"

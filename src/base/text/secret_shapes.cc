@@ -1,5 +1,3 @@
-#include "base/text/secret_shapes.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -7,6 +5,7 @@
 
 #include "base/text/chance.h"
 #include "base/text/secret_text.h"
+#include "base/text/secret_values.h"
 #include "base/text/token_shapes.h"
 
 namespace dossier::secrets {

@@ -35,6 +35,15 @@ std::uint64_t CodePoints(std::string_view text) { return Count(text).code_points
 
 bool IsValid(std::string_view text) { return Count(text).invalid == 0; }
 
+std::size_t FirstInvalid(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const internal::Unit unit = internal::UnitAt(text, at);
+    if (!unit.valid) return at;
+    at += unit.length;
+  }
+  return text.size();
+}
+
 std::string Sanitize(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -125,6 +134,8 @@ void Append(char32_t code_point, std::string* out) {
 }
 
 std::string CleanForTerminal(std::string_view text) {
+  const auto plain = [](char c) { return c >= ' ' && c <= '~'; };
+  if (std::all_of(text.begin(), text.end(), plain)) return std::string(text);
   std::string out;
   out.reserve(text.size());
   std::size_t at = 0;

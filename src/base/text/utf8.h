@@ -28,6 +28,8 @@ struct Census {
 Census Count(std::string_view text);
 std::uint64_t CodePoints(std::string_view text);
 bool IsValid(std::string_view text);
+// Where the first invalid part begins; the end of a valid text.
+std::size_t FirstInvalid(std::string_view text);
 // `text` with each invalid part replaced by U+FFFD.
 std::string Sanitize(std::string_view text);
 
@@ -41,7 +43,8 @@ std::size_t FloorBoundary(std::string_view text, std::size_t offset);
 char32_t Next(std::string_view text, std::size_t* offset);
 void Append(char32_t code_point, std::string* out);
 
-// Makes `text` safe to show on a terminal: C0 and C1 controls but LF and TAB become ^X or \u{HEX}.
+// Makes `text` safe to show on a terminal: C0 and C1 controls but LF and TAB become ^X or \u{HEX},
+// what is no UTF-8 becomes U+FFFD.
 std::string CleanForTerminal(std::string_view text);
 
 }  // namespace dossier::utf8

@@ -95,6 +95,13 @@ TEST(Utf8Test, TheFastKernelEqualsTheScalarOneAtEveryAlignmentAndLength) {  // I
   }
 }
 
+TEST(Utf8Test, TheFirstInvalidByteIsFound) {
+  EXPECT_EQ(FirstInvalid("\u00e9\xFFz"), 2u);
+  EXPECT_EQ(FirstInvalid("\u00e9\xE2\x82"), 2u);
+  EXPECT_EQ(FirstInvalid("\u00e9"), 2u);
+  EXPECT_EQ(FirstInvalid(""), 0u);
+}
+
 TEST(Utf8Test, SanitizedTextIsValidAndKeepsItsCount) {
   Random random(3);
   for (int round = 0; round < 500; ++round) {

@@ -1,8 +1,8 @@
 #include "chat/store/store.h"
 
 #include <algorithm>
-#include <cstdlib>
 
+#include "base/files/file.h"
 #include "base/hash.h"
 #include "base/text/text.h"
 
@@ -75,10 +75,7 @@ Result<std::string> KeepElsewhere(const std::string& folder, std::string_view id
     auto path = write(folder);
     if (path) return path;
   }
-  const char* temporary = std::getenv("TMPDIR");
-  std::string made = fmt::format("{}/dossier-unsaved-XXXXXX",
-                                 temporary && temporary[0] == '/' ? temporary : "/tmp");
-  if (!::mkdtemp(made.data())) return MakeErrnoError(errno, "make " + made);
+  DOSSIER_ASSIGN_OR_RETURN(const std::string made, MakeTempFolder("dossier-unsaved"));
   return write(made);
 }
 

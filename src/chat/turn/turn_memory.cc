@@ -1,12 +1,12 @@
 #include "chat/turn/turn_memory.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 
 #include "base/hash.h"
 #include "base/text/ascii.h"
+#include "base/text/parse_number.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "chat/store/store.h"
@@ -38,13 +38,6 @@ std::string ForkName(std::string_view id, memory::Seq at) {
     name += plain ? c : '_';
   }
   return name + tail;
-}
-
-std::optional<std::int64_t> NumberOf(std::string_view ref) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(ref.data(), ref.data() + ref.size(), number);
-  if (error != std::errc() || end != ref.data() + ref.size()) return std::nullopt;
-  return number;
 }
 
 bool IsTurn(const memory::Record& event) {
@@ -122,7 +115,7 @@ class TurnEvents {
   Status MakePlace(const std::vector<memory::Record>& turns, memory::BranchTransaction& session) {
     std::vector<std::int64_t> old;
     for (const memory::Record& event : turns) {
-      const std::optional<std::int64_t> number = NumberOf(event.ref);
+      const std::optional<std::int64_t> number = ExactNumber<std::int64_t>(event.ref);
       if (!number || *number < turn_.number) continue;
       const std::string run = TextAt(event.meta, "run");
       const bool whole = !FindBool(event.meta, "incomplete").value_or(false);
@@ -208,7 +201,7 @@ Result<memory::Injection> TurnMemory::Render(const memory::RenderRequest& reques
       DOSSIER_ASSIGN_OR_RETURN(const std::vector<memory::Record> turns,
                                TurnsOf(view, conversation));
       for (const memory::Record& event : turns) {
-        const std::optional<std::int64_t> number = NumberOf(event.ref);
+        const std::optional<std::int64_t> number = ExactNumber<std::int64_t>(event.ref);
         if (number && numbers.contains(*number)) injection.elsewhere.insert(event.id);
       }
     }

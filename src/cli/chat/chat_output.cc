@@ -2,7 +2,6 @@
 
 #include "base/text/redact.h"
 #include "base/text/text.h"
-#include "base/text/utf8.h"
 #include "chat/turn/usage.h"
 #include "cli/conversations/context_table.h"
 #include "cli/markdown/code_block.h"
@@ -130,7 +129,7 @@ void ChatOutput::Say(std::string_view line) {
   StopWaiting();
   // What is printed between two parts of a reply gets a line of its own.
   if (options_.terminal.out == Terminal::Kind::kTerminal) EndText();
-  err_ << "dossier: " << utf8::CleanForTerminal(Redact(utf8::Sanitize(line))) << "\n" << std::flush;
+  err_ << "dossier: " << SafeMessage(line) << "\n" << std::flush;
   WaitOn();
 }
 
@@ -211,7 +210,7 @@ int ChatOutput::Finish(const TurnOutcome& outcome) {
   if (outcome.error) {
     PrintError(err_, *outcome.error);
     for (const std::string& violation : outcome.violations) {
-      err_ << "  " << utf8::CleanForTerminal(Redact(utf8::Sanitize(violation))) << "\n";
+      err_ << "  " << SafeMessage(violation) << "\n";
     }
   }
   return outcome.exit;

@@ -4,7 +4,6 @@
 
 #include <atomic>
 
-#include "base/text/redact.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/markdown/code_block.h"
@@ -14,10 +13,6 @@
 
 namespace dossier::cli {
 namespace {
-
-std::string Clean(std::string_view text) {
-  return utf8::CleanForTerminal(Redact(utf8::Sanitize(text)));
-}
 
 std::string Dim(const Terminal& terminal, std::string text) {
   if (terminal.err == Terminal::Kind::kPipe || terminal.color == Terminal::Color::kNo) return text;
@@ -50,7 +45,7 @@ class SessionSink final : public ChatSink {
     std::lock_guard lock(mutex_);
     waiting_.Stop();
     EndText();
-    err_ << Own(Dim(terminal_, Clean(line))) << "\n" << std::flush;
+    err_ << Own(Dim(terminal_, SafeMessage(line))) << "\n" << std::flush;
     waiting_.Start(model_);
   }
 
@@ -128,7 +123,7 @@ int ChatSession::Loop() {
 
 LinePrompt ChatSession::PromptNow() const {
   const std::string id = driver_.conversation();
-  std::string right = utf8::CleanForTerminal(driver_.model());
+  std::string right = Safe(driver_.model());
   if (!id.empty()) right += " · " + id;
   // Beside a prompt that leaves room to type.
   if (static_cast<int>(right.size()) > ColumnsNow(options_.terminal) / 2) right.clear();
@@ -136,7 +131,7 @@ LinePrompt ChatSession::PromptNow() const {
 }
 
 void ChatSession::Note(std::string_view line) {
-  err_ << Own(Dim(options_.terminal, Clean(line))) << "\n" << std::flush;
+  err_ << Own(Dim(options_.terminal, SafeMessage(line))) << "\n" << std::flush;
 }
 
 void ChatSession::ShowResult(const Result<std::string>& result) {
@@ -145,7 +140,7 @@ void ChatSession::ShowResult(const Result<std::string>& result) {
     return;
   }
   if (result->empty()) return;
-  err_ << Clean(*result) << (result->ends_with('\n') ? "" : "\n") << std::flush;
+  err_ << SafeMessage(*result) << (result->ends_with('\n') ? "" : "\n") << std::flush;
 }
 
 ChatSession::Next ChatSession::Handle(const std::string& text) {
@@ -240,7 +235,7 @@ ChatSession::Next ChatSession::EditAndSend() {
   }
   reader_.Remember(*message);
   // What is sent came from outside the terminal: it is shown.
-  err_ << Clean(*message) << "\n\n" << std::flush;
+  err_ << SafeMessage(*message) << "\n\n" << std::flush;
   return SendMessage(*message);
 }
 

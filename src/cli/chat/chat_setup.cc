@@ -10,6 +10,7 @@
 #include "base/files/file.h"
 #include "base/files/git_folders.h"
 #include "base/files/secret_files.h"
+#include "base/files/user_folders.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "chat/document/folder.h"
@@ -22,7 +23,7 @@
 #include "cli/wiring/memory_model.h"
 #include "cli/wiring/open_chat_model.h"
 #include "cli/wiring/section_makers.h"
-#include "sources/commands/command_environment.h"
+#include "sources/commands/context_command.h"
 
 namespace dossier::cli {
 namespace {
@@ -46,11 +47,6 @@ std::string HomeFolder() {
   const char* home = std::getenv("HOME");
   std::error_code error;
   return home ? std::filesystem::canonical(home, error).string() : std::string();
-}
-
-// "~/x" in the home.
-std::string InHome(const std::string& path) {
-  return path == "~" || path.starts_with("~/") ? HomeFolder() + path.substr(1) : path;
 }
 
 bool HoldsHome(const std::string& folder) {
@@ -269,7 +265,7 @@ Result<sandbox::CommandJail> ChatSetup::FindJail() const {
                     "dossier: in which folder may they run? ",
                     OnOneLine(jail.root, kMaxFolderShown)));
     if (answer && !TrimSpace(*answer).empty()) {
-      DOSSIER_ASSIGN_OR_RETURN(jail, JailIn(InHome(std::string(TrimSpace(*answer)))));
+      DOSSIER_ASSIGN_OR_RETURN(jail, JailIn(ExpandHome(TrimSpace(*answer), HomeFolder())));
       if (!HoldsHome(jail.root)) return jail;
     }
   }

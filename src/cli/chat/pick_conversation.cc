@@ -4,8 +4,8 @@
 
 #include "base/text/parse_number.h"
 #include "base/text/text.h"
-#include "cli/conversations/conversations_view.h"
 #include "cli/terminal/display_width.h"
+#include "cli/terminal/terminal.h"
 
 namespace dossier::cli {
 namespace {
@@ -28,7 +28,7 @@ void Show(const std::vector<chat::Listed>& list, int columns, std::ostream& err)
   for (std::size_t i = 0; i < count; ++i) {
     const chat::Listed& one = list[i];
     const std::string line = fmt::format(
-        "{:>3}  {}  {}  {}", i + 1, Shown(one.updated_at).substr(0, 10), one.id, Shown(one.title));
+        "{:>3}  {}  {}  {}", i + 1, Safe(one.updated_at).substr(0, 10), one.id, Safe(one.title));
     err << DisplayPrefix(line, columns - 1) << "\n";
   }
   if (list.size() > count) err << fmt::format("     and {} more\n", list.size() - count);

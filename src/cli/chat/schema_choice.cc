@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
+#include "base/net/url.h"
 #include "cli/wiring/model_flags.h"
-#include "model/schema/schema_fetch.h"
 
 namespace dossier::cli {
 namespace {
@@ -37,7 +37,7 @@ Result<std::optional<model::FoundSchema>> ChooseSchema(const SchemaFlags& flags,
   if (place.empty()) place = config.json_schema_file;
   if (place.empty()) return std::nullopt;
   DOSSIER_ASSIGN_OR_RETURN(model::SchemaSource source, SourceFor(config, global));
-  if (model::IsSchemaAddress(place)) {
+  if (IsWebAddress(place)) {
     DOSSIER_ASSIGN_OR_RETURN(source.fetch, model::FetchByHttp());
   }
   return source.Find(place, cancel);

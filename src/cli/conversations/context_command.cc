@@ -153,8 +153,8 @@ class Showing {
         list.push_back(std::move(json));
         continue;
       }
-      out_ << fmt::format("{:>3}  {}  {:>10} bytes  {}{}\n", i + 1, Shown(one.replaced_at),
-                          GroupDigits(one.bytes), Shown(one.sha256.substr(0, 12)),
+      out_ << fmt::format("{:>3}  {}  {:>10} bytes  {}{}\n", i + 1, Safe(one.replaced_at),
+                          GroupDigits(one.bytes), Safe(one.sha256.substr(0, 12)),
                           kept ? "" : "  not kept");
     }
     if (arguments_.json) {
@@ -254,7 +254,7 @@ class Migrating {
           JsonObject{{"id", id}, {"lines", JsonArray(done.lines.begin(), done.lines.end())}});
       return;
     }
-    for (const std::string& line : done.lines) out_ << id << ": " << Shown(line) << "\n";
+    for (const std::string& line : done.lines) out_ << id << ": " << Safe(line) << "\n";
     if (done.lines.empty()) out_ << id << ": nothing to move\n";
   }
 

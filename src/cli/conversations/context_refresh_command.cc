@@ -184,8 +184,8 @@ class Refresher {
 
   void PrintLines(std::span<const BlockChange> changes) {
     for (const BlockChange& change : changes) {
-      out_ << Shown(change.name) << ": " << change.what << "\n";
-      if (arguments_.diff && Differs(change)) out_ << Shown(DiffOf(change));
+      out_ << Safe(change.name) << ": " << change.what << "\n";
+      if (arguments_.diff && Differs(change)) out_ << Safe(DiffOf(change));
     }
   }
 

@@ -12,7 +12,7 @@ std::string Number(std::int64_t value) {
 
 std::string Row(std::string_view block, std::string_view source, std::string_view bytes,
                 std::string_view tokens, std::string_view cut, std::string_view zone) {
-  const std::string name = utf8::CleanForTerminal(utf8::Sanitize(block));
+  const std::string name = utf8::CleanForTerminal(block);
   return fmt::format("{:<24}  {:<8}  {:>10}  {:>8}  {:>10}  {}\n", name, source, bytes, tokens, cut,
                      zone);
 }

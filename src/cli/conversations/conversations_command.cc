@@ -223,7 +223,7 @@ class Conversations {
         continue;
       }
       const std::string snippet = ReplaceAll(hit.snippet, "\n", " ");
-      out_ << fmt::format("{}:{} {} {}\n", hit.id, hit.turn, Shown(hit.role), Shown(snippet));
+      out_ << fmt::format("{}:{} {} {}\n", hit.id, hit.turn, Safe(hit.role), Safe(snippet));
     }
     if (arguments_.json) {
       out_ << ToJson(JsonObject{{"schema", "dossier.conversation-search/1"},
@@ -357,7 +357,7 @@ class Conversations {
            << "\n";
       return {};
     }
-    for (const std::string& line : lines) out_ << Shown(line) << "\n";
+    for (const std::string& line : lines) out_ << Safe(line) << "\n";
     if (lines.empty()) out_ << "nothing to repair\n";
     if (!backup.empty()) out_ << "what was is in " << backup << "\n";
     return {};

@@ -4,8 +4,8 @@
 
 #include "base/text/ascii.h"
 #include "base/text/text.h"
-#include "base/text/utf8.h"
 #include "chat/context/plan.h"
+#include "cli/terminal/terminal.h"
 #include "tokens/counter/counter.h"
 
 namespace dossier::cli {
@@ -27,16 +27,7 @@ std::string ShortTime(std::string_view time) {
   return out;
 }
 
-// What is shown as it is: most names and times.
-bool IsPlain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
-}
-
 }  // namespace
-
-std::string Shown(std::string_view text) {
-  return IsPlain(text) ? std::string(text) : utf8::CleanForTerminal(utf8::Sanitize(text));
-}
 
 std::vector<ShownMessage> MessagesOf(const Stored& stored, std::optional<std::int64_t> turn) {
   std::size_t begin = 0, end = stored.messages.size();
@@ -77,8 +68,8 @@ void PrintList(const std::vector<chat::Listed>& list, std::ostream& out) {
   fmt::memory_buffer text;
   for (const auto& one : list) {
     fmt::format_to(std::back_inserter(text), "{:<{}}  {:<{}}  {:>4}  {}  {}\n", one.id, id_width,
-                   Shown(one.model), model_width, one.messages, ShortTime(Shown(one.updated_at)),
-                   Shown(one.title));
+                   Safe(one.model), model_width, one.messages, ShortTime(Safe(one.updated_at)),
+                   Safe(one.title));
   }
   out << std::string_view(text.data(), text.size());
 }
@@ -97,8 +88,8 @@ Json ListJson(const std::vector<chat::Listed>& list) {
 }
 
 void PrintHeader(const Stored& stored, std::ostream& out) {
-  out << "Model: " << Shown(stored.model) << "\nCreated: " << Shown(stored.created_at)
-      << "\nUpdated: " << Shown(stored.updated_at) << "\nMessages: " << stored.messages.size()
+  out << "Model: " << Safe(stored.model) << "\nCreated: " << Safe(stored.created_at)
+      << "\nUpdated: " << Safe(stored.updated_at) << "\nMessages: " << stored.messages.size()
       << "\n";
   if (stored.total_tokens.value_or(0) > 0) {
     out << "Tokens: " << GroupCount(*stored.total_tokens) << "\n";
@@ -108,8 +99,8 @@ void PrintHeader(const Stored& stored, std::ostream& out) {
 
 void PrintMessages(const std::vector<ShownMessage>& messages, std::ostream& out) {
   for (const ShownMessage& message : messages) {
-    out << "[" << message.number << "] " << Shown(Upper(message.role)) << ":\n"
-        << Shown(message.text) << "\n\n";
+    out << "[" << message.number << "] " << Safe(Upper(message.role)) << ":\n"
+        << Safe(message.text) << "\n\n";
   }
 }
 
@@ -118,7 +109,7 @@ void PrintUsage(const Stored& stored, std::ostream& out) {
     const auto number = [&turn](std::string_view key) {
       return GroupCount(FindInt(turn.usage, key).value_or(0));
     };
-    out << fmt::format("turn {}: {}, {} in ({} cached) + {} out\n", turn.n, Shown(turn.model),
+    out << fmt::format("turn {}: {}, {} in ({} cached) + {} out\n", turn.n, Safe(turn.model),
                        number("input"), number("cached_read"), number("output"));
   }
 }
@@ -126,9 +117,9 @@ void PrintUsage(const Stored& stored, std::ostream& out) {
 void PrintCompactions(const Stored& stored, std::ostream& out) {
   for (const chat::CompactionRecord& record : stored.compaction) {
     out << fmt::format("{}: messages {}-{}, {}, {} -> {} tokens, {}\n", record.id, record.from,
-                       record.to, Shown(record.method), GroupCount(record.tokens_before),
-                       GroupCount(record.tokens_after), Shown(record.at));
-    if (!record.text.empty()) out << Shown(record.text) << "\n";
+                       record.to, Safe(record.method), GroupCount(record.tokens_before),
+                       GroupCount(record.tokens_after), Safe(record.at));
+    if (!record.text.empty()) out << Safe(record.text) << "\n";
   }
 }
 

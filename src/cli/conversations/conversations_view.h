@@ -15,9 +15,6 @@
 
 namespace dossier::cli {
 
-// Safe for a terminal: control bytes of models and commands are shown.
-std::string Shown(std::string_view text);
-
 // A message as it is printed: number in the file, role, text.
 struct ShownMessage {
   std::size_t number = 0;

@@ -65,7 +65,7 @@ class CleanView final : public ReplyView {
     }
     if (lines.empty()) return;
     last_ = lines.back();
-    out_ << utf8::CleanForTerminal(utf8::Sanitize(lines)) << std::flush;
+    out_ << utf8::CleanForTerminal(lines) << std::flush;
   }
 
   std::ostream& out_;

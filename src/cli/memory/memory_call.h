@@ -27,7 +27,7 @@
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
 #include "memory/blocks/apply.h"
-#include "memory/consolidate/notice.h"
+#include "memory/consolidate/summarizer.h"
 #include "memory/store/store.h"
 #include "memory/transfer/call_log.h"
 

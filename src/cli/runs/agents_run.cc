@@ -16,7 +16,7 @@
 #include "cli/wiring/model_flags.h"
 #include "cli/wiring/quantity_flags.h"
 #include "cli/wiring/section_makers.h"
-#include "sources/commands/command_environment.h"
+#include "sources/commands/context_command.h"
 
 namespace dossier::cli {
 namespace {

@@ -8,6 +8,7 @@
 #include "ask/engine.h"
 #include "base/files/file.h"
 #include "base/files/user_folders.h"
+#include "base/net/url.h"
 #include "base/random.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -451,7 +452,7 @@ class Asking {
   Result<std::vector<ask::ContextSource>> FetchedSources() {
     std::vector<ask::ContextSource> sources = Sources(arguments_, asked_);
     for (ask::ContextSource& source : sources) {
-      if (source.text || !IsAddress(source.path)) continue;
+      if (source.text || !IsWebAddress(source.path)) continue;
       if (!fetched_) {
         DOSSIER_ASSIGN_OR_RETURN(TempFolder made, TempFolder::Make());
         fetched_.emplace(std::move(made));

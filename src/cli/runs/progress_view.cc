@@ -23,7 +23,7 @@ std::string_view TextOf(const Json* body) {
 std::string ShownLine(std::string_view text, std::size_t width) {
   const std::string_view trimmed = TrimSpace(text);
   const std::string_view line = trimmed.substr(0, trimmed.find('\n'));
-  std::string shown = utf8::CleanForTerminal(utf8::Sanitize(utf8::Prefix(line, width)));
+  std::string shown = utf8::CleanForTerminal(utf8::Prefix(line, width));
   if (line.size() < trimmed.size() || shown.size() < line.size()) shown += " …";
   return shown;
 }

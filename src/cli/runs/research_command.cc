@@ -15,7 +15,7 @@
 #include "research/resources/resources.h"
 #include "research/run/run_record.h"
 #include "research/setup/exec_backends.h"
-#include "sources/commands/command_environment.h"
+#include "sources/commands/context_command.h"
 
 namespace dossier::cli {
 namespace {

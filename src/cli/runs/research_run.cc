@@ -16,7 +16,7 @@
 #include "research/run/run_record.h"
 #include "research/run/run_status.h"
 #include "research/setup/exec_backends.h"
-#include "sources/commands/command_environment.h"
+#include "sources/commands/context_command.h"
 
 namespace dossier::cli {
 namespace {

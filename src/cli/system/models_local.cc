@@ -1,5 +1,3 @@
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -190,19 +188,7 @@ Status ServeScriptFile(const LocalModelArguments& arguments, Context& context) {
   if (const model::RoleRules* rules = model::FindRoleRules(arguments.roles)) options.rules = *rules;
   DOSSIER_ASSIGN_OR_RETURN(const auto server, model::ServeScript(script, options));
   context.out << fmt::format("http://127.0.0.1:{}/v1\n", server->port()) << std::flush;
-  std::mutex mutex;
-  std::condition_variable stopped;
-  bool stop = false;
-  const std::uint64_t id = context.cancel.OnCancel([&] {
-    const std::lock_guard lock(mutex);
-    stop = true;
-    stopped.notify_all();
-  });
-  {
-    std::unique_lock lock(mutex);
-    stopped.wait(lock, [&] { return stop; });
-  }
-  context.cancel.Forget(id);
+  while (WaitUnlessCancelled(std::chrono::hours(1), context.cancel)) continue;
   return {};
 }
 

@@ -6,8 +6,6 @@
 #include <cerrno>
 
 #include "base/json/json.h"
-#include "base/text/redact.h"
-#include "base/text/utf8.h"
 #include "cli/terminal/terminal.h"
 
 namespace dossier::cli {
@@ -86,7 +84,7 @@ int LogBuffer::sync() { return next_->pubsync(); }
 
 void LogBuffer::Log(std::string_view text) {
   if (text.empty()) return;
-  const std::string clean = utf8::CleanForTerminal(Redact(utf8::Sanitize(text)));
+  const std::string clean = SafeMessage(text);
   const std::string time = FormatTime(SystemClock()->WallNow());
   const std::string line =
       form_ == Form::kJson

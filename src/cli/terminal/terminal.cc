@@ -14,10 +14,6 @@ Terminal::Kind KindOf(int fd) {
   return isatty(fd) ? Terminal::Kind::kTerminal : Terminal::Kind::kPipe;
 }
 
-std::string Clean(std::string_view message) {
-  return utf8::CleanForTerminal(Redact(utf8::Sanitize(message)));
-}
-
 // Characters that break a line, or show what follows in another order.
 bool TurnsText(char32_t code_point) {
   return code_point == 0x61C || code_point == 0x200E || code_point == 0x200F ||
@@ -75,10 +71,11 @@ ColorWish ParseColorWish(std::string_view word) {
   return word == "never" ? ColorWish::kNever : ColorWish::kAuto;
 }
 
-std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
+std::string Safe(std::string_view text) { return utf8::CleanForTerminal(text); }
+std::string SafeMessage(std::string_view text) { return Safe(Redact(text)); }
 
 std::string OnOneLine(std::string_view text, std::size_t most) {
-  const std::string clean = utf8::CleanForTerminal(utf8::Sanitize(text));
+  const std::string clean = Safe(text);
   std::string line;
   for (std::size_t at = 0; at < clean.size();) {
     const char32_t code_point = utf8::Next(clean, &at);
@@ -111,12 +108,12 @@ std::string OutputText(std::string_view text, Terminal::Kind kind) {
 }
 
 int PrintError(std::ostream& err, const Error& error) {
-  err << "dossier: " << Clean(error.message) << "\n" << std::flush;
+  err << "dossier: " << SafeMessage(error.message) << "\n" << std::flush;
   return ExitCode(error.code);
 }
 
 void PrintWarning(std::ostream& err, std::string_view message) {
-  err << "dossier: warning: " << Clean(message) << "\n" << std::flush;
+  err << "dossier: warning: " << SafeMessage(message) << "\n" << std::flush;
 }
 
 }  // namespace dossier::cli

@@ -41,6 +41,8 @@ ColorWish ParseColorWish(std::string_view word);
 // Text of any kind as a terminal may show it: what is no UTF-8 is replaced, control bytes become
 // ^X.
 std::string Safe(std::string_view text);
+// The same without secrets.
+std::string SafeMessage(std::string_view text);
 // `text` without line breaks, control and direction characters, at most about `most` code points
 // long: a longer one loses its middle and says its length.
 std::string OnOneLine(std::string_view text, std::size_t most);

@@ -51,7 +51,7 @@ std::streamsize TerminalFilter::xsputn(const char* text, std::streamsize size) {
   const std::string all = begun_ + std::string(text, static_cast<std::size_t>(size));
   const std::string_view whole = std::string_view(all).substr(0, all.size() - OpenEnd(all));
   begun_ = all.substr(whole.size());
-  const std::string shown = utf8::CleanForTerminal(utf8::Sanitize(whole));
+  const std::string shown = utf8::CleanForTerminal(whole);
   const auto length = static_cast<std::streamsize>(shown.size());
   return next_->sputn(shown.data(), length) == length ? size : 0;
 }

@@ -16,8 +16,7 @@ void WaitingLine::Start(std::string_view what) {
   Stop();
   std::lock_guard lock(thread_mutex_);
   stopping_ = false;
-  thread_ =
-      std::thread([this, what = utf8::CleanForTerminal(utf8::Sanitize(what))] { Draw(what); });
+  thread_ = std::thread([this, what = utf8::CleanForTerminal(what)] { Draw(what); });
 }
 
 void WaitingLine::Stop() {

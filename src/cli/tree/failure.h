@@ -26,8 +26,7 @@ constexpr FailureForm FormOf(bool json) { return json ? FailureForm::kJson : Fai
 // Without secrets. Returns the error's exit code.
 int Fail(const Error& error, FailureForm form, std::ostream& out, std::ostream& err);
 
-inline constexpr int kExitDifferences = 15;    // a check found differences
-inline constexpr int kExitClosedStdout = 141;  // no error of ours has it
+inline constexpr int kExitDifferences = 15;  // a check found differences
 
 struct ExitMeaning {
   int code;

@@ -73,7 +73,7 @@ struct SetFalse {
 // The parser wants "" or what is wrong; it puts the flag's name in front.
 template <typename Value>
 std::string Complaint(const Value& read) {
-  return read ? std::string() : utf8::CleanForTerminal(utf8::Sanitize(read.error().message));
+  return read ? std::string() : utf8::CleanForTerminal(read.error().message);
 }
 
 // The check that the type of a target asks for. The parser itself takes "nan", "inf", octal and
@@ -231,7 +231,7 @@ class Parser {
 
   // What is wrong with the first word that nobody wants.
   static std::string Unwanted(const CommandNode& command, const std::string& given) {
-    std::string word = utf8::CleanForTerminal(utf8::Sanitize(given));
+    std::string word = utf8::CleanForTerminal(given);
     std::vector<std::string> known;
     std::string message, otherwise;
     if (word.starts_with('-')) {
@@ -265,15 +265,8 @@ Result<ParsedLine> ParseLine(const CommandNode& root, std::span<const std::strin
 
 Status CheckUtf8(std::string_view text, std::string_view what) {
   if (utf8::IsValid(text)) return {};
-  std::size_t offset = 0;
-  while (offset < text.size()) {
-    std::size_t next = offset;
-    utf8::Next(text, &next);
-    if (!utf8::IsValid(text.substr(offset, next - offset))) break;
-    offset = next;
-  }
   return MakeError(ErrorCode::kUsage, "{} is not UTF-8: byte {} belongs to no character", what,
-                   offset);
+                   utf8::FirstInvalid(text));
 }
 
 }  // namespace dossier::cli

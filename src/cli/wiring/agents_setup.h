@@ -9,7 +9,7 @@
 
 #include <ostream>
 
-#include "app/agents_setup.h"
+#include "app/load_config.h"
 #include "base/result.h"
 #include "cli/wiring/global_flags.h"
 #include "config/config.h"

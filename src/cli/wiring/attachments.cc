@@ -6,7 +6,9 @@
 #include <cstdlib>
 
 #include "base/files/file.h"
-#include "base/net/http_download.h"
+#include "base/files/user_folders.h"
+#include "base/net/http_get.h"
+#include "base/net/url.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -70,7 +72,7 @@ Result<std::string> TextOf(std::string_view place, std::string_view bytes,
 
 Result<std::string> ReadPlace(const std::string& place, Network network,
                               const CancelToken& cancel) {
-  if (IsAddress(place)) return FetchAddress(place, kMaxAttachment, network, cancel);
+  if (IsWebAddress(place)) return FetchAddress(place, kMaxAttachment, network, cancel);
   if (place == "-") return ReadAll(STDIN_FILENO, "stdin", kMaxAttachment);
   if (IsFolder(place)) {
     return MakeError(ErrorCode::kInvalidArgument,
@@ -79,11 +81,9 @@ Result<std::string> ReadPlace(const std::string& place, Network network,
   return ReadFile(place, kMaxAttachment);
 }
 
-// "~/x" as the shell would read it.
-std::string Expanded(std::string path) {
+std::string Expanded(std::string_view path) {
   const char* home = std::getenv("HOME");
-  if (path.starts_with("~/") && home) path.replace(0, 1, home);
-  return path;
+  return ExpandHome(path, home ? home : "");
 }
 
 bool IsRegularFile(const std::string& path) {
@@ -112,41 +112,27 @@ void Attachments::Add(Attachments more) {
   append(warnings, more.warnings);
 }
 
-bool IsAddress(std::string_view place) {
-  return place.starts_with("https://") || place.starts_with("http://");
-}
-
 Result<std::string> FetchAddress(const std::string& url, std::uint64_t most_bytes, Network network,
                                  const CancelToken& cancel) {
   if (network == Network::kNone) {
     return MakeError(ErrorCode::kNetwork, "--offline: {} is not fetched", url);
   }
   DOSSIER_ASSIGN_OR_RETURN(std::shared_ptr<HttpLoop> loop, HttpLoop::Make());
-  HttpDownload download(std::move(loop),
-                        {.method = HttpCall::Method::kGet,
-                         .url = url,
-                         .headers = {"Accept: */*", "User-Agent: dossier"},
-                         .body = {},
-                         .deadline = kFetchLimit},
-                        cancel);
-  DOSSIER_ASSIGN_OR_RETURN(const HttpDownload::Head* head, download.ReadHead());
-  const std::string_view moved = head->Header("location");
-  if (head->status / 100 == 3 && !moved.empty()) {
-    return MakeError(ErrorCode::kNetwork, "{} leads to {}; name that address", url, moved);
+  DOSSIER_ASSIGN_OR_RETURN(HttpAnswer answer,
+                           AskHttp(*loop,
+                                   {.method = HttpCall::Method::kGet,
+                                    .url = url,
+                                    .headers = {"Accept: */*", "User-Agent: dossier"},
+                                    .body = {},
+                                    .deadline = kFetchLimit},
+                                   most_bytes, cancel));
+  if (answer.status == kOk) return std::move(answer.body);
+  if (answer.status / 100 == 3 && !answer.location.empty()) {
+    return MakeError(ErrorCode::kNetwork, "{} leads to {}; name that address", url,
+                     answer.location);
   }
-  if (head->status != kOk) {
-    return MakeError(ErrorCode::kNetwork, "{}: the server answered with status {}", url,
-                     head->status);
-  }
-  std::string body;
-  while (true) {
-    DOSSIER_ASSIGN_OR_RETURN(const std::string piece, download.Read());
-    if (piece.empty()) return body;
-    body += piece;
-    if (body.size() > most_bytes) {
-      return MakeError(ErrorCode::kTooLong, "{} is larger than {}", url, FormatSize(most_bytes));
-    }
-  }
+  return MakeError(ErrorCode::kNetwork, "{}: the server answered with status {}", url,
+                   answer.status);
 }
 
 Result<Attachments> ReadAttachments(const std::vector<std::string>& places, Network network,
@@ -175,14 +161,15 @@ std::vector<std::string> MentionedFiles(std::string_view line) {
     ++at;
     if (!starts_word) continue;
     std::string_view name = TakeMention(line, &at);
-    std::string path = Expanded(std::string(name));
+    std::string path = Expanded(name);
     // "see @notes.txt, please": the comma is the sentence's.
     while (!name.empty() && !IsRegularFile(path) &&
            std::string_view(".,;:!?)").find(name.back()) != std::string_view::npos) {
       name.remove_suffix(1);
-      path = Expanded(std::string(name));
+      path = Expanded(name);
     }
-    if (IsAddress(name) || (!name.empty() && IsRegularFile(path))) files.push_back(std::move(path));
+    if (IsWebAddress(name) || (!name.empty() && IsRegularFile(path)))
+      files.push_back(std::move(path));
   }
   return files;
 }

@@ -32,9 +32,6 @@ struct Attachments {
   void Add(Attachments more);
 };
 
-// http:// or https://.
-bool IsAddress(std::string_view place);
-
 enum class Network { kAny, kNone };  // kNone: --offline
 
 // A GET. Errors: kNetwork (a status but 200: a redirect names its goal; --offline), kTooLong,

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/prompt_memory.h"
+#include "app/memory_setup.h"
 #include "base/result.h"
 #include "config/config.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "base/text/utf8_kernels.h"
+#include "base/text/utf8.h"
 #include "inspect/text/text_stream.h"
 
 namespace dossier::inspect {
@@ -33,20 +33,11 @@ struct ChunkCount {
   std::unique_ptr<RecordPart> records;
 };
 
-std::size_t FirstInvalid(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const utf8::internal::Unit unit = utf8::internal::UnitAt(text, at);
-    if (!unit.valid) return at;
-    at += unit.length;
-  }
-  return text.size();
-}
-
 // `block` starts and ends at borders of code points.
 void CountBlock(std::string_view block, std::uint64_t offset, ChunkCount* count) {
   const TextCount text = CountText(block);
   if (text.utf8.invalid > 0 && count->first_invalid == kNone) {
-    count->first_invalid = offset + FirstInvalid(block);
+    count->first_invalid = offset + utf8::FirstInvalid(block);
   }
   count->text.Append(text);
 }

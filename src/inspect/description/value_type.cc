@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/text/ascii.h"
+#include "base/text/parse_number.h"
 #include "base/text/text.h"
 
 namespace dossier::inspect {
@@ -144,11 +145,7 @@ bool NumeralForms::AreNumbers() const {
 }
 
 std::optional<double> NumberOfText(std::string_view cell) {
-  const std::string_view text = TrimSpace(cell);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return ExactNumber<double>(TrimSpace(cell));
 }
 
 }  // namespace dossier::inspect

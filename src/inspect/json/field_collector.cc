@@ -186,10 +186,7 @@ void FieldCollector::OnScalar(JsonKind kind, std::string_view raw, std::uint64_t
 void FieldCollector::Commit(const Observation& seen) {
   auto found = index_.find(seen.path);
   if (found == index_.end()) {
-    if (nodes_.size() == kMaxFields) {
-      overflow_ = true;
-      return;
-    }
+    if (nodes_.size() == kMaxFields) return;
     found = index_.emplace(seen.path, nodes_.size()).first;
     nodes_.push_back({.path = seen.path});
   }

@@ -104,7 +104,6 @@ class FieldCollector final : public NdjsonScanner::RecordEvents {
   std::vector<Node> nodes_;
   std::map<std::vector<std::string>, std::size_t> index_;
   bool duplicate_keys_ = false;
-  bool overflow_ = false;
 
   // The record that is open.
   std::vector<Observation> seen_;

@@ -106,7 +106,6 @@ class JsonMachine {
     capture_depth_ = depth;
     capturing_ = false;
   }
-  bool capturing() const { return capturing_; }
 
  private:
   enum class State : std::uint8_t {

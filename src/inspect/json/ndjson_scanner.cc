@@ -67,7 +67,6 @@ const char* NdjsonScanner::InLineStart(const char* at, const char* end) {
 void NdjsonScanner::BeginLine(char first) {
   if (summary_.head_lines < 2) {
     if (first == '{' || first == '[') ++containers_;
-    if (summary_.head_lines == 0) summary_.first_line_array = first == '[';
     summary_.first_two_contain = containers_ == 2;
   }
   if (summary_.head_lines < NdjsonSummary::kHeadLines) ++summary_.head_lines;

@@ -33,7 +33,6 @@ struct NdjsonSummary {
   std::uint64_t head_lines = 0;                     // non-blank lines seen, at most kHeadLines
   std::uint64_t head_valid = 0;                     // valid ones of them
   bool first_two_contain = false;                   // there are two, and both start with { or [
-  bool first_line_array = false;                    // the first value is an array
   std::vector<LineFault> faults;                    // the first 10
 };
 

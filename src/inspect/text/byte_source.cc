@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
@@ -141,21 +140,10 @@ class SpooledSource final : public ByteSource {
     memory_ += bytes.substr(0, room);
     spooled_ += bytes.size();
     if (bytes.size() <= room) return {};
-    if (!file_.valid()) DOSSIER_RETURN_IF_ERROR(OpenSpool());
+    if (!file_.valid()) {
+      DOSSIER_ASSIGN_OR_RETURN(file_, OpenNameless());
+    }
     return WriteAll(file_.get(), bytes.substr(room));
-  }
-
-  Status OpenSpool() const {
-    const char* chosen = std::getenv("TMPDIR");
-    const std::string folder = chosen && *chosen ? chosen : "/tmp";
-    file_ = UniqueFd(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-    if (file_.valid()) return {};
-    // Not every file system has unnamed files.
-    std::string path = folder + "/dossier-stream-XXXXXX";
-    file_ = UniqueFd(mkostemp(path.data(), O_CLOEXEC));
-    if (!file_.valid()) return MakeErrnoError(errno, path);
-    unlink(path.c_str());
-    return {};
   }
 
   const int fd_;

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/json/json.h"
-#include "memory/consolidate/notice.h"
+#include "memory/consolidate/summarizer.h"
 #include "memory/records/operations.h"
 #include "memory/records/types.h"
 #include "memory/store/branch_transaction.h"

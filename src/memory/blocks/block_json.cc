@@ -57,7 +57,7 @@ class JsonChecker {
   BlockJson Read() && {
     const std::size_t start = SkipBlanks();
     if (start == text_.size()) return {};
-    if (const std::size_t bad = FirstInvalidByte(); bad < text_.size()) {
+    if (const std::size_t bad = utf8::FirstInvalid(text_); bad < text_.size()) {
       Fail(bad, "valid UTF-8");
     } else if (lexer_.Peek() != '{') {
       Fail(lexer_.at(), "'{'");
@@ -71,17 +71,6 @@ class JsonChecker {
 
  private:
   enum class Level : std::uint8_t { kTop, kInner };
-
-  std::size_t FirstInvalidByte() const {
-    if (utf8::IsValid(text_)) return text_.size();
-    std::size_t at = 0;
-    while (at < text_.size()) {
-      const std::size_t start = at;
-      utf8::Next(text_, &at);
-      if (!utf8::IsValid(text_.substr(start, at - start))) return start;
-    }
-    return at;
-  }
 
   std::size_t SkipBlanks() {
     lexer_.SkipSpace();

@@ -22,7 +22,7 @@
 
 #include "memory/blocks/block.h"
 #include "memory/blocks/reply_scanner.h"
-#include "memory/consolidate/notice.h"
+#include "memory/consolidate/summarizer.h"
 
 namespace dossier::memory {
 

@@ -76,4 +76,12 @@ Status TransactAsking(Store& store, std::string_view branch, const WriteContext&
   }
 }
 
+JsonArray NoticesJson(const std::vector<Notice>& notices) {
+  JsonArray list;
+  for (const Notice& notice : notices) {
+    list.push_back(JsonObject{{"name", notice.name}, {"text", notice.text}});
+  }
+  return list;
+}
+
 }  // namespace dossier::memory

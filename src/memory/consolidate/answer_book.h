@@ -21,7 +21,6 @@
 #include <string_view>
 #include <vector>
 
-#include "memory/consolidate/notice.h"
 #include "memory/consolidate/summarizer.h"
 #include "memory/store/branch_transaction.h"
 #include "memory/store/store.h"

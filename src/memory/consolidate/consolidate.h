@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "memory/consolidate/answer_book.h"
-#include "memory/consolidate/notice.h"
 #include "memory/consolidate/pressure.h"
 #include "memory/consolidate/summarizer.h"
 #include "memory/store/branch_transaction.h"

@@ -15,9 +15,20 @@
 #include <string>
 #include <vector>
 
+#include "base/json/json.h"
 #include "base/result.h"
 
 namespace dossier::memory {
+
+// What is said about a reply or a block beside its result: a name for programs, a sentence for
+// people and models.
+struct Notice {
+  std::string name;
+  std::string text;
+};
+
+// [{"name": …, "text": …}]
+JsonArray NoticesJson(const std::vector<Notice>& notices);
 
 struct SummaryRequest {
   enum class Purpose : std::uint8_t {

@@ -3,10 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <vector>
 
 #include "base/files/file.h"
+#include "base/text/parse_number.h"
 #include "base/text/text.h"
 
 namespace dossier::memory {
@@ -18,14 +18,6 @@ namespace {
 constexpr std::uint64_t kLogWriteLock = 120;
 constexpr std::uint64_t kPendingByte = 0x40000000;
 constexpr std::uint64_t kSharedSize = 512;
-
-template <typename Number>
-std::optional<Number> WholeNumber(std::string_view text) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 std::vector<std::string_view> Words(std::string_view line) {
   std::vector<std::string_view> words;
@@ -54,10 +46,10 @@ std::optional<pid_t> FindHolder(std::string_view locks, const LockedRange& range
     if (words.size() != 8 || words[3] != "WRITE") continue;
     const std::size_t colon = words[5].rfind(':');
     if (colon == std::string_view::npos) continue;
-    if (WholeNumber<std::uint64_t>(words[5].substr(colon + 1)) != range.inode) continue;
-    const auto first = WholeNumber<std::uint64_t>(words[6]);
-    const auto last = words[7] == "EOF" ? UINT64_MAX : WholeNumber<std::uint64_t>(words[7]);
-    const auto pid = WholeNumber<pid_t>(words[4]);
+    if (ExactNumber<std::uint64_t>(words[5].substr(colon + 1)) != range.inode) continue;
+    const auto first = ExactNumber<std::uint64_t>(words[6]);
+    const auto last = words[7] == "EOF" ? UINT64_MAX : ExactNumber<std::uint64_t>(words[7]);
+    const auto pid = ExactNumber<pid_t>(words[4]);
     if (first && last && pid && *pid > 0 && *first <= range.last && *last >= range.first) {
       return pid;
     }

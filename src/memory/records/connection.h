@@ -57,8 +57,14 @@ class Connection {
   // time; Reset it when done.
   Result<store::Statement*> Use(std::string_view sql);
 
+  // The words of a text, folded, and the terms that an index has of them, each one's at its place.
+  const store::Tokenizer& words() const { return words_; }
+  const store::Tokenizer& terms() const { return terms_; }
+
  private:
   store::Database db_;
+  const store::Tokenizer words_{db_, {"unicode61", "remove_diacritics", "2"}};
+  const store::Tokenizer terms_{db_, {"porter", "unicode61", "remove_diacritics", "2"}};
   std::map<std::string, std::unique_ptr<store::Statement>, std::less<>> statements_;
 };
 

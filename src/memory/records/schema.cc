@@ -1,7 +1,6 @@
 #include "memory/records/schema.h"
 
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <sys/vfs.h>
 
 #include <filesystem>
@@ -158,7 +157,7 @@ Status CreateTables(Database& db, const std::string& path, const DatabaseOptions
   DOSSIER_ASSIGN_OR_RETURN(const Found found, Look(db, path));
   if (found == Found::kStore) return {};  // another process was faster
   DOSSIER_RETURN_IF_ERROR(db.Execute(kCreate));
-  if (HasFts5()) DOSSIER_RETURN_IF_ERROR(db.Execute(std::string(kCreateSearch)));
+  DOSSIER_RETURN_IF_ERROR(db.Execute(std::string(kCreateSearch)));
   DOSSIER_RETURN_IF_ERROR(
       PutMeta(db, "store_id", options.new_store_id.empty() ? RandomHex(32) : options.new_store_id));
   DOSSIER_RETURN_IF_ERROR(PutMeta(db, "schema_version", std::to_string(kSchemaVersion)));
@@ -214,8 +213,6 @@ std::optional<std::string> NetworkFileSystemOf(const std::string& path) {
   const auto name = store::NetworkFileSystemName(static_cast<std::uint32_t>(info.f_type));
   return name ? std::optional(std::string(*name)) : std::nullopt;
 }
-
-bool HasFts5() { return sqlite3_compileoption_used("ENABLE_FTS5") != 0; }
 
 Result<Database> OpenMemoryDatabase(const std::string& path, const DatabaseOptions& options) {
   const bool create = options.mode == OpenMode::kCreate;

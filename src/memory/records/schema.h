@@ -47,9 +47,6 @@ Result<store::Database> OpenMemoryDatabase(const std::string& path, const Databa
 // The network file system that `path` lies on; none for a local one.
 std::optional<std::string> NetworkFileSystemOf(const std::string& path);
 
-// Whether this SQLite has FTS5.
-bool HasFts5();
-
 // Makes the table `search`; its rowids are the ids of records, its text what IndexText gives.
 inline constexpr std::string_view kCreateSearch =
     "CREATE VIRTUAL TABLE search USING fts5(text, content='', "
@@ -57,7 +54,6 @@ inline constexpr std::string_view kCreateSearch =
 
 // Rows of `meta` that say more than how the store was made.
 inline constexpr std::string_view kPrunedBefore = "pruned_before";  // a seq
-inline constexpr std::string_view kIndexStale = "index_stale";      // written to without FTS5
 
 }  // namespace dossier::memory
 

@@ -92,7 +92,7 @@ Result<std::shared_ptr<Corpus>> Corpus::Load(Connection& connection, const View:
   if (Has(tiers, SearchTier::kCore)) {
     for (std::size_t place = 0; place < state.core.size(); ++place) {
       const CoreEntry& entry = state.core[place];
-      core_terms.push_back(Terms(CoreText(entry)));
+      core_terms.push_back(Terms(connection, CoreText(entry)));
       rows.push_back({.id = CoreId(place),
                       .at = entry.updated_at,
                       .length = static_cast<std::uint32_t>(core_terms.back().size())});
@@ -174,7 +174,7 @@ Status Corpus::ReadTexts(Connection& connection, Builders* builders) const {
   return ForEachRow(connection, "SELECT id, text FROM records ORDER BY id",
                     [&](const store::Statement& row) {
                       const std::int64_t id = row.Int(0);
-                      if (cursor.Find(id)) AddTerms(id, Terms(row.Text(1)), builders);
+                      if (cursor.Find(id)) AddTerms(id, Terms(connection, row.Text(1)), builders);
                     });
 }
 

@@ -14,6 +14,12 @@
 namespace dossier::memory {
 namespace {
 
+// What makes terms; a store's own would do the same.
+Connection& AnyConnection() {
+  static Connection connection(*store::Database::Open(":memory:"));
+  return connection;
+}
+
 struct Text {
   std::int64_t id = 0;
   Micros at = 0;
@@ -26,7 +32,7 @@ class Shelf {
  public:
   explicit Shelf(const std::vector<Text>& texts) : table_(Rows(texts)) {
     for (const Text& text : texts) {
-      for (const std::string& term : Terms(text.text)) {
+      for (const std::string& term : Terms(AnyConnection(), text.text)) {
         builders_.try_emplace(term, table_).first->second.Add(text.id);
       }
     }
@@ -36,7 +42,7 @@ class Shelf {
 
   std::vector<const TermPostings*> Find(std::string_view query) {
     std::vector<const TermPostings*> found;
-    for (const std::string& term : QueryTerms(query)) {
+    for (const std::string& term : QueryTerms(AnyConnection(), query)) {
       auto [at, is_new] = postings_.try_emplace(term);
       if (is_new) {
         at->second = std::move(builders_.try_emplace(term, table_).first->second).Finish();
@@ -57,10 +63,11 @@ class Shelf {
   static std::vector<TextRow> Rows(const std::vector<Text>& texts) {
     std::vector<TextRow> rows;
     for (const Text& text : texts) {
-      rows.push_back({.id = text.id,
-                      .at = text.at,
-                      .thread = text.thread,
-                      .length = static_cast<std::uint32_t>(CountTerms(text.text))});
+      rows.push_back(
+          {.id = text.id,
+           .at = text.at,
+           .thread = text.thread,
+           .length = static_cast<std::uint32_t>(CountTerms(AnyConnection(), text.text))});
     }
     return rows;
   }
@@ -115,7 +122,7 @@ class PlainRanking {
       std::string words = texts[i].text;
       if (unit == Unit::kWindow && in_thread(i - 1)) words += " " + texts[i - 1].text;
       if (unit == Unit::kWindow && in_thread(i + 1)) words += " " + texts[i + 1].text;
-      terms_[texts[i].id] = Terms(words);
+      terms_[texts[i].id] = Terms(AnyConnection(), words);
       total_ += static_cast<double>(terms_[texts[i].id].size());
     }
   }
@@ -123,7 +130,7 @@ class PlainRanking {
   double Score(std::int64_t id, std::string_view query) const {
     const double texts = static_cast<double>(terms_.size());
     double score = 0;
-    for (const std::string& term : QueryTerms(query)) {
+    for (const std::string& term : QueryTerms(AnyConnection(), query)) {
       double n = 0;
       for (const auto& [other, terms] : terms_) n += std::ranges::count(terms, term) > 0 ? 1 : 0;
       const std::vector<std::string>& terms = terms_.at(id);

@@ -15,12 +15,11 @@ std::string TextHash(std::string_view text) {
   return bytes;
 }
 
-Result<IndexWrite> FindIndexWrite(Connection& connection) {
+Result<bool> HasIndex(Connection& connection) {
   DOSSIER_ASSIGN_OR_RETURN(
       const auto table,
       ReadInt(connection, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'search'"));
-  if (!table) return IndexWrite::kNone;
-  return HasFts5() ? IndexWrite::kWrite : IndexWrite::kMarkStale;
+  return table.has_value();
 }
 
 Result<RowWriter> RowWriter::Make(Connection& connection, const Embedder* embedder,
@@ -28,8 +27,9 @@ Result<RowWriter> RowWriter::Make(Connection& connection, const Embedder* embedd
   // Numbers of rows that are gone are not given again.
   DOSSIER_ASSIGN_OR_RETURN(
       const auto last, ReadInt(connection, "SELECT seq FROM sqlite_sequence WHERE name = 'ops'"));
-  DOSSIER_ASSIGN_OR_RETURN(const IndexWrite index, FindIndexWrite(connection));
-  return RowWriter(connection, last.value_or(0) + 1, index, embedder, numbering);
+  RowWriter writer(connection, last.value_or(0) + 1, embedder, numbering);
+  DOSSIER_ASSIGN_OR_RETURN(writer.has_index_, HasIndex(connection));
+  return writer;
 }
 
 Result<Seq> RowWriter::AddOp(const OpRow& op) {
@@ -46,10 +46,7 @@ Status RowWriter::AddCore(std::int64_t branch_id, const CoreRow& row) {
 }
 
 Status RowWriter::AddToIndex(std::int64_t id, std::string_view text) {
-  if (index_ == IndexWrite::kNone) return {};
-  if (index_ == IndexWrite::kMarkStale) {
-    return Run(*connection_, "INSERT OR IGNORE INTO meta VALUES(?, '1')", kIndexStale);
-  }
+  if (!has_index_) return {};
   const std::string indexed = IndexText(text);
   return Run(*connection_, "INSERT INTO search(rowid, text) VALUES(?, ?)", id, indexed);
 }
@@ -72,7 +69,7 @@ Result<std::int64_t> RowWriter::AddRecord(std::int64_t branch_id, const Record& 
       Run(*connection_, "INSERT INTO records VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
           next_id, next_seq_, branch_id, TierName(record.tier), record.kind, record.text,
           store::Blob{hash}, record.thread, record.ref, record.at, record.phase, record.supersedes,
-          CountTerms(record.text), meta));
+          CountTerms(*connection_, record.text), meta));
   const std::int64_t id = connection_->db().last_insert_id();
   for (std::size_t i = 0; i < record.tags.size(); ++i) {
     DOSSIER_RETURN_IF_ERROR(

@@ -21,10 +21,8 @@
 
 namespace dossier::memory {
 
-// What becomes of the table `search` when a record is added. kMarkStale: this SQLite cannot write
-// to it, and whoever can must know.
-enum class IndexWrite : std::uint8_t { kWrite, kMarkStale, kNone };
-Result<IndexWrite> FindIndexWrite(Connection& connection);
+// Whether the store has the table `search`, which then gets each record.
+Result<bool> HasIndex(Connection& connection);
 
 struct OpRow {
   Micros at = 0;
@@ -52,20 +50,15 @@ class RowWriter {
   Status AddHidden(std::int64_t branch_id, std::int64_t record_id, HideReason reason);
 
  private:
-  RowWriter(Connection& connection, Seq next_seq, IndexWrite index, const Embedder* embedder,
-            Numbering numbering)
-      : connection_(&connection),
-        next_seq_(next_seq),
-        index_(index),
-        embedder_(embedder),
-        numbering_(numbering) {}
+  RowWriter(Connection& connection, Seq next_seq, const Embedder* embedder, Numbering numbering)
+      : connection_(&connection), next_seq_(next_seq), embedder_(embedder), numbering_(numbering) {}
   // The id of the branch's next record; none: the next of the store.
   Result<std::optional<std::int64_t>> NextId(std::int64_t branch_id);
   Status AddToIndex(std::int64_t id, std::string_view text);
 
   Connection* connection_;
   Seq next_seq_;
-  IndexWrite index_;
+  bool has_index_ = false;
   const Embedder* embedder_;
   Numbering numbering_;
 };

@@ -190,9 +190,9 @@ class SearchRun {
 
 Result<std::vector<Hit>> View::Search(const Query& query) const {
   if (TrimSpace(query.text).empty()) return MakeError(ErrorCode::kUsage, "query is empty");
-  const std::vector<std::string> terms = QueryTerms(query.text);
-  if (terms.empty() && !state_->embedder) return std::vector<Hit>();
   DOSSIER_ASSIGN_OR_RETURN(const Lease lease, state_->connections->Borrow());
+  const std::vector<std::string> terms = QueryTerms(lease.connection(), query.text);
+  if (terms.empty() && !state_->embedder) return std::vector<Hit>();
   DOSSIER_ASSIGN_OR_RETURN(
       const std::shared_ptr<Corpus> corpus,
       state_->corpora->Get(lease.connection(), *state_, ToTierSet(query.tiers)));

@@ -1,13 +1,13 @@
 // The terms of a text: what a search compares.
 //
-//   Terms("The builds failed.");              // {"the", "build", "fail"}
-//   QueryTerms("Why did the builds fail?");   // {"build", "fail"}
-//   IndexText("用GPU計算");                    // "用 GPU 計算"; of three characters, two pairs
+//   Terms(connection, "The builds failed.");              // {"the", "build", "fail"}
+//   QueryTerms(connection, "Why did the builds fail?");   // {"build", "fail"}
+//   IndexText("用GPU計算");      // "用 GPU 計算"; of three characters, two pairs
 //
 // A text is put into SQLite's full-text index as IndexText gives it, and the index's terms are then
-// those of Terms, byte for byte (FTS5, tokenizer `porter unicode61 remove_diacritics 2`). So texts
-// can be searched without FTS5, with the same scores. Bytes that are no UTF-8 separate words.
-// Thread-safety: pure functions.
+// those of Terms, byte for byte: the same tokenizer makes them (FTS5's `porter unicode61
+// remove_diacritics 2`). So texts can be searched without an index, with the same scores. Bytes
+// that are no UTF-8 separate words. Thread-safety: as the connection's; IndexText is pure.
 
 #ifndef DOSSIER_MEMORY_SEARCH_TERMS_H_
 #define DOSSIER_MEMORY_SEARCH_TERMS_H_
@@ -17,6 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#include "memory/records/connection.h"
+
 namespace dossier::memory {
 
 // `text` with each run of Han, Hiragana, Katakana, Hangul and Thai as overlapping pairs of letters,
@@ -25,13 +27,13 @@ namespace dossier::memory {
 std::string IndexText(std::string_view text);
 
 // In the order of the text, each as often as it stands there.
-std::vector<std::string> Terms(std::string_view text);
+std::vector<std::string> Terms(const Connection& connection, std::string_view text);
 // How many those are: the length of the text, for its score.
-std::size_t CountTerms(std::string_view text);
+std::size_t CountTerms(const Connection& connection, std::string_view text);
 
 // Each term once, in the order of the query, without the words that nearly every question has; if
 // those are all there is, with them.
-std::vector<std::string> QueryTerms(std::string_view query);
+std::vector<std::string> QueryTerms(const Connection& connection, std::string_view query);
 
 }  // namespace dossier::memory
 

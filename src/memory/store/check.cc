@@ -98,19 +98,19 @@ Result<SumsById> SumPostings(Connection& connection) {
 }
 
 Status CheckIndex(Connection& connection, std::vector<std::string>* all) {
-  DOSSIER_ASSIGN_OR_RETURN(const IndexWrite index, FindIndexWrite(connection));
+  DOSSIER_ASSIGN_OR_RETURN(const bool has_index, HasIndex(connection));
   SumsById sums;
-  if (index == IndexWrite::kWrite) {
+  if (has_index) {
     DOSSIER_ASSIGN_OR_RETURN(sums, SumPostings(connection));
   }
   Findings findings;
   const auto check = [&](const store::Statement& row) {
-    const std::vector<std::string> terms = Terms(row.Text(1));
+    const std::vector<std::string> terms = Terms(connection, row.Text(1));
     if (row.Int(2) != static_cast<std::int64_t>(terms.size())) {
       findings.Add(
           fmt::format("record {} has {} terms, not {}", row.Int(0), terms.size(), row.Int(2)));
     }
-    if (index != IndexWrite::kWrite) return;
+    if (!has_index) return;
     std::uint64_t sum = 0;
     for (const std::string& term : terms) sum += TermHash(term);
     const auto indexed = sums.extract(row.Int(0));
@@ -145,16 +145,12 @@ Result<std::vector<std::string>> CheckRows(Connection& connection) {
 }
 
 Status RebuildIndex(Connection& connection) {
-  if (HasFts5()) {
-    DOSSIER_RETURN_IF_ERROR(connection.db().Execute("DROP TABLE IF EXISTS search"));
-    DOSSIER_RETURN_IF_ERROR(connection.db().Execute(std::string(kCreateSearch)));
-    DOSSIER_RETURN_IF_ERROR(Run(connection, "DELETE FROM meta WHERE key = ?", kIndexStale));
-  }
+  DOSSIER_RETURN_IF_ERROR(connection.db().Execute("DROP TABLE IF EXISTS search"));
+  DOSSIER_RETURN_IF_ERROR(connection.db().Execute(std::string(kCreateSearch)));
   const auto add = [&](const store::Statement& row) -> Status {
     const std::string text = row.Text(1);
     DOSSIER_RETURN_IF_ERROR(Run(connection, "UPDATE records SET tokens = ? WHERE id = ?",
-                                CountTerms(text), row.Int(0)));
-    if (!HasFts5()) return {};
+                                CountTerms(connection, text), row.Int(0)));
     const std::string indexed = IndexText(text);
     return Run(connection, "INSERT INTO search(rowid, text) VALUES(?, ?)", row.Int(0), indexed);
   };

@@ -99,11 +99,8 @@ class Pruning {
 };
 
 Status RemoveFromIndex(Connection& connection, std::int64_t id) {
-  DOSSIER_ASSIGN_OR_RETURN(const IndexWrite index, FindIndexWrite(connection));
-  if (index == IndexWrite::kNone) return {};
-  if (index == IndexWrite::kMarkStale) {
-    return Run(connection, "INSERT OR IGNORE INTO meta VALUES(?, '1')", kIndexStale);
-  }
+  DOSSIER_ASSIGN_OR_RETURN(const bool has_index, HasIndex(connection));
+  if (!has_index) return {};
   DOSSIER_ASSIGN_OR_RETURN(const auto text,
                            ReadText(connection, "SELECT text FROM records WHERE id = ?", id));
   // An index without content must be told what it forgets.

@@ -113,21 +113,18 @@ StoreImpl::StoreImpl(StoreOptions options, const DatabaseOptions& database)
 Micros StoreImpl::Now() const { return MicrosOf(*options_.clock); }
 
 Status StoreImpl::FindIndex(Connection& connection) {
-  DOSSIER_ASSIGN_OR_RETURN(const IndexWrite write, FindIndexWrite(connection));
-  DOSSIER_ASSIGN_OR_RETURN(const auto stale, ReadText(connection, kMetaSql, kIndexStale));
-  const bool usable = write == IndexWrite::kWrite && !stale;
+  DOSSIER_ASSIGN_OR_RETURN(const bool usable, HasIndex(connection));
   index_ = usable && options_.use_fts != UseFts::kOff ? IndexUse::kIndex : IndexUse::kScan;
   if (usable || options_.use_fts == UseFts::kOff) return {};
   if (options_.use_fts == UseFts::kOn) {
     return MakeError(ErrorCode::kConfig,
-                     "{} cannot be searched by index ({}), and use_fts is on: {}", path(),
-                     HasFts5() ? "it has none, or an old one" : "this SQLite has no FTS5",
-                     HasFts5() ? "run `dossier memory check --rebuild-index`" : "set it to auto");
+                     "{} cannot be searched by index (it has none), and use_fts is on: run "
+                     "`dossier memory check --rebuild-index`",
+                     path());
   }
   warnings_.push_back(
-      HasFts5() ? "the store's index is missing or old: searches read every record; `dossier "
-                  "memory check --rebuild-index` makes it anew"
-                : "this SQLite has no FTS5: searches read every record");
+      "the store's index is missing: searches read every record; `dossier memory check "
+      "--rebuild-index` makes it anew");
   return {};
 }
 

@@ -101,7 +101,7 @@ class Store {
   virtual const std::string& path() const = 0;
   virtual const std::string& store_id() const = 0;
   virtual const StoreLimits& limits() const = 0;
-  // Said once at Open: no FTS5, a network file system.
+  // Said once at Open: no index, a network file system.
   virtual const std::vector<std::string>& warnings() const = 0;
 
   // A name that exists under the same parent is returned as it is. Errors: kInvalidArgument (a bad

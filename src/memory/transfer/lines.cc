@@ -5,22 +5,6 @@
 #include "memory/blocks/block_json.h"
 
 namespace dossier::memory {
-namespace {
-
-// Where the first byte stands that is no UTF-8.
-std::size_t FirstInvalid(std::string_view text) {
-  std::size_t at = 0;
-  while (at < text.size()) {
-    std::size_t next = at;
-    utf8::Next(text, &next);
-    if (!utf8::IsValid(text.substr(at, next - at))) return at;
-    at = next;
-  }
-  return at;
-}
-
-}  // namespace
-
 std::optional<Line> LineReader::Next() {
   while (at_ < text_.size()) {
     const std::size_t begin = at_;
@@ -39,7 +23,7 @@ tl::expected<Json, LineFault> ReadObject(const Line& line) {
     return tl::unexpected(
         LineFault{line.number, line.byte + static_cast<std::int64_t>(at), std::move(message)});
   };
-  if (!utf8::IsValid(line.text)) return fault(FirstInvalid(line.text), "not UTF-8");
+  if (!utf8::IsValid(line.text)) return fault(utf8::FirstInvalid(line.text), "not UTF-8");
   Result<Json> value = ParseJson(line.text);
   if (!value) {
     const auto wrong = ReadBlockJson(line.text).fault;

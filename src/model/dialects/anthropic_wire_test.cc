@@ -1,7 +1,6 @@
-#include "model/dialects/anthropic_wire.h"
-
 #include <gtest/gtest.h>
 
+#include "model/dialects/dialect.h"
 #include "testing/dialect_streams_for_test.h"
 #include "testing/fakes_for_test.h"
 #include "testing/result_matchers.h"
@@ -25,7 +24,8 @@ Entry Claude() {
 }
 
 Json AnthropicBodyOf(const Request& request, const Entry& entry = Claude()) {
-  return *ParseJson(BuildAnthropicBody(request, {.entry = entry, .stream = Streaming::kNo}).body);
+  return *ParseJson(
+      kAnthropicDialect.build(request, {.entry = entry, .stream = Streaming::kNo}).body);
 }
 
 // A tool conversation with thinking, as it goes back to the API.
@@ -84,7 +84,7 @@ TEST(AnthropicRequestTest, WhatTheApiWouldRefuseIsNotSent) {  // MOD-11, MOD-10
                       .extra = {{"thinking", "on"}, {"system", "evil"}}};
   Entry entry = Claude();
   entry.sampling = false;
-  WireRequest wire = BuildAnthropicBody(request, {.entry = entry});
+  WireRequest wire = kAnthropicDialect.build(request, {.entry = entry});
   const Json body = *ParseJson(wire.body);
   EXPECT_EQ(body.at_pointer("/messages/1/content/0/text"), "{")
       << "no white space behind a prefill";
@@ -108,9 +108,9 @@ TEST(AnthropicRequestTest, ASchemaIsAskedForInTheFieldOrInWords) {  // MOD-10
 
 TEST(AnthropicReplyTest, UnknownEndsCutAndCountsThatCannotBeTrueAreEstimated) {  // FLT-2, FLT-9
   const auto read = [](const std::string& reason, const std::string& usage) {
-    const auto reply = ParseAnthropicReply(R"({"content":[{"type":"text","text":"47"}],)"
-                                           R"("stop_reason":")" +
-                                           reason + R"(","usage":)" + usage + "}");
+    const auto reply = kAnthropicDialect.parse(R"({"content":[{"type":"text","text":"47"}],)"
+                                               R"("stop_reason":")" +
+                                               reason + R"(","usage":)" + usage + "}");
     EXPECT_TRUE(reply);
     return *reply;
   };
@@ -153,7 +153,7 @@ TEST(AnthropicReplyTest, BlocksUsageAndFinishStreamedAndNot) {  // MOD-11, MOD-A
               R"({"type":"text","text":"I look: naïve 😀."},)"
               R"({"type":"tool_use","id":"toolu_1","name":"look","input":{"at":[1,2]}}])");
   };
-  auto whole = ParseAnthropicReply(kAnthropicReply);
+  auto whole = kAnthropicDialect.parse(kAnthropicReply);
   ASSERT_TRUE(whole) << whole.error().message;
   check(*whole);
   for (std::size_t split = 0; split <= kAnthropicEvents.size(); ++split) {
@@ -187,20 +187,22 @@ TEST(AnthropicReplyTest, ErrorsAndWrongTypesAreNamed) {  // MOD-14, MOD-A11
       {"{", "malformed reply"},
   };
   for (const auto& [body, message] : cases) {
-    EXPECT_THAT(ParseAnthropicReply(body), FailsWith(ErrorCode::kNetwork, message));
+    EXPECT_THAT(kAnthropicDialect.parse(body), FailsWith(ErrorCode::kNetwork, message));
   }
   for (const char* data : {"7", R"({"type":"content_block_delta","index":-1})",
                            R"({"type":"content_block_delta","index":99999999,"delta":{}})",
                            R"({"type":"content_block_start","index":0})",
                            R"({"type":"content_block_delta","index":0,"delta":7})"}) {
-    AnthropicStream stream;
+    const auto stream_owner = kAnthropicDialect.stream();
+    ReplyStream& stream = *stream_owner;
     EXPECT_THAT(stream.Add(data), FailsWith(ErrorCode::kNetwork, "malformed reply")) << data;
     EXPECT_FALSE(stream.retry()) << "the provider reports no error";
   }
-  AnthropicStream overloaded;
+  const auto overloaded_owner = kAnthropicDialect.stream();
+  ReplyStream& overloaded = *overloaded_owner;
   EXPECT_FALSE(overloaded.Add(cases[0].first));
   EXPECT_EQ(overloaded.retry(), Failure::Retry::kYes);
-  auto refused = ParseAnthropicReply(R"({"content":[],"stop_reason":"refusal"})");
+  auto refused = kAnthropicDialect.parse(R"({"content":[],"stop_reason":"refusal"})");
   EXPECT_EQ(refused->finish, Finish::kFilter);
   EXPECT_THAT(refused->warnings, ElementsAre(HasSubstr("refusal")));
   EXPECT_TRUE(refused->usage.estimated);

@@ -1,82 +1,15 @@
 #include "model/dialects/dialect.h"
 
-#include <algorithm>
-
 #include "base/text/text.h"
 #include "model/catalog/catalog.h"
-#include "model/dialects/anthropic_wire.h"
-#include "model/dialects/gemini_wire.h"
-#include "model/dialects/openai_wire.h"
 #include "model/dialects/wire.h"
 
 namespace dossier::model {
 namespace {
 
-template <typename Stream>
-std::unique_ptr<ReplyStream> MakeStream() {
-  return std::make_unique<Stream>();
-}
-
-// One segment of a path: model names may hold slashes and worse.
-std::string EscapeSegment(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-                       std::string_view("-._~").find(c) != std::string_view::npos;
-    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
-
-constexpr Dialect kDialects[] = {
-    {.name = "openai",
-     .version = "",  // base addresses hold it, by custom
-     .target = [](const Request&, Streaming) { return std::string("/chat/completions"); },
-     .headers =
-         [](std::string_view key) {
-           std::vector<std::string> headers;
-           if (!key.empty()) headers.push_back(fmt::format("Authorization: Bearer {}", key));
-           return headers;
-         },
-     .build = BuildOpenAiBody,
-     .parse = ParseOpenAiReply,
-     .read_usage = ReadOpenAiUsage,
-     .stream = MakeStream<OpenAiStream>},
-    {.name = "anthropic",
-     .version = "/v1",
-     .target = [](const Request&, Streaming) { return std::string("/messages"); },
-     .headers =
-         [](std::string_view key) {
-           std::vector<std::string> headers = {"anthropic-version: 2023-06-01"};
-           if (!key.empty()) headers.push_back(fmt::format("x-api-key: {}", key));
-           return headers;
-         },
-     .build = BuildAnthropicBody,
-     .parse = ParseAnthropicReply,
-     .read_usage = ReadAnthropicUsage,
-     .stream = MakeStream<AnthropicStream>},
-    {.name = "gemini",
-     .version = "/v1beta",
-     .target =
-         [](const Request& request, Streaming stream) {
-           return fmt::format(
-               "/models/{}:{}", EscapeSegment(request.model),
-               stream == Streaming::kYes ? "streamGenerateContent?alt=sse" : "generateContent");
-         },
-     .headers =
-         [](std::string_view key) {
-           std::vector<std::string> headers;
-           if (!key.empty()) headers.push_back(fmt::format("x-goog-api-key: {}", key));
-           return headers;
-         },
-     .build = BuildGeminiBody,
-     .parse = ParseGeminiReply,
-     .read_usage = ReadGeminiUsage,
-     .stream = MakeStream<GeminiStream>},
-};
-
-static_assert(std::ranges::equal(kDialects, kDialectNames, {}, &Dialect::name),
-              "each name of kDialectNames has its row, in that order");
+// In the order of kDialectNames.
+constexpr const Dialect* kDialects[] = {&kOpenAiDialect, &kAnthropicDialect, &kGeminiDialect};
+static_assert(std::size(kDialects) == kDialectNames.size(), "each name has its row");
 
 // "v1", "v1beta": the last segment of an address that names the version itself.
 bool EndsWithVersion(std::string_view base_url) {
@@ -88,8 +21,8 @@ bool EndsWithVersion(std::string_view base_url) {
 }  // namespace
 
 const Dialect* FindDialect(std::string_view name) {
-  for (const Dialect& dialect : kDialects) {
-    if (dialect.name == name) return &dialect;
+  for (const Dialect* dialect : kDialects) {
+    if (dialect->name == name) return dialect;
   }
   return nullptr;
 }

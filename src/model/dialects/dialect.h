@@ -91,6 +91,7 @@ struct Dialect {
   std::unique_ptr<ReplyStream> (*stream)();
 };
 
+extern const Dialect kOpenAiDialect, kAnthropicDialect, kGeminiDialect;
 // "openai", "anthropic", "gemini"; nullptr for any other name.
 const Dialect* FindDialect(std::string_view name);
 

@@ -1,7 +1,6 @@
-#include "model/dialects/gemini_wire.h"
-
 #include <gtest/gtest.h>
 
+#include "model/dialects/dialect.h"
 #include "testing/dialect_streams_for_test.h"
 #include "testing/fakes_for_test.h"
 #include "testing/result_matchers.h"
@@ -18,7 +17,7 @@ using ::testing::HasSubstr;
 Json GeminiBodyOf(const Request& request, bool json_schema = true) {
   Entry entry;
   entry.json_schema = json_schema;
-  return *ParseJson(BuildGeminiBody(request, {.entry = entry}).body);
+  return *ParseJson(kGeminiDialect.build(request, {.entry = entry}).body);
 }
 
 TEST(GeminiRequestTest, SystemCallsAndResultsStandWhereTheApiWantsThem) {  // MOD-12
@@ -106,7 +105,7 @@ TEST(GeminiReplyTest, PartsUsageAndFinishStreamedAndNot) {  // MOD-12, MOD-A1, M
               R"([{"text":"I look: naïve 😀."},{"functionCall":{"name":"look","args":)"
               R"({"at":[1,2]},"id":"f1"},"thoughtSignature":"sig=="}])");
   };
-  auto whole = ParseGeminiReply(kGeminiReply);
+  auto whole = kGeminiDialect.parse(kGeminiReply);
   ASSERT_TRUE(whole) << whole.error().message;
   check(*whole);
   for (std::size_t split = 0; split <= kGeminiEvents.size(); ++split) {
@@ -120,9 +119,9 @@ TEST(GeminiReplyTest, PartsUsageAndFinishStreamedAndNot) {  // MOD-12, MOD-A1, M
 
 TEST(GeminiReplyTest, UnknownEndsCutAndCountsThatCannotBeTrueAreEstimated) {  // FLT-2, FLT-9
   const auto read = [](const std::string& reason, const std::string& usage) {
-    const auto reply =
-        ParseGeminiReply(R"({"candidates":[{"content":{"parts":[{"text":"47"}]},"finishReason":")" +
-                         reason + R"("}],"usageMetadata":)" + usage + "}");
+    const auto reply = kGeminiDialect.parse(
+        R"({"candidates":[{"content":{"parts":[{"text":"47"}]},"finishReason":")" + reason +
+        R"("}],"usageMetadata":)" + usage + "}");
     EXPECT_TRUE(reply);
     return *reply;
   };
@@ -144,21 +143,25 @@ TEST(GeminiReplyTest, ABlockedPromptAndABlockedReplyAreClearErrors) {  // MOD-12
   constexpr char kPrompt[] =
       R"({"promptFeedback":{"blockReason":"SAFETY","safetyRatings":[{"category":"HARM_A",)"
       R"("probability":"HIGH"},{"category":"HARM_B","probability":"LOW"}]}})";
-  EXPECT_THAT(ParseGeminiReply(kPrompt), FailsWith(ErrorCode::kFailed,
-                                                   "blocked the prompt by its safety rules: SAFETY "
-                                                   "(HARM_A: HIGH)"));
-  GeminiStream prompt;
+  EXPECT_THAT(kGeminiDialect.parse(kPrompt),
+              FailsWith(ErrorCode::kFailed,
+                        "blocked the prompt by its safety rules: SAFETY "
+                        "(HARM_A: HIGH)"));
+  const auto prompt_owner = kGeminiDialect.stream();
+  ReplyStream& prompt = *prompt_owner;
   EXPECT_THAT(prompt.Add(kPrompt), FailsWith(ErrorCode::kFailed, "SAFETY"));
 
   constexpr char kReply[] = R"({"candidates":[{"finishReason":"SAFETY"}]})";
-  EXPECT_THAT(ParseGeminiReply(kReply),
+  EXPECT_THAT(kGeminiDialect.parse(kReply),
               FailsWith(ErrorCode::kFailed, "safety rules ended the reply: SAFETY"));
-  GeminiStream silent;
+  const auto silent_owner = kGeminiDialect.stream();
+  ReplyStream& silent = *silent_owner;
   ASSERT_TRUE(
       silent.Add(R"({"candidates":[{"content":{"parts":[{"text":"hm","thought":true}]}}]})"));
   EXPECT_FALSE(silent.Add(kReply));
   EXPECT_FALSE(silent.started());
-  GeminiStream spoken;
+  const auto spoken_owner = kGeminiDialect.stream();
+  ReplyStream& spoken = *spoken_owner;
   ASSERT_TRUE(spoken.Add(R"({"candidates":[{"content":{"parts":[{"text":"So"}]}}]})"));
   ASSERT_TRUE(spoken.Add(kReply));
   const Reply kept = spoken.Take();
@@ -176,9 +179,10 @@ TEST(GeminiReplyTest, ErrorsAndWrongTypesAreNamed) {  // MOD-14, MOD-A11
       {"{", "malformed reply"},
   };
   for (const auto& [body, message] : cases) {
-    EXPECT_THAT(ParseGeminiReply(body), FailsWith(ErrorCode::kNetwork, message)) << body;
+    EXPECT_THAT(kGeminiDialect.parse(body), FailsWith(ErrorCode::kNetwork, message)) << body;
   }
-  GeminiStream stream;
+  const auto stream_owner = kGeminiDialect.stream();
+  ReplyStream& stream = *stream_owner;
   EXPECT_FALSE(stream.Add(cases[0].first));
   EXPECT_EQ(stream.retry(), Failure::Retry::kYes);
   EXPECT_THAT(stream.Add("7"), FailsWith(ErrorCode::kNetwork, "no object"));
@@ -193,7 +197,7 @@ TEST(GeminiRequestTest, WhetherToolsMustBeCalledIsSaid) {  // MOD-10, RSP 4.2
   request.messages.tools = {{"look", "Looks.", JsonObject{{"type", "object"}}}};
   request.tool_use = Request::ToolUse::kRequired;
   const Entry entry;
-  EXPECT_THAT(BuildGeminiBody(request, {.entry = entry}).body,
+  EXPECT_THAT(kGeminiDialect.build(request, {.entry = entry}).body,
               ::testing::HasSubstr(R"({"functionCallingConfig":{"mode":"ANY"}})"));
 }
 

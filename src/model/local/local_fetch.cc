@@ -4,17 +4,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <charconv>
-#include <condition_variable>
-
 #include "base/files/file.h"
 #include "base/files/file_lock.h"
 #include "base/hash.h"
 #include "base/json/json.h"
 #include "base/net/http_download.h"
 #include "base/net/url.h"
+#include "base/text/parse_number.h"
 #include "base/text/text.h"
-#include "model/local/local_space.h"
+#include "model/local/local_pull.h"
 
 namespace dossier::model {
 namespace {
@@ -23,13 +21,6 @@ constexpr std::size_t kBlock = 1 << 20;
 constexpr int kMostRedirects = 5, kMostBreaks = 5;
 constexpr Millis kDeadline{std::chrono::hours(7 * 24)};
 constexpr Millis kTellEvery{200};
-
-std::optional<std::uint64_t> ParseBytes(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 // "bytes 700-999/1000": where a part begins, and how long the whole is.
 struct ContentRange {
@@ -40,7 +31,8 @@ std::optional<ContentRange> ParseContentRange(std::string_view text) {
   text.remove_prefix(6);
   const std::size_t dash = text.find('-'), slash = text.find('/');
   if (dash == text.npos || slash == text.npos || dash > slash) return std::nullopt;
-  const auto first = ParseBytes(text.substr(0, dash)), total = ParseBytes(text.substr(slash + 1));
+  const auto first = ExactNumber<std::uint64_t>(text.substr(0, dash)),
+             total = ExactNumber<std::uint64_t>(text.substr(slash + 1));
   if (!first || !total || *first > *total) return std::nullopt;
   return ContentRange{*first, *total};
 }
@@ -192,26 +184,11 @@ class Fetcher {
       if (fetched || again_ == HttpEnd::Again::kNo || done_ == before || breaks == kMostBreaks) {
         return fetched;
       }
-      DOSSIER_RETURN_IF_ERROR(Wait(delay));
+      if (!WaitUnlessCancelled(delay, cancel_)) {
+        return MakeError(ErrorCode::kCancelled, "cancelled: {}", cancel_.reason());
+      }
       delay *= 2;
     }
-  }
-
-  Status Wait(Millis delay) const {
-    std::mutex mutex;
-    std::condition_variable cancelled;
-    const std::uint64_t id = cancel_.OnCancel([&] {
-      const std::lock_guard lock(mutex);
-      cancelled.notify_all();
-    });
-    {
-      std::unique_lock lock(mutex);
-      cancelled.wait_for(lock, delay, [this] { return cancel_.cancelled(); });
-    }
-    cancel_.Forget(id);
-    if (cancel_.cancelled())
-      return MakeError(ErrorCode::kCancelled, "cancelled: {}", cancel_.reason());
-    return {};
   }
 
   // Whether what came can be told from the beginning of another file.
@@ -282,7 +259,7 @@ class Fetcher {
 
   // The head of what comes now: from where we are, or from the start.
   Status Accept(const HttpDownload::Head& head) {
-    const auto length = ParseBytes(head.Header("content-length"));
+    const auto length = ExactNumber<std::uint64_t>(head.Header("content-length"));
     if (head.status == 206) {
       const auto range = ParseContentRange(head.Header("content-range"));
       if (!range || range->first != done_) {

@@ -3,8 +3,10 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <condition_variable>
 #include <filesystem>
 #include <thread>
@@ -15,7 +17,6 @@
 #include "base/process/process.h"
 #include "base/text/text.h"
 #include "model/local/local_runtime.h"
-#include "model/local/local_space.h"
 
 namespace dossier::model {
 namespace {
@@ -306,6 +307,19 @@ class Puller {
 Result<PullResult> PullWeights(const WeightsSource& source, const std::string& data_folder,
                                const PullOptions& options, const CancelToken& cancel) {
   return Puller(source, data_folder, options, cancel).Run();
+}
+
+Status CheckSpace(std::string_view what, const std::string& folder, std::uint64_t bytes,
+                  std::optional<std::uint64_t> free) {
+  if (!free) {
+    struct statvfs space{};
+    if (statvfs(folder.c_str(), &space) != 0) return MakeErrnoError(errno, folder);
+    free = static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
+  }
+  if (*free >= bytes) return {};
+  return MakeError(ErrorCode::kIo,
+                   "{} needs {} bytes of free disk in {} and {} are free: {} are missing", what,
+                   GroupDigits(bytes), folder, GroupDigits(*free), GroupDigits(bytes - *free));
 }
 
 }  // namespace dossier::model

@@ -12,9 +12,11 @@
 #ifndef DOSSIER_MODEL_LOCAL_LOCAL_PULL_H_
 #define DOSSIER_MODEL_LOCAL_LOCAL_PULL_H_
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/cancel.h"
@@ -49,6 +51,11 @@ struct PullResult {
 // nothing is left), kUnavailable (no python), kNetwork, kLocked, kCancelled.
 Result<PullResult> PullWeights(const WeightsSource& source, const std::string& data_folder,
                                const PullOptions& options, const CancelToken& cancel);
+
+// Whether a file that is to come fits on the disk: `bytes` must be free in `folder`, where `free`
+// are; unset: asked of the file system. Errors: kIo, naming how many are missing.
+Status CheckSpace(std::string_view what, const std::string& folder, std::uint64_t bytes,
+                  std::optional<std::uint64_t> free);
 
 }  // namespace dossier::model
 

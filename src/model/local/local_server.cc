@@ -15,7 +15,6 @@
 #include "base/random.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "model/local/local_http.h"
 
 namespace dossier::model {
 namespace {
@@ -55,22 +54,24 @@ std::optional<ServerState> ReadState(const std::string& data_folder) {
   return std::move(*state);
 }
 
+Result<HttpAnswer> Ask(const ServerState& state, std::string_view target) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto loop, HttpLoop::Make());
+  return AskHttp(*loop, LocalCall(state.port, state.key, target, kAnswerLimit), kMostLocalAnswer,
+                 {});
+}
+
 // Whether it is our server that answers on that port: it knows the key, and others do not.
 bool Answers(const ServerState& state) {
   if (!IsAlive(state.pid) || !IsAlive(state.server_pid)) return false;
-  const auto http = LocalHttp::Make(state.port, state.key);
-  if (!http) return false;
-  const auto health = (*http)->Get("/health", kAnswerLimit);
+  const auto health = Ask(state, "/health");
   if (!health || health->status != 200) return false;
-  const auto models = (*http)->Get("/v1/models", kAnswerLimit);
+  const auto models = Ask(state, "/v1/models");
   return models && models->status == 200 && models->body.find(state.model) != std::string::npos;
 }
 
 // A server that is too busy to say so is at work.
 bool IsWorking(const ServerState& state) {
-  const auto http = LocalHttp::Make(state.port, state.key);
-  if (!http) return false;
-  const auto slots = (*http)->Get("/slots", kAnswerLimit);
+  const auto slots = Ask(state, "/slots");
   if (!slots) return slots.error().code == ErrorCode::kTimeout;
   return slots->body.find("\"is_processing\":true") != std::string::npos;
 }
@@ -238,6 +239,16 @@ class Starter {
 };
 
 }  // namespace
+
+HttpCall LocalCall(int port, const std::string& key, std::string_view target, Millis limit) {
+  HttpCall call{.method = HttpCall::Method::kGet,
+                .url = fmt::format("http://127.0.0.1:{}{}", port, target),
+                .headers = {"Content-Type: application/json"},
+                .body = {},
+                .deadline = limit};
+  if (!key.empty()) call.headers.push_back("Authorization: Bearer " + key);
+  return call;
+}
 
 Result<ServerState> ParseServerState(std::string_view json) {
   DOSSIER_ASSIGN_OR_RETURN(const Json value, ParseJson(json, 4));

@@ -20,6 +20,7 @@
 
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/net/http_get.h"
 #include "base/result.h"
 #include "model/local/local_plan.h"
 #include "model/local/local_runtime.h"
@@ -71,6 +72,10 @@ struct ServerStats {
   std::int64_t idle_left = 0;               // seconds
 };
 ServerStats ReadServerStats(const std::string& data_folder, const ServerState& state);
+
+// A GET of the server on `port`, with its key; what it says fits into kMostLocalAnswer.
+HttpCall LocalCall(int port, const std::string& key, std::string_view target, Millis limit);
+inline constexpr std::size_t kMostLocalAnswer = 16u << 20;  // bytes
 
 // Errors: kDamaged with what is wrong.
 Result<ServerState> ParseServerState(std::string_view json);

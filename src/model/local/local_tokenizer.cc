@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/json/json.h"
 #include "base/text/utf8.h"
-#include "model/local/local_http.h"
+#include "model/local/local_server.h"
 
 namespace dossier::model {
 namespace {
@@ -46,8 +46,9 @@ class Memory {
 
 class ServerCounter final : public tokens::Counter {
  public:
-  ServerCounter(std::unique_ptr<LocalHttp> http, std::shared_ptr<const tokens::Counter> estimator)
-      : http_(std::move(http)), estimator_(std::move(estimator)) {}
+  ServerCounter(std::shared_ptr<HttpLoop> loop, HttpCall call,
+                std::shared_ptr<const tokens::Counter> estimator)
+      : loop_(std::move(loop)), call_(std::move(call)), estimator_(std::move(estimator)) {}
 
   tokens::Count CountText(std::string_view text) const override {
     if (text.empty()) return {.tokens = 0, .exact = true};
@@ -67,9 +68,11 @@ class ServerCounter final : public tokens::Counter {
  private:
   std::optional<std::int64_t> Ask(std::string_view text) const {
     if (SystemClock()->Now() < silent_until_.load()) return std::nullopt;
-    const std::string body = ToJson(JsonObject{
+    HttpCall call = call_;
+    call.method = HttpCall::Method::kPost;
+    call.body = ToJson(JsonObject{
         {"content", utf8::Sanitize(text)}, {"add_special", false}, {"parse_special", true}});
-    const auto answer = http_->Post("/tokenize", body, kTokenizeLimit);
+    const auto answer = AskHttp(*loop_, std::move(call), kMostLocalAnswer, {});
     if (answer && answer->status == 200) {
       const auto json = ParseJson(answer->body);
       const Json* list = json ? Find(*json, "tokens") : nullptr;
@@ -79,7 +82,8 @@ class ServerCounter final : public tokens::Counter {
     return std::nullopt;
   }
 
-  const std::unique_ptr<LocalHttp> http_;
+  const std::shared_ptr<HttpLoop> loop_;
+  const HttpCall call_;
   const std::shared_ptr<const tokens::Counter> estimator_;
   mutable Memory memory_;
   mutable std::atomic<Clock::Steady> silent_until_{Clock::Steady::min()};
@@ -90,8 +94,9 @@ class ServerCounter final : public tokens::Counter {
 Result<std::shared_ptr<const tokens::Counter>> MakeServerCounter(int port, const std::string& key,
                                                                  tokens::Ratio ratio) {
   DOSSIER_ASSIGN_OR_RETURN(auto estimator, tokens::MakeEstimator(ratio));
-  DOSSIER_ASSIGN_OR_RETURN(auto http, LocalHttp::Make(port, key));
-  return std::make_shared<ServerCounter>(std::move(http), std::move(estimator));
+  DOSSIER_ASSIGN_OR_RETURN(auto loop, HttpLoop::Make());
+  return std::make_shared<ServerCounter>(
+      std::move(loop), LocalCall(port, key, "/tokenize", kTokenizeLimit), std::move(estimator));
 }
 
 }  // namespace dossier::model

@@ -7,7 +7,7 @@
 // ones are estimated with the ratio's margin, and so is everything for five seconds after the
 // server did not answer. Count::exact says which.
 //
-// Thread-safety: as Counter; requests wait for each other.
+// Thread-safety: as Counter.
 
 #ifndef DOSSIER_MODEL_LOCAL_LOCAL_TOKENIZER_H_
 #define DOSSIER_MODEL_LOCAL_LOCAL_TOKENIZER_H_

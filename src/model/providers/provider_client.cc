@@ -111,7 +111,7 @@ Result<std::vector<std::string>> HeadersFor(const Dialect& dialect, const Provid
       return MakeError(ErrorCode::kConfig,
                        "extra_headers: '{}' is no header of one line (letters, digits and - in its "
                        "name, no line break in its value)",
-                       utf8::CleanForTerminal(utf8::Sanitize(name)));
+                       utf8::CleanForTerminal(name));
     }
     if (IsOurs(name, own)) {
       return MakeError(ErrorCode::kConfig,

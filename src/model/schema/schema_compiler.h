@@ -9,14 +9,26 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "base/json/json.h"
 #include "base/result.h"
-#include "model/schema/schema_pattern.h"
 
 namespace dossier::model {
+
+// A regular expression of a schema, found anywhere in a text (ECMA-262 as far as PCRE2 agrees).
+// Immutable; matching uses memory of its own.
+class SchemaPattern {
+ public:
+  enum class Found { kYes, kNo, kTooCostly };
+
+  // Errors: kConfig with PCRE2's words and the offset.
+  static Result<std::shared_ptr<const SchemaPattern>> Compile(std::string_view pattern);
+  virtual ~SchemaPattern() = default;
+  virtual Found Find(std::string_view text) const = 0;
+};
 
 enum class Draft { k7, k2020 };
 

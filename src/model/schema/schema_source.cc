@@ -3,22 +3,20 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/files/file.h"
 #include "base/hash.h"
+#include "base/net/http_get.h"
+#include "base/net/url.h"
+#include "base/text/parse_number.h"
 #include "base/text/text.h"
 
 namespace dossier::model {
 namespace {
 
 Result<std::uint64_t> NumberOf(std::string_view name, std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return MakeError(ErrorCode::kConfig, "{}: '{}' is no whole number", name, text);
-  }
-  return number;
+  if (const auto number = ExactNumber<std::uint64_t>(text)) return *number;
+  return MakeError(ErrorCode::kConfig, "{}: '{}' is no whole number", name, text);
 }
 
 bool IsOn(std::string_view text) {
@@ -169,13 +167,23 @@ Result<FoundSchema> SchemaOfText(std::string_view text, std::string_view origin)
   return FoundSchema{*std::move(schema), std::string(origin), std::move(warnings)};
 }
 
-bool IsSchemaAddress(std::string_view place) {
-  return place.starts_with("https://") || place.starts_with("http://");
+Result<FoundSchema> SchemaSource::Find(std::string_view place, const CancelToken& cancel) const {
+  if (IsWebAddress(place)) return FindByAddress(*this, std::string(place), cancel);
+  return FindFile(*this, place);
 }
 
-Result<FoundSchema> SchemaSource::Find(std::string_view place, const CancelToken& cancel) const {
-  if (IsSchemaAddress(place)) return FindByAddress(*this, std::string(place), cancel);
-  return FindFile(*this, place);
+Result<SchemaSource::Fetch> FetchByHttp() {
+  DOSSIER_ASSIGN_OR_RETURN(std::shared_ptr<HttpLoop> loop, HttpLoop::Make());
+  return [loop](const std::string& url, Millis limit, std::uint64_t most_bytes,
+                const CancelToken& cancel) -> Result<std::string> {
+    return HttpGet(
+        *loop,
+        {.url = url,
+         .headers = {"Accept: application/schema+json, application/json", "User-Agent: dossier"},
+         .deadline = limit,
+         .idle_limit = limit},
+        most_bytes, cancel);
+  };
 }
 
 JsonObject OutlineSchema(const JsonSchema& schema) {

@@ -2,7 +2,7 @@
 //
 //   SchemaSource source{.folders = {cwd, cwd + "/.dossier"}, .cache_folder = cache + "/schemas"};
 //   source.rules = SchemaRulesOf(environment);
-//   source.fetch = FetchByHttp();      // schema_fetch.h
+//   DOSSIER_ASSIGN_OR_RETURN(source.fetch, FetchByHttp());
 //   DOSSIER_ASSIGN_OR_RETURN(const FoundSchema found, source.Find("review.json", cancel));
 //   Say(found.warnings);  Use(found.schema);
 //
@@ -66,7 +66,9 @@ struct SchemaSource {
 // A schema given as text. Errors: kConfig.
 Result<FoundSchema> SchemaOfText(std::string_view text, std::string_view origin);
 
-bool IsSchemaAddress(std::string_view place);  // "https://…", "http://…"
+// A GET; redirects are not followed. libcurl is loaded by this, not before: most runs need no
+// network for a schema. Errors: kUnavailable (libcurl).
+Result<SchemaSource::Fetch> FetchByHttp();
 
 // One line for the schema, one a property: "name: type (required|optional)" (--validate-schema).
 std::string DescribeSchema(const JsonSchema& schema);

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files/file.h"
-#include "base/net/http_download.h"
+#include "base/net/http_get.h"
 #include "base/text/text.h"
 #include "model/providers/provider_client.h"
 #include "model/scripted/serve_script.h"
@@ -147,25 +147,16 @@ TEST(ServedDialectTest, FailuresCutsAndExhaustionHaveTheProvidersForm) {  // MOD
 }
 
 // What a client of ours would never send.
-struct Answer {
-  int status;
-  std::string body;
-};
-Answer Post(const HttpListener& server, std::string_view target, std::string body,
-            std::vector<std::string> headers = {"anthropic-version: 2023-06-01"}) {
+HttpAnswer Post(const HttpListener& server, std::string_view target, std::string body,
+                std::vector<std::string> headers = {"anthropic-version: 2023-06-01"}) {
   static const auto loop = *HttpLoop::Make();
   headers.emplace_back("Content-Type: application/json");
-  HttpDownload answer(loop,
-                      {.url = fmt::format("http://127.0.0.1:{}{}", server.port(), target),
-                       .headers = std::move(headers),
-                       .body = std::move(body)},
-                      {});
-  const auto head = answer.ReadHead();
-  if (!head) return {0, head.error().message};
-  const int status = (*head)->status;
-  std::string text;
-  for (auto piece = answer.Read(); piece && !piece->empty(); piece = answer.Read()) text += *piece;
-  return {status, text};
+  const auto answer = AskHttp(*loop,
+                              {.url = fmt::format("http://127.0.0.1:{}{}", server.port(), target),
+                               .headers = std::move(headers),
+                               .body = std::move(body)},
+                              1 << 20, {});
+  return answer ? *answer : HttpAnswer{.body = answer.error().message};
 }
 
 TEST(ServedDialectTest, WhatTheProviderWouldRefuseIsRefusedAndUsesUpNoRule) {  // MOD-50, ASM-80
@@ -197,7 +188,7 @@ TEST(ServedDialectTest, WhatTheProviderWouldRefuseIsRefusedAndUsesUpNoRule) {  /
   };
   auto server = Serve("- still here\n");
   for (const Wrong& wrong : cases) {
-    const Answer answer = Post(*server, wrong.target, wrong.body);
+    const HttpAnswer answer = Post(*server, wrong.target, wrong.body);
     EXPECT_EQ(answer.status, 400) << wrong.body;
     EXPECT_THAT(answer.body, HasSubstr(wrong.why)) << wrong.body;
   }

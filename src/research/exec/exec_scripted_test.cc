@@ -1,9 +1,8 @@
-#include "research/exec/exec_scripted.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/files/file.h"
+#include "testing/exec_scripted_for_test.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::research {
@@ -20,7 +19,7 @@ class ExecScriptedTest : public ::testing::Test {
     auto folder = TempFolder::Make();
     ASSERT_THAT(folder, Succeeds());
     folder_.emplace(std::move(*folder));
-    backend_ = MakeScriptedBackend(script_);
+    backend_ = std::make_unique<ScriptedBackend>(script_, ScriptedOptions());
     ASSERT_THAT(backend_->Start({.workspace = folder_->path()}), Succeeds());
   }
 

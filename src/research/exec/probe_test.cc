@@ -6,7 +6,7 @@
 #include "base/files/file.h"
 #include "research/exec/environment_list.h"
 #include "research/exec/exec_local.h"
-#include "research/exec/exec_scripted.h"
+#include "testing/exec_scripted_for_test.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::research {
@@ -29,7 +29,7 @@ class ProbeTest : public ::testing::Test {
   }
 
   void Start(ScriptedOptions options = {}) {
-    backend_ = MakeScriptedBackend(script_, std::move(options));
+    backend_ = std::make_unique<ScriptedBackend>(script_, std::move(options));
     ASSERT_THAT(backend_->Start({.workspace = folder_->path() + "/w"}), Succeeds());
   }
 

@@ -42,7 +42,6 @@ inline constexpr std::string_view kResourceSnapshot = "memory/resource_snapshot.
 inline constexpr std::string_view kMemoryFolder = "memory";
 inline constexpr std::string_view kLogs = "logs";
 inline constexpr std::string_view kPromptLogs = "logs/prompt_logs";
-inline constexpr std::string_view kMemoryLogs = "logs/memory";
 inline constexpr std::string_view kTreePage = "logs/unified_tree_viz.html";
 inline constexpr std::string_view kMemoryPage = "logs/memory_database.html";
 inline constexpr std::string_view kWaiting = "logs/waiting.json";

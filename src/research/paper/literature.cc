@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/files/file.h"
-#include "base/net/http_download.h"
+#include "base/net/http_get.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "research/files/run_folder.h"
@@ -198,23 +198,12 @@ std::string SearchUrl(std::string_view url, std::string_view query) {
 std::function<Result<std::string>(const std::string& url, const CancelToken& cancel)> HttpFetch() {
   return [](const std::string& url, const CancelToken& cancel) -> Result<std::string> {
     DOSSIER_ASSIGN_OR_RETURN(auto loop, HttpLoop::Make());
-    HttpDownload download(
-        std::move(loop), {.method = HttpCall::Method::kGet, .url = url, .deadline = kFetchDeadline},
-        cancel);
-    DOSSIER_ASSIGN_OR_RETURN(const HttpDownload::Head* head, download.ReadHead());
-    if (head->status != 200) {
-      return MakeError(ErrorCode::kNetwork, "the search of literature answered {}", head->status);
-    }
-    std::string body;
-    while (true) {
-      DOSSIER_ASSIGN_OR_RETURN(const std::string piece, download.Read());
-      if (piece.empty()) return body;
-      body += piece;
-      if (body.size() > kMaxReply) {
-        return MakeError(ErrorCode::kTooLong, "the search of literature answered more than {}",
-                         FormatSize(kMaxReply));
-      }
-    }
+    DOSSIER_ASSIGN_OR_RETURN(
+        HttpAnswer answer,
+        AskHttp(*loop, {.method = HttpCall::Method::kGet, .url = url, .deadline = kFetchDeadline},
+                kMaxReply, cancel));
+    if (answer.status == 200) return std::move(answer.body);
+    return MakeError(ErrorCode::kNetwork, "the search of literature answered {}", answer.status);
   };
 }
 

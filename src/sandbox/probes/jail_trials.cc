@@ -170,8 +170,6 @@ sockaddr_un UnixAddress(const std::string& path, socklen_t* size) {
 
 }  // namespace
 
-std::span<const JailAttempt> JailAttempts() { return kJailAttempts; }
-
 struct JailGround::State {
   explicit State(TempFolder made) : folder(std::move(made)), home(folder.path() + "/home") {}
   ~State() {

@@ -33,8 +33,6 @@ struct JailAttempt {
   enum class Meant { kNever, kWithNetwork, kWithWrite } meant = Meant::kNever;
 };
 
-std::span<const JailAttempt> JailAttempts();
-
 // What the attempts aim at, on the host: a secret, and servers that would answer. Gone with it.
 class JailGround {
  public:

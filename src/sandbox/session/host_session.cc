@@ -234,17 +234,6 @@ void KeepOnly(const std::vector<std::string>& keep, std::set<std::string>* names
   });
 }
 
-// The offset of the first byte that is not UTF-8.
-std::size_t FirstInvalid(std::string_view text) {
-  std::size_t low = 0, high = text.size();
-  while (low + 1 < high) {  // the longest valid prefix, to the byte
-    const std::size_t middle = utf8::FloorBoundary(text, low + (high - low) / 2);
-    if (middle <= low) break;
-    (utf8::IsValid(text.substr(0, middle)) ? low : high) = middle;
-  }
-  return low;
-}
-
 }  // namespace
 
 std::uint64_t HostSession::RecordedBlock::bytes() const {
@@ -301,7 +290,7 @@ Result<BlockResult> HostSession::Run(std::string_view code, const BlockOptions& 
     return MakeError(ErrorCode::kCancelled, "{}", options.cancel.reason());
   }
   if (!utf8::IsValid(code)) {
-    return Refused(fmt::format("the code is not valid UTF-8 at byte {}", FirstInvalid(code)));
+    return Refused(fmt::format("the code is not valid UTF-8 at byte {}", utf8::FirstInvalid(code)));
   }
   BlockTask task{.code = std::string(code),
                  .block = next_block_++,
@@ -483,7 +472,7 @@ Result<CheckResult> HostSession::Check(std::string_view code) {
     CheckResult refused;
     refused.error = {
         .type = "SyntaxError",
-        .message = fmt::format("the code is not valid UTF-8 at byte {}", FirstInvalid(code))};
+        .message = fmt::format("the code is not valid UTF-8 at byte {}", utf8::FirstInvalid(code))};
     return refused;
   }
   DOSSIER_ASSIGN_OR_RETURN(const Message checked, Request(CodeMessage(MessageType::kCheck, code)));

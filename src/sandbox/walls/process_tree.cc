@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
@@ -14,6 +13,7 @@
 #include <unordered_map>
 
 #include "base/files/file.h"
+#include "base/text/parse_number.h"
 #include "base/text/text.h"
 
 namespace dossier::sandbox {
@@ -51,10 +51,7 @@ std::vector<pid_t> AllProcesses(int proc) {
     return pids;
   }
   while (const dirent* entry = readdir(folder)) {
-    const std::string_view name = entry->d_name;
-    pid_t pid = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (error == std::errc() && end == name.data() + name.size()) pids.push_back(pid);
+    if (const auto pid = ExactNumber<pid_t>(entry->d_name)) pids.push_back(*pid);
   }
   closedir(folder);
   return pids;

@@ -10,10 +10,13 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "sources/commands/context_command.h"
 
 namespace dossier::sources {
 
@@ -75,6 +78,16 @@ struct CommandResult {
 
   bool failed() const { return outcome != CommandOutcome::kOk; }
 };
+
+// The environment of this process, "NAME=VALUE" each.
+std::vector<std::string> CurrentEnvironment();
+
+// `inherited` without what IsSecretVariable knows and without values that hold one of `known_keys`,
+// but with those that the command passes on; then what every command gets (no locks of git's, no
+// colours, no pager), then the command's own.
+std::vector<std::string> CommandEnvironment(std::span<const std::string> inherited,
+                                            const ContextCommand& command,
+                                            std::span<const std::string> known_keys);
 
 }  // namespace dossier::sources
 

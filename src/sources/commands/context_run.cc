@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,10 +22,10 @@
 #include "assembly/sources/fence.h"
 #include "base/files/file.h"
 #include "base/hash.h"
+#include "base/process/cancel_fd.h"
 #include "base/process/git_call.h"
 #include "base/process/supervised_process.h"
 #include "base/text/text.h"
-#include "sources/commands/command_environment.h"
 #include "sources/commands/command_text.h"
 #include "sources/commands/context_blocks.h"
 #include "sources/commands/context_command.h"
@@ -144,16 +143,6 @@ class RunningCommand {
 };
 
 constexpr std::size_t kMaxMemory = 64 << 10;
-
-// A file that nobody else can open and that goes with its descriptor.
-Result<UniqueFd> OpenNameless() {
-  const char* folder = std::getenv("TMPDIR");
-  std::string path = std::string(folder && *folder ? folder : "/tmp") + "/dossier-XXXXXX";
-  UniqueFd file(mkostemp(path.data(), O_CLOEXEC));
-  if (!file.valid()) return MakeErrnoError(errno, path);
-  unlink(path.c_str());
-  return file;
-}
 
 // How long output is read after the end of the program: a child of it may still hold the pipes.
 constexpr Millis kDrain{100};
@@ -370,16 +359,9 @@ class Phase {
       : commands_(commands), options_(options), cancel_(cancel), results_(commands.size()) {}
 
   Result<std::vector<CommandResult>> Run() {
-    wake_ = UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!wake_.valid()) return MakeErrnoError(errno, "eventfd");
     inherited_ = options_.environment ? *options_.environment : CurrentEnvironment();
     ends_at_ = SteadyClock::now() + options_.deadline;
-    const std::uint64_t id = cancel_.OnCancel([fd = wake_.get()] {
-      const std::uint64_t one = 1;
-      [[maybe_unused]] const ssize_t written = write(fd, &one, sizeof(one));
-    });
     const Status ran = RunAll();
-    cancel_.Forget(id);
     running_.clear();  // whatever an error left
     DOSSIER_RETURN_IF_ERROR(ran);
     if (cancelled_) {
@@ -442,7 +424,7 @@ class Phase {
 
   Status Poll() {
     std::vector<pollfd> waits(1 + running_.size() * RunningCommand::kDescriptors);
-    waits[0] = {giving_up() ? -1 : wake_.get(), POLLIN, 0};
+    waits[0] = {giving_up() ? -1 : wake_.fd(), POLLIN, 0};
     for (std::size_t i = 0; i < running_.size(); ++i) {
       running_[i]->Descriptors(&waits[1 + i * RunningCommand::kDescriptors]);
     }
@@ -511,7 +493,7 @@ class Phase {
   const std::span<const ContextCommand> commands_;
   const ContextRunOptions& options_;
   const CancelToken& cancel_;
-  UniqueFd wake_;
+  const CancelFd wake_{cancel_};
   std::vector<std::string> inherited_;
   std::map<std::string, std::vector<GitSetting>> walls_;  // by folder
   std::vector<CommandResult> results_;

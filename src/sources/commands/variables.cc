@@ -1,9 +1,9 @@
 #include "sources/commands/variables.h"
 
-#include <charconv>
 #include <cstdlib>
 
 #include "base/text/ascii.h"
+#include "base/text/parse_number.h"
 #include "base/text/text.h"
 
 namespace dossier::sources {
@@ -27,11 +27,8 @@ bool IsName(std::string_view text) {
 
 // 64 bits; larger ones stay text.
 std::optional<TemplateValue> ReadInteger(std::string_view text) {
-  std::int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, number);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return TemplateValue(number);
+  const auto number = ExactNumber<std::int64_t>(text);
+  return number ? std::optional(TemplateValue(*number)) : std::nullopt;
 }
 
 bool IsInteger(std::string_view text, CommandRules rules) {
@@ -50,17 +47,12 @@ bool IsReal(std::string_view text, CommandRules rules) {
 double ReadReal(std::string_view text) { return std::strtod(std::string(text).c_str(), nullptr); }
 
 // Plain words of YAML that are numbers: 1e3, .5, 0x1F and the like are left to the core schema.
-std::optional<TemplateValue> ReadYamlNumber(const std::string& text) {
-  const char* end = text.data() + text.size();
-  std::int64_t integer = 0;
-  const std::size_t plus = text.starts_with('+') ? 1 : 0;
-  auto parsed = std::from_chars(text.data() + plus, end, integer);
-  if (parsed.ec == std::errc() && parsed.ptr == end) return TemplateValue(integer);
-  if (text.find_first_not_of("0123456789.-+eE") != std::string::npos) return std::nullopt;
-  double real = 0;
-  parsed = std::from_chars(text.data() + plus, end, real);
-  if (parsed.ec == std::errc() && parsed.ptr == end) return TemplateValue(real);
-  return std::nullopt;
+std::optional<TemplateValue> ReadYamlNumber(std::string_view text) {
+  if (text.find_first_not_of("0123456789.-+eE") != std::string_view::npos) return std::nullopt;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  if (auto integer = ReadInteger(text)) return integer;
+  const auto real = ExactNumber<double>(text);
+  return real ? std::optional(TemplateValue(*real)) : std::nullopt;
 }
 
 TemplateValue ValueOfScalar(const YamlNode& node) {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "base/text/ascii.h"
+#include "base/text/parse_number.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
@@ -52,11 +52,7 @@ constexpr std::pair<std::string_view, char32_t> kNamedCharacters[] = {
 };
 
 std::optional<char32_t> HexCode(std::string_view digits) {
-  unsigned code = 0;
-  const char* end = digits.data() + digits.size();
-  const auto [at, error] = std::from_chars(digits.data(), end, code, 16);
-  if (digits.size() != 4 || error != std::errc() || at != end) return std::nullopt;
-  return code;
+  return digits.size() == 4 ? ExactNumber<std::uint32_t>(digits, 16) : std::nullopt;
 }
 
 bool IsSurrogate(char32_t code) { return code >= 0xD800 && code <= 0xDFFF; }
@@ -310,19 +306,14 @@ class EdnReader {
     const bool exact_integer = digits.ends_with('N'), decimal = digits.ends_with('M');
     if (exact_integer || decimal) digits.remove_suffix(1);
     const std::string_view bare = digits.substr(digits.starts_with('-') ? 1 : 0);
-    const char* end = digits.data() + digits.size();
     const auto wrong = [&] { return Fail(start, fmt::format("{} is no number", token)); };
     if (bare.size() > 1 && bare[0] == '0' && IsDigit(bare[1])) return wrong();
     if (bare.find_first_not_of("0123456789") == std::string_view::npos && !decimal) {
-      std::int64_t number = 0;
-      const auto [at, error] = std::from_chars(digits.data(), end, number);
-      if (error == std::errc() && at == end) return Json(number);
+      if (const auto number = ExactNumber<std::int64_t>(digits)) return Json(*number);
       return Json(digits);  // too large for any field that wants a number; exact all the same
     }
-    double number = 0;
-    const auto [at, error] = std::from_chars(digits.data(), end, number);
-    if (exact_integer || error != std::errc() || at != end) return wrong();
-    return Json(number);
+    const auto number = ExactNumber<double>(digits);
+    return exact_integer || !number ? Result<Json>(wrong()) : Result<Json>(Json(*number));
   }
 
   std::string_view text_, file_;

@@ -97,8 +97,7 @@ Result<Task> FindTask(std::span<const Task> tasks, std::string_view id) {
     ids.push_back(task.id);
   }
   const auto near = NearestNames(id, ids);
-  return MakeError(ErrorCode::kNotFound, "there is no task {}{}",
-                   utf8::CleanForTerminal(utf8::Sanitize(id)),
+  return MakeError(ErrorCode::kNotFound, "there is no task {}{}", utf8::CleanForTerminal(id),
                    near.empty() ? "" : fmt::format("; did you mean {}?", Join(near, ", ")));
 }
 
@@ -109,7 +108,7 @@ Result<std::vector<std::string>> ParseExtras(std::string_view flag, std::string_
     if (!Has(kHeaderExtras, name)) {
       const std::vector<std::string> known(std::begin(kHeaderExtras), std::end(kHeaderExtras));
       return MakeError(ErrorCode::kUsage, "{} {}: must be some of {}", flag,
-                       utf8::CleanForTerminal(utf8::Sanitize(list)), Join(known, ", "));
+                       utf8::CleanForTerminal(list), Join(known, ", "));
     }
     names.emplace_back(name);
   }

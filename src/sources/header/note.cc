@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +12,7 @@
 #include "base/files/file.h"
 #include "base/files/replace_file.h"
 #include "base/text/ascii.h"
+#include "base/text/parse_number.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
@@ -79,11 +79,8 @@ std::optional<char32_t> TakeEscape(std::string_view text, std::size_t* at) {
   }
   const std::size_t digits = letter == 'x' ? 2 : letter == 'u' ? 4 : letter == 'U' ? 8 : 0;
   if (digits == 0 || *at + digits > text.size()) return std::nullopt;
-  std::uint32_t code = 0;
-  const char* end = text.data() + *at + digits;
-  const auto [stop, error] = std::from_chars(text.data() + *at, end, code, 16);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  if (code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return std::nullopt;
+  const auto code = ExactNumber<std::uint32_t>(text.substr(*at, digits), 16);
+  if (!code || *code > 0x10FFFF || (*code >= 0xD800 && *code <= 0xDFFF)) return std::nullopt;
   *at += digits;
   return code;
 }
@@ -333,11 +330,8 @@ class NoteReader {
   void TakeRank(const std::string& value) {
     note_.rank = kNoRank;
     if (value.empty()) return;
-    std::int64_t rank = 0;
-    const char* end = value.data() + value.size();
-    const auto [at, error] = std::from_chars(value.data(), end, rank);
-    if (error == std::errc() && at == end) {
-      note_.rank = rank;
+    if (const auto rank = ExactNumber<std::int64_t>(value)) {
+      note_.rank = *rank;
     } else {
       Problem(fmt::format("rank {} is no whole number", value));
     }

@@ -24,9 +24,7 @@ struct CloseFolder {
 };
 using Folder = std::unique_ptr<DIR, CloseFolder>;
 
-std::string ShownPath(std::string_view path) {
-  return utf8::CleanForTerminal(utf8::Sanitize(path));
-}
+std::string ShownPath(std::string_view path) { return utf8::CleanForTerminal(path); }
 
 // One queue; the folder stays open, so that names are looked up in it and nowhere else.
 class QueueScanner {

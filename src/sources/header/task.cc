@@ -1,11 +1,19 @@
 #include "sources/header/task.h"
 
-#include <charconv>
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <map>
 
+#include "base/files/file.h"
 #include "base/hash.h"
 #include "base/text/ascii.h"
+#include "base/text/parse_number.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "sources/header/data_file.h"
+#include "sources/header/json_fields.h"
+#include "sources/header/note_scan.h"
 
 namespace dossier::sources {
 namespace {
@@ -38,10 +46,7 @@ std::int64_t ReadPriority(const Json& value, std::string* problem) {
   } else if (const auto* text = value.if_string()) {
     std::string_view digits = TrimSpace(*text);
     if (digits.starts_with('P') || digits.starts_with('p')) digits.remove_prefix(1);
-    std::int64_t number = 0;
-    const char* end = digits.data() + digits.size();
-    const auto [at, error] = std::from_chars(digits.data(), end, number);
-    if (error == std::errc() && at == end) return number;
+    if (const auto number = ExactNumber<std::int64_t>(digits)) return *number;
   }
   *problem =
       fmt::format("priority {} is no number: it counts as {}", ToJson(value), kDefaultPriority);
@@ -61,6 +66,205 @@ std::string FileNameOfId(std::string_view id) {
   }
   if (name.empty() || name.front() == '.' || name.front() == '-') name.insert(0, "id");
   return fmt::format("{}-{}", name, Sha256Hex(id).substr(0, 8));
+}
+
+namespace {
+
+constexpr std::string_view kProposals = "notes:proposed_tasks";
+constexpr std::string_view kTasksStem = "config/tasks";
+constexpr std::string_view kDefaultQueue = "tasks";
+constexpr std::size_t kMaxQueueFiles = 100'000;
+
+// A task while it is read; what does not stop it becomes a warning.
+struct Draft {
+  Task task;
+  std::string problem;
+};
+
+// Ids may be text or whole numbers; all become text.
+Status ReadId(const JsonPlace& at, std::string* out) {
+  std::vector<std::string> names;
+  if (at.value.is_array() || !ReadNames(at, &names)) return at.Fail("text or a whole number");
+  *out = names.front();
+  return {};
+}
+
+Status ReadPriorityInto(const JsonPlace& at, Draft* out) {
+  out->task.priority = ReadPriority(at.value, &out->problem);
+  return {};
+}
+
+constexpr JsonField<Draft> kTaskFields[] = {
+    {"id", Into<ReadId, &Draft::task, &Task::id>},
+    {"summary", Into<ReadText, &Draft::task, &Task::summary>},
+    {"description", Into<ReadText, &Draft::task, &Task::description>},
+    {"acceptance", Into<ReadTexts, &Draft::task, &Task::acceptance>},
+    {"files", Into<ReadTexts, &Draft::task, &Task::files>},
+    {"targets", Into<ReadTexts, &Draft::task, &Task::targets>},
+    {"target_files", Into<ReadTexts, &Draft::task, &Task::targets>},
+    {"priority", ReadPriorityInto},
+    {"dependencies", Into<ReadNames, &Draft::task, &Task::dependencies>},
+    {"depends_on", Into<ReadNames, &Draft::task, &Task::dependencies>},
+    {"cwd", Into<ReadText, &Draft::task, &Task::cwd>},
+};
+
+// Names of regular files that a queue may hold, sorted.
+Result<std::vector<std::string>> ListQueue(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    std::string name = at->path().filename().string();
+    std::error_code gone;
+    if (name.starts_with('.') || !HasDataEnding(name)) continue;
+    if (!std::filesystem::is_regular_file(at->symlink_status(gone))) continue;
+    names.push_back(std::move(name));
+    if (names.size() > kMaxQueueFiles) {
+      return MakeError(ErrorCode::kConfig, "{}: more than {} tasks", folder,
+                       GroupDigits(kMaxQueueFiles));
+    }
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    return MakeErrnoError(error.value(), folder);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class Loader {
+ public:
+  Loader(const std::string& root, const std::string& notes) : root_(root), notes_(notes) {}
+
+  Status Load(const std::string& source) {
+    if (source == kProposals) return LoadProposals();
+    if (source.starts_with("notes:")) {
+      return MakeError(ErrorCode::kConfig, "tasks: {}: of the notes, only {} holds tasks", source,
+                       kProposals);
+    }
+    return HasDataEnding(source) ? LoadList(source) : LoadQueue(source);
+  }
+
+  Status LoadList(const std::string& file) {
+    DOSSIER_ASSIGN_OR_RETURN(const DataFile data, ReadDataFile(root_, file));
+    AddWarnings(data);
+    if (data.value.is_null()) return {};  // an empty file is an empty list
+    if (!data.value.is_array()) {
+      return MakeError(ErrorCode::kConfig, "{}: must be a list of tasks, each a map", file);
+    }
+    std::size_t place = 0;
+    for (const Json& item : data.value.get_array()) {
+      ++place;
+      DOSSIER_RETURN_IF_ERROR(Add(item, fmt::format("{}: task {}", file, place), file, ""));
+    }
+    return {};
+  }
+
+  Status LoadQueue(const std::string& folder) {
+    for (const std::string_view part : {"pending", "complete"}) {
+      const std::string place = fmt::format("{}/{}", folder, part);
+      DOSSIER_ASSIGN_OR_RETURN(const auto names,
+                               ListQueue((std::filesystem::path(root_) / place).string()));
+      for (const std::string& name : names) {
+        const std::string file = fmt::format("{}/{}", place, name);
+        const std::string stem = std::filesystem::path(name).stem().string();
+        if (part == "pending") {
+          DOSSIER_RETURN_IF_ERROR(LoadOne(file, stem));
+        } else {
+          AddCompleted(file, stem);
+        }
+      }
+    }
+    return {};
+  }
+
+  Status LoadProposals() {
+    const std::string folder = fmt::format("{}/{}", notes_, kProposedQueue);
+    DOSSIER_ASSIGN_OR_RETURN(const NoteScan scan,
+                             ScanNotes(root_, {.folder = notes_,
+                                               .queues = std::span(&kProposedQueue, 1),
+                                               .texts = NoteScanOptions::Texts::kKept}));
+    for (const Note& note : scan.notes) {
+      if (note.status != kGreen) continue;
+      const std::string file = fmt::format("{}/{}", folder, note.file);
+      const std::string_view body = NoteBody(note.text);
+      DOSSIER_RETURN_IF_ERROR(Keep({.id = note.id,
+                                    .summary = FirstHeading(body),
+                                    .description = std::string(TrimSpace(body)),
+                                    .targets = note.targets,
+                                    .priority = note.rank,
+                                    .file = file}));
+    }
+    return {};
+  }
+
+  TaskList Take() { return std::move(list_); }
+
+ private:
+  void AddWarnings(const DataFile& data) {
+    list_.warnings.insert(list_.warnings.end(), data.warnings.begin(), data.warnings.end());
+  }
+
+  Status LoadOne(const std::string& file, const std::string& stem) {
+    DOSSIER_ASSIGN_OR_RETURN(const DataFile data, ReadDataFile(root_, file));
+    AddWarnings(data);
+    return Add(data.value, file, file, stem);
+  }
+
+  // What is done cannot stop what is not: a broken file counts by its name.
+  void AddCompleted(const std::string& file, const std::string& stem) {
+    Draft draft{.task = {.id = stem}};
+    if (const auto data = ReadDataFile(root_, file)) {
+      [[maybe_unused]] const Status read = ReadJsonFields<Draft>(
+          data->value, file, std::span(kTaskFields, 1), UnknownKeys::kIgnored, &draft);
+    }
+    list_.completed.push_back(std::move(draft.task.id));
+  }
+
+  Status Add(const Json& item, std::string where, const std::string& file,
+             const std::string& default_id) {
+    if (const Json* id = Find(item, "id"); id && (id->is_string() || id->is_int64())) {
+      const std::string text = id->is_string() ? std::string(id->get_string()) : ToJson(*id);
+      where += fmt::format(" ({})", utf8::CleanForTerminal(utf8::Prefix(text, 80)));
+    }
+    Draft draft{.task = {.id = default_id, .file = file}};
+    DOSSIER_RETURN_IF_ERROR(
+        ReadJsonFields<Draft>(item, where, kTaskFields, UnknownKeys::kIgnored, &draft));
+    if (!draft.problem.empty()) {
+      list_.warnings.push_back(fmt::format("{}: {}", where, draft.problem));
+    }
+    return Keep(std::move(draft.task));
+  }
+
+  Status Keep(Task task) {
+    if (!task.id.empty()) {
+      const auto [known, added] = files_.emplace(task.id, task.file);
+      if (!added) {
+        return MakeError(ErrorCode::kConfig, "task {} stands twice: in {} and in {}",
+                         utf8::CleanForTerminal(task.id), known->second, task.file);
+      }
+    }
+    list_.tasks.push_back(std::move(task));
+    return {};
+  }
+
+  const std::string& root_;
+  const std::string& notes_;
+  TaskList list_;
+  std::map<std::string, std::string> files_;  // of ids
+};
+
+}  // namespace
+
+Result<TaskList> LoadTasks(const std::string& root, const std::vector<std::string>& sources,
+                           const std::string& notes) {
+  Loader loader(root, notes);
+  if (sources.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(const auto file, FindDataFile(root, kTasksStem));
+    if (file) DOSSIER_RETURN_IF_ERROR(loader.LoadList(*file));
+    DOSSIER_RETURN_IF_ERROR(loader.LoadQueue(std::string(kDefaultQueue)));
+  }
+  for (const std::string& source : sources) DOSSIER_RETURN_IF_ERROR(loader.Load(source));
+  return loader.Take();
 }
 
 }  // namespace dossier::sources

@@ -10,10 +10,8 @@
 #include "base/task_group.h"
 #include "base/text/text.h"
 #include "sources/pack/pack_file.h"
-#include "sources/pack/pack_fit.h"
 #include "sources/pack/pack_order.h"
 #include "sources/pack/pack_rank.h"
-#include "sources/repository/path_globs.h"
 #include "tokens/files/count_cache.h"
 
 namespace dossier::sources {

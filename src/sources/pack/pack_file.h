@@ -5,8 +5,10 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/files/glob.h"
 #include "sources/pack/pack.h"
 #include "sources/pack/pack_rank.h"
 #include "sources/repository/code_facts.h"
@@ -14,6 +16,25 @@
 #include "tokens/files/count_cache.h"
 
 namespace dossier::sources {
+
+// Which paths a user means by a glob: `--include '*.{cc,h}'`, `--exclude build`, `--priority
+// a/b=1`. A pattern without a slash is matched against every name of the path; with one against the
+// whole path; `/x` is x at the root. A pattern that is the path itself, or a folder above it,
+// matches too, so that names with brackets can be given as they are. Immutable.
+class PathGlobs {
+ public:
+  explicit PathGlobs(const std::vector<std::string>& patterns);
+  bool empty() const { return patterns_.empty(); }
+  bool Matches(std::string_view path) const;
+
+ private:
+  struct Pattern {
+    std::string literal;  // without slashes at its ends
+    Glob glob;
+    bool whole_path;
+  };
+  std::vector<Pattern> patterns_;
+};
 
 // Which files are packed. A step of Pack.
 

@@ -1,10 +1,12 @@
-// In which order files stand, so that what changes often stands late. A step of Pack.
+// In which order files stand, so that what changes often stands late, and in which form, so that
+// all fit. Steps of Pack.
 //
 // Thread-safety: pure functions.
 
 #ifndef DOSSIER_SOURCES_PACK_PACK_ORDER_H_
 #define DOSSIER_SOURCES_PACK_PACK_ORDER_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +32,14 @@ std::vector<std::size_t> OrderFiles(PackOrder order, const std::vector<OrderKey>
 std::string WriteManifest(const PackedFiles& packed);
 // Errors: kDamaged with the line.
 Result<std::vector<std::string>> ReadManifest(std::string_view text, std::string_view file);
+
+// Shrinks files until they fit: sets `form` and `why` so that the tokens of the files come to at
+// most `tokens`. Of one priority all become outlines before one is only named, the largest first;
+// then what is left over brings files back, the most important first.
+void FitFiles(std::int64_t tokens, std::vector<PackedFile>* files);
+
+// Tokens of `file` in `form`, without its line in the list.
+std::int64_t TokensOf(const PackedFile& file, Form form);
 
 }  // namespace dossier::sources
 

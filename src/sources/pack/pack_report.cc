@@ -8,7 +8,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "sources/pack/pack_file.h"
-#include "sources/pack/pack_fit.h"
+#include "sources/pack/pack_order.h"
 
 namespace dossier::sources {
 namespace {

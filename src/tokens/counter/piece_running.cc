@@ -1,7 +1,6 @@
 #include "tokens/counter/piece_running.h"
 
 #include "base/text/utf8.h"
-#include "tokens/counter/open_bytes.h"
 
 namespace dossier::tokens {
 namespace {

@@ -1,9 +1,8 @@
 #include "tokens/files/rank_file.h"
 
-#include <charconv>
-
 #include "base/hash.h"
 #include "base/text/ascii.h"
+#include "base/text/parse_number.h"
 
 namespace dossier::tokens {
 namespace {
@@ -52,10 +51,9 @@ bool ParseLine(std::string_view line, SourceToken* token) {
   if (space == std::string_view::npos || !DecodeBase64(line.substr(0, space), &token->text)) {
     return false;
   }
-  const std::string_view rank = line.substr(space + 1);
-  const auto parsed = std::from_chars(rank.data(), rank.data() + rank.size(), token->rank);
-  token->outer = token->rank;
-  return parsed.ec == std::errc() && parsed.ptr == rank.data() + rank.size();
+  const auto rank = ExactNumber<decltype(token->rank)>(line.substr(space + 1));
+  token->outer = token->rank = rank.value_or(0);
+  return rank.has_value();
 }
 
 }  // namespace
