@@ -125,6 +125,9 @@ class World:
         texts = [str(source.characters) for source in self.sources]
         return [*texts, *map(str, self._tables.counts()), str(len(self.sources))]
 
+    def row_counts(self) -> list[int]:
+        return self._tables.counts()
+
     def take_unknown_fields(self) -> dict[str, str]:
         """Fields that .get() asked for since the last call and that no row has, with a note each."""
         return self._tables.take_unknown()
