@@ -126,6 +126,10 @@ class GapsTest(WorkerTest):
             "c = {}\nfor r in records[:100]:\n    c[r['status']] = c.get(r['status'], 0) + 1\nprint(c)",
             "import pandas as pd\ndf = pd.DataFrame(records[:100])\nprint(df['amount'].sum())",
             "print(sum(r['amount'] for r in records.head(100)))",
+            "print(context[:5000].count('open'))", "print(len(re.findall('open', context[:5000])))",
+            "part = context[:5000]\nprint(sum('open' in line for line in part.splitlines()))",
+            "print(sum(r['amount'] for r in records[1:]))",
+            "rows = list(records)\nprint(sum(r['amount'] for r in rows[:-1]))",
             "def load(): return list(records)[:100]\nprint(sum(r['amount'] for r in load()))",
             ("def load():\n    return list(records)[:100]", "rows = load()", "print(sum(r['amount'] for r in rows))"),
             "def main():\n    t = 0\n    for r in records[:100]:\n        t += r['amount']\n    return t\nprint(main())",
@@ -152,6 +156,46 @@ class GapsTest(WorkerTest):
             "print(Counter(r['name'][:2] for r in records))",
             "for i in range(0, len(records), 50):\n    part = records[i:i + 50]\n    print(sum(r['amount'] for r in part))",
             "print(sum(r['amount'] for r in records[:1000]))",
+            "print(context[:500])", "print(context[:2000].splitlines()[:3])",
+            "best = records[0]\nfor r in records[1:]:\n    if r['amount'] > best['amount']: best = r\nprint(best['name'])",
+            "print(max(b['amount'] - a['amount'] for a, b in zip(records, records[1:])))",
+        ), "")
+
+
+    def test_slips_that_raise_nothing_are_told(self) -> None:  # FLT-36
+        self.check((
+            "print(len([r for r in records if r['status'] == 'open' or 'on hold']))",
+            "n = 0\nfor r in records:\n    if r['status'] == 'open' or 'on hold': n += 1\nprint(n)",
+            "print(sum(r['status'] == 'open' or 'x' != '' and 'y' for r in records) if 0 else "
+            "len([r for r in records if 'EU' and r['region'] == 'US']))",
+        ), "stands in it alone")
+        self.check(("print(sum(r['status'] is not 'clos' + 'ed' or r['id'] is not 7 for r in records))",),
+                   "one object")
+        self.check((
+            "rows = (r for r in records if r['amount'] > 5)\nn = len(list(rows))\n"
+            "print(n, sum(r['amount'] for r in rows))",
+            "f = open('t.ndjson')\nn = sum(1 for _ in f)\nprint(n, sum('open' in line for line in f))",
+            "rows = filter(None, records)\nfor s in ('EU', 'US'):\n    print(s, sum(r['region'] == s for r in rows))",
+        ), "is an iterator")
+        self.check((
+            "print(max(str(r['amount']) for r in records))", "print(max(records, key=lambda r: r['fee'])['name'])"
+            if 0 else "print(min((r['fee'] for r in records if r['fee']), key=lambda t: t))",
+            "print(max([r['fee'] for r in records if r['fee']]))",
+            "print(sum(r['fee'] > '100' for r in records))",
+        ), "letter by letter")
+
+    def test_code_that_is_like_a_slip_and_is_none(self) -> None:
+        self.check((
+            "print(max(r['name'] for r in records))", "print(max(f'{r[\"id\"]:04d}' for r in records))",
+            "print(max(r['amount'] for r in records), sum(r['name'] > 'N100' for r in records))",
+            "rows = (r for r in records if r['amount'] > 5)\nprint(sum(r['amount'] for r in rows))",
+            "with open('t.ndjson') as f:\n    n = sum(1 for _ in f)\nwith open('t.ndjson') as f:\n"
+            "    print(n, sum('open' in line for line in f))",
+            "f = open('t.ndjson')\nn = sum(1 for _ in f)\nf.seek(0)\nprint(n, len(f.read()))",
+            "name = records[0]['name'] or 'nobody'\nprint(name, len(records))",
+            "print(len([r for r in records if r['status'] == 'open' or r['status'] == 'on hold']))",
+            "print(sum(r['fee'] is not None for r in records))",
+            "def stats(v): return sum(v) / max(1, len(v))\nprint(stats([r['amount'] for r in records]))",
         ), "")
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from dossier_code import Parsed
+from dossier_rewrite import whole_digits
 from dossier_seek import Case, Seeker
 
 _NOTHING = {"none", "nan", "null", "set", "counter", "''", '""'}
@@ -209,6 +210,16 @@ class Values:
         texts = all(isinstance(value, str) for value in (*test.values, *kinds))
         return texts and not careful and len(kinds) <= _FEW_KINDS and 2 * len(kinds) <= self.rows \
             and not any(self.fits(other, case) for other in others)
+
+    def as_texts(self, test: Test) -> str | None:
+        """Why an order is none of numbers, where code orders numbers that are texts."""
+        if test.sign not in _SIGNS or not whole_digits(test.value):
+            return None
+        other = next((value for value in self.counts[test.field]
+                      if whole_digits(value) not in (0, whole_digits(test.value))), None)
+        return None if other is None else (
+            f"{test.field} holds texts, which {test} orders letter by letter, not by their numbers "
+            f"({other!r}).")
 
     def reason(self, test: Test) -> str:
         rows = "No row" if self.whole else f"None of the first {self.rows:,} rows"

@@ -22,12 +22,14 @@ from typing import Any
 
 from dossier_code import Parsed
 from dossier_fold import Unknown, fold
+from dossier_records import Records, Row
 from dossier_seek import field_of
+from dossier_slips import slips
 
 _SHOWS = {"print", "pprint", "display", "repr", "str", "dumps", "FINAL", "SUBMIT", "PARTIAL", "format",
           "type", "SHOW_VARS", "join"}
-_KEEPS = {"list", "tuple", "iter", "enumerate", "reversed", "zip", "DataFrame", "copy", "to_list",
-          "to_dict", "to_string", "tolist", "items", "dict", "reset_index"}
+_KEEPS = {"list", "tuple", "iter", "enumerate", "reversed", "DataFrame", "copy", "to_list",
+          "to_dict", "to_string", "tolist", "items", "dict", "reset_index", "splitlines", "split"}
 _WHOLE = {"records", "readlines", "splitlines", "reader", "DictReader", "open", "read_csv", "read_json",
           "lines", "list", "iter", "enumerate", "tuple", "DataFrame", "split", "Path", "read_text",
           "read", "StringIO", "zip"}
@@ -35,6 +37,8 @@ _ORDERS = {"sorted", "sort", "sort_values", "nlargest", "nsmallest", "most_commo
 _TAKES = {"islice": 0, "sample": 0, "choices": 0, "head": None, "tail": None}  # where the whole stands
 _MODELS = {"llm_query", "rlm_query"}
 _ADDS = {"append", "add", "extend", "update"}
+_MOST_SAID = 5
+_LEAST_TEXT = 1000  # characters
 _LEAST = 10         # rows or lines; what is shorter could be a list of anything
 _EDGE = 2           # rows or lines that a header or a last line may make
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")
@@ -53,8 +57,11 @@ class Gap(namedtuple("Gap", "text line part whole marks function", defaults=("",
 class Gaps:
     """Of one session. `sizes()` gives how many rows and lines the data have."""
 
-    def __init__(self, sizes: Callable[[], Iterable[int]]) -> None:
-        self._sizes = sizes
+    def __init__(self, sizes: Callable[[], Iterable[int]],
+                 part: Callable[..., str] = lambda text, *bounds: text[slice(*bounds)],
+                 is_context: Callable[[str], bool] = lambda _text: False) -> None:
+        """`part` cuts a text as the block would; `is_context` knows the text of `context`."""
+        self._sizes, self._part, self._is_context = sizes, part, is_context
         self._names: dict[str, list[Gap]] = {}     # what the value of a name leaves out
         self._cut_names: dict[str, list[int]] = {}  # names that hold a slice, by its number
         self._cuts: dict[int, Gap] = {}             # slices that cut something off
@@ -64,12 +71,13 @@ class Gaps:
         self._failed: dict[int, list[Any]] = defaultdict(list)  # errors: blank, with digits, first
         self._lines: dict[int, tuple[int, str]] = {}
         self._homes: dict[int, str] = {}            # functions in which a `try` stands
+        self._said: list[tuple[int, str]] = []      # by say()
         self._known_sizes: list[int] | None = None
         self._ordered: set[str] = set()   # names of sorted lists
         self._numbers = 0
 
     def forget(self) -> None:
-        self.__init__(self._sizes)  # type: ignore[misc]
+        self.__init__(self._sizes, self._part, self._is_context)  # type: ignore[misc]
 
     def functions(self) -> dict[str, Callable[..., Any]]:
         """What rewritten code calls."""
@@ -79,9 +87,17 @@ class Gaps:
         return {"_dossier_tried": _dossier_tried, "_dossier_swallowed": self._swallowed,
                 "_dossier_cut": self._cut, "_dossier_stopped": self._stopped}
 
+    def say(self, text: str) -> None:
+        """Something is wrong at the line of the block that is running."""
+        frame: Any = sys._getframe(2)
+        while frame is not None and not frame.f_code.co_filename.startswith("<block"):
+            frame = frame.f_back
+        if frame is not None and len(self._said) < _MOST_SAID:
+            self._said.append((frame.f_lineno, f"{text} (line {frame.f_lineno})."))
+
     def plan(self, parsed: Parsed, fixed: Mapping[str, Any]) -> None:
         """Finds what is to be counted in a block, while its tree is as it was written."""
-        self._plans, self._used = {}, {}
+        self._plans, self._used, self._said = {}, {}, []
         homes = [node for node in parsed.tree.body if isinstance(node, ast.FunctionDef)]
         self._tries.clear()
         self._failed.clear()
@@ -113,6 +129,10 @@ class Gaps:
                 self._used[self._plans[id(stop)][1]] = loop.lineno
         self._follow(parsed, uses, cuts)
 
+    def counts(self, node: ast.AST) -> bool:
+        """Whether a node of the block will be replaced."""
+        return id(node) in self._plans
+
     def rewrite(self, tree: ast.Module) -> None:
         if self._plans:
             ast.fix_missing_locations(_Counters(self._plans).visit(tree))
@@ -125,6 +145,8 @@ class Gaps:
         own += [cut._replace(line=line) for number, line in self._used.items()
                 if (cut := self._cuts.get(number))]
         own += self._losses()
+        own += [Gap(text, line, None, 0, ()) for line, text in slips(parsed)]
+        own += [Gap(text, line, None, 0, ()) for line, text in self._said]
         if settled:
             self._names = {name: [gap for gap in gaps if gap.text not in settled]
                            for name, gaps in self._names.items()}
@@ -222,7 +244,7 @@ class Gaps:
     def _cut(self, number: int, whole: Any, take: Any, *arguments: Any, **options: Any) -> Any:
         """A slice, islice(), sample() or head(), which tells what it leaves out."""
         if whole.__class__ is str and take == "__getitem__":
-            return whole[arguments[0]]
+            return self._text_part(number, whole, arguments[0])
         part = getattr(whole, take)(*arguments, **options) if isinstance(take, str) else \
             take(whole, *arguments, **options)
         self._cuts.pop(number, None)
@@ -240,11 +262,21 @@ class Gaps:
             taken = range(count)[arguments[0]]
         else:
             taken = range(len(part)) if hasattr(part, "__len__") else range(count)[slice(*arguments)]
-        if len(taken) < count - _EDGE:
+        edge = 0 if _holds_rows(whole) else _EDGE   # a row is no header
+        if len(taken) < count - edge:
             line, text = self._lines[number]
             self._cuts[number] = Gap(f"Only {len(taken):,} of {count:,} rows are in what the code works with: "
                                      f"{text}.", line, taken, count, ())
         return part
+
+    def _text_part(self, number: int, whole: str, part: slice) -> str:
+        taken = self._part(whole, part.start, part.stop, part.step)
+        if len(whole) >= _LEAST_TEXT and self._is_context(whole) and len(taken) < len(whole):
+            line, text = self._lines[number]
+            start, stop, step = part.indices(len(whole))
+            self._cuts[number] = Gap(f"Only {len(taken):,} of {len(whole):,} characters are in what the code "
+                                     f"works with: {text}.", line, range(start, stop, step), len(whole), ())
+        return taken
 
     def _stopped(self, number: int) -> None:
         line, passes = self._lines[number]
@@ -280,7 +312,8 @@ class _Uses:
                 return self.gathers(parent, None), [*names, *_filled(parent)]
             elif isinstance(parent, ast.Call) and child is not parent.func:
                 called = _called(parent)
-                if called in _MODELS:   # what of the data a model has read is counted elsewhere
+                # What of the data a model has read is counted elsewhere; zip(x, x[1:]) makes pairs.
+                if called in _MODELS or called == "zip":
                     return False, names
                 if called not in _SHOWS | _KEEPS | _TAKES.keys():
                     return True, names
@@ -372,14 +405,19 @@ def _counted(node: Any, number: int) -> ast.expr:
 
 
 def _slices(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[ast.Subscript]:
-    """x[:100], x[-100:], x[::10] with numbers that the code says itself; not x[1:] and x[:-1]."""
+    """x[:100], x[-100:], x[::10] with numbers that the code says itself."""
+    firsts = {ast.unparse(node.value) for node in parsed.of(ast.Subscript)
+              if isinstance(node.slice, ast.Constant) and node.slice.value == 0}
     for node in parsed.of(ast.Subscript):
         if not isinstance(node.slice, ast.Slice) or not isinstance(node.ctx, ast.Load) \
                 or field_of(node.value):   # a part of a text
             continue
         lower, upper, step = (_number(bound, fixed)
                               for bound in (node.slice.lower, node.slice.upper, node.slice.step))
-        if (upper or 0) > 0 or (lower or 0) < 0 or (lower or 0) > _EDGE or (step or 1) > 1:
+        text = ast.unparse(node.value)
+        if text in firsts and (upper, step) == (None, None) and lower == 1:
+            continue   # the first is taken by itself
+        if (upper or 0) > 0 or (lower or 0) != 0 or upper is not None or (step or 1) > 1:
             yield node
 
 
@@ -469,10 +507,10 @@ def _without_whole(gaps: list[Gap]) -> list[Gap]:
             of_whole[gap.whole].append(gap.part)
     complete = set()
     for whole, parts in of_whole.items():
-        end = 0
+        end = _EDGE
         for part in sorted((part for part in parts if part.step == 1), key=lambda part: part.start):
             end = max(end, part.stop) if part.start <= end else end
-        if end >= whole - _EDGE or _interleaved(parts):
+        if len(parts) > 1 and (end >= whole - _EDGE or _interleaved(parts)):
             complete.add(whole)
     return [gap for gap in gaps if gap.part is None or gap.whole not in complete]
 
@@ -481,6 +519,11 @@ def _interleaved(parts: Sequence[range]) -> bool:
     """records[::2] and records[1::2]"""
     steps = {part.step for part in parts}
     return len(steps) == 1 and max(steps) > 1 and {part.start for part in parts} >= set(range(max(steps)))
+
+
+def _holds_rows(whole: Any) -> bool:
+    return isinstance(whole, Records) or (isinstance(whole, list) and bool(whole)
+                                          and isinstance(whole[0], Row))
 
 
 def _loop_in(node: ast.AST) -> str:

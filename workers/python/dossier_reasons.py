@@ -124,11 +124,12 @@ class Reasons:
 
     def _find_misled(self, tests: Iterable[Test], values: Values, about: dict[str, str]) -> None:
         """Of an answer that says something, the tests that it may be wrong for."""
-        if not values.whole:
-            return
         case, single = self._seeker.case, [one for test in tests for one in test.each()]
         for test in single:
-            if values.fits(test, case) is False and values.misled(test, single, case):
+            if (reason := values.as_texts(test)) is not None:
+                self.found[str(test)], self.misled[str(test)] = reason, test.values
+                about[str(test)] = test.field
+            elif values.whole and values.fits(test, case) is False and values.misled(test, single, case):
                 self.found.setdefault(str(test), values.reason(test))
                 about.setdefault(str(test), test.field)
                 self.misled[str(test)] = test.values

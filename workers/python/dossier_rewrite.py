@@ -28,9 +28,11 @@ _REPEATABLE = (list, tuple, set, frozenset, dict, range)  # can be gone through 
 
 
 class Skipped:
-    """How many comparisons and values of a block had None in them."""
+    """How many comparisons and values of a block had None in them. `say` is told of numbers that were
+    compared as texts."""
 
-    def __init__(self) -> None:
+    def __init__(self, say: Callable[[str], None] = lambda _text: None) -> None:
+        self.say = say
         self.comparisons = 0
         self.values = 0
         self.sorted_last = 0
@@ -50,9 +52,41 @@ class Skipped:
         return notes
 
 
-def tolerant(parsed: Parsed) -> ast.Module:
-    """The tree with its comparisons rewritten in place, the inner ones first."""
-    for slot in reversed(parsed.context_parts):
+class Widths:
+    """Texts that are numbers of different length: the largest of them by letters is none by value."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._examples: dict[int, str] = {}   # by digits before the point
+        self._numbers = True
+
+    def count(self, text: Any) -> bool:
+        """Whether all texts so far are numbers."""
+        if self._numbers and text is not None:
+            width = whole_digits(text)
+            self._numbers = width > 0
+            self._examples.setdefault(width, text)
+        return self._numbers
+
+    def tell(self, function: str) -> None:
+        if self._numbers and len(self._examples) > 1:
+            one, other = sorted(self._examples.values())[:2]
+            self._say(f"{function}() compares numbers that are texts, letter by letter, as {other!r} > "
+                      f"{one!r}: float(...) makes numbers of them")
+
+
+def whole_digits(text: Any) -> int:
+    """How many digits a number that is written as a text has before its point; 0: it is none."""
+    if text.__class__ is not str:
+        return 0
+    whole, _, fraction = text.strip().lstrip("-").partition(".")
+    return len(whole) if whole.isdigit() and (not fraction or fraction.isdigit()) else 0
+
+
+def tolerant(parsed: Parsed, counted: Callable[[ast.AST], bool] = lambda _node: False) -> ast.Module:
+    """The tree with its comparisons rewritten in place, the inner ones first. `counted`: a part of a
+    text that is replaced elsewhere."""
+    for slot in reversed([slot for slot in parsed.context_parts if not counted(slot.node)]):
         part = slot.node
         bounds = [bound or ast.Constant(None)
                   for bound in (part.slice.lower, part.slice.upper, part.slice.step)]
@@ -189,9 +223,15 @@ def _ordering(skipped: Skipped) -> tuple[Callable[..., Any], ...]:
 
     def best(native: Callable[..., Any], wins: Callable[[Any, Any], bool], args: tuple[Any, ...],
              key: Callable[[Any], Any] | None, default: dict[str, Any]) -> Any:
+        texts = Widths(skipped.say)
         if len(args) == 1 and key is None and type(args[0]) in _REPEATABLE:
             try:
-                return native(args[0], **default)
+                found = native(args[0], **default)
+                if found.__class__ is str and texts.count(found):
+                    for item in args[0]:
+                        texts.count(item)
+                    texts.tell(native.__name__)
+                return found
             except TypeError:
                 pass  # below each value is looked at
         if len(args) != 1:
@@ -205,6 +245,8 @@ def _ordering(skipped: Skipped) -> tuple[Callable[..., Any], ...]:
             if own is None:
                 values += 1
                 continue
+            if own.__class__ is str:
+                texts.count(own)
             try:
                 better = chosen is _NOTHING or wins(own, chosen_key)
             except TypeError:
@@ -218,6 +260,7 @@ def _ordering(skipped: Skipped) -> tuple[Callable[..., Any], ...]:
             if better:
                 chosen, chosen_key = item, own
         skipped.values += values
+        texts.tell(native.__name__)
         if chosen is not _NOTHING:
             return chosen
         if values and not default:

@@ -59,8 +59,9 @@ class Session:
     def __init__(self) -> None:
         features: Mapping[str, Any] = _dossier.features()
         self._notes: list[str] = []
-        self._skipped = Skipped()
-        self._gaps = Gaps(self._sizes)
+        self._gaps = Gaps(self._sizes, lambda *part: self._world.part(*part),
+                          lambda text: text is self._world.data.get("context"))
+        self._skipped = Skipped(self._gaps.say)
         self._module = make_module(tolerant_builtins(self._skipped) | self._gaps.functions())
         self._namespace = self._module.__dict__
         self._streams = Streams()
@@ -217,7 +218,7 @@ class Session:
     def _evaluate(self, parsed: Parsed, filename: str) -> Any:
         """Runs the statements; gives the value of a last expression."""
         self._gaps.plan(parsed, self._evidence.fixed)
-        tree = tolerant(parsed)
+        tree = tolerant(parsed, self._gaps.counts)
         self._gaps.rewrite(tree)
         for name in drop_imports(parsed, _is_missing):
             self._notes.append(f"{name} is not installed; its import was left out.")
