@@ -106,6 +106,10 @@ class GapsTest(WorkerTest):
             "t += float(r['price'].replace(',', ''))\nprint(t)",
             "bad = []\nfor r in records:\n    try: float(r['price'])\n    except ValueError: bad.append(r['id'])\n"
             "print(len(bad))",
+            "def num(t):\n    try: return int(t)\n    except ValueError: pass\n    try: return float(t)\n"
+            "    except ValueError: pass\n    return float(t.replace(',', ''))\nprint(sum(num(r['price']) for r in records))",
+            "def num(t):\n    for f in (float, lambda t: float(t.replace(',', ''))):\n        try:\n            return f(t)\n"
+            "        except ValueError:\n            continue\nprint(sum(num(r['price']) for r in records))",
             "try:\n    import pandas_of_tomorrow\nexcept ImportError:\n    pandas_of_tomorrow = None\nprint(len(records))",
             ("t = 0\nfor r in records:\n    try: t += float(r['price'])\n    except ValueError: pass\nprint(t)",
              "t = 0\nfor r in records:\n    t += float(r['price'].replace(',', ''))\nprint(t)"),
@@ -128,7 +132,8 @@ class GapsTest(WorkerTest):
             "print(sum(r['amount'] for r in records.head(100)))",
             "print(context[:5000].count('open'))", "print(len(re.findall('open', context[:5000])))",
             "part = context[:5000]\nprint(sum('open' in line for line in part.splitlines()))",
-            "print(sum(r['amount'] for r in records[1:]))",
+            "print(sum(r['amount'] for r in records[1:]))", "t = 0\nfor i in range(50): t += records[i]['amount']\nprint(t)",
+            "print(sum(records[i]['amount'] for i in range(50)))",
             "rows = list(records)\nprint(sum(r['amount'] for r in rows[:-1]))",
             "def load(): return list(records)[:100]\nprint(sum(r['amount'] for r in load()))",
             ("def load():\n    return list(records)[:100]", "rows = load()", "print(sum(r['amount'] for r in rows))"),
@@ -169,6 +174,7 @@ class GapsTest(WorkerTest):
             "print(sum(r['status'] == 'open' or 'x' != '' and 'y' for r in records) if 0 else "
             "len([r for r in records if 'EU' and r['region'] == 'US']))",
         ), "stands in it alone")
+        self.check(("print(sum({r['amount'] for r in records}))",), "in a set")
         self.check(("print(sum(r['status'] is not 'clos' + 'ed' or r['id'] is not 7 for r in records))",),
                    "one object")
         self.check((
@@ -182,6 +188,7 @@ class GapsTest(WorkerTest):
             if 0 else "print(min((r['fee'] for r in records if r['fee']), key=lambda t: t))",
             "print(max([r['fee'] for r in records if r['fee']]))",
             "print(sum(r['fee'] > '100' for r in records))",
+            "days = [f\"{r['id'] % 28 + 1}/12/2024\" for r in records]\nprint(max(days))",
         ), "letter by letter")
 
     def test_code_that_is_like_a_slip_and_is_none(self) -> None:

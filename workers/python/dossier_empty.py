@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from dossier_code import Parsed
-from dossier_rewrite import whole_digits
+from dossier_rewrite import ordered_alike
 from dossier_seek import Case, Seeker
 
 _NOTHING = {"none", "nan", "null", "set", "counter", "''", '""'}
@@ -213,10 +213,10 @@ class Values:
 
     def as_texts(self, test: Test) -> str | None:
         """Why an order is none of numbers, where code orders numbers that are texts."""
-        if test.sign not in _SIGNS or not whole_digits(test.value):
+        if test.sign not in _SIGNS or not isinstance(test.value, str):
             return None
         other = next((value for value in self.counts[test.field]
-                      if whole_digits(value) not in (0, whole_digits(test.value))), None)
+                      if not ordered_alike(value, test.value)), None)
         return None if other is None else (
             f"{test.field} holds texts, which {test} orders letter by letter, not by their numbers "
             f"({other!r}).")
@@ -308,6 +308,8 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, seeker: Seeker) ->
         return
     values = _constants(other, seeker)
     if isinstance(op, (ast.In, ast.NotIn)):
+        if not turned and isinstance(other, ast.Constant):
+            return   # the field's text is looked for in a longer one
         if turned:
             yield from (Test(field, "in", value, made) for value in values)
         elif values:

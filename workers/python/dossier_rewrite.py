@@ -14,6 +14,7 @@ text, nobody asks that of two fields, and the wrong name in a product would pass
 
 import ast
 import builtins
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -24,6 +25,7 @@ _NAMES = {ast.Lt: "_dossier_lt", ast.LtE: "_dossier_le", ast.Gt: "_dossier_gt",
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 _NOTHING = object()
+_YEAR_LAST = re.compile(r"\d{1,2}[/.-]\d{1,2}[/.-]\d{4}\b.*")
 _REPEATABLE = (list, tuple, set, frozenset, dict, range)  # can be gone through twice
 
 
@@ -53,34 +55,43 @@ class Skipped:
 
 
 class Widths:
-    """Texts that are numbers of different length: the largest of them by letters is none by value."""
+    """Numbers and dates that are texts, of which the largest by letters is none by value."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
-        self._examples: dict[int, str] = {}   # by digits before the point
+        self._examples: dict[int, str] = {}   # by digits before the point, -1 for dates
         self._numbers = True
 
     def count(self, text: Any) -> bool:
-        """Whether all texts so far are numbers."""
+        """Whether all texts so far are such."""
         if self._numbers and text is not None:
-            width = whole_digits(text)
-            self._numbers = width > 0
+            width = _width(text)
+            self._numbers = width != 0
             self._examples.setdefault(width, text)
         return self._numbers
 
     def tell(self, function: str) -> None:
-        if self._numbers and len(self._examples) > 1:
-            one, other = sorted(self._examples.values())[:2]
-            self._say(f"{function}() compares numbers that are texts, letter by letter, as {other!r} > "
-                      f"{one!r}: float(...) makes numbers of them")
+        if self._numbers and (len(self._examples) > 1 or -1 in self._examples):
+            one, other = min(self._examples.values()), max(self._examples.values())
+            self._say(f"{function}() compares numbers or dates that are texts, letter by letter: {one!r}, "
+                      f"{other!r}")
 
 
-def whole_digits(text: Any) -> int:
-    """How many digits a number that is written as a text has before its point; 0: it is none."""
+def _width(text: Any) -> int:
+    """How many digits a number that is written as a text has before its point; -1: it is a date that
+    ends in its year, 0: none of these."""
     if text.__class__ is not str:
         return 0
     whole, _, fraction = text.strip().lstrip("-").partition(".")
-    return len(whole) if whole.isdigit() and (not fraction or fraction.isdigit()) else 0
+    if whole.isdigit() and (not fraction or fraction.isdigit()):
+        return len(whole)
+    return -1 if _YEAR_LAST.fullmatch(text) else 0
+
+
+def ordered_alike(one: Any, other: Any) -> bool:
+    """Whether texts have the order of what they mean; false where numbers and dates have not."""
+    widths = _width(one), _width(other)
+    return 0 in widths or (-1 not in widths and widths[0] == widths[1])
 
 
 def tolerant(parsed: Parsed, counted: Callable[[ast.AST], bool] = lambda _node: False) -> ast.Module:
@@ -90,10 +101,10 @@ def tolerant(parsed: Parsed, counted: Callable[[ast.AST], bool] = lambda _node: 
         part = slot.node
         bounds = [bound or ast.Constant(None)
                   for bound in (part.slice.lower, part.slice.upper, part.slice.step)]
-        slot.put(_placed("_dossier_part", [part.value, *bounds], part))
+        slot.put(placed("_dossier_part", [part.value, *bounds], part))
     for slot in parsed.field_products:   # first: a comparison takes its operands with it
         product = slot.node
-        slot.put(_placed("_dossier_product", [product.left, product.right], product))
+        slot.put(placed("_dossier_product", [product.left, product.right], product))
     for slot in reversed(parsed.comparisons):
         slot.put(_rewritten(slot.node))
     return parsed.tree
@@ -115,14 +126,14 @@ def _rewritten(node: ast.Compare) -> ast.expr:
 def _between(node: ast.Compare) -> ast.expr:
     """`low <= x <= 9`: the middle is evaluated once, by a function of three values."""
     names = [ast.Constant(_NAMES[type(op)]) for op in node.ops]
-    return _placed("_dossier_between", [*names, node.left, *node.comparators], node)
+    return placed("_dossier_between", [*names, node.left, *node.comparators], node)
 
 
 def _call(op: ast.cmpop, left: ast.expr, right: ast.expr, place: ast.expr) -> ast.expr:
-    return _placed(_NAMES[type(op)], [left, right], place)
+    return placed(_NAMES[type(op)], [left, right], place)
 
 
-def _placed(function: str, arguments: list[ast.expr], place: ast.expr) -> ast.expr:
+def placed(function: str, arguments: list[ast.expr], place: ast.expr) -> ast.expr:
     """A call of one of our functions that stands where the comparison stood."""
     where = {"lineno": place.lineno, "col_offset": place.col_offset,
              "end_lineno": place.end_lineno, "end_col_offset": place.end_col_offset}

@@ -219,7 +219,7 @@ class Session:
         """Runs the statements; gives the value of a last expression."""
         self._gaps.plan(parsed, self._evidence.fixed)
         tree = tolerant(parsed, self._gaps.counts)
-        self._gaps.rewrite(tree)
+        self._gaps.rewrite()
         for name in drop_imports(parsed, _is_missing):
             self._notes.append(f"{name} is not installed; its import was left out.")
         flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -317,8 +317,9 @@ class Session:
         nothing = is_empty_output(output, known) or _is_constant(parsed, output)
         self._reasons.weigh(parsed, nothing, unmatched)
         found, misled = self._reasons.found, self._reasons.misled
-        gaps = self._gaps.take(parsed, {found[key]: marks for key, marks in misled.items()},
-                               self._reasons.settled)
+        wrong = {found[key]: marks for key, marks in misled.items()}
+        wrong |= {note: (name,) for name, note in unmatched.items() if "did you mean" in note}
+        gaps = self._gaps.take(parsed, wrong, self._reasons.settled)
         reasons = unmatched | found if nothing else found
         notes = {key: note for key, note in (unmatched | found).items()
                  if nothing or key in unmatched or key in misled}

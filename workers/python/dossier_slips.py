@@ -31,7 +31,17 @@ def slips(parsed: Parsed) -> Iterator[tuple[int, str]]:
                     and isinstance(other.value, (str, int, float)) and not isinstance(other.value, bool):
                 yield node.lineno, (f"`{ast.unparse(node)}` asks whether two values are one object, not "
                                     f"whether they are equal (line {node.lineno}).")
+    for call in parsed.of(ast.Call):
+        if getattr(call.func, "id", "") == "sum" and call.args and _is_set(call.args[0]):
+            yield call.lineno, (f"`{ast.unparse(call)}` adds equal values once only, because they are in a "
+                                f"set (line {call.lineno}).")
     yield from _used_up(parsed)
+
+
+def _is_set(node: ast.expr) -> bool:
+    """A set of values; one of constants, as in sum({1, 2}), is meant so."""
+    return isinstance(node, ast.SetComp) or (isinstance(node, ast.Call)
+                                             and getattr(node.func, "id", "") == "set")
 
 
 def _conditions(parsed: Parsed) -> Iterator[ast.expr]:
