@@ -254,7 +254,7 @@ class Gaps:
     def _cut(self, number: int, whole: Any, take: Any, *arguments: Any, **options: Any) -> Any:
         """A slice, islice(), sample() or head(), which tells what it leaves out."""
         if whole.__class__ is str and take == "__getitem__":
-            if len(whole) < _LEAST_TEXT:
+            if not self._is_context(whole):
                 return whole[arguments[0]]
             return self._text_part(number, whole, arguments[0])
         part = getattr(whole, take)(*arguments, **options) if isinstance(take, str) else \
@@ -283,7 +283,7 @@ class Gaps:
 
     def _text_part(self, number: int, whole: str, part: slice) -> str:
         taken = self._part(whole, part.start, part.stop, part.step)
-        if self._is_context(whole) and len(taken) < len(whole):
+        if len(whole) >= _LEAST_TEXT and len(taken) < len(whole):
             line, text = self._lines[number]
             start, stop, step = part.indices(len(whole))
             self._cuts[number] = Gap(f"Only {len(taken):,} of {len(whole):,} characters are in what the code "
