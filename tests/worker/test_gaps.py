@@ -178,6 +178,12 @@ class GapsTest(WorkerTest):
         self.check(("print(sum(r['status'] is not 'clos' + 'ed' or r['id'] is not 7 for r in records))",),
                    "one object")
         self.check((
+            "print(sum(float(r['price']) for r in records if r['price'].replace('.', '', 1).isdigit()))",
+            "t = 0\nfor r in records:\n    p = r['price']\n    if p.replace('.', '').isnumeric():\n        t += float(p)\n"
+            "print(t)",
+            "print(sum(r['price'] for r in records if isinstance(r['price'], (int, float))) + 1)",
+        ), "takes for no number")
+        self.check((
             "rows = (r for r in records if r['amount'] > 5)\nn = len(list(rows))\n"
             "print(n, sum(r['amount'] for r in rows))",
             "f = open('t.ndjson')\nn = sum(1 for _ in f)\nprint(n, sum('open' in line for line in f))",
@@ -200,6 +206,10 @@ class GapsTest(WorkerTest):
             "    print(n, sum('open' in line for line in f))",
             "f = open('t.ndjson')\nn = sum(1 for _ in f)\nf.seek(0)\nprint(n, len(f.read()))",
             "name = records[0]['name'] or 'nobody'\nprint(name, len(records))",
+            "print(sum(int(r['fee']) for r in records if r['fee'].isdigit()))",
+            "t = 0\nfor r in records:\n    if r['price'].isdigit(): t += 1\n    else: t += float(r['price'].replace(',', ''))\n"
+            "print(t)",
+            "print(sum(r['amount'] for r in records if isinstance(r['amount'], int)))",
             "print(len([r for r in records if r['status'] == 'open' or r['status'] == 'on hold']))",
             "print(sum(r['fee'] is not None for r in records))",
             "def stats(v): return sum(v) / max(1, len(v))\nprint(stats([r['amount'] for r in records]))",

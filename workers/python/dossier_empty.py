@@ -32,6 +32,8 @@ _TAKES_TEXT = {"findall", "finditer", "search", "match", "fullmatch", "split", "
                "grep", "startswith", "endswith", "partition"}
 _EITHER_CASE = re.compile(r"\[(\w)\w\]")  # [Cc]hapter
 _PATTERN_MARK = re.compile(r"\\[A-Za-z]")
+# A number, date or time in a form that the code does not read: 1,234.50 or $5 or 3/4/2024 or 12 kg.
+NUMBER_LIKE = re.compile(r"\W*\d[\d\s.,_'/:T+-]*[^\d\s]{0,3}\s*")
 # A number, not the digits of a name such as `gate5`; letters of scripts without spaces are none.
 _NUMBER = re.compile(
     "(?<![A-Za-z_0-9\u0080-\u2fff])[0-9]+(?:[,_'][0-9]{3}(?![0-9]))*(?:\\.[0-9]+)?")
@@ -70,13 +72,17 @@ def plain_number(text: str) -> str:
 class Test(namedtuple("Test", "field sign value made", defaults=((),))):
     """One comparison of a field with a constant, as code wrote it, negated or not.
 
-    `sign` is ==, one of (a tuple), in (a text inside the field), start, end, <, <=, > or >=; `made`
-    what code does to the field's text first, ("strip", "lower").
+    `sign` is ==, one of (a tuple), in (a text inside the field), start, end, <, <=, > or >=, or "is a
+    number" by a method that is the value; `made` what code does to the text first, (("lower",),).
     """
 
     __slots__ = ()
 
     def holds(self, value: Any, case: Case) -> bool:
+        if self.sign == "is a number":
+            made = self._made(value)
+            return isinstance(made, (int, float)) if self.value == "isinstance" else \
+                isinstance(made, str) and bool(getattr(made, self.value)())
         if self.sign in _SIGNS:
             try:
                 return bool(_SIGNS[self.sign](value, self.value))
@@ -103,6 +109,14 @@ class Test(namedtuple("Test", "field sign value made", defaults=((),))):
                 return True
         return False
 
+    def _made(self, value: Any) -> Any:
+        for method, *given in self.made if isinstance(value, str) else ():
+            try:
+                value = getattr(value, method)(*given)
+            except TypeError:   # given what is no constant
+                return value
+        return value
+
     def orders_numbers(self) -> bool:
         return self.sign in _SIGNS and isinstance(self.value, (int, float))
 
@@ -117,8 +131,7 @@ class Test(namedtuple("Test", "field sign value made", defaults=((),))):
             if not case.reads_text():
                 return self.sign == "in" and wanted in str(value)
             value = str(value)
-        for method in self.made:
-            value = getattr(value, method)()
+        value = self._made(value)
         if case.may_differ(wanted):
             value, wanted = value.lower(), wanted.lower()
         fits = {"in": value.__contains__, "start": value.startswith, "end": value.endswith}
@@ -126,7 +139,8 @@ class Test(namedtuple("Test", "field sign value made", defaults=((),))):
             (case.strips() and value.strip() == wanted)
 
     def __str__(self) -> str:
-        field = ".".join([self.field, *(f"{method}()" for method in self.made)])
+        field = ".".join([self.field, *(f"{method}({', '.join(map(repr, given))})"
+                                        for method, *given in self.made)])
         forms = {"in": f"{self.value!r} in {field}", "one of": f"{field} in {self.value!r}",
                  "start": f"{field} that begins with {self.value!r}",
                  "end": f"{field} that ends in {self.value!r}"}
@@ -186,7 +200,7 @@ class Values:
     def fits(self, test: Test, case: Case) -> bool | None:
         """None where the field has no values that could tell."""
         counter = self.counts[test.field] if test.field in self.counts else Counter()
-        if set(counter) <= {None}:
+        if set(counter) <= {None} or test.sign == "is a number":
             return None
         if test.field in self.lists and test.sign == "in":
             test = test._replace(sign="==")  # an item of a list, not a part of a text
@@ -196,7 +210,7 @@ class Values:
         """Whether a test that fits no value was meant to fit some, as it seems: a value that no other
         test looks for is nearly what it wants, or it is all that is asked of a field of few kinds.
         What also looks for nothing (`not in ("", "N/A")`) only keeps off what might be there."""
-        if test.sign in _SIGNS or not any(map(_plain, test.values)):
+        if test.sign in _SIGNS or test.sign == "is a number" or not any(map(_plain, test.values)):
             return False
         others = [other for other in tests if other.field == test.field and other != test]
         counter = self.counts[test.field]
@@ -210,6 +224,16 @@ class Values:
         texts = all(isinstance(value, str) for value in (*test.values, *kinds))
         return texts and not careful and len(kinds) <= _FEW_KINDS and 2 * len(kinds) <= self.rows \
             and not any(self.fits(other, case) for other in others)
+
+    def left_out(self, test: Test, case: Case) -> str | None:
+        """Why a question for numbers leaves some out that are written in another way."""
+        if test.sign != "is a number":
+            return None
+        others = {value: count for value, count in self.counts[test.field].items()
+                  if isinstance(value, str) and NUMBER_LIKE.fullmatch(value) and not test.holds(value, case)}
+        return None if not others else (
+            f"{sum(others.values()):,} rows have a {test.field} like {short(next(iter(others)))}, which "
+            f"`{test.value}` takes for no number.")
 
     def as_texts(self, test: Test) -> str | None:
         """Why an order is none of numbers, where code orders numbers that are texts."""
@@ -291,6 +315,7 @@ def tests_of(parsed: Parsed, seeker: Seeker) -> Iterator[Test]:
         elif name != "isin":
             sign = "start" if name == "startswith" else "end"
             yield from (Test(field, sign, text, made) for text in values if isinstance(text, str))
+    yield from _number_tests(parsed, seeker)
     for node in parsed.of(ast.Match):
         field, made = seeker.field(node.subject)
         if field is not None:
@@ -298,6 +323,25 @@ def tests_of(parsed: Parsed, seeker: Seeker) -> Iterator[Test]:
                 yield from (Test(field, "==", text, made) for part in ast.walk(case.pattern)
                             if isinstance(part, ast.MatchValue)
                             for text in seeker.texts(part.value))
+
+
+def _number_tests(parsed: Parsed, seeker: Seeker) -> Iterator[Test]:
+    """r["a"].isdigit() and isinstance(r["a"], float) that keep rows off and do nothing else about
+    them."""
+    tests = [node.test for node in parsed.of(ast.If) if not node.orelse]
+    tests += [node.test for node in parsed.of(ast.IfExp) if isinstance(node.orelse, ast.Constant)]
+    tests += [test for node in parsed.of(ast.comprehension) for test in node.ifs]
+    for call in (part for test in tests for part in ast.walk(test) if isinstance(part, ast.Call)):
+        name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        if name == "isinstance" and len(call.args) == 2 and isinstance(call.func, ast.Name):
+            kinds = {node.id for node in ast.walk(call.args[1]) if isinstance(node, ast.Name)}
+            field, made = seeker.field(call.args[0]) if kinds <= {"int", "float"} else (None, ())
+        elif name in ("isdigit", "isnumeric", "isdecimal") and isinstance(call.func, ast.Attribute):
+            field, made = seeker.field(call.func.value)
+        else:
+            continue
+        if field is not None:
+            yield Test(field, "is a number", name, made)
 
 
 def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, seeker: Seeker) -> Iterator[Test]:

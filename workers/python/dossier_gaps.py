@@ -23,6 +23,7 @@ from typing import Any
 from dossier_code import Parsed
 from dossier_cuts import (ADDS, EDGE, SHOWS, TAKES, Uses, base, called, indexed, is_constant, ordered_names, orders,
                           slices, stops, takes)
+from dossier_empty import NUMBER_LIKE
 from dossier_records import Records, Row
 from dossier_rewrite import placed
 from dossier_slips import slips
@@ -31,8 +32,6 @@ _MOST_SAID = 5
 _LEAST_TEXT = 1000  # characters
 _LEAST = 20         # rows or lines; what is shorter could be a list of anything
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")
-# A number, date or time in a form that the code does not read: 1,234.50 or $5 or 3/4/2024 or 12 kg.
-_NUMBER_LIKE = re.compile(r"\W*\d[\d\s.,_'/:T+-]*[^\d\s]{0,3}\s*")
 
 
 class Gap(namedtuple("Gap", "text line part whole marks function", defaults=("",))):
@@ -224,7 +223,7 @@ class Gaps:
         quoted = _QUOTED.search(str(error)) if error is not None else None
         blank = "NoneType" in str(error) or (quoted is not None and not quoted[1].strip())
         lost = quoted is not None and isinstance(error, ValueError) \
-            and bool(_NUMBER_LIKE.fullmatch(quoted[1]))
+            and bool(NUMBER_LIKE.fullmatch(quoted[1]))
         known = self._failed[number]
         if not known:
             known += [0, 0, ""]

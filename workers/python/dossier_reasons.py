@@ -126,8 +126,9 @@ class Reasons:
         """Of an answer that says something, the tests that it may be wrong for."""
         case, single = self._seeker.case, [one for test in tests for one in test.each()]
         for test in single:
-            if (reason := values.as_texts(test)) is not None:
-                self.found[str(test)], self.misled[str(test)] = reason, test.values
+            if (reason := values.as_texts(test) or values.left_out(test, case)) is not None:
+                self.found[str(test)] = reason
+                self.misled[str(test)] = (test.field.rsplit(".", 1)[-1],)
                 about[str(test)] = test.field
             elif values.whole and values.fits(test, case) is False and values.misled(test, single, case):
                 self.found.setdefault(str(test), values.reason(test))

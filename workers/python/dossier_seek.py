@@ -30,7 +30,7 @@ _CASES = {"lower": "lower", "casefold": "lower", "upper": "upper", "title": "any
           "capitalize": "any", "swapcase": "any", "I": "any", "IGNORECASE": "any",
           **dict.fromkeys(("strip", "lstrip", "rstrip", "split", "replace", "sub"), "strip")}
 # How code may change a text before it compares it.
-_MADE = ("lower", "upper", "strip", "casefold")
+_MADE = ("lower", "upper", "strip", "casefold", "lstrip", "rstrip", "replace")
 _MOST = 40           # constants of one block
 _LONGEST = 200       # characters of one
 _LEAST_RUN = 2       # characters of a pattern that are looked up
@@ -180,16 +180,18 @@ class Seeker:
                 found.add(name)
         return found
 
-    def field(self, node: ast.expr) -> tuple[str | None, tuple[str, ...]]:
-        """The field whose value an expression is, and what is done to it first: r["a"].lower(), or
-        a name for just that. None for a key that code writes itself."""
+    def field(self, node: ast.expr) -> tuple[str | None, tuple[tuple[Any, ...], ...]]:
+        """The field whose value an expression is, and what is done to it first, as names of methods
+        with what they are given: r["a"].replace(",", ""), or a name for just that. None for a key
+        that code writes itself."""
         if isinstance(node, ast.Name):
             node = self._direct.get(node.id) or node
         made = []
         part = node
         while isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) \
                 and part.func.attr in _MADE:
-            made.append(part.func.attr)
+            made.append((part.func.attr, *(item.value if isinstance(item, ast.Constant) else None
+                                           for item in part.args)))
             part = part.func.value
         if isinstance(part, ast.Name) and made:
             name, before = self.field(part)
