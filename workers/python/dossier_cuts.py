@@ -22,7 +22,8 @@ _WHOLE = {"records", "readlines", "splitlines", "reader", "DictReader", "open", 
           "lines", "list", "iter", "enumerate", "tuple", "DataFrame", "split", "Path", "read_text",
           "read", "StringIO", "zip"}
 _ORDERS = {"sorted", "sort", "sort_values", "nlargest", "nsmallest", "most_common", "reversed", "reverse"}
-TAKES = {"islice": 0, "sample": 0, "choices": 0, "head": None, "tail": None}  # where the whole stands
+TAKES = {"islice": 0, "sample": 0, "choices": 0, "head": None, "tail": None, "grep": None,
+         "lines": None, "read": None}  # where the whole stands
 _MODELS = {"llm_query", "rlm_query"}
 ADDS = {"append", "add", "extend", "update"}
 EDGE = 2  # rows or lines that a header or a last line may make
@@ -78,6 +79,8 @@ class Uses:
                     return False, names
                 if name not in SHOWS | _KEEPS | TAKES.keys():
                     return True, names
+            elif isinstance(parent, ast.Attribute) and parent.attr == "total":
+                return False, names   # of matches: all there are
             elif isinstance(parent, ast.Attribute):
                 if parent.attr not in SHOWS | _KEEPS | TAKES.keys():
                     return True, names
@@ -145,7 +148,8 @@ def takes(parsed: Parsed) -> Iterator[ast.Call]:
         module = isinstance(node.func, ast.Name) or base(node.func.value) in ("itertools", "random")
         if TAKES[name] == 0 and module and node.args and _is_whole(node.args[0], parsed):
             yield node
-        elif TAKES[name] is None and isinstance(node.func, ast.Attribute):
+        elif TAKES[name] is None and isinstance(node.func, ast.Attribute) \
+                and (node.args or name == "head" or name == "tail"):
             yield node
 
 

@@ -14,6 +14,7 @@ data and none either.
 """
 
 import ast
+import io
 import re
 import sys
 from collections import defaultdict, namedtuple
@@ -259,34 +260,50 @@ class Gaps:
         part = getattr(whole, take)(*arguments, **options) if isinstance(take, str) else \
             take(whole, *arguments, **options)
         self._cuts.pop(number, None)
-        if isinstance(whole, (bytes, dict)):
-            return part
+        if take == "grep":
+            if getattr(part, "cut", False):
+                self._leave(number, range(len(part)), part.total, "matches")
+        elif take == "read":
+            if isinstance(whole, io.TextIOBase) and whole.seekable() and part:
+                place = whole.tell()
+                if whole.read(1):
+                    self._leave(number, range(len(part)), 0, "characters")
+                whole.seek(place)
+        elif take == "lines":
+            count = whole.line_count if hasattr(whole, "line_count") else len(part)
+            self._leave(number, range(count)[slice(*arguments)], count, "lines")
+        elif not isinstance(whole, (bytes, dict)):
+            bounds = arguments[0] if take == "__getitem__" else \
+                None if hasattr(part, "__len__") else slice(*arguments)
+            self._note_rows(number, whole, part, bounds)
+        return part
+
+    def _note_rows(self, number: int, whole: Any, part: Any, bounds: slice | None) -> None:
         count = len(whole) if hasattr(whole, "__len__") else None
         if self._known_sizes is None:
             self._known_sizes = [size for size in self._sizes() if size >= _LEAST]
-        sizes = self._known_sizes
         if count is None:
-            count = max(sizes, default=0)
-        elif not any(abs(count - size) <= EDGE for size in sizes):
-            return part   # no more than what was chosen out of the data
-        if take == "__getitem__":
-            taken = range(count)[arguments[0]]
-        else:
-            taken = range(len(part)) if hasattr(part, "__len__") else range(count)[slice(*arguments)]
+            count = max(self._known_sizes, default=0)
+        elif not any(abs(count - size) <= EDGE for size in self._known_sizes):
+            return   # no more than what was chosen out of the data
+        taken = range(len(part)) if bounds is None else range(count)[bounds]
         edge = 0 if _holds_rows(whole) else EDGE   # a row is no header
         if len(taken) < count - edge:
+            self._leave(number, taken, count, "rows")
+
+    def _leave(self, number: int, taken: range, count: int, unit: str) -> None:
+        """`count` is how many there are in all; 0: more than were taken."""
+        if len(taken) < count or not count:
             line, text = self._lines[number]
-            self._cuts[number] = Gap(f"Only {len(taken):,} of {count:,} rows are in what the code works with: "
-                                     f"{text}.", line, taken, count, ())
-        return part
+            of_all = f"{len(taken):,} of {count:,}" if count else f"the first {len(taken):,}"
+            self._cuts[number] = Gap(f"Only {of_all} {unit} are in what the code works with: {text}.", line,
+                                     taken, count, ())
 
     def _text_part(self, number: int, whole: str, part: slice) -> str:
         taken = self._part(whole, part.start, part.stop, part.step)
-        if len(whole) >= _LEAST_TEXT and len(taken) < len(whole):
-            line, text = self._lines[number]
+        if len(whole) >= _LEAST_TEXT:
             start, stop, step = part.indices(len(whole))
-            self._cuts[number] = Gap(f"Only {len(taken):,} of {len(whole):,} characters are in what the code "
-                                     f"works with: {text}.", line, range(start, stop, step), len(whole), ())
+            self._leave(number, range(start, stop, step), len(whole), "characters")
         return taken
 
     def _stopped(self, number: int) -> None:
