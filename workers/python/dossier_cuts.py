@@ -14,14 +14,15 @@ from dossier_code import Parsed
 from dossier_fold import Unknown, fold
 from dossier_seek import field_of
 
-SHOWS = {"print", "pprint", "display", "repr", "str", "dumps", "FINAL", "SUBMIT", "PARTIAL", "format",
-          "type", "SHOW_VARS", "join"}
+SHOWS = {"print", "pprint", "display", "repr", "str", "dumps", "FINAL", "SUBMIT", "PARTIAL",
+          "format", "type", "SHOW_VARS", "join"}
 _KEEPS = {"list", "tuple", "iter", "enumerate", "reversed", "DataFrame", "copy", "to_list",
           "to_dict", "to_string", "tolist", "items", "dict", "reset_index", "splitlines", "split"}
-_WHOLE = {"records", "readlines", "splitlines", "reader", "DictReader", "open", "read_csv", "read_json",
-          "lines", "list", "iter", "enumerate", "tuple", "DataFrame", "split", "Path", "read_text",
+_WHOLE = {"records", "readlines", "splitlines", "reader", "DictReader", "open", "read_csv",
+          "read_json", "lines", "list", "iter", "enumerate", "tuple", "DataFrame", "split", "Path", "read_text",
           "read", "StringIO", "zip"}
-_ORDERS = {"sorted", "sort", "sort_values", "nlargest", "nsmallest", "most_common", "reversed", "reverse"}
+_ORDERS = {"sorted", "sort", "sort_values", "nlargest", "nsmallest", "most_common",
+           "reversed", "reverse"}
 TAKES = {"islice": 0, "sample": 0, "choices": 0, "head": None, "tail": None, "grep": None,
          "lines": None, "read": None}  # where the whole stands
 _MODELS = {"llm_query", "rlm_query"}
@@ -156,8 +157,7 @@ def takes(parsed: Parsed) -> Iterator[ast.Call]:
 def indexed(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[tuple[ast.Call, str]]:
     """`range(100)` of a loop that takes rows[i], and the name of the rows."""
     for node in (*parsed.of(ast.For), *parsed.of(ast.comprehension)):
-        if not isinstance(node.target, ast.Name) or getattr(getattr(node.iter, "func", None), "id", "") \
-                != "range" or any(whole_number(bound, fixed) is None for bound in node.iter.args):
+        if not isinstance(node.target, ast.Name) or called(node.iter) != "range" or any(whole_number(bound, fixed) is None for bound in node.iter.args):
             continue
         for part in parsed.of(ast.Subscript):
             if isinstance(part.value, ast.Name) and isinstance(part.slice, ast.Name) \
@@ -183,8 +183,8 @@ def _is_whole(node: ast.expr, parsed: Parsed) -> bool:
             if not values:
                 return node.id in ("records", "context", "doc")
             if len(values) > 1 or values[0] is None:
-                return any(getattr(item.optional_vars, "id", "") == node.id for statement in parsed.of(ast.With)
-                           for item in statement.items)
+                return any(getattr(item.optional_vars, "id", "") == node.id
+                           for statement in parsed.of(ast.With) for item in statement.items)
             node = values[0]
         elif isinstance(node, (ast.ListComp, ast.GeneratorExp)):
             if len(node.generators) != 1 or node.generators[0].ifs:
@@ -227,8 +227,8 @@ def _filled(loop: ast.For, *, deep: bool = True) -> list[tuple[str, tuple[int, i
     """The lists that a loop adds to, and where the loop ends."""
     body: Iterable[ast.AST] = (part for node in loop.body for part in ast.walk(node)) if deep else \
         (node.value for node in loop.body if isinstance(node, ast.Expr))
-    return [(base(node.func.value), (loop.end_lineno or 0, loop.end_col_offset or 0)) for node in body
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    end = loop.end_lineno or 0, loop.end_col_offset or 0
+    return [(base(node.func.value), end) for node in body if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
             and node.func.attr in ADDS and base(node.func.value)]
 
 

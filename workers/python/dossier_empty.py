@@ -230,7 +230,8 @@ class Values:
         if test.sign != "is a number":
             return None
         others = {value: count for value, count in self.counts[test.field].items()
-                  if isinstance(value, str) and NUMBER_LIKE.fullmatch(value) and not test.holds(value, case)}
+                  if isinstance(value, str) and NUMBER_LIKE.fullmatch(value)
+                  and not test.holds(value, case)}
         return None if not others else (
             f"{sum(others.values()):,} rows have a {test.field} like {short(next(iter(others)))}, which "
             f"`{test.value}` takes for no number.")

@@ -22,8 +22,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 from dossier_code import Parsed
-from dossier_cuts import (ADDS, EDGE, SHOWS, TAKES, Uses, base, called, indexed, is_constant, ordered_names, orders,
-                          slices, stops, takes)
+from dossier_cuts import (ADDS, EDGE, SHOWS, TAKES, Uses, base, called, indexed, is_constant,
+                          ordered_names, orders, slices, stops, takes)
 from dossier_empty import NUMBER_LIKE
 from dossier_records import Records, Row
 from dossier_rewrite import placed
@@ -76,7 +76,8 @@ class Gaps:
             self._tries[number][0] += 1
 
         return {"_dossier_tried": _dossier_tried, "_dossier_swallowed": self._swallowed,
-                "_dossier_cut": self._cut, "_dossier_same": lambda _whole, part: part, "_dossier_stopped": self._stopped}
+                "_dossier_cut": self._cut, "_dossier_same": lambda _whole, part: part,
+                "_dossier_stopped": self._stopped}
 
     def say(self, text: str) -> None:
         """Something is wrong at the line of the block that is running."""
@@ -163,7 +164,8 @@ class Gaps:
             return []
         shown: dict[str, Gap] = {}
         statements = [node for node in parsed.tree.body if node is not parsed.last]
-        for statement in filter(None, [*statements, parsed.last]):  # the last one may have been taken out
+        # The last one may have been taken out of the tree.
+        for statement in filter(None, [*statements, parsed.last]):
             found = self._flow(statement, own)
             if statement is parsed.last or _shows(statement):
                 shown |= {gap.text: gap for gap in found}
@@ -247,8 +249,8 @@ class Gaps:
             home = self._homes.get(number, "")
             place = f"{home}()" if home else f"line {line}"
             now = number in self._plans.values()
-            yield Gap(f"In the `try` of {place}, {failures:,} of {passes:,} passes failed and the code "
-                      f"passes over them ({example}).", line if now else 0, None, 0, (),
+            yield Gap(f"In the `try` of {place}, {failures:,} of {passes:,} passes failed and the "
+                      f"code passes over them ({example}).", line if now else 0, None, 0, (),
                       "" if now else home)
 
     def _cut(self, number: int, whole: Any, take: Any, *arguments: Any, **options: Any) -> Any:
@@ -296,8 +298,8 @@ class Gaps:
         if len(taken) < count or not count:
             line, text = self._lines[number]
             of_all = f"{len(taken):,} of {count:,}" if count else f"the first {len(taken):,}"
-            self._cuts[number] = Gap(f"Only {of_all} {unit} are in what the code works with: {text}.", line,
-                                     taken, count, ())
+            self._cuts[number] = Gap(f"Only {of_all} {unit} are in what the code works with: {text}.",
+                                     line, taken, count, ())
 
     def _text_part(self, number: int, whole: str, part: slice) -> str:
         taken = self._part(whole, part.start, part.stop, part.step)
@@ -308,18 +310,20 @@ class Gaps:
 
     def _stopped(self, number: int) -> None:
         line, passes = self._lines[number]
-        self._cuts[number] = Gap(f"The loop that `break` in line {line} leaves does not go through all "
-                                 "rows.", line, None, int(passes), ())
+        self._cuts[number] = Gap(f"The loop that `break` in line {line} leaves does not go through "
+                                 "all rows.", line, None, int(passes), ())
 
 
 def _counted(node: Any, number: int, rows: str) -> ast.expr:
     """What stands for an expression that takes a part; `rows`: what range() counts the indexes of."""
     if rows:
-        whole, take, arguments = ast.Name(rows, ast.Load()), ast.Name("_dossier_same", ast.Load()), [node]
+        whole, take = ast.Name(rows, ast.Load()), ast.Name("_dossier_same", ast.Load())
+        arguments = [node]
     elif isinstance(node, ast.Subscript):
         bounds = [bound or ast.Constant(None)
                   for bound in (node.slice.lower, node.slice.upper, node.slice.step)]
-        whole, take, arguments = node.value, ast.Constant("__getitem__"), [placed("slice", bounds, node)]
+        whole, take = node.value, ast.Constant("__getitem__")
+        arguments = [placed("slice", bounds, node)]
     elif isinstance(node.func, ast.Attribute) and TAKES[node.func.attr] is None:
         whole, take, arguments = node.func.value, ast.Constant(node.func.attr), node.args
     else:
@@ -360,8 +364,9 @@ def _without_whole(gaps: list[Gap]) -> list[Gap]:
 
 def _interleaved(parts: Sequence[range]) -> bool:
     """records[::2] and records[1::2]"""
-    steps = {part.step for part in parts}
-    return len(steps) == 1 and max(steps) > 1 and {part.start for part in parts} >= set(range(max(steps)))
+    step = max(part.step for part in parts)
+    return step > 1 and all(part.step == step for part in parts) \
+        and {part.start for part in parts} >= set(range(step))
 
 
 def _replace(parent: Any, node: ast.AST, by: ast.AST) -> None:
@@ -396,12 +401,14 @@ def _passes_over(statement: ast.stmt) -> bool:
 def _says(node: ast.AST, marks: Sequence[Any]) -> bool:
     """Whether a constant is or holds one of the marks; a pattern holds what it looks for."""
     value = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
-    return value is not None and any(value == mark or (isinstance(value, str) and isinstance(mark, str)
-                                                       and mark in value) for mark in marks)
+    return value is not None and any(
+        value == mark or (isinstance(value, str) and isinstance(mark, str) and mark in value)
+        for mark in marks)
 
 
 def _shows(statement: ast.stmt) -> bool:
-    return any(getattr(node, "id", getattr(node, "attr", "")) in (*SHOWS, "FINAL_VAR", "answer", "write")
+    shows = {*SHOWS, "FINAL_VAR", "answer", "write"}
+    return any(getattr(node, "id", getattr(node, "attr", "")) in shows
                for node in ast.walk(statement) if isinstance(node, (ast.Name, ast.Attribute)))
 
 

@@ -130,7 +130,8 @@ class Reasons:
                 self.found[str(test)] = reason
                 self.misled[str(test)] = (test.field.rsplit(".", 1)[-1],)
                 about[str(test)] = test.field
-            elif values.whole and values.fits(test, case) is False and values.misled(test, single, case):
+            elif values.whole and values.fits(test, case) is False \
+                    and values.misled(test, single, case):
                 self.found.setdefault(str(test), values.reason(test))
                 about.setdefault(str(test), test.field)
                 self.misled[str(test)] = test.values

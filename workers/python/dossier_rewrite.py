@@ -94,7 +94,8 @@ def ordered_alike(one: Any, other: Any) -> bool:
     return 0 in widths or (-1 not in widths and widths[0] == widths[1])
 
 
-def tolerant(parsed: Parsed, counted: Callable[[ast.AST], bool] = lambda _node: False) -> ast.Module:
+def tolerant(parsed: Parsed,
+             counted: Callable[[ast.AST], bool] = lambda _node: False) -> ast.Module:
     """The tree with its comparisons rewritten in place, the inner ones first. `counted`: a part of a
     text that is replaced elsewhere."""
     for slot in reversed([slot for slot in parsed.context_parts if not counted(slot.node)]):

@@ -457,7 +457,10 @@ def rehearse() -> None:
     parsed = Parsed(_REHEARSAL)
     sets_answer_items(parsed)
     last_assigned(parsed)
-    tree = tolerant(parsed)
+    gaps = Gaps(lambda: ())
+    gaps.plan(parsed, {})
+    tree = tolerant(parsed, gaps.counts)
+    gaps.rewrite()
     drop_imports(parsed, lambda _name: False)
     compile(tree, "<rehearsal>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
 

@@ -23,18 +23,18 @@ def slips(parsed: Parsed) -> Iterator[tuple[int, str]]:
         for part in ast.walk(test):
             if isinstance(part, ast.BoolOp) and (alone := _constant_in(part)) is not None:
                 holds = "always" if isinstance(part.op, ast.Or) else "only as its other parts do"
-                yield part.lineno, (f"The condition `{ast.unparse(part)}` holds {holds}: {alone!r} stands in "
-                                    f"it alone (line {part.lineno}).")
+                yield part.lineno, (f"The condition `{ast.unparse(part)}` holds {holds}: {alone!r} "
+                                    f"stands in it alone (line {part.lineno}).")
     for node in parsed.of(ast.Compare):
         for op, other in zip(node.ops, node.comparators):
             if isinstance(op, (ast.Is, ast.IsNot)) and isinstance(other, ast.Constant) \
-                    and isinstance(other.value, (str, int, float)) and not isinstance(other.value, bool):
-                yield node.lineno, (f"`{ast.unparse(node)}` asks whether two values are one object, not "
-                                    f"whether they are equal (line {node.lineno}).")
+                    and type(other.value) in (str, int, float):
+                yield node.lineno, (f"`{ast.unparse(node)}` asks whether two values are one object, "
+                                    f"not whether they are equal (line {node.lineno}).")
     for call in parsed.of(ast.Call):
         if getattr(call.func, "id", "") == "sum" and call.args and _is_set(call.args[0]):
-            yield call.lineno, (f"`{ast.unparse(call)}` adds equal values once only, because they are in a "
-                                f"set (line {call.lineno}).")
+            yield call.lineno, (f"`{ast.unparse(call)}` adds equal values once only, because they "
+                                f"are in a set (line {call.lineno}).")
     yield from _used_up(parsed)
 
 
@@ -51,7 +51,8 @@ def _conditions(parsed: Parsed) -> Iterator[ast.expr]:
         yield from node.ifs
     for call in parsed.of(ast.Call):   # sum(r["a"] == "x" or "y" for r in records)
         if getattr(call.func, "id", "") == "sum":
-            yield from (item.elt for item in call.args if isinstance(item, (ast.GeneratorExp, ast.ListComp)))
+            yield from (item.elt for item in call.args
+                        if isinstance(item, (ast.GeneratorExp, ast.ListComp)))
 
 
 def _constant_in(node: ast.BoolOp) -> Any:
@@ -84,8 +85,8 @@ def _used_up(parsed: Parsed) -> Iterator[tuple[int, str]]:
                   if loop.lineno < line <= (loop.end_lineno or 0) and loop.lineno > once[name]
                   and not _ends(loop)]
         if len(uses) > 1:
-            yield uses[1], (f"`{name}` is an iterator: line {uses[0]} goes through all of it, and line "
-                            f"{uses[1]} finds nothing left.")
+            yield uses[1], (f"`{name}` is an iterator: line {uses[0]} goes through all of it, and "
+                            f"line {uses[1]} finds nothing left.")
         elif inside:
             yield uses[0], (f"`{name}` is an iterator: the first pass of the loop of line "
                             f"{inside[0].lineno} uses it up, and later ones find nothing left.")
@@ -108,9 +109,10 @@ def _uses_up(parsed: Parsed, name: str) -> Iterator[int]:
     for call in parsed.of(ast.Call):
         called = getattr(call.func, "attr", getattr(call.func, "id", ""))
         owner = getattr(call.func, "value", None)
-        if called in _USES_UP and (any(isinstance(item, ast.Name) and item.id == name for item in call.args)
-                                   or (called in ("read", "readlines") and isinstance(owner, ast.Name)
-                                       and owner.id == name and not call.args)):
+        given = any(isinstance(item, ast.Name) and item.id == name for item in call.args)
+        all_read = called in ("read", "readlines") and not call.args \
+            and isinstance(owner, ast.Name) and owner.id == name
+        if called in _USES_UP and (given or all_read):
             yield call.lineno
 
 
