@@ -25,6 +25,9 @@ _ORDERS = {"sorted", "sort", "sort_values", "nlargest", "nsmallest", "most_commo
            "reversed", "reverse"}
 TAKES = {"islice": 0, "sample": 0, "choices": 0, "head": None, "tail": None, "grep": None,
          "lines": None, "read": None}  # where the whole stands
+_SEARCHES = {"findall", "finditer", "search", "match", "fullmatch", "group", "groups", "strip", "lower",
+             "set"}
+_TEXTS = {"context", "doc", "open", "splitlines", "readlines", "read_text", "read", "grep", "lines"}
 _MODELS = {"llm_query", "rlm_query"}
 ADDS = {"append", "add", "extend", "update"}
 EDGE = 2  # rows or lines that a header or a last line may make
@@ -61,29 +64,31 @@ class Uses:
                    and not isinstance(binding.node, ast.AugAssign)
                    for binding in self._parsed.bindings)
 
-    def of(self, node: ast.expr) -> tuple[bool, list[tuple[str, tuple[int, int]]]]:
-        """Whether a result is made of it, and the names that are bound to it, with where."""
+    def of(self, node: ast.expr, kind: str) -> tuple[bool, list[tuple[str, tuple[int, int]]]]:
+        """Whether a result is made of it, and the names that are bound to it, with where. What is
+        searched for in a part of a "text" and shown is found; of "rows" it may be a choice."""
+        passes = SHOWS | _KEEPS | TAKES.keys() | (_SEARCHES if kind == "text" else set())
         child, names = node, []
         while (parent := self.parents.get(child)) is not None:
             if isinstance(parent, ast.comprehension):
-                if parent.ifs or child is not parent.iter:
+                if child is not parent.iter or (parent.ifs and kind == "rows"):
                     return child is parent.iter, names
                 parent = self.parents[parent]
             elif isinstance(parent, ast.For):
                 if child is not parent.iter:
                     return False, names
-                return self.gathers(parent, None), [*names, *_filled(parent)]
+                return self.gathers(parent, None, kind), [*names, *_filled(parent)]
             elif isinstance(parent, ast.Call) and child is not parent.func:
                 name = called(parent)
                 # What of the data a model has read is counted elsewhere; zip(x, x[1:]) makes pairs.
                 if name in _MODELS or name == "zip":
                     return False, names
-                if name not in SHOWS | _KEEPS | TAKES.keys():
+                if name not in passes:
                     return True, names
             elif isinstance(parent, ast.Attribute) and parent.attr == "total":
                 return False, names   # of matches: all there are
             elif isinstance(parent, ast.Attribute):
-                if parent.attr not in SHOWS | _KEEPS | TAKES.keys():
+                if parent.attr not in passes:
                     return True, names
             elif isinstance(parent, (ast.Compare, ast.AugAssign)):
                 return True, names
@@ -110,12 +115,21 @@ class Uses:
                 yield parent.name
             node = parent
 
-    def gathers(self, loop: ast.For, stop: ast.stmt | None) -> bool:
+    def kind(self, node: ast.expr) -> str:
+        """Whether a part is of "text", lines of it or what was found there, or of "rows"."""
+        names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        bound = [binding.value for binding in self._parsed.bindings
+                 if binding.name in names and binding.value is not None]
+        words = {getattr(part, "attr", getattr(part, "id", ""))
+                 for value in (node, *bound) for part in ast.walk(value)}
+        return "text" if words & _TEXTS and not words & {"reader", "DictReader"} else "rows"
+
+    def gathers(self, loop: ast.For, stop: ast.stmt | None, kind: str) -> bool:
         """Whether a loop counts, adds up or chooses, rather than shows what it goes through."""
         asks = {id(part) for part in ast.walk(self.parents[stop])} if stop is not None else set()
         counters = _pass_counters(loop)
         for node in (part for statement in loop.body for part in ast.walk(statement)):
-            if isinstance(node, ast.Compare) and id(node) not in asks:
+            if isinstance(node, ast.Compare) and id(node) not in asks and kind == "rows":
                 return True
             if isinstance(node, ast.AugAssign) and base(node.target) not in counters:
                 return True

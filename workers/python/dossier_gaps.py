@@ -61,6 +61,7 @@ class Gaps:
         self._tries: dict[int, list[int]] = defaultdict(lambda: [0, 0])  # passes, failures
         self._failed: dict[int, list[Any]] = defaultdict(list)  # errors: blank, with digits, first
         self._lines: dict[int, tuple[int, str]] = {}
+        self._kinds: dict[int, str] = {}            # of slices: rows or text
         self._homes: dict[int, str] = {}            # functions in which a `try` stands
         self._said: list[tuple[int, str]] = []      # slips, and what say() was told of
         self._known_sizes: list[int] | None = None
@@ -123,9 +124,10 @@ class Gaps:
             whole = node.value if isinstance(node, ast.Subscript) else node
             if not orders(whole) and base(whole) not in self._ordered:
                 self._note(uses, node, "cut", ast.unparse(node))
+                self._kinds[self._numbers] = uses.kind(node)
                 self._bases |= {id(node): of_range[node]} if node in of_range else {}
         for loop, stop, number in loops:
-            if uses.gathers(loop, stop):
+            if uses.gathers(loop, stop, uses.kind(loop.iter)):
                 self._note(uses, stop, "stop", str(number))
                 self._used[self._plans[id(stop)]] = loop.lineno
         self._follow(parsed, uses, cuts)
@@ -210,7 +212,7 @@ class Gaps:
             if (id(node), number) in seen:
                 continue
             seen.add((id(node), number))
-            used, names = uses.of(node)
+            used, names = uses.of(node, self._kinds[number])
             if not used and not names:   # only shown
                 self._plans.pop(id(node), None)
             if used:
@@ -290,6 +292,8 @@ class Gaps:
             return   # no more than what was chosen out of the data
         taken = range(len(part)) if bounds is None else range(count)[bounds]
         edge = 0 if _holds_rows(whole) else EDGE   # a row is no header
+        if edge and bounds is not None and bounds.stop is None and (bounds.start or 0) > 0:
+            edge = max(edge, count // 10)          # what stands before the lines that count
         if len(taken) < count - edge:
             self._leave(number, taken, count, "rows")
 
