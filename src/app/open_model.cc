@@ -175,15 +175,30 @@ class Opener {
         Environment);
   }
 
-  // The model of `choice` if the server has it, else the first one that it lists.
+  // The model of `choice` if the server has it, else the first one that it lists; of a replay the
+  // one that it listed then.
   Result<model::Choice> AskServer(model::Choice choice) const {
     model::ConnectOptions options;
     if (settings_.offline) options.network = model::ConnectOptions::Network::kNone;
     DOSSIER_RETURN_IF_ERROR(model::CheckNetwork(choice, options));
     const std::string& address = choice.provider.base_url;
+    if (replay_ && !replay_->first_model().empty() && replay_->first_model() != choice.model) {
+      return FindListed(choice, replay_->first_model(), ", and the recording asked this model");
+    }
     if (replay_ || !IsAsked()) {
-      if (!choice.model.empty()) return choice;
-      return MakeError(ErrorCode::kConfig, "name a model of {} by -m", address);
+      const std::string_view why = replay_ ? "a replay" : "a dry run";
+      if (choice.model.empty()) {
+        return MakeError(ErrorCode::kConfig,
+                         "name a model of {} by -m: {} does not ask which ones it lists", address,
+                         why);
+      }
+      if (!replay_) {
+        say_(
+            fmt::format("{} is taken as the model; {} does not ask {} which ones it lists (-m "
+                        "names another)",
+                        choice.model, why, address));
+      }
+      return choice;
     }
     const auto listed = FetchModelList(choice.provider, choice.key, kListLimit, cancel_);
     if (!listed && !choice.model.empty()) return choice;  // it may answer all the same
@@ -197,17 +212,23 @@ class Opener {
       return MakeError(ErrorCode::kNotFound, "{} lists no model; name one by -m", address);
     }
     const model::ListedModel& first = listed->front();
-    std::string why = choice.why + ", and lists this model first";
-    const bool by_address = !settings_.base_url.empty();
-    DOSSIER_ASSIGN_OR_RETURN(
-        choice, Find(by_address ? first.name : choice.provider.name + "/" + first.name));
-    choice.why = std::move(why);
+    DOSSIER_ASSIGN_OR_RETURN(choice,
+                             FindListed(choice, first.name, ", and lists this model first"));
     if (first.window && !choice.entry.known) {
       assembly::Capability& capability = choice.entry.capability;
       capability.window = *first.window;
       capability.max_output = std::min(capability.max_output, *first.window / 2);
       choice.assumed.clear();
     }
+    return choice;
+  }
+
+  Result<model::Choice> FindListed(const model::Choice& server, const std::string& name,
+                                   std::string_view why) const {
+    const bool by_address = !settings_.base_url.empty();
+    DOSSIER_ASSIGN_OR_RETURN(model::Choice choice,
+                             Find(by_address ? name : server.provider.name + "/" + name));
+    choice.why = server.why + std::string(why);
     return choice;
   }
 

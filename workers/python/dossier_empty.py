@@ -5,26 +5,35 @@
 """
 
 import ast
+import difflib
 import operator
 import re
 import time
+import unicodedata
 from collections import Counter, namedtuple
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from dossier_code import Parsed
-from dossier_seek import Case, Seeker, field_of
+from dossier_rewrite import ordered_alike
+from dossier_seek import Case, Seeker
 
 _NOTHING = {"none", "nan", "null", "set", "counter", "''", '""'}
 _SHOWN_VALUES = 12
 _SHOWN_CHARACTERS = 40
 _MOST_KINDS = 10_000   # values of a field that are told apart
 _MOST_SEARCHED = 20
+_MOST_COMPARED = 200   # values of a field that a constant is compared with
+_FEW_KINDS = 50        # values of a field that says which kind a row is of
+_LEAST_ALIKE = 5       # letters of texts that may be one word in two spellings
+_ALIKE = 0.85
 _LONGEST_SEARCHED = 200  # characters
 _TAKES_TEXT = {"findall", "finditer", "search", "match", "fullmatch", "split", "sub", "compile",
                "grep", "startswith", "endswith", "partition"}
 _EITHER_CASE = re.compile(r"\[(\w)\w\]")  # [Cc]hapter
 _PATTERN_MARK = re.compile(r"\\[A-Za-z]")
+# A number, date or time in a form that the code does not read: 1,234.50 or $5 or 3/4/2024 or 12 kg.
+NUMBER_LIKE = re.compile(r"\W*\d[\d\s.,_'/:T+-]*[^\d\s]{0,3}\s*")
 # A number, not the digits of a name such as `gate5`; letters of scripts without spaces are none.
 _NUMBER = re.compile(
     "(?<![A-Za-z_0-9\u0080-\u2fff])[0-9]+(?:[,_'][0-9]{3}(?![0-9]))*(?:\\.[0-9]+)?")
@@ -60,21 +69,53 @@ def plain_number(text: str) -> str:
     return f"{whole}.{fraction}" if fraction else whole
 
 
-class Test(namedtuple("Test", "field sign value")):
-    """One comparison of a field with a constant, as code wrote it.
+class Test(namedtuple("Test", "field sign value made", defaults=((),))):
+    """One comparison of a field with a constant, as code wrote it, negated or not.
 
-    `sign` is ==, one of (a tuple), in (a text inside the field), start, end, <, <=, > or >=.
+    `sign` is ==, one of (a tuple), in (a text inside the field), start, end, <, <=, > or >=, or "is a
+    number" by a method that is the value; `made` what code does to the text first, (("lower",),).
     """
 
     __slots__ = ()
 
     def holds(self, value: Any, case: Case) -> bool:
+        if self.sign == "is a number":
+            made = self._made(value)
+            return isinstance(made, (int, float)) if self.value == "isinstance" else \
+                isinstance(made, str) and bool(getattr(made, self.value)())
         if self.sign in _SIGNS:
             try:
                 return bool(_SIGNS[self.sign](value, self.value))
             except TypeError:
                 return False
         return any(self._fits(value, wanted, case) for wanted in self.values)
+
+    def each(self) -> "Iterator[Test]":
+        """One test for each constant."""
+        if self.sign != "one of":
+            return iter((self,))
+        return (self._replace(sign="==", value=value) for value in self.value)
+
+    def nearly_holds(self, value: Any) -> bool:
+        """Whether it would, were the value or the constant written in a slightly other way: in
+        another case, with other marks or spaces, as a number or a text, with a letter more."""
+        mine = _plain(value)
+        for wanted in map(_plain, self.values):
+            fits = {"in": mine.__contains__, "start": mine.startswith, "end": mine.endswith}
+            if wanted and fits.get(self.sign, mine.__eq__)(wanted):
+                return True
+            if self.sign in ("==", "one of") and min(len(wanted), len(mine)) >= _LEAST_ALIKE \
+                    and not wanted.isdigit() and _similar(wanted, mine):
+                return True
+        return False
+
+    def _made(self, value: Any) -> Any:
+        for method, *given in self.made if isinstance(value, str) else ():
+            try:
+                value = getattr(value, method)(*given)
+            except TypeError:   # given what is no constant
+                return value
+        return value
 
     def orders_numbers(self) -> bool:
         return self.sign in _SIGNS and isinstance(self.value, (int, float))
@@ -87,17 +128,34 @@ class Test(namedtuple("Test", "field sign value")):
         if not isinstance(wanted, str):
             return str(wanted) in str(value) if self.sign == "in" else bool(value == wanted)
         if not isinstance(value, str):
-            return self.sign == "in" and wanted in str(value)
+            if not case.reads_text():
+                return self.sign == "in" and wanted in str(value)
+            value = str(value)
+        value = self._made(value)
         if case.may_differ(wanted):
             value, wanted = value.lower(), wanted.lower()
         fits = {"in": value.__contains__, "start": value.startswith, "end": value.endswith}
-        return fits.get(self.sign, value.__eq__)(wanted) or value.strip() == wanted
+        return fits.get(self.sign, value.__eq__)(wanted) or \
+            (case.strips() and value.strip() == wanted)
 
     def __str__(self) -> str:
-        forms = {"in": f"{self.value!r} in {self.field}", "one of": f"{self.field} in {self.value!r}",
-                 "start": f"{self.field} that begins with {self.value!r}",
-                 "end": f"{self.field} that ends in {self.value!r}"}
-        return forms.get(self.sign, f"{self.field} {self.sign} {self.value!r}")
+        field = ".".join([self.field, *(f"{method}({', '.join(map(repr, given))})"
+                                        for method, *given in self.made)])
+        forms = {"in": f"{self.value!r} in {field}", "one of": f"{field} in {self.value!r}",
+                 "start": f"{field} that begins with {self.value!r}",
+                 "end": f"{field} that ends in {self.value!r}"}
+        return forms.get(self.sign, f"{field} {self.sign} {self.value!r}")
+
+
+def _plain(value: Any) -> str:
+    """Letters and digits alone, in one case and without accents."""
+    text = unicodedata.normalize("NFKD", str(value).casefold())
+    return "".join(filter(str.isalnum, text))
+
+
+def _similar(one: str, other: str) -> bool:
+    matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
+    return matcher.real_quick_ratio() >= _ALIKE and matcher.ratio() >= _ALIKE
 
 
 _SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -114,10 +172,14 @@ class Values:
         self.rows = 0
         self.whole = False
 
-    def read(self, rows: Iterable[Mapping[str, Any]], absent: set[str], deadline: float) -> None:
-        """Takes out of `absent` what stands in a value, though not in the text as it is written."""
+    def read(self, rows: Iterable[Mapping[str, Any]], absent: set[str], deadline: float,
+             enough: Callable[[], bool] = lambda: False) -> None:
+        """Takes out of `absent` what stands in a value, though not in the text as it is written.
+        `enough` may end it early."""
         for index, row in enumerate(rows):
             if index % 256 == 255 and time.monotonic() > deadline:
+                return
+            if index & (index - 1) == 0 and index >= 32 and enough():
                 return
             self.rows += 1
             for field, counter in self.counts.items():
@@ -138,11 +200,51 @@ class Values:
     def fits(self, test: Test, case: Case) -> bool | None:
         """None where the field has no values that could tell."""
         counter = self.counts[test.field] if test.field in self.counts else Counter()
-        if set(counter) <= {None}:
+        if set(counter) <= {None} or test.sign == "is a number":
             return None
         if test.field in self.lists and test.sign == "in":
             test = test._replace(sign="==")  # an item of a list, not a part of a text
         return any(test.holds(value, case) for value in counter)
+
+    def misled(self, test: Test, tests: Iterable[Test], case: Case) -> bool:
+        """Whether a test that fits no value was meant to fit some, as it seems: a value that no other
+        test looks for is nearly what it wants, or it is all that is asked of a field of few kinds.
+        What also looks for nothing (`not in ("", "N/A")`) only keeps off what might be there."""
+        if test.sign in _SIGNS or test.sign == "is a number" or not any(map(_plain, test.values)):
+            return False
+        others = [other for other in tests if other.field == test.field and other != test]
+        counter = self.counts[test.field]
+        for value in list(counter)[:_MOST_COMPARED]:
+            if value is not None and test.nearly_holds(value) \
+                    and not any(other.holds(value, case) for other in others):
+                return True
+        careful = not all(map(_plain, [value for other in (test, *others)
+                                       for value in other.values]))
+        kinds = [value for value in counter if value is not None]
+        texts = all(isinstance(value, str) for value in (*test.values, *kinds))
+        return texts and not careful and len(kinds) <= _FEW_KINDS and 2 * len(kinds) <= self.rows \
+            and not any(self.fits(other, case) for other in others)
+
+    def left_out(self, test: Test, case: Case) -> str | None:
+        """Why a question for numbers leaves some out that are written in another way."""
+        if test.sign != "is a number":
+            return None
+        others = {value: count for value, count in self.counts[test.field].items()
+                  if isinstance(value, str) and NUMBER_LIKE.fullmatch(value)
+                  and not test.holds(value, case)}
+        return None if not others else (
+            f"{sum(others.values()):,} rows have a {test.field} like {short(next(iter(others)))}, which "
+            f"`{test.value}` takes for no number.")
+
+    def as_texts(self, test: Test) -> str | None:
+        """Why an order is none of numbers, where code orders numbers that are texts."""
+        if test.sign not in _SIGNS or not isinstance(test.value, str):
+            return None
+        other = next((value for value in self.counts[test.field]
+                      if not ordered_alike(value, test.value)), None)
+        return None if other is None else (
+            f"{test.field} holds texts, which {test} orders letter by letter, not by their numbers "
+            f"({other!r}).")
 
     def reason(self, test: Test) -> str:
         rows = "No row" if self.whole else f"None of the first {self.rows:,} rows"
@@ -202,32 +304,65 @@ def tests_of(parsed: Parsed, seeker: Seeker) -> Iterator[Test]:
         if len(node.ops) == 1:
             yield from _compared(node.left, node.ops[0], node.comparators[0], seeker)
     for node in parsed.of(ast.Call):
-        sign = {"startswith": "start", "endswith": "end"}.get(getattr(node.func, "attr", ""))
-        if sign and node.args and (field := field_of(node.func.value)):
-            yield from (Test(field, sign, text) for text in seeker.texts(node.args[0]))
+        name = getattr(node.func, "attr", "")
+        if name not in ("startswith", "endswith", "isin") or not node.args:
+            continue
+        field, made = seeker.field(node.func.value)
+        if field is None:
+            continue
+        values = tuple(_constants(node.args[0], seeker))
+        if name == "isin" and values:
+            yield Test(field, "one of", values, made)
+        elif name != "isin":
+            sign = "start" if name == "startswith" else "end"
+            yield from (Test(field, sign, text, made) for text in values if isinstance(text, str))
+    yield from _number_tests(parsed, seeker)
     for node in parsed.of(ast.Match):
-        if field := field_of(node.subject):
+        field, made = seeker.field(node.subject)
+        if field is not None:
             for case in node.cases:
-                yield from (Test(field, "==", text) for part in ast.walk(case.pattern)
+                yield from (Test(field, "==", text, made) for part in ast.walk(case.pattern)
                             if isinstance(part, ast.MatchValue)
                             for text in seeker.texts(part.value))
 
 
+def _number_tests(parsed: Parsed, seeker: Seeker) -> Iterator[Test]:
+    """r["a"].isdigit() and isinstance(r["a"], float) that keep rows off and do nothing else about
+    them."""
+    tests = [node.test for node in parsed.of(ast.If) if not node.orelse]
+    tests += [node.test for node in parsed.of(ast.IfExp) if isinstance(node.orelse, ast.Constant)]
+    tests += [test for node in parsed.of(ast.comprehension) for test in node.ifs]
+    for call in (part for test in tests for part in ast.walk(test) if isinstance(part, ast.Call)):
+        name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        if name == "isinstance" and len(call.args) == 2 and isinstance(call.func, ast.Name):
+            kinds = {node.id for node in ast.walk(call.args[1]) if isinstance(node, ast.Name)}
+            field, made = seeker.field(call.args[0]) if kinds <= {"int", "float"} else (None, ())
+        elif name in ("isdigit", "isnumeric", "isdecimal") and isinstance(call.func, ast.Attribute):
+            field, made = seeker.field(call.func.value)
+        else:
+            continue
+        if field is not None:
+            yield Test(field, "is a number", name, made)
+
+
 def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, seeker: Seeker) -> Iterator[Test]:
-    field, other, turned = field_of(left), right, False
+    (field, made), other, turned = seeker.field(left), right, False
     if field is None:
-        field, other, turned = field_of(right), left, True
+        (field, made), other, turned = seeker.field(right), left, True
     if field is None:
         return
     values = _constants(other, seeker)
     if isinstance(op, (ast.In, ast.NotIn)):
+        if not turned and isinstance(other, ast.Constant):
+            return   # the field's text is looked for in a longer one
         if turned:
-            yield from (Test(field, "in", value) for value in values)
+            yield from (Test(field, "in", value, made) for value in values)
         elif values:
-            yield Test(field, "one of", tuple(values))
+            yield Test(field, "one of", tuple(values), made)
     elif type(op) in _OPS:
         sign = _OPS[type(op)]
-        yield from (Test(field, _TURNED[sign] if turned else sign, value) for value in values)
+        yield from (Test(field, _TURNED[sign] if turned else sign, value, made)
+                    for value in values)
 
 
 def _constants(node: ast.expr, seeker: Seeker) -> list[Any]:

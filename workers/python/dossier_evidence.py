@@ -41,7 +41,7 @@ class Evidence:
 
     def __init__(self) -> None:
         self._data: set[str] = set()            # names computed from data
-        self._fixed: dict[str, Any] = {}        # names that hold what was typed in
+        self.fixed: dict[str, Any] = {}         # names that hold what was typed in
         self._returns: dict[str, Any] = {}      # functions that return nothing else
 
     def judge(self, parsed: Parsed) -> tuple[bool, list[str]]:
@@ -86,25 +86,25 @@ class Evidence:
         only returns such a value stands for it."""
         names = [name for name, _, _ in parsed.bindings]
         for name in names:
-            self._fixed.pop(name, None)
+            self.fixed.pop(name, None)
             self._returns.pop(name, None)
             self._data.discard(name)
         at_top = Counter(name for node in parsed.tree.body for name in _names_bound(node))
         for node in parsed.tree.body:
             for name, value in self._bindings(node):
                 if at_top[name] == names.count(name):
-                    self._fixed[name] = value
+                    self.fixed[name] = value
             if isinstance(node, (ast.FunctionDef, ast.Assign)):
                 self._returns |= {name: value for name, result in _only_result(node)
                                   for value in self._values(result)}
         changed = {name for name in _changed(parsed)
-                   if isinstance(self._fixed.get(name), (list, dict, set))}
+                   if isinstance(self.fixed.get(name), (list, dict, set))}
         for name in changed:
-            del self._fixed[name]
+            del self.fixed[name]
         if touches:
             modules = {name for name, node, _ in parsed.bindings
                        if isinstance(node, (ast.Import, ast.ImportFrom))}
-            self._data |= changed.union(names).difference(self._fixed, self._returns, modules)
+            self._data |= changed.union(names).difference(self.fixed, self._returns, modules)
 
     def _bindings(self, node: ast.stmt) -> Iterator[tuple[str, Any]]:
         """The names that a statement binds to what constants make; forgets the others it binds."""
@@ -118,7 +118,7 @@ class Evidence:
         else:
             return
         for name in _names_bound(node):
-            self._fixed.pop(name, None)
+            self.fixed.pop(name, None)
         for value in found:
             for target in targets:
                 yield from bound(target, value)
@@ -126,7 +126,7 @@ class Evidence:
     def _values(self, node: ast.expr) -> Iterator[Any]:
         """The value of `node`, or nothing if it is not made of constants alone."""
         try:
-            yield fold(node, self._fixed)
+            yield fold(node, self.fixed)
         except Unknown:
             return
 

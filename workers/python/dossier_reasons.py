@@ -3,6 +3,7 @@
     reasons = Reasons(sources, records)
     reasons.weigh(Parsed("n = sum(r['status'] == 'open' for r in records)"), nothing=True)
     reasons.found     # {"status == 'open'": "No row has status == 'open'. Its values: 'Open' (3)."}
+    reasons.misled    # of `found`, those that make a result wrong which is none of nothing, too
     reasons.settled   # reasons of earlier blocks whose condition this block wrote so that it fits
 """
 
@@ -13,7 +14,7 @@ from typing import Any
 
 from dossier_code import Parsed
 from dossier_empty import Test, Values, short, tests_of
-from dossier_seek import Seeker, Sought
+from dossier_seek import Seeker, Sought, made_texts
 from dossier_text import Source
 
 _SECONDS = 0.3          # for one block
@@ -33,6 +34,7 @@ class Reasons:
         self.found: dict[str, str] = {}
         # Of `found`, what no other spelling would change: a number that all values lie below.
         self.proved: set[str] = set()
+        self.misled: dict[str, tuple[str, ...]] = {}    # by key: the constants
         self.settled: list[str] = []
 
     def forget(self) -> None:
@@ -42,20 +44,25 @@ class Reasons:
     def weigh(self, parsed: Parsed, nothing: bool, named: Collection[str] = ()) -> None:
         """`nothing`: the block's output or answer says nothing; `named`: fields that are told of as
         unknown already."""
-        self.found, self.settled, self.proved = {}, [], set()
+        self.found, self.settled, self.proved, self.misled = {}, [], set(), {}
         deadline = time.monotonic() + _SECONDS
         sought = self._seeker.look(parsed)
         tests = list(dict.fromkeys(tests_of(parsed, self._seeker)))
         if not sought and not tests:
             return
         absent = self._absent(sought, deadline).difference(named)
-        values = Values(())
-        if absent or (tests and (nothing or self._told)):
-            values = self._values(tests, sought, absent, deadline)
+        whole = bool(absent or nothing or self._told)
+        values = self._values(tests, sought, absent, deadline, whole)
         about: dict[str, str] = {}     # what the reasons of this block are about, by their key
         said: set[str] = set()         # constants that stand in a reason already
         fitting = self._weigh_tests(tests, values, absent, about, said)
         fitting |= self._weigh_texts(sought, values, absent, about, said)
+        self._find_misled(tests, values, about)
+        own = made_texts(parsed)
+        for text, reason in self.found.items():
+            if text not in own and self._stands.get(text, (True, ""))[1] and not any(
+                    text.lower() == other for other in fitting):
+                self.misled[text] = (text,)
         self._settle(fitting, about)
 
     def _absent(self, sought: Iterable[Sought], deadline: float) -> set[str]:
@@ -97,14 +104,37 @@ class Reasons:
         return False, other
 
     def _values(self, tests: Iterable[Test], sought: Iterable[Sought], absent: set[str],
-                deadline: float) -> Values:
-        records = self._records()
+                deadline: float, whole: bool) -> Values:
+        """All of them, or not `whole` as many as it takes for each test to fit one."""
+        records = self._records() if tests or absent else None
         fields = {test.field for test in tests} | {
             field for item in sought if absent.issuperset(item.texts) for field in item.fields}
         values = Values(sorted(fields))
-        if records is not None and (fields or absent):
-            values.read(records, absent, deadline)
+        if records is None or not (fields or absent):
+            return values
+        open_tests = [one for test in tests for one in test.each() if not test.orders_numbers()]
+
+        def enough() -> bool:
+            open_tests[:] = [test for test in open_tests
+                             if not values.fits(test, self._seeker.case)]
+            return not open_tests
+
+        values.read(records, absent, deadline, *([] if whole else [enough]))
         return values
+
+    def _find_misled(self, tests: Iterable[Test], values: Values, about: dict[str, str]) -> None:
+        """Of an answer that says something, the tests that it may be wrong for."""
+        case, single = self._seeker.case, [one for test in tests for one in test.each()]
+        for test in single:
+            if (reason := values.as_texts(test) or values.left_out(test, case)) is not None:
+                self.found[str(test)] = reason
+                self.misled[str(test)] = (test.field.rsplit(".", 1)[-1],)
+                about[str(test)] = test.field
+            elif values.whole and values.fits(test, case) is False \
+                    and values.misled(test, single, case):
+                self.found.setdefault(str(test), values.reason(test))
+                about.setdefault(str(test), test.field)
+                self.misled[str(test)] = test.values
 
     def _weigh_tests(self, tests: Iterable[Test], values: Values, absent: set[str],
                      about: dict[str, str], said: set[str]) -> set[str]:

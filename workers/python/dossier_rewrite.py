@@ -14,6 +14,7 @@ text, nobody asks that of two fields, and the wrong name in a product would pass
 
 import ast
 import builtins
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -24,13 +25,16 @@ _NAMES = {ast.Lt: "_dossier_lt", ast.LtE: "_dossier_le", ast.Gt: "_dossier_gt",
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 _NOTHING = object()
+_YEAR_LAST = re.compile(r"\d{1,2}[/.-]\d{1,2}[/.-]\d{4}\b.*")
 _REPEATABLE = (list, tuple, set, frozenset, dict, range)  # can be gone through twice
 
 
 class Skipped:
-    """How many comparisons and values of a block had None in them."""
+    """How many comparisons and values of a block had None in them. `say` is told of numbers that were
+    compared as texts."""
 
-    def __init__(self) -> None:
+    def __init__(self, say: Callable[[str], None] = lambda _text: None) -> None:
+        self.say = say
         self.comparisons = 0
         self.values = 0
         self.sorted_last = 0
@@ -50,16 +54,58 @@ class Skipped:
         return notes
 
 
-def tolerant(parsed: Parsed) -> ast.Module:
-    """The tree with its comparisons rewritten in place, the inner ones first."""
-    for slot in reversed(parsed.context_parts):
+class Widths:
+    """Numbers and dates that are texts, of which the largest by letters is none by value."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._examples: dict[int, str] = {}   # by digits before the point, -1 for dates
+        self._numbers = True
+
+    def count(self, text: Any) -> bool:
+        """Whether all texts so far are such."""
+        if self._numbers and text is not None:
+            width = _width(text)
+            self._numbers = width != 0
+            self._examples.setdefault(width, text)
+        return self._numbers
+
+    def tell(self, function: str) -> None:
+        if self._numbers and (len(self._examples) > 1 or -1 in self._examples):
+            one, other = min(self._examples.values()), max(self._examples.values())
+            self._say(f"{function}() compares numbers or dates that are texts, letter by letter: {one!r}, "
+                      f"{other!r}")
+
+
+def _width(text: Any) -> int:
+    """How many digits a number that is written as a text has before its point; -1: it is a date that
+    ends in its year, 0: none of these."""
+    if text.__class__ is not str:
+        return 0
+    whole, _, fraction = text.strip().lstrip("-").partition(".")
+    if whole.isdigit() and (not fraction or fraction.isdigit()):
+        return len(whole)
+    return -1 if _YEAR_LAST.fullmatch(text) else 0
+
+
+def ordered_alike(one: Any, other: Any) -> bool:
+    """Whether texts have the order of what they mean; false where numbers and dates have not."""
+    widths = _width(one), _width(other)
+    return 0 in widths or (-1 not in widths and widths[0] == widths[1])
+
+
+def tolerant(parsed: Parsed,
+             counted: Callable[[ast.AST], bool] = lambda _node: False) -> ast.Module:
+    """The tree with its comparisons rewritten in place, the inner ones first. `counted`: a part of a
+    text that is replaced elsewhere."""
+    for slot in reversed([slot for slot in parsed.context_parts if not counted(slot.node)]):
         part = slot.node
         bounds = [bound or ast.Constant(None)
                   for bound in (part.slice.lower, part.slice.upper, part.slice.step)]
-        slot.put(_placed("_dossier_part", [part.value, *bounds], part))
+        slot.put(placed("_dossier_part", [part.value, *bounds], part))
     for slot in parsed.field_products:   # first: a comparison takes its operands with it
         product = slot.node
-        slot.put(_placed("_dossier_product", [product.left, product.right], product))
+        slot.put(placed("_dossier_product", [product.left, product.right], product))
     for slot in reversed(parsed.comparisons):
         slot.put(_rewritten(slot.node))
     return parsed.tree
@@ -81,14 +127,14 @@ def _rewritten(node: ast.Compare) -> ast.expr:
 def _between(node: ast.Compare) -> ast.expr:
     """`low <= x <= 9`: the middle is evaluated once, by a function of three values."""
     names = [ast.Constant(_NAMES[type(op)]) for op in node.ops]
-    return _placed("_dossier_between", [*names, node.left, *node.comparators], node)
+    return placed("_dossier_between", [*names, node.left, *node.comparators], node)
 
 
 def _call(op: ast.cmpop, left: ast.expr, right: ast.expr, place: ast.expr) -> ast.expr:
-    return _placed(_NAMES[type(op)], [left, right], place)
+    return placed(_NAMES[type(op)], [left, right], place)
 
 
-def _placed(function: str, arguments: list[ast.expr], place: ast.expr) -> ast.expr:
+def placed(function: str, arguments: list[ast.expr], place: ast.expr) -> ast.expr:
     """A call of one of our functions that stands where the comparison stood."""
     where = {"lineno": place.lineno, "col_offset": place.col_offset,
              "end_lineno": place.end_lineno, "end_col_offset": place.end_col_offset}
@@ -189,9 +235,15 @@ def _ordering(skipped: Skipped) -> tuple[Callable[..., Any], ...]:
 
     def best(native: Callable[..., Any], wins: Callable[[Any, Any], bool], args: tuple[Any, ...],
              key: Callable[[Any], Any] | None, default: dict[str, Any]) -> Any:
+        texts = Widths(skipped.say)
         if len(args) == 1 and key is None and type(args[0]) in _REPEATABLE:
             try:
-                return native(args[0], **default)
+                found = native(args[0], **default)
+                if found.__class__ is str and texts.count(found):
+                    for item in args[0]:
+                        texts.count(item)
+                    texts.tell(native.__name__)
+                return found
             except TypeError:
                 pass  # below each value is looked at
         if len(args) != 1:
@@ -205,6 +257,8 @@ def _ordering(skipped: Skipped) -> tuple[Callable[..., Any], ...]:
             if own is None:
                 values += 1
                 continue
+            if own.__class__ is str:
+                texts.count(own)
             try:
                 better = chosen is _NOTHING or wins(own, chosen_key)
             except TypeError:
@@ -218,6 +272,7 @@ def _ordering(skipped: Skipped) -> tuple[Callable[..., Any], ...]:
             if better:
                 chosen, chosen_key = item, own
         skipped.values += values
+        texts.tell(native.__name__)
         if chosen is not _NOTHING:
             return chosen
         if values and not default:

@@ -30,6 +30,7 @@ from dossier_code import Parsed, drop_imports, last_assigned, sets_answer_items
 from dossier_empty import is_empty_output, numbers_of, searched_texts
 from dossier_evidence import Evidence, reads_whole_context
 from dossier_files import Files
+from dossier_gaps import Gaps
 from dossier_frame import numpy_module, pandas_module
 from dossier_guard import refusal
 from dossier_loader import seed_random, when_imported
@@ -45,7 +46,7 @@ _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE; that module is slow to load
 _EMPTY_RESULT: dict[str, Any] = {"status": "ok", "error": None, "last": "", "vars": [],
                                  "answer": None, "draft": None, "notes": [], "refused": "",
                                  "assigned": [], "touches_data": False, "typed": [], "read": [],
-                                 "unmatched": [], "settled": [], "searched": []}
+                                 "unmatched": [], "settled": [], "searched": [], "gaps": []}
 
 
 class Interrupted(BaseException):
@@ -58,8 +59,10 @@ class Session:
     def __init__(self) -> None:
         features: Mapping[str, Any] = _dossier.features()
         self._notes: list[str] = []
-        self._skipped = Skipped()
-        self._module = make_module(tolerant_builtins(self._skipped))
+        self._gaps = Gaps(self._sizes, lambda *part: self._world.part(*part),
+                          lambda text: text is self._world.data.get("context"))
+        self._skipped = Skipped(self._gaps.say)
+        self._module = make_module(tolerant_builtins(self._skipped) | self._gaps.functions())
         self._namespace = self._module.__dict__
         self._streams = Streams()
         self._world = World(self._namespace, features, self._notes.append)
@@ -147,6 +150,7 @@ class Session:
                 del self._namespace[name]
         self._world.start_over()
         self._reasons.forget()
+        self._gaps.forget()
         self._asked.clear()
         self._seed_random()
 
@@ -213,7 +217,9 @@ class Session:
 
     def _evaluate(self, parsed: Parsed, filename: str) -> Any:
         """Runs the statements; gives the value of a last expression."""
-        tree = tolerant(parsed)
+        self._gaps.plan(parsed, self._evidence.fixed)
+        tree = tolerant(parsed, self._gaps.counts)
+        self._gaps.rewrite()
         for name in drop_imports(parsed, _is_missing):
             self._notes.append(f"{name} is not installed; its import was left out.")
         flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -303,20 +309,33 @@ class Session:
         self._note_unmatched(parsed, printed + result["last"].removeprefix("Out: "), result)
 
     def _note_unmatched(self, parsed: Parsed, output: str, result: dict[str, Any]) -> None:
-        """Fields that no row has, and conditions of the code that fit nothing in the data. The model
-        is told of these where the block found nothing."""
+        """Fields that no row has, conditions of the code that fit nothing in the data, and what the
+        result leaves out. The model is told of the first two where the block found nothing, or
+        where a result that is something is wrong for them."""
         unmatched = self._world.take_unknown_fields()
         known = [*self._world.counts(), *numbers_of(" ".join(result["typed"]))]
         nothing = is_empty_output(output, known) or _is_constant(parsed, output)
         self._reasons.weigh(parsed, nothing, unmatched)
-        notes = unmatched | (self._reasons.found if nothing else {})
+        found, misled = self._reasons.found, self._reasons.misled
+        wrong = {found[key]: marks for key, marks in misled.items()}
+        wrong |= {note: (name,) for name, note in unmatched.items() if "did you mean" in note}
+        gaps = self._gaps.take(parsed, wrong, self._reasons.settled)
+        reasons = unmatched | found if nothing else found
+        notes = {key: note for key, note in (unmatched | found).items()
+                 if nothing or key in unmatched or key in misled}
+        told = {*found.values(), *notes.values()}
+        notes |= {text: text for text, _ in gaps if text not in told}
         self._notes += [note for key, note in notes.items() if key not in self._asked]
         self._asked.update(notes)
-        if not nothing:
-            notes = self._reasons.found
-        result["unmatched"] = [note for key, note in notes.items()
+        result["gaps"] = [[clean(text), rows] for text, rows in gaps]
+        result["unmatched"] = [note for key, note in reasons.items()
                                if key not in self._reasons.proved]
         result["settled"] = self._reasons.settled
+
+    def _sizes(self) -> list[int]:
+        """How many rows and lines the data have."""
+        self._world.records()
+        return [*self._world.row_counts(), *(source.line_count for source in self._world.sources)]
 
     def _put_things_back(self) -> None:
         threading.settrace(None)  # type: ignore[arg-type]
@@ -438,7 +457,10 @@ def rehearse() -> None:
     parsed = Parsed(_REHEARSAL)
     sets_answer_items(parsed)
     last_assigned(parsed)
-    tree = tolerant(parsed)
+    gaps = Gaps(lambda: ())
+    gaps.plan(parsed, {})
+    tree = tolerant(parsed, gaps.counts)
+    gaps.rewrite()
     drop_imports(parsed, lambda _name: False)
     compile(tree, "<rehearsal>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
 

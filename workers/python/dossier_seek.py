@@ -27,7 +27,10 @@ _MODELS = {"llm_query", "llm_query_batched", "rlm_query", "rlm_query_batched", "
            "memory_search", "memory_get", "memory_write"}
 _OURS = {"contexts", "contextMeta", "answer", "globals", "locals", "environ"}
 _CASES = {"lower": "lower", "casefold": "lower", "upper": "upper", "title": "any",
-          "capitalize": "any", "swapcase": "any", "I": "any", "IGNORECASE": "any"}
+          "capitalize": "any", "swapcase": "any", "I": "any", "IGNORECASE": "any",
+          **dict.fromkeys(("strip", "lstrip", "rstrip", "split", "replace", "sub"), "strip")}
+# How code may change a text before it compares it.
+_MADE = ("lower", "upper", "strip", "casefold", "lstrip", "rstrip", "replace")
 _MOST = 40           # constants of one block
 _LONGEST = 200       # characters of one
 _LEAST_RUN = 2       # characters of a pattern that are looked up
@@ -48,6 +51,13 @@ class Case(namedtuple("Case", "kinds")):
         return ("any" in self.kinds or ("lower" in self.kinds and text == text.lower())
                 or ("upper" in self.kinds and text == text.upper()))
 
+    def strips(self) -> bool:
+        return "strip" in self.kinds
+
+    def reads_text(self) -> bool:
+        """Whether code reads rows by itself, in which all values are texts."""
+        return "text" in self.kinds
+
 
 class Seeker:
     """Remembers over the blocks of a session which names stand for text constants."""
@@ -55,6 +65,7 @@ class Seeker:
     def __init__(self) -> None:
         self._texts: dict[str, tuple[str, ...]] = {}
         self._fields: dict[str, set[str]] = {}        # that the value of a name was made from
+        self._direct: dict[str, ast.expr | None] = {}  # r["status"], where a name is just that
         self._cases: dict[str, frozenset[str]] = {}   # that stand in the block which bound a name
         self._own: set[str] = set()                   # keys that code writes
         self._told: set[str] = set()                  # what was said to a model, in lower case
@@ -128,6 +139,8 @@ class Seeker:
                         if node.attr in _CASES)
         if any(word.arg == "ignore_case" for call in parsed.of(ast.Call) for word in call.keywords):
             own |= {"any"}
+        if parsed.names & {"csv", "DictReader"}:
+            own |= {"text"}
         read = (self._cases.get(name, frozenset()) for name in parsed.reads)
         self.case = Case(own.union(*read))
         for name in parsed.assigned:
@@ -142,6 +155,9 @@ class Seeker:
         texts: dict[str, list[str]] = defaultdict(list)
         bound: set[str] = set()
         for name, value, loop in _bindings(parsed):
+            plain = value if loop in (ast.Assign, ast.arg) and field_of(value) else None
+            same = name not in bound or _alike(self._direct.get(name), plain)
+            self._direct[name] = plain if same else None
             bound.add(name)
             texts[name] += self.texts(value)
             if loop is ast.comprehension:
@@ -163,6 +179,26 @@ class Seeker:
             elif isinstance(part, (ast.Subscript, ast.Call)) and (name := field_of(part)):
                 found.add(name)
         return found
+
+    def field(self, node: ast.expr) -> tuple[str | None, tuple[tuple[Any, ...], ...]]:
+        """The field whose value an expression is, and what is done to it first, as names of methods
+        with what they are given: r["a"].replace(",", ""), or a name for just that. None for a key
+        that code writes itself."""
+        if isinstance(node, ast.Name):
+            node = self._direct.get(node.id) or node
+        made = []
+        part = node
+        while isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) \
+                and part.func.attr in _MADE:
+            made.append((part.func.attr, *(item.value if isinstance(item, ast.Constant) else None
+                                           for item in part.args)))
+            part = part.func.value
+        if isinstance(part, ast.Name) and made:
+            name, before = self.field(part)
+            return name, (*before, *reversed(made))
+        name = part.attr if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) \
+            else field_of(part)
+        return (None if name in self._own else name), tuple(reversed(made))
 
     def _compared(self, parsed: Parsed) -> Iterator[tuple[Sought, list[ast.expr]]]:
         for node in parsed.of(ast.Compare):
@@ -264,10 +300,18 @@ def _runs(tree: Iterable[Any]) -> Iterator[tuple[str, ...]]:
                 yield tuple(max(runs[0], key=len) for runs in each)
 
 
-def field_of(node: ast.AST) -> str | None:
+def _alike(one: ast.expr | None, other: ast.expr | None) -> bool:
+    return one is not None and other is not None and ast.dump(one) == ast.dump(other)
+
+
+def field_of(node: ast.AST | None) -> str | None:
     """`user.city` of r["user"]["city"].lower(), r.get("user.city") and the like."""
+    if isinstance(node, ast.Attribute):
+        return field_of(node.value) if node.attr == "str" else None
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):  # (r["a"] or "").lower()
+        return field_of(node.values[0])
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr in ("lower", "upper", "strip", "casefold"):
+        if node.func.attr in _MADE:
             return field_of(node.func.value)
         if node.func.attr == "get" and node.args and isinstance(node.args[0], ast.Constant) \
                 and isinstance(node.args[0].value, str):
@@ -278,6 +322,17 @@ def field_of(node: ast.AST) -> str | None:
         inner = field_of(node.value)
         return f"{inner}.{node.slice.value}" if inner else node.slice.value
     return None
+
+
+def made_texts(parsed: Parsed) -> set[str]:
+    """The texts that the code gives as values: what it looks for may be what it made itself."""
+    given: list[ast.expr | None] = []
+    for node in parsed.of(ast.IfExp):
+        given += [node.body, node.orelse]
+    given += [node.value for kind in (ast.Return, ast.Assign) for node in parsed.of(kind)]
+    given += [value for node in parsed.of(ast.Dict) for value in node.values]
+    return {node.value for node in given
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
 def _tells_kind(node: ast.expr) -> bool:

@@ -125,6 +125,9 @@ class World:
         texts = [str(source.characters) for source in self.sources]
         return [*texts, *map(str, self._tables.counts()), str(len(self.sources))]
 
+    def row_counts(self) -> list[int]:
+        return self._tables.counts()
+
     def take_unknown_fields(self) -> dict[str, str]:
         """Fields that .get() asked for since the last call and that no row has, with a note each."""
         return self._tables.take_unknown()
@@ -197,7 +200,7 @@ class World:
         if meta is not None:
             self.data["contextMeta"] = meta
         self.data["history"] = History()
-        self.namespace["__builtins__"]["_dossier_part"] = self._part
+        self.namespace["__builtins__"]["_dossier_part"] = self.part
         self.namespace.update(self.functions)
         self.namespace.update(self.data)
         self.namespace["LLMError"] = self.data["LLMError"] = LLMError
@@ -237,7 +240,7 @@ class World:
             return self._views("does not fit into memory")
         return texts[0] if len(texts) == 1 else texts
 
-    def _part(self, value: Any, lower: Any, upper: Any, step: Any) -> Any:
+    def part(self, value: Any, lower: Any, upper: Any, step: Any) -> Any:
         """What `context[lower:upper:step]` in a block calls."""
         part = value[lower:upper:step]
         if len(self.sources) == 1 and isinstance(value, str) and value is self.data.get("context"):

@@ -134,6 +134,14 @@ std::optional<CallResult> CallLoop::EndOfTurn(TurnEnd end) {
     if (end.accepted->source != Source::kPartial) return TakeVote(std::move(*end.accepted));
     return Finish(std::move(*end.accepted), RunStatus::kPartial);
   }
+  if (!end.stalled.empty()) {
+    if (MayStartAfresh()) {
+      StartAfresh();
+      return std::nullopt;
+    }
+    run_.log.Warn(0, "stalled", Json(end.stalled));
+    end.stop_reason = std::move(end.stalled);
+  }
   // A vote that cannot be taken loses nothing: the answers so far stand.
   if (!ballot_.empty() && (end.error || !end.stop_reason.empty())) {
     return FinishVotes(end.error ? end.error->message : end.stop_reason);
@@ -177,6 +185,13 @@ std::optional<CallResult> CallLoop::TakeVote(Offer offer) {
 bool CallLoop::ContradictsReadings(const Offer& decided) const {
   if (!run_.plain || run_.plain->leading.empty()) return false;
   return LargestAgreeing({run_.plain->leading, decided.text}, run_.request.question).size() < 2;
+}
+
+// Whether an attempt that leads nowhere makes room for another: of a model that gets such, while
+// the temperature still rises and the turns suffice for code and an answer.
+bool CallLoop::MayStartAfresh() const {
+  return run_.policy.failed_turns && !Exhausted() && turn_ + 2 <= run_.iterations() &&
+         attempt_ < static_cast<int>(run_.policy.temperatures.size());
 }
 
 // A model that failed again and again repeats itself in ever new words: the failed turns leave the
@@ -273,6 +288,7 @@ std::map<std::string, std::string> CallLoop::Values() const {
           {"doc_count", metadata_.doc_count},
           {"total_chars", metadata_.total_chars},
           {"doc_sizes_list", metadata_.doc_sizes},
+          {"doc_unlisted", metadata_.doc_unlisted},
           {"hint", metadata_.hint},
           {"passages", metadata_.passages.text},
           {"access", metadata_.access},
@@ -321,7 +337,12 @@ std::string CallLoop::ReplyGrammar() const {
 
 std::string CallLoop::BudgetLine() const {
   std::string line;
-  if (const auto calls = run_.ledger.calls_left()) line += fmt::format("Calls left: {}.", *calls);
+  // A limit that nobody set is told of once half of it is used.
+  const std::int64_t limit = run_.request.limits.calls;
+  const auto calls = run_.ledger.calls_left();
+  if (calls && (limit != Limits().calls || *calls <= limit / 2)) {
+    line += fmt::format("Calls left: {}.", *calls);
+  }
   if (const auto tokens = run_.ledger.tokens_left()) {
     line += fmt::format(" Tokens left: {}.", *tokens);
   }

@@ -36,6 +36,7 @@ namespace dossier::ask {
 struct Metadata {
   std::string documents, doc_count;  // "1 document", "1"
   std::string total_chars, doc_sizes, hint;
+  std::string doc_unlisted;  // of doc_sizes, the lines that say more than the hint
   ShownPassages passages;
   std::string sizes;   // every size that the description tells, as plain numbers
   std::string access;  // small models: which name holds the data, in one or two sentences
@@ -83,6 +84,7 @@ class CallLoop {
   struct TurnEnd {
     std::optional<Offer> accepted;
     std::string stop_reason;  // not empty: go to extract
+    std::string stalled;      // why this attempt leads nowhere; empty: it may
     std::optional<Error> error;
   };
 
@@ -103,6 +105,7 @@ class CallLoop {
   std::optional<CallResult> EndOfTurn(TurnEnd end);
   std::optional<CallResult> TakeVote(Offer offer);
   bool ContradictsReadings(const Offer& decided) const;
+  bool MayStartAfresh() const;
   void StartAfresh();
   Result<assembly::Assembled> AssembleTurn();
   std::map<std::string, std::string> Values() const;

@@ -122,9 +122,8 @@ CallLoop::TurnEnd CallLoop::Act(const model::Reply& reply) {
   TurnEnd end =
       extraction.blocks.empty() ? WithoutCode(extraction, bare) : RunBlocks(extraction, bare);
   if (end.accepted || end.error || !end.stop_reason.empty()) return end;
-  end.stop_reason = Stalled(
+  end.stalled = Stalled(
       reply, blocks_run_ > ran_before ? StallWatch::Ran::kBlocks : StallWatch::Ran::kNothing);
-  if (!end.stop_reason.empty()) run_.log.Warn(0, "stalled", Json(end.stop_reason));
   return end;
 }
 
@@ -527,6 +526,7 @@ GateSituation CallLoop::Situation(std::string_view answer) {
     return ShowValuesOfData(outputs);
   };
   if (evidence_.touched_data()) situation.sizes = metadata_.sizes;
+  situation.gaps = evidence_.LeftOut(answer, situation.sizes);
   // Where the answer stands in running text, how rare its words are tells what it is about.
   if ((run_.policy.checked == ModelPolicy::Checked::kEveryWord || !read) &&
       !metadata_.passages.text.empty()) {

@@ -189,6 +189,18 @@ std::string SizesOf(const ContextSet& context) {
   return fmt::format("{} {} {} {}", sizes, context.bytes(), lines, records);
 }
 
+// The hint lists several documents, as far as it has room; what a sub-call cannot take it leaves
+// out.
+std::string UnlistedDocuments(const Metadata& metadata, std::size_t count) {
+  const bool all = count > 1 && !metadata.hint.ends_with(" more");
+  if (!all) return metadata.doc_sizes;
+  std::string lines;
+  for (const std::string_view line : Split(metadata.doc_sizes, '\n')) {
+    if (line.ends_with("exceeds the sub-call limit)")) lines += fmt::format("{}\n", line);
+  }
+  return lines;
+}
+
 }  // namespace
 
 Metadata MakeMetadata(const RunState& run) {
@@ -226,6 +238,7 @@ Metadata MakeMetadata(const RunState& run) {
   } else if (!descriptions.empty()) {
     metadata.hint = inspect::RenderHint(descriptions, options);
   }
+  metadata.doc_unlisted = UnlistedDocuments(metadata, documents.size());
   return metadata;
 }
 

@@ -1,8 +1,11 @@
 #include "ask/policy/evidence.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "ask/policy/grounding.h"
+#include "ask/policy/numbers.h"
 #include "ask/reply/extraction.h"
 #include "base/text/text.h"
 
@@ -22,12 +25,38 @@ void Evidence::AddClean(std::string_view code, const sandbox::BlockResult& resul
   if (result.ground != sandbox::BlockResult::Ground::kData) return;
   touched_data_ = true;
   outputs_.push_back(WithoutTyped(printed_.back(), result.typed));
-  shown_.push_back(outputs_.back());
+  AddShown(outputs_.back(), result);
 }
 
 void Evidence::AddRaised(const sandbox::BlockResult& result, std::string_view seen) {
   if (result.ground != sandbox::BlockResult::Ground::kData || seen.empty()) return;
-  shown_.push_back(WithoutTyped(seen, result.typed));
+  AddShown(WithoutTyped(seen, result.typed), result);
+}
+
+void Evidence::AddShown(std::string text, const sandbox::BlockResult& result) {
+  shown_.push_back(std::move(text));
+  gaps_.push_back(result.gaps);
+}
+
+std::vector<std::string> Evidence::LeftOut(std::string_view answer, std::string_view sizes) const {
+  if (shown_.empty()) return {};
+  const bool numbers = HasNumber(answer);
+  const auto holds = [&](const std::string& output) {
+    return output.find(TrimSpace(answer)) != output.npos ||
+           (numbers && LeadingNumberGrounded(answer, question_, sizes, std::span(&output, 1)));
+  };
+  const auto newest = std::ranges::find_if(shown_.rbegin(), shown_.rend(), holds);
+  const auto from_end = newest == shown_.rend() ? 0 : newest - shown_.rbegin();
+  std::set<std::string> asked;
+  for (NumberReader reader(question_); const auto number = reader.Next();) {
+    asked.insert(number->Key());
+  }
+  std::vector<std::string> left_out;
+  for (const sandbox::BlockResult::Gap& gap : gaps_[shown_.size() - 1 - from_end]) {
+    const bool wanted = gap.rows > 0 && asked.contains(fmt::format("{}.", gap.rows));
+    if (!wanted) left_out.push_back(gap.text);
+  }
+  return left_out;
 }
 
 // A zero stays a zero in later blocks, so why it is one stays, too.
@@ -42,7 +71,7 @@ void Evidence::NoteUnmatched(const sandbox::BlockResult& result) {
 
 void Evidence::AddHanded(const sandbox::BlockResult& result) {
   if (!result.answer || result.ground != sandbox::BlockResult::Ground::kData) return;
-  shown_.push_back(WithoutTyped(result.answer->text, result.typed));
+  AddShown(WithoutTyped(result.answer->text, result.typed), result);
 }
 
 std::optional<std::string> Evidence::PrintedValue(AnswerKind wanted) const {
@@ -59,6 +88,7 @@ void Evidence::NoteNames(std::vector<sandbox::VariableInfo>* variables) {
 void Evidence::StartAfresh() {
   printed_.clear();
   shown_.clear();
+  gaps_.clear();
   outputs_.clear();
   unmatched_.clear();
   searched_.clear();

@@ -54,6 +54,10 @@ class Evidence {
   // Conditions of this attempt that fit nothing in the data, and that no later block of it wrote in
   // a way that does: why it may have found nothing.
   const std::vector<std::string>& unmatched() const { return unmatched_; }
+  // What the newest of the outputs leaves out that `answer` stands in, or of all where it stands in
+  // none, a sentence each; without parts of as many rows as the question itself names. `sizes`: of
+  // the context.
+  std::vector<std::string> LeftOut(std::string_view answer, std::string_view sizes) const;
   // What the newest clean block looked for in texts.
   const std::vector<std::string>& searched() const { return searched_; }
   const std::vector<std::string>& code() const { return code_; }
@@ -70,12 +74,14 @@ class Evidence {
   std::optional<Offer> RepeatedAnswer(std::string_view code) const;
 
  private:
+  void AddShown(std::string text, const sandbox::BlockResult& result);
   void NoteUnmatched(const sandbox::BlockResult& result);
 
   const std::string_view question_;
   const std::span<const std::string> hint_values_;
   bool touched_data_ = false;
-  std::size_t earlier_ = 0;  // blocks of earlier attempts
+  std::size_t earlier_ = 0;                                   // blocks of earlier attempts
+  std::vector<std::vector<sandbox::BlockResult::Gap>> gaps_;  // of each of shown_
   std::vector<std::string> printed_, shown_, outputs_, code_, unmatched_, searched_;
   std::string clean_code_;                   // the newest block that ran without error, as CodeKey
   std::set<std::string> names_, old_names_;  // of variables: all, and those of earlier attempts

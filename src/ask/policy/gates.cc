@@ -28,7 +28,9 @@ constexpr std::string_view kAskThemAgain =
     " Ask those again, or hand the answer in again if it does not depend on them.";
 constexpr std::string_view kLookElsewhere =
     " Look for another place in the text, or answer that the text does not say it.";
-constexpr std::string_view kAdvice[] = {kComputeIt, kAskThemAgain, kLookElsewhere};
+constexpr std::string_view kTakeAll =
+    " Compute it from all of the data, or hand the answer in again if that is what is asked.";
+constexpr std::string_view kAdvice[] = {kComputeIt, kAskThemAgain, kLookElsewhere, kTakeAll};
 
 }  // namespace
 
@@ -48,12 +50,12 @@ std::optional<Refusal> Gates::FirstFailed(std::string_view answer, const GateSit
     Check check;
   };
   static constexpr Row kChecks[] = {
-      {"unexplored", 2, &Gates::Unexplored}, {"error_text", 1, &Gates::ErrorText},
-      {"subcalls", 1, &Gates::LostSubcalls}, {"kind", 1, &Gates::WrongKind},
-      {kEmpty, 1, &Gates::EmptyResult},      {"searched", 1, &Gates::SearchedElse},
-      {"left_out", 1, &Gates::ValueLeftOut}, {"grounding", 1, &Gates::Ungrounded},
-      {"near", 1, &Gates::NotNear},          {"reading", 0, &Gates::UnclearReading},
-      {"labels", 0, &Gates::UnsureLabels}};
+      {"unexplored", 2, &Gates::Unexplored},  {"error_text", 1, &Gates::ErrorText},
+      {"subcalls", 1, &Gates::LostSubcalls},  {"kind", 1, &Gates::WrongKind},
+      {kEmpty, 1, &Gates::EmptyResult},       {"gaps", 1, &Gates::LeavesOut},
+      {"searched", 1, &Gates::SearchedElse},  {"left_out", 1, &Gates::ValueLeftOut},
+      {"grounding", 1, &Gates::Ungrounded},   {"near", 1, &Gates::NotNear},
+      {"reading", 0, &Gates::UnclearReading}, {"labels", 0, &Gates::UnsureLabels}};
   for (const Row& row : kChecks) {
     if (which == Which::kUnused) {
       const auto used = refused_.find(row.gate);
@@ -197,6 +199,17 @@ std::string Gates::EmptyResult(std::string_view answer, const GateSituation& sit
       "The result is empty: perhaps the data say it in another way than the condition. Look at the "
       "values that the data really have, then count again.{}",
       kComputeIt);
+}
+
+// Of an empty result that a condition is the reason for, EmptyResult decides.
+std::string Gates::LeavesOut(std::string_view answer, const GateSituation& situation) const {
+  std::vector<std::string> gaps = situation.gaps;
+  if (situation.unmatched && TellsNothing(answer, situation)) {
+    std::erase_if(gaps, [&](const std::string& gap) {
+      return std::ranges::find(*situation.unmatched, gap) != situation.unmatched->end();
+    });
+  }
+  return gaps.empty() ? std::string() : fmt::format("{}{}", Join(gaps, " "), kTakeAll);
 }
 
 std::string Gates::WrongKind(std::string_view answer, const GateSituation& situation) const {

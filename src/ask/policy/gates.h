@@ -47,7 +47,8 @@ struct GateSituation {
   std::function<bool(std::span<const std::string>)> shows_values;
   std::string_view sizes;  // of the context, where code looked at it; an answer may stand on them
   const std::vector<std::string>* unmatched = nullptr;  // conditions that fit nothing in the data
-  const std::vector<std::string>* code = nullptr;       // that ran
+  std::vector<std::string> gaps;  // what the output that the answer stands in leaves out
+  const std::vector<std::string>* code = nullptr;  // that ran
   std::string_view passages;  // the text that the first prompt showed; may be empty
   // What came of it where the passages were read one by one: none states an answer, or the model
   // is not sure which of `readings` is about what was asked.
@@ -75,8 +76,8 @@ bool ShowsValues(std::span<const std::string> outputs, std::string_view question
                  const std::function<bool(std::string_view)>& in_data);
 
 struct Refusal {
-  // unexplored, error_text, subcalls, kind, empty, searched, left_out, grounding, near, reading,
-  // labels
+  // unexplored, error_text, subcalls, kind, empty, gaps, searched, left_out, grounding, near,
+  // reading, labels
   std::string gate;
   std::string reason;  // what is wrong, in one or two sentences for the model
 };
@@ -104,6 +105,7 @@ class Gates {
   bool TellsNothing(std::string_view answer, const GateSituation& situation) const;
   bool LookedAgain(const GateSituation& situation) const;
   std::string EmptyResult(std::string_view answer, const GateSituation& situation) const;
+  std::string LeavesOut(std::string_view answer, const GateSituation& situation) const;
   std::string WrongKind(std::string_view answer, const GateSituation& situation) const;
   std::string Ungrounded(std::string_view answer, const GateSituation& situation) const;
   std::string UnsureLabels(std::string_view answer, const GateSituation& situation) const;

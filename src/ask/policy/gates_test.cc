@@ -68,6 +68,31 @@ TEST(GatesTest, TheUnexploredGateBeginsAt200Characters) {  // REC-36
   }
 }
 
+TEST(GatesTest, WhatTheNewestOutputOfAnAnswerLeavesOutIsRefusedOnce) {  // FLT-36
+  const std::string question = "What is the sum of the first 20?";
+  Evidence evidence(question, {});
+  sandbox::BlockResult part;
+  part.ground = sandbox::BlockResult::Ground::kData;
+  part.gaps = {{"Only 100 of 300 rows.", 100}, {"Only 20 of 300 rows.", 20}};
+  evidence.AddClean("a", part, "500\n");
+  EXPECT_EQ(evidence.LeftOut("500", ""), Texts{"Only 100 of 300 rows."});
+  sandbox::BlockResult whole;
+  whole.ground = sandbox::BlockResult::Ground::kData;
+  evidence.AddClean("b", whole, "1500\n");
+  EXPECT_TRUE(evidence.LeftOut("1500", "").empty());
+  EXPECT_EQ(evidence.LeftOut("500", ""), Texts{"Only 100 of 300 rows."});
+  Gates gates(Context());
+  GateSituation situation = After(evidence.shown());
+  situation.gaps = evidence.LeftOut("500", "");
+  const auto refusal = gates.Check("500", situation);
+  EXPECT_EQ(GateOf(refusal), "gaps");
+  EXPECT_EQ(GateOf(gates.Check("500", situation)), "passed");
+  EXPECT_EQ(gates.Doubt("500", situation)->reason, "Only 100 of 300 rows.");
+  const Texts unmatched{"Only 100 of 300 rows."};
+  situation.unmatched = &unmatched;  // of an empty result another check speaks
+  EXPECT_NE(GateOf(gates.Doubt("0", situation)), "gaps");
+}
+
 TEST(GatesTest, NoGateRefusesOnTheLastTurnOrWithoutFullForcing) {  // REC-41
   for (const Forcing forcing : {Forcing::kFull, Forcing::kReference, Forcing::kNone}) {
     GateContext context = Context(Checked::kEveryWord);

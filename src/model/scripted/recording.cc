@@ -138,6 +138,9 @@ class FileRecording final : public Recording, public std::enable_shared_from_thi
   }
 
   std::shared_ptr<model::Client> Client() override;
+  std::string first_model() const override {
+    return std::string(pairs_.empty() ? "" : FindString(pairs_[0].request, "model").value_or(""));
+  }
 
   // The next pair for `request`. Errors: kFailed.
   Result<Served> Take(const Request& request) {

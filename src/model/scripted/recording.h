@@ -42,6 +42,8 @@ class Recording {
   // Requests with equal content get their replies in the order of the file; each once. One that is
   // not there, or no longer, fails with kFailed, naming the first difference to the nearest one.
   virtual std::shared_ptr<model::Client> Client() = 0;
+  // The model that the first request went to; empty: none was recorded.
+  virtual std::string first_model() const = 0;
 };
 
 }  // namespace dossier::model

@@ -82,6 +82,19 @@ std::vector<VariableInfo> ReadVariables(const Json* list) {
   return variables;
 }
 
+// [["Only 100 of 3,000 rows …", 100]]
+std::vector<BlockResult::Gap> ReadGaps(const Json* list) {
+  std::vector<BlockResult::Gap> gaps;
+  if (!list || !list->is_array()) return gaps;
+  for (const Json& item : list->get_array()) {
+    const JsonArray* pair = item.if_array();
+    if (!pair || pair->size() != 2 || !(*pair)[0].is_string() || !(*pair)[1].is_int64()) continue;
+    const std::int64_t rows = std::max<std::int64_t>((*pair)[1].get_int64(), 0);
+    gaps.push_back({std::string((*pair)[0].get_string()), static_cast<std::uint64_t>(rows)});
+  }
+  return gaps;
+}
+
 void ReadEvidence(const JsonObject& json, BlockResult* result) {
   if (FindBool(Json(json), "touches_data").value_or(false)) {
     result->ground = BlockResult::Ground::kData;
@@ -90,6 +103,7 @@ void ReadEvidence(const JsonObject& json, BlockResult* result) {
   result->searched = StringsOf(json.if_contains("searched"));
   result->unmatched = StringsOf(json.if_contains("unmatched"));
   result->settled = StringsOf(json.if_contains("settled"));
+  result->gaps = ReadGaps(json.if_contains("gaps"));
   const Json* read = json.if_contains("read");
   if (!read || !read->is_array()) return;
   for (const Json& part : read->get_array()) {

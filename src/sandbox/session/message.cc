@@ -57,7 +57,8 @@ constexpr Field kDone[] = {{"status", Kind::kString},
                            {"searched", Kind::kArray, kOptional},
                            {"read", Kind::kArray, kOptional},
                            {"unmatched", Kind::kArray, kOptional},
-                           {"settled", Kind::kArray, kOptional}};
+                           {"settled", Kind::kArray, kOptional},
+                           {"gaps", Kind::kArray, kOptional}};
 constexpr Field kGet[] = {{"name", Kind::kString}, {"max", Kind::kInt}};
 constexpr Field kValue[] = {{"found", Kind::kBool}, {"nearest", Kind::kArray, kOptional}};
 constexpr Field kCall[] = {

@@ -95,6 +95,14 @@ struct BlockResult {
   std::vector<std::string> unmatched;
   // Those of earlier blocks whose condition this block wrote in a way that fits something.
   std::vector<std::string> settled;
+  // What output and answer leave out: rows behind a slice, failures that code passes over, rows
+  // that a condition was to keep off and did not.
+  struct Gap {
+    std::string text;  // a sentence
+    std::uint64_t rows =
+        0;  // that were taken, where so many were named; a question may ask for them
+  };
+  std::vector<Gap> gaps;
   // Rows and texts that code got; without searches, which the host makes.
   std::vector<ReadPart> read;
   Millis cpu{0}, wall{0};

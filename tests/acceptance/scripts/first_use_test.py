@@ -207,6 +207,23 @@ class Addresses(FirstUse):
         self.ok("chat", "--conversation", "talk", "One")
         self.assertEqual(self.ok("chat", "--conversation", "talk", "Two")[0], "from qwen3\n")
 
+    def test_a_replay_takes_the_model_that_the_server_listed(self):
+        self.stand_in(["qwen3", "other"], "OPENAI")
+        self.ask("--record", "run.jsonl")
+        self.env["OPENAI_BASE_URL"] = "http://127.0.0.1:1/v1"
+        self.assertEqual(self.ask("--replay", "run.jsonl")[0], "from qwen3\n")
+        out, _ = self.ask("--base-url", "http://127.0.0.1:1/v1", "--replay", "run.jsonl")
+        self.assertEqual(out, "from qwen3\n")
+
+    def test_a_dry_run_says_that_it_asks_no_server_which_model_it_has(self):
+        server = self.stand_in(["qwen3"], "OPENAI")
+        _, err = self.ask("--dry-run")
+        self.assertIn("a dry run does not ask", err)
+        code, _, err = self.run_to_end("ask", "--dry-run", "--base-url", server.url, "What?")
+        self.assertEqual(code, 3, err)
+        self.assertIn("a dry run does not ask which ones it lists", err)
+        self.assertEqual(server.requests, [])
+
     def test_an_address_without_a_scheme(self):
         server = self.stand_in(["qwen3"])
         address = server.url.removeprefix("http://").removesuffix("/v1")

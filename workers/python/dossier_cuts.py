@@ -1,0 +1,289 @@
+"""Which expressions of a block take a part of the rows by a fixed number, and what is made of it.
+
+    parsed = Parsed("rows = records[:100]\nprint(sum(r['a'] for r in rows))")
+    cut, = slices(parsed, {})
+    Uses(parsed).of(cut)     # (False, [("rows", (1, 20))]): it is bound; the name is used later
+"""
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from dossier_code import Parsed
+from dossier_fold import Unknown, fold
+from dossier_seek import field_of
+
+SHOWS = {"print", "pprint", "display", "repr", "str", "dumps", "FINAL", "SUBMIT", "PARTIAL",
+          "format", "type", "SHOW_VARS", "join"}
+_KEEPS = {"list", "tuple", "iter", "enumerate", "reversed", "DataFrame", "copy", "to_list",
+          "to_dict", "to_string", "tolist", "items", "dict", "reset_index", "splitlines", "split"}
+_WHOLE = {"records", "readlines", "splitlines", "reader", "DictReader", "open", "read_csv",
+          "read_json", "lines", "list", "iter", "enumerate", "tuple", "DataFrame", "split", "Path", "read_text",
+          "read", "StringIO", "zip"}
+_ORDERS = {"sorted", "sort", "sort_values", "nlargest", "nsmallest", "most_common",
+           "reversed", "reverse"}
+TAKES = {"islice": 0, "sample": 0, "choices": 0, "head": None, "tail": None, "grep": None,
+         "lines": None, "read": None}  # where the whole stands
+_SEARCHES = {"findall", "finditer", "search", "match", "fullmatch", "group", "groups", "strip", "lower",
+             "set"}
+_TEXTS = {"context", "doc", "open", "splitlines", "readlines", "read_text", "read", "grep", "lines"}
+_MODELS = {"llm_query", "rlm_query"}
+ADDS = {"append", "add", "extend", "update"}
+EDGE = 2  # rows or lines that a header or a last line may make
+
+
+class Uses:
+    """How the value of an expression is used, by what stands around it."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        self._parsed = parsed
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        return {child: parent for parent in ast.walk(self._parsed.tree)
+                for child in ast.iter_child_nodes(parent)}
+
+    def tries_again(self, node: ast.Try, fixed: Mapping[str, Any]) -> bool:
+        """Whether another way is tried where one fails: `for form in (…): try: return …` and `try:
+        return … except: pass`, with more behind it than a constant."""
+        if not any(isinstance(part, (ast.Return, ast.Break)) for part in node.body):
+            return False
+        parent = self.parents[node]
+        if isinstance(parent, ast.For):
+            return True
+        behind = parent.body if node in getattr(parent, "body", []) else []
+        following = behind[behind.index(node) + 1:][:1] if behind else []
+        return bool(following) and not (isinstance(following[0], ast.Return)
+                                        and (following[0].value is None
+                                             or is_constant(following[0].value, fixed)))
+
+    def bound_before(self, name: ast.Name) -> bool:
+        """Whether the top level of the block binds a name before it reads it here."""
+        return any(binding.name == name.id and binding.node.lineno < name.lineno
+                   and not isinstance(binding.node, ast.AugAssign)
+                   for binding in self._parsed.bindings)
+
+    def of(self, node: ast.expr, kind: str) -> tuple[bool, list[tuple[str, tuple[int, int]]]]:
+        """Whether a result is made of it, and the names that are bound to it, with where. What is
+        searched for in a part of a "text" and shown is found; of "rows" it may be a choice."""
+        passes = SHOWS | _KEEPS | TAKES.keys() | (_SEARCHES if kind == "text" else set())
+        child, names = node, []
+        while (parent := self.parents.get(child)) is not None:
+            if isinstance(parent, ast.comprehension):
+                if child is not parent.iter or (parent.ifs and kind == "rows"):
+                    return child is parent.iter, names
+                parent = self.parents[parent]
+            elif isinstance(parent, ast.For):
+                if child is not parent.iter:
+                    return False, names
+                return self.gathers(parent, None, kind), [*names, *_filled(parent)]
+            elif isinstance(parent, ast.Call) and child is not parent.func:
+                name = called(parent)
+                # What of the data a model has read is counted elsewhere; zip(x, x[1:]) makes pairs.
+                if name in _MODELS or name == "zip":
+                    return False, names
+                if name not in passes:
+                    return True, names
+            elif isinstance(parent, ast.Attribute) and parent.attr == "total":
+                return False, names   # of matches: all there are
+            elif isinstance(parent, ast.Attribute):
+                if parent.attr not in passes:
+                    return True, names
+            elif isinstance(parent, (ast.Compare, ast.AugAssign)):
+                return True, names
+            elif isinstance(parent, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
+                targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
+                place = (parent.end_lineno or 0, parent.end_col_offset or 0)
+                names += [(part.id, place) for target in targets for part in ast.walk(target)
+                          if isinstance(part, ast.Name) and not isinstance(target, ast.Subscript)]
+                if not isinstance(parent, ast.NamedExpr):
+                    return False, names
+            elif isinstance(parent, ast.Subscript) and not isinstance(parent.slice, ast.Slice) \
+                    and not isinstance(getattr(parent.slice, "value", None), str):
+                return False, names   # one row of it
+            elif isinstance(parent, ast.Return):
+                return False, [*names, *((home, (0, 0)) for home in self._functions_around(parent))]
+            elif isinstance(parent, ast.stmt):
+                return False, names
+            child = parent
+        return False, names
+
+    def _functions_around(self, node: ast.AST) -> Iterator[str]:
+        while (parent := self.parents.get(node)) is not None:
+            if isinstance(parent, ast.FunctionDef):
+                yield parent.name
+            node = parent
+
+    def kind(self, node: ast.expr) -> str:
+        """Whether a part is of "text", lines of it or what was found there, or of "rows"."""
+        names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        bound = [binding.value for binding in self._parsed.bindings
+                 if binding.name in names and binding.value is not None]
+        words = {getattr(part, "attr", getattr(part, "id", ""))
+                 for value in (node, *bound) for part in ast.walk(value)}
+        return "text" if words & _TEXTS and not words & {"reader", "DictReader"} else "rows"
+
+    def gathers(self, loop: ast.For, stop: ast.stmt | None, kind: str) -> bool:
+        """Whether a loop counts, adds up or chooses, rather than shows what it goes through."""
+        asks = {id(part) for part in ast.walk(self.parents[stop])} if stop is not None else set()
+        counters = _pass_counters(loop)
+        for node in (part for statement in loop.body for part in ast.walk(statement)):
+            if isinstance(node, ast.Compare) and id(node) not in asks and kind == "rows":
+                return True
+            if isinstance(node, ast.AugAssign) and base(node.target) not in counters:
+                return True
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                return True
+        return False
+
+
+def slices(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[ast.Subscript]:
+    """x[:100], x[-100:], x[::10] with numbers that the code says itself."""
+    firsts = {ast.unparse(node.value) for node in parsed.of(ast.Subscript)
+              if isinstance(node.slice, ast.Constant) and node.slice.value == 0}
+    for node in parsed.of(ast.Subscript):
+        if not isinstance(node.slice, ast.Slice) or not isinstance(node.ctx, ast.Load) \
+                or field_of(node.value):   # a part of a text
+            continue
+        lower, upper, step = (whole_number(bound, fixed)
+                              for bound in (node.slice.lower, node.slice.upper, node.slice.step))
+        text = ast.unparse(node.value)
+        if text in firsts and (upper, step) == (None, None) and lower == 1:
+            continue   # the first is taken by itself
+        if (upper or 0) > 0 or (lower or 0) != 0 or upper is not None or (step or 1) > 1:
+            yield node
+
+
+def takes(parsed: Parsed) -> Iterator[ast.Call]:
+    for node in parsed.of(ast.Call):
+        name = called(node)
+        if name not in TAKES or any(isinstance(item, ast.Starred) for item in node.args):
+            continue
+        module = isinstance(node.func, ast.Name) or base(node.func.value) in ("itertools", "random")
+        if TAKES[name] == 0 and module and node.args and _is_whole(node.args[0], parsed):
+            yield node
+        elif TAKES[name] is None and isinstance(node.func, ast.Attribute) \
+                and (node.args or name == "head" or name == "tail"):
+            yield node
+
+
+def indexed(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[tuple[ast.Call, str]]:
+    """`range(100)` of a loop that takes rows[i], and the name of the rows."""
+    for node in (*parsed.of(ast.For), *parsed.of(ast.comprehension)):
+        if not isinstance(node.target, ast.Name) or called(node.iter) != "range" or any(whole_number(bound, fixed) is None for bound in node.iter.args):
+            continue
+        for part in parsed.of(ast.Subscript):
+            if isinstance(part.value, ast.Name) and isinstance(part.slice, ast.Name) \
+                    and part.slice.id == node.target.id and isinstance(part.ctx, ast.Load):
+                yield node.iter, part.value.id
+                break
+
+
+def _is_whole(node: ast.expr, parsed: Parsed) -> bool:
+    """Whether an expression is all rows or lines, one way or the other, and no choice of them."""
+    for _ in range(8):
+        if isinstance(node, ast.Call):
+            name = called(node)
+            if name not in _WHOLE:
+                return False
+            if not node.args or name in ("split", "open", "lines"):
+                return True
+            node = node.args[0]
+        elif isinstance(node, ast.Attribute):
+            return node.attr == "records"
+        elif isinstance(node, ast.Name):
+            values = [binding.value for binding in parsed.bindings if binding.name == node.id]
+            if not values:
+                return node.id in ("records", "context", "doc")
+            if len(values) > 1 or values[0] is None:
+                return any(getattr(item.optional_vars, "id", "") == node.id
+                           for statement in parsed.of(ast.With) for item in statement.items)
+            node = values[0]
+        elif isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+            if len(node.generators) != 1 or node.generators[0].ifs:
+                return False
+            node = node.generators[0].iter
+        else:
+            return False
+    return False
+
+
+def stops(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[tuple[ast.For, ast.Break, int]]:
+    """Loops over all rows that break after a fixed number of passes, whatever the rows say."""
+    for loop in parsed.of(ast.For):
+        if not _is_whole(loop.iter, parsed):
+            continue
+        counters = _pass_counters(loop)
+        for statement in loop.body:
+            if not isinstance(statement, ast.If) or not isinstance(statement.body[-1], ast.Break):
+                continue
+            names = {node.id for node in ast.walk(statement.test) if isinstance(node, ast.Name)}
+            if names & counters and not names - counters - fixed.keys() - {"len"}:
+                numbers = [whole_number(part, fixed) for part in ast.walk(statement.test)
+                           if isinstance(part, (ast.Constant, ast.Name))]
+                yield loop, statement.body[-1], next((found for found in numbers if found), 0)
+
+
+def _pass_counters(loop: ast.For) -> set[str]:
+    """Names that count the passes of a loop: of enumerate(), `n += 1`, a list that each pass adds
+    to."""
+    counters = {base(part.target) for part in loop.body if isinstance(part, ast.AugAssign)
+                and isinstance(part.value, ast.Constant)}
+    counters |= {name for name, _ in _filled(loop, deep=False)}
+    if getattr(getattr(loop.iter, "func", None), "id", "") == "enumerate" \
+            and isinstance(loop.target, ast.Tuple):
+        counters.add(base(loop.target.elts[0]))
+    return counters - {""}
+
+
+def _filled(loop: ast.For, *, deep: bool = True) -> list[tuple[str, tuple[int, int]]]:
+    """The lists that a loop adds to, and where the loop ends."""
+    body: Iterable[ast.AST] = (part for node in loop.body for part in ast.walk(node)) if deep else \
+        (node.value for node in loop.body if isinstance(node, ast.Expr))
+    end = loop.end_lineno or 0, loop.end_col_offset or 0
+    return [(base(node.func.value), end) for node in body if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+            and node.func.attr in ADDS and base(node.func.value)]
+
+
+def ordered_names(parsed: Parsed) -> Iterator[str]:
+    for call in parsed.of(ast.Call):
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _ORDERS:
+            yield base(call.func.value)
+    for node in parsed.of(ast.Assign):
+        if orders(node.value):
+            yield from map(base, node.targets)
+
+
+def orders(node: ast.AST) -> bool:
+    return any(called(call) in _ORDERS
+               for call in ast.walk(node) if isinstance(call, ast.Call))
+
+
+def is_constant(node: ast.expr, names: Mapping[str, Any]) -> bool:
+    try:
+        fold(node, names)
+    except Unknown:
+        return False
+    return True
+
+
+def whole_number(node: ast.expr | None, names: Mapping[str, Any]) -> int | None:
+    try:
+        value = fold(node, names) if node is not None else None
+    except Unknown:
+        return None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def called(node: ast.AST) -> str:
+    """The name of what is called, "" where nothing is."""
+    function = getattr(node, "func", None)
+    return getattr(function, "attr", getattr(function, "id", ""))
+
+
+def base(node: ast.AST) -> str:
+    """The name at the left of `x.y[z]`."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""

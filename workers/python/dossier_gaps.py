@@ -1,0 +1,444 @@
+"""What a result leaves out: rows that a slice cut off, rows whose reading failed unseen.
+
+    gaps = Gaps(sizes)
+    gaps.plan(parsed, {})        # before the block runs; gaps.rewrite() puts counters in
+    gaps.take(parsed, {})        # behind it: [("Only 100 of 3,000 rows …", 100)]
+
+Three ways lead to a number that looks like one over all of the data and is none: a part of the rows
+by a fixed number (`records[:100]`, islice, random.sample, a `break` after so many passes), an
+`except` that passes over what it catches, and a condition that fits nothing (dossier_reasons; the
+caller hands those in). Each belongs to the statement where it happened and goes on with the names
+that are computed from it, into later blocks too; parts that together are the whole are no gap. A
+slice that is only shown, or gone through without a condition, a sum or a list, is a look at the
+data and none either.
+"""
+
+import ast
+import io
+import re
+import sys
+from collections import defaultdict, namedtuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from dossier_code import Parsed
+from dossier_cuts import (ADDS, EDGE, SHOWS, TAKES, Uses, base, called, indexed, is_constant,
+                          ordered_names, orders, slices, stops, takes)
+from dossier_empty import NUMBER_LIKE
+from dossier_records import Records, Row
+from dossier_rewrite import placed
+from dossier_slips import slips
+
+_MOST_SAID = 5
+_LEAST_TEXT = 1000  # characters
+_LEAST = 20         # rows or lines; what is shorter could be a list of anything
+_QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")
+
+
+class Gap(namedtuple("Gap", "text line part whole marks function", defaults=("",))):
+    """`part`: the rows of a slice as a range, `whole` how many there are; None for other gaps.
+    `line`: where it is in the block; else `marks`, texts that stand there, or the `function` of an
+    earlier block."""
+
+    __slots__ = ()
+
+
+class Gaps:
+    """Of one session. `sizes()` gives how many rows and lines the data have."""
+
+    def __init__(self, sizes: Callable[[], Iterable[int]],
+                 part: Callable[..., str] = lambda text, *bounds: text[slice(*bounds)],
+                 is_context: Callable[[str], bool] = lambda _text: False) -> None:
+        """`part` cuts a text as the block would; `is_context` knows the text of `context`."""
+        self._sizes, self._part, self._is_context = sizes, part, is_context
+        self._names: dict[str, list[Gap]] = {}     # what the value of a name leaves out
+        self._cut_names: dict[str, list[int]] = {}  # names that hold a slice, by its number
+        self._cuts: dict[int, Gap] = {}             # slices that cut something off
+        self._plans: dict[int, int] = {}            # by node of this block: the number of a counter
+        self._places: list[tuple[Any, Any, str, int]] = []  # node, parent, what to count, number
+        self._bases: dict[int, str] = {}            # of indexes by range(): the name of the rows
+        self._used: dict[int, int] = {}             # of this block: slices that are used, with a line
+        self._tries: dict[int, list[int]] = defaultdict(lambda: [0, 0])  # passes, failures
+        self._failed: dict[int, list[Any]] = defaultdict(list)  # errors: blank, with digits, first
+        self._lines: dict[int, tuple[int, str]] = {}
+        self._kinds: dict[int, str] = {}            # of slices: rows or text
+        self._homes: dict[int, str] = {}            # functions in which a `try` stands
+        self._said: list[tuple[int, str]] = []      # slips, and what say() was told of
+        self._known_sizes: list[int] | None = None
+        self._ordered: set[str] = set()   # names of sorted lists
+        self._numbers = 0
+
+    def forget(self) -> None:
+        self.__init__(self._sizes, self._part, self._is_context)  # type: ignore[misc]
+
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """What rewritten code calls."""
+        def _dossier_tried(number: int) -> None:
+            self._tries[number][0] += 1
+
+        return {"_dossier_tried": _dossier_tried, "_dossier_swallowed": self._swallowed,
+                "_dossier_cut": self._cut, "_dossier_same": lambda _whole, part: part,
+                "_dossier_stopped": self._stopped}
+
+    def say(self, text: str) -> None:
+        """Something is wrong at the line of the block that is running."""
+        frame: Any = sys._getframe(2)
+        while frame is not None and not frame.f_code.co_filename.startswith("<block"):
+            frame = frame.f_back
+        if frame is not None and len(self._said) < _MOST_SAID:
+            self._said.append((frame.f_lineno, f"{text} (line {frame.f_lineno})."))
+
+    def plan(self, parsed: Parsed, fixed: Mapping[str, Any]) -> None:
+        """Finds what is to be counted in a block, while its tree is as it was written."""
+        self._plans, self._used, self._bases = {}, {}, {}
+        self._places.clear()
+        self._tries.clear()
+        self._failed.clear()
+        try:
+            self._said = list(slips(parsed))
+            self._plan(parsed, fixed, Uses(parsed))
+        except RecursionError:   # nested too deeply to be written out
+            self._plans.clear()
+            self._places.clear()
+
+    def _plan(self, parsed: Parsed, fixed: Mapping[str, Any], uses: Uses) -> None:
+        homes = [node for node in parsed.tree.body if isinstance(node, ast.FunctionDef)]
+        for node in parsed.of(ast.Try):
+            silent = [part for part in node.handlers if all(map(_passes_over, part.body))]
+            if silent and not uses.tries_again(node, fixed):
+                self._note(uses, node, "try", _loop_in(node))
+                self._homes |= {self._numbers: home.name for home in homes
+                                if home.lineno <= node.lineno <= (home.end_lineno or 0)}
+                self._places += [(part, node, "swallow", self._numbers) for part in silent]
+        for node in parsed.of(ast.With):
+            if len(node.items) == 1 and called(node.items[0].context_expr) == "suppress":
+                self._note(uses, node, "suppress", _loop_in(node))
+        self._ordered -= set(parsed.assigned)
+        self._ordered |= set(ordered_names(parsed))   # the best so many of all are no part of them
+        of_range = dict(indexed(parsed, fixed))
+        cuts = [*slices(parsed, fixed), *takes(parsed), *of_range]
+        loops = list(stops(parsed, fixed))
+        if not cuts and not loops and not parsed.reads & self._cut_names.keys():
+            return
+        for node in cuts:
+            whole = node.value if isinstance(node, ast.Subscript) else node
+            if not orders(whole) and base(whole) not in self._ordered:
+                self._note(uses, node, "cut", ast.unparse(node))
+                self._kinds[self._numbers] = uses.kind(node)
+                self._bases |= {id(node): of_range[node]} if node in of_range else {}
+        for loop, stop, number in loops:
+            if uses.gathers(loop, stop, uses.kind(loop.iter)):
+                self._note(uses, stop, "stop", str(number))
+                self._used[self._plans[id(stop)]] = loop.lineno
+        self._follow(parsed, uses, cuts)
+
+    def counts(self, node: ast.AST) -> bool:
+        """Whether a node of the block will be replaced."""
+        return id(node) in self._plans
+
+    def rewrite(self) -> None:
+        """Puts calls that count into the tree."""
+        for node, parent, kind, number in reversed(self._places):   # the inner ones first
+            if kind == "try":
+                node.body.insert(0, _say("_dossier_tried", number, node))
+            elif kind == "swallow":
+                node.body.insert(0, _say("_dossier_swallowed", number, node.body[0]))
+            elif kind == "stop":
+                parent.body.insert(len(parent.body) - 1, _say("_dossier_stopped", number, node))
+            elif id(node) in self._plans:
+                _replace(parent, node, _quiet_with(node, number) if kind == "suppress" else
+                         _counted(node, number, self._bases.get(id(node), "")))
+        self._places.clear()
+
+    def take(self, parsed: Parsed, misled: Mapping[str, tuple[str, ...]],
+             settled: Collection[str]) -> list[list[Any]]:
+        """What the output or the answer of the block leaves out: a sentence, and how many rows were
+        taken (0: it is about something else). `misled`: reasons why conditions fit nothing."""
+        own = [Gap(text, 0, None, 0, marks) for text, marks in misled.items()]
+        own += [cut._replace(line=line) for number, line in self._used.items()
+                if (cut := self._cuts.get(number))]
+        own += self._losses()
+        own += [Gap(text, line, None, 0, ()) for line, text in self._said]
+        if settled:
+            self._names = {name: [gap for gap in gaps if gap.text not in settled]
+                           for name, gaps in self._names.items()}
+        if not own and not any(self._names.values()):
+            return []
+        shown: dict[str, Gap] = {}
+        statements = [node for node in parsed.tree.body if node is not parsed.last]
+        # The last one may have been taken out of the tree.
+        for statement in filter(None, [*statements, parsed.last]):
+            found = self._flow(statement, own)
+            if statement is parsed.last or _shows(statement):
+                shown |= {gap.text: gap for gap in found}
+        return [[gap.text, len(gap.part) if gap.part is not None else gap.whole]
+                for gap in _without_whole(list(shown.values()))]
+
+    def _flow(self, statement: ast.stmt, own: list[Gap]) -> list[Gap]:
+        """What a statement's value leaves out, and what the names that it binds do then."""
+        inner = list(ast.walk(statement))
+        reads, plain, bound = _names_of(statement, inner)
+        end = statement.end_lineno or statement.lineno
+        gaps = {gap.text: gap for name in sorted(reads) for gap in self._names.get(name, [])}
+        gaps |= {gap.text: gap for gap in own if statement.lineno <= gap.line <= end
+                 or gap.function in reads or any(_says(node, gap.marks) for node in inner)}
+        for name in bound:
+            if gaps:
+                self._names[name] = list(gaps.values())
+            elif name in plain:
+                self._names.pop(name, None)
+        return list(gaps.values())
+
+    def _note(self, uses: Uses, node: Any, kind: str, text: str) -> None:
+        self._numbers += 1
+        self._plans[id(node)] = self._numbers
+        self._places.append((node, uses.parents[node], kind, self._numbers))
+        self._lines[self._numbers] = node.lineno, text  # type: ignore[attr-defined]
+
+    def _follow(self, parsed: Parsed, uses: "Uses", cuts: list[ast.expr]) -> None:
+        """Which slices the block uses, and which names hold one from now on."""
+        waiting = [(node, self._plans[id(node)]) for node in cuts if id(node) in self._plans]
+        held: dict[str, tuple[tuple[int, int], list[int]]] = {
+            name: ((0, 0), numbers) for name, numbers in self._cut_names.items()}
+        loads = [node for node in parsed.of(ast.Name) if isinstance(node.ctx, ast.Load)]
+        rebound = set(parsed.assigned)
+        waiting += [(node, number) for node in loads if node.id in held
+                    and not uses.bound_before(node) for number in held[node.id][1]]
+        seen: set[tuple[int, int]] = set()
+        for name in rebound:
+            self._cut_names.pop(name, None)
+        while waiting:
+            node, number = waiting.pop()
+            if (id(node), number) in seen:
+                continue
+            seen.add((id(node), number))
+            used, names = uses.of(node, self._kinds[number])
+            if not used and not names:   # only shown
+                self._plans.pop(id(node), None)
+            if used:
+                self._used.setdefault(number, node.lineno)
+            for name, place in names:
+                self._cut_names[name] = [*self._cut_names.get(name, []), number]
+                waiting += [(load, number) for load in loads
+                            if load.id == name and (load.lineno, load.col_offset) > place]
+
+    def _swallowed(self, number: int) -> None:
+        self._tries[number][1] += 1
+        error = sys.exception()
+        quoted = _QUOTED.search(str(error)) if error is not None else None
+        blank = "NoneType" in str(error) or (quoted is not None and not quoted[1].strip())
+        lost = quoted is not None and isinstance(error, ValueError) \
+            and bool(NUMBER_LIKE.fullmatch(quoted[1]))
+        known = self._failed[number]
+        if not known:
+            known += [0, 0, ""]
+        known[0] += blank
+        known[1] += lost
+        if not known[2] or lost and known[1] == 1:
+            known[2] = f"{type(error).__name__}: {str(error)[:120]}"
+
+    def _losses(self) -> Iterator[Gap]:
+        """Where so much was passed over, or such things, that a result is doubtful: every pass; a
+        number that is written in another way; much of what is not just missing."""
+        for number, (passes, failures) in self._tries.items():
+            if not failures:
+                continue
+            blank, lost, example = self._failed[number]
+            line, loop = self._lines[number]
+            many = passes > 1 and (failures == passes or lost or 2 * (failures - blank) > passes)
+            if not many and not (passes == 1 and loop):
+                continue
+            home = self._homes.get(number, "")
+            place = f"{home}()" if home else f"line {line}"
+            now = number in self._plans.values()
+            yield Gap(f"In the `try` of {place}, {failures:,} of {passes:,} passes failed and the "
+                      f"code passes over them ({example}).", line if now else 0, None, 0, (),
+                      "" if now else home)
+
+    def _cut(self, number: int, whole: Any, take: Any, *arguments: Any, **options: Any) -> Any:
+        """A slice, islice(), sample() or head(), which tells what it leaves out."""
+        if whole.__class__ is str and take == "__getitem__":
+            if not self._is_context(whole):
+                return whole[arguments[0]]
+            return self._text_part(number, whole, arguments[0])
+        part = getattr(whole, take)(*arguments, **options) if isinstance(take, str) else \
+            take(whole, *arguments, **options)
+        self._cuts.pop(number, None)
+        if take == "grep":
+            if getattr(part, "cut", False):
+                self._leave(number, range(len(part)), part.total, "matches")
+        elif take == "read":
+            if isinstance(whole, io.TextIOBase) and whole.seekable() and part:
+                place = whole.tell()
+                if whole.read(1):
+                    self._leave(number, range(len(part)), 0, "characters")
+                whole.seek(place)
+        elif take == "lines":
+            count = whole.line_count if hasattr(whole, "line_count") else len(part)
+            self._leave(number, range(count)[slice(*arguments)], count, "lines")
+        elif not isinstance(whole, (bytes, dict)):
+            bounds = arguments[0] if take == "__getitem__" else \
+                None if hasattr(part, "__len__") else slice(*arguments)
+            self._note_rows(number, whole, part, bounds)
+        return part
+
+    def _note_rows(self, number: int, whole: Any, part: Any, bounds: slice | None) -> None:
+        count = len(whole) if hasattr(whole, "__len__") else None
+        if self._known_sizes is None:
+            self._known_sizes = [size for size in self._sizes() if size >= _LEAST]
+        if count is None:
+            count = max(self._known_sizes, default=0)
+        elif not any(abs(count - size) <= EDGE for size in self._known_sizes):
+            return   # no more than what was chosen out of the data
+        taken = range(len(part)) if bounds is None else range(count)[bounds]
+        edge = 0 if _holds_rows(whole) else EDGE   # a row is no header
+        if edge and bounds is not None and bounds.stop is None and (bounds.start or 0) > 0:
+            edge = max(edge, count // 10)          # what stands before the lines that count
+        if len(taken) < count - edge:
+            self._leave(number, taken, count, "rows")
+
+    def _leave(self, number: int, taken: range, count: int, unit: str) -> None:
+        """`count` is how many there are in all; 0: more than were taken."""
+        if len(taken) < count or not count:
+            line, text = self._lines[number]
+            of_all = f"{len(taken):,} of {count:,}" if count else f"the first {len(taken):,}"
+            self._cuts[number] = Gap(f"Only {of_all} {unit} are in what the code works with: {text}.",
+                                     line, taken, count, ())
+
+    def _text_part(self, number: int, whole: str, part: slice) -> str:
+        taken = self._part(whole, part.start, part.stop, part.step)
+        if len(whole) >= _LEAST_TEXT:
+            start, stop, step = part.indices(len(whole))
+            self._leave(number, range(start, stop, step), len(whole), "characters")
+        return taken
+
+    def _stopped(self, number: int) -> None:
+        line, passes = self._lines[number]
+        self._cuts[number] = Gap(f"The loop that `break` in line {line} leaves does not go through "
+                                 "all rows.", line, None, int(passes), ())
+
+
+def _counted(node: Any, number: int, rows: str) -> ast.expr:
+    """What stands for an expression that takes a part; `rows`: what range() counts the indexes of."""
+    if rows:
+        whole, take = ast.Name(rows, ast.Load()), ast.Name("_dossier_same", ast.Load())
+        arguments = [node]
+    elif isinstance(node, ast.Subscript):
+        bounds = [bound or ast.Constant(None)
+                  for bound in (node.slice.lower, node.slice.upper, node.slice.step)]
+        whole, take = node.value, ast.Constant("__getitem__")
+        arguments = [placed("slice", bounds, node)]
+    elif isinstance(node.func, ast.Attribute) and TAKES[node.func.attr] is None:
+        whole, take, arguments = node.func.value, ast.Constant(node.func.attr), node.args
+    else:
+        whole, take, arguments = node.args[0], node.func, node.args[1:]
+    made = placed("_dossier_cut", [ast.Constant(number), whole, take, *arguments], node)
+    made.keywords = getattr(node, "keywords", [])
+    return made
+
+
+def _say(function: str, number: int, place: ast.stmt) -> ast.stmt:
+    return ast.copy_location(ast.Expr(placed(function, [ast.Constant(number)], place)), place)
+
+
+def _quiet_with(node: ast.With, number: int) -> ast.stmt:
+    """`with suppress(…)` as the `try` that it is."""
+    call: Any = node.items[0].context_expr
+    handler = ast.ExceptHandler(ast.copy_location(ast.Tuple(call.args, ast.Load()), call), None,
+                                [_say("_dossier_swallowed", number, node)])
+    body = [_say("_dossier_tried", number, node), *node.body]
+    return ast.copy_location(ast.Try(body, [ast.copy_location(handler, node)], [], []), node)
+
+
+def _without_whole(gaps: list[Gap]) -> list[Gap]:
+    """Without slices that together are all rows."""
+    of_whole: dict[int, list[range]] = defaultdict(list)
+    for gap in gaps:
+        if gap.part is not None:
+            of_whole[gap.whole].append(gap.part)
+    complete = set()
+    for whole, parts in of_whole.items():
+        end = EDGE
+        for part in sorted((part for part in parts if part.step == 1), key=lambda part: part.start):
+            end = max(end, part.stop) if part.start <= end else end
+        if len(parts) > 1 and (end >= whole - EDGE or _interleaved(parts)):
+            complete.add(whole)
+    return [gap for gap in gaps if gap.part is None or gap.whole not in complete]
+
+
+def _interleaved(parts: Sequence[range]) -> bool:
+    """records[::2] and records[1::2]"""
+    step = max(part.step for part in parts)
+    return step > 1 and all(part.step == step for part in parts) \
+        and {part.start for part in parts} >= set(range(step))
+
+
+def _replace(parent: Any, node: ast.AST, by: ast.AST) -> None:
+    for name, value in ast.iter_fields(parent):
+        if value is node:
+            setattr(parent, name, by)
+        elif isinstance(value, list):
+            value[:] = [by if item is node else item for item in value]
+
+
+def _holds_rows(whole: Any) -> bool:
+    return isinstance(whole, Records) or (isinstance(whole, list) and bool(whole)
+                                          and isinstance(whole[0], Row))
+
+
+def _loop_in(node: ast.AST) -> str:
+    """"loop" if what may fail goes through something: the first failure ends it."""
+    return "loop" if any(isinstance(part, (ast.For, ast.While, ast.comprehension))
+                         for part in ast.walk(node)) else ""
+
+
+def _passes_over(statement: ast.stmt) -> bool:
+    """A statement of a handler that says nothing of what was caught."""
+    if isinstance(statement, (ast.Pass, ast.Continue, ast.Break)):
+        return True
+    value = getattr(statement, "value", None)
+    if isinstance(statement, (ast.Assign, ast.Return, ast.Expr)):
+        return value is None or is_constant(value, {})
+    return False
+
+
+def _says(node: ast.AST, marks: Sequence[Any]) -> bool:
+    """Whether a constant is or holds one of the marks; a pattern holds what it looks for."""
+    value = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
+    return value is not None and any(
+        value == mark or (isinstance(value, str) and isinstance(mark, str) and mark in value)
+        for mark in marks)
+
+
+def _shows(statement: ast.stmt) -> bool:
+    shows = {*SHOWS, "FINAL_VAR", "answer", "write"}
+    return any(getattr(node, "id", getattr(node, "attr", "")) in shows
+               for node in ast.walk(statement) if isinstance(node, (ast.Name, ast.Attribute)))
+
+
+def _names_of(statement: ast.stmt, inner: list[ast.AST]) -> tuple[set[str], set[str], set[str]]:
+    """The names whose value a statement takes from before it, those that it binds afresh, and all
+    that it binds or changes."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        reads = {node.id for node in inner if isinstance(node, ast.Name)
+                 and isinstance(node.ctx, ast.Load)}
+        return reads, {statement.name}, {statement.name}
+    local = {node.id for part in inner if isinstance(part, ast.comprehension)
+             for node in ast.walk(part.target) if isinstance(node, ast.Name)}
+    added = {id(node.target) for node in inner if isinstance(node, ast.AugAssign)}
+    names = sorted((node for node in inner if isinstance(node, ast.Name) and node.id not in local),
+                   key=lambda node: (node.lineno, node.col_offset))
+    if isinstance(statement, ast.Assign):   # its value comes first
+        names.sort(key=lambda node: not isinstance(node.ctx, ast.Load))
+    reads, plain, bound = set[str](), set[str](), set[str]()
+    for node in names:
+        if isinstance(node.ctx, ast.Load) or id(node) in added:
+            reads |= {node.id} - plain
+        elif node.id not in reads:
+            plain.add(node.id)
+        bound |= set() if isinstance(node.ctx, ast.Load) else {node.id}
+    bound |= {base(node.func.value) for node in inner if isinstance(node, ast.Call)
+              and isinstance(node.func, ast.Attribute) and node.func.attr in ADDS}
+    bound |= {base(node) for node in inner if isinstance(node, ast.Subscript)
+              and not isinstance(node.ctx, ast.Load)}
+    return reads, plain, bound - {""}
