@@ -229,6 +229,7 @@ bool NumeralForms::Add(std::string_view cell) {
   const bool point = numeral->count == 2 && numeral->marks[0] == Between::kDot;
   odd_ = odd_ || numeral->odd || (numeral->count > 1 && !point);
   spaced_ = spaced_ || numeral->Has(Between::kSpace);
+  bracketed_ += cell.starts_with('(') ? 1 : 0;
   if (cell.size() > written_.size()) written_ = cell;
   if (!dot.empty()) Widen(dot, &ranges_[0]);
   if (!comma.empty()) Widen(comma, &ranges_[1]);
@@ -286,7 +287,9 @@ bool NumeralForms::AreNumbers(DecimalMark mark) const {
   const bool decimals = range(mark).decimals;
   const bool version = !odd_ && zero_ended_ && fewest_decimals_ != most_decimals_;
   const bool phone = spaced_ && !decimals && shortest_ == longest_ && numerals_ > 1;
-  return readable && !padded_ && !version && !phone && !units_differ_ &&
+  const bool notes =
+      bracketed_ > 0 && bracketed_ == numerals_ && !decimals && unit_.value_or("").empty();
+  return readable && !padded_ && !version && !phone && !notes && !units_differ_ &&
          (!plus_ || (odd_ && decimals)) && (!code_ || scientific_);
 }
 

@@ -45,7 +45,8 @@ std::string PlainNumber(std::string_view cell, DecimalMark mark);
 // number and some end with a zero that a number would not keep; if all that speaks for an exponent
 // are codes such as 12e5; if no mark reads all of them; if they have different signs of currencies,
 // or a percent sign only here and there; if they are of one length and parted by spaces, as phone
-// numbers are. Other cells are not looked at.
+// numbers are; if all are whole and in brackets, as notes are numbered. Other cells are not looked
+// at.
 class NumeralForms {
  public:
   // Whether the cell is a numeral.
@@ -81,6 +82,7 @@ class NumeralForms {
   bool units_differ_ = false;
   std::size_t shortest_ = 0, longest_ = 0;  // digits
   bool spaced_ = false;
+  std::uint64_t bracketed_ = 0;                          // numerals such as (12)
   std::size_t fewest_decimals_ = 0, most_decimals_ = 0;  // of cells that have such
   bool padded_ = false, plus_ = false, zero_ended_ = false, code_ = false, scientific_ = false;
 };

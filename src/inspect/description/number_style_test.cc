@@ -78,6 +78,8 @@ TEST(NumberStyleTest, AColumnHasOneWayOfWritingOrNone) {  // INS-146
       {{"7 %", "0"}, DecimalMark::kUnknown, false},
       {{"+49 171", "+49 30 123"}, DecimalMark::kUnknown, false},
       {{"+5,25", "-1,50"}, DecimalMark::kComma, true},
+      {{"(1)", "(2)"}, DecimalMark::kUnknown, false},
+      {{"(1)", "2"}, DecimalMark::kUnknown, true},
   };
   for (const Column& column : kColumns) {
     NumeralForms forms;
