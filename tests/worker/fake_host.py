@@ -242,7 +242,7 @@ class FakeHost:
         for _, _, row in source.rows:
             _collect(row, "", names)
         fields = [{"shown": name, "path": name.split("."), "types": []} for name in names]
-        return {"count": len(source.rows) or None, "skipped": source.skipped, "format": "ndjson" if source.rows else None,
+        return {"count": len(source.rows) or None, "skipped": source.skipped, "format": "ndjson" if source.rows else "plain-text", "label": "Plain text",
                 "fields": fields}, b""
 
     def do_record_span(self, args: dict[str, Any], raw: bytes) -> tuple[Any, bytes]:

@@ -125,7 +125,13 @@ class RecordsTest(WorkerTest):
 
     def test_one_text_without_rows_has_no_records(self) -> None:
         self.start([Text("a.txt", "prose\n")])
-        self.assertIn("no records", self.error("len(records)")["message"])
+        for use in ("len(records)", "records[0]", "[r for r in records]", "records.skipped",
+                    "bool(records)", "1 in records"):
+            error = self.error(use)
+            self.assertEqual(error["type"], "ValueError", use)
+            self.assertIn("a.txt has no records: it is Plain text; use context", error["message"])
+        self.run_block("records = context.split()")
+        self.assertEqual(self.value("records"), ["prose"])
 
     def test_list_methods_it_lacks_name_the_way(self) -> None:  # REC-73
         self.assertIn("sorted(records", self.error("records.sort()")["message"])
@@ -155,9 +161,9 @@ class RecordsTest(WorkerTest):
         self.start([Text("h.ndjson", f'{{"n": 1}}\n{{"n": {10 ** 30}}}\n')])
         self.assertEqual(self.value("records[1]['n']"), 10 ** 30)
         records = self.runtime._session._world.records()
-        from dossier_records import Row, _parse
-        self.assertEqual(len(_parse(f'[{{"n": {deep}}}]'.encode(), Row)), 1)
-        self.assertEqual(_parse(b'[{"n": ' + b"7" * 5000 + b"}]", Row)[0]["n"], "7" * 5000)
+        from dossier_rows import Row, parse_rows
+        self.assertEqual(len(parse_rows(f'[{{"n": {deep}}}]'.encode(), Row)), 1)
+        self.assertEqual(parse_rows(b'[{"n": ' + b"7" * 5000 + b"}]", Row)[0]["n"], "7" * 5000)
         self.assertEqual(len(records), 2)
 
     def test_rows_that_could_not_be_read_are_counted_and_told_once(self) -> None:  # FLT-20

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dossier_records import nearest
+from dossier_rows import nearest
 from dossier_streams import EarlierThreads
 
 _dumps = json.dumps

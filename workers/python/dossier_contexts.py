@@ -14,7 +14,8 @@ from typing import Any
 from dossier_bridge import Span
 from dossier_doc import Doc
 from dossier_files import find_sources
-from dossier_records import FieldError, Records, Tables, nearest
+from dossier_records import Records, Tables
+from dossier_rows import FieldError, nearest
 from dossier_text import Piece, Source
 
 _SHOWN = 50  # files in a listing

@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from dossier_records import FieldError, nearest
+from dossier_rows import FieldError, nearest
 from dossier_show import clean
 
 _TRACEBACK_CHARACTERS = 3000

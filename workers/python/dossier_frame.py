@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from dossier_column import Column, _key, missing_method, order
-from dossier_records import Fields
+from dossier_rows import Fields
 
 _SHOWN = 20
 _REDUCTIONS = ("sum", "mean", "median", "max", "min", "count", "nunique", "std")

@@ -15,7 +15,8 @@ import _dossier
 
 from dossier_bridge import LLMError, Parts, as_text, call, spans_of
 from dossier_calls import Caller
-from dossier_records import FieldError, Fields, Records, Row
+from dossier_records import Records
+from dossier_rows import FieldError, Fields, Row
 from dossier_text import Source
 
 

@@ -35,7 +35,7 @@ from dossier_frame import numpy_module, pandas_module
 from dossier_guard import refusal
 from dossier_loader import seed_random, when_imported
 from dossier_reasons import Reasons
-from dossier_records import nearest
+from dossier_rows import nearest
 from dossier_rewrite import Skipped, tolerant, tolerant_builtins
 from dossier_show import assigned_text, clean, out_text, plain_out_text
 from dossier_streams import Streams

@@ -141,6 +141,8 @@ class World:
         if value is not None:
             self.data[name] = value
             self.namespace[name] = value
+        elif (absent := self._tables.none()) is not None:
+            self.namespace[name] = absent
 
     def prepare(self, parsed: Parsed) -> None:
         """Makes the lazy names that this block may use."""

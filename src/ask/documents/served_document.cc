@@ -5,6 +5,7 @@
 
 #include "ask/documents/document_grep.h"
 #include "base/text/text.h"
+#include "inspect/description/hint.h"
 
 namespace dossier::ask {
 namespace {
@@ -69,14 +70,16 @@ Result<std::pair<std::uint64_t, std::uint64_t>> FromTo(const Arguments& argument
 
 SkippedRows SkippedRowsOf(const inspect::Description& description) {
   const inspect::RecordSummary found = description.records.value_or(inspect::RecordSummary{});
-  SkippedRows skipped{.count = found.malformed + found.comments_between};
+  SkippedRows skipped{.count = found.malformed + found.comments_between + found.footers};
+  if (found.malformed == 0) skipped.fate = "were left out";
   for (const inspect::Note& note : description.notes) {
     if (note.code == "malformed") {
       skipped.reasons = note.text.substr(note.text.find(": ") + 2);
-    } else if (note.code == "comments") {
-      skipped.reasons = note.text;
+    } else if (note.code == "comments" || (note.code == "footer" && found.footers > 0)) {
+      skipped.reasons += (skipped.reasons.empty() ? "" : "; ") + note.text;
     } else if (note.code == "broken" || note.code == "too-deep") {
       ++skipped.count;
+      skipped.fate = SkippedRows().fate;
       skipped.reasons = fmt::format("line {}: {}; what stands behind it is not read",
                                     GroupDigits(note.line.value_or(1)), note.text);
     }
@@ -246,8 +249,11 @@ Result<Json> ServedDocument::RecordsInfo(const ServedCall& call) {
                      {"format", FormatName(document_.description.format)},
                      {"fields", std::move(fields)}};
   if (SkippedRows skipped = SkippedRowsOf(document_.description); skipped.count > 0) {
-    info["skipped"] = {{"count", skipped.count}, {"reasons", std::move(skipped.reasons)}};
+    info["skipped"] = {
+        {"count", skipped.count}, {"reasons", std::move(skipped.reasons)}, {"fate", skipped.fate}};
   }
+  if (document_.description.records_beside) info["beside"] = true;
+  if (!reader) info["label"] = FormatLabel(document_.description);
   if (records && records->non_finite > 0) info["non_finite"] = records->non_finite;
   return Json(std::move(info));
 }

@@ -31,6 +31,7 @@ struct ServedCall {
 struct SkippedRows {
   std::uint64_t count = 0;
   std::string reasons;
+  std::string_view fate = "could not be read";  // or were left out
 };
 SkippedRows SkippedRowsOf(const inspect::Description& description);
 

@@ -72,8 +72,8 @@ void CallLoop::WarnOfSkippedRows() {
     }
     const std::string_view reasons = utf8::Prefix(skipped.reasons, kReasonsTold);
     run_.log.Warn(0, "records_skipped",
-                  Json(fmt::format("{} of {} could not be read: {}{}", RowsSkipped(description),
-                                   documents[index].name, reasons,
+                  Json(fmt::format("{} of {} {}: {}{}", RowsSkipped(description),
+                                   documents[index].name, skipped.fate, reasons,
                                    reasons.size() < skipped.reasons.size() ? "…" : "")));
   }
   if (more_files > 0) {

@@ -384,6 +384,7 @@ class Describer {
     if (named == Format::kCsv || named == Format::kTsv) return DescribeNamedTable(scan);
     // Prose, markup and source code are left to their names: rows of equal length occur there too.
     out_.format = named;
+    if (named == Format::kMarkdown) DescribePipeTables(scan, TableDemand::kNamed);
     if (named == Format::kXml && !TrimSpace(head_).starts_with('<')) return DescribeUnnamed(scan);
     if (named == Format::kJsonSeq || named == Format::kJsonc) {
       out_.format = Format::kUnknown;
@@ -424,6 +425,7 @@ class Describer {
     if (LooksLikeElements(head_)) return Take(Format::kXml);
     if (LooksLikeMail(head_)) return Take(Format::kMail);
     if (LooksLikeDiff(head_)) return Take(Format::kDiff);
+    if (DescribePipeTables(scan, TableDemand::kSniffed)) return {};
     const std::string_view head = head_;
     const std::string language = LanguageOfShebang(head.substr(0, head.find('\n')));
     DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribeDeb822(scan));
@@ -439,7 +441,10 @@ class Describer {
     if (const auto settings = LooksLikeSettings(head_)) return Take(*settings);
     if (LooksLikeYaml(head_)) return Take(Format::kYaml);
     if (LooksLikeConfig(head_)) return Take(Format::kConfig);
-    if (LooksLikeMarkdown(head_)) return Take(Format::kMarkdown);
+    if (LooksLikeMarkdown(head_)) {
+      DescribePipeTables(scan, TableDemand::kNamed);
+      return Take(Format::kMarkdown);
+    }
     return Take(Format::kPlainText);
   }
 

@@ -83,6 +83,7 @@ void SetFields(const Scan& scan, const FieldCollector& collector) {
   scan.out->fields = std::move(table.fields);
   scan.out->fields_total = table.total;
   scan.out->main_text_field = std::move(table.main_text_field);
+  if (scan.out->records) scan.out->records->first_alone = table.first_alone;
   if (table.duplicate_keys) {
     AddNote(scan.out, "duplicate-keys", "a name occurs twice in one object; it is listed once");
   }

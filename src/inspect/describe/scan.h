@@ -138,6 +138,10 @@ Result<bool> DescribeTable(Scan* scan, TableDemand demand);
 // Whether the rows alone would make it one.
 bool LooksLikeTable(const Scan& scan);
 
+// Tables of pipes in a text that is at hand: of any Markdown with kNamed, else only if they are
+// most of the text.
+bool DescribePipeTables(Scan* scan, TableDemand demand);
+
 Result<bool> DescribeDeb822(Scan* scan);
 Result<bool> DescribeLog(Scan* scan);
 

@@ -166,8 +166,7 @@ Result<NdjsonScan> ScanNdjson(const Scan& scan) {
   return result;
 }
 
-Result<JsonScan> ScanJson(const Scan& scan, JsonSequence sequence,
-                          std::vector<std::string> list = {}) {
+Result<JsonScan> ScanJson(const Scan& scan, JsonSequence sequence, JsonRecords list = {}) {
   JsonScanner scanner(scan.limits(), sequence, std::move(list));
   DOSSIER_RETURN_IF_ERROR(ReadText(scan, 0, [&](std::string_view block) {
     scanner.Feed(block);
@@ -260,10 +259,11 @@ void TakeJson(const Scan& scan, const JsonScan& found) {
 
 // An object whose one list holds the records: once more, with them. A broken one has none, as what
 // is behind the fault could be another list.
-Status TakeListOfObject(const Scan& scan, const std::vector<std::string>& list) {
+Status TakeListOfObject(const Scan& scan, const JsonRecords& list) {
   DOSSIER_ASSIGN_OR_RETURN(const JsonScan found, ScanJson(scan, JsonSequence::kNone, list));
   if (found.summary.fault != JsonFault::kNone || found.summary.elements == 0) return {};
-  scan.out->records_in = list;
+  scan.out->records_in = list.path;
+  scan.out->records_key = list.key;
   scan.out->records = RecordSummary{.records = found.summary.elements,
                                     .non_finite = found.summary.non_finite,
                                     .exactness = scan.exactness()};
@@ -350,7 +350,7 @@ Result<bool> DescribeDocument(Scan* scan, bool lines_unknown) {
     scan->out->certain = container;
     TakeJson(*scan, found);
     const bool whole = summary.fault == JsonFault::kNone && scan->complete;
-    if (whole && summary.flavour.empty() && !summary.only_list.empty()) {
+    if (whole && summary.flavour.empty() && !summary.only_list.none()) {
       DOSSIER_RETURN_IF_ERROR(TakeListOfObject(*scan, summary.only_list));
     }
     return true;
@@ -492,6 +492,9 @@ Status DescribeForced(Scan* scan, Format format) {
     case Format::kCsv:
     case Format::kTsv:
       DOSSIER_RETURN_IF_ERROR(DescribeTable(scan, TableDemand::kNamed));
+      break;
+    case Format::kMarkdown:
+      DescribePipeTables(scan, TableDemand::kNamed);
       break;
     case Format::kDeb822:
       DOSSIER_RETURN_IF_ERROR(DescribeDeb822(scan));

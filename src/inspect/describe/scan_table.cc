@@ -1,11 +1,13 @@
-// CSV and TSV.
+// CSV and TSV, and tables in Markdown.
 
 #include <algorithm>
 
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "inspect/describe/csv_footer.h"
 #include "inspect/describe/scan.h"
 #include "inspect/formats/csv_shape.h"
+#include "inspect/formats/pipe_tables.h"
 
 namespace dossier::inspect {
 namespace {
@@ -30,10 +32,14 @@ CsvGuess GuessOf(const Scan& scan) {
   return scan.plan && scan.plan->table ? scan.plan->table->guess : GuessTable(scan);
 }
 
+std::uint64_t HeaderRows(const TableShape& shape) {
+  return shape.header ? (shape.below.empty() ? 1 : 2) : 0;
+}
+
 CsvScanOptions ScanOptions(const CsvGuess& guess) {
   return {.delimiter = guess.shape.delimiter,
           .columns = guess.shape.columns,
-          .skip_rows = guess.shape.header ? 1u : 0u,
+          .skip_rows = HeaderRows(guess.shape),
           .comment = guess.shape.comment,
           .first_is_row = guess.shape.header_commented,
           .marked_row_cells = guess.shape.marked_row_cells};
@@ -88,6 +94,45 @@ std::string RaggedText(const CsvGuess& guess, const CsvSummary& rows, const Plac
                      rows.ragged == 1 ? "row has" : "rows have", guess.shape.columns, lines);
 }
 
+// What stands behind the rows, where all of the table is at hand. Its rows are taken out of
+// `guess`, and of the ragged ones in `rows`.
+CsvFooter TakeFooter(const Scan& scan, CsvGuess* guess, CsvSummary* rows) {
+  if (scan.head_ends != TextEnds::kHere || rows->open_quote) return {};
+  CsvFooter footer = FindFooter(scan.head.substr(guess->text_start), guess->shape);
+  if (footer.rows.empty()) return footer;
+  const std::uint64_t begin = footer.rows.front().offset;
+  guess->shape.end_offset = guess->text_start + begin;
+  std::erase_if(guess->rows, [&](const CsvRow& row) { return row.offset >= begin; });
+  std::erase_if(rows->ragged_rows, [&](const CsvFault& fault) { return fault.offset >= begin; });
+  rows->ragged -= static_cast<std::uint64_t>(
+      std::ranges::count_if(footer.rows, [](const CsvFooterRow& row) { return row.ragged; }));
+  return footer;
+}
+
+Status AddFooterNote(const Scan& scan, const CsvGuess& guess, const CsvFooter& footer) {
+  std::set<std::uint64_t> offsets;
+  for (const CsvFooterRow& row : footer.rows) offsets.insert(guess.text_start + row.offset);
+  if (footer.sums_last) offsets.insert(guess.text_start + footer.last_offset);
+  if (offsets.empty()) return {};
+  DOSSIER_ASSIGN_OR_RETURN(const Places places, FindPlaces(scan, offsets));
+  const Place& first = places.begin()->second;
+  if (footer.sums_last) {
+    AddNote(scan.out, "footer",
+            fmt::format("line {} holds sums of the rows above: a total? It is kept as a record",
+                        GroupDigits(first.line)),
+            first);
+    return {};
+  }
+  std::vector<std::string> lines;
+  for (const CsvFooterRow& row : footer.rows) {
+    lines.push_back(fmt::format(
+        "line {}: {}", GroupDigits(places.at(guess.text_start + row.offset).line), row.why));
+  }
+  AddNote(scan.out, "footer",
+          fmt::format("taken for what stands behind the rows: {}", Join(lines, "; ")), first);
+  return {};
+}
+
 Status AddTableNotes(const Scan& scan, const CsvGuess& guess, const CsvSummary& rows) {
   std::set<std::uint64_t> offsets;
   for (const CsvFault& fault : rows.ragged_rows) offsets.insert(guess.text_start + fault.offset);
@@ -137,7 +182,9 @@ Status AddTableNotes(const Scan& scan, const CsvGuess& guess, const CsvSummary& 
 }
 
 FieldCollector CollectColumns(const Scan& scan, const CsvGuess& guess) {
-  FieldCollector collector(scan.limits());
+  FieldLimits limits = scan.limits();
+  limits.lone_dots = LoneDotsOf(*scan.out);
+  FieldCollector collector(limits);
   for (std::size_t r = guess.shape.header ? 1 : 0; r < guess.rows.size(); ++r) {
     TextRecord record;
     const std::vector<std::string>& cells = guess.rows[r].cells;
@@ -147,6 +194,23 @@ FieldCollector CollectColumns(const Scan& scan, const CsvGuess& guess) {
     collector.AddRecord(record);
   }
   return collector;
+}
+
+// What a second header line says of the columns.
+void AddUnits(const Scan& scan, const CsvGuess& guess) {
+  const std::vector<std::string>& below = guess.shape.below;
+  if (below.empty()) return;
+  AddNote(scan.out, "two-line-header",
+          guess.shape.below_is_name
+              ? "names of columns are taken from two lines: --header yes takes the first alone"
+              : "the line below the header is taken for units: --header yes makes it a record");
+  if (guess.shape.below_is_name) return;
+  for (Field& field : scan.out->fields) {
+    const auto column = std::ranges::find(guess.names, field.path[0]) - guess.names.begin();
+    if (static_cast<std::size_t>(column) < below.size()) {
+      field.unit = TrimSpace(below[static_cast<std::size_t>(column)]);
+    }
+  }
 }
 
 // A table without a data row still has columns.
@@ -173,7 +237,40 @@ void SampleFirstRow(const Scan& scan, const CsvGuess& guess) {
   SetSample(scan, text.substr(0, text.find_last_not_of("\r\n") + 1), 0);
 }
 
+// Bytes from the headers of tables to the ends of their last rows.
+std::uint64_t BytesOf(const std::vector<PipeTable>& tables) {
+  std::uint64_t bytes = 0;
+  for (const PipeTable& table : tables) bytes += table.rows.back().end - table.begin;
+  return bytes;
+}
+
 }  // namespace
+
+bool DescribePipeTables(Scan* scan, TableDemand demand) {
+  if (scan->head_ends != TextEnds::kHere) return false;
+  const std::vector<PipeTable> tables = FindPipeTables(scan->head);
+  if (tables.empty()) return false;
+  const bool beside = BytesOf(tables) * 2 < TrimSpace(scan->head).size();
+  if (beside && demand != TableDemand::kNamed) return false;
+  Description& out = *scan->out;
+  out.format = Format::kMarkdown;
+  out.records_beside = beside;
+  out.records = RecordSummary{.tables = tables.size(), .exactness = scan->exactness()};
+  FieldLimits limits = scan->limits();
+  limits.lone_dots = LoneDotsOf(out);
+  FieldCollector collector(limits);
+  for (const PipeTable& table : tables) {
+    out.records->records += table.rows.size();
+    for (const ByteRange& row : table.rows) {
+      if (!collector.full()) {
+        collector.AddRecord(ReadPipeRow(tables, Slice(scan->head, row), row.begin));
+      }
+    }
+  }
+  SetFields(*scan, collector);
+  SetSample(*scan, Slice(scan->head, tables[0].rows[0]), 0);
+  return true;
+}
 
 std::unique_ptr<TablePlan> PlanTable(const Scan& scan) {
   const auto is_table = [](Format format) {
@@ -199,24 +296,30 @@ std::unique_ptr<TablePlan> PlanTable(const Scan& scan) {
 bool LooksLikeTable(const Scan& scan) { return GuessOf(scan).fits_sniffed; }
 
 Result<bool> DescribeTable(Scan* scan, TableDemand demand) {
-  const CsvGuess guess = GuessOf(*scan);
+  CsvGuess guess = GuessOf(*scan);
   if (demand == TableDemand::kCertain && !guess.certain) return false;
   if (demand == TableDemand::kSniffed && !guess.fits_sniffed) return false;
   if (guess.rows.empty()) return false;
   Description& out = *scan->out;
-  DOSSIER_ASSIGN_OR_RETURN(const CsvSummary rows, ScanRows(*scan, guess));
+  DOSSIER_ASSIGN_OR_RETURN(CsvSummary rows, ScanRows(*scan, guess));
+  const CsvFooter footer = TakeFooter(*scan, &guess, &rows);
   out.format = guess.shape.delimiter == '\t' ? Format::kTsv : Format::kCsv;
   out.certain = guess.certain;
   out.table = guess.shape;
-  out.records = RecordSummary{.records = rows.rows - (guess.shape.header && rows.rows > 0 ? 1 : 0),
+  const std::uint64_t others = footer.rows.size() + std::min(HeaderRows(guess.shape), rows.rows);
+  out.records = RecordSummary{.records = rows.rows - others,
                               .ragged = rows.ragged,
                               .comments = guess.comments + rows.comments,
                               .comments_between = scan->options.comment ? 0 : rows.comments,
+                              .footers = footer.rows.size(),
+                              .sums_last = footer.sums_last,
                               .exactness = scan->exactness()};
   SetFields(*scan, CollectColumns(*scan, guess));
+  AddUnits(*scan, guess);
   AddUnseenColumns(*scan, guess);
   SampleFirstRow(*scan, guess);
   DOSSIER_RETURN_IF_ERROR(AddTableNotes(*scan, guess, rows));
+  DOSSIER_RETURN_IF_ERROR(AddFooterNote(*scan, guess, footer));
   return true;
 }
 

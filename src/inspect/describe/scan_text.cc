@@ -9,16 +9,21 @@ namespace {
 
 constexpr std::size_t kDetectBytes = 64 << 10;
 
-CountedRecords::MakeCounter CounterOf(Format format, const std::string& log_shape) {
-  if (format == Format::kDeb822) return MakeDeb822Counter;
-  return [log_shape](CountFrom) { return MakeLogCounter(log_shape); };
+// `shape`: as DetectDeb822 and DetectLog give it.
+CountedRecords::MakeCounter CounterOf(Format format, const std::string& shape) {
+  if (format == Format::kDeb822) {
+    return [shape](CountFrom from) { return MakeStanzaCounter(shape, from); };
+  }
+  return [shape](CountFrom) { return MakeLogCounter(shape); };
 }
 
 Result<std::uint64_t> CountRecords(const Scan& scan, Format format) {
   if (scan.plan && scan.plan->count && scan.plan->count->format == format) {
     if (const auto found = scan.plan->count->pass->Take(scan.ends())) return found->records;
   }
-  const auto counter = CounterOf(format, scan.out->log_shape)(CountFrom::kRecord);
+  const auto counter =
+      CounterOf(format, format == Format::kDeb822 ? scan.out->flavour
+                                                  : scan.out->log_shape)(CountFrom::kRecord);
   DOSSIER_RETURN_IF_ERROR(ReadText(scan, 0, [&](std::string_view block) {
     counter->Feed(block);
     return Flow::kContinue;
@@ -60,25 +65,26 @@ std::unique_ptr<CountPlan> PlanCount(const Scan& scan) {
   const bool any = IsLeftToContent(scan);
   const auto may_be = [&](Format format) { return any || (named && *named == format); };
   auto plan = std::make_unique<CountPlan>();
-  std::string log_shape;
-  if (may_be(Format::kDeb822) && DetectDeb822(DetectHead(scan)).fits) {
+  ShapeScan shape;
+  if (may_be(Format::kDeb822)) shape = DetectDeb822(DetectHead(scan));
+  if (shape.fits) {
     plan->format = Format::kDeb822;
   } else if (may_be(Format::kLog)) {
-    const ShapeScan shape = DetectLog(DetectHead(scan));
-    if (!shape.fits) return nullptr;
-    log_shape = shape.shape;
-  } else {
-    return nullptr;
+    shape = DetectLog(DetectHead(scan));
   }
+  if (!shape.fits) return nullptr;
   plan->pass = std::make_unique<CountPass>(scan.source, scan.stream,
-                                           CountedRecords(CounterOf(plan->format, log_shape)));
+                                           CountedRecords(CounterOf(plan->format, shape.shape)));
   return plan;
 }
 
 Result<bool> DescribeDeb822(Scan* scan) {
-  if (!DetectDeb822(DetectHead(*scan)).fits) return false;
-  DOSSIER_RETURN_IF_ERROR(TakeRecords(scan, Format::kDeb822,
-                                      ParseDeb822Head(scan->head, scan->options.sample_records)));
+  const ShapeScan shape = DetectDeb822(DetectHead(*scan));
+  if (!shape.fits) return false;
+  scan->out->flavour = shape.shape;
+  DOSSIER_RETURN_IF_ERROR(
+      TakeRecords(scan, Format::kDeb822,
+                  ParseDeb822Head(scan->head, scan->options.sample_records, shape.shape)));
   SetSample(*scan, FirstParagraph(scan->head), 0);
   return true;
 }

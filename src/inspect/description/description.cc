@@ -107,6 +107,7 @@ std::vector<std::string_view> FormatNames() {
 
 bool HasRecords(const Description& description) {
   if (HasRecords(description.format)) return true;
+  if (description.records_beside) return false;
   return description.records && description.records->records > 0;
 }
 

@@ -142,6 +142,15 @@ class TypeSet {
   std::uint16_t bits_ = 0;
 };
 
+enum class DecimalMark : std::uint8_t { kUnknown, kDot, kComma };
+
+// How a column of a table writes its numbers, where that is not as in JSON.
+struct NumberStyle {
+  DecimalMark mark = DecimalMark::kDot;  // of decimals; the other one, if any, parts thousands
+  std::string written;     // one of them as it stands; empty: those that were seen are as in JSON
+  bool undecided = false;  // 1.234 may be 1234 or 1.234, and nothing tells: the cells are texts
+};
+
 struct Field {
   std::vector<std::string> path;  // {"authorProfile", "displayName"}
   std::string shown;              // authorProfile.displayName; embed.external{…}; "a.b"
@@ -153,17 +162,26 @@ struct Field {
   // in first-seen order, each cleaned and at most 40 chars; empty if there are more.
   std::vector<std::string> values;
   std::optional<double> min, max;  // of numbers
+  std::optional<NumberStyle> style;
+  std::string unit;  // of a column: what stands in the line between its name and its cells
   std::uint64_t median_chars = 0;  // of string values; by it the main text field is found
 };
 
 // The field of a row that is made of a JSON value without names: 5 is the row {"value": 5}.
 inline constexpr std::string_view kRowValue = "value";
+// The field with the name that a row has as a member of an object; more underscores if its row has
+// such a field itself.
+inline constexpr std::string_view kRowKey = "_key";
 
 struct RecordSummary {
   std::uint64_t records = 0, malformed = 0, non_object = 0, ragged = 0;
   std::uint64_t non_finite = 0;        // numbers in JSON that are NaN, Infinity or -Infinity
   std::uint64_t comments = 0;          // lines of CSV that are none
   std::uint64_t comments_between = 0;  // of these, those that were found between the rows
+  std::uint64_t footers = 0;           // rows behind those of a table: totals, empty ones, notes
+  std::uint64_t tables = 0;            // of a document: those whose rows are the records
+  bool first_alone = false;            // the first shares no field with the others: a header, maybe
+  bool sums_last = false;              // the last record holds sums of the others: a total, maybe
   Exactness exactness = Exactness::kExact;
   bool operator==(const RecordSummary&) const = default;
 };
@@ -173,11 +191,14 @@ struct TableShape {
   bool header = true;
   std::uint32_t columns = 0;
   std::vector<std::string> raw_names;  // as in the header row
+  // Cells of a second header line: units, or the second half of the names.
+  std::vector<std::string> below;
+  bool below_is_name = false;
   std::string comment;            // what lines that are no rows begin with; empty: there are none
   bool header_commented = false;  // the header row begins with it too: #CHROM
   std::uint64_t marked_row_cells = 0;  // such lines of so many cells are rows; 0: none is
   std::uint64_t start_offset = 0;      // decoded bytes in front of the first row: comments, sep=
-  std::uint64_t data_offset = 0;       // decoded bytes in front of the first data row
+  std::uint64_t end_offset = 0;        // decoded bytes in front of the footer; 0: there is none
 };
 
 // A file inside an archive. Filled by the container readers.
@@ -188,8 +209,8 @@ struct Member {
 };
 
 // Codes: empty, invalid-encoding, guessed-encoding, lone-surrogate, nul-bytes, unstable, max-scan,
-// malformed, comments, named-but-not, broken, too-deep, duplicate-keys, ragged, stray-quote,
-// open-quote, duplicate-names, forced, read-error.
+// malformed, comments, footer, two-line-header, named-but-not, broken, too-deep, duplicate-keys,
+// ragged, stray-quote, open-quote, duplicate-names, forced, read-error.
 struct Note {
   std::string code;
   std::optional<std::uint64_t> offset;  // stored bytes
@@ -204,15 +225,19 @@ struct Description {
   std::optional<Format> named_format;  // what the extension says
   bool certain = false;                // the content proves the format, whatever the name
   std::string extension;               // ".json", in lower case
-  std::string flavour;                 // geojson, notebook, string, number, boolean, null
+  std::string flavour;                 // geojson, notebook, string, number, boolean, null; of
+                                       // stanzas how they are parted: loose, ruled, titled
   std::string language;                // of source code: "C++"
   std::string log_shape;               // of Format::kLog: the id that DetectLog gave
   TextEncoding encoding;
   Counts counts;
   LineEnds line_ends;
   std::optional<RecordSummary> records;
+  bool records_beside = false;  // they are the smaller part of a text, such as tables in prose
   std::vector<std::string> records_in;  // of a JSON object: names, as in the text, that lead to the
                                         // array whose elements are its records
+  std::string records_key;              // of a JSON object whose members, or those of the object in
+                                        // records_in, are its records: the field with their names
   std::string element_type;             // of an array of scalars: "number", "mixed"
   std::vector<Field> fields;            // at most Options::fields
   std::uint64_t fields_total = 0;
@@ -231,7 +256,7 @@ struct Description {
 };
 
 // Whether code gets records of this text: by its format, or because it is one JSON object that
-// holds a list of them (GeoJSON, the reply of an API).
+// holds a list of them (GeoJSON, the reply of an API). Not of a text that is more than its records.
 bool HasRecords(const Description& description);
 // The same names in the same order, whatever their types.
 bool HaveSameFields(const Description& one, const Description& other);

@@ -38,6 +38,17 @@ Json PresenceJson(const Field& field) {
 
 std::string DottedPath(const Field& field) { return Join(field.path, "."); }
 
+// How its numbers are written, where that is not as in JSON.
+Json StyleJson(const Field& field) {
+  if (!field.style || field.style->written.empty()) return nullptr;
+  const DecimalMark mark = field.style->mark;
+  return JsonObject{{"written", Text(field.style->written)},
+                    {"decimal", mark == DecimalMark::kDot     ? Json(".")
+                                : mark == DecimalMark::kComma ? Json(",")
+                                                              : Json(nullptr)},
+                    {"read", !field.style->undecided}};
+}
+
 JsonArray FieldsJson(const Description& description) {
   JsonArray out;
   for (const Field& field : description.fields) {
@@ -46,7 +57,9 @@ JsonArray FieldsJson(const Description& description) {
                              {"types", TypesJson(field.types)},
                              {"present", field.present},
                              {"sampled", field.sampled},
-                             {"example", Text(field.example)}});
+                             {"example", Text(field.example)},
+                             {"unit", TextOrNull(field.unit)},
+                             {"numbers", StyleJson(field)}});
   }
   return out;
 }
@@ -59,6 +72,9 @@ Json RecordsJson(const Description& description) {
                     {"non_object", records.non_object},
                     {"ragged", records.ragged},
                     {"non_finite", records.non_finite},
+                    {"footers", records.footers},
+                    {"tables", records.tables},
+                    {"key", TextOrNull(description.records_key)},
                     {"in", JsonArray(description.records_in.begin(), description.records_in.end())},
                     {"exact", records.exactness == Exactness::kExact}};
 }
@@ -184,6 +200,9 @@ Json ContextMeta(const Description& description, Runtime runtime) {
                               {"types", TypesJson(field.types)},
                               {"presence", PresenceJson(field)},
                               {"example", Text(field.example)}});
+    if (Json numbers = StyleJson(field); !numbers.is_null()) {
+      info.back().as_object()["numbers"] = std::move(numbers);
+    }
   }
   JsonObject out{{"schema", "dossier.contextMeta/1"},
                  {"fileName", TextOrNull(description.name)},

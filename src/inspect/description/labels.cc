@@ -24,7 +24,6 @@ constexpr LabelRow kLabels[] = {
     {Format::kJsonSeq, "JSON text sequence"},
     {Format::kJsonConcat, "Concatenated JSON"},
     {Format::kJsonc, "JSON with comments"},
-    {Format::kDeb822, "Field: value records (deb822)"},
     {Format::kLog, "Log"},
     {Format::kMarkdown, "Markdown"},
     {Format::kXml, "XML"},
@@ -49,7 +48,9 @@ std::string TableLabel(const Description& description) {
                                                     : fmt::format("separated by {}", delimiter);
   const bool header = description.table && description.table->header;
   return fmt::format("{} ({}, {})", description.format == Format::kTsv ? "TSV" : "CSV", separated,
-                     header ? "header row" : "no header");
+                     !header                            ? "no header"
+                     : description.table->below.empty() ? "header row"
+                                                        : "header of two lines");
 }
 
 std::string JsonLabel(const Description& description) {
@@ -59,11 +60,21 @@ std::string JsonLabel(const Description& description) {
   return "JSON object";
 }
 
+std::string StanzaLabel(const Description& description) {
+  const std::string_view parted = description.flavour == "ruled"    ? "parted by rules"
+                                  : description.flavour == "titled" ? "each below its title"
+                                  : description.flavour == "loose"  ? "parted by blank lines"
+                                                                    : "deb822";
+  return fmt::format("Field: value records ({})", parted);
+}
+
 std::string BaseLabel(const Description& description) {
   switch (description.format) {
     case Format::kCsv:
     case Format::kTsv:
       return TableLabel(description);
+    case Format::kDeb822:
+      return StanzaLabel(description);
     case Format::kJson:
       return JsonLabel(description);
     case Format::kSource:
@@ -167,10 +178,22 @@ std::string RecordsText(const Description& description) {
                               : Amount(records.comments, "title line", "title lines")) +
                       " skipped");
   }
+  if (records.footers > 0) {
+    details.push_back(Amount(records.footers, "row", "rows") + " behind them left out");
+  }
+  if (records.tables == 1 && description.records_beside) details.push_back("in a table");
+  if (records.tables > 1) {
+    details.push_back(fmt::format("in {} tables, named in _table", GroupDigits(records.tables)));
+  }
+  if (records.first_alone) details.push_back("the first shares no field with the others");
+  if (records.sums_last) details.push_back("the last holds sums of the others: a total?");
   if (!description.records_in.empty()) {
     std::string in = "in ";
     for (const std::string& name : description.records_in) in += "." + ShowFieldName(name);
     details.push_back(std::move(in));
+  }
+  if (!description.records_key.empty()) {
+    details.push_back("members of an object, their names in " + description.records_key);
   }
   if (!description.element_type.empty()) {
     details.push_back("elements: " + description.element_type);
@@ -185,10 +208,20 @@ std::string RecordsText(const Description& description) {
 }
 
 std::string FieldText(const Field& field) {
-  if (field.present >= field.sampled) return field.shown;
-  const std::uint64_t percent =
-      std::max<std::uint64_t>(1, std::uint64_t{field.present} * 100 / field.sampled);
-  return fmt::format("{} ({} %)", field.shown, percent);
+  std::vector<std::string> details;
+  if (field.present < field.sampled) {
+    details.push_back(fmt::format(
+        "{} %", std::max<std::uint64_t>(1, std::uint64_t{field.present} * 100 / field.sampled)));
+  }
+  if (!field.unit.empty()) details.push_back(CleanExample("", field.unit) + " below its name");
+  if (field.style && !field.style->written.empty()) {
+    const std::string cell = CleanExample("", field.style->written);
+    details.push_back(field.style->undecided
+                          ? fmt::format("texts such as {}: which sign parts decimals is open", cell)
+                          : fmt::format("numbers, written as {} in the text", cell));
+  }
+  if (details.empty()) return field.shown;
+  return fmt::format("{} ({})", field.shown, Join(details, ", "));
 }
 
 std::string FieldLine(const Field& field) {

@@ -115,35 +115,6 @@ FieldType TypeOfText(std::string_view cell) {
   return IsTime(text) ? FieldType::kDatetime : FieldType::kString;
 }
 
-void NumeralForms::Add(std::string_view cell) {
-  std::string_view text = TrimSpace(cell);
-  const bool plus = TakeByte(&text, '+');
-  if (!plus) TakeByte(&text, '-');
-  const std::string_view whole = text.substr(0, Digits(text));
-  text.remove_prefix(whole.size());
-  std::string_view decimals;
-  if (TakeByte(&text, '.')) decimals = text.substr(0, Digits(text));
-  text.remove_prefix(decimals.size());
-  if (whole.empty() && decimals.empty()) return;
-  const bool exponent = TakeByte(&text, 'e') || TakeByte(&text, 'E');
-  const bool sign = exponent && (TakeByte(&text, '-') || TakeByte(&text, '+'));
-  const std::size_t power = exponent ? Digits(text) : 0;
-  if (text.size() != power || exponent != (power > 0)) return;  // no numeral
-  padded_ = padded_ || plus || whole.size() > kMaxDigits || (whole.size() > 1 && whole[0] == '0');
-  scientific_ = scientific_ || sign || !decimals.empty();
-  code_ = code_ || (exponent && !sign && decimals.empty());
-  if (exponent || decimals.empty()) return;
-  zero_ended_ = zero_ended_ || (decimals.size() > 1 && decimals.back() == '0');
-  fewest_decimals_ =
-      most_decimals_ == 0 ? decimals.size() : std::min(fewest_decimals_, decimals.size());
-  most_decimals_ = std::max(most_decimals_, decimals.size());
-}
-
-bool NumeralForms::AreNumbers() const {
-  const bool version = zero_ended_ && fewest_decimals_ != most_decimals_;
-  return !padded_ && !version && (!code_ || scientific_);
-}
-
 std::optional<double> NumberOfText(std::string_view cell) {
   return ExactNumber<double>(TrimSpace(cell));
 }

@@ -59,7 +59,10 @@ Fit ChooseDelimiter(std::string_view text, const CsvComments& comments, const Cs
   return found ? best : fit_of(hints.fallback);
 }
 
-bool IsValueType(FieldType type) { return type != FieldType::kString && type != FieldType::kEmpty; }
+// A number, boolean or date.
+bool IsValue(std::string_view cell, FieldType type) {
+  return type == FieldType::kString ? IsNumeral(cell) : type != FieldType::kEmpty;
+}
 
 // Some column is mostly numbers, booleans or dates below a first row that is not.
 bool HasTypeContrast(const std::vector<CsvRow>& rows) {
@@ -70,7 +73,7 @@ bool HasTypeContrast(const std::vector<CsvRow>& rows) {
       const FieldType type = TypeOfText(rows[r].cells[column]);
       if (type == FieldType::kEmpty) continue;
       ++cells;
-      values += IsValueType(type) ? 1 : 0;
+      values += IsValue(rows[r].cells[column], type) ? 1 : 0;
     }
     if (cells > 0 && values * 10 >= cells * 8) return true;
   }
@@ -79,7 +82,7 @@ bool HasTypeContrast(const std::vector<CsvRow>& rows) {
 
 bool FirstRowHasValue(const CsvRow& row) {
   return std::any_of(row.cells.begin(), row.cells.end(),
-                     [](const std::string& cell) { return IsValueType(TypeOfText(cell)); });
+                     [](const std::string& cell) { return IsValue(cell, TypeOfText(cell)); });
 }
 
 // Row 1 reads like names: distinct, short, and none comes again in its column.
@@ -102,6 +105,42 @@ bool GuessHeader(const std::vector<CsvRow>& rows) {
   if (rows.empty()) return false;
   if (FirstRowHasValue(rows[0])) return false;
   return rows.size() == 1 || HasTypeContrast(rows) || ReadsLikeNames(rows);
+}
+
+// Whether the second row belongs to the header, as units do: no cell of it is a value, though those
+// below are; and either it lacks what every row below has, or all columns are of values.
+bool IsSecondHeader(const std::vector<CsvRow>& rows) {
+  constexpr std::size_t kFewestBelow = 2;
+  if (rows.size() < 2 + kFewestBelow || FirstRowHasValue(rows[1])) return false;
+  const std::size_t columns = rows[0].cells.size();
+  if (columns < 2 || rows[1].cells.size() > columns) return false;
+  std::size_t texts = 0, of_values = 0;  // cells of the second row above values; such columns
+  bool lacks = false;
+  for (std::size_t c = 0; c < columns; ++c) {
+    std::size_t filled = 0, values = 0;
+    for (std::size_t r = 2; r < rows.size(); ++r) {
+      const std::string_view cell =
+          c < rows[r].cells.size() ? TrimSpace(rows[r].cells[c]) : std::string_view();
+      filled += cell.empty() ? 0 : 1;
+      values += !cell.empty() && IsValue(cell, TypeOfText(cell)) ? 1 : 0;
+    }
+    const bool above = c < rows[1].cells.size() && !TrimSpace(rows[1].cells[c]).empty();
+    const bool valued = filled >= kFewestBelow && values == filled;
+    of_values += valued ? 1 : 0;
+    texts += valued && above ? 1 : 0;
+    lacks = lacks || (!above && !valued && filled + 2 == rows.size());
+  }
+  return texts > 0 && (lacks || (of_values == columns && texts == columns));
+}
+
+// Whether the names of columns need both lines: the first repeats some, or lacks some.
+bool NeedsBoth(const CsvRow& first, const CsvRow& second) {
+  std::set<std::string_view> seen;
+  for (std::size_t c = 0; c < first.cells.size(); ++c) {
+    const bool below = c < second.cells.size() && !second.cells[c].empty();
+    if (below && (first.cells[c].empty() || !seen.insert(first.cells[c]).second)) return true;
+  }
+  return false;
 }
 
 bool HasLetterOrUnderscore(std::string_view cell) {
@@ -274,6 +313,31 @@ std::size_t TitlesInFront(std::string_view text, const Fit& fit, const CsvHints&
 
 }  // namespace
 
+namespace {
+
+// Whether the first row, or the first two, are the header.
+void DecideHeader(const CsvHints& hints, const CsvComments& marked, CsvGuess* guess) {
+  const bool commented = marked.first_is_row;
+  const bool automatic = hints.header == HeaderRow::kAuto;
+  const bool two_lines = automatic && !commented && IsSecondHeader(guess->rows);
+  guess->shape.header = automatic ? commented || two_lines || GuessHeader(guess->rows)
+                                  : hints.header == HeaderRow::kYes;
+  if (!two_lines) return;
+  guess->shape.below = guess->rows[1].cells;
+  guess->shape.below_is_name = NeedsBoth(guess->rows[0], guess->rows[1]);
+}
+
+void NameColumns(CsvGuess* guess) {
+  std::vector<std::string> raw = JoinHeader(guess->shape.raw_names, guess->shape);
+  raw.resize(guess->shape.columns);
+  guess->names = ColumnNames(raw);
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    guess->duplicate_names |= !raw[i].empty() && guess->names[i] != raw[i];
+  }
+}
+
+}  // namespace
+
 CsvGuess GuessCsv(std::string_view head, const CsvHints& given) {
   CsvGuess guess;
   CsvHints hints = given;
@@ -301,9 +365,7 @@ CsvGuess GuessCsv(std::string_view head, const CsvHints& given) {
   guess.shape.start_offset = guess.text_start;
   guess.shape.delimiter = fit.delimiter;
   guess.rows = ParseCsv(text, fit.delimiter, kSampledRows + 1, hints.ends, marked);
-  const bool guessed_header = marked.first_is_row || GuessHeader(guess.rows);
-  guess.shape.header =
-      hints.header == HeaderRow::kAuto ? guessed_header : hints.header == HeaderRow::kYes;
+  DecideHeader(hints, marked, &guess);
   if (guess.rows.empty()) return guess;
   const CsvRow first = guess.rows[0];
   const bool named = guess.shape.header;
@@ -313,23 +375,26 @@ CsvGuess GuessCsv(std::string_view head, const CsvHints& given) {
     guess.shape.marked_row_cells = marked.marked_row_cells = guess.shape.columns;
     guess.rows = ParseCsv(text, fit.delimiter, kSampledRows + 1, hints.ends, marked);
   }
-  std::vector<std::string> raw = named ? first.cells : std::vector<std::string>();
-  raw.resize(guess.shape.columns);
-  guess.names = ColumnNames(raw);
-  for (std::size_t i = 0; i < raw.size(); ++i) {
-    guess.duplicate_names |= !raw[i].empty() && guess.names[i] != raw[i];
-  }
-  guess.shape.data_offset = guess.text_start + (named ? first.end : first.offset);
-  // The LF of the header's CRLF belongs to the header.
-  if (named && guess.shape.data_offset < head.size() && head[guess.shape.data_offset] == '\n' &&
-      head[guess.shape.data_offset - 1] == '\r') {
-    ++guess.shape.data_offset;
-  }
+  if (!guess.shape.below.empty()) guess.rows.erase(guess.rows.begin() + 1);
+  NameColumns(&guess);
   const bool same_cells = fit.modal_rows == fit.rows;
   guess.certain = guess.sep_line || (fit.rows >= 5 && fit.modal_cells >= 2 && same_cells &&
                                      !FirstRowHasValue(first) && HasTypeContrast(guess.rows));
   guess.fits_sniffed = guess.sep_line || FitsSniffed(text, fit, guess.rows);
   return guess;
+}
+
+std::vector<std::string> JoinHeader(const std::vector<std::string>& first,
+                                    const TableShape& shape) {
+  std::vector<std::string> names = first;
+  if (!shape.below_is_name) return names;
+  std::string_view above;
+  for (std::size_t c = 0; c < names.size() && c < shape.below.size(); ++c) {
+    if (!first[c].empty()) above = first[c];
+    if (shape.below[c].empty()) continue;
+    names[c] = above.empty() ? shape.below[c] : fmt::format("{} {}", above, shape.below[c]);
+  }
+  return names;
 }
 
 std::string ColumnName(std::size_t column) { return fmt::format("column {}", column + 1); }

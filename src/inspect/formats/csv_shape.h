@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "inspect/description/description.h"
+#include "inspect/description/number_style.h"
 #include "inspect/description/options.h"
 #include "inspect/formats/csv_scanner.h"
 
@@ -42,6 +43,9 @@ struct CsvGuess {
 
 // Names of columns from a header row: an empty one is `column 3`, a repeated one `name#2`.
 std::vector<std::string> ColumnNames(const std::vector<std::string>& header);
+// The two header lines that a shape with `below` has, as one: `2023` above `Q1` is `2023 Q1`. An
+// empty cell of the first goes on with the one in front of it, if the second has a name there.
+std::vector<std::string> JoinHeader(const std::vector<std::string>& first, const TableShape& shape);
 // "column 3" for 2.
 std::string ColumnName(std::size_t column);
 

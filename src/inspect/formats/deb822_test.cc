@@ -25,8 +25,8 @@ constexpr std::string_view kStatus =
     " /etc/cron.daily/apt 456\n"
     "Installed-Size:  4320 \n";
 
-std::uint64_t CountAll(std::string_view text, std::size_t split) {
-  auto counter = MakeDeb822Counter();
+std::uint64_t CountAll(std::string_view text, std::size_t split, StanzaStyle style) {
+  auto counter = MakeStanzaCounter(StanzaStyleName(style), CountFrom::kRecord);
   counter->Feed(text.substr(0, split));
   counter->Feed(text.substr(split));
   return counter->Finish();
@@ -49,6 +49,32 @@ TEST(Deb822Test, StanzasAreRecordsAndNamesAreFields) {  // INS-140, INS-T20
                   std::pair("Package", "apt"),
                   std::pair("Conffiles", "/etc/apt/apt.conf 123\n/etc/cron.daily/apt 456"),
                   std::pair("Installed-Size", "4320")));
+}
+
+TEST(Deb822Test, StanzasArePartedInFourWays) {  // INS-149
+  struct Case {
+    std::string_view text, style;
+  };
+  constexpr Case kCases[] = {
+      {"a: 1\nb: 2\n\na: 3\nb: 4\n", ""},
+      {"a b: 1\nb: 2\n\na b: 3\nb: 4\n", "loose"},
+      {"Größe: 1\nb: 2\n\nGröße: 3\nb: 4\n", "loose"},
+      {"a: 1\n\nb: 2\n----\na: 3\nb: 4\n", "ruled"},
+      {"=== x ===\na: 1\n\nb: 2\n=== y ===\na: 3\nb: 4\n", "titled"},
+  };
+  for (const Case& c : kCases) {
+    const ShapeScan scan = DetectDeb822(c.text);
+    EXPECT_TRUE(scan.fits) << c.text;
+    EXPECT_EQ(scan.shape, c.style) << c.text;
+    EXPECT_EQ(ParseDeb822Head(c.text, 10, scan.shape).size(), 2u) << c.text;
+  }
+  for (const std::string_view text :
+       {"---\na: 1\nb:\n  c: 2\n---\na: 1\nb:\n  c: 3\n",  // YAML
+        "---\ntitle: x\ndate: y\n---\n\n# Head\n\nSome text.\n\nMore of it.\n",
+        "Dear all: hello\nthere we are\n\nDear all: bye\nthere we go\n",
+        "== A ==\nsome text\n== B ==\nmore text\n"}) {
+    EXPECT_FALSE(DetectDeb822(text).fits) << text;
+  }
 }
 
 TEST(Deb822Test, OtherTextsDoNotFit) {  // INS-140
@@ -85,28 +111,30 @@ TEST(Deb822Test, AWindowLeavesOutTheStanzaThatItCuts) {
 }
 
 TEST(Deb822Test, CountsAndRangesAgreeWhateverTheSplit) {  // INS-140
-  constexpr std::string_view kPieces[] = {"A: 1\n",  "B:x\r\n", "\n",           "\r\n",  "\r",
-                                          " \t\n",   " more\n", "# c\n",        "odd\n", ": no\n",
-                                          "-x: y\n", "C: 2\r",  "É: \xC3\xA9\n"};
+  constexpr std::string_view kPieces[] = {
+      "A: 1\n",        "B:x\r\n", "\n",        "\r\n",          "\r",      " \t\n",
+      " more\n",       "# c\n",   "odd\n",     ": no\n",        "-x: y\n", "C: 2\r",
+      "É: \xC3\xA9\n", "---\n",   "== t ==\n", "Two words: 1\n"};
   Random random(/*seed=*/140);
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 400; ++round) {
+    const auto style = static_cast<StanzaStyle>(round % 4);
     std::string text;
     for (std::uint64_t i = random.Below(30); i > 0; --i) {
       text += kPieces[random.Below(std::size(kPieces))];
     }
     std::uint64_t ranges = 0;
     std::size_t position = 0;
-    for (ByteRange range; NextStanza(text, &position, &range); ++ranges) {
+    for (ByteRange range; NextStanza(text, &position, &range, style); ++ranges) {
       ASSERT_LT(range.begin, range.end);
       ASSERT_LE(range.end, text.size());
-      EXPECT_FALSE(ParseStanza(Slice(text, range)).empty()) << text;
+      EXPECT_FALSE(ParseStanza(Slice(text, range), style).empty()) << text;
       std::size_t again = range.begin;
       ByteRange same;
-      ASSERT_TRUE(NextStanza(text, &again, &same));
+      ASSERT_TRUE(NextStanza(text, &again, &same, style));
       EXPECT_EQ(same, range);
     }
     for (std::size_t split = 0; split <= text.size(); ++split) {
-      ASSERT_EQ(CountAll(text, split), ranges) << text << " split at " << split;
+      ASSERT_EQ(CountAll(text, split, style), ranges) << text << " split at " << split;
     }
   }
 }

@@ -196,9 +196,11 @@ void FieldCollector::Commit(const Observation& seen) {
     return;
   }
   node.last_record = records_;
+  if (node.first_record == 0) node.first_record = records_;
   ++node.present;
   node.types.Add(seen.type);
-  if (seen.origin == Origin::kCell) node.forms.Add(seen.value);
+  const bool numeral = seen.origin == Origin::kCell && node.forms.Add(seen.value);
+  node.other_text = node.other_text || (seen.type == FieldType::kString && !numeral);
   CommitValue(seen, &node);
 }
 
@@ -231,26 +233,56 @@ void FieldCollector::CommitValue(const Observation& seen, Node* node) {
   node->values.push_back(value);
 }
 
-void FieldCollector::SetTypes(const Node& node, Field* field) {
-  if (node.forms.AreNumbers()) {
-    field->types = node.types;
-    field->min = node.min;
-    field->max = node.max;
-    return;
+// The decimal mark that some columns prove and none refutes.
+DecimalMark FieldCollector::FileMark() const {
+  bool dot = false, comma = false;
+  for (const Node& node : nodes_) {
+    if (!node.forms.mostly()) continue;
+    dot = dot || node.forms.mark() == DecimalMark::kDot;
+    comma = comma || node.forms.mark() == DecimalMark::kComma;
   }
+  if (dot == comma) return DecimalMark::kUnknown;
+  return dot ? DecimalMark::kDot : DecimalMark::kComma;
+}
+
+void FieldCollector::SetTypes(const Node& node, DecimalMark file, Field* field) const {
+  std::optional<NumberStyle> style = node.forms.Style(file, limits_.lone_dots);
+  const DecimalMark mark = style ? style->mark : DecimalMark::kDot;
+  const bool undecided = style && style->undecided;
+  const bool numbers = !undecided && node.forms.AreNumbers(mark);
+  const bool styled = style && numbers;
   for (const FieldType type : node.types.List()) {
-    field->types.Add(IsNumeric(type) ? FieldType::kString : type);
+    const bool text = IsNumeric(type) && !numbers;
+    const bool numeral =
+        styled && (IsNumeric(type) || (type == FieldType::kString && !node.other_text));
+    if (!numeral) field->types.Add(text ? FieldType::kString : type);
   }
+  if (undecided || styled) field->style = std::move(style);
+  if (!numbers) return;
+  field->min = node.min;
+  field->max = node.max;
+  if (!styled) return;
+  const NumeralForms::Range& range = node.forms.range(mark);
+  field->types.Add(range.decimals ? FieldType::kNumber : FieldType::kInteger);
+  field->min = range.min;
+  field->max = range.max;
 }
 
 FieldTable FieldCollector::Build(std::uint32_t listed) const {
   FieldTable table{.duplicate_keys = duplicate_keys_};
   std::vector<Field> all;
+  const DecimalMark file = FileMark();
+  const auto of_first = std::ranges::count(nodes_, 1u, &Node::first_record);
+  table.first_alone =
+      records_ > 2 && of_first > 0 &&
+      std::ranges::none_of(
+          nodes_, [](const Node& node) { return node.first_record == 1 && node.present > 1; }) &&
+      static_cast<std::size_t>(of_first) < nodes_.size();
   for (const Node& node : nodes_) {
     Field field;
     field.path = node.path;
     field.shown = ShowPath(node.path, node.types.Has(FieldType::kObject));
-    SetTypes(node, &field);
+    SetTypes(node, file, &field);
     field.present = node.present;
     field.sampled = records_;
     field.example = node.example;

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "inspect/description/description.h"
-#include "inspect/description/value_type.h"
+#include "inspect/description/number_style.h"
 #include "inspect/json/json_machine.h"
 #include "inspect/json/ndjson_scanner.h"
 #include "inspect/json/text_records.h"
@@ -29,6 +29,7 @@ namespace dossier::inspect {
 struct FieldLimits {
   int depth = 1;  // object levels expanded
   std::uint32_t sample_records = 100;
+  LoneDots lone_dots = LoneDots::kDecimal;  // of cells
 };
 
 struct FieldTable {
@@ -36,6 +37,7 @@ struct FieldTable {
   std::uint64_t total = 0;
   std::string main_text_field;
   bool duplicate_keys = false;
+  bool first_alone = false;  // the first record shares no name with the others: a header, maybe
 };
 
 class FieldCollector final : public NdjsonScanner::RecordEvents {
@@ -79,16 +81,18 @@ class FieldCollector final : public NdjsonScanner::RecordEvents {
     std::vector<std::string> path;
     TypeSet types;
     std::uint32_t present = 0;
-    std::uint32_t last_record = 0;
+    std::uint32_t first_record = 0, last_record = 0;
     std::string example;
     std::vector<std::string> values;
     bool many_values = false;
     std::optional<double> min, max;
-    NumeralForms forms;  // of cells of text
+    NumeralForms forms;       // of cells of text
+    bool other_text = false;  // a string that is no numeral
     std::vector<std::uint64_t> lengths;
   };
 
-  static void SetTypes(const Node& node, Field* field);
+  DecimalMark FileMark() const;
+  void SetTypes(const Node& node, DecimalMark file, Field* field) const;
   void Observe(FieldType type, std::string value, std::uint64_t chars,
                Origin origin = Origin::kJson);
   void Commit(const Observation& seen);

@@ -203,7 +203,7 @@ bool JsonMachine::BeginValue(char c, const char* at) {
     started_ = true;
     root_kind_ = kind;
   }
-  if (depth_ == count_depth_ && depth_ > 0 && !InObject()) {
+  if (depth_ == count_depth_ && depth_ > 0) {
     ++counts_[static_cast<std::size_t>(kind)];
     counted_last_ = kind;
   }

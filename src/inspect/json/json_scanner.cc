@@ -19,12 +19,46 @@ std::string_view KindName(JsonKind kind) {
 
 }  // namespace
 
+void JsonMembers::Add(bool object) { ++(object ? objects_ : others_); }
+
+void JsonMembers::AddName(std::string_view raw) {
+  if (!looking() || objects_ == 0) return;
+  ++named_;
+  const auto known = names_.find(raw);
+  if (known != names_.end()) {
+    ++known->second;
+  } else if (names_.size() < kMostNames) {
+    names_.emplace(raw, 1);
+  }
+}
+
+bool JsonMembers::alike() const {
+  if (!open_ || objects_ < kFewestRecords || others_ > 0 || names_.empty()) return false;
+  const std::uint64_t looked = std::min(objects_, kLooked);
+  if (named_ * 4 >= names_.size() * looked * 3) return true;
+  return looked > 2 && std::ranges::any_of(names_, [&](const auto& name) {
+           return name.second * 10 >= looked * 9;
+         });
+}
+
+std::string JsonMembers::FreeName() const {
+  std::string name(kRowKey);
+  while (names_.contains(name)) name = "_" + name;
+  return name;
+}
+
 void JsonLists::OnKey(std::string_view raw, int depth) {
   if (depth >= 1 && depth <= kMostNames) names_[static_cast<std::size_t>(depth - 1)] = raw;
+  if (depth == 2) root_.AddName(raw);
+  if (depth == 3) inner_.AddName(raw);
 }
 
 void JsonLists::OnBegin(JsonKind container, int depth) {
   const bool object = container == JsonKind::kObject;
+  if (depth == 0) root_.Start(object);
+  if (depth == 1) root_.Add(object);
+  if (depth == 1) inner_.Start(object);
+  if (depth == 2) inner_.Add(object);
   if (list_depth_ > 0) {
     if (depth == list_depth_ + 1) ++(object ? objects_ : others_);
     return;
@@ -38,6 +72,10 @@ void JsonLists::OnBegin(JsonKind container, int depth) {
 }
 
 void JsonLists::OnEnd(JsonKind, int depth) {
+  if (depth == 1 && inner_.alike()) {
+    ++inner_found_;
+    inner_records_ = {{names_[0]}, inner_.FreeName()};
+  }
   if (list_depth_ == 0 || depth != list_depth_) return;
   list_depth_ = 0;
   if (objects_ < kFewestRecords || others_ > 0) return;
@@ -46,12 +84,15 @@ void JsonLists::OnEnd(JsonKind, int depth) {
 }
 
 void JsonLists::OnScalar(int depth) {
+  if (depth == 1) root_.Add(/*object=*/false);
+  if (depth == 2) inner_.Add(/*object=*/false);
   if (list_depth_ > 0 && depth == list_depth_ + 1) ++others_;
 }
 
 int JsonLists::WantedDepth() const {
-  if (!in_object_ || found_ > 1) return 0;
-  return std::max(list_depth_ + 1, kMostNames);
+  if (!in_object_) return 0;
+  const int names = list_depth_ == 0 && inner_.looking() ? 3 : root_.looking() ? 2 : 0;
+  return found_ > 1 ? names : std::max({list_depth_ + 1, kMostNames, names});
 }
 
 bool JsonLists::IsAt(std::span<const std::string> path, int depth) const {
@@ -59,8 +100,13 @@ bool JsonLists::IsAt(std::span<const std::string> path, int depth) const {
          (depth < 2 || in_inner_object_) && std::equal(path.begin(), path.end(), names_.begin());
 }
 
-JsonScanner::JsonScanner(const FieldLimits& limits, JsonSequence sequence,
-                         std::vector<std::string> list)
+JsonRecords JsonLists::only() const {
+  if (root_.alike()) return {{}, root_.FreeName()};
+  if (found_ == 1) return {path_, ""};
+  return found_ == 0 && inner_found_ == 1 ? inner_records_ : JsonRecords();
+}
+
+JsonScanner::JsonScanner(const FieldLimits& limits, JsonSequence sequence, JsonRecords list)
     : sequence_(sequence),
       limits_(limits),
       list_(std::move(list)),
@@ -126,8 +172,8 @@ void JsonScanner::BeginContainer(JsonKind container, int depth) {
     machine_.CountAt(1);
     machine_.CaptureAt(1, &list_sample_);
   }
-  if (list_depth_ == 0 && container == JsonKind::kArray && summary_.values == 0 &&
-      IsRecordList(depth)) {
+  const JsonKind wanted = list_.key.empty() ? JsonKind::kArray : JsonKind::kObject;
+  if (list_depth_ == 0 && container == wanted && summary_.values == 0 && IsRecordList(depth)) {
     has_features_ = has_features_ || last_key_ == "features";
     has_cells_ = has_cells_ || last_key_ == "cells";
     list_depth_ = depth + 1;
@@ -139,10 +185,14 @@ void JsonScanner::BeginContainer(JsonKind container, int depth) {
   if (!list_open_ || depth < list_depth_ || list_fields_.full()) return;
   if (depth == list_depth_) list_fields_.BeginRecord(list_depth_);
   list_fields_.OnBegin(container, depth);
+  if (depth != list_depth_ || list_.key.empty()) return;
+  const std::string_view name = lists_.name(depth);
+  list_fields_.OnKey(list_.key, depth + 1);
+  list_fields_.OnScalar(JsonKind::kString, name, name.size(), depth + 1);
 }
 
 bool JsonScanner::IsRecordList(int depth) const {
-  if (!list_.empty()) return lists_.IsAt(list_, depth);
+  if (!list_.none()) return lists_.IsAt(list_.path, depth);
   return depth == 1 && (last_key_ == "features" || last_key_ == "cells");
 }
 
@@ -226,7 +276,7 @@ const JsonSummary& JsonScanner::Finish() {
   if (feature_type_ && has_features_) summary_.flavour = "geojson";
   if (has_nbformat_ && has_cells_) summary_.flavour = "notebook";
   summary_.only_list = lists_.only();
-  if (list_depth_ == 1 || !summary_.flavour.empty() || !list_.empty()) {
+  if (list_depth_ == 1 || !summary_.flavour.empty() || !list_.none()) {
     if (failed()) machine_.UncountOpen();  // a reader gives no half of a record
     summary_.elements = machine_.counted();
     summary_.non_object = summary_.elements - machine_.counted(JsonKind::kObject);
@@ -242,7 +292,7 @@ const JsonSummary& JsonScanner::Finish() {
 }
 
 bool JsonScanner::ListIsRecords() const {
-  return summary_.values <= 1 && (list_depth_ == 1 || !summary_.flavour.empty() || !list_.empty());
+  return summary_.values <= 1 && (list_depth_ == 1 || !summary_.flavour.empty() || !list_.none());
 }
 
 const JsonCapture& JsonScanner::sample() const {

@@ -13,7 +13,8 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,14 +25,52 @@
 
 namespace dossier::inspect {
 
+// The members of an object, as far as they may be records under names: {"a1": {…}, "a2": {…}}.
+class JsonMembers {
+ public:
+  void Start(bool object) {
+    *this = JsonMembers();
+    open_ = object;
+  }
+  void Add(bool object);
+  // A name inside the member that is open.
+  void AddName(std::string_view raw);
+
+  // Whether more of the names would tell more.
+  bool looking() const { return open_ && others_ == 0 && objects_ <= kLooked; }
+  // At least two, all of them objects, and of one kind: they share most of their names, or, three
+  // and more, one name.
+  bool alike() const;
+  // What no member has a value under.
+  std::string FreeName() const;
+
+ private:
+  static constexpr std::uint64_t kLooked = 1000;
+  static constexpr std::size_t kMostNames = 1000;
+
+  bool open_ = false;
+  std::uint64_t objects_ = 0, others_ = 0;
+  std::uint64_t named_ = 0;  // names of members, together
+  std::map<std::string, std::uint64_t, std::less<>> names_;
+};
+
+// Where the records of a JSON object are.
+struct JsonRecords {
+  std::vector<std::string> path;  // names, as they stand in the text, that lead to them
+  std::string key;  // of members: the field of a row that holds its name; empty: a list's elements
+
+  bool none() const { return path.empty() && key.empty(); }
+};
+
 // Finds the one list of records in a JSON object: {"meta": {…}, "students": [{…}, {…}]}.
 //
 //   JsonLists lists;              // fed with the events of a JsonMachine
-//   lists.only()                  // {"students"}
+//   lists.only().path             // {"students"}
 //
 // A list of records is an array of objects, at least two, that is a member of the object or of an
-// object in it. Of several none is chosen: only a reader of the question can. Thread-safety: one
-// owner.
+// object in it. Of several none is chosen: only a reader of the question can. An object whose
+// members are alike is a list of them if it is the root, or, where there is no other, a member of
+// the root. Thread-safety: one owner.
 
 class JsonLists {
  public:
@@ -44,8 +83,9 @@ class JsonLists {
   int WantedDepth() const;
   // Whether the container that begins inside `depth` others is the one that `path` names.
   bool IsAt(std::span<const std::string> path, int depth) const;
-  // The names, as they stand in the text, that lead to the only list; empty: none, or several.
-  std::vector<std::string> only() const { return found_ == 1 ? path_ : std::vector<std::string>(); }
+  // The last name inside `depth` containers, 1 or 2.
+  std::string_view name(int depth) const { return names_[static_cast<std::size_t>(depth - 1)]; }
+  JsonRecords only() const;
 
  private:
   static constexpr int kMostNames = 2;
@@ -54,8 +94,10 @@ class JsonLists {
   bool in_object_ = false, in_inner_object_ = false;  // the root, and the member that is open
   int list_depth_ = 0;                                // of the array that is open; 0: none
   std::uint64_t objects_ = 0, others_ = 0;            // in it
-  std::uint64_t found_ = 0;
+  std::uint64_t found_ = 0, inner_found_ = 0;         // lists; members of the root whose are alike
   std::vector<std::string> path_;
+  JsonMembers root_, inner_;
+  JsonRecords inner_records_;
 };
 
 struct JsonSummary {
@@ -63,12 +105,12 @@ struct JsonSummary {
   JsonKind first_kind = JsonKind::kNull;
   bool only_containers = true;  // every value at the root is an object or an array
   std::uint64_t root_non_object = 0;
-  std::uint64_t elements = 0;          // of the array, or of the flavour's list
-  std::uint64_t non_object = 0;        // elements that are not objects
-  std::uint64_t non_finite = 0;        // numbers that are NaN, Infinity or -Infinity
-  std::string element_type;            // of an array of scalars: "number", "mixed"
-  std::string flavour;                 // geojson, notebook
-  std::vector<std::string> only_list;  // of an object: names that lead to its one list of records
+  std::uint64_t elements = 0;    // of the array, or of the flavour's list
+  std::uint64_t non_object = 0;  // elements that are not objects
+  std::uint64_t non_finite = 0;  // numbers that are NaN, Infinity or -Infinity
+  std::string element_type;      // of an array of scalars: "number", "mixed"
+  std::string flavour;           // geojson, notebook
+  JsonRecords only_list;         // of an object: its one list of records
   JsonFault fault = JsonFault::kNone;
   std::uint64_t fault_offset = 0;  // decoded bytes
   bool started_container = false;  // a { or [ and one whole token behind it were read
@@ -78,9 +120,9 @@ enum class JsonSequence : std::uint8_t { kNone, kRecordSeparator };
 
 class JsonScanner : private JsonEvents {
  public:
-  // `list`: names that lead to the array whose elements are the records; empty: found out.
+  // `list`: where the records are; none: found out.
   JsonScanner(const FieldLimits& limits, JsonSequence sequence = JsonSequence::kNone,
-              std::vector<std::string> list = {});
+              JsonRecords list = {});
 
   // Stops at the first fault: later bytes are ignored.
   void Feed(std::string_view text);
@@ -107,7 +149,7 @@ class JsonScanner : private JsonEvents {
 
   const JsonSequence sequence_;
   const FieldLimits limits_;
-  const std::vector<std::string> list_;
+  const JsonRecords list_;
   JsonMachine machine_;
   JsonLists lists_;
   JsonSummary summary_;

@@ -26,6 +26,7 @@ struct ShapeScan {
 };
 
 // `head`: the first lines of a text, at most 100 of them or 64 KiB; the last may be cut.
+// Of stanzas the shape is the name of a StanzaStyle.
 ShapeScan DetectDeb822(std::string_view head);
 ShapeScan DetectLog(std::string_view head);
 
@@ -44,13 +45,15 @@ class RecordCounter {
 // then does not count.
 enum class CountFrom : std::uint8_t { kRecord, kAnywhere };
 std::unique_ptr<RecordCounter> MakeDeb822Counter(CountFrom from = CountFrom::kRecord);
+std::unique_ptr<RecordCounter> MakeStanzaCounter(std::string_view style, CountFrom from);
 std::unique_ptr<RecordCounter> MakeLogCounter(std::string_view shape);
 
 // One record: names and values in the order of the text.
 using TextRecord = std::vector<std::pair<std::string, std::string>>;
 
 // The first `limit` records of `head`. A record that `head` cuts off counts if it is the only one.
-std::vector<TextRecord> ParseDeb822Head(std::string_view head, std::size_t limit);
+std::vector<TextRecord> ParseDeb822Head(std::string_view head, std::size_t limit,
+                                        std::string_view style = "");
 std::vector<TextRecord> ParseLogHead(std::string_view head, std::string_view shape,
                                      std::size_t limit);
 

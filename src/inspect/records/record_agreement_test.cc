@@ -133,6 +133,20 @@ TEST(RecordAgreementTest, WhatIsDescribedIsWhatIsRead) {  // INS-144, INS-T20
       {"a.geojson", R"({"type":"FeatureCollection","features":[{"type":"Feature"}]})",
        R"({"type":"Feature"})"},
       {"a.ipynb", R"({"nbformat":4,"cells":[{"cell_type":"code"}]})", R"({"cell_type":"code"})"},
+      // INS-146 to INS-150
+      {"a.csv", "n;w\na;1.234,50\nb;7\n", R"({"n":"a","w":1234.50})"},
+      {"a.csv", "n;o;w\na;x;2\nb;y;3\n;;5\n", R"({"n":"a","o":"x","w":2})"},
+      {"a.csv", "\xEF\xBB\xBFn;o;w\r\na;x;2\r\nb;y;3\r\n;;5\r\n", R"({"n":"a","o":"x","w":2})"},
+      {"a.csv", "t,v\n(s),(V)\n0,1\n1,2\n", R"({"t":0,"v":1})"},
+      {"a.md", "# P\n|a|b|\n|-|-|\n|1|x|\n\n# Q\n|c|\n|---|\n|7|\n",
+       R"({"_table":"P","a":1,"b":"x"})"},
+      {"", "=== A ===\nx: 1\ny: b\n\n=== B ===\nx: 2\ny: c\n", R"({"_title":"A","x":1,"y":"b"})"},
+      {"", "x: 1\ny: b\n---\nx: 2\n\ny: c\n", R"({"x":1,"y":"b"})"},
+      {"", "First name: Ada\nAge: 36\n\nFirst name: Bo\nAge: 41\n",
+       R"({"First name":"Ada","Age":36})"},
+      {"a.json", R"({"p":{"n":1},"q":{"n":2}})", R"({"_key":"p","n":1})"},
+      {"a.json", R"({"v":2,"all":{"p":{"n":0},"q":{"n":2},"r":{"n":3,"_key":4},"s":{"n":1}}})",
+       R"({"__key":"p","n":0})"},
   };
   for (const Case& c : kCases) {
     const Description description = DescribeText(c.text, c.name, {});
@@ -162,19 +176,23 @@ TEST(RecordAgreementTest, ABrokenArrayGivesTheRecordsThatItIsSaidToHold) {  // F
 }
 
 TEST(RecordAgreementTest, CountsAreThoseOfTheDescriptionWhateverTheText) {  // INS-144
-  constexpr std::string_view kParts[] = {"{\"a\":1}", "\n",
-                                         "\r",        "\r\n",
-                                         "[1,2]",     ",",
-                                         "a,b",       "NaN",
-                                         "\"x\n\"",   "\"",
-                                         "1,2\n",     "x,y\n",
-                                         "A: 1\n",    "B: 2\n",
-                                         "\n\n",      " c\n",
-                                         "k=v l=2\n", "  at f\n",
-                                         "[",         "]",
-                                         ";",         "15:30:00 INFO x\n",
-                                         "# c\n",     "#"};
-  constexpr std::string_view kNames[] = {"", "a.csv", "a.ndjson", "a.json", "a.log", "a.txt"};
+  constexpr std::string_view kParts[] = {"{\"a\":1}",   "\n",
+                                         "\r",          "\r\n",
+                                         "[1,2]",       ",",
+                                         "a,b",         "NaN",
+                                         "\"x\n\"",     "\"",
+                                         "1,2\n",       "x,y\n",
+                                         "A: 1\n",      "B: 2\n",
+                                         "\n\n",        " c\n",
+                                         "k=v l=2\n",   "  at f\n",
+                                         "[",           "]",
+                                         ";",           "15:30:00 INFO x\n",
+                                         "# c\n",       "#",
+                                         "|a|b|\n",     "|-|-|\n",
+                                         "---\n",       "=== t ===\n",
+                                         "1.234,5;7\n", "{\"k\":{\"a\":1},\"l\":{\"a\":2}}"};
+  constexpr std::string_view kNames[] = {"",      "a.csv", "a.ndjson", "a.json",
+                                         "a.log", "a.txt", "a.md"};
   Random random(/*seed=*/145);
   for (int round = 0; round < 3000; ++round) {
     const std::uint64_t favourite = random.Below(std::size(kParts));
@@ -182,7 +200,7 @@ TEST(RecordAgreementTest, CountsAreThoseOfTheDescriptionWhateverTheText) {  // I
     for (std::uint64_t i = random.Below(14); i > 0; --i) {
       text += kParts[random.Below(2) ? favourite : random.Below(std::size(kParts))];
     }
-    const Description description = DescribeText(text, kNames[random.Below(6)], {});
+    const Description description = DescribeText(text, kNames[random.Below(7)], {});
     if (!description.records || description.records->exactness == Exactness::kBound) continue;
     auto reader = RecordReader::Open(text, description);
     ASSERT_TRUE(reader) << text;

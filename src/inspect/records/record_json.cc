@@ -127,9 +127,10 @@ bool IsJsonValue(std::string_view text) {
   return SkipJsonValue(text, &at) && SkipJsonSpace(text, at) == text.size();
 }
 
-std::size_t FindJsonArray(std::string_view text, std::span<const std::string> path) {
+std::size_t FindJsonContainer(std::string_view text, std::span<const std::string> path, char open) {
   std::size_t at = SkipJsonSpace(text, 0);
-  if (at >= text.size() || text[at] != '{') return std::string_view::npos;
+  if (at >= text.size() || text[at] != (path.empty() ? open : '{')) return std::string_view::npos;
+  if (path.empty()) return at + 1;
   for (++at;;) {
     at = SkipJsonSpace(text, at);
     const std::size_t start = at;
@@ -139,9 +140,7 @@ std::size_t FindJsonArray(std::string_view text, std::span<const std::string> pa
     if (at >= text.size() || text[at] != ':') return std::string_view::npos;
     at = SkipJsonSpace(text, at + 1);
     if (name == path.front() && at < text.size()) {
-      if (path.size() == 1 && text[at] == '[') return at + 1;
-      const std::size_t inner = path.size() > 1 ? FindJsonArray(text.substr(at), path.subspan(1))
-                                                : std::string_view::npos;
+      const std::size_t inner = FindJsonContainer(text.substr(at), path.subspan(1), open);
       if (inner != std::string_view::npos) return at + inner;
     }
     if (!SkipJsonValue(text, &at)) return std::string_view::npos;

@@ -35,9 +35,9 @@ bool SkipJsonString(std::string_view text, std::size_t* at);
 // Whether `text` is exactly one value, with or without white space around it.
 bool IsJsonValue(std::string_view text);
 
-// Offset behind the `[` of the array to which the names `path` lead from the object that `text`
-// starts with; npos if `text` is no object or has no such array.
-std::size_t FindJsonArray(std::string_view text, std::span<const std::string> path);
+// Offset behind the bracket `open`, `[` or `{`, of the array or object to which the names `path`
+// lead from the object that `text` starts with; npos if `text` is no object or has no such value.
+std::size_t FindJsonContainer(std::string_view text, std::span<const std::string> path, char open);
 
 }  // namespace dossier::inspect
 

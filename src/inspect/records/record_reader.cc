@@ -2,13 +2,16 @@
 
 #include <iterator>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "inspect/description/value_type.h"
+#include "inspect/description/number_style.h"
 #include "inspect/formats/csv_shape.h"
 #include "inspect/formats/deb822.h"
 #include "inspect/formats/log_shape.h"
+#include "inspect/formats/pipe_tables.h"
+#include "inspect/records/record_json.h"
 #include "inspect/records/record_table.h"
 
 namespace dossier::inspect {
@@ -33,6 +36,29 @@ class JsonRows final : public RowWriter {
   }
 };
 
+// Members of a JSON object: their names are a field.
+class MemberRows final : public RowWriter {
+ public:
+  explicit MemberRows(std::string_view key) : key_(key) {}
+
+  void Append(std::string_view record, std::string* out) const override {
+    std::size_t at = 0;
+    SkipJsonString(record, &at);
+    fmt::format_to(std::back_inserter(*out), "{{\"{}\":{}", key_, record.substr(0, at));
+    at = SkipJsonSpace(record, SkipJsonSpace(record, at) + 1);
+    if (at >= record.size() || record[at] != '{') {
+      fmt::format_to(std::back_inserter(*out), ",\"{}\":{}}}", kRowValue, record.substr(at));
+      return;
+    }
+    at = SkipJsonSpace(record, at + 1);
+    if (record[at] != '}') out->push_back(',');
+    out->append(record.substr(at));
+  }
+
+ private:
+  std::string key_;
+};
+
 std::string_view BooleanText(std::string_view cell) {
   const std::string lower = ToLowerAscii(TrimSpace(cell));
   if (lower == "true") return "true";
@@ -51,37 +77,65 @@ std::optional<CellKind> DescribedKind(const Field& field) {
   return boolean && !other ? CellKind::kBoolean : CellKind::kText;
 }
 
-// Types of fields by name: from the description, else from the first records. A column whose
+// What the cells of a field are. `mark`: how the numbers are written, if not as in JSON.
+struct FieldKind {
+  CellKind cell = CellKind::kText;
+  std::optional<DecimalMark> mark;
+
+  std::string Number(std::string_view text) const {
+    return mark ? NumberText(PlainNumber(text, *mark)) : NumberText(text);
+  }
+};
+
+// Kinds of fields by name: from the description, else from the first records. A column whose
 // numerals are no numbers there is text, whatever the fewer records of the description say.
 class FieldKinds {
  public:
-  explicit FieldKinds(const Description& description) {
+  explicit FieldKinds(const Description& description) : lone_dots_(LoneDotsOf(description)) {
     for (const Field& field : description.fields) {
       if (field.path.size() != 1) continue;
-      if (const auto kind = DescribedKind(field)) known_.emplace(field.path[0], *kind);
+      described_.insert(field.path[0]);
+      if (field.style) styles_[field.path[0]] = *field.style;
+      if (field.style && field.style->mark == DecimalMark::kComma) file_ = DecimalMark::kComma;
+      const auto cell = DescribedKind(field);
+      if (cell) known_[field.path[0]] = {*cell, MarkOf(field.path[0])};
     }
   }
 
   void Sample(const Cells& cells) {
     for (const auto& [name, value] : cells) {
-      if (TrimSpace(value).empty() || Of(name, CellKind::kNumber) != CellKind::kNumber) continue;
+      const auto known = known_.find(name);
+      if (TrimSpace(value).empty()) continue;
+      if (known != known_.end() && known->second.cell != CellKind::kNumber) continue;
       Tally& tally = tallies_[name];
       tally.forms.Add(value);
       ++tally.values;
-      tally.numbers += NumberText(value).empty() ? 0 : 1;
+      tally.numbers += FieldKind{CellKind::kNumber, MarkOf(name)}.Number(value).empty() ? 0 : 1;
     }
   }
   void EndSampling() {
     for (const auto& [name, tally] : tallies_) {
-      const bool number = known_.contains(name) || tally.numbers * 100 >= tally.values * 95;
-      known_[name] = number && tally.forms.AreNumbers() ? CellKind::kNumber : CellKind::kText;
+      // The description lists only so many columns.
+      const auto style =
+          described_.contains(name) ? std::nullopt : tally.forms.Style(file_, lone_dots_);
+      if (style) styles_[name] = *style;
+      FieldKind& kind = known_[name];
+      const bool number =
+          kind.cell == CellKind::kNumber || style || tally.numbers * 100 >= tally.values * 95;
+      kind.mark = MarkOf(name);
+      if (kind.mark == DecimalMark::kUnknown) kind.mark = tally.forms.mark();
+      const bool undecided = style && style->undecided;
+      kind.cell =
+          number && !undecided && tally.forms.AreNumbers(kind.mark.value_or(DecimalMark::kDot))
+              ? CellKind::kNumber
+              : CellKind::kText;
     }
     tallies_.clear();
   }
 
-  CellKind Of(const std::string& name, CellKind unknown = CellKind::kText) const {
+  FieldKind Of(const std::string& name) const {
     const auto found = known_.find(name);
-    return found == known_.end() ? unknown : found->second;
+    return found == known_.end() ? FieldKind() : found->second;
   }
 
  private:
@@ -89,18 +143,28 @@ class FieldKinds {
     std::uint32_t values = 0, numbers = 0;
     NumeralForms forms;
   };
-  std::unordered_map<std::string, CellKind> known_;
+
+  std::optional<DecimalMark> MarkOf(const std::string& name) const {
+    const auto style = styles_.find(name);
+    return style == styles_.end() ? std::nullopt : std::optional(style->second.mark);
+  }
+
+  const LoneDots lone_dots_;
+  DecimalMark file_ = DecimalMark::kUnknown;
+  std::unordered_set<std::string> described_;
+  std::unordered_map<std::string, FieldKind> known_;
+  std::unordered_map<std::string, NumberStyle> styles_;
   std::unordered_map<std::string, Tally> tallies_;
 };
 
-void AppendCell(CellKind kind, std::string_view cell, std::string* out) {
-  if (kind == CellKind::kText) return AppendJsonString(cell, out);
+void AppendCell(const FieldKind& kind, std::string_view cell, std::string* out) {
+  if (kind.cell == CellKind::kText) return AppendJsonString(cell, out);
   if (TrimSpace(cell).empty()) {
     out->append("null");
     return;
   }
   const std::string typed =
-      kind == CellKind::kNumber ? NumberText(cell) : std::string(BooleanText(cell));
+      kind.cell == CellKind::kNumber ? kind.Number(cell) : std::string(BooleanText(cell));
   if (typed.empty()) return AppendJsonString(cell, out);
   out->append(typed);
 }
@@ -166,12 +230,31 @@ class TableRows final : public NamedRows {
   std::vector<std::string> names_;
 };
 
-class StanzaRows final : public NamedRows {
+class PipeRows final : public NamedRows {
  public:
-  using NamedRows::NamedRows;
+  PipeRows(std::string_view text, const Description& description)
+      : NamedRows(description), text_(text), tables_(FindPipeTables(text)) {}
 
  protected:
-  Cells Read(std::string_view record) const override { return ParseStanza(record); }
+  Cells Read(std::string_view record) const override {
+    return ReadPipeRow(tables_, record, static_cast<std::uint64_t>(record.data() - text_.data()));
+  }
+
+ private:
+  std::string_view text_;
+  std::vector<PipeTable> tables_;
+};
+
+class StanzaRows final : public NamedRows {
+ public:
+  explicit StanzaRows(const Description& description)
+      : NamedRows(description), style_(StanzaStyleNamed(description.flavour)) {}
+
+ protected:
+  Cells Read(std::string_view record) const override { return ParseStanza(record, style_); }
+
+ private:
+  StanzaStyle style_;
 };
 
 class LogRows final : public NamedRows {
@@ -192,6 +275,8 @@ std::unique_ptr<NamedRows> MakeNamedRows(std::string_view text, const Descriptio
     case Format::kCsv:
     case Format::kTsv:
       return std::make_unique<TableRows>(text, description);
+    case Format::kMarkdown:
+      return std::make_unique<PipeRows>(text, description);
     case Format::kDeb822:
       return std::make_unique<StanzaRows>(description);
     case Format::kLog:
@@ -280,6 +365,9 @@ void AppendJsonString(std::string_view text, std::string* out) {
 std::unique_ptr<RowWriter> MakeRowWriter(std::string_view text, const Description& description,
                                          const RecordIndex& index) {
   auto rows = MakeNamedRows(text, description);
+  if (!rows && !description.records_key.empty()) {
+    return std::make_unique<MemberRows>(description.records_key);
+  }
   if (!rows) return std::make_unique<JsonRows>();
   rows->LearnTypes(text, index);
   return rows;

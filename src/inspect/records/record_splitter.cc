@@ -1,8 +1,11 @@
 // How each format's records are told apart.
 
+#include <algorithm>
+
 #include "base/text/text.h"
 #include "inspect/formats/deb822.h"
 #include "inspect/formats/log_shape.h"
+#include "inspect/formats/pipe_tables.h"
 #include "inspect/records/record_index.h"
 #include "inspect/records/record_json.h"
 #include "inspect/records/record_table.h"
@@ -38,16 +41,20 @@ class NdjsonSplitter final : public RecordSplitter {
   std::string_view text_;
 };
 
-// Elements of an array, from behind its bracket to its end or to the first fault.
+enum class Elements : std::uint8_t { kValues, kMembers };
+
+// Elements of an array, or members of an object with their names, from behind its bracket to its
+// end or to the first fault.
 class ElementSplitter final : public RecordSplitter {
  public:
-  ElementSplitter(std::string_view text, std::size_t start) : text_(text), start_(start) {}
+  ElementSplitter(std::string_view text, std::size_t start, Elements elements = Elements::kValues)
+      : text_(text), start_(start), elements_(elements) {}
   std::size_t start() const override { return start_; }
   bool Next(std::size_t* position, ByteRange* record) const override {
     std::size_t at = SkipJsonSpace(text_, *position);
     record->begin = at;
     // A number at the end of the text may have lost digits.
-    const bool valid = SkipJsonValue(text_, &at) &&
+    const bool valid = SkipName(&at) && SkipJsonValue(text_, &at) &&
                        (at < text_.size() || text_[at - 1] < '0' || text_[at - 1] > '9');
     record->end = at;
     // The comma belongs to the element in front of it: so a walk may start at any element.
@@ -58,8 +65,18 @@ class ElementSplitter final : public RecordSplitter {
   }
 
  private:
+  bool SkipName(std::size_t* at) const {
+    if (elements_ == Elements::kValues) return true;
+    if (!SkipJsonString(text_, at)) return false;
+    *at = SkipJsonSpace(text_, *at);
+    if (*at >= text_.size() || text_[*at] != ':') return false;
+    *at = SkipJsonSpace(text_, *at + 1);
+    return true;
+  }
+
   std::string_view text_;
   std::size_t start_;
+  Elements elements_;
 };
 
 // Values that follow each other, with white space or RS (RFC 7464) between them.
@@ -94,7 +111,7 @@ class SequenceSplitter final : public RecordSplitter {
 class TableSplitter final : public RecordSplitter {
  public:
   TableSplitter(std::string_view text, const TableShape& shape)
-      : rows_(text, shape.delimiter, shape.comment, shape.marked_row_cells),
+      : rows_(TableText(text, shape), shape.delimiter, shape.comment, shape.marked_row_cells),
         start_(TableStart(text, shape)) {
     TakeHeader(text, shape, &start_);
   }
@@ -110,14 +127,15 @@ class TableSplitter final : public RecordSplitter {
 
 class StanzaSplitter final : public RecordSplitter {
  public:
-  explicit StanzaSplitter(std::string_view text) : text_(text) {}
+  StanzaSplitter(std::string_view text, StanzaStyle style) : text_(text), style_(style) {}
   std::size_t start() const override { return AfterByteOrderMark(text_); }
   bool Next(std::size_t* position, ByteRange* record) const override {
-    return NextStanza(text_, position, record);
+    return NextStanza(text_, position, record, style_);
   }
 
  private:
   std::string_view text_;
+  StanzaStyle style_;
 };
 
 class LogSplitter final : public RecordSplitter {
@@ -133,23 +151,46 @@ class LogSplitter final : public RecordSplitter {
   LogShape shape_;
 };
 
+class PipeSplitter final : public RecordSplitter {
+ public:
+  explicit PipeSplitter(std::string_view text) : size_(text.size()) {
+    for (const PipeTable& table : FindPipeTables(text)) {
+      rows_.insert(rows_.end(), table.rows.begin(), table.rows.end());
+    }
+  }
+  std::size_t start() const override { return 0; }
+  bool Next(std::size_t* position, ByteRange* record) const override {
+    const auto next = std::ranges::lower_bound(rows_, *position, {}, &ByteRange::begin);
+    *position = next == rows_.end() ? size_ : next->end;
+    if (next == rows_.end()) return false;
+    *record = *next;
+    return true;
+  }
+
+ private:
+  std::size_t size_;
+  std::vector<ByteRange> rows_;
+};
+
 std::unique_ptr<RecordSplitter> ArraySplitter(std::string_view text) {
   const std::size_t at = SkipJsonSpace(text, AfterByteOrderMark(text));
   const bool array = at < text.size() && text[at] == '[';
   return std::make_unique<ElementSplitter>(text, array ? at + 1 : text.size());
 }
 
-// The elements of one array in an object.
+// The elements of one array or the members of one object in an object.
 std::unique_ptr<RecordSplitter> MemberSplitter(std::string_view text,
                                                const Description& description) {
   std::vector<std::string> path = description.records_in;
   if (description.flavour == "geojson") path = {"features"};
   if (description.flavour == "notebook") path = {"cells"};
-  if (path.empty()) return nullptr;
+  const bool members = !description.records_key.empty();
+  if (path.empty() && !members) return nullptr;
   const std::size_t mark = AfterByteOrderMark(text);
-  const std::size_t start = FindJsonArray(text.substr(mark), path);
+  const std::size_t start = FindJsonContainer(text.substr(mark), path, members ? '{' : '[');
   return std::make_unique<ElementSplitter>(
-      text, start == std::string_view::npos ? text.size() : mark + start);
+      text, start == std::string_view::npos ? text.size() : mark + start,
+      members ? Elements::kMembers : Elements::kValues);
 }
 
 std::unique_ptr<RecordSplitter> SplitterOf(std::string_view text, const Description& description) {
@@ -169,8 +210,10 @@ std::unique_ptr<RecordSplitter> SplitterOf(std::string_view text, const Descript
       if (!description.table && description.format == Format::kTsv) shape.delimiter = '\t';
       return std::make_unique<TableSplitter>(text, shape);
     }
+    case Format::kMarkdown:
+      return description.records ? std::make_unique<PipeSplitter>(text) : nullptr;
     case Format::kDeb822:
-      return std::make_unique<StanzaSplitter>(text);
+      return std::make_unique<StanzaSplitter>(text, StanzaStyleNamed(description.flavour));
     case Format::kLog: {
       const auto shape = LogShapeNamed(description.log_shape);
       return shape ? std::make_unique<LogSplitter>(text, *shape) : nullptr;

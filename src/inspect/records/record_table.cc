@@ -4,6 +4,7 @@
 
 #include "base/text/text.h"
 #include "inspect/formats/csv_scanner.h"
+#include "inspect/formats/csv_shape.h"
 #include "inspect/text/record_lines.h"
 
 namespace dossier::inspect {
@@ -102,7 +103,14 @@ std::vector<std::string> TakeHeader(std::string_view text, const TableShape& sha
   const Rows rows(text, shape.delimiter, shape.header_commented ? "" : shape.comment);
   ByteRange header;
   if (!rows.Next(position, &header)) return {};
-  return ParseCells(Slice(text, header), shape.delimiter);
+  const std::vector<std::string> first = ParseCells(Slice(text, header), shape.delimiter);
+  if (!shape.below.empty()) rows.Next(position, &header);
+  return JoinHeader(first, shape);
+}
+
+std::string_view TableText(std::string_view text, const TableShape& shape) {
+  if (shape.end_offset == 0) return text;
+  return text.substr(0, shape.end_offset + (text.starts_with("\xEF\xBB\xBF") ? 3 : 0));
 }
 
 std::size_t TableStart(std::string_view text, const TableShape& shape) {

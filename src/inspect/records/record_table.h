@@ -55,8 +55,10 @@ std::vector<std::string> ParseCells(std::string_view row, char delimiter);
 
 // Offset behind a byte order mark and what stands in front of the rows: a line `sep=;`, comments.
 std::size_t TableStart(std::string_view text, const TableShape& shape);
-// Moves *position, which is that start, behind the header row, and gives its cells; none if the
-// table has no header.
+// `text` without what stands behind the rows.
+std::string_view TableText(std::string_view text, const TableShape& shape);
+// Moves *position, which is that start, behind the header row, or both, and gives its cells;
+// none if the table has no header.
 std::vector<std::string> TakeHeader(std::string_view text, const TableShape& shape,
                                     std::size_t* position);
 
