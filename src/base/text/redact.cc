@@ -34,10 +34,9 @@ constexpr std::size_t NextTrigram(std::size_t trigram, char c) {
 }
 
 // How what has no table begins.
-constexpr std::string_view kOtherStarts[] = {"eyJ",        "access_token$", "bearer",     "basic",
-                                             "-----BEGIN", "://",           ":AA",        "8Q~",
-                                             ".atlasv1.",  "webhooks/",     "hooks.slack",
-                                             "LS0tLS1",    "-u ",           "-user"};
+constexpr std::string_view kOtherStarts[] = {
+    "eyJ", "access_token$", "bearer",    "basic",       "-----BEGIN", "://", ":AA",
+    "8Q~", ".atlasv1.",     "webhooks/", "hooks.slack", "LS0tLS1",    "-u ", "-user"};
 
 constexpr std::array<bool, kTrigrams> MakeStarts() {
   std::array<bool, kTrigrams> starts{};

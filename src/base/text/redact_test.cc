@@ -73,7 +73,8 @@ TEST(RedactTest, EveryKnownShapeIsReplacedByItsKind) {  // INS-77
       {"\"api_key\": \"sdk-50cb772a-c693-4d0b-9d43-a4cda8665554\"",
        "\"api_key\": \"[redacted:key]\""},
       {"ADMIN_KEY='85fd14609d250c94945979e6616cabc1'", "ADMIN_KEY='[redacted:key]'"},
-      {"machine h login ann password " + Key("", 13), "machine h login ann password [redacted:password]"},
+      {"machine h login ann password " + Key("", 13),
+       "machine h login ann password [redacted:password]"},
       {"curl -u ann:" + drawn + " https://h/", "curl -u ann:[redacted:password] https://h/"},
       {"curl --user 'ann:" + drawn + "'", "curl --user 'ann:[redacted:password]'"},
       {"tls.key: LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t" + Key("", 600),
@@ -285,11 +286,27 @@ TEST(RedactStreamTest, ASecretCutInTwoIsFound) {  // FLT-40
 
 TEST(RedactTest, TextMadeOfBeginningsTakesLinearTime) {
   // A quadratic search over these would not end within the test's time limit.
-  for (std::string_view piece :
-       {"eyJ", "sk-", "-----BEGIN PRIVATE KEY-----", "://a:", "password=", "-----BEGIN ",
-        "\"password\":\"a,", "-eyJa", "8Q~", "hooks.slack.com/", ":AA", "a/", "token ",
-        "access_token$production$", "x9K", "bearer ", "N23456789012345678901234.", "-u a", "-user a:", "LS0tLS1CRUdJTi",
-        "login a password "}) {
+  for (std::string_view piece : {"eyJ",
+                                 "sk-",
+                                 "-----BEGIN PRIVATE KEY-----",
+                                 "://a:",
+                                 "password=",
+                                 "-----BEGIN ",
+                                 "\"password\":\"a,",
+                                 "-eyJa",
+                                 "8Q~",
+                                 "hooks.slack.com/",
+                                 ":AA",
+                                 "a/",
+                                 "token ",
+                                 "access_token$production$",
+                                 "x9K",
+                                 "bearer ",
+                                 "N23456789012345678901234.",
+                                 "-u a",
+                                 "-user a:",
+                                 "LS0tLS1CRUdJTi",
+                                 "login a password "}) {
     std::string text;
     while (text.size() < 2'000'000) text += piece;
     EXPECT_LE(Redact(text).size(), text.size() * 8);

@@ -440,7 +440,6 @@ bool IsChecksum(std::string_view value) {
 
 constexpr std::size_t kLongestLone = 100;
 
-
 // Without a name only the characters of tokens count: padding, '+' and '/' are of encoded data.
 bool IsLoneSecret(std::string_view value) {
   constexpr int kBits = 28, kWithoutDigits = 60;
@@ -453,8 +452,8 @@ bool IsLoneSecret(std::string_view value) {
   }
   const bool digits = CharactersOf(value).has(CharacterSet::kDigit);
   return BitsOfChance(value) >= (digits ? kBits : kWithoutDigits) && !IsChecksum(value) &&
-         !IsPlaceholder(value) && CountDifferent(value) >= kDifferent && !HoldsWords(value, kLongWordBits) &&
-         !IsEncoded(value, Weight::kWeak);
+         !IsPlaceholder(value) && CountDifferent(value) >= kDifferent &&
+         !HoldsWords(value, kLongWordBits) && !IsEncoded(value, Weight::kWeak);
 }
 
 // Whether the literal whose quotes are at `begin - 1` and `end` goes on in the next one.
