@@ -2,10 +2,11 @@
 """The detector of secrets on two corpora: ordinary code, where it must change nothing, and planted
 secrets, all of which it must find (FLT-40).
 
-usage: corpora.py LIST_SECRETS [--seed N] [--each N] [--show]
+usage: corpora.py LIST_SECRETS [--seed N] [--each N] [--show] [--also FOLDER]...
 
 Ordinary code is what this machine has of: Python's standard library, Go's, Node's packages, the
-headers of C and C++, and this repository. A part that is missing is named and passed over.
+headers of C and C++, and this repository. A part that is missing is named and passed over. Of the
+folders of --also the secrets found are listed and not judged: what they hold is not known.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import sys
 import tempfile
 
 import planted
+import planted_more
 
 HERE = pathlib.Path(__file__).resolve()
 REPOSITORY = HERE.parents[2]
@@ -65,6 +67,15 @@ def search(program, paths):
     return hits, searched
 
 
+def list_also(program, folder):
+    hits, searched = search(program, list(files_of(folder, ("",))))
+    for path, found in hits.items():
+        for hit in found:
+            print(f"{path}:{hit['line']} {hit['kind']}")
+    print(f"{folder}: {len(searched)} files, {sum(searched.values()) / 1e6:.1f} MB, "
+          f"{sum(map(len, hits.values()))} found")
+
+
 def check_code(program, show):
     wrong = 0
     corpora = {name: list(files_of(*where)) for name, where in CODE.items()}
@@ -93,7 +104,7 @@ def check_planted(program, seed, each, show):
     missed, total = collections.Counter(), collections.Counter()
     true = stray = 0
     with tempfile.TemporaryDirectory() as folder:
-        every = list(planted.everything(seed, each))
+        every = [*planted.everything(seed, each), *planted_more.everything(seed, each)]
         paths = []
         for number, one in enumerate(every):
             path = pathlib.Path(folder, str(number))
@@ -124,7 +135,10 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--each", type=int, default=4)
     parser.add_argument("--show", action="store_true")
+    parser.add_argument("--also", action="append", default=[], metavar="FOLDER")
     arguments = parser.parse_args()
+    for folder in arguments.also:
+        list_also(arguments.program, folder)
     wrong = check_code(arguments.program, arguments.show)
     wrong += check_planted(arguments.program, arguments.seed, arguments.each, arguments.show)
     sys.exit(1 if wrong else 0)

@@ -33,9 +33,9 @@ constexpr std::size_t NextTrigram(std::size_t trigram, char c) {
 }
 
 // How what has no table begins.
-constexpr std::string_view kOtherStarts[] = {"eyJ",        "access_token$", "bearer",     "basic",
-                                             "-----BEGIN", "://",           ":AA",        "8Q~",
-                                             ".atlasv1.",  "webhooks/",     "hooks.slack"};
+constexpr std::string_view kOtherStarts[] = {
+    "eyJ", "access_token$", "bearer",    "basic",       "-----BEGIN", "://", ":AA",
+    "8Q~", ".atlasv1.",     "webhooks/", "hooks.slack", "LS0tLS1",    "-u ", "-user"};
 
 constexpr std::array<bool, kTrigrams> MakeStarts() {
   std::array<bool, kTrigrams> starts{};
@@ -62,15 +62,18 @@ bool IsTokenStart(std::string_view text, std::size_t at) {
 Match MatchAt(std::string_view text, std::size_t at) {
   using Finder = Match (*)(std::string_view, std::size_t);
   const char c = text[at];
-  if (c == '-') return secrets::FindPrivateKey(text, at);
+  if (c == '-') {
+    const Match match = secrets::FindPrivateKey(text, at);
+    return match.length > 0 ? match : secrets::FindUserOption(text, at);
+  }
   if (c == ':' || c == '8' || c == '.') {
     const Match match = secrets::FindMarkedToken(text, at);
     if (match.length > 0 || c != ':') return match;
     return secrets::FindUrlPassword(text, at);
   }
   if (IsTokenStart(text, at)) {
-    constexpr Finder kFinders[] = {secrets::FindToken, secrets::FindJwt, secrets::FindAuthorization,
-                                   secrets::FindWebhook};
+    constexpr Finder kFinders[] = {secrets::FindToken, secrets::FindJwt, secrets::FindEncodedKey,
+                                   secrets::FindAuthorization, secrets::FindWebhook};
     for (const Finder find : kFinders) {
       if (const Match match = find(text, at); match.length > 0) return match;
     }

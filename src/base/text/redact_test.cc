@@ -67,6 +67,20 @@ TEST(RedactTest, EveryKnownShapeIsReplacedByItsKind) {  // INS-77
       {"<add key=\"ApiKey\" value=\"" + drawn + "\"/>",
        "<add key=\"ApiKey\" value=\"[redacted:key]\"/>"},
       {"client.setPassword(\"" + drawn + "\")", "client.setPassword(\"[redacted:password]\")"},
+      // A drawn part behind a prefix or a number, whose alphabet is another one.
+      {"api_key: zq_5d0c1f7a93be2864f01ba7c6d2e85943", "api_key: [redacted:key]"},
+      {"token=2/1204567/0d52f7c1a98be3640fb17ac6d28e5943", "token=[redacted:token]"},
+      {"\"api_key\": \"sdk-50cb772a-c693-4d0b-9d43-a4cda8665554\"",
+       "\"api_key\": \"[redacted:key]\""},
+      {"ADMIN_KEY='85fd14609d250c94945979e6616cabc1'", "ADMIN_KEY='[redacted:key]'"},
+      {"machine h login ann password " + Key("", 13),
+       "machine h login ann password [redacted:password]"},
+      {"curl -u ann:" + drawn + " https://h/", "curl -u ann:[redacted:password] https://h/"},
+      {"curl --user 'ann:" + drawn + "'", "curl --user 'ann:[redacted:password]'"},
+      {"tls.key: LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t" + Key("", 600),
+       "tls.key: [redacted:private_key]"},
+      {"define('AUTH_KEY', 'p,<Qz7)DS1D0XYhC>oG+?w78H&:|>66x5*VLkWC2APK^t!QM|<3?udvfI3Ds8');",
+       "define('AUTH_KEY', '[redacted:key]');"},
   };
   for (const Case& c : cases) EXPECT_EQ(Redact(c.text), c.expected) << c.text;
 }
@@ -109,6 +123,14 @@ TEST(RedactTest, NoWordExpressionTypeOrPlaceholderIsASecret) {  // FLT-40
            "did:plc:abcdefghijklmnopqrstuvwx",
            "the task-management-of-large-systems is hard",
            "basic authentication is described below",
+           "# Basic OpenSSL-based signer",
+           "seen = true if token == :on___end__",
+           "esxi1_password: @ESXI1_PASSWORD",
+           "sensitive(\"password1\", \"password2\")",
+           "pubkey256 = 'SIXvRyDmBJSgatgTQRGbInBaAK+hZOQ18UmrSwnDlK8='",
+           "VENDOR_TOKEN = `[a-z0-9]${KEY_CHAR_RANGE}{0,240}@[a-z]${KEY_CHAR_RANGE}{0,13}`",
+           "docker run -u 1000:1000 --user root:staff image",
+           "tls.crt: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJrVENCK3dJSkFLSHh4",
            "",
        }) {
     EXPECT_EQ(Redact(text), text);
@@ -264,10 +286,27 @@ TEST(RedactStreamTest, ASecretCutInTwoIsFound) {  // FLT-40
 
 TEST(RedactTest, TextMadeOfBeginningsTakesLinearTime) {
   // A quadratic search over these would not end within the test's time limit.
-  for (std::string_view piece :
-       {"eyJ", "sk-", "-----BEGIN PRIVATE KEY-----", "://a:", "password=", "-----BEGIN ",
-        "\"password\":\"a,", "-eyJa", "8Q~", "hooks.slack.com/", ":AA", "a/", "token ",
-        "access_token$production$", "x9K", "bearer ", "N23456789012345678901234."}) {
+  for (std::string_view piece : {"eyJ",
+                                 "sk-",
+                                 "-----BEGIN PRIVATE KEY-----",
+                                 "://a:",
+                                 "password=",
+                                 "-----BEGIN ",
+                                 "\"password\":\"a,",
+                                 "-eyJa",
+                                 "8Q~",
+                                 "hooks.slack.com/",
+                                 ":AA",
+                                 "a/",
+                                 "token ",
+                                 "access_token$production$",
+                                 "x9K",
+                                 "bearer ",
+                                 "N23456789012345678901234.",
+                                 "-u a",
+                                 "-user a:",
+                                 "LS0tLS1CRUdJTi",
+                                 "login a password "}) {
     std::string text;
     while (text.size() < 2'000'000) text += piece;
     EXPECT_LE(Redact(text).size(), text.size() * 8);

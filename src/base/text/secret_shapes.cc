@@ -136,6 +136,9 @@ Match FindAuthorization(std::string_view text, std::size_t at) {
   if (colon == std::string::npos || !IsMadePassword(std::string_view(user).substr(colon + 1))) {
     return {};
   }
+  // A word in a sentence may be base64 of bytes with a colon among them.
+  const auto printable = [](char c) { return c >= ' ' && c <= '~'; };
+  if (colon == 0 || !std::ranges::all_of(user.substr(0, colon), printable)) return {};
   return {start, value.size(), "basic"};
 }
 
@@ -192,6 +195,33 @@ Match FindPrivateKey(std::string_view text, std::size_t at) {
     while (!IsBase64(text[end - 1])) --end;
   }
   return {at, end - at, "private_key"};
+}
+
+Match FindEncodedKey(std::string_view text, std::size_t at) {
+  constexpr std::string_view kBegin = "LS0tLS1CRUdJTi";  // "-----BEGIN "
+  constexpr std::size_t kFirstLine = 64, kShortest = 100, kLongest = 32 << 10;
+  if (!text.substr(at).starts_with(kBegin)) return {};
+  const std::size_t end = RunEnd(text.substr(0, at + kLongest), at, IsBase64);
+  if (end - at < kShortest) return {};
+  const std::string head = FromBase64(text.substr(at, kFirstLine));
+  if (head.find("PRIVATE KEY") == std::string::npos) return {};
+  return {at, end - at, "private_key"};
+}
+
+Match FindUserOption(std::string_view text, std::size_t at) {
+  constexpr std::size_t kLongest = 128;
+  std::size_t user = at + 2;  // -u ann:…
+  if (text.substr(at).starts_with("-user")) user = at + 5;
+  if (user == at + 2 && !text.substr(at).starts_with("-u ")) return {};
+  if (At(text, user) != ' ' && At(text, user) != '=') return {};
+  if (IsQuote(At(text, ++user))) ++user;
+  const std::size_t colon = RunEnd(text.substr(0, user + kLongest), user,
+                                   [](char c) { return IsUrlSafeOrDot(c) || c == '@'; });
+  const std::size_t end = RunEnd(text.substr(0, colon + kLongest), colon + 1,
+                                 [](char c) { return c > ' ' && c < 0x7F && !IsQuote(c); });
+  if (colon == user || At(text, colon) != ':' || end <= colon + 1) return {};
+  if (!IsMadePassword(text.substr(colon + 1, end - colon - 1))) return {};
+  return {colon + 1, end - colon - 1, "password"};
 }
 
 Match FindUrlPassword(std::string_view text, std::size_t at) {

@@ -21,6 +21,7 @@ constexpr bool IsUrlSafeOrDot(char c) { return IsUrlSafe(c) || c == '.'; }
 constexpr bool IsBase64(char c) { return IsUrlSafe(c) || c == '+' || c == '/' || c == '='; }
 // RFC 9110: what follows Bearer and Basic.
 constexpr bool IsToken68(char c) { return IsBase64(c) || c == '.' || c == '~'; }
+constexpr bool IsVisible(char c) { return c > ' ' && c <= '~' && c != '\'' && c != '"'; }
 constexpr bool IsQuote(char c) { return c == '"' || c == '\'' || c == '`'; }
 
 // The byte at `at`, 0 behind the end.

@@ -37,13 +37,18 @@ struct Name {
 // Words in front of "key" that make it a secret one.
 constexpr std::string_view kKeyWords[] = {"api",    "access",     "secret",  "private", "account",
                                           "auth",   "encryption", "signing", "master",  "license",
-                                          "shared", "storage",    "service", "webhook", "session"};
+                                          "shared", "storage",    "service", "webhook", "session",
+                                          "admin",  "server"};
+
+// Whether `word` stands in front of the "key" at `key`, with at most one byte between them.
+bool IsKeyOf(std::string_view word, std::string_view text, std::size_t key) {
+  if (key > 0 && (text[key - 1] == '_' || text[key - 1] == '-' || text[key - 1] == ' ')) --key;
+  return key >= word.size() && StartsWithNoCase(text, key - word.size(), word);
+}
 
 bool IsSecretKey(std::string_view text, std::size_t key) {
-  if (key > 0 && (text[key - 1] == '_' || text[key - 1] == '-' || text[key - 1] == ' ')) --key;
-  return std::ranges::any_of(kKeyWords, [&](std::string_view word) {
-    return key >= word.size() && StartsWithNoCase(text, key - word.size(), word);
-  });
+  return std::ranges::any_of(kKeyWords,
+                             [&](std::string_view word) { return IsKeyOf(word, text, key); });
 }
 
 std::optional<Name> NameAt(std::string_view text, std::size_t at) {
@@ -54,6 +59,7 @@ std::optional<Name> NameAt(std::string_view text, std::size_t at) {
     if (At(text, end) == '_' && IsDigit(At(text, end + 1))) ++end;
     end = RunEnd(text, end, IsDigit);
     if (IsUrlSafe(At(text, end))) continue;
+    if (word.kind == "key" && (IsKeyOf("public", text, at) || IsKeyOf("pub", text, at))) continue;
     const bool strong =
         word.weight == Weight::kStrong || (word.kind == "key" && IsSecretKey(text, at));
     return Name{word.kind, strong ? Weight::kStrong : Weight::kWeak, at, end};
@@ -104,6 +110,17 @@ struct Separator {
   bool needs_quotes = false;
 };
 
+// login NAME password …, as in .netrc, on one line or two.
+bool IsBehindLogin(std::string_view text, const Name& name) {
+  const auto in_space = [](char c) { return IsBlank(c) || c == '\n' || c == '\r'; };
+  const auto in_word = [](char c) { return static_cast<unsigned char>(c) > ' '; };
+  const std::size_t user_end = RunStart(text, name.begin, 64, in_space);
+  const std::size_t user = RunStart(text, user_end, 64, in_word);
+  const std::size_t login_end = RunStart(text, user, 64, in_space);
+  return user < user_end && user_end < name.begin && login_end < user &&
+         text.substr(0, login_end).ends_with("login");
+}
+
 // What parts a name from its value.
 std::optional<Separator> SeparatorBehind(std::string_view text, const Name& name) {
   const std::size_t at = name.end;
@@ -118,8 +135,9 @@ std::optional<Separator> SeparatorBehind(std::string_view text, const Name& name
   next = SkipBlanks(text, next);
   const char c = At(text, next);
   if (c == '=') {
+    const bool compares = At(text, next + 1) == '=';  // with a literal; without quotes it is code
     while (At(text, next) == '=') ++next;
-    return Separator{At(text, next) == '>' ? next + 1 : next};
+    return Separator{.end = At(text, next) == '>' ? next + 1 : next, .needs_quotes = compares};
   }
   if (c == ':') {
     if (At(text, next + 1) == ':' || text.substr(next).starts_with("://")) return std::nullopt;
@@ -141,7 +159,7 @@ std::optional<Separator> SeparatorBehind(std::string_view text, const Name& name
     }
     return std::nullopt;
   }
-  if (next > blanks) return Separator{next, true};
+  if (next > blanks) return Separator{next, !IsBehindLogin(text, name)};
   return std::nullopt;
 }
 
@@ -233,6 +251,8 @@ bool IsStructured(std::string_view value) {
     return true;
   }
   const char first = value.front();
+  const auto in_capitals = [](char c) { return IsUpperOrDigit(c) || c == '_'; };
+  if (first == '@' && std::ranges::all_of(value.substr(1), in_capitals)) return true;  // @TOKEN
   if (first == '%') return !IsHexDigit(At(value, 1)) || !IsHexDigit(At(value, 2));
   return first == '$' || first == '<' || first == '{' || first == '[';
 }
@@ -268,8 +288,9 @@ bool IsEncoded(std::string_view value, Weight weight) {
     const auto length = static_cast<unsigned char>(bytes[1]);
     return length == bytes.size() - 2 || length == 0x81 || length == 0x82;
   }
-  if (!IsAscii(bytes))
-    return std::ranges::all_of(bytes, [](char c) { return c >= ' ' && c <= '~'; });
+  if (!IsAscii(bytes)) {
+    return std::ranges::all_of(bytes, [](char c) { return (c >= ' ' && c <= '~') || c == '\n'; });
+  }
   const std::size_t colon = bytes.find(':');
   return !IsMadePassword(
       std::string_view(bytes).substr(colon == std::string::npos ? 0 : colon + 1));
@@ -290,9 +311,13 @@ bool HoldsWords(std::string_view value, int long_bits) {
   return read * 3 >= value.size();
 }
 
-// xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx
+// xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx, or such a one behind a prefix and a dash
 bool IsUuid(std::string_view value) {
-  if (value.size() != 36) return false;
+  constexpr std::size_t kLength = 36;
+  if (value.size() > kLength + 1 && value[value.size() - kLength - 1] == '-') {
+    value.remove_prefix(value.size() - kLength);
+  }
+  if (value.size() != kLength) return false;
   for (std::size_t i = 0; i < value.size(); ++i) {
     const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
     if (dash ? value[i] != '-' : !IsHexDigit(value[i])) return false;
@@ -317,15 +342,48 @@ bool IsMixed(std::string_view value, int bits) {
   return bits >= (lower && upper ? kTwoCases : kOneCase);
 }
 
+// password1, token_2: the name of a field
+bool IsNumberedName(std::string_view value) {
+  const auto name = NameAt(value, 0);
+  return name && name->end == value.size();
+}
+
 // A password that a person thought of: letters and digits in one, such as hunter2.
 bool IsThoughtOf(std::string_view value) {
   constexpr std::size_t kShortest = 7, kLongest = 16;
   constexpr int kBits = -8;
   const CharacterSet set = CharactersOf(value);
-  return value.size() >= kShortest && set.has(CharacterSet::kDigit) &&
+  return value.size() >= kShortest && set.has(CharacterSet::kDigit) && !IsNumberedName(value) &&
          (set.has(CharacterSet::kLower) || set.has(CharacterSet::kUpper)) &&
          value.size() <= kLongest && !set.has(CharacterSet::kOther) &&
          BitsOfChance(value) >= kBits && !IsPlaceholder(value);
+}
+
+// The bits of a value with a telling name. A key may have a readable prefix or a number beside the
+// part that is drawn, which is of an alphabet of its own: sk_live_0a1b…
+int BitsOfNamed(std::string_view value) {
+  constexpr std::size_t kShortestPart = 16;
+  int bits = BitsOfChance(value);
+  for (std::size_t at = 0; at < value.size();) {
+    const std::size_t end = RunEnd(value, at, IsAlnum);
+    if (end - at >= kShortestPart) bits = std::max(bits, BitsOfChance(value.substr(at, end - at)));
+    at = std::max(end, at + 1);
+  }
+  return bits;
+}
+
+std::size_t CountDifferent(std::string_view value) {
+  std::bitset<256> seen;
+  for (const char c : value) seen.set(static_cast<unsigned char>(c));
+  return seen.count();
+}
+
+// A generated value of all printable characters, brackets among them, as salts are: of 64 drawn of
+// 94 some 46 are different. Code has words, and the same few signs again and again.
+bool IsDrawnOfAll(std::string_view value, int bits) {
+  constexpr int kBits = 40;
+  constexpr std::size_t kDifferent = 36;
+  return bits >= kBits && CountDifferent(value) >= kDifferent && !HoldsWords(value, 0);
 }
 
 // How likely random a value must be, and how long, by how it stands and what names it.
@@ -341,17 +399,19 @@ bool IsSecret(std::string_view value, Form form, Weight weight) {
   const Demand demand = weight == Weight::kStrong ? kStrong[index] : kWeak[index];
   if (value.size() < demand.shortest || value.size() > kLongestValue || !IsAscii(value))
     return false;
-  const int bits = BitsOfChance(value);
+  const int bits = weight == Weight::kStrong ? BitsOfNamed(value) : BitsOfChance(value);
   const bool uuid = IsUuid(value) && weight == Weight::kStrong && form != Form::kSpaced;
   // Both cases and digits in one are no usual name: less is asked.
   constexpr std::uint8_t kAll = CharacterSet::kLower | CharacterSet::kUpper | CharacterSet::kDigit;
   constexpr std::size_t kLong = 12;
-  constexpr int kAllBits = -2;
+  constexpr int kAllBits = -2, kAllPartBits = 4;
   const bool all = value.size() >= kLong && CharactersOf(value).has(kAll);
-  const int least = all && demand.bits == kStrong[0].bits ? kAllBits : demand.bits;
+  const bool eased = all && weight == Weight::kStrong && form != Form::kSpaced;
+  const int least = !eased ? demand.bits : form == Form::kPart ? kAllPartBits : kAllBits;
   if (bits < least && !uuid) return false;
-  if (IsStructured(value) || IsPath(value, bits) || IsNumber(value) || IsPlaceholder(value))
-    return false;
+  const bool salt = weight == Weight::kStrong && IsDrawnOfAll(value, bits);
+  if (!salt && IsStructured(value)) return false;
+  if (IsPath(value, bits) || IsNumber(value) || IsPlaceholder(value)) return false;
   if (uuid) return true;
   if (!IsMixed(value, bits) || (form != Form::kQuoted && !IsBareSecret(value, form, bits)))
     return false;
@@ -380,27 +440,20 @@ bool IsChecksum(std::string_view value) {
 
 constexpr std::size_t kLongestLone = 100;
 
-// Of 24 characters drawn of 62 some 20 are different.
-bool IsVaried(std::string_view value) {
-  constexpr std::size_t kFewest = 12;
-  std::bitset<256> seen;
-  for (const char c : value) seen.set(static_cast<unsigned char>(c));
-  return seen.count() >= kFewest;
-}
-
 // Without a name only the characters of tokens count: padding, '+' and '/' are of encoded data.
 bool IsLoneSecret(std::string_view value) {
   constexpr int kBits = 28, kWithoutDigits = 60;
   constexpr int kLongWordBits = -4;  // there are many such values, and some read well by chance
   constexpr std::ptrdiff_t kOfEachCase = 3;
+  constexpr std::size_t kDifferent = 12;  // of 24 characters drawn of 62 some 20 are
   if (std::ranges::count_if(value, IsLower) < kOfEachCase ||
       std::ranges::count_if(value, IsUpper) < kOfEachCase) {
     return false;
   }
   const bool digits = CharactersOf(value).has(CharacterSet::kDigit);
   return BitsOfChance(value) >= (digits ? kBits : kWithoutDigits) && !IsChecksum(value) &&
-         !IsPlaceholder(value) && IsVaried(value) && !HoldsWords(value, kLongWordBits) &&
-         !IsEncoded(value, Weight::kWeak);
+         !IsPlaceholder(value) && CountDifferent(value) >= kDifferent &&
+         !HoldsWords(value, kLongWordBits) && !IsEncoded(value, Weight::kWeak);
 }
 
 // Whether the literal whose quotes are at `begin - 1` and `end` goes on in the next one.

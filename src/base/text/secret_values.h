@@ -33,7 +33,9 @@ Match FindWebhook(std::string_view text, std::size_t at);
 
 // Shapes that are known by something inside them, which is at `at`.
 Match FindPrivateKey(std::string_view text, std::size_t at);   // "-----BEGIN"
+Match FindEncodedKey(std::string_view text, std::size_t at);   // the same in base64
 Match FindUrlPassword(std::string_view text, std::size_t at);  // "://"
+Match FindUserOption(std::string_view text, std::size_t at);   // "-u ", "-user": of curl
 Match FindMarkedToken(std::string_view text, std::size_t at);  // ":AA", "8Q~", ".atlasv1."
 
 // The bytes that base64 of either alphabet stands for; empty if it is none.

@@ -52,7 +52,6 @@ Status CheckChatFlags(const ChatArguments& arguments) {
        !arguments.schema_file.empty(),
        {"--json-schema", "--json-schema-file"}},
       {arguments.system.has_value(), !arguments.system_file.empty(), {"--system", "--system-file"}},
-      {arguments.system.has_value(), !arguments.role.empty(), {"--system", "--role"}},
       {!arguments.system_file.empty(), !arguments.role.empty(), {"--system-file", "--role"}},
       {arguments.pick, named, {"--pick", "--conversation"}},
       {arguments.pick, arguments.last, {"--pick", "--continue"}},
@@ -377,7 +376,10 @@ void DeclareModel(Flags model, ChatArguments& to) {
   model.Add("--param", &to.model.params, "NAME=VALUE passed to the provider");
   model.Add("--system", &to.system, "the system text");
   model.Add("--system-file", &to.system_file, "the system text, from a file").Kind(kPath);
-  model.Add("--role", &to.role, "the system text kept as roles/NAME.md").Kind(kName);
+  model
+      .Add("--role", &to.role,
+           "the system text kept as roles/NAME.md; --system TEXT keeps it there")
+      .Kind(kName);
   model.Add("--replace-system", &to.replace_system,
             "it takes the place of the one that the conversation has");
   model.Add("-s,--stream", &to.stream, "print the reply as it comes (on a terminal)");
@@ -413,7 +415,7 @@ void DeclareContext(Flags flags, ChatArguments& to) {
 }
 
 void DeclareReply(Flags flags, ChatArguments& to) {
-  flags.Add("--json-schema", &to.schema, "the reply is JSON of this schema");
+  flags.Add("--json-schema", &to.schema, "the reply is JSON of this schema; or 'name, age int'");
   flags.Add("--json-schema-file", &to.schema_file, "the same, from a file or address").Kind(kPath);
   flags.Add("--repair", &to.repair, "rounds to correct an invalid reply (1)").Between(0, 3);
   flags.Add("--validate-schema", &to.validate_schema, "only show the schema");

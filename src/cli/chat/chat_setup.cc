@@ -125,7 +125,8 @@ Status ChatSetup::ChooseConversation() {
         return {};
       }
     }
-    return MakeError(ErrorCode::kNotFound, "--continue: there is no conversation in {}",
+    return MakeError(ErrorCode::kNotFound,
+                     "--continue: no conversation is kept in {}; `dossier chat --new` makes one",
                      store_.folder());
   }
   return {};
@@ -178,6 +179,9 @@ Status ChatSetup::ReadPresets() {
     if (!arguments_.model.temperature) arguments_.model.temperature = preset.temperature;
   };
   if (!arguments_.role.empty()) {
+    if (arguments_.system) {
+      DOSSIER_RETURN_IF_ERROR(KeepPreset("roles", arguments_.role, *arguments_.system, folder));
+    }
     DOSSIER_ASSIGN_OR_RETURN(Preset preset, FindPreset("roles", arguments_.role, folder));
     arguments_.system.emplace();
     use(std::move(preset), &*arguments_.system);

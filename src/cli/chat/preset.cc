@@ -66,6 +66,23 @@ Result<Preset> FindPreset(std::string_view kind, const std::string& name,
                    names.size() == 1 ? "is" : "are", names.empty() ? "none" : Join(names, ", "));
 }
 
+Status KeepPreset(std::string_view kind, const std::string& name, std::string_view text,
+                  const std::string& config_folder) {
+  const std::string folder = fmt::format("{}/{}", config_folder, kind);
+  const std::string path = fmt::format("{}/{}{}", folder, name, kEnding);
+  if (name.find('/') != name.npos) {
+    return MakeError(ErrorCode::kUsage, "{} is a path; a text is kept under a plain name", name);
+  }
+  if (Exists(path)) {
+    DOSSIER_ASSIGN_OR_RETURN(const Preset kept, ReadPreset(path));
+    if (kept.text == TrimSpace(text)) return {};
+    return MakeError(ErrorCode::kUsage,
+                     "{} holds another text; change that file, or take another name", path);
+  }
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(folder));
+  return WriteFileAtomic(path, fmt::format("{}\n", text));
+}
+
 Result<std::string> FillTemplate(std::string_view text, std::string input,
                                  const std::vector<std::string>& variables) {
   DOSSIER_ASSIGN_OR_RETURN(sources::TemplateVariables values,

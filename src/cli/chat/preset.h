@@ -29,6 +29,11 @@ struct Preset {
 Result<Preset> FindPreset(std::string_view kind, const std::string& name,
                           const std::string& config_folder);
 
+// Keeps `text` as KIND/NAME.md, where it may be already. Errors: kUsage (`name` is a path, or
+// another text is kept under it), kIo.
+Status KeepPreset(std::string_view kind, const std::string& name, std::string_view text,
+                  const std::string& config_folder);
+
 // `variables`: KEY=VALUE of -D. Where the template does not ask for `input`, that stands behind it.
 // Errors: kConfig, kUsage.
 Result<std::string> FillTemplate(std::string_view text, std::string input,

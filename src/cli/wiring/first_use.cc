@@ -20,7 +20,10 @@ Result<std::string> Offer(const GlobalFlags& flags, const app::FirstUse& found,
                                 fmt::format("No key is set. A server answers at {}: ask its {}?",
                                             server.base_url, server.models[0]),
                                 "-m " + name, err, DefaultAnswer::kYes));
-    if (use) return name;
+    if (use) {
+      err << fmt::format("`dossier config set model {}` asks it from now on, unasked\n", name);
+      return name;
+    }
   }
   DOSSIER_ASSIGN_OR_RETURN(const bool fetch,
                            Confirm(flags, "Fetch the local model, 1.1 GB?", "`dossier models pull`",

@@ -370,6 +370,15 @@ TEST(CatalogTest, AModelThatSeesSaysWhatAnImageCostsAndWhereThatIsFrom) {
   EXPECT_GE(seeing, 15);
   const auto old = Choose({.name = "claude-haiku-4-5"}, {{"ANTHROPIC_API_KEY", "k"}});
   EXPECT_EQ(old->entry.capability.image_tokens, 1600);
+  // Older ones and families, too: FLT-47.
+  for (const char* name : {"openai/gpt-4.1", "openai/gpt-4.1-mini", "openai/gpt-4o-2024-11-20",
+                           "openai/gpt-6-luna", "anthropic/claude-9", "gemini/gemini-3-next"}) {
+    const auto one =
+        Choose({.name = name},
+               {{"OPENAI_API_KEY", "k"}, {"ANTHROPIC_API_KEY", "k"}, {"GEMINI_API_KEY", "k"}});
+    ASSERT_TRUE(one) << one.error().message;
+    EXPECT_GT(one->entry.capability.image_tokens.value_or(0), 1000) << name;
+  }
 }
 
 TEST(CatalogTest, CostIsTheSumOfTheTable) {  // MOD-24, MOD-A10

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/net/http_get.h"
 #include "base/net/url.h"
+#include "base/text/ascii.h"
 #include "base/text/parse_number.h"
 #include "base/text/text.h"
 
@@ -22,6 +23,41 @@ Result<std::uint64_t> NumberOf(std::string_view name, std::string_view text) {
 bool IsOn(std::string_view text) {
   const std::string word = ToLowerAscii(text);
   return word == "1" || word == "true" || word == "yes" || word == "on";
+}
+
+// The schema of an object from its fields, "name, age int: in years", which commas part, or ends of
+// lines where descriptions hold commas; empty if the text is no such list.
+std::optional<Json> SchemaOfFields(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
+      {"str", "string"}, {"int", "integer"}, {"float", "number"}, {"bool", "boolean"}};
+  text = TrimSpace(text);
+  JsonObject properties;
+  JsonArray required;
+  for (std::string_view field : Split(text, text.find('\n') == text.npos ? ',' : '\n')) {
+    const std::size_t colon = field.find(':');
+    const std::string_view described =
+        colon == field.npos ? std::string_view() : TrimSpace(field.substr(colon + 1));
+    field = TrimSpace(field.substr(0, colon));
+    const std::size_t blank = std::min(field.find(' '), field.size());
+    const std::string_view name = field.substr(0, blank);
+    const std::string_view type = TrimSpace(field.substr(blank));
+    const auto* known = std::ranges::find_if(kTypes, [&](const auto& one) {
+      return type == one.first || type == one.second || (type.empty() && one.first == "str");
+    });
+    const auto in_name = [](char c) { return IsAlnum(c) || c == '_' || c == '-'; };
+    if (known == std::end(kTypes) || name.empty() || IsDigit(name[0]) ||
+        !std::ranges::all_of(name, in_name)) {
+      return std::nullopt;
+    }
+    JsonObject property{{"type", known->second}};
+    if (!described.empty()) property["description"] = described;
+    properties[name] = std::move(property);
+    required.push_back(Json(name));
+  }
+  return JsonObject{{"type", "object"},
+                    {"properties", std::move(properties)},
+                    {"required", std::move(required)},
+                    {"additionalProperties", false}};
 }
 
 // How old a file is; unset if there is none.
@@ -157,7 +193,12 @@ Result<SchemaRules> SchemaRulesOf(
 Result<FoundSchema> SchemaOfText(std::string_view text, std::string_view origin) {
   Result<Json> json = ParseJson(text);
   if (!json) {
-    return MakeError(ErrorCode::kConfig, "schema {}: no JSON: {}", origin, json.error().message);
+    if (std::optional<Json> fields = SchemaOfFields(text)) json = *std::move(fields);
+  }
+  if (!json) {
+    return MakeError(ErrorCode::kConfig,
+                     "schema {}: no JSON: {}, nor fields such as \"name, age int\"", origin,
+                     json.error().message);
   }
   Result<JsonSchema> schema = JsonSchema::Compile(*std::move(json));
   if (!schema) {

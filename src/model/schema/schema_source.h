@@ -63,7 +63,8 @@ struct SchemaSource {
   Result<FoundSchema> Find(std::string_view place, const CancelToken& cancel) const;
 };
 
-// A schema given as text. Errors: kConfig.
+// A schema given as text: JSON, or the fields of an object, as in "name, age int: in years, tame
+// bool" (str, int, float or bool; str if none is said). Errors: kConfig.
 Result<FoundSchema> SchemaOfText(std::string_view text, std::string_view origin);
 
 // A GET; redirects are not followed. libcurl is loaded by this, not before: most runs need no

@@ -149,6 +149,18 @@ TEST_F(SchemaSourceTest, RulesComeFromTheEnvironmentOursFirst) {  // CON-40, sec
   EXPECT_THAT(bad.error().message, HasSubstr("DOSSIER_SCHEMA_CACHE_TTL: 'soon'"));
 }
 
+TEST_F(SchemaSourceTest, FieldsAreAShortSchema) {  // FLT-47
+  EXPECT_EQ(DescribeSchema(SchemaOfText("name, age int: in years, tame bool", "s")->schema),
+            "type: object\nproperties: 3\nname: string (required)\nage: integer (required)\n"
+            "tame: boolean (required)\n");
+  EXPECT_EQ(DescribeSchema(SchemaOfText("\nx float: from left, in metres\ny\n", "s")->schema),
+            "type: object\nproperties: 2\nx: number (required)\ny: string (required)\n");
+  for (std::string_view no : {"", "age integre", "a b c", "1st", "a,,b", "name; age"}) {
+    EXPECT_THAT(SchemaOfText(no, "s").error().message, HasSubstr("nor fields such as")) << no;
+  }
+  EXPECT_TRUE(SchemaOfText("true", "s"));
+}
+
 TEST_F(SchemaSourceTest, ASchemaIsDescribedByItsProperties) {  // CON-41, --validate-schema
   EXPECT_EQ(DescribeSchema(SchemaOfText(kSchema, "s")->schema),
             "type: object\nproperties: 3\na: string (optional)\nb: null|integer (required)\n"

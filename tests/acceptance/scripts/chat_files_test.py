@@ -234,6 +234,28 @@ class WithFiles(FilesCase):
         code, _, err = self.chat("--role", "none", "q")
         self.assertEqual((code, "pirate" in err), (4, True), err)
 
+    def test_a_system_text_is_kept_as_a_role(self):  # FLT-47
+        self.turn("hello", "--role", "short", "--system", "One word only.")
+        self.assertEqual(self.system(), "One word only.")
+        self.turn("hello", "--role", "short")
+        self.assertEqual(self.system(), "One word only.")
+        self.turn("hello", "--role", "short", "--system", "One word only.")  # the same once more
+        code, _, err = self.chat("--role", "short", "--system", "Three words.", "q")
+        self.assertEqual((code, "holds another text" in err), (2, True), err)
+        code, _, err = self.chat("--role", "../short", "--system", "Three words.", "q")
+        self.assertEqual((code, "plain name" in err), (2, True), err)
+
+    def test_where_nothing_is_kept_that_goes_on_it_is_said_how(self):  # FLT-47
+        code, _, err = self.chat("--continue", "and then?")
+        self.assertEqual((code, "dossier chat --new" in err), (4, True), err)
+
+    def test_fields_are_a_schema(self):  # FLT-47
+        self.chat("--json-schema", "name, age int: in years", "Invent a dog")
+        for part in (b"additionalProperties", b"integer", b"in years"):
+            self.assertIn(part, self.server.requests[-1])
+        code, _, err = self.chat("--json-schema", "name age: int", "q")
+        self.assertEqual((code, "nor fields such as" in err), (3, True), err)
+
     def test_a_line_of_a_pipe_names_no_files(self):  # FLT-141: it may come from anybody
         self.write("a.txt", "alpha\n")
         code, _, err = self.chat("--interactive", "--conversation", "talk",
