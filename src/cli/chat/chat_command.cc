@@ -188,6 +188,7 @@ class ChatRun {
       if (!std::getline(in_, line)) return std::nullopt;
       return line;
     };
+    ForgetTyped(STDIN_FILENO);
     arguments_.conversation = PickConversation(list, ColumnsNow(terminal_), read, err_);
     arguments_.pick = false;
     return !arguments_.conversation->empty();

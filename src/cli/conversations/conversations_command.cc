@@ -160,6 +160,7 @@ class Conversations {
         config_(std::move(config)),
         cancel_(context.cancel),
         store_(config_.conversations.path),
+        failure_form_(context.failure),
         out_(context.out),
         err_(context.err) {}
 
@@ -280,32 +281,41 @@ class Conversations {
   }
 
   Status Import() {
-    const std::string now = store_.Now();
+    std::optional<Error> failure;
+    const auto fail = [&](const Error& error) {
+      if (failure) PrintError(err_, *failure);
+      failure = error;
+    };
+    using Added = chat::Store::Added;
+    using Adding = chat::Store::Adding;
+    const Adding adding = arguments_.dry_run ? Adding::kPlanned : Adding::kDone;
     JsonArray list;
-    bool all = true;
     for (const std::string& file : arguments_.files) {
-      DOSSIER_ASSIGN_OR_RETURN(const auto found, chat::ReadForeign(file, now));
-      for (const chat::Document& document : found) {
-        const auto added =
-            arguments_.dry_run ? chat::Store::Added::kNew : store_.Add(document, cancel_);
-        all &= added.has_value();
-        const std::string what = added ? AddedName(*added) : added.error().message;
+      auto found = chat::ReadForeign(file, store_.Now());
+      const Status followed = found ? chat::FollowRenamed(store_, &*found) : Status();
+      if (!found || !followed) {
+        fail(found ? followed.error() : found.error());
+        continue;
+      }
+      for (const chat::Document& document : *found) {
+        const Result<Added> added = store_.Add(document, adding, cancel_);
+        if (!added) fail(added.error());
+        if (added == Added::kOther && !failure) failure = OthersHaveIt();
+        const std::string_view what = added ? AddedName(*added) : "failed";
         list.push_back(JsonObject{{"id", document.name()}, {"what", what}});
-        if (!arguments_.json) {
-          out_ << fmt::format("{}  {:>4} messages  {}\n", document.name(), document.message_count(),
-                              what);
-        }
+        if (arguments_.json) continue;
+        out_ << fmt::format("{}  {:>4} messages  {}\n", document.name(), document.message_count(),
+                            what);
       }
     }
     if (arguments_.json) {
       out_ << ToJson(JsonObject{{"schema", "dossier.conversation-import/1"},
                                 {"conversations", std::move(list)}})
            << "\n";
+      failure_form_ = FailureForm::kText;  // the one object is printed
     }
-    if (all) return {};
-    return MakeError(ErrorCode::kPartial,
-                     "conversations with another content have some of these ids; rename them to "
-                     "import the others: dossier conversations rename ID NEW");
+    if (failure) return tl::unexpected(*failure);
+    return {};
   }
 
   Status Rename() {
@@ -399,9 +409,16 @@ class Conversations {
     return loaded;
   }
 
-  static std::string AddedName(chat::Store::Added added) {
-    if (added == chat::Store::Added::kThere) return "there already";
-    return added == chat::Store::Added::kLonger ? "longer than before" : "new";
+  static std::string_view AddedName(chat::Store::Added added) {
+    constexpr std::string_view kNames[] = {"new", "longer than before", "there already",
+                                           "left out: another conversation has this id"};
+    return kNames[static_cast<int>(added)];
+  }
+
+  static Error OthersHaveIt() {
+    return {ErrorCode::kPartial,
+            "other conversations have some of these ids; rename them to import the rest: dossier "
+            "conversations rename ID NEW"};
   }
 
   Result<Index> OpenIndex() { return Index::Open(store_.folder(), config_.user.cache); }
@@ -486,6 +503,7 @@ class Conversations {
   const config::Config config_;
   const CancelToken& cancel_;
   const Store store_;
+  FailureForm& failure_form_;
   std::ostream& out_;
   std::ostream& err_;
 };

@@ -1,9 +1,7 @@
 #include "cli/wiring/global_flags.h"
 
-#include <signal.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <filesystem>
 #include <optional>
 
@@ -23,34 +21,14 @@ namespace {
 
 constexpr std::size_t kMaxQuestion = 600;  // characters
 
-// One line from the terminal. None at the end of the input, and at Ctrl-C, which the rest of the
-// program then sees, too: it would not notice before the line has ended.
-std::optional<std::string> ReadAnswer() {
-  struct sigaction stop = {}, before = {};
-  stop.sa_handler = [](int) {};
-  sigset_t interrupt, mask;
-  sigemptyset(&interrupt);
-  sigaddset(&interrupt, SIGINT);
-  sigaction(SIGINT, &stop, &before);
-  pthread_sigmask(SIG_UNBLOCK, &interrupt, &mask);
-  std::string line;
-  char c = 0;
-  ssize_t got = 0;
-  while ((got = read(STDIN_FILENO, &c, 1)) == 1 && c != '\n') line += c;
-  const bool interrupted = got < 0 && errno == EINTR;
-  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-  sigaction(SIGINT, &before, nullptr);
-  if (interrupted) kill(getpid(), SIGINT);
-  return got == 1 || (got == 0 && !line.empty()) ? std::optional(line) : std::nullopt;
-}
-
 // On one line: a name in the question cannot put another question below it. The end of the input is
 // no answer, and so no.
 bool Ask(std::string_view question, std::ostream& err,
          DefaultAnswer otherwise = DefaultAnswer::kNo) {
   const bool yes = otherwise == DefaultAnswer::kYes;
+  ForgetTyped(STDIN_FILENO);
   err << OnOneLine(question, kMaxQuestion) << (yes ? " [Y/n] " : " [y/N] ") << std::flush;
-  const auto answer = ReadAnswer();
+  const auto answer = ReadAnswer(STDIN_FILENO);
   if (!answer) err << "\n" << std::flush;
   const std::string word = ToLowerAscii(TrimSpace(answer.value_or("")));
   return word == "y" || word == "yes" || (yes && answer && word.empty());

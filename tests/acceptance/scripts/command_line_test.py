@@ -122,6 +122,7 @@ class TrustOnTerminalTest(harness.Case):
     def test_yes_is_remembered_and_no_is_a_refusal(self):  # CON-15, A2
         self.write("dossier.yml", "log_file: run.log\n")
         terminal = self.ask()
+        terminal.send(b"y\n")  # before the question stands there: no answer
         self.assertTrue(terminal.wait_for(b"[y/N]"), terminal.seen)
         terminal.send(b"n\n")
         self.assertEqual(terminal.exit_code(), 12)
