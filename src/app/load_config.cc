@@ -36,7 +36,7 @@ Status UseIfApproved(const config::Question& question) {
       ErrorCode::kRefused,
       "project config {} is not trusted, and can run code or redirect data: {}; review "
       "it and run: dossier trust {}",
-      question.file.path, Join(question.powers, ", "), question.file.path);
+      question.file.path, Join(question.powers, ", "), ShellQuote(question.file.path));
 }
 
 }  // namespace dossier::app

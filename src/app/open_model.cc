@@ -180,7 +180,7 @@ class Opener {
     if (settings_.offline) options.network = model::ConnectOptions::Network::kNone;
     DOSSIER_RETURN_IF_ERROR(model::CheckNetwork(choice, options));
     const std::string& address = choice.provider.base_url;
-    if (replay_ || !IsAsked()) {
+    if (replay_) {
       if (!choice.model.empty()) return choice;
       return MakeError(ErrorCode::kConfig, "name a model of {} by -m", address);
     }

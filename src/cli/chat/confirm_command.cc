@@ -8,7 +8,6 @@
 #include "base/files/file.h"
 #include "base/text/text.h"
 #include "cli/terminal/terminal.h"
-#include "sources/template/template_filters.h"
 
 namespace dossier::cli {
 namespace {
@@ -37,7 +36,7 @@ Consent Ask(int fd, const chat::Judged& judged) {
 
 std::string ConsentQuestion(const chat::Judged& judged) {
   std::vector<std::string> words;
-  for (const std::string& word : judged.asked) words.push_back(sources::ShellQuote(word));
+  for (const std::string& word : judged.asked) words.push_back(ShellQuote(word));
   std::string text = fmt::format("dossier: the model asks to run\n    {}\n",
                                  OnOneLine(Join(words, " "), kMaxCommandShown));
   if (!judged.reason.empty()) {

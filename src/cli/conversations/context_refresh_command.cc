@@ -16,6 +16,7 @@
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
 #include "cli/wiring/shared_flags.h"
+#include "cli/wiring/value_kinds.h"
 #include "model/catalog/tokenizer.h"
 
 namespace dossier::cli {
@@ -226,7 +227,7 @@ Result<int> RunDrift(const ContextRefreshArguments& given, Context& context) {
 }
 
 void DeclareBoth(Flags& flags, ContextRefreshArguments& to) {
-  flags.Add("id", &to.id, "id, or 4 and more of its first characters").Required();
+  flags.Add("id", &to.id, "id, or 4 and more of its first characters").Kind(kConversation).Required();
   AddContextFlags(flags, &to.context);
   flags.Add("--json", &to.json, "one object");
 }

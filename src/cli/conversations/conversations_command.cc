@@ -26,6 +26,7 @@
 #include "cli/wiring/open_chat_model.h"
 #include "cli/wiring/quantity_flags.h"
 #include "cli/wiring/shared_flags.h"
+#include "cli/wiring/value_kinds.h"
 #include "store/journal.h"
 #include "tokens/counter/counter.h"
 
@@ -526,7 +527,7 @@ void DeclareList(Flags& flags, ConversationsArguments& to) {
 
 void DeclareConversationShow(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
-  flags.Add("id", &to.id, "id, or 4 and more of its first characters").Required();
+  flags.Add("id", &to.id, "id, or 4 and more of its first characters").Kind(kConversation).Required();
   flags.Add("--turn", &to.turn, "only this turn").Positive();
   flags.Add("--as-sent", &to.as_sent, "as a request holds it: compacted");
   flags.Add("--show-context", &to.context, "how its context was made").Formerly("--context");
@@ -545,14 +546,14 @@ void DeclareSearch(Flags& flags, ConversationsArguments& to) {
 
 void DeclareFork(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
-  flags.Add("id", &to.id, "id").Required();
+  flags.Add("id", &to.id, "id").Kind(kConversation).Required();
   flags.Add("--at", &to.turn, "the last turn to copy").Positive();
   flags.Add("--as", &to.as, "id of the copy");
 }
 
 void DeclareExport(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
-  flags.Add("id", &to.ids, "ids").Required();
+  flags.Add("id", &to.ids, "ids").Kind(kConversation).Required();
   flags
       .Add("--format", &to.format,
            "md (default), json (the file as it is), jsonl; --json: one object for all")
@@ -563,7 +564,7 @@ void DeclareExport(Flags& flags, ConversationsArguments& to) {
 
 void DeclareDelete(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
-  flags.Add("id", &to.ids, "ids");
+  flags.Add("id", &to.ids, "ids").Kind(kConversation);
   flags.Add("--older-than", &to.older_than, "not changed for so long: 30d").Kind(kTime);
 }
 
@@ -579,20 +580,20 @@ void DeclareImport(Flags& flags, ConversationsArguments& to) {
 
 void DeclareRename(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
-  flags.Add("id", &to.id, "id").Required();
+  flags.Add("id", &to.id, "id").Kind(kConversation).Required();
   flags.Add("new", &to.as, "the new id");
   flags.Add("--title", &to.title, "the title that the list shows");
 }
 
 void DeclareRepair(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
-  flags.Add("id", &to.id, "id").Required();
+  flags.Add("id", &to.id, "id").Kind(kConversation).Required();
   flags.Add("--dry-run", &to.dry_run, "only say what does not fit");
 }
 
 void DeclareCompact(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
-  flags.Add("id", &to.id, "id").Required();
+  flags.Add("id", &to.id, "id").Kind(kConversation).Required();
   flags.Add("--dry-run", &to.dry_run, "say what would be done");
   flags.Add("--undo", &to.undo, "take the last compaction back").Excludes("--dry-run");
   AddModelFlags(flags, &to.model);

@@ -24,6 +24,7 @@
 #include "cli/tree/command.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/quantity_flags.h"
+#include "cli/wiring/value_kinds.h"
 #include "research/run/run_history.h"
 #include "research/run/run_status.h"
 #include "research/tree/run_log.h"
@@ -583,7 +584,7 @@ void DeclareList(Flags& flags, RunsArguments& to) {
 }
 
 void DeclareShow(Flags& flags, RunsArguments& to) {
-  flags.Add("run", &to.run, "id, the start of one, or last").Required();
+  flags.Add("run", &to.run, "id, the start of one, or last").Required().Kind(kRun);
   flags.Add("--turn", &to.turn, "only this turn");
   flags.Add("--messages", &to.messages, "with the exact messages and replies");
   flags.Add("--events", &to.events, "the journal's events, one a line");
@@ -591,7 +592,7 @@ void DeclareShow(Flags& flags, RunsArguments& to) {
 }
 
 void DeclareRunsResume(Flags& flags, RunsArguments& to) {
-  flags.Add("run", &to.run, "id, or the start of one").Required();
+  flags.Add("run", &to.run, "id, or the start of one").Required().Kind(kRun);
   flags.AllowOthers();  // its limits, which no other command here has
 }
 

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "base/files/user_folders.h"
+#include "base/text/text.h"
 #include "cli/wiring/model_pull.h"
 
 namespace dossier::cli {
@@ -19,7 +20,7 @@ Result<std::string> Offer(const GlobalFlags& flags, const app::FirstUse& found,
         const bool use, Confirm(flags,
                                 fmt::format("No key is set. A server answers at {}: ask its {}?",
                                             server.base_url, server.models[0]),
-                                "-m " + name, err, DefaultAnswer::kYes));
+                                "-m " + ShellQuote(name), err, DefaultAnswer::kYes));
     if (use) return name;
   }
   DOSSIER_ASSIGN_OR_RETURN(const bool fetch,

@@ -55,7 +55,7 @@ class Guard {
     }
     return MakeError(ErrorCode::kRefused,
                      "project config {} is not trusted; review it and run: dossier trust {}",
-                     question.file.path, question.file.path);
+                     question.file.path, ShellQuote(question.file.path));
   }
 
  private:

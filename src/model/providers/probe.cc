@@ -145,8 +145,8 @@ std::string Describe(const LocalServer& server) {
   if (server.models.empty()) return text + " and lists no model";
   std::vector<std::string> names = server.models;
   if (names.size() > kShownModels) names.resize(kShownModels), names.emplace_back("…");
-  return fmt::format("{} ({}): -m {}/{}", text, Join(names, ", "), server.provider,
-                     server.models[0]);
+  return fmt::format("{} ({}): -m {}", text, Join(names, ", "),
+                     ShellQuote(server.provider + "/" + server.models[0]));
 }
 
 }  // namespace dossier::model

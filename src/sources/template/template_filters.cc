@@ -245,14 +245,6 @@ Result<TemplateValue> ApplyFilter(std::string_view name, const TemplateValue& va
   return FindFilter(name)->apply(value, arguments);
 }
 
-std::string ShellQuote(std::string_view text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
-    return IsAlnum(c) || std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
-  });
-  if (plain && !text.empty()) return std::string(text);
-  return "'" + ReplaceAll(text, "'", R"('"'"')") + "'";
-}
-
 bool HoldsShellCharacters(std::string_view text) {
   constexpr std::string_view kSpecial = "`$;&|<>(){}\\\"'*?[]~#!";
   return std::any_of(text.begin(), text.end(), [&](char c) {

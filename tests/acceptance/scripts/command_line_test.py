@@ -187,6 +187,20 @@ class ShellTest(harness.Case):
         # bash parts at the sign; only what stands behind it is handed back.
         self.assertEqual(self.bash("dossier ask --mode=re"), ["recursive"])
 
+    def test_names_that_are_there_complete(self):  # FLT-137
+        self.run_to_end("chat", *self.script(["a"]), "--conversation", "my-talk", "What?")
+        self.assertEqual(self.bash("dossier conversations show my-"), ["my-talk"])
+        self.assertEqual(self.bash("dossier context show my-"), ["my-talk"])
+        self.assertEqual(self.bash("dossier runs show la"), ["last"])
+        run = self.runs()[0]["run"]
+        self.assertEqual(self.bash(f"dossier runs show {run[:6]}"), [run])
+        # Somebody else made up the name: for the shell it is a word.
+        lists = self.home / "data/dossier/model-lists"
+        lists.mkdir(parents=True)
+        (lists / "x.yaml").write_text("schema: dossier.models/1\nmodels:\n"
+                                      "- {name: 'zz$(reboot)', provider: openai}\n")
+        self.assertEqual(self.bash("dossier ask -m openai/zz"), ["openai/zz\\$\\(reboot\\)"])
+
     def test_zsh(self):  # CON-8
         terminal = Terminal(self, ["zsh", "-f", "-i"], {**self.env, "TERM": "dumb", "PS1": "> "})
         terminal.send(b"autoload -U compinit; compinit -u -D; source completion.zsh; print REA''DY\n")
