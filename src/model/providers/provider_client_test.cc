@@ -106,6 +106,13 @@ TEST(ProviderHeadersTest, WhatAServerEchoesOfThemIsRedacted) {  // CON-49
               AllOf(HasSubstr("[redacted:header]"), Not(HasSubstr("gateway-secret"))));
 }
 
+TEST(ProviderErrorsTest, AShortKeyIsTakenOutWhereItIsAWord) {  // FLT-45
+  EXPECT_EQ(WithoutKey("unknown key: k (k)", "k"),
+            "unknown key: [redacted:key] ([redacted:key])");
+  EXPECT_EQ(WithoutKey("so long-a-key.", "long-a-key"), "so [redacted:key].");
+  EXPECT_EQ(WithoutKey("as it is", ""), "as it is");
+}
+
 Entry PricedEntry() {
   Entry entry;
   entry.json_schema = true;
