@@ -25,7 +25,7 @@ constexpr std::size_t kMostImported = 1u << 30;  // bytes of all messages of one
 constexpr std::string_view kNothingOfThese =
     "neither the log of llm (SQLite), a session of aichat (YAML with messages) nor a conversation "
     "of ours (JSON with messages)";
-constexpr std::size_t kMaxDepth = 100'000;       // messages of one conversation
+constexpr std::size_t kMaxDepth = 100'000;  // messages of one conversation
 
 // What is known of a conversation before it is one.
 struct Found {

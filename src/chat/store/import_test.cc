@@ -84,12 +84,11 @@ TEST_F(ImportTest, ReadsTheOlderLogOfLlm) {
   EXPECT_EQ(talk.created_at, "2023-08-01T10:00:00.000000Z");
   EXPECT_EQ(talk.updated_at, "2023-08-01T10:00:03.000000Z");
   // A file that the log names is named, never read.
-  EXPECT_EQ(Lines(talk),
-            (std::vector<std::string>{
-                "system: Be terse.", "user: a fragment\nfirst", "assistant: one",
-                "user: and now\n[attachment image/png /etc/passwd]", "assistant: two",
-                "user: again", "assistant: three", "system: Be loud.", "user: last",
-                "assistant: FOUR"}));
+  EXPECT_EQ(Lines(talk), (std::vector<std::string>{
+                             "system: Be terse.", "user: a fragment\nfirst", "assistant: one",
+                             "user: and now\n[attachment image/png /etc/passwd]", "assistant: two",
+                             "user: again", "assistant: three", "system: Be loud.", "user: last",
+                             "assistant: FOUR"}));
   EXPECT_NE(ToJson(talk.messages[3].json).find("data:image/png;base64,QUJD"), std::string::npos);
 }
 

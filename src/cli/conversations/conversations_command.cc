@@ -527,12 +527,14 @@ void DeclareList(Flags& flags, ConversationsArguments& to) {
 
 void DeclareConversationShow(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
-  flags.Add("id", &to.id, "id, or 4 and more of its first characters").Kind(kConversation).Required();
+  flags.Add("id", &to.id, "id, or 4 and more of its first characters")
+      .Kind(kConversation)
+      .Required();
   flags.Add("--turn", &to.turn, "only this turn").Positive();
-  flags.Add("--as-sent", &to.as_sent, "as a request holds it: compacted");
-  flags.Add("--show-context", &to.context, "how its context was made").Formerly("--context");
+  flags.Add("--as-sent", &to.as_sent, "as it is sent to the model: old turns summed up");
+  flags.Add("--show-context", &to.context, "also how its context was made").Formerly("--context");
   flags.Add("-u,--usage", &to.usage, "tokens of each turn");
-  flags.Add("--show-compaction", &to.compaction, "what stands for old turns in requests")
+  flags.Add("--show-compaction", &to.compaction, "also what stands for old turns in requests")
       .Formerly("--compaction");
 }
 
@@ -540,7 +542,7 @@ void DeclareSearch(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
   flags.Add("query", &to.query, "words").Required();
   flags.Add("--role", &to.role, "only messages of this role");
-  flags.Add("--fts", &to.fts, "the query is written in FTS5's syntax");
+  flags.Add("--fts", &to.fts, "the query is in SQLite's full-text syntax (FTS5)");
   flags.Add("--limit", &to.limit, "how many (50)").Positive();
 }
 
@@ -558,7 +560,7 @@ void DeclareExport(Flags& flags, ConversationsArguments& to) {
       .Add("--format", &to.format,
            "md (default), json (the file as it is), jsonl; --json: one object for all")
       .OneOf({"md", "json", "jsonl"});
-  flags.Add("--as-sent", &to.as_sent, "as a request holds it: compacted");
+  flags.Add("--as-sent", &to.as_sent, "as it is sent to the model: old turns summed up");
   flags.Add("-o,--out", &to.out_file, "write to this file").Kind(kPath);
 }
 
@@ -572,7 +574,7 @@ void DeclareImport(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
   flags
       .Add("file", &to.files,
-           "logs.db of llm, a session of aichat (YAML), a conversation of ours (JSON)")
+           "logs.db of llm, a session of aichat (YAML), a conversation of this program (JSON)")
       .Required()
       .Kind(kPath);
   flags.Add("--dry-run", &to.dry_run, "only say what is in it");
@@ -603,37 +605,45 @@ void DeclareCompact(Flags& flags, ConversationsArguments& to) {
 
 Command ConversationsCommand() {
   return {.name = "conversations",
-          .summary = "stored conversations",
-          .commands = {{.name = "list",
-                        .summary = "the newest first",
-                        .binding = Bind(DeclareList, Run<&Conversations::List>)},
-                       {.name = "show",
-                        .summary = "one conversation",
-                        .binding = Bind(DeclareConversationShow, Run<&Conversations::Show>)},
-                       {.name = "search",
-                        .summary = "messages with all these words",
-                        .binding = Bind(DeclareSearch, Run<&Conversations::Search>)},
-                       {.name = "fork",
-                        .summary = "a copy that goes its own way",
-                        .binding = Bind(DeclareFork, Run<&Conversations::Fork>)},
-                       {.name = "export",
-                        .summary = "conversations as text",
-                        .binding = Bind(DeclareExport, Run<&Conversations::Export>)},
-                       {.name = "import",
-                        .summary = "conversations of llm and aichat, and our own files",
-                        .binding = Bind(DeclareImport, Run<&Conversations::Import>)},
-                       {.name = "rename",
-                        .summary = "another id, another title",
-                        .binding = Bind(DeclareRename, Run<&Conversations::Rename>)},
-                       {.name = "repair",
-                        .summary = "records that an edit by hand does not fit, written anew",
-                        .binding = Bind(DeclareRepair, Run<&Conversations::Repair>)},
-                       {.name = "delete",
-                        .summary = "removes conversations",
-                        .binding = Bind(DeclareDelete, Run<&Conversations::Delete>)},
-                       {.name = "compact",
-                        .summary = "a summary stands for old turns in requests",
-                        .binding = Bind(DeclareCompact, Run<&Conversations::Compact>)}}};
+          .summary = "the conversations that chat keeps",
+          .examples =
+              "dossier conversations list\n"
+              "    what there is, the newest first\n"
+              "dossier conversations show bug-12\n"
+              "    what was said; the first 4 characters of an id are enough\n"
+              "dossier conversations import ~/.config/io.datasette.llm/logs.db\n"
+              "    go on with conversations of llm",
+          .commands = {
+              {.name = "list",
+               .summary = "the newest first",
+               .binding = Bind(DeclareList, Run<&Conversations::List>)},
+              {.name = "show",
+               .summary = "one conversation",
+               .binding = Bind(DeclareConversationShow, Run<&Conversations::Show>)},
+              {.name = "search",
+               .summary = "messages with all these words",
+               .binding = Bind(DeclareSearch, Run<&Conversations::Search>)},
+              {.name = "fork",
+               .summary = "copy a conversation, to go on in two ways",
+               .binding = Bind(DeclareFork, Run<&Conversations::Fork>)},
+              {.name = "export",
+               .summary = "conversations as text",
+               .binding = Bind(DeclareExport, Run<&Conversations::Export>)},
+              {.name = "import",
+               .summary = "take over conversations of llm and aichat, or files of this program",
+               .binding = Bind(DeclareImport, Run<&Conversations::Import>)},
+              {.name = "rename",
+               .summary = "give a conversation another id or title",
+               .binding = Bind(DeclareRename, Run<&Conversations::Rename>)},
+              {.name = "repair",
+               .summary = "mend a conversation that was edited by hand",
+               .binding = Bind(DeclareRepair, Run<&Conversations::Repair>)},
+              {.name = "delete",
+               .summary = "remove conversations and what the journal has of them",
+               .binding = Bind(DeclareDelete, Run<&Conversations::Delete>)},
+              {.name = "compact",
+               .summary = "let a summary stand for old turns in requests",
+               .binding = Bind(DeclareCompact, Run<&Conversations::Compact>)}}};
 }
 
 }  // namespace dossier::cli

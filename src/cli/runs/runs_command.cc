@@ -586,7 +586,7 @@ void DeclareList(Flags& flags, RunsArguments& to) {
 void DeclareShow(Flags& flags, RunsArguments& to) {
   flags.Add("run", &to.run, "id, the start of one, or last").Required().Kind(kRun);
   flags.Add("--turn", &to.turn, "only this turn");
-  flags.Add("--messages", &to.messages, "with the exact messages and replies");
+  flags.Add("--messages", &to.messages, "show the exact messages and replies, too");
   flags.Add("--events", &to.events, "the journal's events, one a line");
   flags.Add("--json", &to.json, "all events as one object");
 }
@@ -597,7 +597,7 @@ void DeclareRunsResume(Flags& flags, RunsArguments& to) {
 }
 
 void DeclarePrune(Flags& flags, RunsArguments& to) {
-  flags.Add("--keep", &to.keep, "not the newest N");
+  flags.Add("--keep", &to.keep, "keep the newest N");
   flags.Add("--older", &to.older, "only runs begun longer ago, such as 30d").Kind(kTime);
   flags.Add("--dry-run", &to.dry_run, "say what would go");
   flags.Add("--json", &to.json, "one object");
@@ -607,7 +607,7 @@ void DeclarePrune(Flags& flags, RunsArguments& to) {
 
 Command RunsCommand() {
   return {.name = "runs",
-          .summary = "what was done before by ask, chat, agents and research, step by step",
+          .summary = "what ask, chat, agents and research did before, step by step",
           .examples =
               "dossier runs list\n"
               "    what was asked before\n"
@@ -619,7 +619,7 @@ Command RunsCommand() {
               {.name = "list", .summary = "the newest runs", .binding = Bind(DeclareList, RunList)},
               {.name = "show",
                .summary =
-                   "one run: code, output, answers, refusals; of agents tasks, verdicts, commits",
+                   "one run: code, output, answers, refusals; of agents: tasks, verdicts, commits",
                .binding = Bind(DeclareShow, RunShow)},
               // In no list of commands while it only says that it cannot.
               {.name = "resume",

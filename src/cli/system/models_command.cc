@@ -231,8 +231,8 @@ Status ListModels(const ModelsArguments& arguments, Context& context) {
         configured.flags.model.empty() ? "any model" : Safe(configured.flags.model));
   }
   if (hidden > 0) {
-    context.out << fmt::format("\n{} more need a key or a server; `dossier models list --all` shows them\n",
-                               hidden);
+    context.out << fmt::format(
+        "\n{} more need a key or a server; `dossier models list --all` shows them\n", hidden);
   }
   PrintServers(servers, context.out);
   return {};
@@ -445,7 +445,7 @@ Status TryModel(const ModelsArguments& arguments, Context& context) {
 void DeclareList(Flags& flags, ModelsArguments& to) {
   flags.Add("--json", &to.json, "one object");
   flags.Add("--provider", &to.provider, "only of this provider");
-  flags.Add("--all", &to.all, "those without a key too");
+  flags.Add("--all", &to.all, "also those that need a key or a server");
 }
 
 void DeclareModelShow(Flags& flags, ModelsArguments& to) {
@@ -469,12 +469,14 @@ void DeclareModelTest(Flags& flags, ModelsArguments& to) {
 
 Command ModelsCommand() {
   Command models{.name = "models",
-                 .summary = "models: list, test, and run the local one",
+                 .summary = "the models that can be asked: list, test, and run the local one",
                  .examples =
                      "dossier models list\n"
                      "    what can be named with -m\n"
                      "dossier models pull\n"
-                     "    fetch the local model",
+                     "    fetch the local model\n"
+                     "dossier models refresh\n"
+                     "    ask providers and servers which models they have now",
                  .commands = {{.name = "list",
                                .summary = "what can be used here, and what answers on this machine",
                                .binding = Bind(DeclareList, ListModels)},

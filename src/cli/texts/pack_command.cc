@@ -331,7 +331,7 @@ Status RunPack(const PackArguments& given, Context& context) {
 
 void DeclarePack(Flags& flags, PackArguments& to) {
   flags.Add("path", &to.paths, "files, folders or globs; default: this folder").Kind(kPath);
-  flags.Add("--budget", &to.budget, "most tokens, frame and list included");
+  flags.Add("--budget", &to.budget, "at most so many tokens, all included");
   flags.Add("-e,--encoding", &to.encoding,
             "how tokens are counted (o200k_base); see `dossier tokens --help`");
   flags.Add("-m,--model", &to.model, "count as this model does").Kind(kModel);
@@ -342,7 +342,8 @@ void DeclarePack(Flags& flags, PackArguments& to) {
   flags.Add("--priority", &to.priority,
             "GLOB=N, 0 to 1: the lowest shrink first to fit the budget (repeat)");
   flags.Add("--order", &to.order, "auto, changed, path or sticky").ShowDefault();
-  flags.Add("--manifest", &to.manifest, "keep the order of files in FILE (sticky)").Kind(kPath);
+  flags.Add("--manifest", &to.manifest, "keep the order of files in this file (order sticky)")
+      .Kind(kPath);
   flags.Add("--task", &to.task, "rank files by the words of a task");
   flags.Add("--top", &to.top, "with --task: show so many (20 without --budget)");
   flags.Add("--explain", &to.explain, "with --task: scores and their reasons");
@@ -355,7 +356,7 @@ void DeclarePack(Flags& flags, PackArguments& to) {
   flags.Add("--json", &to.json, "report and text as one object");
   flags.Add("--files-from", &to.files_from, "read paths from FILE, or - for stdin").Kind(kPath);
   flags.Add("-0,--null", &to.nul, "NUL ends the paths of --files-from and --names");
-  flags.Add("--seed", &to.seed, "fixed boundary: same bytes everywhere");
+  flags.Add("--seed", &to.seed, "the same bytes each time and everywhere");
   flags.Add("--no-cache", &to.no_cache, "count everything anew");
 }
 

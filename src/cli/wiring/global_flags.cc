@@ -84,12 +84,14 @@ class Guard {
 void AddGlobalFlags(Flags& all, GlobalFlags* to) {
   constexpr static ValueKind kWhen{"WHEN"};
   Flags flags = all.In(kGlobalGroup);
-  flags.Add("-C", &to->folder, "start there").Kind(kFolder);
-  flags.Add("--config", &to->config_name, "put NAME.dossier.yml on top").Kind(kConfigName);
-  flags.Add("--config-dir", &to->config_dir, "read configuration from there only").Kind(kFolder);
-  flags.Add("--conversations-path", &to->conversations_path, "folder of conversations")
+  flags.Add("-C", &to->folder, "work in this folder, as if you had changed to it").Kind(kFolder);
+  flags.Add("--config", &to->config_name, "read NAME.dossier.yml, too; its values win")
+      .Kind(kConfigName);
+  flags.Add("--config-dir", &to->config_dir, "read configuration from this folder only")
       .Kind(kFolder);
-  flags.Add("--compat", &to->compat, "as the Python tool cllm does");
+  flags.Add("--conversations-path", &to->conversations_path, "where conversations are kept")
+      .Kind(kFolder);
+  flags.Add("--compat", &to->compat, "behave as the Python tool cllm does");
   flags.Add("--trust-config", &to->trust_config, "trust the project's configuration for this run");
   flags.Add("-q,--quiet", &to->quiet, "errors only");
   flags.Add("-v,--verbose", &to->verbose, "say more; may be repeated").Counts();
@@ -97,13 +99,14 @@ void AddGlobalFlags(Flags& all, GlobalFlags* to) {
       .Kind(kWhen)
       .OneOf({"auto", "always", "never"});
   flags.Add("--no-input", &to->no_input, "never ask a question");
-  flags.Add("-y,--yes", &to->yes, "yes to every question");
+  flags.Add("-y,--yes", &to->yes, "answer every question with yes");
   flags.Add("--offline", &to->offline, "nothing leaves this machine");
-  flags.Add("--log-file", &to->log_file, "append messages there, mode 0600").Kind(kPath);
+  flags.Add("--log-file", &to->log_file, "append messages to this file, for you alone to read")
+      .Kind(kPath);
   flags.Add("--no-stdin", &to->no_stdin, "do not read stdin");
   flags
       .Add("--stdin-timeout", &to->stdin_timeout,
-           "longest silence of stdin (60s with a PROMPT; 0: none)")
+           "how long stdin may stay silent (60s with a PROMPT; 0: for ever)")
       .Kind(kTime);
 }
 

@@ -143,8 +143,7 @@ std::string WithoutKey(std::string_view text, std::string_view key) {
   if (key.size() >= kShortestSecret) return ReplaceAll(text, key, kInsteadOfKey);
   const auto is_word = [&](std::size_t at) {
     const std::size_t end = at + key.size();
-    return (at == 0 || !IsWordByte(text[at - 1])) &&
-           (end == text.size() || !IsWordByte(text[end]));
+    return (at == 0 || !IsWordByte(text[at - 1])) && (end == text.size() || !IsWordByte(text[end]));
   };
   std::string out;
   std::size_t done = 0;

@@ -10,6 +10,7 @@
 #include "base/net/url.h"
 #include "base/text/text.h"
 #include "model/client/gate.h"
+#include "model/client/http_failure.h"
 #include "model/scripted/serve_script.h"
 #include "testing/fakes_for_test.h"
 #include "testing/result_matchers.h"
@@ -107,8 +108,7 @@ TEST(ProviderHeadersTest, WhatAServerEchoesOfThemIsRedacted) {  // CON-49
 }
 
 TEST(ProviderErrorsTest, AShortKeyIsTakenOutWhereItIsAWord) {  // FLT-45
-  EXPECT_EQ(WithoutKey("unknown key: k (k)", "k"),
-            "unknown key: [redacted:key] ([redacted:key])");
+  EXPECT_EQ(WithoutKey("unknown key: k (k)", "k"), "unknown key: [redacted:key] ([redacted:key])");
   EXPECT_EQ(WithoutKey("so long-a-key.", "long-a-key"), "so [redacted:key].");
   EXPECT_EQ(WithoutKey("as it is", ""), "as it is");
 }
