@@ -103,8 +103,8 @@ class Assembler {
     }
     if (!found) return {};
     return MakeError(ErrorCode::kConfig,
-                     "section {}: the entry of {} does not say what an image costs; give it "
-                     "capabilities: {{image: TOKENS}} or leave the image out",
+                     "section {}: it is not known how many tokens an image costs {}: leave it out, or "
+                     "say `image: {{tokens: N}}` in a file of yours that models.data names",
                      part.rule->name, options_.model.empty() ? "the model" : options_.model);
   }
 
@@ -416,7 +416,7 @@ class Assembler {
         options_.more_room == AssembleOptions::MoreRoom::kLargerModel
             ? "take a model with a larger window"
             : "raise --budget to " + GroupCount(WithMargin(needed, counter_.margin()));
-    return MakeError(ErrorCode::kTooLong, "needs {}, usable {}: {} or shorten {} (required: {})",
+    return MakeError(ErrorCode::kTooLong, "the prompt needs {} tokens, {} fit: {} or shorten {} (required: {})",
                      GroupCount(needed - tally_.framing),
                      GroupCount(budget_.allowance - tally_.framing), more_room,
                      sizes.empty() ? "the prompt" : sizes.front()->rule->name, list);

@@ -246,7 +246,7 @@ TEST(AssembleTest, RequiredSectionsOverTheBudgetAreNamedWithTheBudgetThatWouldDo
   const auto counter = tokens::MakeCharCounter();
   EXPECT_THAT(Assemble(layout, sections, {.tokens = 5000}, Plain(), *counter, Options()),
               FailsWith(ErrorCode::kTooLong,
-                        "needs 7,000, usable 5,000: raise --budget to 7,000 or shorten task "
+                        "the prompt needs 7,000 tokens, 5,000 fit: raise --budget to 7,000 or shorten task "
                         "(required: task 4,000, rules 3,000)"));
   EXPECT_THAT(Assemble(layout, sections, {.tokens = 7000}, Plain(), *counter, Options()),
               Succeeds());

@@ -94,8 +94,22 @@ std::string SizesOf(const Target& target) {
   return out;
 }
 
+// The sentence in an error's JSON, else the start of the body.
+std::string SaidIn(std::string_view body, std::string_view key) {
+  const auto value = ParseJson(TrimSpace(body));
+  const Json* at = value ? &*value : nullptr;
+  if (at && at->is_array() && !at->get_array().empty()) at = &at->get_array().front();
+  if (const Json* error = at ? Find(*at, "error") : nullptr) at = error;
+  if (at && at->is_string()) return Excerpt(at->get_string(), key);
+  for (const std::string_view name : {"message", "detail"}) {
+    const auto text = at ? FindString(*at, name) : std::nullopt;
+    if (text && !text->empty()) return Excerpt(*text, key);
+  }
+  return Excerpt(body, key);
+}
+
 Error MakeHttpError(const HttpAnswer& answer, const Target& target) {
-  const std::string said = answer.body.empty() ? "" : ": " + Excerpt(answer.body, target.key);
+  const std::string said = answer.body.empty() ? "" : ": " + SaidIn(answer.body, target.key);
   const auto error = [&](ErrorCode code, std::string message) {
     return Error{code, std::move(message)};
   };
