@@ -58,31 +58,6 @@ struct ConversationsArguments {
   ModelFlags model;                  // of compact
 };
 
-enum class ExportFormat {
-  kMarkdown,  // md
-  kFile,      // json: one file after the other, byte for byte
-  kLines,     // jsonl: {"messages":[…]} a line
-  kObject,    // --json: one object for all, which holds the files byte for byte
-};
-
-enum class ExportView { kStored, kAsSent };  // kAsSent: as a request holds it, compacted
-
-class Exporter {
- public:
-  Exporter(ExportFormat format, ExportView view) : format_(format), view_(view) {}
-
-  void Add(const chat::Loaded& loaded);
-  std::string Text() const;
-
- private:
-  JsonArray Messages(const chat::Stored& stored) const;
-  std::string One(const chat::Loaded& loaded) const;
-
-  const ExportFormat format_;
-  const ExportView view_;
-  std::string text_;
-};
-
 // The least time of `--since`: a day, a longer beginning of a time as files write it, or so long
 // ago.
 Result<std::string> SinceTime(const std::string& since) {
@@ -99,57 +74,6 @@ Result<std::string> SinceTime(const std::string& since) {
   return MakeError(ErrorCode::kUsage,
                    "--since {}: write a day, such as 2026-11-21, or a time back, such as 30d",
                    since);
-}
-
-using chat::Loaded;
-using chat::Stored;
-
-// Errors: kUsage if both are given and do not agree. `format` is md, json, jsonl or "", which is
-// md.
-Result<ExportFormat> ExportFormatOf(std::string_view format, bool json) {
-  if (json && !format.empty() && format != "json") {
-    return MakeError(ErrorCode::kUsage, "--json and --format {} exclude each other", format);
-  }
-  if (json) return ExportFormat::kObject;
-  if (format == "json") return ExportFormat::kFile;
-  return format == "jsonl" ? ExportFormat::kLines : ExportFormat::kMarkdown;
-}
-
-void Exporter::Add(const Loaded& loaded) {
-  if (format_ == ExportFormat::kMarkdown && !text_.empty()) text_ += '\n';
-  if (format_ == ExportFormat::kObject && !text_.empty()) text_ += ',';
-  text_ += One(loaded);
-  if (format_ == ExportFormat::kFile || format_ == ExportFormat::kLines) text_ += '\n';
-}
-
-std::string Exporter::Text() const {
-  if (format_ != ExportFormat::kObject) return text_;
-  return fmt::format("{{\"schema\":\"dossier.conversation-export/1\",\"conversations\":[{}]}}\n",
-                     text_);
-}
-
-JsonArray Exporter::Messages(const Stored& stored) const {
-  JsonArray list;
-  if (view_ == ExportView::kAsSent) {
-    for (const ShownMessage& one : MessagesAsSent(stored)) {
-      list.push_back(JsonObject{{"role", one.role}, {"content", one.text}});
-    }
-  } else {
-    for (const chat::Message& one : stored.messages) list.push_back(one.json);
-  }
-  return list;
-}
-
-std::string Exporter::One(const Loaded& loaded) const {
-  const Stored& stored = loaded.stored;
-  const bool as_sent = view_ == ExportView::kAsSent;
-  if (format_ == ExportFormat::kMarkdown) {
-    return ToMarkdown(stored,
-                      as_sent ? MessagesAsSent(stored) : MessagesOf(stored, /*turn=*/std::nullopt));
-  }
-  if (format_ == ExportFormat::kLines) return ToJson(JsonObject{{"messages", Messages(stored)}});
-  if (!as_sent) return loaded.document.Render().Joined();
-  return ToJson(JsonObject{{"id", loaded.id}, {"messages", Messages(stored)}});
 }
 
 // One call of the command.

@@ -86,8 +86,8 @@ std::string Choices(const std::vector<std::string>& words, std::size_t skipped) 
     widest = std::max(widest, DisplayWidth(shown.back()));
   }
   constexpr int kGap = 2;
-  const auto per_line = static_cast<std::size_t>(
-      std::max(1, ColumnsNow(Terminal()) / (widest + kGap)));
+  const auto per_line =
+      static_cast<std::size_t>(std::max(1, ColumnsNow(Terminal()) / (widest + kGap)));
   std::string out;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const bool last = (i + 1) % per_line == 0 || i + 1 == shown.size();
