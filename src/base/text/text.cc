@@ -4,7 +4,6 @@
 #include <cctype>
 #include <numeric>
 
-#include "base/text/ascii.h"
 #include "base/text/parse_number.h"
 
 namespace dossier {
@@ -131,14 +130,6 @@ std::string Base64(std::string_view bytes) {
     }
   }
   return text;
-}
-
-std::string ShellQuote(std::string_view text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
-    return IsAlnum(c) || std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
-  });
-  if (plain && !text.empty()) return std::string(text);
-  return "'" + ReplaceAll(text, "'", R"('"'"')") + "'";
 }
 
 std::vector<std::string> NearestNames(std::string_view name, std::span<const std::string> names,

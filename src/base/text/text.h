@@ -32,7 +32,6 @@ std::vector<std::string_view> Split(std::string_view text, char separator);
 std::string Join(std::span<const std::string> parts, std::string_view separator);
 std::string Base64(std::string_view bytes);  // RFC 4648, padded
 std::string ReplaceAll(std::string_view text, std::string_view from, std::string_view to);
-std::string ShellQuote(std::string_view text);  // as one word of a POSIX shell
 
 // Up to `count` of `names`, nearest first by edit distance without case; those too far to be meant
 // (more than two fifths of the longer name's length) are left out.

@@ -13,6 +13,7 @@
 #include "base/files/file.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "cli/terminal/display_width.h"
 #include "cli/terminal/edit_api.h"
 #include "cli/terminal/input_history.h"
 

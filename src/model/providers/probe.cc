@@ -11,6 +11,7 @@
 
 #include "base/files/file.h"
 #include "base/net/url.h"
+#include "base/text/shell_quote.h"
 #include "base/text/text.h"
 #include "model/providers/model_list.h"
 
