@@ -49,8 +49,7 @@ struct ModelSettings {
   bool offline = false;                        // nothing leaves this machine
   // A limit of cost is set: a model whose price is unknown is refused before anything is sent.
   bool needs_price = false;
-  // kLookedAt: no key is looked for, nothing is started, installed or written. A server that would
-  // be asked which models it has is asked, so that the same model is named.
+  // kLookedAt: no key is looked for, nothing is started, installed or written.
   enum class Use { kAsked, kLookedAt } use = Use::kAsked;
   // Asked on first use; returns the name of the model to use, which is there by then, or
   // DescribeFirstUse as an error. Unset: the error.
