@@ -115,14 +115,14 @@ class Terminal:
 
 
 class TrustOnTerminalTest(harness.Case):
-    def ask(self) -> Terminal:
-        words = [harness.DOSSIER, "ask", *self.script(["a"]), "--context-text", "abc", "What?"]
+    def ask(self, *before: str) -> Terminal:
+        words = [*before, harness.DOSSIER, "ask", *self.script(["a"]), "--context-text", "abc", "What?"]
         return Terminal(self, words, {**self.env, "TERM": "dumb"})
 
     def test_yes_is_remembered_and_no_is_a_refusal(self):  # CON-15, A2
         self.write("dossier.yml", "log_file: run.log\n")
-        terminal = self.ask()
-        terminal.send(b"y\n")  # before the question stands there: no answer
+        terminal = self.ask("sh", "-c", 'read go; exec "$@"', "-")
+        terminal.send(b"go\ny\n")  # before the question stands there: no answer
         self.assertTrue(terminal.wait_for(b"[y/N]"), terminal.seen)
         terminal.send(b"n\n")
         self.assertEqual(terminal.exit_code(), 12)
@@ -198,7 +198,8 @@ class ShellTest(harness.Case):
         lists = self.home / "data/dossier/model-lists"
         lists.mkdir(parents=True)
         (lists / "x.yaml").write_text("schema: dossier.models/1\nmodels:\n"
-                                      "- {name: 'zz$(reboot)', provider: openai}\n")
+                                      "- {name: 'zz$(reboot)', provider: openai, as_of: 2026-11-25, source: x, "
+                                      "status: reported}\n")
         self.assertEqual(self.bash("dossier ask -m openai/zz"), ["openai/zz\\$\\(reboot\\)"])
 
     def test_zsh(self):  # CON-8
