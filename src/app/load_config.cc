@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/files/git_folders.h"
 #include "base/hash.h"
+#include "base/text/shell_quote.h"
 #include "base/text/text.h"
 #include "config/config_file.h"
 #include "config/expand.h"
@@ -37,7 +38,7 @@ Status UseIfApproved(const config::Question& question) {
       ErrorCode::kRefused,
       "project config {} is not trusted, and can run code or redirect data: {}; review "
       "it and run: dossier trust {}",
-      question.file.path, Join(question.powers, ", "), question.file.path);
+      question.file.path, Join(question.powers, ", "), ShellQuote(question.file.path));
 }
 
 Result<sources::AgentsConfig> LoadAgents(const config::Config& config, const std::string& folder,

@@ -102,10 +102,11 @@ class Assembler {
       found |= std::any_of(turn.blocks.begin(), turn.blocks.end(), is_image);
     }
     if (!found) return {};
-    return MakeError(ErrorCode::kConfig,
-                     "section {}: the entry of {} does not say what an image costs; give it "
-                     "capabilities: {{image: TOKENS}} or leave the image out",
-                     part.rule->name, options_.model.empty() ? "the model" : options_.model);
+    return MakeError(
+        ErrorCode::kConfig,
+        "section {}: it is not known how many tokens an image costs {}: leave it out, or "
+        "say `image: {{tokens: N}}` in a file of yours that models.data names",
+        part.rule->name, options_.model.empty() ? "the model" : options_.model);
   }
 
   Status MeasureParts() {
@@ -416,10 +417,10 @@ class Assembler {
         options_.more_room == AssembleOptions::MoreRoom::kLargerModel
             ? "take a model with a larger window"
             : "raise --budget to " + GroupCount(WithMargin(needed, counter_.margin()));
-    return MakeError(ErrorCode::kTooLong, "needs {}, usable {}: {} or shorten {} (required: {})",
-                     GroupCount(needed - tally_.framing),
-                     GroupCount(budget_.allowance - tally_.framing), more_room,
-                     sizes.empty() ? "the prompt" : sizes.front()->rule->name, list);
+    return MakeError(
+        ErrorCode::kTooLong, "the prompt needs {} tokens, {} fit: {} or shorten {} (required: {})",
+        GroupCount(needed - tally_.framing), GroupCount(budget_.allowance - tally_.framing),
+        more_room, sizes.empty() ? "the prompt" : sizes.front()->rule->name, list);
   }
 
   // Who gets the messages may change their texts.

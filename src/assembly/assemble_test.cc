@@ -244,10 +244,11 @@ TEST(AssembleTest, RequiredSectionsOverTheBudgetAreNamedWithTheBudgetThatWouldDo
                                          {.name = "notes", .content = std::string(100, 'n')},
                                          {.name = "task", .content = std::string(4000, 't')}};
   const auto counter = tokens::MakeCharCounter();
-  EXPECT_THAT(Assemble(layout, sections, {.tokens = 5000}, Plain(), *counter, Options()),
-              FailsWith(ErrorCode::kTooLong,
-                        "needs 7,000, usable 5,000: raise --budget to 7,000 or shorten task "
-                        "(required: task 4,000, rules 3,000)"));
+  EXPECT_THAT(
+      Assemble(layout, sections, {.tokens = 5000}, Plain(), *counter, Options()),
+      FailsWith(ErrorCode::kTooLong,
+                "the prompt needs 7,000 tokens, 5,000 fit: raise --budget to 7,000 or shorten task "
+                "(required: task 4,000, rules 3,000)"));
   EXPECT_THAT(Assemble(layout, sections, {.tokens = 7000}, Plain(), *counter, Options()),
               Succeeds());
 }

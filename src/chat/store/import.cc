@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "base/files/file.h"
@@ -21,7 +22,10 @@ constexpr std::string_view kSqliteMagic("SQLite format 3\0", 16);
 constexpr std::size_t kMaxSession = 64 << 20;  // bytes of a session in YAML
 constexpr std::size_t kMaxNodes = 1'000'000;
 constexpr std::size_t kMostImported = 1u << 30;  // bytes of all messages of one log
-constexpr std::size_t kMaxDepth = 100'000;       // messages of one conversation
+constexpr std::string_view kNothingOfThese =
+    "neither the log of llm (SQLite), a session of aichat (YAML with messages) nor a conversation "
+    "of ours (JSON with messages)";
+constexpr std::size_t kMaxDepth = 100'000;  // messages of one conversation
 
 // What is known of a conversation before it is one.
 struct Found {
@@ -276,6 +280,7 @@ class LlmLog {
         db_.Prepare("SELECT id, system, prompt, response, datetime_utc, model FROM responses "
                     "WHERE conversation_id = ? ORDER BY datetime_utc, id"));
     query.With(found->id);
+    std::string holds;  // the system text
     while (true) {
       DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
       if (!row) return {};
@@ -285,8 +290,10 @@ class LlmLog {
       if (found->model.empty()) found->model = query.Text(5);
       DOSSIER_ASSIGN_OR_RETURN(std::string system, Fragments("system_fragments", id));
       AddLine(query.View(1), &system);
-      if (found->messages.empty() && !TrimSpace(system).empty()) {
-        found->messages.push_back(ImportedText("system", TrimSpace(system)));
+      // The log repeats what holds already; a new one holds from here on.
+      if (const std::string_view text = TrimSpace(system); !text.empty() && text != holds) {
+        found->messages.push_back(ImportedText("system", text));
+        holds = text;
       }
       DOSSIER_ASSIGN_OR_RETURN(std::string prompt, Fragments("prompt_fragments", id));
       if (!query.View(2).empty()) AddLine(query.View(2), &prompt);
@@ -364,11 +371,7 @@ Result<Document> ReadSession(std::string_view text, const std::string& path, std
   const Json session = ToJsonValue(root);
   const Json* messages = Find(session, "messages");
   if (!messages || !messages->is_array()) {
-    return MakeError(
-        ErrorCode::kDamaged,
-        "{}: neither the log of llm (SQLite), a session of aichat (YAML with messages) "
-        "nor a conversation of ours (JSON)",
-        path);
+    return MakeError(ErrorCode::kDamaged, "{}", kNothingOfThese);
   }
   Found found{.program = "aichat",
               .id = std::filesystem::path(path).stem().string(),
@@ -407,28 +410,26 @@ Result<Document> ReadOurs(std::string bytes, const std::string& path) {
   const std::string stem = std::filesystem::path(path).stem().string();
   const std::string id = CheckId(stem) ? stem : IdOf("conv", stem);
   DOSSIER_ASSIGN_OR_RETURN(Document document, Document::Parse(std::move(bytes), id));
+  const bool ours = !document.id().empty() && document.ForeignKeys().empty();
+  if (document.message_count() == 0 && !ours) {
+    return MakeError(ErrorCode::kDamaged, "{}", kNothingOfThese);
+  }
   if (document.id() != id) DOSSIER_RETURN_IF_ERROR(document.SetId(id));
   return document;
 }
 
-}  // namespace
-
-Result<std::vector<Document>> ReadForeign(const std::string& path, std::string_view now) {
+Result<std::vector<Document>> ReadKnown(const std::string& path, std::string_view now) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) {
-    return MakeError(ErrorCode::kNotFound, "{}: no such file", path);
-  }
+  if (!std::filesystem::exists(status)) return MakeError(ErrorCode::kNotFound, "no such file");
   if (!std::filesystem::is_regular_file(status)) {
-    return MakeError(ErrorCode::kUsage, "{}: not a regular file", path);
+    return MakeError(ErrorCode::kUsage, "not a regular file");
   }
   const std::string start = StartOf(path, kSqliteMagic.size());
   if (start == kSqliteMagic) {
     DOSSIER_ASSIGN_OR_RETURN(store::Database db,
                              store::Database::Open(path, {.file = store::FileMode::kExisting}));
-    auto found = LlmLog(db, now).Read();
-    if (found) return found;
-    return MakeError(found.error().code, "{}: {}", path, found.error().message);
+    return LlmLog(db, now).Read();
   }
   const bool json = TrimSpace(start).starts_with('{');
   DOSSIER_ASSIGN_OR_RETURN(std::string bytes,
@@ -438,6 +439,43 @@ Result<std::vector<Document>> ReadForeign(const std::string& path, std::string_v
   std::vector<Document> out;
   out.push_back(std::move(document));
   return out;
+}
+
+// "PROGRAM ID" of a conversation that was another program's; "" of ours.
+std::string OriginOf(const Document& document) {
+  const auto metadata = document.ReadMetadata();
+  const Json* dossier = metadata ? Find(*metadata, "dossier") : nullptr;
+  const Json* imported = dossier ? Find(*dossier, "imported") : nullptr;
+  // A copy goes its own way.
+  if (!imported || Find(*dossier, "forked_from")) return {};
+  return TextAt(*imported, "program") + " " + TextAt(*imported, "id");
+}
+
+}  // namespace
+
+Result<std::vector<Document>> ReadForeign(const std::string& path, std::string_view now) {
+  auto found = ReadKnown(path, now);
+  if (found || found.error().message.find(path) != std::string::npos) return found;
+  return MakeError(found.error().code, "{}: {}", path, found.error().message);
+}
+
+Status FollowRenamed(const Store& store, std::vector<Document>* found) {
+  std::map<std::string, std::string> names;  // what each import goes by now
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> ids, store.Ids());
+  for (const std::string& id : ids) {
+    auto bytes = ReadConversation(store.folder(), id);
+    if (!bytes || !*bytes) continue;
+    const auto document = Document::Parse(std::move(**bytes), id);
+    if (document) names.emplace(OriginOf(*document), id);
+  }
+  for (Document& document : *found) {
+    const std::string origin = OriginOf(document);
+    const auto name = names.find(origin);
+    const bool renamed = !origin.empty() && name != names.end() &&
+                         std::ranges::find(ids, document.name()) == ids.end();
+    if (renamed) DOSSIER_RETURN_IF_ERROR(document.SetId(name->second));
+  }
+  return {};
 }
 
 }  // namespace dossier::chat

@@ -1,7 +1,8 @@
 // Conversations of other programs, as ours.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const std::vector<Document> found, ReadForeign("logs.db", now));
-//   for (const Document& document : found) store.Add(document, cancel);
+//   DOSSIER_ASSIGN_OR_RETURN(std::vector<Document> found, ReadForeign("logs.db", now));
+//   DOSSIER_RETURN_IF_ERROR(FollowRenamed(store, &found));
+//   for (const Document& document : found) store.Add(document, Store::Adding::kDone, cancel);
 //
 // What a file is, its content tells: SQLite (the log of `llm`: each of its conversations), JSON (a
 // conversation of ours, in the form of docs/formats/conversation.md), else YAML (a session of
@@ -17,12 +18,16 @@
 #include <vector>
 
 #include "chat/document/document.h"
+#include "chat/store/store.h"
 
 namespace dossier::chat {
 
 // `now`: FormatMicros, for files that say no time.
 // Errors: kNotFound (no such file), kDamaged (nothing of these), kIo.
 Result<std::vector<Document>> ReadForeign(const std::string& path, std::string_view now);
+
+// What was imported before and renamed since goes by its new id.
+Status FollowRenamed(const Store& store, std::vector<Document>* found);
 
 }  // namespace dossier::chat
 

@@ -65,6 +65,9 @@ TEST_F(ImportTest, ReadsTheOlderLogOfLlm) {
     INSERT INTO conversations VALUES('01abc', 'A talk', 'gpt-4'), ('01empty', '', 'gpt-4');
     INSERT INTO responses VALUES('r2', 'gpt-4', 'and now', NULL, 'two', '01abc',
       '2023-08-01T10:00:01.5+00:00');
+    INSERT INTO responses VALUES('r3', 'gpt-4', 'again', 'Be terse.', 'three', '01abc',
+      '2023-08-01T10:00:02'), ('r4', 'gpt-4', 'last', 'Be loud.', 'FOUR', '01abc',
+      '2023-08-01T10:00:03');
     INSERT INTO responses VALUES('r1', 'gpt-4', 'first', 'Be terse.', 'one', '01abc',
       '2023-08-01T10:00:00');
     INSERT INTO fragments VALUES(1, 'a fragment');
@@ -79,12 +82,13 @@ TEST_F(ImportTest, ReadsTheOlderLogOfLlm) {
   EXPECT_EQ(talk.model, "gpt-4");
   EXPECT_EQ(talk.title, "A talk");
   EXPECT_EQ(talk.created_at, "2023-08-01T10:00:00.000000Z");
-  EXPECT_EQ(talk.updated_at, "2023-08-01T10:00:01.500000Z");
+  EXPECT_EQ(talk.updated_at, "2023-08-01T10:00:03.000000Z");
   // A file that the log names is named, never read.
-  EXPECT_EQ(Lines(talk),
-            (std::vector<std::string>{
-                "system: Be terse.", "user: a fragment\nfirst", "assistant: one",
-                "user: and now\n[attachment image/png /etc/passwd]", "assistant: two"}));
+  EXPECT_EQ(Lines(talk), (std::vector<std::string>{
+                             "system: Be terse.", "user: a fragment\nfirst", "assistant: one",
+                             "user: and now\n[attachment image/png /etc/passwd]", "assistant: two",
+                             "user: again", "assistant: three", "system: Be loud.", "user: last",
+                             "assistant: FOUR"}));
   EXPECT_NE(ToJson(talk.messages[3].json).find("data:image/png;base64,QUJD"), std::string::npos);
 }
 
@@ -191,7 +195,9 @@ TEST_F(ImportTest, NamesWhatItCannotRead) {
   EXPECT_THAT(ReadForeign(Put("x.yaml", "a: 1\n"), kNow),
               FailsWith(ErrorCode::kDamaged, "neither the log of llm"));
   EXPECT_THAT(ReadForeign(Put("x.json", "{\"messages\": "), kNow),
-              FailsWith(ErrorCode::kDamaged, "malformed"));
+              FailsWith(ErrorCode::kDamaged, "x.json: conversation x is malformed"));
+  EXPECT_THAT(ReadForeign(Put("package.json", R"({"name": "x"})"), kNow),
+              FailsWith(ErrorCode::kDamaged, "package.json: neither the log of llm"));
   EXPECT_THAT(ReadForeign(PutDatabase("CREATE TABLE t(a)"), kNow),
               FailsWith(ErrorCode::kDamaged, "not the log of llm"));
 }

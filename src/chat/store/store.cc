@@ -221,13 +221,42 @@ Status Store::Rename(std::string_view id, std::string_view as, const CancelToken
   return RemoveFiles(folder_, id);
 }
 
-Result<Store::Added> Store::Add(const Document& document, const CancelToken& cancel) const {
+namespace {
+
+// `here` with what `longer` has more.
+Result<Document> Lengthened(Document here, const Document& longer) {
+  DOSSIER_ASSIGN_OR_RETURN(const Json before, here.ReadMetadata());
+  const Json* dossier = Find(before, "dossier");
+  if (dossier && Find(*dossier, "imported")) {
+    for (std::size_t i = here.message_count(); i < longer.message_count(); ++i) {
+      DOSSIER_ASSIGN_OR_RETURN(Json message, longer.ReadMessage(i));
+      here.AppendMessage(std::move(message));
+    }
+    here.SetUpdated(longer.updated_at());
+    return here;
+  }
+  // A conversation of ours brings the records of its turns.
+  Document out = longer;
+  if (const Json* title = dossier ? Find(*dossier, "title") : nullptr) {
+    DOSSIER_RETURN_IF_ERROR(out.metadata().Set({"dossier", "title"}, *title));
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Store::Added> Store::Add(const Document& document, Adding adding,
+                                const CancelToken& cancel) const {
   const std::string& id = document.name();
+  const bool writes = adding == Adding::kDone;
   DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const Stored readable, ReadStored(document));
-  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, FileLock::Take(folder_, id, lock_wait_, cancel));
-  DOSSIER_ASSIGN_OR_RETURN(const auto existing, Find(id));
+  std::optional<FileLock> lock;
+  if (writes) {
+    DOSSIER_ASSIGN_OR_RETURN(lock, FileLock::Take(folder_, id, lock_wait_, cancel));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(auto existing, Find(id));
   if (!existing) {
-    DOSSIER_RETURN_IF_ERROR(Write(id, document));
+    if (writes) DOSSIER_RETURN_IF_ERROR(Write(id, document));
     return Added::kNew;
   }
   const std::size_t here = existing->document.message_count();
@@ -235,10 +264,13 @@ Result<Store::Added> Store::Add(const Document& document, const CancelToken& can
   for (std::size_t i = 0; i < common; ++i) {
     DOSSIER_ASSIGN_OR_RETURN(const Json old, existing->document.ReadMessage(i));
     DOSSIER_ASSIGN_OR_RETURN(const Json added, document.ReadMessage(i));
-    if (old != added) return MakeError(ErrorCode::kNotFound, "conversation '{}' exists", id);
+    if (old != added) return Added::kOther;
   }
   if (document.message_count() <= here) return Added::kThere;
-  DOSSIER_RETURN_IF_ERROR(Write(id, document));
+  if (!writes) return Added::kLonger;
+  DOSSIER_ASSIGN_OR_RETURN(const Document grown,
+                           Lengthened(std::move(existing->document), document));
+  DOSSIER_RETURN_IF_ERROR(Write(id, grown));
   return Added::kLonger;
 }
 

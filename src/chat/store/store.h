@@ -99,10 +99,13 @@ class Store {
   // The conversation goes by another id; the old one is free again. Errors: kNotFound
   // ("conversation 'X' exists"), as Update.
   Status Rename(std::string_view id, std::string_view as, const CancelToken& cancel) const;
-  // A conversation that was made elsewhere. One that is its beginning gives way to it. Errors:
-  // kNotFound ("conversation 'X' exists"), those of ReadStored.
-  enum class Added { kNew, kLonger, kThere };  // kThere: all of it stands here already
-  Result<Added> Add(const Document& document, const CancelToken& cancel) const;
+  // A conversation that was made elsewhere. One here that is its beginning grows by the rest, and
+  // keeps what only this folder knows of it: its title, and all records of another program's.
+  // kThere: all of it stands here already; kOther: what has its id is another one, and stays.
+  // kPlanned: nothing is written. Errors: kLocked, those of ReadStored and of writing.
+  enum class Added { kNew, kLonger, kThere, kOther };
+  enum class Adding { kDone, kPlanned };
+  Result<Added> Add(const Document& document, Adding adding, const CancelToken& cancel) const;
   // Removes file and lock file. Errors: kNotFound.
   Status Delete(std::string_view id, const CancelToken& cancel) const;
   // "ID.json.bak-YYYYMMDDTHHMMSSZ" beside the file. Returns its path.

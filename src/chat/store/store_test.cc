@@ -364,14 +364,25 @@ TEST_F(StoreTest, TakesAConversationFromElsewhereIfItLosesNothing) {
   const Document shorter = store_.Load("talk")->document;
   ASSERT_THAT(Turn(store_, "talk", "two"), Succeeds());
   const Document longer = store_.Load("talk")->document;
-  EXPECT_EQ(*store_.Add(shorter, {}), Added::kThere);
+  const auto done = Store::Adding::kDone, planned = Store::Adding::kPlanned;
+  EXPECT_EQ(*store_.Add(shorter, done, {}), Added::kThere);
   EXPECT_EQ(store_.Load("talk")->document.message_count(), 5u);
   ASSERT_THAT(store_.Delete("talk", {}), Succeeds());
-  EXPECT_EQ(*store_.Add(shorter, {}), Added::kNew);
-  EXPECT_EQ(*store_.Add(longer, {}), Added::kLonger);
+  EXPECT_EQ(*store_.Add(shorter, planned, {}), Added::kNew);
+  EXPECT_EQ(store_.Ids()->size(), 0u);
+  EXPECT_EQ(*store_.Add(shorter, done, {}), Added::kNew);
+  const auto entitle = [](Document* document) {
+    return document->metadata().Set({"dossier", "title"}, Json("mine"));
+  };
+  ASSERT_THAT(store_.Update("talk", entitle, {}), Succeeds());
+  EXPECT_EQ(*store_.Add(longer, planned, {}), Added::kLonger);
+  EXPECT_EQ(store_.Load("talk")->document.message_count(), 3u);
+  EXPECT_EQ(*store_.Add(longer, done, {}), Added::kLonger);
+  EXPECT_EQ(store_.Load("talk")->document.message_count(), 5u);
+  EXPECT_EQ(store_.Load("talk")->stored.title, "mine");
   ASSERT_THAT(store_.Delete("talk", {}), Succeeds());
   ASSERT_THAT(Turn(store_, "talk", "another"), Succeeds());
-  EXPECT_THAT(store_.Add(longer, {}), FailsWith(ErrorCode::kNotFound, "exists"));
+  EXPECT_EQ(*store_.Add(longer, done, {}), Added::kOther);
   EXPECT_EQ(store_.Load("talk")->document.message_count(), 3u);
 }
 

@@ -185,7 +185,7 @@ Status TurnDriver::Accept(const model::Reply& reply, std::string text) {
 Status TurnDriver::KeepIncomplete(const Error& why) {
   completeness_ = TurnRecord::Reply::kIncomplete;
   outcome_.incomplete = fmt::format("{}: the reply is incomplete{}", why.message,
-                                    stateless() ? "" : "; --resume-turn asks again");
+                                    stateless() ? "" : "; --resume-turn, or /retry, asks again");
   Warn(outcome_.incomplete);
   outcome_.finish = model::FinishName(model::Finish::kCut);
   answer_ = AcceptedAnswer{.text = partial_,

@@ -187,6 +187,7 @@ class ChatRun {
       if (!std::getline(in_, line)) return std::nullopt;
       return line;
     };
+    ForgetTyped(STDIN_FILENO);
     arguments_.conversation = PickConversation(list, ColumnsNow(terminal_), read, err_);
     arguments_.pick = false;
     return !arguments_.conversation->empty();
@@ -368,63 +369,73 @@ Result<int> RunChat(const ChatArguments& arguments, Context& context) {
 }
 
 void DeclareModel(Flags model, ChatArguments& to) {
-  model.Add("-m,--model", &to.model.model, "model, as [PROVIDER/]NAME").Kind(kModel);
+  model.Add("-m,--model", &to.model.model, "model, as [PROVIDER/]NAME").Kind(kModel).Often();
   model.Add("-t,--temperature", &to.model.temperature, "0 to 2").Between(0, 2);
   model.Add("--max-output", &to.model.max_output, "tokens of the reply")
       .Positive()
       .Formerly("--max-tokens");
-  model.Add("--param", &to.model.params, "NAME=VALUE passed to the provider");
-  model.Add("--system", &to.system, "the system text");
-  model.Add("--system-file", &to.system_file, "the system text, from a file").Kind(kPath);
-  model
-      .Add("--role", &to.role,
-           "the system text kept as roles/NAME.md; --system TEXT keeps it there")
+  model.Add("--param", &to.model.params, "NAME=VALUE, passed to the provider as it is");
+  model.Add("--system", &to.system, "what the model is told first, above all messages").Often();
+  model.Add("--system-file", &to.system_file, "the same, from a file").Kind(kPath);
+  model.Add("--role", &to.role, "the same, kept as roles/NAME.md; --system TEXT keeps it there")
       .Kind(kName);
   model.Add("--replace-system", &to.replace_system,
-            "it takes the place of the one that the conversation has");
-  model.Add("-s,--stream", &to.stream, "print the reply as it comes (on a terminal)");
+            "put the new system text in place of the conversation's");
+  model.Add("-s,--stream", &to.stream, "print the reply while it comes (as on a terminal)");
   AddConnectionFlags(model, &to.model);
 }
 
 void DeclareConversation(Flags flags, ChatArguments& to) {
-  flags.Add("--conversation", &to.conversation, "make or continue this one").Kind(kConversation);
-  flags.Add("--new", &to.fresh, "make one; its id is said on stderr");
-  flags.Add("--continue", &to.last, "the one that was used last").Formerly("-c");
-  flags.Add("--pick", &to.pick, "ask which one, on a terminal");
-  flags.Add("--adopt", &to.adopt, "the model of -m is the conversation's from now on");
+  flags
+      .Add("--conversation", &to.conversation,
+           "continue the conversation of this name, or begin it")
+      .Kind(kConversation)
+      .Often();
+  flags.Add("--new", &to.fresh, "begin a conversation; its name is said on stderr").Often();
+  flags.Add("--continue", &to.last, "go on with the conversation that was used last")
+      .Formerly("-c")
+      .Often();
+  flags.Add("--pick", &to.pick, "choose a conversation from a list, on a terminal");
+  flags.Add("--adopt", &to.adopt, "the conversation uses the model of -m from now on");
   flags.Add("--read-only", &to.read_only, "answer, but save nothing");
   flags.Add("--no-save", &to.no_save, "keep nothing: no turn, no journal, no history");
-  flags.Add("--resume-turn", &to.resume_turn, "ask the last incomplete turn again");
-  flags.Add("--wait", &to.wait, "nobody else takes a turn until this one is saved");
-  flags.Add("--history-budget", &to.history_budget, "compact a history of more tokens than this")
+  flags.Add("--resume-turn", &to.resume_turn, "ask again what got no whole reply");
+  flags.Add("--wait", &to.wait, "let nobody else add to the conversation until this turn is saved");
+  flags
+      .Add("--history-budget", &to.history_budget,
+           "sum up old turns of a history of more tokens than this")
       .Positive();
-  flags.Add("--compact", &to.compact, "compact the history now");
-  flags.Add("--no-compact", &to.no_compact, "do not compact the history");
+  flags.Add("--compact", &to.compact, "sum up old turns now");
+  flags.Add("--no-compact", &to.no_compact, "do not sum up old turns");
   AddMemoryFlags(flags, &to.memory);
 }
 
 void DeclareContext(Flags flags, ChatArguments& to) {
   constexpr static ValueKind kPlace{"FILE|URL", ValueKind::Bytes::kAny, ValueKind::Files::kFiles};
   flags.Add("-f,--file", &to.files, "a text or an image that goes with the message (repeat)")
-      .Kind(kPlace);
+      .Kind(kPlace)
+      .Often();
   flags.Add("-a,--attachment", &to.attachments, "the same; - is stdin (repeat)").Kind(kPlace);
   AddContextFlags(flags, &to.context);
-  flags.Add("--no-context-exec", &to.no_context_exec, "run no commands of the configuration");
+  flags.Add("--no-context-exec", &to.no_context_exec,
+            "do not run the commands that the configuration names");
   flags.Add("--refresh-context", &to.refresh_context,
-            "replace the frozen context, then take the turn");
+            "run the commands again and replace the context, then ask");
 }
 
 void DeclareReply(Flags flags, ChatArguments& to) {
-  flags.Add("--json-schema", &to.schema, "the reply is JSON of this schema; or 'name, age int'");
+  flags.Add("--json-schema", &to.schema,
+            "want a reply in JSON that fits this schema; or 'name, age int'");
   flags.Add("--json-schema-file", &to.schema_file, "the same, from a file or address").Kind(kPath);
-  flags.Add("--repair", &to.repair, "rounds to correct an invalid reply (1)").Between(0, 3);
-  flags.Add("--validate-schema", &to.validate_schema, "only show the schema");
-  flags.Add("--dry-run", &to.dry_run, "print the exact request, send nothing");
+  flags.Add("--repair", &to.repair, "how often the model may correct a reply that does not fit (1)")
+      .Between(0, 3);
+  flags.Add("--validate-schema", &to.validate_schema, "only show the schema, ask nothing");
+  flags.Add("--dry-run", &to.dry_run, "print the exact request, send nothing").Often();
   flags.Add("--explain-context", &to.explain_context,
-            "print where each block stands and what it costs, send nothing");
-  flags.Add("-u,--usage", &to.usage, "tokens and price, on stderr");
-  flags.Add("-x,--extract", &to.extract, "only the last code block of the reply");
-  flags.Add("--raw", &to.raw, "the provider's JSON instead of the text");
+            "print where each part of the prompt comes from and what it costs, send nothing");
+  flags.Add("-u,--usage", &to.usage, "tokens and price, on stderr").Often();
+  flags.Add("-x,--extract", &to.extract, "print only the last code block of the reply").Often();
+  flags.Add("--raw", &to.raw, "print the provider's JSON instead of the text");
   flags.Add("--markdown", &to.markdown, "auto, on, off: render the reply (auto: on a terminal)")
       .OneOf({"auto", "on", "off"});
   flags.Add("--json", &to.json, "one object");
@@ -434,20 +445,26 @@ void DeclareReply(Flags flags, ChatArguments& to) {
 
 void DeclareCommands(Flags flags, ChatArguments& to) {
   constexpr static ValueKind kRule{"RULE"};
-  flags.Add("--allow-commands", &to.allow_commands, "let it run commands");
-  flags.Add("--command-allow", &to.command_allow, "a usage line that may run (repeat)").Kind(kRule);
-  flags.Add("--command-deny", &to.command_deny, "a usage line that may not (repeat)").Kind(kRule);
-  flags.Add("--confirm-commands", &to.confirm_commands, "ask before each");
-  flags.Add("--commands-in", &to.commands_in, "the folder that they see (the current one)")
+  flags.Add("--allow-commands", &to.allow_commands, "let the model run commands in a sandbox");
+  flags
+      .Add("--command-allow", &to.command_allow,
+           "a command that it may run, written like 'git log [-n <int>]' (repeat)")
+      .Kind(kRule);
+  flags.Add("--command-deny", &to.command_deny, "a command that it may not run (repeat)")
+      .Kind(kRule);
+  flags.Add("--confirm-commands", &to.confirm_commands, "ask you before each command");
+  flags.Add("--commands-in", &to.commands_in, "the folder that its commands see (the current one)")
       .Kind(kPath);
-  flags.Add("--show-secret", &to.show_secrets, "a file with secrets that they may read (repeat)")
+  flags
+      .Add("--show-secret", &to.show_secrets,
+           "a file with secrets that its commands may read (repeat)")
       .Kind(kPath);
 }
 
 void DeclareChat(Flags& flags, ChatArguments& to) {
   flags.Add("prompt", &to.prompt, "what to ask; - for stdin");
-  flags.Add("--interactive", &to.interactive, "a session, also without a terminal");
-  flags.Add("--template", &to.preset, "the message kept as templates/NAME.md").Kind(kName);
+  flags.Add("--interactive", &to.interactive, "talk line by line, also without a terminal");
+  flags.Add("--template", &to.preset, "send the message kept as templates/NAME.md").Kind(kName);
   DeclareModel(flags.In("Model"), to);
   DeclareConversation(flags.In("Conversation"), to);
   DeclareContext(flags.In("Context"), to);
@@ -461,12 +478,14 @@ Command ChatCommand() {
   return {.name = "chat",
           .summary = "ask a model, once or in a conversation",
           .examples =
+              "dossier chat\n"
+              "    talk line by line; /help says what may be typed\n"
               "git diff | dossier chat \"review this\"\n"
-              "    one turn, nothing is kept\n"
+              "    one question, nothing is kept\n"
               "dossier chat --conversation bug-12 --exec \"make -n\" \"why does the build fail?\"\n"
-              "    a conversation: the command runs once, its output is frozen\n"
-              "dossier chat -c \"and how do I test the fix?\"\n"
-              "    the next turn of the conversation used last",
+              "    a conversation that is kept; the command runs once, at its beginning\n"
+              "dossier chat --continue \"and how do I test the fix?\"\n"
+              "    go on with the conversation used last",
           .binding = Bind(DeclareChat, RunChat)};
 }
 

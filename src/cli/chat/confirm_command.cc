@@ -3,13 +3,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <memory>
 
 #include "base/files/file.h"
+#include "base/text/shell_quote.h"
 #include "base/text/text.h"
 #include "cli/terminal/terminal.h"
-#include "sources/template/template_filters.h"
 
 namespace dossier::cli {
 namespace {
@@ -19,24 +18,12 @@ using chat::Consent;
 constexpr std::size_t kMaxCommandShown = 600;  // characters
 constexpr std::size_t kMaxReasonShown = 200;
 
-// One line; nullopt at the end of input.
-std::optional<std::string> ReadLine(int fd) {
-  std::string line;
-  char byte = 0;
-  while (true) {
-    const ssize_t got = read(fd, &byte, 1);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return line.empty() ? std::nullopt : std::optional(line);
-    if (byte == '\n') return line;
-    line += byte;
-  }
-}
-
 Consent Ask(int fd, const chat::Judged& judged) {
   const std::string question = ConsentQuestion(judged);
   while (true) {
+    ForgetTyped(fd);
     if (!WriteAll(fd, question)) return Consent::kQuit;
-    const auto answer = ReadLine(fd);
+    const auto answer = ReadAnswer(fd);
     if (!answer) return Consent::kQuit;
     const std::string word = ToLowerAscii(TrimSpace(*answer));
     if (word == "y") return Consent::kYes;
@@ -50,7 +37,7 @@ Consent Ask(int fd, const chat::Judged& judged) {
 
 std::string ConsentQuestion(const chat::Judged& judged) {
   std::vector<std::string> words;
-  for (const std::string& word : judged.asked) words.push_back(sources::ShellQuote(word));
+  for (const std::string& word : judged.asked) words.push_back(ShellQuote(word));
   std::string text = fmt::format("dossier: the model asks to run\n    {}\n",
                                  OnOneLine(Join(words, " "), kMaxCommandShown));
   if (!judged.reason.empty()) {
@@ -64,8 +51,9 @@ Result<std::string> AskOnTerminal(std::string_view question) {
   if (!terminal.valid() || isatty(STDIN_FILENO) == 0) {
     return MakeError(ErrorCode::kUsage, "there is no terminal to ask on");
   }
+  ForgetTyped(terminal.get());
   DOSSIER_RETURN_IF_ERROR(WriteAll(terminal.get(), question));
-  return ReadLine(terminal.get()).value_or("");
+  return ReadAnswer(terminal.get()).value_or("");
 }
 
 Result<std::function<Consent(const chat::Judged&)>> ConfirmOnTerminal() {

@@ -160,6 +160,7 @@ std::vector<std::string> CompleteTyped(std::string_view typed, const CompletionC
       if (one.word.starts_with(start)) out.push_back(fmt::format("{}{}", command, one.word));
       if (out.size() == kMostOffered) break;
     }
+    std::ranges::sort(out);
     return out;
   }
   return CompleteSlash(typed);

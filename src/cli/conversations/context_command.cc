@@ -15,6 +15,7 @@
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
 #include "cli/wiring/global_flags.h"
+#include "cli/wiring/value_kinds.h"
 #include "store/content.h"
 #include "tokens/counter/counter.h"
 
@@ -282,9 +283,11 @@ Status RunMigrate(const MigrateArguments& given, Context& context) {
 
 void DeclareContextShow(Flags& flags, ShowArguments& to) {
   constexpr static ValueKind kNumber{"N"};
-  flags.Add("id", &to.id, "id, or 4 and more of its first characters").Required();
+  flags.Add("id", &to.id, "id, or 4 and more of its first characters")
+      .Kind(kConversation)
+      .Required();
   flags.Add("--block", &to.block, "only this one: its name, or its number from 1");
-  flags.Add("--full", &to.full, "the uncut output of --block, if it was kept");
+  flags.Add("--full", &to.full, "with --block: its whole output, if it was kept");
   flags.Add("--history", &to.history, "the contexts that refreshes replaced, from 1");
   flags.Add("--at", &to.at, "the N-th replaced context instead of the present one")
       .Kind(kNumber)
@@ -293,7 +296,7 @@ void DeclareContextShow(Flags& flags, ShowArguments& to) {
 }
 
 void DeclareMigrate(Flags& flags, MigrateArguments& to) {
-  flags.Add("id", &to.ids, "ids");
+  flags.Add("id", &to.ids, "ids").Kind(kConversation);
   flags.Add("--all", &to.all, "every conversation of the folder");
   flags.Add("--dry-run", &to.dry_run, "only say what would move");
   flags.Add("--drop-changed", &to.drop_changed,
@@ -304,17 +307,19 @@ void DeclareMigrate(Flags& flags, MigrateArguments& to) {
 }  // namespace
 
 Command ContextCommand() {
-  return {.name = "context",
-          .summary = "the frozen context of conversations",
-          .commands = {{.name = "show",
-                        .summary = "the context as it is sent",
-                        .binding = Bind(DeclareContextShow, RunShow)},
-                       {.name = "migrate",
-                        .summary = "old files: the context of the messages becomes frozen",
-                        .binding = Bind(DeclareMigrate, RunMigrate)},
-                       ContextRunCommand(),
-                       ContextRefreshCommand(),
-                       ContextDriftCommand()}};
+  return {
+      .name = "context",
+      .summary = "the context of conversations: what its commands gave when it began",
+      .commands = {
+          {.name = "show",
+           .summary = "the context as it is sent",
+           .binding = Bind(DeclareContextShow, RunShow)},
+          {.name = "migrate",
+           .summary = "turn the context in the messages of old files into one that is kept once",
+           .binding = Bind(DeclareMigrate, RunMigrate)},
+          ContextRunCommand(),
+          ContextRefreshCommand(),
+          ContextDriftCommand()}};
 }
 
 }  // namespace dossier::cli

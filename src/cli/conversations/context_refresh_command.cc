@@ -16,6 +16,7 @@
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
 #include "cli/wiring/shared_flags.h"
+#include "cli/wiring/value_kinds.h"
 #include "model/catalog/tokenizer.h"
 
 namespace dossier::cli {
@@ -226,7 +227,9 @@ Result<int> RunDrift(const ContextRefreshArguments& given, Context& context) {
 }
 
 void DeclareBoth(Flags& flags, ContextRefreshArguments& to) {
-  flags.Add("id", &to.id, "id, or 4 and more of its first characters").Required();
+  flags.Add("id", &to.id, "id, or 4 and more of its first characters")
+      .Kind(kConversation)
+      .Required();
   AddContextFlags(flags, &to.context);
   flags.Add("--json", &to.json, "one object");
 }
@@ -246,13 +249,13 @@ void DeclareDrift(Flags& flags, ContextRefreshArguments& to) {
 
 Command ContextRefreshCommand() {
   return {.name = "refresh",
-          .summary = "run the commands again, freeze what they give now",
+          .summary = "run the commands again, and keep what they give now",
           .binding = Bind(DeclareRefresh, RunRefresh)};
 }
 
 Command ContextDriftCommand() {
   return {.name = "drift",
-          .summary = "run the commands again, compare with what is frozen; change nothing",
+          .summary = "run the commands again and compare with what is kept; change nothing",
           .binding = Bind(DeclareDrift, RunDrift)};
 }
 

@@ -147,7 +147,8 @@ void DeclareRun(Flags& flags, ContextRunArguments& to) {
   flags.Add("--argv", &to.argv, "run a program without a shell: all words that follow")
       .Kind(kWord)
       .TakesRest();
-  flags.Add("--no-context-exec", &to.no_context_exec, "run no commands of the configuration");
+  flags.Add("--no-context-exec", &to.no_context_exec,
+            "do not run the commands that the configuration names");
   flags.Add("--block", &to.block, "only the command of this name or number");
   flags.Add("--json", &to.json, "one object with blocks, outcomes, bytes and hashes");
 }
@@ -156,7 +157,7 @@ void DeclareRun(Flags& flags, ContextRunArguments& to) {
 
 Command ContextRunCommand() {
   return {.name = "run",
-          .summary = "run context commands, print their blocks",
+          .summary = "run context commands and print what a prompt would get",
           .binding = Bind(DeclareRun, RunCommands)};
 }
 

@@ -26,6 +26,7 @@
 #include "cli/wiring/open_chat_model.h"
 #include "cli/wiring/quantity_flags.h"
 #include "cli/wiring/shared_flags.h"
+#include "cli/wiring/value_kinds.h"
 #include "store/journal.h"
 #include "tokens/counter/counter.h"
 
@@ -57,31 +58,6 @@ struct ConversationsArguments {
   ModelFlags model;                  // of compact
 };
 
-enum class ExportFormat {
-  kMarkdown,  // md
-  kFile,      // json: one file after the other, byte for byte
-  kLines,     // jsonl: {"messages":[…]} a line
-  kObject,    // --json: one object for all, which holds the files byte for byte
-};
-
-enum class ExportView { kStored, kAsSent };  // kAsSent: as a request holds it, compacted
-
-class Exporter {
- public:
-  Exporter(ExportFormat format, ExportView view) : format_(format), view_(view) {}
-
-  void Add(const chat::Loaded& loaded);
-  std::string Text() const;
-
- private:
-  JsonArray Messages(const chat::Stored& stored) const;
-  std::string One(const chat::Loaded& loaded) const;
-
-  const ExportFormat format_;
-  const ExportView view_;
-  std::string text_;
-};
-
 // The least time of `--since`: a day, a longer beginning of a time as files write it, or so long
 // ago.
 Result<std::string> SinceTime(const std::string& since) {
@@ -100,57 +76,6 @@ Result<std::string> SinceTime(const std::string& since) {
                    since);
 }
 
-using chat::Loaded;
-using chat::Stored;
-
-// Errors: kUsage if both are given and do not agree. `format` is md, json, jsonl or "", which is
-// md.
-Result<ExportFormat> ExportFormatOf(std::string_view format, bool json) {
-  if (json && !format.empty() && format != "json") {
-    return MakeError(ErrorCode::kUsage, "--json and --format {} exclude each other", format);
-  }
-  if (json) return ExportFormat::kObject;
-  if (format == "json") return ExportFormat::kFile;
-  return format == "jsonl" ? ExportFormat::kLines : ExportFormat::kMarkdown;
-}
-
-void Exporter::Add(const Loaded& loaded) {
-  if (format_ == ExportFormat::kMarkdown && !text_.empty()) text_ += '\n';
-  if (format_ == ExportFormat::kObject && !text_.empty()) text_ += ',';
-  text_ += One(loaded);
-  if (format_ == ExportFormat::kFile || format_ == ExportFormat::kLines) text_ += '\n';
-}
-
-std::string Exporter::Text() const {
-  if (format_ != ExportFormat::kObject) return text_;
-  return fmt::format("{{\"schema\":\"dossier.conversation-export/1\",\"conversations\":[{}]}}\n",
-                     text_);
-}
-
-JsonArray Exporter::Messages(const Stored& stored) const {
-  JsonArray list;
-  if (view_ == ExportView::kAsSent) {
-    for (const ShownMessage& one : MessagesAsSent(stored)) {
-      list.push_back(JsonObject{{"role", one.role}, {"content", one.text}});
-    }
-  } else {
-    for (const chat::Message& one : stored.messages) list.push_back(one.json);
-  }
-  return list;
-}
-
-std::string Exporter::One(const Loaded& loaded) const {
-  const Stored& stored = loaded.stored;
-  const bool as_sent = view_ == ExportView::kAsSent;
-  if (format_ == ExportFormat::kMarkdown) {
-    return ToMarkdown(stored,
-                      as_sent ? MessagesAsSent(stored) : MessagesOf(stored, /*turn=*/std::nullopt));
-  }
-  if (format_ == ExportFormat::kLines) return ToJson(JsonObject{{"messages", Messages(stored)}});
-  if (!as_sent) return loaded.document.Render().Joined();
-  return ToJson(JsonObject{{"id", loaded.id}, {"messages", Messages(stored)}});
-}
-
 // One call of the command.
 class Conversations {
  public:
@@ -160,6 +85,7 @@ class Conversations {
         config_(std::move(config)),
         cancel_(context.cancel),
         store_(config_.conversations.path),
+        failure_form_(context.failure),
         out_(context.out),
         err_(context.err) {}
 
@@ -280,32 +206,41 @@ class Conversations {
   }
 
   Status Import() {
-    const std::string now = store_.Now();
+    std::optional<Error> failure;
+    const auto fail = [&](const Error& error) {
+      if (failure) PrintError(err_, *failure);
+      failure = error;
+    };
+    using Added = chat::Store::Added;
+    using Adding = chat::Store::Adding;
+    const Adding adding = arguments_.dry_run ? Adding::kPlanned : Adding::kDone;
     JsonArray list;
-    bool all = true;
     for (const std::string& file : arguments_.files) {
-      DOSSIER_ASSIGN_OR_RETURN(const auto found, chat::ReadForeign(file, now));
-      for (const chat::Document& document : found) {
-        const auto added =
-            arguments_.dry_run ? chat::Store::Added::kNew : store_.Add(document, cancel_);
-        all &= added.has_value();
-        const std::string what = added ? AddedName(*added) : added.error().message;
+      auto found = chat::ReadForeign(file, store_.Now());
+      const Status followed = found ? chat::FollowRenamed(store_, &*found) : Status();
+      if (!found || !followed) {
+        fail(found ? followed.error() : found.error());
+        continue;
+      }
+      for (const chat::Document& document : *found) {
+        const Result<Added> added = store_.Add(document, adding, cancel_);
+        if (!added) fail(added.error());
+        if (added == Added::kOther && !failure) failure = OthersHaveIt();
+        const std::string_view what = added ? AddedName(*added) : "failed";
         list.push_back(JsonObject{{"id", document.name()}, {"what", what}});
-        if (!arguments_.json) {
-          out_ << fmt::format("{}  {:>4} messages  {}\n", document.name(), document.message_count(),
-                              what);
-        }
+        if (arguments_.json) continue;
+        out_ << fmt::format("{}  {:>4} messages  {}\n", document.name(), document.message_count(),
+                            what);
       }
     }
     if (arguments_.json) {
       out_ << ToJson(JsonObject{{"schema", "dossier.conversation-import/1"},
                                 {"conversations", std::move(list)}})
            << "\n";
+      failure_form_ = FailureForm::kText;  // the one object is printed
     }
-    if (all) return {};
-    return MakeError(ErrorCode::kPartial,
-                     "conversations with another content have some of these ids; rename them to "
-                     "import the others: dossier conversations rename ID NEW");
+    if (failure) return tl::unexpected(*failure);
+    return {};
   }
 
   Status Rename() {
@@ -399,9 +334,16 @@ class Conversations {
     return loaded;
   }
 
-  static std::string AddedName(chat::Store::Added added) {
-    if (added == chat::Store::Added::kThere) return "there already";
-    return added == chat::Store::Added::kLonger ? "longer than before" : "new";
+  static std::string_view AddedName(chat::Store::Added added) {
+    constexpr std::string_view kNames[] = {"new", "longer than before", "there already",
+                                           "left out: another conversation has this id"};
+    return kNames[static_cast<int>(added)];
+  }
+
+  static Error OthersHaveIt() {
+    return {ErrorCode::kPartial,
+            "other conversations have some of these ids; rename them to import the rest: dossier "
+            "conversations rename ID NEW"};
   }
 
   Result<Index> OpenIndex() { return Index::Open(store_.folder(), config_.user.cache); }
@@ -486,6 +428,7 @@ class Conversations {
   const config::Config config_;
   const CancelToken& cancel_;
   const Store store_;
+  FailureForm& failure_form_;
   std::ostream& out_;
   std::ostream& err_;
 };
@@ -508,12 +451,14 @@ void DeclareList(Flags& flags, ConversationsArguments& to) {
 
 void DeclareConversationShow(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
-  flags.Add("id", &to.id, "id, or 4 and more of its first characters").Required();
+  flags.Add("id", &to.id, "id, or 4 and more of its first characters")
+      .Kind(kConversation)
+      .Required();
   flags.Add("--turn", &to.turn, "only this turn").Positive();
-  flags.Add("--as-sent", &to.as_sent, "as a request holds it: compacted");
-  flags.Add("--show-context", &to.context, "how its context was made").Formerly("--context");
+  flags.Add("--as-sent", &to.as_sent, "as it is sent to the model: old turns summed up");
+  flags.Add("--show-context", &to.context, "also how its context was made").Formerly("--context");
   flags.Add("-u,--usage", &to.usage, "tokens of each turn");
-  flags.Add("--show-compaction", &to.compaction, "what stands for old turns in requests")
+  flags.Add("--show-compaction", &to.compaction, "also what stands for old turns in requests")
       .Formerly("--compaction");
 }
 
@@ -521,31 +466,31 @@ void DeclareSearch(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
   flags.Add("query", &to.query, "words").Required();
   flags.Add("--role", &to.role, "only messages of this role");
-  flags.Add("--fts", &to.fts, "the query is written in FTS5's syntax");
+  flags.Add("--fts", &to.fts, "the query is in SQLite's full-text syntax (FTS5)");
   flags.Add("--limit", &to.limit, "how many (50)").Positive();
 }
 
 void DeclareFork(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
-  flags.Add("id", &to.id, "id").Required();
+  flags.Add("id", &to.id, "id").Kind(kConversation).Required();
   flags.Add("--at", &to.turn, "the last turn to copy").Positive();
   flags.Add("--as", &to.as, "id of the copy");
 }
 
 void DeclareExport(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
-  flags.Add("id", &to.ids, "ids").Required();
+  flags.Add("id", &to.ids, "ids").Kind(kConversation).Required();
   flags
       .Add("--format", &to.format,
            "md (default), json (the file as it is), jsonl; --json: one object for all")
       .OneOf({"md", "json", "jsonl"});
-  flags.Add("--as-sent", &to.as_sent, "as a request holds it: compacted");
+  flags.Add("--as-sent", &to.as_sent, "as it is sent to the model: old turns summed up");
   flags.Add("-o,--out", &to.out_file, "write to this file").Kind(kPath);
 }
 
 void DeclareDelete(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
-  flags.Add("id", &to.ids, "ids");
+  flags.Add("id", &to.ids, "ids").Kind(kConversation);
   flags.Add("--older-than", &to.older_than, "not changed for so long: 30d").Kind(kTime);
 }
 
@@ -553,7 +498,7 @@ void DeclareImport(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
   flags
       .Add("file", &to.files,
-           "logs.db of llm, a session of aichat (YAML), a conversation of ours (JSON)")
+           "logs.db of llm, a session of aichat (YAML), a conversation of this program (JSON)")
       .Required()
       .Kind(kPath);
   flags.Add("--dry-run", &to.dry_run, "only say what is in it");
@@ -561,20 +506,20 @@ void DeclareImport(Flags& flags, ConversationsArguments& to) {
 
 void DeclareRename(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
-  flags.Add("id", &to.id, "id").Required();
+  flags.Add("id", &to.id, "id").Kind(kConversation).Required();
   flags.Add("new", &to.as, "the new id");
   flags.Add("--title", &to.title, "the title that the list shows");
 }
 
 void DeclareRepair(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
-  flags.Add("id", &to.id, "id").Required();
+  flags.Add("id", &to.id, "id").Kind(kConversation).Required();
   flags.Add("--dry-run", &to.dry_run, "only say what does not fit");
 }
 
 void DeclareCompact(Flags& flags, ConversationsArguments& to) {
   DeclareJson(flags, to);
-  flags.Add("id", &to.id, "id").Required();
+  flags.Add("id", &to.id, "id").Kind(kConversation).Required();
   flags.Add("--dry-run", &to.dry_run, "say what would be done");
   flags.Add("--undo", &to.undo, "take the last compaction back").Excludes("--dry-run");
   AddModelFlags(flags, &to.model);
@@ -584,37 +529,45 @@ void DeclareCompact(Flags& flags, ConversationsArguments& to) {
 
 Command ConversationsCommand() {
   return {.name = "conversations",
-          .summary = "stored conversations",
-          .commands = {{.name = "list",
-                        .summary = "the newest first",
-                        .binding = Bind(DeclareList, Run<&Conversations::List>)},
-                       {.name = "show",
-                        .summary = "one conversation",
-                        .binding = Bind(DeclareConversationShow, Run<&Conversations::Show>)},
-                       {.name = "search",
-                        .summary = "messages with all these words",
-                        .binding = Bind(DeclareSearch, Run<&Conversations::Search>)},
-                       {.name = "fork",
-                        .summary = "a copy that goes its own way",
-                        .binding = Bind(DeclareFork, Run<&Conversations::Fork>)},
-                       {.name = "export",
-                        .summary = "conversations as text",
-                        .binding = Bind(DeclareExport, Run<&Conversations::Export>)},
-                       {.name = "import",
-                        .summary = "conversations of llm and aichat, and our own files",
-                        .binding = Bind(DeclareImport, Run<&Conversations::Import>)},
-                       {.name = "rename",
-                        .summary = "another id, another title",
-                        .binding = Bind(DeclareRename, Run<&Conversations::Rename>)},
-                       {.name = "repair",
-                        .summary = "records that an edit by hand does not fit, written anew",
-                        .binding = Bind(DeclareRepair, Run<&Conversations::Repair>)},
-                       {.name = "delete",
-                        .summary = "removes conversations",
-                        .binding = Bind(DeclareDelete, Run<&Conversations::Delete>)},
-                       {.name = "compact",
-                        .summary = "a summary stands for old turns in requests",
-                        .binding = Bind(DeclareCompact, Run<&Conversations::Compact>)}}};
+          .summary = "the conversations that chat keeps",
+          .examples =
+              "dossier conversations list\n"
+              "    what there is, the newest first\n"
+              "dossier conversations show bug-12\n"
+              "    what was said; the first 4 characters of an id are enough\n"
+              "dossier conversations import ~/.config/io.datasette.llm/logs.db\n"
+              "    go on with conversations of llm",
+          .commands = {
+              {.name = "list",
+               .summary = "the newest first",
+               .binding = Bind(DeclareList, Run<&Conversations::List>)},
+              {.name = "show",
+               .summary = "one conversation",
+               .binding = Bind(DeclareConversationShow, Run<&Conversations::Show>)},
+              {.name = "search",
+               .summary = "messages with all these words",
+               .binding = Bind(DeclareSearch, Run<&Conversations::Search>)},
+              {.name = "fork",
+               .summary = "copy a conversation, to go on in two ways",
+               .binding = Bind(DeclareFork, Run<&Conversations::Fork>)},
+              {.name = "export",
+               .summary = "conversations as text",
+               .binding = Bind(DeclareExport, Run<&Conversations::Export>)},
+              {.name = "import",
+               .summary = "take over conversations of llm and aichat, or files of this program",
+               .binding = Bind(DeclareImport, Run<&Conversations::Import>)},
+              {.name = "rename",
+               .summary = "give a conversation another id or title",
+               .binding = Bind(DeclareRename, Run<&Conversations::Rename>)},
+              {.name = "repair",
+               .summary = "mend a conversation that was edited by hand",
+               .binding = Bind(DeclareRepair, Run<&Conversations::Repair>)},
+              {.name = "delete",
+               .summary = "remove conversations and what the journal has of them",
+               .binding = Bind(DeclareDelete, Run<&Conversations::Delete>)},
+              {.name = "compact",
+               .summary = "let a summary stand for old turns in requests",
+               .binding = Bind(DeclareCompact, Run<&Conversations::Compact>)}}};
 }
 
 }  // namespace dossier::cli

@@ -1,4 +1,4 @@
-// How conversations are printed.
+// How conversations are printed and exported.
 
 #ifndef DOSSIER_CLI_CONVERSATIONS_CONVERSATIONS_VIEW_H_
 #define DOSSIER_CLI_CONVERSATIONS_CONVERSATIONS_VIEW_H_
@@ -37,6 +37,36 @@ Json ShowJson(const chat::Stored& stored, const std::vector<ShownMessage>& messa
 
 // "# TITLE", then a heading for each message.
 std::string ToMarkdown(const chat::Stored& stored, const std::vector<ShownMessage>& messages);
+
+enum class ExportFormat {
+  kMarkdown,  // md
+  kFile,      // json: one file after the other, byte for byte
+  kLines,     // jsonl: {"messages":[…]} a line
+  kObject,    // --json: one object for all, which holds the files byte for byte
+};
+
+enum class ExportView { kStored, kAsSent };  // kAsSent: as a request holds it, compacted
+
+// Conversations as the text of a file or of stdout.
+class Exporter {
+ public:
+  Exporter(ExportFormat format, ExportView view) : format_(format), view_(view) {}
+
+  void Add(const chat::Loaded& loaded);
+  std::string Text() const;
+
+ private:
+  JsonArray Messages(const chat::Stored& stored) const;
+  std::string One(const chat::Loaded& loaded) const;
+
+  const ExportFormat format_;
+  const ExportView view_;
+  std::string text_;
+};
+
+// Errors: kUsage if both are given and do not agree. `format` is md, json, jsonl or "", which is
+// md.
+Result<ExportFormat> ExportFormatOf(std::string_view format, bool json);
 
 }  // namespace dossier::cli
 

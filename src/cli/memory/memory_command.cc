@@ -53,16 +53,15 @@ void AddStoreFlags(Flags& flags, StoreFlags which, MemoryArguments* to) {
 }
 
 Command MemoryCommand() {
-  Command memory{
-      .name = "memory",
-      .summary = "what was learned, kept for the next prompt: facts, events, ranked search",
-      .examples =
-          "dossier memory init\n"
-          "    makes the store\n"
-          "dossier memory set compiler \"icpx, in /opt/intel\" --importance 5\n"
-          "    a fact that every prompt shows\n"
-          "dossier memory search \"why did the linker fail\"\n"
-          "    what was kept about it, best first"};
+  Command memory{.name = "memory",
+                 .summary = "keep what was learned for later prompts: facts, events, search",
+                 .examples =
+                     "dossier memory init\n"
+                     "    makes the store\n"
+                     "dossier memory set compiler \"icpx, in /opt/intel\" --importance 5\n"
+                     "    a fact that every prompt shows\n"
+                     "dossier memory search \"why did the linker fail\"\n"
+                     "    what was kept about it, best first"};
   for (const auto family : {MemoryEntryCommands, MemorySearchCommands, MemoryPromptCommands,
                             MemoryBranchCommands, MemoryTransferCommands}) {
     for (Command& command : family()) memory.commands.push_back(std::move(command));

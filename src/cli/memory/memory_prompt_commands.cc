@@ -274,7 +274,7 @@ std::vector<Command> MemoryPromptCommands() {
                    "    memory as a prompt would hold it",
        .binding = BindMemory(DeclareShow, RunShow)},
       {.name = "apply",
-       .summary = "the <memory_update> block of a model's reply",
+       .summary = "take over the <memory_update> block of a model's reply",
        .examples = "dossier memory apply reply.txt --payload answer.txt\n"
                    "    the <memory_update> block of a model's reply; the rest goes to answer.txt",
        .binding = BindMemory(DeclareApply, RunApply)},

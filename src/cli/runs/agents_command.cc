@@ -233,14 +233,14 @@ void DeclareWork(Flags& flags, AgentsArguments& to) {
   flags.Add("--attempts", &to.attempts, "how often a task is tried, 1 to 10")
       .Between(1, agents::kMaxAttempts)
       .ShowDefault();
-  flags.Add("--dry-run", &to.dry_run, "all but the merge; patches are kept");
+  flags.Add("--dry-run", &to.dry_run, "do all but the merge; patches are kept");
   flags.Add("--branch", &to.branch, "a branch for each approved patch, instead of the merge");
   flags.Add("--plan", &to.plan,
             "order, base, engines, prompt tokens, what is missing; start nothing");
   flags.Add("--confine", &to.confine, "walls around engines and checks")
       .OneOf({"jail", "none"})
       .ShowDefault();
-  flags.Add("--degraded", &to.degraded, "a layer of these walls that may be missing").Kind(kLayer);
+  flags.Add("--degraded", &to.degraded, "a wall that may be missing here").Kind(kLayer);
   AddLimitFlags(flags, &to.limits);
   flags.Add("--keep-worktrees", &to.keep_worktrees, "leave the worktrees of engines");
   flags.Add("--no-notes", &to.no_notes, "write no notes about refusals");
@@ -315,7 +315,8 @@ void DeclareGc(Flags& flags, AgentsArguments& to) {
 
 Command AgentsCommand() {
   return {.name = "agents",
-          .summary = "work through tasks: an engineer changes, a reviewer approves, policy holds",
+          .summary =
+              "work through tasks in a repository: one model changes, another reviews, rules hold",
           .examples =
               "dossier agents run --workers 4\n"
               "    work the queue: each task is reviewed and merged as one commit, or not at "

@@ -513,47 +513,54 @@ void DeclareChoices(Flags& flags, AskArguments& to) {
                           std::string help) {
     flags.Add(name, value, std::move(help)).OneOf(std::move(words)).ShowDefault();
   };
-  choice("--mode", &to.mode, Words(kModes), "one plain call, or code in a sandbox");
-  choice("--profile", &to.profile, Words(kProfiles), "prompts and limits for the model");
-  choice("--forcing", &to.forcing, Words(kForcings), "which policies hold");
-  choice("--blocks", &to.blocks, Words(kBlocks), "which blocks of a reply run");
-  choice("--cache", &to.cache, Words(kCaches), "replies of sub-calls asked before");
+  choice("--mode", &to.mode, Words(kModes),
+         "ask the model once (direct), or let it write code that runs in a sandbox (recursive)");
+  choice("--profile", &to.profile, Words(kProfiles),
+         "prompts and limits for a small or a large model");
+  choice("--forcing", &to.forcing, Words(kForcings),
+         "how firmly its answers are checked: full, reference (as the method was published), none");
+  choice("--blocks", &to.blocks, Words(kBlocks), "which of the code blocks in a reply are run");
+  choice("--cache", &to.cache, Words(kCaches),
+         "reuse replies to questions that the code asked before");
   choice("--compaction", &to.compaction, Words(kCompactings),
-         "how old turns make room: with summaries, by rule, not");
+         "how old turns make room in the window: summed up by the model, by rules alone, or not at "
+         "all");
   flags
       .Add("--compact-at", &to.compact_at,
-           "share of the model's window above which old turns make room")
+           "make room when this share of the model's window is full")
       .Between(0.1, 1.0)
       .ShowDefault();
-  flags.Add("--dialect", &to.dialect, "language of the code").ShowDefault();
-  flags.Add("--votes", &to.votes, "attempts of which two must agree (1 large, 3 small)")
+  flags.Add("--dialect", &to.dialect, "language of the code that the model writes").ShowDefault();
+  flags.Add("--votes", &to.votes, "ask so often, until two answers agree (1; 3 with a small model)")
       .Between(1, 9);
 }
 
 void DeclareLimits(Flags limits, AskArguments& to) {
-  limits.Add("--max-depth", &to.max_depth, "0: no sub-calls; 1: plain sub-calls")
+  limits.Add("--max-depth", &to.max_depth, "1: its code may ask a model, too; 0: it may not")
       .Between(0, 16)
       .ShowDefault();
-  limits.Add("--max-iterations", &to.max_iterations, "turns (30 large, 12 small)")
+  limits
+      .Add("--max-iterations", &to.max_iterations, "turns of the model (30; 12 with a small model)")
       .Between(1, 10000);
-  limits.Add("--max-calls", &to.max_calls, "model requests, each attempt counts")
+  limits.Add("--max-calls", &to.max_calls, "requests to models, each attempt counts")
       .Positive()
       .ShowDefault();
-  limits.Add("--max-tokens", &to.max_tokens, "input and output, whole run").Positive();
-  limits.Add("--max-cost", &to.max_cost, "US dollars, whole run").Positive();
+  limits.Add("--max-tokens", &to.max_tokens, "tokens in and out, of the whole run").Positive();
+  limits.Add("--max-cost", &to.max_cost, "US dollars, of the whole run").Positive();
   AddPriceFlag(limits, &to.model.prices);
   limits.In("Model").Add("--window", &to.model.window,
                          "tokens of the model's window, where the model data do not say it");
-  limits.Add("--max-time", &to.max_time, "whole run, such as 90s or 10m").Kind(kTime);
-  limits.Add("--max-errors", &to.max_errors, "turns in a row whose code failed")
+  limits.Add("--max-time", &to.max_time, "time of the whole run, such as 90s or 10m").Kind(kTime);
+  limits.Add("--max-errors", &to.max_errors, "stop after so many turns in a row whose code failed")
       .Positive()
       .ShowDefault();
   limits
       .Add("--sub-max-output", &to.sub_max_output,
-           "tokens of a sub-call's reply, without its thinking (the model's own limit)")
+           "tokens of a reply to its code, without thinking (the model's own limit)")
       .Positive();
   limits
-      .Add("--max-output-chars", &to.max_output_chars, "shown of a block (20000 large, 4000 small)")
+      .Add("--max-output-chars", &to.max_output_chars,
+           "characters that it sees of a code block's output (20000; 4000 with a small model)")
       .Positive();
 }
 
@@ -564,11 +571,12 @@ void DeclareAsk(Flags& flags, AskArguments& to) {
       .Kind(kPath);
   flags.Add("-c,--context", &to.contexts, "file, folder, or - for stdin").Kind(kPath);
   flags.Add("--context-text", &to.texts, "a context given as text");
-  flags.Add("-r,--recurse", &to.recurse, "of no effect: folders are always read");
+  flags.Add("-r,--recurse", &to.recurse, "no effect: folders are always read");
   DeclareChoices(flags, to);
   DeclareLimits(flags.In("Limits"), to);
-  flags.Add("--seed", &to.seed, "for boundaries, `random` and sampling");
-  flags.Add("--layouts-dir", &to.layouts_dir, "folder with layouts/ and prompts/").Kind(kFolder);
+  flags.Add("--seed", &to.seed, "makes all that is drawn at random the same each time");
+  flags.Add("--layouts-dir", &to.layouts_dir, "folder with layouts/ and prompts/ of your own")
+      .Kind(kFolder);
   flags.Add("--progress", &to.progress, "auto, tree, plain, json or none").ShowDefault();
   flags.Add("--json", &to.json, "one object with the answer and what it took");
   flags.Add("-o,--out", &to.output, "write the answer to a file").Kind(kPath).Formerly("--output");

@@ -182,7 +182,7 @@ void DeclareBackend(Flags& flags, ResearchArguments& to) {
   flags.Add("--backend", &to.backend, "where commands are run (local)")
       .OneOf({"local", "apptainer", "singularity", "slurm"});
   flags.Add("--image", &to.image, "of apptainer and singularity").Kind(kPath);
-  flags.Add("--degraded", &to.degraded, "a layer of isolation that may be missing").Kind(kLayer);
+  flags.Add("--degraded", &to.degraded, "a wall that may be missing here").Kind(kLayer);
 }
 
 void DeclareResearchRun(Flags& flags, ResearchArguments& to) {
@@ -286,7 +286,7 @@ Command ResourcesCommand() {
 Command ResearchCommand() {
   return {
       .name = "research",
-      .summary = "work on an idea without a person: programs, measurements, plots, a paper",
+      .summary = "work on an idea alone: programs, measurements, plots, a paper",
       .examples =
           "dossier research run idea.md --max-cost 5\n"
           "    a folder with programs, measurements, figures and a report\n"

@@ -1,9 +1,6 @@
 // runs: what was done before, step by step, whatever command did it; and removing old runs.
 
-#include <sys/stat.h>
-
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -12,18 +9,17 @@
 #include "base/clock.h"
 #include "base/files/file.h"
 #include "base/files/user_folders.h"
-#include "base/hash.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/commands.h"
 #include "cli/runs/agents_story.h"
-#include "cli/runs/closing_line.h"
-#include "cli/runs/event_lines.h"
+#include "cli/runs/run_story.h"
 #include "cli/terminal/counted.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/quantity_flags.h"
+#include "cli/wiring/value_kinds.h"
 #include "research/run/run_history.h"
 #include "research/run/run_status.h"
 #include "research/tree/run_log.h"
@@ -44,328 +40,11 @@ struct RunsArguments {
   bool dry_run = false;
 };
 
-constexpr std::size_t kContextsTold = 10;
-constexpr std::size_t kLineRoom = 60;  // code points of a sub-call's prompt, and of its reply
-
-std::string TextIn(const Json& data, std::string_view name) {
-  return Safe(FindString(data, name).value_or(""));
-}
-
-std::int64_t NumberIn(const Json& data, std::string_view name) {
-  return FindInt(data, name).value_or(0);
-}
-
-std::string CountIn(const Json& data, std::string_view name, std::string_view noun) {
-  return Counted(static_cast<std::uint64_t>(std::max<std::int64_t>(0, NumberIn(data, name))), noun);
-}
-
 constexpr std::string_view kAsk = "ask", kAgents = "agents", kResearch = "research";
 
 // Which command a run is of, by the data of its `run.started`.
 std::string KindOf(const JsonObject& started) {
   return std::string(FindString(Json(started), "kind").value_or(kAsk));
-}
-
-// Where an event says what was used: a chat has an object for it, an ask says it beside the rest.
-const Json& UsageIn(const Json& data) {
-  const Json* usage = Find(data, "usage");
-  return usage && usage->is_object() ? *usage : data;
-}
-
-// "1,234 (1,000 cached) + 56 tokens"
-std::string TokensIn(const Json& data) {
-  const std::int64_t cached = NumberIn(data, Find(data, "cached_read") ? "cached_read" : "cached");
-  return fmt::format("{}{} + {} tokens", GroupCount(NumberIn(data, "input")),
-                     cached > 0 ? fmt::format(" ({} cached)", GroupCount(cached)) : "",
-                     GroupCount(NumberIn(data, "output")));
-}
-
-std::string SecondsIn(const Json& data) {
-  return fmt::format("{:.1f} s", static_cast<double>(NumberIn(data, "ms")) / 1000);
-}
-
-// Behind what a reply took: how it ended, unless it just ended.
-std::string EndingIn(const Json& data) {
-  const auto finish = FindString(data, "finish");
-  return finish && *finish != "stop" ? fmt::format(", ended by {}", Safe(*finish)) : "";
-}
-
-// What became of a file that a run names, but did not keep.
-std::string StateOfNamed(const Json& data) {
-  const std::string path = TextAt(data, "path");
-  struct stat info{};
-  if (stat(path.c_str(), &info) != 0) return "; it is gone";
-  const std::int64_t bytes = NumberIn(data, "bytes");
-  const std::int64_t modified =
-      std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
-  if (info.st_size != bytes) {
-    return fmt::format("; it has changed since (now {})",
-                       FormatSize(static_cast<std::uint64_t>(info.st_size)));
-  }
-  if (modified == NumberIn(data, "modified_ns")) return "";
-  // Written anew with the same bytes, perhaps; a text that was decoded cannot be compared.
-  const auto text = bytes == NumberIn(data, "text_bytes") ? ReadFile(path) : Result<std::string>();
-  const bool same = text && Sha256Hex(*text) == FindString(data, "sha256").value_or("");
-  return same ? "" : "; it has changed since";
-}
-
-ask::EvidenceSummary EvidenceIn(const Json& data) {
-  ask::EvidenceSummary evidence;
-  const auto share = [&](std::string_view name) {
-    const Json* value = Find(data, name);
-    return value && value->is_number() ? value->to_number<double>() : 0.0;
-  };
-  evidence.read_by_models = share("read_by_models");
-  evidence.read_by_code = share("read_by_code");
-  evidence.attempts = static_cast<int>(NumberIn(data, "attempts"));
-  evidence.agreeing = static_cast<int>(NumberIn(data, "agreeing"));
-  if (const Json* doubts = Find(data, "doubts"); doubts && doubts->is_array()) {
-    for (const Json& doubt : doubts->get_array()) {
-      if (doubt.is_string()) evidence.doubts.emplace_back(doubt.get_string());
-    }
-  }
-  return evidence;
-}
-
-// "git status -s: exit 0, 120 bytes", and why the model wanted it.
-std::string ToolLine(const Json& data) {
-  std::string line = Join(StringsOf(Find(data, "argv")), " ");
-  if (const Json* status = Find(data, "status"); status && !status->is_null()) {
-    line += fmt::format(": {}, {}",
-                        status->is_string() ? TextAt(data, "status") : "exit " + ToJson(*status),
-                        CountIn(data, "bytes", "byte"));
-  }
-  const std::string why = TextAt(data, "why");
-  return why.empty() ? line : fmt::format("{}\n{}", line, why);
-}
-
-struct StoryOptions {
-  std::optional<std::int64_t> turn;  // only this one
-  enum class Messages { kFirstLines, kWhole } messages = Messages::kFirstLines;
-};
-
-// One run, told to a person: the question, what was sent, what came back and what it cost, turn by
-// turn, and the answer. Everything from the journal is cleaned for a terminal.
-class RunStory {
- public:
-  RunStory(store::Journal& journal, StoryOptions options, std::ostream& out)
-      : journal_(journal), options_(options), out_(out) {}
-
-  void Tell(const store::Event& event);
-  // Of a run that still goes on, or whose process ended before it.
-  void End(std::string_view status);
-
- private:
-  void TellStart(const Json& data);
-  void TellRequest(const Json& data);
-  void TellReply(const Json& data);
-  void TellFailure(const Json& data);
-  void TellFinish(const Json& data);
-  void TellSubcall(const Json& data, std::string_view result);
-  void NoteMessages(const Json* list);
-  void ShowMessages(const Json* list);
-  void Show(std::string_view label, const Json* body);
-  void ShowText(std::string_view label, std::string_view text);
-  std::string FirstLine(const Json* body) const;
-  bool whole() const { return options_.messages == StoryOptions::Messages::kWhole; }
-
-  store::Journal& journal_;
-  const StoryOptions options_;
-  std::ostream& out_;
-  std::int64_t turn_ = 0, calls_ = 0, input_ = 0, output_ = 0;
-  std::map<std::int64_t, Json> messages_;  // by number
-  std::map<std::int64_t, Json> prompts_;   // of sub-calls that wait for a reply, by request
-};
-
-void RunStory::Tell(const store::Event& event) {
-  const Json data(event.data);
-  if (event.type == "request.sent") {
-    NoteMessages(Find(data, "messages"));
-    NoteMessages(Find(data, "system"));
-  }
-  if (event.type == "turn.started") turn_ = FindInt(data, "turn").value_or(turn_);
-  if (event.type == "run.started") return TellStart(data);
-  if (options_.turn && turn_ != *options_.turn) return;
-  if (event.type == "mode.decided") {
-    out_ << fmt::format("Mode: {} ({} tokens, direct up to {})\n", TextIn(data, "mode"),
-                        NumberIn(data, "tokens"), NumberIn(data, "threshold"));
-  } else if (event.type == "context.named") {
-    out_ << fmt::format("Context {}: {}, not copied: {}{}\n", TextIn(data, "name"),
-                        FormatSize(static_cast<std::uint64_t>(NumberIn(data, "bytes"))),
-                        TextIn(data, "path"), StateOfNamed(data));
-  } else if (event.type == "turn.started") {
-    out_ << fmt::format("\nTurn {}\n", turn_);
-  } else if (event.type == "request.sent") {
-    TellRequest(data);
-  } else if (event.type == "reply.received") {
-    TellReply(data);
-  } else if (event.type == "request.failed") {
-    TellFailure(data);
-  } else if (event.type == "block.done") {
-    Show("output", Find(data, "output"));
-    ShowText("error", FindString(data, "error").value_or(""));
-    ShowText("stopped", FindString(data, "stopped").value_or(""));
-  } else if (event.type == "passage.read") {
-    ShowText("passage", PassageLine(data));
-  } else if (event.type == "answer.refused") {
-    ShowText(fmt::format("refused ({})", TextIn(data, "gate")),
-             FindString(data, "reason").value_or(""));
-  } else if (event.type == "compaction.done") {
-    ShowText("compacted", CompactionLine(data));
-  } else if (event.type == "tool.done") {
-    ShowText(fmt::format("tool ({})", TextIn(data, "decision")), ToolLine(data));
-  } else if (event.type == "limit.reached") {
-    ShowText("limit", FindString(data, "reason").value_or(""));
-  } else if (event.type == "warning") {
-    const Json* said = Find(data, "data");
-    const std::string_view text = FindString(data, "data").value_or("");
-    const bool more = said && !said->is_null() && text.empty();
-    ShowText("warning",
-             fmt::format("{}{}{}", TextIn(data, "code"), text.empty() && !more ? "" : ": ",
-                         more ? ToJson(*said) : std::string(text)));
-  } else if (event.type == "run.finished") {
-    TellFinish(data);
-  }
-}
-
-void RunStory::TellStart(const Json& data) {
-  out_ << "Question: " << TextIn(data, "question") << "\n"
-       << "Model: " << TextIn(data, "model") << "\n";
-  if (const std::string conversation = TextIn(data, "conversation"); !conversation.empty()) {
-    out_ << "Conversation: " << conversation << "\n";
-  }
-  const Json* contexts = Find(data, "contexts");
-  if (!contexts || !contexts->is_array()) return;
-  const JsonArray& list = contexts->get_array();
-  for (std::size_t i = 0; i < std::min(list.size(), kContextsTold); ++i) {
-    out_ << fmt::format("Context: {} ({})\n", TextIn(list[i], "name"),
-                        FormatSize(static_cast<std::uint64_t>(NumberIn(list[i], "bytes"))));
-  }
-  if (list.size() > kContextsTold) {
-    out_ << fmt::format("… and {}\n", Counted(list.size() - kContextsTold, "more context"));
-  }
-}
-
-void RunStory::TellRequest(const Json& data) {
-  ++calls_;
-  if (const auto request = FindInt(data, "request")) prompts_[*request] = data;
-  if (!whole()) return;
-  ShowMessages(Find(data, "system"));
-  ShowMessages(Find(data, "messages"));
-}
-
-void RunStory::TellReply(const Json& data) {
-  const bool cached = Find(data, "from_cache") != nullptr;
-  const Json& usage = UsageIn(data);
-  if (!cached) {
-    input_ += NumberIn(usage, "input");
-    output_ += NumberIn(usage, "output");
-  }
-  const std::string took = cached ? "from the cache" : TokensIn(usage) + EndingIn(data);
-  if (Find(data, "request") && !whole()) {
-    return TellSubcall(data, fmt::format("{} ({})", FirstLine(Find(data, "body")), took));
-  }
-  if (cached && whole()) Show("asked before", Find(data, "messages"));
-  Show(FindString(data, "purpose").value_or("reply"), Find(data, "body"));
-  const std::int64_t attempts = NumberIn(data, "attempts");
-  out_ << fmt::format("  took: {}{}{}\n", took, Find(data, "ms") ? ", " + SecondsIn(data) : "",
-                      attempts > 1 ? fmt::format(", {} attempts", attempts) : "");
-}
-
-void RunStory::TellFailure(const Json& data) {
-  const std::string why =
-      fmt::format("{}: {}", TextIn(data, "kind"), FindString(data, "message").value_or(""));
-  if (Find(data, "request") && !whole()) {
-    return TellSubcall(data, "failed, " + Safe(why.substr(0, why.find('\n'))));
-  }
-  ShowText("request failed", why);
-}
-
-// A line for a sub-call: what was asked, and what came of it.
-void RunStory::TellSubcall(const Json& data, std::string_view result) {
-  const std::int64_t request = NumberIn(data, "request");
-  const auto asked = prompts_.find(request);
-  const Json& prompt = asked == prompts_.end() ? data : asked->second;
-  out_ << fmt::format(
-      "  {} {}: {} -> {}\n",
-      FindString(prompt, "purpose").value_or("sub-call") == "map" ? "map" : "sub-call", request,
-      FirstLine(Find(prompt, "messages")), result);
-  prompts_.erase(request);
-}
-
-void RunStory::TellFinish(const Json& data) {
-  // A chat's turn is one run, whose calls are its requests.
-  std::string took = Find(data, "calls") ? fmt::format("{}, {}", CountIn(data, "turns", "turn"),
-                                                       CountIn(data, "calls", "call"))
-                                         : Counted(static_cast<std::uint64_t>(calls_), "call");
-  if (NumberIn(data, "failed_calls") > 0) {
-    took += fmt::format(", {} failed", NumberIn(data, "failed_calls"));
-  }
-  if (NumberIn(data, "cached_calls") > 0) {
-    took += fmt::format(", {} from the cache", NumberIn(data, "cached_calls"));
-  }
-  const Json& usage = UsageIn(data);
-  took += ", " + TokensIn(usage);
-  // Runs of older versions did not note what they cost.
-  for (const std::string_view name : {"nano_usd", "cost_nano_usd"}) {
-    if (usage.as_object().contains(name)) took += ", " + CostText(FindInt(usage, name));
-  }
-  out_ << fmt::format("\nStatus: {} ({}, {})\n", TextIn(data, "status"), took, SecondsIn(data));
-  if (const Json* evidence = Find(data, "evidence"); evidence && evidence->is_object()) {
-    const ask::EvidenceSummary summary = EvidenceIn(*evidence);
-    out_ << "Evidence: " << EvidenceText(summary) << "\n";
-    for (const std::string& doubt : summary.doubts) ShowText("doubt", doubt);
-  }
-  ShowText("error", FindString(data, "error").value_or(""));
-  Show("answer", Find(data, "answer"));
-}
-
-void RunStory::End(std::string_view status) {
-  out_ << fmt::format("\nStatus: {}{}; so far {}, {} + {} tokens\n", status,
-                      status == "running" ? "" : " (its process ended before the run did)",
-                      Counted(static_cast<std::uint64_t>(calls_), "request"), GroupCount(input_),
-                      GroupCount(output_));
-}
-
-// Each message is told in full where it was sent first, and named by its number after that.
-void RunStory::NoteMessages(const Json* list) {
-  if (!list || !list->is_array()) return;
-  for (const Json& message : list->get_array()) {
-    if (const auto number = FindInt(message, "n")) messages_[*number] = message;
-  }
-}
-
-void RunStory::ShowMessages(const Json* list) {
-  if (!list || !list->is_array()) return Show("messages", list);
-  for (const Json& message : list->get_array()) {
-    const auto known = messages_.find(message.is_int64() ? message.get_int64() : 0);
-    const Json& told = known == messages_.end() ? message : known->second;
-    Show(FindString(told, "role").value_or("message"), Find(told, "body"));
-  }
-}
-
-void RunStory::Show(std::string_view label, const Json* body) {
-  if (!body || body->is_null()) return;
-  if (body->is_string()) return ShowText(label, std::string_view(body->get_string()));
-  auto text = journal_.ReadBody(*body);
-  ShowText(label, text ? *text : text.error().message);
-}
-
-void RunStory::ShowText(std::string_view label, std::string_view text) {
-  if (TrimSpace(text).empty()) return;
-  out_ << "  " << label << ":\n";
-  for (const std::string_view line : Split(TrimSpace(text), '\n')) {
-    out_ << "    " << Safe(line) << "\n";
-  }
-}
-
-std::string RunStory::FirstLine(const Json* body) const {
-  if (!body) return "?";
-  const auto text = journal_.ReadBody(*body);
-  if (!text) return Safe(text.error().message);
-  const std::string_view trimmed = TrimSpace(*text);
-  const std::string_view line = utf8::Prefix(trimmed.substr(0, trimmed.find('\n')), kLineRoom);
-  return Safe(line) + (line.size() < trimmed.size() ? " …" : "");
 }
 
 Result<std::unique_ptr<store::Journal>> OpenJournal() {
@@ -396,7 +75,7 @@ void TellResearch(const store::Event& listed, std::string_view status, std::ostr
   const auto history = research::ReadRunHistory(folder);
   if (!history) {
     out << fmt::format("Title: {}\nStatus: {}\nNothing else is known here: {}\n",
-                       TextIn(Json(listed.data), "question"), status,
+                       Safe(TextAt(Json(listed.data), "question")), status,
                        Safe(history.error().message));
     return;
   }
@@ -420,9 +99,7 @@ Status TellStory(store::Journal& journal, const std::vector<store::Event>& event
   }
   StoryOptions options{.turn = arguments.turn};
   if (arguments.messages) options.messages = StoryOptions::Messages::kWhole;
-  RunStory story(journal, options, out);
-  for (const store::Event& event : events) story.Tell(event);
-  if (!arguments.turn && events.back().type != "run.finished") story.End(status);
+  TellRun(journal, events, options, status, out);
   return {};
 }
 
@@ -583,20 +260,20 @@ void DeclareList(Flags& flags, RunsArguments& to) {
 }
 
 void DeclareShow(Flags& flags, RunsArguments& to) {
-  flags.Add("run", &to.run, "id, the start of one, or last").Required();
+  flags.Add("run", &to.run, "id, the start of one, or last").Required().Kind(kRun);
   flags.Add("--turn", &to.turn, "only this turn");
-  flags.Add("--messages", &to.messages, "with the exact messages and replies");
+  flags.Add("--messages", &to.messages, "show the exact messages and replies, too");
   flags.Add("--events", &to.events, "the journal's events, one a line");
   flags.Add("--json", &to.json, "all events as one object");
 }
 
 void DeclareRunsResume(Flags& flags, RunsArguments& to) {
-  flags.Add("run", &to.run, "id, or the start of one").Required();
+  flags.Add("run", &to.run, "id, or the start of one").Required().Kind(kRun);
   flags.AllowOthers();  // its limits, which no other command here has
 }
 
 void DeclarePrune(Flags& flags, RunsArguments& to) {
-  flags.Add("--keep", &to.keep, "not the newest N");
+  flags.Add("--keep", &to.keep, "keep the newest N");
   flags.Add("--older", &to.older, "only runs begun longer ago, such as 30d").Kind(kTime);
   flags.Add("--dry-run", &to.dry_run, "say what would go");
   flags.Add("--json", &to.json, "one object");
@@ -606,7 +283,7 @@ void DeclarePrune(Flags& flags, RunsArguments& to) {
 
 Command RunsCommand() {
   return {.name = "runs",
-          .summary = "what was done before by ask, chat, agents and research, step by step",
+          .summary = "what ask, chat, agents and research did before, step by step",
           .examples =
               "dossier runs list\n"
               "    what was asked before\n"
@@ -618,7 +295,7 @@ Command RunsCommand() {
               {.name = "list", .summary = "the newest runs", .binding = Bind(DeclareList, RunList)},
               {.name = "show",
                .summary =
-                   "one run: code, output, answers, refusals; of agents tasks, verdicts, commits",
+                   "one run: code, output, answers, refusals; of agents: tasks, verdicts, commits",
                .binding = Bind(DeclareShow, RunShow)},
               // In no list of commands while it only says that it cannot.
               {.name = "resume",

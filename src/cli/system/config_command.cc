@@ -463,7 +463,7 @@ void DeclarePaths(Flags& flags, PathsArguments& to) { DeclareJson(flags, &to.jso
 
 Command ConfigCommand() {
   return {.name = "config",
-          .summary = "what is configured here, and changing it",
+          .summary = "show what is configured here, and change it",
           .examples =
               "dossier config show --origin\n"
               "    what holds here, and which file says so\n"

@@ -288,7 +288,7 @@ Json ToJsonReport(const std::vector<DoctorCheck>& checks, const SandboxFindings&
 
 void DeclareDoctor(Flags& flags, DoctorArguments& to) {
   flags.Add("--json", &to.json, "one object with every check");
-  flags.Add("--sandbox-read", &to.read_folders, "one more read-only folder").Kind(kFolder);
+  flags.Add("--sandbox-read", &to.read_folders, "a folder that the code may read").Kind(kFolder);
 }
 
 Result<int> RunDoctor(const DoctorArguments& given, Context& context) {
@@ -317,7 +317,7 @@ int RunDoctor(const DoctorArguments& arguments, std::ostream& out, std::ostream&
 
 Command DoctorCommand() {
   return {.name = "doctor",
-          .summary = "what works here: sandbox, models, store",
+          .summary = "what works on this machine: sandbox, models, storage",
           .examples =
               "dossier doctor\n"
               "    what works on this machine, and what would help",

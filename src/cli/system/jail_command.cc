@@ -42,7 +42,9 @@ void DeclareExec(Flags& flags, SandboxExecArguments& to) {
   flags.Add("--read", &to.read, "a folder that it may read; repeatable").Kind(kDir);
   flags.Add("--write", &to.write, "a folder that it may change; repeatable").Kind(kDir);
   flags.Add("--network", &to.network, "let it use the network");
-  flags.Add("--sandbox", &to.mode, "strict, or degraded where layers are missing")
+  flags
+      .Add("--sandbox", &to.mode,
+           "strict refuses to run code where a wall is missing, degraded runs it")
       .OneOf({"strict", "degraded"})
       .ShowDefault();
   flags.Add("--cpu", &to.cpu, "processor time of all its processes (120s)").Kind(kDuration);
@@ -57,11 +59,11 @@ void DeclareExec(Flags& flags, SandboxExecArguments& to) {
 
 void DeclarePolicy(Flags& flags, SandboxPolicyArguments& to) {
   flags.Add("--allow", &to.allow, "a rule: 'git log [-n <int>] [<word>...]'").Kind(kRule);
-  flags.Add("--available", &to.available, "first words that are allowed").Kind(kFirstWords);
-  flags.Add("--deny", &to.deny, "first words that are refused").Kind(kRule);
+  flags.Add("--available", &to.available, "programs that are allowed").Kind(kFirstWords);
+  flags.Add("--deny", &to.deny, "programs that are refused").Kind(kRule);
   flags.Add("--root", &to.root, "the folder that every <path> must lie in").Kind(kDir);
   flags.Add("--json", &to.json, "one object");
-  flags.Add("command", &to.argv, "its words behind --, or one quoted line").Required();
+  flags.Add("command", &to.argv, "its words, behind --, or one quoted line").Required();
   flags.EndAtArgument();
 }
 
@@ -233,13 +235,13 @@ Result<int> RunPolicy(const SandboxPolicyArguments& arguments, Context& context)
 
 Command SandboxExecCommand() {
   return {.name = "exec",
-          .summary = "run a program in the jail",
+          .summary = "run a program behind the walls",
           .binding = Bind(DeclareExec, RunExec)};
 }
 
 Command SandboxPolicyCommand() {
   return {.name = "policy",
-          .summary = "what the command policy says of a command",
+          .summary = "whether a model might run a command",
           .binding = Bind(DeclarePolicy, RunPolicy)};
 }
 

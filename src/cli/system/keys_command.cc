@@ -147,21 +147,22 @@ void DeclareList(Flags& flags, KeysArguments& to) { flags.Add("--json", &to.json
 Command KeysCommand() {
   return {
       .name = "keys",
-      .summary = "store the key of a provider, or say where it is",
+      .summary = "store the key of a provider of models, or say where it is",
       .examples =
           "dossier keys set openai\n"
           "    asks for the key without showing it; in a pipe it is the first line of stdin\n"
           "dossier keys list\n"
           "    where each provider's key would come from",
-      .commands = {{.name = "set",
-                    .summary = "store a key, from stdin or typed unseen, in a file of mode 0600",
-                    .binding = Bind(DeclareProvider, SetKey)},
-                   {.name = "list",
-                    .summary = "where each key is; never the key",
-                    .binding = Bind(DeclareList, ListKeys)},
-                   {.name = "remove",
-                    .summary = "remove the file with a key",
-                    .binding = Bind(DeclareProvider, RemoveKey)}}};
+      .commands = {
+          {.name = "set",
+           .summary = "store a key, typed unseen or from stdin, in a file that only you can read",
+           .binding = Bind(DeclareProvider, SetKey)},
+          {.name = "list",
+           .summary = "where each key is; never the key",
+           .binding = Bind(DeclareList, ListKeys)},
+          {.name = "remove",
+           .summary = "remove the file with a key",
+           .binding = Bind(DeclareProvider, RemoveKey)}}};
 }
 
 }  // namespace dossier::cli

@@ -76,7 +76,8 @@ struct Readiness {
   std::string why;
 };
 
-Readiness LookAt(const Provider& provider, const model::UserConfig& config) {
+Readiness LookAt(const Provider& provider, const model::UserConfig& config,
+                 const std::vector<model::LocalServer>& servers) {
   if (provider.name == "scripted") return {true, "needs --script FILE"};
   if (provider.name == "local") {
     const auto data = DataFolder();
@@ -87,6 +88,10 @@ Readiness LookAt(const Provider& provider, const model::UserConfig& config) {
   }
   for (const auto places : {model::KeyPlaces::kVariables, model::KeyPlaces::kFiles}) {
     if (auto place = model::KeyPlace(provider, places, Environment, config)) return {true, *place};
+  }
+  for (const model::LocalServer& server : servers) {
+    if (server.provider != provider.name) continue;
+    return {!server.needs_key, server.needs_key ? "its server wants a key" : "its server answers"};
   }
   if (provider.key_variables.empty()) return {false, "if its server runs"};
   return {false, Join(provider.key_variables, ", ") + " not set"};
@@ -142,6 +147,24 @@ std::vector<model::Weights> OwnWeights(const Catalog& catalog) {
   return own;
 }
 
+// What the data have of a provider, and what its server lists beside that.
+std::vector<Entry> EntriesOf(const Provider& provider, const Catalog& catalog,
+                             const std::vector<model::LocalServer>& servers) {
+  std::vector<Entry> entries;
+  for (const Entry& entry : catalog.entries()) {
+    if (entry.provider == provider.name) entries.push_back(entry);
+  }
+  for (const model::LocalServer& server : servers) {
+    if (server.provider != provider.name) continue;
+    for (const std::string& name : server.models) {
+      const bool known =
+          std::ranges::any_of(entries, [&](const Entry& entry) { return entry.name == name; });
+      if (!known) entries.push_back(catalog.EntryOf(provider.name, name));
+    }
+  }
+  return entries;
+}
+
 Json ServersJson(const std::vector<model::LocalServer>& servers) {
   JsonArray list;
   for (const model::LocalServer& server : servers) {
@@ -165,9 +188,8 @@ Status ListModels(const ModelsArguments& arguments, Context& context) {
     context.out << fmt::format("{:<40} {:>9}  {:<5}\n", "model", "window", "kind");
   for (const Provider& provider : catalog.providers()) {
     if (!arguments.provider.empty() && provider.name != arguments.provider) continue;
-    const Readiness ready = LookAt(provider, configured.data.config);
-    for (const Entry& entry : catalog.entries()) {
-      if (entry.provider != provider.name) continue;
+    const Readiness ready = LookAt(provider, configured.data.config, servers);
+    for (const Entry& entry : EntriesOf(provider, catalog, servers)) {
       if (arguments.json) {
         Json json = EntryJson(entry);
         json.as_object()["ready"] = ready.ready;
@@ -209,8 +231,8 @@ Status ListModels(const ModelsArguments& arguments, Context& context) {
         configured.flags.model.empty() ? "any model" : Safe(configured.flags.model));
   }
   if (hidden > 0) {
-    context.out << fmt::format("\n{} more need a key; `dossier models list --all` shows them\n",
-                               hidden);
+    context.out << fmt::format(
+        "\n{} more need a key or a server; `dossier models list --all` shows them\n", hidden);
   }
   PrintServers(servers, context.out);
   return {};
@@ -423,7 +445,7 @@ Status TryModel(const ModelsArguments& arguments, Context& context) {
 void DeclareList(Flags& flags, ModelsArguments& to) {
   flags.Add("--json", &to.json, "one object");
   flags.Add("--provider", &to.provider, "only of this provider");
-  flags.Add("--all", &to.all, "those without a key too");
+  flags.Add("--all", &to.all, "also those that need a key or a server");
 }
 
 void DeclareModelShow(Flags& flags, ModelsArguments& to) {
@@ -447,12 +469,14 @@ void DeclareModelTest(Flags& flags, ModelsArguments& to) {
 
 Command ModelsCommand() {
   Command models{.name = "models",
-                 .summary = "models: list, test, and run the local one",
+                 .summary = "the models that can be asked: list, test, and run the local one",
                  .examples =
                      "dossier models list\n"
                      "    what can be named with -m\n"
                      "dossier models pull\n"
-                     "    fetch the local model",
+                     "    fetch the local model\n"
+                     "dossier models refresh\n"
+                     "    ask providers and servers which models they have now",
                  .commands = {{.name = "list",
                                .summary = "what can be used here, and what answers on this machine",
                                .binding = Bind(DeclareList, ListModels)},

@@ -197,7 +197,7 @@ void DeclarePull(Flags& flags, LocalModelArguments& to) {
   flags.Add("name", &to.name,
             "a .gguf file, which is linked, not copied; the https address of one; or "
             "wordllama, which memory can search with (19 MB)");
-  flags.Add("--sha256", &to.sha256, "what the file at the address must have").Kind(kHex);
+  flags.Add("--sha256", &to.sha256, "the hash that the file at the address must have").Kind(kHex);
 }
 
 void DeclareStart(Flags& flags, LocalModelArguments& to) {
@@ -205,7 +205,7 @@ void DeclareStart(Flags& flags, LocalModelArguments& to) {
   flags.Add("--window", &to.context, "tokens of its window (default: by memory)")
       .Between(512, 1 << 20)
       .Formerly("--context");
-  flags.Add("--idle", &to.idle, "ends after this time without requests").ShowDefault();
+  flags.Add("--idle", &to.idle, "end it after this time without requests").ShowDefault();
 }
 
 void DeclareStop(Flags&, LocalModelArguments&) {}

@@ -218,7 +218,7 @@ void DeclareSandboxTest(Flags& flags, SandboxTestArguments& to) {
 void DeclareRun(Flags& flags, SandboxRunArguments& to) {
   flags.Add("file", &to.files, "the blocks in order; - is stdin").Required().Kind(kPath);
   flags.Add("-c,--context", &to.contexts, "a file that the code sees as `context`").Kind(kPath);
-  flags.Add("--dialect", &to.dialect, "language of the code").ShowDefault();
+  flags.Add("--dialect", &to.dialect, "language of the code that the model writes").ShowDefault();
   flags.Add("--json", &to.json, "one object with every block's result");
   AddSandboxFlags(flags, &to.flags);
 }
@@ -254,10 +254,10 @@ Command SandboxCommand() {
               "dossier sandbox test\n"
               "    what code of a model can and can not do here",
           .commands = {{.name = "test",
-                        .summary = "try to escape, in every way on the list",
+                        .summary = "try every known way out",
                         .binding = Bind(DeclareSandboxTest, TestIn)},
                        {.name = "run",
-                        .summary = "run files as blocks, without a model",
+                        .summary = "run files as a model's code would run, without a model",
                         .binding = Bind(DeclareRun, RunIn)},
                        SandboxExecCommand(),
                        SandboxPolicyCommand()}};

@@ -13,6 +13,7 @@
 #include "base/files/file.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "cli/terminal/display_width.h"
 #include "cli/terminal/edit_api.h"
 #include "cli/terminal/input_history.h"
 
@@ -75,6 +76,27 @@ std::string CommonStart(const std::vector<std::string>& words) {
     start.erase(end, start.end());
   }
   return start;
+}
+
+// The words in columns, without their first `skipped` bytes, which all of them share.
+std::string Choices(const std::vector<std::string>& words, std::size_t skipped) {
+  std::vector<std::string> shown;
+  int widest = 0;
+  for (const std::string& word : words) {
+    shown.push_back(Safe(word.substr(skipped)));
+    widest = std::max(widest, DisplayWidth(shown.back()));
+  }
+  constexpr int kGap = 2;
+  const auto per_line =
+      static_cast<std::size_t>(std::max(1, ColumnsNow(Terminal()) / (widest + kGap)));
+  std::string out;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const bool last = (i + 1) % per_line == 0 || i + 1 == shown.size();
+    out += shown[i];
+    if (!last) out.append(static_cast<std::size_t>(widest + kGap - DisplayWidth(shown[i])), ' ');
+    if (last) out += '\n';
+  }
+  return out;
 }
 
 class EditLineEditor final : public LineEditor {
@@ -247,9 +269,7 @@ class EditLineEditor final : public LineEditor {
       self.api_.insertstr(edit, more.c_str());
       return CC_REFRESH;
     }
-    std::fputs("\n", stdout);
-    for (const std::string& word : words) std::fprintf(stdout, "%s  ", Safe(word).c_str());
-    std::fputs("\n", stdout);
+    std::fputs(("\n" + Choices(words, typed.find_last_of(" \t") + 1)).c_str(), stdout);
     return CC_REDISPLAY;
   }
 

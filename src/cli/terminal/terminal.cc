@@ -1,7 +1,11 @@
 #include "cli/terminal/terminal.h"
 
+#include <signal.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
+
+#include <cerrno>
 
 #include "base/json/json.h"
 #include "base/text/redact.h"
@@ -105,6 +109,27 @@ std::string OutputText(std::string_view text, Terminal::Kind kind) {
   }
   if (!out.empty() && !out.ends_with('\n')) out += '\n';
   return out;
+}
+
+void ForgetTyped(int fd) { tcflush(fd, TCIFLUSH); }
+
+std::optional<std::string> ReadAnswer(int fd) {
+  struct sigaction stop = {}, before = {};
+  stop.sa_handler = [](int) {};
+  sigset_t interrupt, mask;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  sigaction(SIGINT, &stop, &before);
+  pthread_sigmask(SIG_UNBLOCK, &interrupt, &mask);
+  std::string line;
+  char c = 0;
+  ssize_t got = 0;
+  while ((got = read(fd, &c, 1)) == 1 && c != '\n') line += c;
+  const bool interrupted = got < 0 && errno == EINTR;
+  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  sigaction(SIGINT, &before, nullptr);
+  if (interrupted) kill(getpid(), SIGINT);
+  return got == 1 || (got == 0 && !line.empty()) ? std::optional(line) : std::nullopt;
 }
 
 int PrintError(std::ostream& err, const Error& error) {

@@ -8,6 +8,7 @@
 #ifndef DOSSIER_CLI_TERMINAL_TERMINAL_H_
 #define DOSSIER_CLI_TERMINAL_TERMINAL_H_
 
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -49,6 +50,12 @@ std::string OnOneLine(std::string_view text, std::size_t most);
 // Text of a model or a command as it goes to stdout: on a terminal control bytes become ^X; in a
 // pipe it is exact. A missing final newline is added.
 std::string OutputText(std::string_view text, Terminal::Kind kind);
+
+// What was typed before a question stands on the terminal `fd` answers nothing: it is dropped.
+void ForgetTyped(int fd);
+// One line from the terminal `fd`. None at the end of the input, and at Ctrl-C, which the rest of
+// the program then sees, too: it would not notice before the line has ended.
+std::optional<std::string> ReadAnswer(int fd);
 
 // One line, "dossier: MESSAGE", safe for a terminal, without secrets. Returns the error's exit
 // code.

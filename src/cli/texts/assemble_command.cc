@@ -283,7 +283,8 @@ void DeclareAssemble(Flags& flags, AssembleArguments& to) {
   flags.Add("-D,--var", &to.variables, "KEY=VALUE: a variable of the layout").Kind(kVariable);
   flags.Add("-m,--model", &to.model, "model, as [PROVIDER/]NAME").Kind(kModel);
   flags.Add("--budget", &to.budget, "tokens of the whole prompt").Positive();
-  flags.Add("--window-share", &to.window_share, "of the model's window, 0 to 1").Between(0, 1);
+  flags.Add("--window-share", &to.window_share, "share of the model's window, 0 to 1")
+      .Between(0, 1);
   flags.Add("--reserve-output", &to.reserve_output, "tokens kept for the reply").NotNegative();
   flags.Add("--tokenizer", &to.tokenizer, "encoding (default: the model's)");
   flags.Add("--render", &to.out, "messages, request, text or markdown")
@@ -309,7 +310,7 @@ void DeclareAssemble(Flags& flags, AssembleArguments& to) {
 
 Command AssembleCommand() {
   return {.name = "assemble",
-          .summary = "build a prompt from a layout, and say what went in",
+          .summary = "build a prompt from a layout, and say what it is made of",
           .examples =
               "dossier assemble worked --source notes=@notes.txt --explain\n"
               "    one prompt from a layout, and where its tokens went",

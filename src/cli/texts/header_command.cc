@@ -98,7 +98,9 @@ void DeclareHeader(Flags& flags, HeaderArguments& to) {
   flags.Add("--format", &to.format, "yaml, json or markdown")
       .OneOf({"yaml", "json", "markdown"})
       .ShowDefault();
-  flags.Add("--max-age", &to.window, "how old a hotspot may be: 90, 3m, 2h (180s)")
+  flags
+      .Add("--max-age", &to.window,
+           "how long a changed file counts as just changed: 90, 3m, 2h (180s)")
       .Kind(kTime)
       .Formerly("--window");
   flags.Add("--mode", &to.mode, "propose or review").Kind(kMode).ShowDefault();
@@ -117,7 +119,7 @@ void DeclareHeader(Flags& flags, HeaderArguments& to) {
 
 Command HeaderCommand() {
   return {.name = "header",
-          .summary = "the state of the repository, to head a prompt with",
+          .summary = "the state of a git repository, as the head of a prompt",
           .examples =
               "dossier header --task fact-001\n"
               "    branch, queue, fresh notes, the task's targets, rules, next work\n"

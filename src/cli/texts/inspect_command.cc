@@ -324,8 +324,8 @@ void DeclareInspect(Flags& flags, InspectArguments& to) {
   flags.Add("--json", &to.json, "one object for all inputs");
   flags.Add("--jsonl", &to.jsonl, "one object a line, as soon as it is ready");
   flags.Add("--hint", &to.hint, "exactly the text a model would get");
-  flags.Add("--variable", &to.variable, "name in the hint").ShowDefault();
-  flags.Add("--meta", &to.meta, "contextMeta for python or javascript");
+  flags.Add("--variable", &to.variable, "the variable's name in the hint").ShowDefault();
+  flags.Add("--meta", &to.meta, "print the description as a value of python or javascript");
   flags.Add("--name", &to.name, "name for stdin");
   AddContentFlags(flags, &to.content);
   flags.Add("--depth", &to.depth, "object levels in field paths, 0 to 8").ShowDefault();
@@ -339,7 +339,8 @@ void DeclareInspect(Flags& flags, InspectArguments& to) {
   flags.Add("--no-ignore", &to.no_ignore, "folders: files that git ignores too");
   flags.Add("--follow", &to.follow, "folders: symbolic links, once each");
   flags.Add("--max-files", &to.max_files, "folders: stop after so many").ShowDefault();
-  flags.Add("--strict", &to.strict, "exit 15 when anything is malformed, inexact or unknown");
+  flags.Add("--strict", &to.strict,
+            "end with exit code 15 if anything is malformed, inexact or unknown");
 }
 
 Result<int> RunInspect(const InspectArguments& given, Context& context) {

@@ -1,6 +1,7 @@
 // pack: a folder as text for a model. The pack goes to stdout (or --out), the table to stderr.
 
 #include <algorithm>
+#include <climits>
 #include <istream>
 #include <iterator>
 #include <optional>
@@ -35,7 +36,8 @@ struct PackArguments {
   std::string format = "xml", order = "auto", secrets = "redact";
   std::string manifest, task, out, files_from;
   std::optional<std::int64_t> top, seed;
-  bool line_numbers = false, explain = false, tree = false, hidden = false, submodules = false;
+  bool line_numbers = false, explain = false, hidden = false, submodules = false;
+  bool tree = false, names = false;
   bool json = false, nul = false, no_cache = false;
 };
 
@@ -97,8 +99,8 @@ Result<std::pair<std::string, double>> ParsePriority(const std::string& text) {
 // --files-from: one path a line, or ended by NUL with -0.
 Status AddListed(const PackArguments& arguments, std::istream& in, PackOptions* options) {
   if (arguments.files_from.empty()) {
-    if (arguments.nul) {
-      return MakeError(ErrorCode::kUsage, "-0: needs --files-from FILE, or - for stdin");
+    if (arguments.nul && !arguments.names) {
+      return MakeError(ErrorCode::kUsage, "-0: needs --files-from FILE, or --names");
     }
     return {};
   }
@@ -138,10 +140,42 @@ Status ReadOrder(const PackArguments& arguments, PackOptions* options) {
   return {};
 }
 
+// A comma parts globs, as in other programs of this kind, but not within braces.
+std::vector<std::string> GlobsOf(const std::vector<std::string>& given) {
+  std::vector<std::string> globs;
+  for (const std::string& text : given) {
+    globs.emplace_back();
+    int braces = 0;
+    for (const char c : text) {
+      if (c == ',' && braces == 0) {
+        globs.emplace_back();
+        continue;
+      }
+      if (c == '{') ++braces;
+      if (c == '}') --braces;
+      globs.back() += c;
+    }
+  }
+  std::erase(globs, "");
+  return globs;
+}
+
+// Whether each line names a file that is there, as a list that was piped in does.
+bool NamesFiles(std::string_view text) {
+  constexpr std::size_t kLooked = 100;  // lines
+  std::size_t seen = 0;
+  for (const std::string_view line : Split(text, '\n')) {
+    if (line.empty() || seen == kLooked) continue;
+    if (line.size() > PATH_MAX || !Exists(std::string(line))) return false;
+    ++seen;
+  }
+  return seen > 0;
+}
+
 Result<PackOptions> MakeOptions(const PackArguments& arguments, const GlobalFlags& flags,
                                 std::istream& in, std::ostream& err) {
-  PackOptions options{.include = arguments.include,
-                      .exclude = arguments.exclude,
+  PackOptions options{.include = GlobsOf(arguments.include),
+                      .exclude = GlobsOf(arguments.exclude),
                       .budget = arguments.budget,
                       .hidden = arguments.hidden,
                       .submodules = arguments.submodules,
@@ -207,7 +241,6 @@ void Report(const PackArguments& arguments, const PackedFiles& packed, std::stri
             const GlobalFlags& flags, std::ostream& err) {
   for (const std::string& warning : packed.warnings) PrintWarning(err, warning);
   if (arguments.explain) err << sources::PackRanks(packed, 50);
-  if (arguments.tree) err << sources::PackTree(packed);
   if (!flags.quiet) err << sources::PackTable(packed, arguments.budget, encoding);
 }
 
@@ -230,6 +263,11 @@ class PipedText {
     }
     DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make("dossier-pack"));
     const std::string bytes(std::istreambuf_iterator<char>(context.in), {});
+    if (NamesFiles(bytes)) {
+      PrintWarning(context.err,
+                   "stdin is packed as a text; to pack the files that it names, use "
+                   "--files-from -");
+    }
     text.path_ = folder.path() + "/stdin";
     DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(text.path_, bytes));
     text.folder_.emplace(std::move(folder));
@@ -242,6 +280,23 @@ class PipedText {
   std::optional<TempFolder> folder_;
   std::string path_;
 };
+
+// The text, unless it went to a file, or what was asked for instead.
+void Print(const PackArguments& arguments, const PackedFiles& packed,
+           const sources::FencedText& text, std::ostream& out) {
+  const auto kind = Terminal::Detect().out;
+  const auto print = [&](std::string_view part) {
+    if (kind == Terminal::Kind::kPipe) {
+      out << part;
+    } else {
+      out << utf8::CleanForTerminal(part);
+    }
+  };
+  if (arguments.tree) return print(sources::PackTree(packed));
+  if (arguments.names) return print(sources::PackNames(packed, arguments.nul ? '\0' : '\n'));
+  if (!arguments.out.empty()) return;
+  for (const std::string_view part : text.Parts()) print(part);
+}
 
 Status RunPack(const PackArguments& given, Context& context) {
   PackArguments arguments = given;
@@ -268,45 +323,40 @@ Status RunPack(const PackArguments& given, Context& context) {
     Json report = sources::PackReportJson(packed, arguments.budget, encoding);
     if (arguments.out.empty()) report.as_object()["text"] = text.Text();
     context.out << ToJson(report) << '\n';
-  } else if (arguments.out.empty()) {
-    const auto kind = Terminal::Detect().out;
-    for (const std::string_view part : text.Parts()) {
-      if (kind == Terminal::Kind::kPipe) {
-        context.out << part;
-      } else {
-        context.out << utf8::CleanForTerminal(part);
-      }
-    }
+    return {};
   }
+  Print(arguments, packed, text, context.out);
   return {};
 }
 
 void DeclarePack(Flags& flags, PackArguments& to) {
   flags.Add("path", &to.paths, "files, folders or globs; default: this folder").Kind(kPath);
-  flags.Add("--budget", &to.budget, "most tokens, frame and list included");
+  flags.Add("--budget", &to.budget, "at most so many tokens, all included");
   flags.Add("-e,--encoding", &to.encoding,
             "how tokens are counted (o200k_base); see `dossier tokens --help`");
   flags.Add("-m,--model", &to.model, "count as this model does").Kind(kModel);
   flags.Add("--format", &to.format, "xml, markdown or plain").ShowDefault();
   flags.Add("--line-numbers", &to.line_numbers, "number the lines of files");
-  flags.Add("--include", &to.include, "only what a glob matches (repeat)");
-  flags.Add("--exclude", &to.exclude, "nothing that a glob matches (repeat)");
+  flags.Add("--include", &to.include, "only what a glob matches: GLOB,GLOB (repeat)");
+  flags.Add("--exclude", &to.exclude, "nothing that a glob matches: GLOB,GLOB (repeat)");
   flags.Add("--priority", &to.priority,
             "GLOB=N, 0 to 1: the lowest shrink first to fit the budget (repeat)");
   flags.Add("--order", &to.order, "auto, changed, path or sticky").ShowDefault();
-  flags.Add("--manifest", &to.manifest, "keep the order of files in FILE (sticky)").Kind(kPath);
+  flags.Add("--manifest", &to.manifest, "keep the order of files in this file (order sticky)")
+      .Kind(kPath);
   flags.Add("--task", &to.task, "rank files by the words of a task");
   flags.Add("--top", &to.top, "with --task: show so many (20 without --budget)");
   flags.Add("--explain", &to.explain, "with --task: scores and their reasons");
-  flags.Add("--tree", &to.tree, "tokens by folder, on stderr");
+  flags.Add("--tree", &to.tree, "print tokens by folder and file instead of the text");
+  flags.Add("--names", &to.names, "print the names of the files instead").Excludes("--tree");
   flags.Add("--hidden", &to.hidden, "hidden files too");
   flags.Add("--submodules", &to.submodules, "repositories inside, too");
   flags.Add("--secrets", &to.secrets, "redact, exclude or allow").ShowDefault();
   flags.Add("-o,--out", &to.out, "write the pack to FILE").Kind(kPath);
   flags.Add("--json", &to.json, "report and text as one object");
   flags.Add("--files-from", &to.files_from, "read paths from FILE, or - for stdin").Kind(kPath);
-  flags.Add("-0,--null", &to.nul, "paths of --files-from end in NUL");
-  flags.Add("--seed", &to.seed, "fixed boundary: same bytes everywhere");
+  flags.Add("-0,--null", &to.nul, "NUL ends the paths of --files-from and --names");
+  flags.Add("--seed", &to.seed, "the same bytes each time and everywhere");
   flags.Add("--no-cache", &to.no_cache, "count everything anew");
 }
 
@@ -317,7 +367,11 @@ Command PackCommand() {
           .summary = "a folder as text for a model, exactly counted",
           .examples =
               "dossier pack --budget 60000 src\n"
-              "    a folder as text for a model",
+              "    a folder as text for a model\n"
+              "dossier pack --tree --include '*.py,*.md'\n"
+              "    what it would take, file by file\n"
+              "git diff --name-only | dossier pack --files-from -\n"
+              "    the files that a list names",
           .binding = Bind(DeclarePack, RunPack)};
 }
 

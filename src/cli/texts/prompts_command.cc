@@ -205,7 +205,7 @@ void DeclareCheck(Flags& flags, PromptsArguments& to) {
 
 Command PromptsCommand() {
   return {.name = "prompts",
-          .summary = "the layouts and templates in force: list, show, check, diff, copy",
+          .summary = "the layouts and templates that prompts are made from",
           .examples =
               "dossier prompts check\n"
               "    every layout and template in force, checked",

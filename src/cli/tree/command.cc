@@ -27,8 +27,7 @@ struct KindOfTarget {
   const ValueKind* operator()(std::string*) const { return &kText; }
   const ValueKind* operator()(std::vector<std::string>*) const { return &kText; }
 
-  static constexpr ValueKind kNothing{""}, kWhole{"INT"}, kNatural{"UINT"}, kNumber{"FLOAT"},
-      kText{"TEXT"};
+  static constexpr ValueKind kNothing{""}, kWhole{"N"}, kNatural{"N"}, kNumber{"N"}, kText{"TEXT"};
 };
 
 // What stands in a target, as help shows it.
@@ -92,6 +91,11 @@ Flag& Flag::ShowDefault() {
 
 Flag& Flag::Counts() {
   counts_ = true;
+  return *this;
+}
+
+Flag& Flag::Often() {
+  often_ = true;
   return *this;
 }
 
@@ -172,7 +176,7 @@ const CommandNode::Declaration& CommandNode::Declared() const {
     declared_ = std::make_unique<Declaration>();
     Flags& flags = declared_->flags;
     flags.Add("-h", &declared_->help, "short help");
-    flags.Add("--help", &declared_->help, "help with examples and all flags");
+    flags.Add("--help", &declared_->help, "help with all flags");
     if (!above_)
       flags.Add("-V,--version", &declared_->help, "the version (with --json: one object)");
     if (command_.binding) declared_->run = command_.binding(declared_->flags);

@@ -117,6 +117,7 @@ class Flag {
   Flag& NotNegative();  // 0 and above
   Flag& ShowDefault();  // help shows the value that stands in the target before the parse
   Flag& Counts();       // an int: how often it is given
+  Flag& Often();        // -h shows it, also where it stands in a group
   Flag& TakesRest();    // of a vector: all words that follow, not one each time
   // A text that may be left out: `word` is meant then. A value stands behind "=".
   Flag& Implies(std::string word);
@@ -148,6 +149,7 @@ class Flag {
   bool required() const { return required_; }
   bool takes_rest() const { return takes_rest_; }
   bool counts() const { return counts_; }
+  bool often() const { return often_; }
 
   // What is wrong with a value, beside its type and choices: "0 is too small". "": nothing.
   std::string Complaint(const std::string& value) const;
@@ -165,7 +167,7 @@ class Flag {
   std::vector<std::string> choices_, excluded_;
   std::optional<Range> range_;
   std::optional<std::string> implied_;
-  bool required_ = false, takes_rest_ = false, counts_ = false;
+  bool required_ = false, takes_rest_ = false, counts_ = false, often_ = false;
 };
 
 // The flags of one command while they are declared.

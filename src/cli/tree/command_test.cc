@@ -70,7 +70,7 @@ struct Tree {
     flags.Add("--memory", &given.memory, "remember").Implies(".");
     flags.Add("--tag", &given.tags, "a word");
     Flags limits = flags.In("Limits");
-    limits.Add("--depth", &given.depth, "levels").Between(1, 9).ShowDefault();
+    limits.Add("--depth", &given.depth, "levels").Between(1, 9).ShowDefault().Often();
     limits.Add("--share", &given.share, "of the window").Positive();
     flags.Add("paths", &given.paths, "files").Kind(kPath);
     return [](Context&) -> Result<int> { return 7; };
@@ -187,12 +187,15 @@ TEST(ParseLineTest, AnEmptyLineAsksForHelp) {  // FLT-49
   EXPECT_EQ(line->wish, ParsedLine::Wish::kFirstScreen);
 }
 
-TEST(HelpTextTest, ShortIsShortAndFullHasExamplesFirst) {  // CON-2
+TEST(HelpTextTest, ShortIsShortAndBothHaveExamplesFirst) {  // CON-2
   const Tree tree;
   const std::string brief = HelpText(tree.ask(), HelpLength::kShort);
   EXPECT_THAT(brief, HasSubstr("Usage: dossier ask [OPTIONS] [PATHS]..."));
-  EXPECT_THAT(brief, HasSubstr("--mode TEXT"));
+  EXPECT_LT(brief.find("Examples:"), brief.find("Usage:"));
+  EXPECT_THAT(brief, HasSubstr("--mode WORD"));
   EXPECT_THAT(brief, HasSubstr("how: auto, direct"));
+  EXPECT_THAT(brief, HasSubstr("--depth N"));
+  EXPECT_THAT(brief, Not(HasSubstr("--share")));
   EXPECT_THAT(brief, HasSubstr("More with --help: Limits"));
   EXPECT_THAT(brief, Not(HasSubstr("--no-json")));
   const std::string full = HelpText(tree.ask(), HelpLength::kFull);

@@ -131,6 +131,8 @@ _dossier() {
     [[ $current == --*=* ]] && part=${current#*=}
     while IFS= read -r answer; do COMPREPLY+=("$answer"); done < <(compgen $files -- "$part")
     [[ $current == --*=* ]] && return
+  else  # whoever made up a name, it is no command; what names files bash quotes
+    for i in "${!COMPREPLY[@]}"; do printf -v "COMPREPLY[i]" %q "${COMPREPLY[i]}"; done
   fi
   [[ -n $cut ]] && COMPREPLY=("${COMPREPLY[@]#"$cut"}")
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "cli/command_line.h"
 #include "config/keys.h"
@@ -40,16 +41,30 @@ std::string TitleOf(const Flag& flag) {
   for (const std::string& name : flag.short_names()) names.push_back("-" + name);
   for (const std::string& name : flag.long_names()) names.push_back("--" + name);
   std::string title = Join(names, ", ");
-  if (!flag.IsSwitch()) title += fmt::format(" {}", flag.kind().word);
+  if (!flag.IsSwitch())
+    title += fmt::format(" {}", flag.choices().empty() ? flag.kind().word : "WORD");
   return title;
+}
+
+bool HoldsWord(std::string_view text, std::string_view word) {
+  const auto is_part = [](char c) { return IsWordByte(c) || c == '-'; };
+  for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; ++at) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end]))) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // What it is for, with the words it takes and its default where it has them.
 std::string TextOf(const Flag& flag) {
   std::string text = flag.help();
   if (!flag.choices().empty()) {
-    const std::string words = Join(flag.choices(), ", ");
-    if (text.find(words) == std::string::npos) text += fmt::format(": {}", words);
+    const auto is_said = [&](const std::string& word) { return HoldsWord(flag.help(), word); };
+    if (!std::ranges::all_of(flag.choices(), is_said)) {
+      text += fmt::format(": {}", Join(flag.choices(), ", "));
+    }
   }
   if (!flag.default_text().empty()) text += fmt::format(" (default {})", flag.default_text());
   return text;
@@ -86,13 +101,19 @@ void AddBody(const CommandNode& command, HelpLength length, std::string* out) {
     AddGroup({"Arguments", arguments}, out);
   }
   std::vector<std::string> more;
+  Group first{"Options", {}};  // of the short help
   for (const Group& group : GroupsOf(command)) {
-    if (length == HelpLength::kShort && group.title != "Options") {
-      more.push_back(group.title);
-    } else {
+    if (length != HelpLength::kShort) {
       AddGroup(group, out);
+      continue;
+    }
+    const bool whole = group.title == "Options";
+    if (!whole) more.push_back(group.title);
+    for (const Flag* flag : group.flags) {
+      if (whole || flag->often()) first.flags.push_back(flag);
     }
   }
+  if (!first.flags.empty()) AddGroup(first, out);
   if (!more.empty()) *out += fmt::format("\nMore with --help: {}\n", Join(more, ", "));
 }
 
@@ -130,7 +151,7 @@ std::string EnvironmentText() {
   constexpr std::pair<std::string_view, std::string_view> kRows[] = {
       {"DOSSIER_CONFIG_DIR", "read configuration from there only, as --config-dir"},
       {"DOSSIER_TRUST_ROOTS", "folders, parted by colons, whose project files are trusted"},
-      {"DOSSIER_LAYOUTS_DIR", "folder with layouts/ and prompts/"},
+      {"DOSSIER_LAYOUTS_DIR", "folder with layouts/ and prompts/ of your own"},
       {"DOSSIER_MEMORY", "the store of `dossier memory`"},
       {"XDG_CONFIG_HOME", "and XDG_DATA_HOME, XDG_CACHE_HOME, XDG_STATE_HOME: see `dossier paths`"},
       {"NO_COLOR", "not empty: no colour"},
@@ -239,7 +260,7 @@ std::string HelpText(const CommandNode& command, HelpLength length) {
   if (length == HelpLength::kScreen) return FirstScreen(command);
   std::string out;
   if (!command.summary().empty()) out += fmt::format("{}\n\n", command.summary());
-  if (length == HelpLength::kFull && !command.examples().empty()) {
+  if (!command.examples().empty()) {
     out += "Examples:\n";
     AddIndented(command.examples(), &out);
     out += "\n";

@@ -3,6 +3,8 @@
 #include <iostream>
 
 #include "base/files/user_folders.h"
+#include "base/text/shell_quote.h"
+#include "base/text/text.h"
 #include "cli/wiring/model_pull.h"
 
 namespace dossier::cli {
@@ -19,9 +21,10 @@ Result<std::string> Offer(const GlobalFlags& flags, const app::FirstUse& found,
         const bool use, Confirm(flags,
                                 fmt::format("No key is set. A server answers at {}: ask its {}?",
                                             server.base_url, server.models[0]),
-                                "-m " + name, err, DefaultAnswer::kYes));
+                                "-m " + ShellQuote(name), err, DefaultAnswer::kYes));
     if (use) {
-      err << fmt::format("`dossier config set model {}` asks it from now on, unasked\n", name);
+      err << fmt::format("`dossier config set model {}` asks it from now on, unasked\n",
+                         ShellQuote(name));
       return name;
     }
   }

@@ -1,14 +1,13 @@
 #include "cli/wiring/global_flags.h"
 
-#include <signal.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <filesystem>
 #include <optional>
 
 #include "base/files/git_folders.h"
 #include "base/hash.h"
+#include "base/text/shell_quote.h"
 #include "base/text/text.h"
 #include "base/text/text_diff.h"
 #include "base/text/utf8.h"
@@ -23,34 +22,14 @@ namespace {
 
 constexpr std::size_t kMaxQuestion = 600;  // characters
 
-// One line from the terminal. None at the end of the input, and at Ctrl-C, which the rest of the
-// program then sees, too: it would not notice before the line has ended.
-std::optional<std::string> ReadAnswer() {
-  struct sigaction stop = {}, before = {};
-  stop.sa_handler = [](int) {};
-  sigset_t interrupt, mask;
-  sigemptyset(&interrupt);
-  sigaddset(&interrupt, SIGINT);
-  sigaction(SIGINT, &stop, &before);
-  pthread_sigmask(SIG_UNBLOCK, &interrupt, &mask);
-  std::string line;
-  char c = 0;
-  ssize_t got = 0;
-  while ((got = read(STDIN_FILENO, &c, 1)) == 1 && c != '\n') line += c;
-  const bool interrupted = got < 0 && errno == EINTR;
-  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-  sigaction(SIGINT, &before, nullptr);
-  if (interrupted) kill(getpid(), SIGINT);
-  return got == 1 || (got == 0 && !line.empty()) ? std::optional(line) : std::nullopt;
-}
-
 // On one line: a name in the question cannot put another question below it. The end of the input is
 // no answer, and so no.
 bool Ask(std::string_view question, std::ostream& err,
          DefaultAnswer otherwise = DefaultAnswer::kNo) {
   const bool yes = otherwise == DefaultAnswer::kYes;
+  ForgetTyped(STDIN_FILENO);
   err << OnOneLine(question, kMaxQuestion) << (yes ? " [Y/n] " : " [y/N] ") << std::flush;
-  const auto answer = ReadAnswer();
+  const auto answer = ReadAnswer(STDIN_FILENO);
   if (!answer) err << "\n" << std::flush;
   const std::string word = ToLowerAscii(TrimSpace(answer.value_or("")));
   return word == "y" || word == "yes" || (yes && answer && word.empty());
@@ -77,7 +56,7 @@ class Guard {
     }
     return MakeError(ErrorCode::kRefused,
                      "project config {} is not trusted; review it and run: dossier trust {}",
-                     question.file.path, question.file.path);
+                     question.file.path, ShellQuote(question.file.path));
   }
 
  private:
@@ -106,12 +85,14 @@ class Guard {
 void AddGlobalFlags(Flags& all, GlobalFlags* to) {
   constexpr static ValueKind kWhen{"WHEN"};
   Flags flags = all.In(kGlobalGroup);
-  flags.Add("-C", &to->folder, "start there").Kind(kFolder);
-  flags.Add("--config", &to->config_name, "put NAME.dossier.yml on top").Kind(kConfigName);
-  flags.Add("--config-dir", &to->config_dir, "read configuration from there only").Kind(kFolder);
-  flags.Add("--conversations-path", &to->conversations_path, "folder of conversations")
+  flags.Add("-C", &to->folder, "work in this folder, as if you had changed to it").Kind(kFolder);
+  flags.Add("--config", &to->config_name, "read NAME.dossier.yml, too; its values win")
+      .Kind(kConfigName);
+  flags.Add("--config-dir", &to->config_dir, "read configuration from this folder only")
       .Kind(kFolder);
-  flags.Add("--compat", &to->compat, "as the Python tool cllm does");
+  flags.Add("--conversations-path", &to->conversations_path, "where conversations are kept")
+      .Kind(kFolder);
+  flags.Add("--compat", &to->compat, "behave as the Python tool cllm does");
   flags.Add("--trust-config", &to->trust_config, "trust the project's configuration for this run");
   flags.Add("-q,--quiet", &to->quiet, "errors only");
   flags.Add("-v,--verbose", &to->verbose, "say more; may be repeated").Counts();
@@ -119,13 +100,14 @@ void AddGlobalFlags(Flags& all, GlobalFlags* to) {
       .Kind(kWhen)
       .OneOf({"auto", "always", "never"});
   flags.Add("--no-input", &to->no_input, "never ask a question");
-  flags.Add("-y,--yes", &to->yes, "yes to every question");
+  flags.Add("-y,--yes", &to->yes, "answer every question with yes");
   flags.Add("--offline", &to->offline, "nothing leaves this machine");
-  flags.Add("--log-file", &to->log_file, "append messages there, mode 0600").Kind(kPath);
+  flags.Add("--log-file", &to->log_file, "append messages to this file, for you alone to read")
+      .Kind(kPath);
   flags.Add("--no-stdin", &to->no_stdin, "do not read stdin");
   flags
       .Add("--stdin-timeout", &to->stdin_timeout,
-           "longest silence of stdin (60s with a PROMPT; 0: none)")
+           "how long stdin may stay silent (60s with a PROMPT; 0: for ever)")
       .Kind(kTime);
 }
 

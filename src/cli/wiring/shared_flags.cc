@@ -19,14 +19,15 @@ void AddLimitFlags(const Flags& flags, LimitFlags* to) {
 
 void AddModelFlags(const Flags& flags, ModelFlags* to) {
   Flags model = flags.In("Model");
-  model.Add("-m,--model", &to->model, "model, as [PROVIDER/]NAME").Kind(kModel);
-  model.Add("--sub-model", &to->sub_model, "model of sub-calls (default: the same)").Kind(kModel);
+  model.Add("-m,--model", &to->model, "model, as [PROVIDER/]NAME").Kind(kModel).Often();
+  model.Add("--sub-model", &to->sub_model, "the model that its code asks (default: the same)")
+      .Kind(kModel);
   model.Add("--temperature", &to->temperature, "0 to 2").Between(0, 2);
   model.Add("--max-output", &to->max_output, "tokens of one reply").Positive();
-  model.Add("--param", &to->params, "NAME=VALUE passed to the provider");
+  model.Add("--param", &to->params, "NAME=VALUE, passed to the provider as it is");
   model
       .Add("--concurrency", &to->concurrency,
-           "requests in flight (16; of the local server, its slots)")
+           "requests at the same time (16; to the local server what it can take)")
       .Between(1, 10000);
   AddConnectionFlags(model, to);
 }
@@ -34,28 +35,31 @@ void AddModelFlags(const Flags& flags, ModelFlags* to) {
 void AddPriceFlag(Flags flags, std::vector<std::string>* prices) {
   flags
       .Add("--price", prices,
-           "of a model that has none: IN/OUT or NAME=IN/OUT, USD for a million tokens")
+           "price of a model that has none: IN/OUT or NAME=IN/OUT, in USD for a million tokens")
       .Kind(kPrice);
 }
 
 void AddEndpointFlags(Flags flags, std::string* base_url, std::string* key_env) {
-  flags.Add("--base-url", base_url, "any OpenAI-compatible address").Kind(kUrl);
-  flags.Add("--key-env", key_env, "variable that holds the key").Kind(kName);
+  flags.Add("--base-url", base_url, "address of any server that speaks as OpenAI's").Kind(kUrl);
+  flags.Add("--key-env", key_env, "environment variable that holds the key").Kind(kName);
 }
 
 void AddScriptFlag(Flags flags, std::string* script) {
-  flags.Add("--script", script, "replies of the model `scripted`").Kind(kPath);
+  flags.Add("--script", script, "file with the replies of the model `scripted`, for tests")
+      .Kind(kPath);
 }
 
 void AddConnectionFlags(const Flags& flags, ModelFlags* to) {
   Flags model = flags.In("Model");
   AddEndpointFlags(model, &to->base_url, &to->key_env);
   AddScriptFlag(model, &to->script);
-  model.Add("--timeout", &to->timeout, "longest time of one request").Kind(kTime).ShowDefault();
-  model.Add("--idle-timeout", &to->idle_timeout, "longest silence of one request")
+  model.Add("--timeout", &to->timeout, "how long one request may take").Kind(kTime).ShowDefault();
+  model.Add("--idle-timeout", &to->idle_timeout, "how long one request may stay silent")
       .Kind(kTime)
       .ShowDefault();
-  model.Add("--retries", &to->retries, "after the first attempt").Between(0, 20).ShowDefault();
+  model.Add("--retries", &to->retries, "attempts after the first that failed")
+      .Between(0, 20)
+      .ShowDefault();
   model.Add("--record", &to->record, "write requests and replies to this file").Kind(kPath);
   model.Add("--replay", &to->replay, "answer from a recorded file: no key, no network").Kind(kPath);
 }
@@ -65,24 +69,27 @@ void AddContentFlags(Flags flags, ContentFlags* to) {
   flags.Add("--encoding", &to->encoding, "force the encoding");
   flags.Add("--delimiter", &to->delimiter, "force the delimiter; \\t is a tab");
   flags.Add("--header", &to->header, "yes, no or auto").ShowDefault();
-  flags.Add("--comment", &to->comment, "what comment lines of CSV begin with, none or auto")
+  flags
+      .Add("--comment", &to->comment,
+           "what lines of comment in a CSV file begin with, none or auto")
       .ShowDefault();
 }
 
 void AddMemoryFlags(Flags flags, MemoryFlags* to) {
-  flags.Add("--memory", &to->store, "remember across runs; =STORE names the file")
+  flags.Add("--memory", &to->store, "remember from run to run; =STORE names the file")
       .Implies(std::string(kAnyStore));
-  flags.Add("--memory-branch", &to->branch, "branch of the memory (root)");
+  flags.Add("--memory-branch", &to->branch, "which branch of the memory (root)");
   flags.Add("--no-memory", &to->off, "no memory, whatever the configuration says");
 }
 
 void AddContextFlags(const Flags& flags, ContextFlags* to) {
   Flags context = flags.In("Context");
-  context.Add("--exec", &to->exec, "run CMD, put its output in the prompt (repeat)")
-      .Kind(kShellCommand);
+  context.Add("--exec", &to->exec, "run CMD in a shell and put its output in the prompt (repeat)")
+      .Kind(kShellCommand)
+      .Often();
   context.Add("-D,--var", &to->variables, "KEY=VALUE for templates in commands (repeat)")
       .Kind(kVariable);
-  context.Add("--context-jobs", &to->jobs, "commands that run at once")
+  context.Add("--context-jobs", &to->jobs, "commands that run at the same time")
       .Between(1, 1000)
       .ShowDefault();
   context.Add("--context-timeout", &to->timeout, "of all commands together")
@@ -92,18 +99,25 @@ void AddContextFlags(const Flags& flags, ContextFlags* to) {
 
 void AddSandboxFlags(const Flags& flags, SandboxFlags* to) {
   Flags sandbox = flags.In("Sandbox");
-  sandbox.Add("--sandbox", &to->mode, "strict, or degraded where layers are missing")
+  sandbox
+      .Add("--sandbox", &to->mode,
+           "strict refuses to run code where a wall is missing, degraded runs it")
       .OneOf({"strict", "degraded"})
       .ShowDefault();
   sandbox.Add("--cell-time", &to->cell_time,
-              "longest time of a block without a sub-call (60s in which it does not work)");
-  sandbox.Add("--cell-cpu", &to->cell_cpu, "processor time of a block").ShowDefault();
-  sandbox.Add("--cell-memory", &to->cell_memory, "memory beyond base and context").ShowDefault();
-  sandbox.Add("--cell-output", &to->cell_output, "output kept of a block").ShowDefault();
-  sandbox
-      .Add("--context-string-max", &to->context_string_max, "largest `context` built as one string")
+              "how long a code block may take (60s in which it does not work), without the model's "
+              "replies");
+  sandbox.Add("--cell-cpu", &to->cell_cpu, "processor time that a code block may take")
       .ShowDefault();
-  sandbox.Add("--sandbox-read", &to->read_folders, "one more read-only folder").Kind(kFolder);
+  sandbox.Add("--cell-memory", &to->cell_memory, "memory that the code may take, beside its data")
+      .ShowDefault();
+  sandbox.Add("--cell-output", &to->cell_output, "output that is kept of a code block")
+      .ShowDefault();
+  sandbox
+      .Add("--context-string-max", &to->context_string_max,
+           "largest data that the code gets as one text")
+      .ShowDefault();
+  sandbox.Add("--sandbox-read", &to->read_folders, "a folder that the code may read").Kind(kFolder);
 }
 
 }  // namespace dossier::cli

@@ -4,8 +4,11 @@
 
 #include "agents/run/run.h"
 #include "assembly/layout/lookup.h"
+#include "base/files/file.h"
+#include "base/files/user_folders.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "cli/terminal/terminal.h"
 #include "cli/tree/help_text.h"
 #include "cli/wiring/asset_folders.h"
 #include "cli/wiring/global_flags.h"
@@ -16,6 +19,7 @@
 #include "sources/header/agents_config.h"
 #include "sources/header/task.h"
 #include "sources/repository/repo_facts.h"
+#include "store/journal.h"
 
 namespace dossier::cli {
 namespace {
@@ -193,6 +197,21 @@ std::vector<Completion> Conversations(const CompletionContext& context) {
   return found;
 }
 
+std::vector<Completion> Runs(const CompletionContext&) {
+  constexpr std::size_t kNewest = 30, kShown = 60;  // runs; code points of a question
+  std::vector<Completion> found;
+  const auto data = DataFolder();
+  if (!data || !Exists(*data + "/runs/journal.db")) return found;
+  const auto journal = store::Journal::Open(*data + "/runs");
+  const auto runs = journal ? (*journal)->List(std::nullopt, kNewest) : tl::unexpected(Error{});
+  if (!runs) return found;
+  found.push_back({std::string(store::Journal::kNewest), "the newest"});
+  for (const store::RunSummary& run : *runs) {
+    found.push_back({run.run, OnOneLine(utf8::Prefix(run.question, kShown), 2 * kShown)});
+  }
+  return found;
+}
+
 std::vector<Completion> Variables(const CompletionContext& context) {
   std::vector<Completion> found;
   const auto config = LoadQuietly(context.flags);
@@ -212,6 +231,7 @@ constexpr ValueKind KindOffering(std::string_view word,
 
 constinit const ValueKind kModel = KindOffering("MODEL", Models);
 constinit const ValueKind kConversation = KindOffering("CONVERSATION", Conversations);
+constinit const ValueKind kRun = KindOffering("RUN", Runs);
 constinit const ValueKind kVariable = KindOffering("VARIABLE", Variables);
 constinit const ValueKind kConfigName = KindOffering("CONFIG", ConfigNames);
 constinit const ValueKind kConfigKey = KindOffering("KEY", ConfigKeys);

@@ -2,10 +2,10 @@
 //
 //   flags.Add("-m,--model", &to.model, "model, as [PROVIDER/]NAME").Kind(kModel);
 //
-// Completion offers the names that there are now. No network, no database but the store of memory,
-// no program is run, and a project's file that is not trusted does not count. What can't be read
-// offers nothing: completion is no place for messages. Thread-safety: constants; offering reads
-// files and the environment.
+// Completion offers the names that there are now. No network, no database but memory and the
+// journal, no program is run, and a project's file that is not trusted does not count. What can't
+// be read offers nothing: completion is no place for messages. Thread-safety: constants; offering
+// reads files and the environment.
 
 #ifndef DOSSIER_CLI_WIRING_VALUE_KINDS_H_
 #define DOSSIER_CLI_WIRING_VALUE_KINDS_H_
@@ -19,6 +19,7 @@ extern const ValueKind kConfigName;  // NAME of NAME.dossier.yml
 extern const ValueKind kConfigKey;   // of dossier.yml
 extern const ValueKind kConversation;
 extern const ValueKind kVariable;  // of the configuration, with its "="
+extern const ValueKind kRun;       // of the journal, the newest
 extern const ValueKind kTask, kAgentRun, kResearchRun;
 extern const ValueKind kMemoryBranch, kMemoryKey;
 extern const ValueKind kPage;   // a command

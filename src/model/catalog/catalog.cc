@@ -145,7 +145,7 @@ class Chooser {
   // it has.
   Status LookForModel() {
     if (choice_.provider.name == "command") return {};
-    const bool own_server = loopback_ || (moved_ && choice_.key.empty());
+    const bool own_server = loopback_ || (moved_ && !HasKey());
     if (own_server && (unnamed_ || choice_.model.empty())) {
       choice_.ask_server = Choice::AskServer::kYes;
       return {};
@@ -153,6 +153,15 @@ class Chooser {
     if (!choice_.model.empty()) return {};
     return MakeError(ErrorCode::kConfig, "which model of {0}? Name it: {0}/NAME",
                      choice_.provider.name);
+  }
+
+  // Also where no key is taken.
+  bool HasKey() const {
+    const auto is_in = [&](KeyPlaces places) {
+      return KeyPlace(choice_.provider, places, environment_, wanted_.config).has_value();
+    };
+    return !choice_.key.empty() || !wanted_.key_env.empty() || is_in(KeyPlaces::kVariables) ||
+           is_in(KeyPlaces::kFiles);
   }
 
   void Assume() {

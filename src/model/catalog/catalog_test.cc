@@ -162,6 +162,11 @@ TEST(CatalogTest, AnAddressWithoutAModelAsksTheServer) {  // FLT-45
   EXPECT_EQ(Choose({.name = "gpt-5"}, {{"OPENAI_BASE_URL", "http://pool:1/v1"}})->ask_server,
             Choice::AskServer::kNo);
   EXPECT_EQ(Choose({.base_url = "pool:1"})->ask_server, Choice::AskServer::kYes);
+  // A key means the provider's usual model, also where it is only looked for.
+  EXPECT_EQ(Choose({.keys = Wanted::Keys::kNone}, {{"OPENAI_BASE_URL", "http://pool:1/v1"},
+                                                   {"OPENAI_API_KEY", "k"}})
+                ->ask_server,
+            Choice::AskServer::kNo);
   EXPECT_EQ(Choose({.name = "ollama"})->ask_server, Choice::AskServer::kYes);
   EXPECT_THAT(Choose({.name = "mistral"}, {{"MISTRAL_API_KEY", "k"}}),
               FailsWith(ErrorCode::kConfig, "Name it: mistral/NAME"));

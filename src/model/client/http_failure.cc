@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "base/json/json.h"
+#include "base/text/ascii.h"
 #include "base/text/parse_number.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
@@ -93,8 +94,22 @@ std::string SizesOf(const Target& target) {
   return out;
 }
 
+// The sentence in an error's JSON, else the start of the body.
+std::string SaidIn(std::string_view body, std::string_view key) {
+  const auto value = ParseJson(TrimSpace(body));
+  const Json* at = value ? &*value : nullptr;
+  if (at && at->is_array() && !at->get_array().empty()) at = &at->get_array().front();
+  if (const Json* error = at ? Find(*at, "error") : nullptr) at = error;
+  if (at && at->is_string()) return Excerpt(at->get_string(), key);
+  for (const std::string_view name : {"message", "detail"}) {
+    const auto text = at ? FindString(*at, name) : std::nullopt;
+    if (text && !text->empty()) return Excerpt(*text, key);
+  }
+  return Excerpt(body, key);
+}
+
 Error MakeHttpError(const HttpAnswer& answer, const Target& target) {
-  const std::string said = answer.body.empty() ? "" : ": " + Excerpt(answer.body, target.key);
+  const std::string said = answer.body.empty() ? "" : ": " + SaidIn(answer.body, target.key);
   const auto error = [&](ErrorCode code, std::string message) {
     return Error{code, std::move(message)};
   };
@@ -137,10 +152,25 @@ Error MakeHttpError(const HttpAnswer& answer, const Target& target) {
 
 }  // namespace
 
+std::string WithoutKey(std::string_view text, std::string_view key) {
+  if (key.empty()) return std::string(text);
+  if (key.size() >= kShortestSecret) return ReplaceAll(text, key, kInsteadOfKey);
+  const auto is_word = [&](std::size_t at) {
+    const std::size_t end = at + key.size();
+    return (at == 0 || !IsWordByte(text[at - 1])) && (end == text.size() || !IsWordByte(text[end]));
+  };
+  std::string out;
+  std::size_t done = 0;
+  for (std::size_t at = 0; (at = text.find(key, at)) != text.npos; at += key.size()) {
+    if (!is_word(at)) continue;
+    out.append(text.substr(done, at - done)).append(kInsteadOfKey);
+    done = at + key.size();
+  }
+  return out.append(text.substr(done));
+}
+
 std::string Excerpt(std::string_view body, std::string_view key) {
-  std::string clean = utf8::Sanitize(body.substr(0, 8192));
-  if (!key.empty()) clean = ReplaceAll(clean, key, "[redacted:key]");
-  clean = Redact(clean);
+  std::string clean = Redact(WithoutKey(utf8::Sanitize(body.substr(0, 8192)), key));
   for (char& c : clean) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   }

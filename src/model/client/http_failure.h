@@ -47,6 +47,12 @@ HttpFailure MapHttpFailure(const HttpAnswer& answer, const Target& target, Clock
 // x-ratelimit-reset-requests and -tokens ("1s", "6m0s").
 std::optional<Millis> RetryAfter(const HttpAnswer& answer, Clock::Wall now);
 
+// Shorter keys and values of headers ("1", "eu") stand in any text.
+inline constexpr std::size_t kShortestSecret = 8;
+inline constexpr std::string_view kInsteadOfKey = "[redacted:key]";
+// An error's text without the key; a short one is taken out where it stands as a word of its own.
+std::string WithoutKey(std::string_view text, std::string_view key);
+
 // The first 200 characters of `body`, on one line, valid UTF-8, without secrets.
 std::string Excerpt(std::string_view body, std::string_view key);
 

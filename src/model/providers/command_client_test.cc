@@ -115,6 +115,11 @@ TEST(CommandClientTest, TextUsageAndFinishAreWhereThePresetSays) {  // MOD-16
   EXPECT_EQ(reply->usage.input, 7);
   EXPECT_EQ(reply->usage.cached, 2);
   EXPECT_FALSE(reply->usage.estimated);
+  json.text = "/a~1b/*/text";  // each of a list; a slash in a key
+  EXPECT_EQ(ReadOutput(json, R"({"a/b":[{"text":"one"},{"text":"two"}]})")->text, "two");
+  json.text = "/a/text";  // a word is no place in a list
+  EXPECT_THAT(ReadOutput(json, R"({"a":["no"]})"), FailsWith(ErrorCode::kNetwork, "no text at"));
+  json.text = "/a/0/text";
   EXPECT_THAT(ReadOutput(json, R"({"bad":true,"a":[{"text":"no login"}]})"),
               FailsWith(ErrorCode::kFailed, "reports: no login"));
 

@@ -68,13 +68,15 @@ std::vector<const Json*> AllAt(const Json& value, std::string_view path) {
   for (const std::string_view step : Split(path.substr(1), '/')) {
     std::vector<const Json*> next;
     for (const Json* at : found) {
-      if (const auto* list = at->if_array()) {
-        const auto index = static_cast<std::size_t>(std::atoi(std::string(step).c_str()));
-        if (index < list->size()) next.push_back(&(*list)[index]);
-      } else if (const auto* map = at->if_object(); map && step == "*") {
+      boost::system::error_code error;
+      if (step != "*") {
+        // With "~1" for a slash in a key; a word is no place in a list.
+        const Json* inner = at->find_pointer("/" + std::string(step), error);
+        if (inner) next.push_back(inner);
+      } else if (const auto* list = at->if_array()) {
+        for (const Json& inner : *list) next.push_back(&inner);
+      } else if (const auto* map = at->if_object()) {
         for (const auto& [key, inner] : *map) next.push_back(&inner);
-      } else if (const Json* inner = Find(*at, step)) {
-        next.push_back(inner);
       }
     }
     found = std::move(next);

@@ -5,6 +5,7 @@
 
 #include "base/net/http_get.h"
 #include "base/net/url.h"
+#include "base/text/shell_quote.h"
 #include "base/text/text.h"
 #include "model/providers/model_list.h"
 
@@ -86,8 +87,8 @@ std::string Describe(const LocalServer& server) {
   if (server.models.empty()) return text + " and lists no model";
   std::vector<std::string> names = server.models;
   if (names.size() > kShownModels) names.resize(kShownModels), names.emplace_back("…");
-  return fmt::format("{} ({}): -m {}/{}", text, Join(names, ", "), server.provider,
-                     server.models[0]);
+  return fmt::format("{} ({}): -m {}", text, Join(names, ", "),
+                     ShellQuote(server.provider + "/" + server.models[0]));
 }
 
 }  // namespace dossier::model

@@ -22,9 +22,6 @@ namespace {
 // Error bodies are read this far: enough to say what was wrong.
 constexpr std::size_t kMostErrorBytes = 64 << 10;
 constexpr std::int64_t kBytesPerToken = 8;  // at most, on average over a text
-// Shorter keys and values of headers ("1", "eu") hide nothing, and would be taken out of any text.
-constexpr std::size_t kShortestSecret = 8;
-constexpr std::string_view kInsteadOfKey = "[redacted:key]";
 
 // Takes the key out of a text that comes in pieces: what may be the start of it waits for the next
 // one.
@@ -381,8 +378,7 @@ class Receiver final : public HttpReceiver {
   }
 
   std::string Clean(std::string_view message) const {
-    std::string clean(message);
-    if (!options_->key.empty()) clean = ReplaceAll(clean, options_->key, kInsteadOfKey);
+    std::string clean = WithoutKey(message, options_->key);
     for (const auto& [name, value] : options_->headers) {
       if (value.size() >= kShortestSecret) clean = ReplaceAll(clean, value, "[redacted:header]");
     }

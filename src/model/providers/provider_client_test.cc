@@ -10,6 +10,7 @@
 #include "base/net/url.h"
 #include "base/text/text.h"
 #include "model/client/gate.h"
+#include "model/client/http_failure.h"
 #include "model/scripted/serve_script.h"
 #include "testing/fakes_for_test.h"
 #include "testing/result_matchers.h"
@@ -103,7 +104,14 @@ TEST(ProviderHeadersTest, WhatAServerEchoesOfThemIsRedacted) {  // CON-49
                              R"({"error":{"message":"no gateway-secret-0815 here"}})", 400);
   ASSERT_FALSE(sent.reply);
   EXPECT_THAT(sent.reply.error().message,
-              AllOf(HasSubstr("[redacted:header]"), Not(HasSubstr("gateway-secret"))));
+              AllOf(HasSubstr("(status 400): no [redacted:header] here"),
+                    Not(HasSubstr("gateway-secret"))));
+}
+
+TEST(ProviderErrorsTest, AShortKeyIsTakenOutWhereItIsAWord) {  // FLT-45
+  EXPECT_EQ(WithoutKey("unknown key: k (k)", "k"), "unknown key: [redacted:key] ([redacted:key])");
+  EXPECT_EQ(WithoutKey("so long-a-key.", "long-a-key"), "so [redacted:key].");
+  EXPECT_EQ(WithoutKey("as it is", ""), "as it is");
 }
 
 Entry PricedEntry() {

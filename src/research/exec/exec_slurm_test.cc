@@ -188,7 +188,7 @@ TEST_F(ExecSlurmTest, WrongFlagsPhasesAndRefusalsAreNamed) {
   EXPECT_EQ(ParseSlurmPhases("phase3,phase4")->size(), 2u);
 }
 
-TEST(SlurmJobTest, StatesIdsAndQuotes) {  // RSP-T24: job states
+TEST(SlurmJobTest, StatesAndIds) {  // RSP-T24: job states
   EXPECT_EQ(JobStateOf("PENDING"), JobState::kWaiting);
   EXPECT_EQ(JobStateOf("COMPLETING"), JobState::kWaiting);
   EXPECT_EQ(JobStateOf("CANCELLED by 1000"), JobState::kOver);
@@ -197,7 +197,6 @@ TEST(SlurmJobTest, StatesIdsAndQuotes) {  // RSP-T24: job states
   EXPECT_EQ(ParseJobId("12;c\n"), "12");
   EXPECT_FALSE(ParseJobId("Submitted batch job 12"));
   EXPECT_FALSE(ParseJobId(""));
-  EXPECT_EQ(ShellQuoted("it's"), "'it'\\''s'");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "base/files/file.h"
 #include "base/process/process.h"
+#include "base/text/shell_quote.h"
 #include "base/text/text.h"
 #include "research/files/cuts.h"
 
@@ -30,24 +31,20 @@ Result<ProcessResult> Ask(const SlurmPrograms& programs, std::vector<std::string
 
 }  // namespace
 
-std::string ShellQuoted(std::string_view text) {
-  return fmt::format("'{}'", ReplaceAll(text, "'", "'\\''"));
-}
-
 std::string JobScript(const HostCommand& command, const std::string& folder) {
   std::string script = "#!/bin/sh\n";
   for (const std::string& entry : command.environment) {
     const std::size_t equals = entry.find('=');
     script += fmt::format("export {}={}\n", entry.substr(0, equals),
-                          ShellQuoted(std::string_view(entry).substr(equals + 1)));
+                          ShellQuote(std::string_view(entry).substr(equals + 1)));
   }
   script += "begin=$(date +%s)\n";
-  for (const std::string& word : command.argv) script += ShellQuoted(word) + " ";
-  const std::string out = ShellQuoted(folder + "/out"), err = ShellQuoted(folder + "/err");
-  const std::string made = ShellQuoted(folder + "/status.new");
+  for (const std::string& word : command.argv) script += ShellQuote(word) + " ";
+  const std::string out = ShellQuote(folder + "/out"), err = ShellQuote(folder + "/err");
+  const std::string made = ShellQuote(folder + "/status.new");
   script += fmt::format("</dev/null >{} 2>{}\nstatus=$?\n", out, err);
   script += fmt::format("echo \"$status $(($(date +%s) - begin))\" >{}\n", made);
-  script += fmt::format("mv {} {}\n", made, ShellQuoted(folder + "/status"));
+  script += fmt::format("mv {} {}\n", made, ShellQuote(folder + "/status"));
   return script + "exit $status\n";
 }
 

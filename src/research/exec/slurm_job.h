@@ -31,8 +31,6 @@ struct JobLook {
   std::string name;  // as Slurm says it: "TIMEOUT"
 };
 
-// "'two words'": one word of a shell.
-std::string ShellQuoted(std::string_view text);
 std::string JobScript(const HostCommand& command, const std::string& folder);
 // The id that `sbatch --parsable` printed, "12345" or "12345;cluster". Nothing if it is none.
 std::optional<std::string> ParseJobId(std::string_view text);

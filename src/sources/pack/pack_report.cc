@@ -1,6 +1,7 @@
 #include "sources/pack/pack_report.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <vector>
@@ -87,21 +88,27 @@ Json FileJson(const PackedFile& file) {
   return json;
 }
 
-struct Folder {
+// A file, or a folder, with what stands in it.
+struct TreeNode {
   std::int64_t tokens = 0;
   std::size_t files = 0;
-  std::map<std::string, Folder> folders;
+  std::map<std::string, TreeNode> below;  // by name; empty: a file
+  std::string_view form;                  // of a file that is not shown in full
 };
 
-void ShowFolder(const std::string& name, const Folder& folder, int depth, std::string* out) {
-  *out += fmt::format("{:>12}  {:{}}{} ({} {})\n", GroupCount(folder.tokens), "", depth * 2, name,
-                      GroupDigits(folder.files), folder.files == 1 ? "file" : "files");
-  std::vector<std::pair<std::string, const Folder*>> inner;
-  for (const auto& [path, below] : folder.folders) inner.emplace_back(path, &below);
+void ShowNode(const std::string& name, const TreeNode& node, int depth, std::string* out) {
+  *out += fmt::format("{:>12}  {:{}}{}", GroupCount(node.tokens), "", depth * 2, name);
+  if (!node.below.empty()) {
+    *out += fmt::format(" ({} {})", GroupDigits(node.files), node.files == 1 ? "file" : "files");
+  }
+  if (!node.form.empty()) *out += fmt::format(" ({})", node.form);
+  *out += '\n';
+  std::vector<std::pair<std::string, const TreeNode*>> inner;
+  for (const auto& [path, below] : node.below) inner.emplace_back(path, &below);
   std::stable_sort(inner.begin(), inner.end(), [](const auto& a, const auto& b) {
     return a.second->tokens > b.second->tokens;
   });
-  for (const auto& [path, below] : inner) ShowFolder(path, *below, depth + 1, out);
+  for (const auto& [path, below] : inner) ShowNode(path, *below, depth + 1, out);
 }
 
 }  // namespace
@@ -153,20 +160,32 @@ std::string PackTable(const PackedFiles& packed, std::optional<std::int64_t> bud
 }
 
 std::string PackTree(const PackedFiles& packed) {
-  Folder root;
+  TreeNode root;
   for (const PackedFile& file : packed.files) {
     const std::int64_t tokens = TokensOf(file, file.form);
-    Folder* folder = &root;
+    TreeNode* node = &root;
     const std::vector<std::string_view> names = Split(file.path, '/');
     for (std::size_t i = 0;; ++i) {
-      folder->tokens += tokens;
-      ++folder->files;
-      if (i + 1 >= names.size()) break;
-      folder = &folder->folders[PathForText(names[i]) + "/"];
+      node->tokens += tokens;
+      ++node->files;
+      if (i >= names.size()) break;
+      node = &node->below[PathForText(names[i]) + (i + 1 < names.size() ? "/" : "")];
     }
+    if (FormName(file) != "full") node->form = FormName(file);
   }
   std::string out;
-  ShowFolder("./", root, 0, &out);
+  ShowNode("./", root, 0, &out);
+  return out;
+}
+
+std::string PackNames(const PackedFiles& packed, char end) {
+  std::string out;
+  const std::filesystem::path root(packed.root);
+  for (const PackedFile& file : packed.files) {
+    if (file.form == Form::kNames) continue;
+    std::error_code error;
+    out.append(std::filesystem::proximate(root / file.path, error).string()).push_back(end);
+  }
   return out;
 }
 

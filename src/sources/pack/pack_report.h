@@ -22,8 +22,11 @@ Json PackReportJson(const PackedFiles& packed, std::optional<std::int64_t> budge
 std::string PackTable(const PackedFiles& packed, std::optional<std::int64_t> budget,
                       std::string_view encoding);
 
-// Tokens by folder, largest first.
+// Tokens by folder and file, largest first.
 std::string PackTree(const PackedFiles& packed);
+
+// The files whose text is packed, as paths from the working folder, each with `end` behind it.
+std::string PackNames(const PackedFiles& packed, char end);
 
 // Each file with a score, best first, and where it comes from.
 std::string PackRanks(const PackedFiles& packed, std::size_t count);

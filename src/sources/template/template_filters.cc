@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "base/text/ascii.h"
+#include "base/text/shell_quote.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "sources/template/template_lexer.h"
@@ -243,14 +243,6 @@ Status CheckFilter(std::string_view name, std::size_t arguments) {
 Result<TemplateValue> ApplyFilter(std::string_view name, const TemplateValue& value,
                                   Arguments arguments) {
   return FindFilter(name)->apply(value, arguments);
-}
-
-std::string ShellQuote(std::string_view text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
-    return IsAlnum(c) || std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
-  });
-  if (plain && !text.empty()) return std::string(text);
-  return "'" + ReplaceAll(text, "'", R"('"'"')") + "'";
 }
 
 bool HoldsShellCharacters(std::string_view text) {

@@ -28,9 +28,6 @@ Result<TemplateValue> ApplyFilter(std::string_view name, const TemplateValue& va
 // Errors: kConfig for values that have no items.
 Result<TemplateValue::List> Items(const TemplateValue& value);
 
-// `text` as one word of a POSIX shell.
-std::string ShellQuote(std::string_view text);
-
 // The origin that a text made of `value` has: none if nothing of it could be misread.
 std::string OriginIfUnsafe(const TemplateValue& value);
 // Whether `text` holds a character that means something to a shell, or a control character.

@@ -100,16 +100,27 @@ class AgentMode(chat_case.AgentCase):
             self.answers = ["green"]
             self.assertEqual(self.on_terminal(typed, "--allow-commands", "--no-save", "q"), code, typed)
 
+    @staticmethod
+    def type_ahead(main: int, text: bytes):
+        """Typed before the question stands there, which so is no answer: it waits in the terminal."""
+        os.write(main, text)
+        shown = b""
+        while text.strip() not in shown:
+            shown += os.read(main, 4096)
+
     def on_terminal(self, typed: str, *words: str) -> int:
         main, other = pty.openpty()
         self.addCleanup(os.close, main)
+        self.type_ahead(main, b"~/project\n")
         process = subprocess.Popen([harness.DOSSIER, *self.words(*words)], cwd=self.home, env=self.env,
                                    stdin=other, stdout=other, stderr=other, start_new_session=True,
                                    preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
         self.addCleanup(self.end, process)
         os.close(other)
-        os.write(main, typed.encode())
         shown = b""
+        while b"in which folder may they run?" not in shown:
+            shown += os.read(main, 4096)
+        os.write(main, typed.encode())
         while True:
             try:
                 block = os.read(main, 4096)
@@ -118,7 +129,6 @@ class AgentMode(chat_case.AgentCase):
             if not block:
                 break
             shown += block
-        self.assertIn(b"in which folder may they run?", shown)
         return process.wait(60)
 
     def test_secret_files_of_the_project_are_hidden(self):  # FLT-134
@@ -185,9 +195,13 @@ class AgentMode(chat_case.AgentCase):
         for answer, code in (("n\n", 0), ("q\n", 12), ("a\n", 0)):
             self.answers = [calls(["cat", "notes.txt"]), "done"]
             master, slave = pty.openpty()
+            self.type_ahead(master, b"a\n")
             process = self.start(*self.words("--allow-commands", "--confirm-commands", "q"),
                                  cwd=self.project, start_new_session=True, preexec_fn=lambda fd=slave:
                                  __import__("fcntl").ioctl(fd, 0x540E, 0), pass_fds=(slave,))
+            shown = b""
+            while b"[y/n/a/q] " not in shown:
+                shown += os.read(master, 4096)
             os.write(master, answer.encode())
             process.communicate(timeout=60)
             self.assertEqual(process.returncode, code, answer)

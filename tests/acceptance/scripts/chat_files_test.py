@@ -288,6 +288,33 @@ class FromElsewhere(FilesCase):
         self.assertEqual(code, 0, err)  # longer here: nothing is lost
         self.assertEqual(len(self.stored("llm-01abc")["messages"]), 5)
 
+    def test_an_import_follows_a_renamed_conversation_and_keeps_its_records(self):  # FLT-136
+        talk = ("model: openai:gpt-4o\nmessages:\n- {role: user, content: one}\n"
+                "- {role: assistant, content: 'yes'}\n")
+        self.write("work.yaml", talk)
+        self.conversations("import", "work.yaml")
+        self.conversations("rename", "aichat-work", "mine", "--title", "My own title")
+        more = talk + "- {role: user, content: two}\n- {role: assistant, content: 'no'}\n"
+        self.write("work.yaml", more)
+        planned = self.conversations("import", "work.yaml", "--dry-run")
+        self.assertEqual(planned.split(), "mine 4 messages longer than before".split())
+        self.assertEqual(len(self.stored("mine")["messages"]), 2)
+        self.assertEqual(self.conversations("import", "work.yaml"), planned)
+        self.assertEqual(len(self.stored("mine")["messages"]), 4)
+        self.assertIn("My own title", self.conversations("list"))
+        self.assertFalse(self.path("aichat-work").exists())
+        # What cannot be read is named, and holds up nothing else.
+        self.write("other.yaml", talk)
+        code, out, err = self.run_to_end("conversations", "import", "none.yaml", "other.yaml",
+                                         "--conversations-path", str(self.folder))
+        self.assertEqual((code, "none.yaml: no such file" in err), (4, True), err)
+        self.assertIn("aichat-other", out)
+        self.write("other.yaml", more.replace("one", "uno"))
+        for dry in ([], ["--dry-run"]):
+            code, out, err = self.run_to_end("conversations", "import", "other.yaml", *dry,
+                                             "--conversations-path", str(self.folder))
+            self.assertEqual((code, "another conversation has this id" in out), (13, True), err)
+
     def test_a_conversation_gets_another_name(self):  # FLT-136
         self.turn("zebra", conversation="old-name")
         self.assertEqual(self.conversations("rename", "old-", "new-name"), "new-name\n")

@@ -115,13 +115,14 @@ class Terminal:
 
 
 class TrustOnTerminalTest(harness.Case):
-    def ask(self) -> Terminal:
-        words = [harness.DOSSIER, "ask", *self.script(["a"]), "--context-text", "abc", "What?"]
+    def ask(self, *before: str) -> Terminal:
+        words = [*before, harness.DOSSIER, "ask", *self.script(["a"]), "--context-text", "abc", "What?"]
         return Terminal(self, words, {**self.env, "TERM": "dumb"})
 
     def test_yes_is_remembered_and_no_is_a_refusal(self):  # CON-15, A2
         self.write("dossier.yml", "log_file: run.log\n")
-        terminal = self.ask()
+        terminal = self.ask("sh", "-c", 'read go; exec "$@"', "-")
+        terminal.send(b"go\ny\n")  # before the question stands there: no answer
         self.assertTrue(terminal.wait_for(b"[y/N]"), terminal.seen)
         terminal.send(b"n\n")
         self.assertEqual(terminal.exit_code(), 12)
@@ -185,6 +186,21 @@ class ShellTest(harness.Case):
         self.assertEqual(self.bash("dossier config get compaction.ho"), ["compaction.horizon"])
         # bash parts at the sign; only what stands behind it is handed back.
         self.assertEqual(self.bash("dossier ask --mode=re"), ["recursive"])
+
+    def test_names_that_are_there_complete(self):  # FLT-137
+        self.run_to_end("chat", *self.script(["a"]), "--conversation", "my-talk", "What?")
+        self.assertEqual(self.bash("dossier conversations show my-"), ["my-talk"])
+        self.assertEqual(self.bash("dossier context show my-"), ["my-talk"])
+        self.assertEqual(self.bash("dossier runs show la"), ["last"])
+        run = self.runs()[0]["run"]
+        self.assertEqual(self.bash(f"dossier runs show {run[:6]}"), [run])
+        # Somebody else made up the name: for the shell it is a word.
+        lists = self.home / "data/dossier/model-lists"
+        lists.mkdir(parents=True)
+        (lists / "x.yaml").write_text("schema: dossier.models/1\nmodels:\n"
+                                      "- {name: 'zz$(reboot)', provider: openai, as_of: 2026-11-25, source: x, "
+                                      "status: reported}\n")
+        self.assertEqual(self.bash("dossier ask -m openai/zz"), ["openai/zz\\$\\(reboot\\)"])
 
     def test_zsh(self):  # CON-8
         terminal = Terminal(self, ["zsh", "-f", "-i"], {**self.env, "TERM": "dumb", "PS1": "> "})

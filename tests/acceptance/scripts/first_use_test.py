@@ -102,6 +102,33 @@ class Names(FirstUse):
         _, err = self.ask("-m", "gpt-77")
         self.assertNotIn("not in the model data", err)
 
+    def test_list_shows_what_servers_of_this_machine_have(self):
+        self.stand_in(["llama3:8b", "mistral"], "OLLAMA", tags=True)
+        for before in ((), ("models", "refresh")):
+            if before:
+                self.ok(*before)
+            out, _ = self.ok("models", "list")
+            for name in ("ollama/llama3:8b", "ollama/mistral"):
+                rows = [line for line in out.splitlines() if line.startswith(name)]
+                self.assertEqual(len(rows), 1, out)
+                self.assertTrue(rows[0].endswith("its server answers"), rows)
+        models = json.loads(self.ok("models", "list", "--json")[0])["models"]
+        self.assertEqual([one["ready"] for one in models if one["provider"] == "ollama"], [True, True])
+
+    def test_a_dry_run_of_chat_says_which_model_it_takes_for_the_servers(self):
+        self.stand_in(["llama3"], "OPENAI")
+        _, err = self.ok("chat", "--dry-run", "What?")
+        self.assertIn("a dry run does not ask", err)
+        self.assertEqual(self.ok("chat", "What?")[0], "from llama3\n")
+        out, _ = self.ok("chat", "--dry-run", "-m", "gpt-5", "What?")
+        self.assertEqual(json.loads(out)["model"], "gpt-5")
+
+    def test_what_a_server_calls_a_model_is_one_word_of_a_command(self):
+        self.stand_in(["$(reboot);x"], "OLLAMA")
+        code, _, err = self.run_to_end("ask", "What?")
+        self.assertEqual(code, 4, err)
+        self.assertIn("-m 'ollama/$(reboot);x'", err)
+
     def test_refresh_says_who_failed_and_keeps_the_others(self):
         self.stand_in(["llama3"], "OLLAMA")
         self.env |= {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}

@@ -23,14 +23,15 @@ ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u
 
 
 class TerminalOutput(harness.Case):
-    def on_terminal(self, *words: str, typed: bytes = b"") -> str:
+    def on_terminal(self, *words: str, asked: bytes = b"", typed: bytes = b"") -> str:
         env = {**self.env, "TERM": "xterm-256color", "COLUMNS": "400"}
         session = Session([harness.DOSSIER, *words], env, columns=400, cwd=self.home)
         self.addCleanup(session.kill)
+        shown = session.wait_for(asked)
         if typed:
             session.send(typed)
         session.end()
-        return session.screen.decode("utf-8", "strict")
+        return (shown + session.screen).decode("utf-8", "strict")
 
     def piped(self, *words: str) -> bytes:
         done = subprocess.run([harness.DOSSIER, *words], env=self.env, cwd=self.home, timeout=120,
@@ -107,7 +108,7 @@ class TerminalOutput(harness.Case):
         folder = self.home / "project"
         folder.mkdir()
         (folder / name).write_text("context_commands: [{name: x, command: ls}]\n")
-        shown = self.on_terminal("trust", f"project/{name}", typed=b"n\n")
+        shown = self.on_terminal("trust", f"project/{name}", asked=b"[y/N] ", typed=b"n\n")
         self.assert_tame(shown)
         question = [line for line in shown.replace("\r\n", "\n").split("\n") if "[y/N]" in line]
         self.assertEqual(len(question), 1, shown)

@@ -228,6 +228,14 @@ class RealSessionTest(chat_case.ChatCase):
         self.assertEqual(len(names), 1, names)
         return names[0]
 
+    def test_choices_stand_without_what_is_typed(self):  # FLT-137
+        session = self.session("--conversation", "talk")
+        session.send(b"/model openai/gpt-5\t\t")
+        shown = session.wait_for(b"openai/gpt-5-mini")
+        self.assertNotIn(b"/model openai/gpt-5-mini", shown)
+        session.send(b"\x15")
+        self.leave(session)
+
     def test_turns_are_saved_undone_asked_again_and_forked(self):  # CON-A12
         self.configure(context_commands=[counted("a")])
         frozen = block("a", "out of a")
