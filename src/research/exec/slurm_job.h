@@ -33,7 +33,9 @@ struct JobLook {
 
 // "'two words'": one word of a shell.
 std::string ShellQuoted(std::string_view text);
-std::string JobScript(const HostCommand& command, const std::string& folder);
+// `modules`: lines for the command `module`, after the variables; one that fails ends the job.
+std::string JobScript(const HostCommand& command, const std::vector<std::string>& modules,
+                      const std::string& folder);
 // The id that `sbatch --parsable` printed, "12345" or "12345;cluster". Nothing if it is none.
 std::optional<std::string> ParseJobId(std::string_view text);
 bool IsJobId(std::string_view text);
