@@ -27,8 +27,8 @@ struct DiskLimit {
 
 BackendFactory WithDiskLimit(BackendFactory inner, DiskLimit limit);
 
-// Bytes that the files below `folder` take on their disk; 0 if it is not there. No link is followed,
-// a file of several names counts once, and what cannot be read is passed over.
+// Bytes that the files below `folder` take on their disk; 0 if it is not there. No link is
+// followed, a file of several names counts once, and what cannot be read is passed over.
 std::uint64_t DiskUse(const std::string& folder);
 
 }  // namespace dossier::research

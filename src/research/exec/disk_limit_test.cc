@@ -43,7 +43,8 @@ class DiskLimitTest : public ::testing::Test {
   }
 
   TempFolder folder_ = *TempFolder::Make();
-  const std::string workspace_ = folder_.path() + "/workspace", system_ = folder_.path() + "/system";
+  const std::string workspace_ = folder_.path() + "/workspace",
+                    system_ = folder_.path() + "/system";
   std::shared_ptr<CommandScript> script_ = std::make_shared<CommandScript>();
   std::unique_ptr<ExecBackend> backend_;
 };
@@ -51,11 +52,12 @@ class DiskLimitTest : public ::testing::Test {
 TEST_F(DiskLimitTest, ACommandThatWritesTooMuchIsEndedAndSaysSo) {  // FLT-68
   for (const std::string& where : {workspace_, system_}) {
     ASSERT_THAT(MakeFolders(where), Succeeds());
-    script_->On("fill").Does([&](const Command& command, const std::string&,
-                                 const CancelToken& cancel) {
-      command.on_output("begun\n");
-      return Fills(where + "/large", cancel);
-    }).Times(1);
+    script_->On("fill")
+        .Does([&](const Command& command, const std::string&, const CancelToken& cancel) {
+          command.on_output("begun\n");
+          return Fills(where + "/large", cancel);
+        })
+        .Times(1);
     Make({.bytes = 512 << 10, .reserve = 0});
     const ExecResult result = Run("fill");
     EXPECT_EQ(result.status, 137);

@@ -63,7 +63,10 @@ class Container final : public HostedBackend {
   Container(ContainerOptions options, std::string program)
       : options_(std::move(options)),
         program_(std::move(program)),
-        place_{options_.folder, options_.timeout, options_.output_bytes, options_.host_environment,
+        place_{options_.folder,
+               options_.timeout,
+               options_.output_bytes,
+               options_.host_environment,
                {"containall"}} {}
 
   Status Start(const SandboxSpec& spec) override {

@@ -209,9 +209,10 @@ TEST_F(ExecContainerTest, AProbeHasTheSandboxOfARun) {  // FLT-63
                                      .host_environment = options_.host_environment});
   ASSERT_THAT(factory, Succeeds());
   auto backend = std::move(*(*factory)("worker-0"));
-  ASSERT_THAT(ProbeMachine(config, *backend,
-                           {.workspace = spec_.workspace, .all_environment = {"PATH=/usr/bin"}}, {}),
-              Succeeds());
+  ASSERT_THAT(
+      ProbeMachine(config, *backend,
+                   {.workspace = spec_.workspace, .all_environment = {"PATH=/usr/bin"}}, {}),
+      Succeeds());
   ASSERT_FALSE(Calls().empty());
   for (const std::string& call : Calls()) EXPECT_THAT(call, HasSubstr(" --nv "));
   config.use_gpu = false;

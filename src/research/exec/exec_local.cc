@@ -28,10 +28,9 @@ using sandbox::JailMount;
 constexpr std::uint64_t kTmp = 1ull << 30;  // bytes of the private /tmp
 
 // What `exec.gpu: [all]` stands for: the names that the drivers give their devices.
-constexpr const char* kGpuDevices[] = {"/dev/nvidia[0-9]*",    "/dev/nvidiactl",
-                                       "/dev/nvidia-uvm",      "/dev/nvidia-uvm-tools",
-                                       "/dev/nvidia-modeset",  "/dev/kfd",
-                                       "/dev/dri/renderD[0-9]*"};
+constexpr const char* kGpuDevices[] = {
+    "/dev/nvidia[0-9]*",   "/dev/nvidiactl", "/dev/nvidia-uvm",       "/dev/nvidia-uvm-tools",
+    "/dev/nvidia-modeset", "/dev/kfd",       "/dev/dri/renderD[0-9]*"};
 // Where their libraries look for them, beside /proc.
 constexpr const char* kGpuFacts[] = {"/sys/bus/pci", "/sys/class/drm", "/sys/class/kfd",
                                      "/sys/devices"};
@@ -99,7 +98,7 @@ class LocalBackend final : public ExecBackend {
     DOSSIER_RETURN_IF_ERROR(MakeFolders(spec.workspace));
     DOSSIER_ASSIGN_OR_RETURN(owner_, OwnerOf(spec.workspace));
     spec_ = spec;
-    DOSSIER_RETURN_IF_ERROR(ClearPlaces());
+    DOSSIER_RETURN_IF_ERROR(ClearPlaces(spec_));
     auto layers = machine_->Layers([&] { return LayersOf(Jail(Nothing())); });
     if (!layers) {
       Stop();
@@ -248,29 +247,11 @@ class LocalBackend final : public ExecBackend {
     return jail;
   }
 
-  // A link that a command left where a bind goes would lead the host's own mkdir out of the
-  // workspace.
-  Status ClearPlaces() const {
-    for (const Bind& bind : spec_.binds) {
-      const fs::path inside = fs::path(bind.mount).lexically_relative(spec_.mount);
-      if (inside.empty() || *inside.begin() == "..") continue;
-      fs::path place = spec_.workspace;
-      for (const fs::path& name : inside) {
-        place /= name;
-        std::error_code error;
-        if (!fs::is_symlink(place, error)) continue;
-        DOSSIER_RETURN_IF_ERROR(RemoveAll(place.string()));
-        break;
-      }
-    }
-    return {};
-  }
-
   Result<ExecResult> RunInJail(const Command& command, const CancelToken& cancel) const {
     const std::vector<std::string> argv =
         command.argv.empty() ? std::vector<std::string>{"/bin/sh", "-c", command.command}
                              : command.argv;
-    DOSSIER_RETURN_IF_ERROR(ClearPlaces());
+    DOSSIER_RETURN_IF_ERROR(ClearPlaces(spec_));
     sandbox::JailSpec jail = Jail(command);
     if (MayInstall(command)) {
       DOSSIER_RETURN_IF_ERROR(AddWritableSystem(jail));
@@ -314,12 +295,14 @@ class LocalBackend final : public ExecBackend {
   std::string StopText(const sandbox::Exit& exit) const {
     switch (exit.stop) {
       case sandbox::JailStop::kTime:
-        return fmt::format("\n[ended by the sandbox: the time limit, after {:.0f} s (exec.timeout)]\n",
-                           std::chrono::duration<double>(exit.wall).count());
+        return fmt::format(
+            "\n[ended by the sandbox: the time limit, after {:.0f} s (exec.timeout)]\n",
+            std::chrono::duration<double>(exit.wall).count());
       case sandbox::JailStop::kCpu:
-        return fmt::format("\n[ended by the sandbox: the limit of {} s of processor time "
-                           "(exec.cpu_seconds)]\n",
-                           options_.cpu.count() / 1000);
+        return fmt::format(
+            "\n[ended by the sandbox: the limit of {} s of processor time "
+            "(exec.cpu_seconds)]\n",
+            options_.cpu.count() / 1000);
       case sandbox::JailStop::kMemory:
         return fmt::format("\n[ended by the sandbox: the memory limit of {} (exec.memory_bytes)]\n",
                            FormatSize(options_.memory_bytes));
@@ -362,6 +345,23 @@ bool IsDevice(const std::string& path) {
 }
 
 }  // namespace
+
+// Such a link, left by a command, would lead the host's own mkdir out of the workspace.
+Status ClearPlaces(const SandboxSpec& spec) {
+  for (const Bind& bind : spec.binds) {
+    const fs::path inside = fs::path(bind.mount).lexically_relative(spec.mount);
+    if (inside.empty() || *inside.begin() == "..") continue;
+    fs::path place = spec.workspace;
+    for (const fs::path& name : inside) {
+      place /= name;
+      std::error_code error;
+      if (!fs::is_symlink(place, error)) continue;
+      DOSSIER_RETURN_IF_ERROR(RemoveAll(place.string()));
+      break;
+    }
+  }
+  return {};
+}
 
 Result<std::vector<std::string>> FindDevices(const std::vector<std::string>& named) {
   std::vector<std::string> devices;

@@ -15,6 +15,7 @@
 #include "base/text/text.h"
 #include "research/exec/command_rules.h"
 #include "research/exec/environment_list.h"
+#include "research/exec/exec_local.h"
 #include "research/exec/probe.h"
 #include "research/exec/slurm_job.h"
 
@@ -87,9 +88,11 @@ class PlainBackend final : public HostedBackend {
   Status Start(const SandboxSpec& spec) override {
     DOSSIER_RETURN_IF_ERROR(MakeFolders(spec.workspace));
     spec_ = spec;
+    mount_ = spec.mount;
+    DOSSIER_RETURN_IF_ERROR(ClearPlaces(spec));
     for (Bind& bind : spec_.binds) DOSSIER_RETURN_IF_ERROR(Place(bind));
     for (std::string& entry : spec_.environment) entry = Own(entry);
-    mount_ = std::exchange(spec_.mount, spec_.workspace);
+    spec_.mount = spec.workspace;
     return walled_->Start(spec_);
   }
   Result<ExecResult> Run(const Command& command, const CancelToken& cancel) override {
@@ -131,9 +134,7 @@ class PlainBackend final : public HostedBackend {
   const SandboxSpec& spec() const override { return spec_; }
 
  private:
-  std::string Own(std::string_view text) const {
-    return Moved(text, mount_.empty() ? spec_.mount : mount_, spec_.workspace);
-  }
+  std::string Own(std::string_view text) const { return Moved(text, mount_, spec_.workspace); }
   Command Own(Command command) const {
     command.command = Own(command.command);
     for (std::string& word : command.argv) word = Own(word);
@@ -142,7 +143,7 @@ class PlainBackend final : public HostedBackend {
 
   // A job sees the host's own paths.
   Status Place(Bind& bind) const {
-    const fs::path inside = fs::path(bind.mount).lexically_relative(spec_.mount);
+    const fs::path inside = fs::path(bind.mount).lexically_relative(mount_);
     const std::string host = bind.host;
     if (!inside.empty() && *inside.begin() != "..") {
       const fs::path place = fs::path(spec_.workspace) / inside;
@@ -155,7 +156,7 @@ class PlainBackend final : public HostedBackend {
       return MakeError(ErrorCode::kUnavailable,
                        "{} cannot be shown at {} to a job without a container; give it a place "
                        "below {}, or its own path",
-                       host, bind.mount, spec_.mount);
+                       host, bind.mount, mount_);
     }
     bind.mount = host;
     return {};
@@ -169,8 +170,7 @@ class PlainBackend final : public HostedBackend {
 
 class SlurmBackend final : public ExecBackend {
  public:
-  SlurmBackend(std::unique_ptr<HostedBackend> inner, SlurmOptions options,
-               SlurmPrograms programs)
+  SlurmBackend(std::unique_ptr<HostedBackend> inner, SlurmOptions options, SlurmPrograms programs)
       : inner_(std::move(inner)), options_(std::move(options)), programs_(std::move(programs)) {}
 
   Status Start(const SandboxSpec& spec) override { return inner_->Start(spec); }
@@ -236,11 +236,12 @@ class SlurmBackend final : public ExecBackend {
     DOSSIER_RETURN_IF_ERROR(MakeFolders(folder));
     // A file of the run folder: what the engine itself might read has no place in it.
     HostCommand line = inner_->HostLine(command);
-    if (!inner_->place().layers.empty()) std::erase_if(line.environment, [](const std::string& entry) {
-      const std::string_view name = VariableName(entry);
-      return !IsAllowedVariable(name) && !name.starts_with("APPTAINERENV_") &&
-             !name.starts_with("SINGULARITYENV_");
-    });
+    if (!inner_->place().layers.empty())
+      std::erase_if(line.environment, [](const std::string& entry) {
+        const std::string_view name = VariableName(entry);
+        return !IsAllowedVariable(name) && !name.starts_with("APPTAINERENV_") &&
+               !name.starts_with("SINGULARITYENV_");
+      });
     return WriteFileAtomic(folder + "/script", JobScript(line, options_.modules, folder), 0700);
   }
 

@@ -114,11 +114,11 @@ class PlainSlurmTest : public ExecSlurmTest {
   Status Start(SlurmOptions options = {}, SandboxSpec spec = {}) {
     options.poll = Millis(1);
     DOSSIER_ASSIGN_OR_RETURN(
-        backend_, MakePlainSlurmBackend(
-                      MakeScriptedBackend(table_, {}),
-                      {.folder = fakes_.folder() + "/run/workers/worker-0",
-                       .environment = {"PATH=" + fakes_.folder() + ":/usr/bin:/bin"}},
-                      std::move(options)));
+        backend_,
+        MakePlainSlurmBackend(MakeScriptedBackend(table_, {}),
+                              {.folder = fakes_.folder() + "/run/workers/worker-0",
+                               .environment = {"PATH=" + fakes_.folder() + ":/usr/bin:/bin"}},
+                              std::move(options)));
     spec.workspace = workspace_;
     return backend_->Start(spec);
   }
@@ -137,8 +137,8 @@ TEST_F(PlainSlurmTest, AJobRunsInTheWorkspaceAtItsOwnPath) {  // FLT-65
   command.folder = "sub";
   const ExecResult result = Run(command);
   EXPECT_EQ(result.status, 0) << result.err;
-  EXPECT_EQ(result.out, fmt::format("{0}/sub\n{0} {0}/.pydeps it's /data/workspace ALL {0}/x\n",
-                                    workspace_));
+  EXPECT_EQ(result.out,
+            fmt::format("{0}/sub\n{0} {0}/.pydeps it's /data/workspace ALL {0}/x\n", workspace_));
   EXPECT_THAT(result.layers, IsEmpty());  // nothing is promised
   EXPECT_THAT(fakes_.Calls("sbatch")[0],
               ::testing::AllOf(HasSubstr("--nodes=2"), HasSubstr("--ntasks-per-node=4")));
