@@ -234,6 +234,7 @@ TEST_F(ExecContainerTest, AConfigurationNamesItsBackend) {  // 5.3
               FailsWith(ErrorCode::kUnavailable, "singularity was looked for"));
   config.backend = "kubernetes";
   EXPECT_THAT(MakeBackends(setup), FailsWith(ErrorCode::kUsage, "local, apptainer, singularity"));
+  setenv("PATH", fakes_.folder().c_str(), 1);  // the machine may have a Slurm
   config.backend = "slurm-plain";
   EXPECT_THAT(MakeBackends(setup), FailsWith(ErrorCode::kUnavailable, "sbatch was looked for"));
   config.backend = "slurm";

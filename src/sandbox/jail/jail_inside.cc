@@ -345,7 +345,8 @@ class Inside {
     rules.devices = Devices();
     if (Walled()) {
       rules.owned.insert(rules.owned.end(), {"/tmp", "/dev/shm"});
-      rules.programs.insert(rules.programs.end(), {"/proc", "/etc/passwd", "/etc/group", "/dev"});
+      rules.programs.insert(rules.programs.end(),
+                            {"/proc", "/etc/passwd", "/etc/group", "/etc/hosts", "/dev"});
     } else if (!tmp_.empty()) {
       rules.owned.push_back(tmp_);
     }
