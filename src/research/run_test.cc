@@ -7,6 +7,7 @@
 
 #include "base/assets.h"
 #include "base/files/file.h"
+#include "research/files/phase_files.h"
 #include "research/run/run_history.h"
 #include "research/run/run_setup.h"
 #include "testing/research_rig_for_test.h"
@@ -229,6 +230,7 @@ TEST(RunTest, DataAreCopiedIntoWorkspacesOrBound) {  // 5.3: copy_data
   const std::string& data = given->path();
   ASSERT_TRUE(WriteFileAtomic(data + "/x.csv", "1,2\n"));
   rig.config.data_folder = data;
+  rig.config.copy_data = RunConfig::CopyData::kYes;
   rig.config.stages[0].max_iters = 1;
   static_cast<void>(rig.Start());
   ASSERT_FALSE(rig.Nodes().empty());
@@ -237,7 +239,7 @@ TEST(RunTest, DataAreCopiedIntoWorkspacesOrBound) {  // 5.3: copy_data
 
   RunRig bound;
   bound.config.data_folder = data;
-  bound.config.copy_data = false;
+  bound.config.copy_data = RunConfig::CopyData::kNo;
   const auto setup = SetUpRun(bound.Order(RunOrder::Mode::kStart), CancelToken());
   ASSERT_TRUE(setup) << setup.error().message;
   const Services& services = (*setup)->driver.services;
@@ -246,6 +248,17 @@ TEST(RunTest, DataAreCopiedIntoWorkspacesOrBound) {  // 5.3: copy_data
   EXPECT_EQ(services.binds[0].host, data);
   EXPECT_EQ(services.binds[0].mount, "/workspace/input");
   EXPECT_EQ(services.binds[0].access, Bind::Access::kRead);
+
+  // By default there are copies only where they cost nothing, and the model is told which.
+  RunRig either;
+  either.config.data_folder = data;
+  const auto chosen = SetUpRun(either.Order(RunOrder::Mode::kStart), CancelToken());
+  ASSERT_TRUE(chosen) << chosen.error().message;
+  const bool shares = CloneFile(data + "/x.csv", either.folder() + "/trial").has_value();  // FLT-68
+  EXPECT_EQ((*chosen)->driver.services.data, shares ? data : "");
+  EXPECT_EQ((*chosen)->driver.services.binds.size(), shares ? 0U : 1U);
+  EXPECT_THAT(ToJson((*chosen)->driver.prefix.domain),
+              HasSubstr(shares ? "a copy that commands may change" : "read-only"));
 
   RunRig absent;
   absent.config.data_folder = data + "/absent";

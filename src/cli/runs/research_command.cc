@@ -45,7 +45,6 @@ Result<int> ProbeMachine(const ResearchCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(const research::RunConfig config, ReadRunConfig(call.arguments));
   DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::Make("dossier-probe"));
   const std::vector<std::string> all = sources::CurrentEnvironment();
-  const std::vector<std::string> allowed = research::AllowedEnvironment(all);
   const research::ExecConfig& exec = config.exec;
   DOSSIER_ASSIGN_OR_RETURN(const research::BackendFactory backends,
                            research::MakeBackends({.config = &exec,
@@ -54,25 +53,11 @@ Result<int> ProbeMachine(const ResearchCall& call) {
                                                    .host_environment = all}));
   DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<research::ExecBackend> backend,
                            backends("worker-0"));
-  DOSSIER_RETURN_IF_ERROR(backend->Start({.workspace = folder.path() + "/workspace",
-                                          .mount = exec.workspace_mount,
-                                          .environment = allowed,
-                                          .network = exec.network}));
-  using Gpu = research::ProbeConfig::Gpu;
-  const research::MachineFacts found =
-      research::Probe(*backend,
-                      {.environment = allowed,
-                       .variables_not_shown = all.size() - allowed.size(),
-                       .network = exec.network,
-                       .network_probe_host = exec.network_probe_host,
-                       .gpu = exec.use_gpu ? Gpu::kYes : Gpu::kNo,
-                       .container_runtime = exec.backend == "local" ? "" : exec.backend,
-                       .singularity_image = exec.singularity_image,
-                       .workspace_mount = exec.workspace_mount,
-                       .timeout_seconds = exec.timeout},
-                      call.cancel);
-  backend->Stop();
-  if (call.cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", call.cancel.reason());
+  DOSSIER_ASSIGN_OR_RETURN(
+      const research::MachineFacts found,
+      research::ProbeMachine(exec, *backend,
+                             {.workspace = folder.path() + "/workspace", .all_environment = all},
+                             call.cancel));
   JsonObject json{{"schema", "dossier.research.environment/1"}};
   for (auto& [key, value] : research::EnvironmentJson(found)) json[key] = std::move(value);
   call.out << ToPrettyJson(json) << "\n";
@@ -180,7 +165,7 @@ void DeclareChanges(Flags& flags, ResearchArguments& to) {
 void DeclareBackend(Flags& flags, ResearchArguments& to) {
   flags.Add("--run-config", &to.config, "the run's configuration").Kind(kPath).Formerly("--config");
   flags.Add("--backend", &to.backend, "where commands are run (local)")
-      .OneOf({"local", "apptainer", "singularity", "slurm"});
+      .OneOf({"local", "apptainer", "singularity", "slurm", "slurm-plain"});
   flags.Add("--image", &to.image, "of apptainer and singularity").Kind(kPath);
   flags.Add("--degraded", &to.degraded, "a wall that may be missing here").Kind(kLayer);
 }

@@ -58,10 +58,16 @@ bool IsFuseError(const ExecResult& result) {
   return text.find("fuse") != std::string::npos || text.find("allow_other") != std::string::npos;
 }
 
-class Container final : public ContainerBackend {
+class Container final : public HostedBackend {
  public:
   Container(ContainerOptions options, std::string program)
-      : options_(std::move(options)), program_(std::move(program)) {}
+      : options_(std::move(options)),
+        program_(std::move(program)),
+        place_{options_.folder,
+               options_.timeout,
+               options_.output_bytes,
+               options_.host_environment,
+               {"containall"}} {}
 
   Status Start(const SandboxSpec& spec) override {
     const std::string image = spec.image.empty() ? options_.image : spec.image;
@@ -114,13 +120,13 @@ class Container final : public ContainerBackend {
   SandboxFacts Facts() const override {
     return {.kind = options_.engine,
             .image = image_,
-            .layers = {"containall"},
+            .layers = place_.layers,
             .root = IsFakeRoot() ? SandboxFacts::Root::kYes : SandboxFacts::Root::kNo};
   }
 
   void Stop() noexcept override { spec_.workspace.clear(); }
 
-  const ContainerOptions& options() const override { return options_; }
+  const HostPlace& place() const override { return place_; }
   const SandboxSpec& spec() const override { return spec_; }
 
   HostCommand HostLine(const Command& command) const override {
@@ -275,6 +281,7 @@ class Container final : public ContainerBackend {
 
   const ContainerOptions options_;
   const std::string program_;
+  const HostPlace place_;
   SandboxSpec spec_;
   ImageRef image_;
   bool plain_ = false;  // FUSE does not work here: no tmpfs, no overlay
@@ -292,7 +299,7 @@ Result<WritableMode> FindWritableMode(std::string_view name) {
                    fmt::join(names, ", "));
 }
 
-Result<std::unique_ptr<ContainerBackend>> MakeContainerBackend(ContainerOptions options) {
+Result<std::unique_ptr<HostedBackend>> MakeContainerBackend(ContainerOptions options) {
   auto program = FindProgram(options.engine);
   if (!program) {
     return MakeError(ErrorCode::kUnavailable,

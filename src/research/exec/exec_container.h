@@ -53,17 +53,25 @@ struct HostCommand {
   std::vector<std::string> argv, environment;
 };
 
-class ContainerBackend : public ExecBackend {
+struct HostPlace {
+  std::string folder;  // of the worker, absolute
+  Millis timeout{3'600'000};
+  std::uint64_t output_bytes = 64u << 20;
+  std::vector<std::string> environment;  // of the queue's programs
+  std::vector<std::string> layers;       // of isolation that a line has around it
+};
+
+// A backend whose commands are lines of the host, for whoever starts them elsewhere: a queue.
+class HostedBackend : public ExecBackend {
  public:
-  // For whoever starts it elsewhere: a queue.
   virtual HostCommand HostLine(const Command& command) const = 0;
-  virtual const ContainerOptions& options() const = 0;
+  virtual const HostPlace& place() const = 0;
   virtual const SandboxSpec& spec() const = 0;
 };
 
 // Errors: kUnavailable naming the program that was looked for, and the way out; kInvalidArgument
 // (no image).
-Result<std::unique_ptr<ContainerBackend>> MakeContainerBackend(ContainerOptions options);
+Result<std::unique_ptr<HostedBackend>> MakeContainerBackend(ContainerOptions options);
 
 // On a resume: the image must be the one that the run began with, as MachineFacts::container_digest
 // says ("sha256:…"). Errors: kUnavailable with both digests.

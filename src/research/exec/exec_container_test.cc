@@ -66,7 +66,7 @@ class ExecContainerTest : public ::testing::Test {
   EngineFakes fakes_;
   ContainerOptions options_;
   SandboxSpec spec_;
-  std::unique_ptr<ContainerBackend> backend_;
+  std::unique_ptr<HostedBackend> backend_;
 };
 
 TEST_F(ExecContainerTest, APhaseFourCommandIsOneExecWithoutNetwork) {  // RSP-22, RSP-T24
@@ -200,6 +200,25 @@ TEST_F(ExecContainerTest, AFailedBuildEndsTheRunWithItsReason) {
               FailsWith(ErrorCode::kUnavailable, "no space"));
 }
 
+TEST_F(ExecContainerTest, AProbeHasTheSandboxOfARun) {  // FLT-63
+  ExecConfig config;
+  config.backend = "apptainer";
+  config.singularity_image = options_.image;
+  const auto factory = MakeBackends({.config = &config,
+                                     .folder = fakes_.folder() + "/run",
+                                     .host_environment = options_.host_environment});
+  ASSERT_THAT(factory, Succeeds());
+  auto backend = std::move(*(*factory)("worker-0"));
+  ASSERT_THAT(
+      ProbeMachine(config, *backend,
+                   {.workspace = spec_.workspace, .all_environment = {"PATH=/usr/bin"}}, {}),
+      Succeeds());
+  ASSERT_FALSE(Calls().empty());
+  for (const std::string& call : Calls()) EXPECT_THAT(call, HasSubstr(" --nv "));
+  config.use_gpu = false;
+  EXPECT_EQ(SandboxOf(config, "/w", {}).gpu, SandboxSpec::Gpu::kNo);
+}
+
 TEST_F(ExecContainerTest, AConfigurationNamesItsBackend) {  // 5.3
   ExecConfig config;
   config.singularity_image = options_.image;
@@ -215,6 +234,9 @@ TEST_F(ExecContainerTest, AConfigurationNamesItsBackend) {  // 5.3
               FailsWith(ErrorCode::kUnavailable, "singularity was looked for"));
   config.backend = "kubernetes";
   EXPECT_THAT(MakeBackends(setup), FailsWith(ErrorCode::kUsage, "local, apptainer, singularity"));
+  setenv("PATH", fakes_.folder().c_str(), 1);  // the machine may have a Slurm
+  config.backend = "slurm-plain";
+  EXPECT_THAT(MakeBackends(setup), FailsWith(ErrorCode::kUnavailable, "sbatch was looked for"));
   config.backend = "slurm";
   EXPECT_THAT(MakeBackends(setup), FailsWith(ErrorCode::kUnavailable, "sbatch was looked for"));
   config.singularity_image = "";

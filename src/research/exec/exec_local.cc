@@ -1,8 +1,11 @@
 #include "research/exec/exec_local.h"
 
 #include <fmt/format.h>
+#include <glob.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <mutex>
 #include <utility>
@@ -22,8 +25,15 @@ namespace fs = std::filesystem;
 
 using sandbox::JailMount;
 
-constexpr std::uint64_t kFileSize = 16ull << 30;  // bytes of one file
-constexpr std::uint64_t kTmp = 1ull << 30;        // bytes of the private /tmp
+constexpr std::uint64_t kTmp = 1ull << 30;  // bytes of the private /tmp
+
+// What `exec.gpu: [all]` stands for: the names that the drivers give their devices.
+constexpr const char* kGpuDevices[] = {
+    "/dev/nvidia[0-9]*",   "/dev/nvidiactl", "/dev/nvidia-uvm",       "/dev/nvidia-uvm-tools",
+    "/dev/nvidia-modeset", "/dev/kfd",       "/dev/dri/renderD[0-9]*"};
+// Where their libraries look for them, beside /proc.
+constexpr const char* kGpuFacts[] = {"/sys/bus/pci", "/sys/class/drm", "/sys/class/kfd",
+                                     "/sys/devices"};
 
 bool Contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -88,7 +98,7 @@ class LocalBackend final : public ExecBackend {
     DOSSIER_RETURN_IF_ERROR(MakeFolders(spec.workspace));
     DOSSIER_ASSIGN_OR_RETURN(owner_, OwnerOf(spec.workspace));
     spec_ = spec;
-    DOSSIER_RETURN_IF_ERROR(ClearPlaces());
+    DOSSIER_RETURN_IF_ERROR(ClearPlaces(spec_));
     auto layers = machine_->Layers([&] { return LayersOf(Jail(Nothing())); });
     if (!layers) {
       Stop();
@@ -209,49 +219,39 @@ class LocalBackend final : public ExecBackend {
                              bind.access == Bind::Access::kWrite ? JailMount::Access::kWrite
                                                                  : JailMount::Access::kRead});
     }
-    if (HasNetwork(spec_.network, command.phase)) jail.network = sandbox::JailNetwork::kAny;
+    jail.network = HasNetwork(spec_.network, command.phase) ? sandbox::JailNetwork::kAny
+                                                            : sandbox::JailNetwork::kLoopback;
+    if (spec_.gpu == SandboxSpec::Gpu::kYes && !options_.gpu_devices.empty()) {
+      jail.devices = options_.gpu_devices;
+      jail.read.insert(jail.read.end(), std::begin(kGpuFacts), std::end(kGpuFacts));
+    }
     jail.folder =
         command.folder.empty() ? spec_.mount : fmt::format("{}/{}", spec_.mount, command.folder);
     EnvironmentList environment(spec_.environment);
     environment.Remove("TMPDIR");
     environment.Set("HOME", spec_.mount);
     environment.Default("PATH", "/usr/local/bin:/usr/bin:/bin");
+    // Open MPI would copy from one process's memory into another's, which no program may here, and
+    // does not look whether it can; it has a way through shared memory.
+    environment.Default("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
     environment.Add(command.environment);
     jail.environment = environment.Take();
     jail.limits.wall = command.time_limit.value_or(options_.timeout);
     jail.limits.cpu = options_.cpu;
     jail.limits.memory = options_.memory_bytes;
     jail.limits.processes = options_.processes;
-    jail.limits.file_size = kFileSize;
+    jail.limits.file_size = options_.file_bytes;
     jail.limits.tmp = kTmp;
     sandbox::AcceptMissing(options_.degraded, &jail);
     jail.disabled_layers = options_.disabled_layers;
     return jail;
   }
 
-  // A link that a command left where a bind goes would lead the host's own mkdir out of the
-  // workspace.
-  Status ClearPlaces() const {
-    for (const Bind& bind : spec_.binds) {
-      const fs::path inside = fs::path(bind.mount).lexically_relative(spec_.mount);
-      if (inside.empty() || *inside.begin() == "..") continue;
-      fs::path place = spec_.workspace;
-      for (const fs::path& name : inside) {
-        place /= name;
-        std::error_code error;
-        if (!fs::is_symlink(place, error)) continue;
-        DOSSIER_RETURN_IF_ERROR(RemoveAll(place.string()));
-        break;
-      }
-    }
-    return {};
-  }
-
   Result<ExecResult> RunInJail(const Command& command, const CancelToken& cancel) const {
     const std::vector<std::string> argv =
         command.argv.empty() ? std::vector<std::string>{"/bin/sh", "-c", command.command}
                              : command.argv;
-    DOSSIER_RETURN_IF_ERROR(ClearPlaces());
+    DOSSIER_RETURN_IF_ERROR(ClearPlaces(spec_));
     sandbox::JailSpec jail = Jail(command);
     if (MayInstall(command)) {
       DOSSIER_RETURN_IF_ERROR(AddWritableSystem(jail));
@@ -272,7 +272,7 @@ class LocalBackend final : public ExecBackend {
     result.signal = exit->signal;
     result.timed_out = exit->timed_out() || exit->stop == sandbox::JailStop::kCpu;
     result.out_of_memory = exit->stop == sandbox::JailStop::kMemory;
-    if (exit->stop != sandbox::JailStop::kNothing) result.err += StopText(*exit);
+    result.err += StopText(*exit);
     result.seconds = std::chrono::duration<double>(exit->wall).count();
     result.peak_bytes = exit->peak_bytes;
     result.layers = Applied(exit->report);
@@ -295,18 +295,24 @@ class LocalBackend final : public ExecBackend {
   std::string StopText(const sandbox::Exit& exit) const {
     switch (exit.stop) {
       case sandbox::JailStop::kTime:
-        return fmt::format("\n[ended by the sandbox: the time limit, after {:.0f} s]\n",
-                           std::chrono::duration<double>(exit.wall).count());
+        return fmt::format(
+            "\n[ended by the sandbox: the time limit, after {:.0f} s (exec.timeout)]\n",
+            std::chrono::duration<double>(exit.wall).count());
       case sandbox::JailStop::kCpu:
-        return fmt::format("\n[ended by the sandbox: the limit of {} s of processor time]\n",
-                           options_.cpu.count() / 1000);
+        return fmt::format(
+            "\n[ended by the sandbox: the limit of {} s of processor time "
+            "(exec.cpu_seconds)]\n",
+            options_.cpu.count() / 1000);
       case sandbox::JailStop::kMemory:
-        return fmt::format("\n[ended by the sandbox: the memory limit of {}]\n",
+        return fmt::format("\n[ended by the sandbox: the memory limit of {} (exec.memory_bytes)]\n",
                            FormatSize(options_.memory_bytes));
       case sandbox::JailStop::kProcesses:
-        return fmt::format("\n[ended by the sandbox: the limit of {} processes]\n",
+        return fmt::format("\n[ended by the sandbox: the limit of {} processes (exec.processes)]\n",
                            options_.processes);
       case sandbox::JailStop::kNothing:
+        if (exit.signal != SIGXFSZ) break;
+        return fmt::format("\n[ended by the sandbox: a file of {} (exec.disk)]\n",
+                           FormatSize(options_.file_bytes));
       case sandbox::JailStop::kCancel:
         break;
     }
@@ -322,7 +328,65 @@ class LocalBackend final : public ExecBackend {
   std::string no_overlay_;
 };
 
+// The paths that fit a pattern of a shell.
+std::vector<std::string> Matches(const char* pattern) {
+  glob_t found = {};
+  std::vector<std::string> paths;
+  if (glob(pattern, 0, nullptr, &found) == 0) {
+    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  globfree(&found);
+  return paths;
+}
+
+bool IsDevice(const std::string& path) {
+  struct stat facts;
+  return stat(path.c_str(), &facts) == 0 && S_ISCHR(facts.st_mode);
+}
+
 }  // namespace
+
+// Such a link, left by a command, would lead the host's own mkdir out of the workspace.
+Status ClearPlaces(const SandboxSpec& spec) {
+  for (const Bind& bind : spec.binds) {
+    const fs::path inside = fs::path(bind.mount).lexically_relative(spec.mount);
+    if (inside.empty() || *inside.begin() == "..") continue;
+    fs::path place = spec.workspace;
+    for (const fs::path& name : inside) {
+      place /= name;
+      std::error_code error;
+      if (!fs::is_symlink(place, error)) continue;
+      DOSSIER_RETURN_IF_ERROR(RemoveAll(place.string()));
+      break;
+    }
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> FindDevices(const std::vector<std::string>& named) {
+  std::vector<std::string> devices;
+  for (const std::string& name : named) {
+    const bool all = name == "all";
+    std::vector<std::string> found;
+    for (const char* pattern : kGpuDevices) {
+      if (all) std::ranges::copy(Matches(pattern), std::back_inserter(found));
+    }
+    if (!all && name.starts_with('/')) found = Matches(name.c_str());
+    if (found.empty()) {
+      return MakeError(ErrorCode::kConfig,
+                       "exec.gpu: there is no device {} here; name device files (`ls /dev`), or "
+                       "leave it out",
+                       all ? "of a GPU" : name);
+    }
+    for (std::string& path : found) {
+      if (!IsDevice(path)) {
+        return MakeError(ErrorCode::kConfig, "exec.gpu: {} is no character device", path);
+      }
+      devices.push_back(std::move(path));
+    }
+  }
+  return devices;
+}
 
 Result<BackendFactory> MakeLocalBackends(LocalOptions options) {
   DOSSIER_RETURN_IF_ERROR(sandbox::CheckLayerNames(options.degraded));

@@ -1,7 +1,10 @@
 #include "research/exec/exec_local.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -98,6 +101,82 @@ TEST_F(ExecLocalTest, NetworkIsThereInThePhasesOfThePolicyOnly) {  // RSP-23, RS
   spec_.network = NetworkPolicy::kNever;
   ASSERT_THAT(Start(), Succeeds());
   EXPECT_EQ(Shell(kInterfaces, Phase::kInstall).out, "3\n");
+}
+
+// Two processes of a command, through the addresses that MPI uses.
+constexpr std::string_view kTalk = R"(
+import os, socket
+server = socket.create_server(("127.0.0.1", 0))
+if os.fork() == 0:
+    socket.create_connection(server.getsockname()).sendall(b"hello")
+    os._exit(0)
+print(server.accept()[0].recv(9).decode(), socket.gethostbyname(socket.gethostname()))
+try:
+    socket.create_connection(("192.0.2.1", 80), timeout=5)
+except OSError as error:
+    print(error.strerror)
+)";
+
+TEST_F(ExecLocalTest, ProcessesOfACommandReachOneAnotherAndNobodyElse) {  // FLT-64
+  if (!StartOrSkip()) GTEST_SKIP() << skipped_;
+  const ExecResult result = Run({.argv = {"python3", "-c", std::string(kTalk)}});
+  EXPECT_EQ(result.out, "hello 127.0.0.1\nNetwork is unreachable\n") << result.err;
+  // Without namespaces the loopback would be the machine's.
+  if (!StartOrSkip({.degraded = {"namespaces"}, .disabled_layers = {"namespaces"}})) return;
+  EXPECT_THAT(Run({.argv = {"python3", "-c", std::string(kTalk)}}).err,
+              HasSubstr("PermissionError"));
+}
+
+TEST_F(ExecLocalTest, AnMpiProgramRuns) {  // FLT-64
+  if (!Exists("/usr/bin/mpirun") || !Exists("/usr/bin/mpicxx")) {
+    GTEST_SKIP() << "no openmpi-bin, libopenmpi-dev (scripts/setup --research)";
+  }
+  if (!StartOrSkip()) GTEST_SKIP() << skipped_;
+  ASSERT_THAT(WriteFileAtomic(spec_.workspace + "/sum.cc", R"(
+#include <mpi.h>
+#include <cstdio>
+#include <vector>
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0, size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  std::vector<double> mine(1 << 20, rank + 1.0), all(1 << 20);  // more than fits one message
+  MPI_Reduce(mine.data(), all.data(), 1 << 20, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) std::printf("%d processes: %.0f\n", size, all.back());
+  MPI_Finalize();
+})"),
+              Succeeds());
+  const ExecResult built = Shell("mpicxx sum.cc -o sum", Phase::kCompile);
+  ASSERT_EQ(built.status, 0) << built.err;
+  const ExecResult result = Shell("mpirun --oversubscribe -n 4 ./sum");
+  EXPECT_EQ(result.out, "4 processes: 10\n") << result.err;
+  EXPECT_EQ(result.err, "");
+}
+
+TEST_F(ExecLocalTest, AGpuIsThereWhereTheUserAllowsItsDevice) {  // FLT-63
+  // A stand-in: a device of zeros under a name that no jail has.
+  const std::string device = folder_->path() + "/gpu0";
+  if (mknod(device.c_str(), S_IFCHR | 0666, makedev(1, 5)) != 0 ||
+      !UniqueFd(open(device.c_str(), O_RDONLY)).valid()) {
+    GTEST_SKIP() << "no device can be made here";
+  }
+  ASSERT_EQ(chmod(device.c_str(), 0666), 0);
+  const auto found = FindDevices({folder_->path() + "/gpu*"});
+  ASSERT_THAT(found, Succeeds());
+  EXPECT_THAT(*found, ::testing::ElementsAre(device));
+  const std::string use = "head -c 3 " + device + " | wc -c; : > " + device;
+  spec_.gpu = SandboxSpec::Gpu::kYes;
+  if (!StartOrSkip()) GTEST_SKIP() << skipped_;
+  EXPECT_NE(Shell(use).status, 0);
+  ASSERT_THAT(Start({.gpu_devices = *found}), Succeeds());
+  EXPECT_EQ(Shell(use).out, "3\n") << Shell(use).err;
+  spec_.gpu = SandboxSpec::Gpu::kNo;
+  ASSERT_THAT(Start({.gpu_devices = *found}), Succeeds());
+  EXPECT_NE(Shell(use).status, 0);
+  EXPECT_THAT(FindDevices({folder_->path() + "/gpu7"}),
+              FailsWith(ErrorCode::kConfig, "exec.gpu: there is no device"));
+  EXPECT_THAT(FindDevices({"/etc/passwd"}), FailsWith(ErrorCode::kConfig, "no character device"));
 }
 
 TEST_F(ExecLocalTest, LimitsEndACommandAndAllItsChildren) {  // RSP-23, RSP-T9, RSP-T10

@@ -4,24 +4,30 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "base/files/file.h"
 #include "base/hash.h"
 #include "base/process/cancel_fd.h"
 #include "base/process/process.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "research/exec/command_rules.h"
 #include "research/exec/environment_list.h"
+#include "research/exec/exec_local.h"
 #include "research/exec/probe.h"
 #include "research/exec/slurm_job.h"
 
 namespace dossier::research {
 namespace {
 
+namespace fs = std::filesystem;
+
 // Looks at a job that is over, before it counts as one that left no status: network file systems
 // show a new file late.
 constexpr int kLateLooks = 3;
+constexpr std::string_view kPlainKind = "slurm-plain";
 // What this program gives sbatch itself.
 constexpr std::string_view kOwnFlags[] = {"export",   "output", "error", "wrap",
                                           "parsable", "wait",   "array"};
@@ -37,6 +43,19 @@ Status CheckFlag(std::string_view name) {
                    is_own ? "is set by the run itself" : "is no long flag of sbatch");
 }
 
+// `module` is a function of the shell: what it is told is no place for other commands.
+Status CheckModules(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    if (line.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                               " _./+:=,@~-") == std::string::npos) {
+      continue;
+    }
+    return MakeError(ErrorCode::kConfig,
+                     "exec.modules: {} is nothing for `module`; say it like `load gcc/12`", line);
+  }
+  return {};
+}
+
 // False if the token was cancelled.
 bool Wait(Millis time, const CancelToken& cancel) {
   const CancelFd stop(cancel);
@@ -45,10 +64,113 @@ bool Wait(Millis time, const CancelToken& cancel) {
   return !cancel.cancelled();
 }
 
+// `text` with another path for the mount, wherever it is a whole path or begins one.
+std::string Moved(std::string_view text, std::string_view mount, std::string_view place) {
+  const auto is_name = [](char c) { return IsWordByte(c) || c == '.' || c == '-'; };
+  std::string moved;
+  std::size_t from = 0;
+  for (std::size_t at; (at = text.find(mount, from)) != std::string_view::npos;) {
+    const std::size_t end = at + mount.size();
+    const bool begins = at == 0 || (!is_name(text[at - 1]) && text[at - 1] != '/');
+    const bool ends = end == text.size() || !is_name(text[end]);
+    moved.append(text.substr(from, at - from)).append(begins && ends ? place : mount);
+    from = end;
+  }
+  return moved.append(text.substr(from));
+}
+
+// The local sandbox for what is not queued, and lines without any container for what is.
+class PlainBackend final : public HostedBackend {
+ public:
+  PlainBackend(std::unique_ptr<ExecBackend> walled, HostPlace place)
+      : walled_(std::move(walled)), place_(std::move(place)) {}
+
+  Status Start(const SandboxSpec& spec) override {
+    DOSSIER_RETURN_IF_ERROR(MakeFolders(spec.workspace));
+    spec_ = spec;
+    mount_ = spec.mount;
+    DOSSIER_RETURN_IF_ERROR(ClearPlaces(spec));
+    for (Bind& bind : spec_.binds) DOSSIER_RETURN_IF_ERROR(Place(bind));
+    for (std::string& entry : spec_.environment) entry = Own(entry);
+    spec_.mount = spec.workspace;
+    return walled_->Start(spec_);
+  }
+  Result<ExecResult> Run(const Command& command, const CancelToken& cancel) override {
+    return walled_->Run(Own(command), cancel);
+  }
+  Result<ImageRef> Snapshot(std::string_view name) override { return walled_->Snapshot(name); }
+  void Stop() noexcept override {
+    spec_ = {};
+    walled_->Stop();
+  }
+  SandboxFacts Facts() const override {
+    SandboxFacts facts = walled_->Facts();
+    facts.kind = kPlainKind;
+    facts.warning =
+        "jobs of exec.backend slurm-plain run as you, behind no walls: they may read, change and "
+        "send whatever you can";
+    return facts;
+  }
+
+  HostCommand HostLine(const Command& command) const override {
+    const Command own = Own(command);
+    HostCommand line{.argv = {"/bin/sh", "-c", "cd \"$0\" && exec \"$@\"",
+                              own.folder.empty()
+                                  ? spec_.workspace
+                                  : fmt::format("{}/{}", spec_.workspace, own.folder)}};
+    if (own.argv.empty()) {
+      line.argv.insert(line.argv.end(), {"/bin/sh", "-c", own.command});
+    } else {
+      line.argv.insert(line.argv.end(), own.argv.begin(), own.argv.end());
+    }
+    EnvironmentList environment(spec_.environment);
+    environment.Remove("TMPDIR");
+    environment.Set("HOME", spec_.workspace);
+    environment.Add(own.environment);
+    line.environment = environment.Take();
+    return line;
+  }
+  const HostPlace& place() const override { return place_; }
+  const SandboxSpec& spec() const override { return spec_; }
+
+ private:
+  std::string Own(std::string_view text) const { return Moved(text, mount_, spec_.workspace); }
+  Command Own(Command command) const {
+    command.command = Own(command.command);
+    for (std::string& word : command.argv) word = Own(word);
+    return command;
+  }
+
+  // A job sees the host's own paths.
+  Status Place(Bind& bind) const {
+    const fs::path inside = fs::path(bind.mount).lexically_relative(mount_);
+    const std::string host = bind.host;
+    if (!inside.empty() && *inside.begin() != "..") {
+      const fs::path place = fs::path(spec_.workspace) / inside;
+      DOSSIER_RETURN_IF_ERROR(MakeFolders(place.parent_path().string()));
+      DOSSIER_RETURN_IF_ERROR(RemoveAll(place.string()));
+      std::error_code error;
+      fs::create_symlink(host, place, error);
+      if (error) return MakeError(ErrorCode::kIo, "link {}: {}", place.string(), error.message());
+    } else if (bind.mount != host) {
+      return MakeError(ErrorCode::kUnavailable,
+                       "{} cannot be shown at {} to a job without a container; give it a place "
+                       "below {}, or its own path",
+                       host, bind.mount, mount_);
+    }
+    bind.mount = host;
+    return {};
+  }
+
+  const std::unique_ptr<ExecBackend> walled_;
+  const HostPlace place_;
+  SandboxSpec spec_;   // with the workspace as its mount
+  std::string mount_;  // that was asked for
+};
+
 class SlurmBackend final : public ExecBackend {
  public:
-  SlurmBackend(std::unique_ptr<ContainerBackend> inner, SlurmOptions options,
-               SlurmPrograms programs)
+  SlurmBackend(std::unique_ptr<HostedBackend> inner, SlurmOptions options, SlurmPrograms programs)
       : inner_(std::move(inner)), options_(std::move(options)), programs_(std::move(programs)) {}
 
   Status Start(const SandboxSpec& spec) override { return inner_->Start(spec); }
@@ -57,7 +179,7 @@ class SlurmBackend final : public ExecBackend {
 
   SandboxFacts Facts() const override {
     SandboxFacts facts = inner_->Facts();
-    facts.kind = "slurm";
+    if (facts.kind != kPlainKind) facts.kind = "slurm";
     return facts;
   }
 
@@ -83,7 +205,7 @@ class SlurmBackend final : public ExecBackend {
     const std::string key =
         fmt::format("{}\n{}\n{}\n{}\n{}", inner_->spec().workspace, PhaseName(command.phase),
                     command.folder, command.command, Join(command.argv, "\n"));
-    return fmt::format("{}/jobs/{:.16}", inner_->options().folder, Sha256Hex(key));
+    return fmt::format("{}/jobs/{:.16}", inner_->place().folder, Sha256Hex(key));
   }
 
   Result<ExecResult> RunQueued(const Command& command, const CancelToken& cancel) {
@@ -114,18 +236,19 @@ class SlurmBackend final : public ExecBackend {
     DOSSIER_RETURN_IF_ERROR(MakeFolders(folder));
     // A file of the run folder: what the engine itself might read has no place in it.
     HostCommand line = inner_->HostLine(command);
-    std::erase_if(line.environment, [](const std::string& entry) {
-      const std::string_view name = VariableName(entry);
-      return !IsAllowedVariable(name) && !name.starts_with("APPTAINERENV_") &&
-             !name.starts_with("SINGULARITYENV_");
-    });
-    return WriteFileAtomic(folder + "/script", JobScript(line, folder), 0700);
+    if (!inner_->place().layers.empty())
+      std::erase_if(line.environment, [](const std::string& entry) {
+        const std::string_view name = VariableName(entry);
+        return !IsAllowedVariable(name) && !name.starts_with("APPTAINERENV_") &&
+               !name.starts_with("SINGULARITYENV_");
+      });
+    return WriteFileAtomic(folder + "/script", JobScript(line, options_.modules, folder), 0700);
   }
 
   // Without a time of the configuration the job has that of the command, in minutes.
   std::map<std::string, std::string> Flags(const Command& command) const {
     std::map<std::string, std::string> flags = options_.flags;
-    const auto limit = command.time_limit.value_or(inner_->options().timeout);
+    const auto limit = command.time_limit.value_or(inner_->place().timeout);
     flags.try_emplace("time",
                       std::to_string(std::chrono::ceil<std::chrono::minutes>(limit).count()));
     if (inner_->spec().gpu == SandboxSpec::Gpu::kNo) flags.erase("gpus");
@@ -154,11 +277,13 @@ class SlurmBackend final : public ExecBackend {
 
   Result<ExecResult> ResultOf(const Command& command, const std::string& folder,
                               const std::string& state) const {
-    ExecResult result{.layers = Facts().layers};
+    ExecResult result{.layers = inner_->place().layers};
     TakeOutput(folder + "/out", result.out, result.out_bytes);
     TakeOutput(folder + "/err", result.err, result.err_bytes);
     const NetworkPolicy network = inner_->spec().network;
-    if (network != NetworkPolicy::kAlways) result.layers.emplace_back("network");
+    if (!result.layers.empty() && network != NetworkPolicy::kAlways) {
+      result.layers.emplace_back("network");
+    }
     if (const auto end = ReadJobEnd(folder)) {
       result.status = end->status;
       result.seconds = end->seconds;
@@ -181,10 +306,10 @@ class SlurmBackend final : public ExecBackend {
     auto file = ReadFile(path);
     if (!file) return;
     bytes = file->size();
-    text = file->substr(0, inner_->options().output_bytes);
+    text = file->substr(0, inner_->place().output_bytes);
   }
 
-  const std::unique_ptr<ContainerBackend> inner_;
+  const std::unique_ptr<HostedBackend> inner_;
   const SlurmOptions options_;
   const SlurmPrograms programs_;
 };
@@ -198,11 +323,12 @@ Result<std::vector<Phase>> ParseSlurmPhases(std::string_view text) {
                    text);
 }
 
-Result<std::unique_ptr<ExecBackend>> MakeSlurmBackend(std::unique_ptr<ContainerBackend> inner,
+Result<std::unique_ptr<ExecBackend>> MakeSlurmBackend(std::unique_ptr<HostedBackend> inner,
                                                       SlurmOptions options) {
   for (const auto& [name, value] : options.flags) DOSSIER_RETURN_IF_ERROR(CheckFlag(name));
+  DOSSIER_RETURN_IF_ERROR(CheckModules(options.modules));
   SlurmPrograms programs{.sacct = FindProgram("sacct").value_or(""),
-                         .environment = inner->options().host_environment};
+                         .environment = inner->place().environment};
   const std::pair<std::string_view, std::string*> needed[] = {
       {"sbatch", &programs.sbatch}, {"squeue", &programs.squeue}, {"scancel", &programs.scancel}};
   for (const auto& [name, place] : needed) {
@@ -217,6 +343,12 @@ Result<std::unique_ptr<ExecBackend>> MakeSlurmBackend(std::unique_ptr<ContainerB
     *place = std::move(*program);
   }
   return std::make_unique<SlurmBackend>(std::move(inner), std::move(options), std::move(programs));
+}
+
+Result<std::unique_ptr<ExecBackend>> MakePlainSlurmBackend(std::unique_ptr<ExecBackend> walled,
+                                                           HostPlace place, SlurmOptions options) {
+  return MakeSlurmBackend(std::make_unique<PlainBackend>(std::move(walled), std::move(place)),
+                          std::move(options));
 }
 
 }  // namespace dossier::research

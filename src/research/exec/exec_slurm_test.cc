@@ -5,6 +5,7 @@
 
 #include "base/files/file.h"
 #include "base/text/text.h"
+#include "research/exec/exec_scripted.h"
 #include "research/exec/slurm_job.h"
 #include "testing/engine_fakes_for_test.h"
 #include "testing/result_matchers.h"
@@ -105,6 +106,73 @@ TEST_F(ExecSlurmTest, AScriptOfTheQueueHoldsNoSecretOfTheHost) {  // RSP-15, RSP
   const std::string script = ReadFile(path).value_or("");
   EXPECT_THAT(script, HasSubstr("export PATH="));
   EXPECT_THAT(script, ::testing::Not(HasSubstr("planted")));
+}
+
+// The local sandbox's place is taken by a table: what is not queued goes there.
+class PlainSlurmTest : public ExecSlurmTest {
+ protected:
+  Status Start(SlurmOptions options = {}, SandboxSpec spec = {}) {
+    options.poll = Millis(1);
+    DOSSIER_ASSIGN_OR_RETURN(
+        backend_,
+        MakePlainSlurmBackend(MakeScriptedBackend(table_, {}),
+                              {.folder = fakes_.folder() + "/run/workers/worker-0",
+                               .environment = {"PATH=" + fakes_.folder() + ":/usr/bin:/bin"}},
+                              std::move(options)));
+    spec.workspace = workspace_;
+    return backend_->Start(spec);
+  }
+
+  const std::string workspace_ = fakes_.folder() + "/run/w";
+  std::shared_ptr<CommandScript> table_ = std::make_shared<CommandScript>();
+};
+
+TEST_F(PlainSlurmTest, AJobRunsInTheWorkspaceAtItsOwnPath) {  // FLT-65
+  ASSERT_THAT(MakeFolders(workspace_ + "/sub"), Succeeds());
+  ASSERT_THAT(Start({.flags = {{"nodes", "2"}, {"ntasks-per-node", "4"}}},
+                    {.environment = {"PATH=/usr/bin:/bin", "PYTHONPATH=/workspace/.pydeps",
+                                     "NAME=it's /data/workspace"}}),
+              Succeeds());
+  Command command = Queued("pwd; echo $HOME $PYTHONPATH $NAME $SLURM_EXPORT_ENV /workspace/x");
+  command.folder = "sub";
+  const ExecResult result = Run(command);
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.out,
+            fmt::format("{0}/sub\n{0} {0}/.pydeps it's /data/workspace ALL {0}/x\n", workspace_));
+  EXPECT_THAT(result.layers, IsEmpty());  // nothing is promised
+  EXPECT_THAT(fakes_.Calls("sbatch")[0],
+              ::testing::AllOf(HasSubstr("--nodes=2"), HasSubstr("--ntasks-per-node=4")));
+  EXPECT_THAT(fakes_.Calls("apptainer"), IsEmpty());
+  EXPECT_EQ(backend_->Facts().kind, "slurm-plain");
+  EXPECT_THAT(backend_->Facts().warning, HasSubstr("behind no walls"));
+  table_->On("g++ *");
+  EXPECT_EQ(Run({.command = "g++ /workspace/a.cc", .phase = Phase::kCompile}).status, 0);
+  EXPECT_THAT(table_->commands(), ElementsAre("g++ " + workspace_ + "/a.cc"));
+}
+
+TEST_F(PlainSlurmTest, ModulesAreLoadedAndOneThatFailsEndsTheJob) {  // FLT-65
+  ASSERT_THAT(Start({.modules = {"use /opt/modules", "load no-such/1.2"}}), Succeeds());
+  // There is no `module` here, or it knows no such module.
+  const ExecResult result = Run(Queued("echo ran"));
+  EXPECT_NE(result.status, 0);
+  EXPECT_EQ(result.out, "");
+  EXPECT_NE(result.err, "");
+  const std::string path(TrimSpace(ReadFile(fakes_.folder() + "/script").value_or("")));
+  const std::string script = ReadFile(path).value_or("");
+  EXPECT_LT(script.find(". /etc/profile\n"), script.find("export "));
+  EXPECT_LT(script.find("module use /opt/modules "), script.find("module load no-such/1.2 "));
+  EXPECT_THAT(Start({.modules = {"load x; rm -rf y"}}),
+              FailsWith(ErrorCode::kConfig, "exec.modules: load x; rm"));
+}
+
+TEST_F(PlainSlurmTest, WhatIsBoundIsALinkThatJobsFollow) {  // FLT-65
+  const std::string data = fakes_.folder() + "/data";
+  ASSERT_THAT(MakeFolders(data), Succeeds());
+  ASSERT_THAT(WriteFileAtomic(data + "/x", "1\n"), Succeeds());
+  ASSERT_THAT(Start({}, {.binds = {{data, "/workspace/sub/input"}, {data, data}}}), Succeeds());
+  EXPECT_EQ(Run(Queued("cat sub/input/x")).out, "1\n");
+  EXPECT_THAT(Start({}, {.binds = {{data, "/scratch"}}}),
+              FailsWith(ErrorCode::kUnavailable, "give it a place below /workspace"));
 }
 
 TEST_F(ExecSlurmTest, ARunningJobIsWaitedForOnResume) {  // RSP-48, RSP-T24

@@ -221,7 +221,8 @@ TEST(ProbeRealTest, TheLocalSandboxShowsThisMachine) {  // RSP-T6
   EXPECT_THAT(found.os_release, HasSubstr("NAME="));
   EXPECT_THAT(found.available_libs, ::testing::Contains("libc"));
   EXPECT_THAT(found.memory_info, HasSubstr("MemTotal"));
-  EXPECT_EQ(found.all_env_vars, "HOME=/workspace\nPATH=/usr/bin:/bin");
+  EXPECT_EQ(found.all_env_vars,
+            "HOME=/workspace\nOMPI_MCA_btl_vader_single_copy_mechanism=none\nPATH=/usr/bin:/bin");
 }
 
 }  // namespace

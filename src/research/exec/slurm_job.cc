@@ -31,21 +31,29 @@ Result<ProcessResult> Ask(const SlurmPrograms& programs, std::vector<std::string
 
 }  // namespace
 
-std::string JobScript(const HostCommand& command, const std::string& folder) {
+std::string JobScript(const HostCommand& command, const std::vector<std::string>& modules,
+                      const std::string& folder) {
   std::string script = "#!/bin/sh\n";
+  // Where `module` is made; it may set other variables anew, so ours come after it.
+  if (!modules.empty()) script += ". /etc/profile\n";
   for (const std::string& entry : command.environment) {
     const std::size_t equals = entry.find('=');
     script += fmt::format("export {}={}\n", entry.substr(0, equals),
                           ShellQuote(std::string_view(entry).substr(equals + 1)));
   }
-  script += "begin=$(date +%s)\n";
-  for (const std::string& word : command.argv) script += ShellQuote(word) + " ";
+  // sbatch was told to hand on no variables of the user's session; srun may hand on the job's.
+  script += "export SLURM_EXPORT_ENV=ALL\n";
   const std::string out = ShellQuote(folder + "/out"), err = ShellQuote(folder + "/err");
   const std::string made = ShellQuote(folder + "/status.new");
-  script += fmt::format("</dev/null >{} 2>{}\nstatus=$?\n", out, err);
-  script += fmt::format("echo \"$status $(($(date +%s) - begin))\" >{}\n", made);
-  script += fmt::format("mv {} {}\n", made, ShellQuote(folder + "/status"));
-  return script + "exit $status\n";
+  script += fmt::format(
+      "begin=$(date +%s)\nend() {{\necho \"$1 $(($(date +%s) - begin))\" >{}\nmv {} {}\nexit "
+      "$1\n}}\n",
+      made, made, ShellQuote(folder + "/status"));
+  for (const std::string& line : modules) {
+    script += fmt::format("module {} >>{} 2>&1 || end 1\n", line, err);
+  }
+  for (const std::string& word : command.argv) script += ShellQuote(word) + " ";
+  return script + fmt::format("</dev/null >{} 2>>{}\nend $?\n", out, err);
 }
 
 bool IsJobId(std::string_view text) {

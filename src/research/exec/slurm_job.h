@@ -31,7 +31,9 @@ struct JobLook {
   std::string name;  // as Slurm says it: "TIMEOUT"
 };
 
-std::string JobScript(const HostCommand& command, const std::string& folder);
+// `modules`: lines for the command `module`, after the variables; one that fails ends the job.
+std::string JobScript(const HostCommand& command, const std::vector<std::string>& modules,
+                      const std::string& folder);
 // The id that `sbatch --parsable` printed, "12345" or "12345;cluster". Nothing if it is none.
 std::optional<std::string> ParseJobId(std::string_view text);
 bool IsJobId(std::string_view text);

@@ -2,7 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -178,6 +181,21 @@ Result<Artifacts> ArtifactsOfCode(const std::string& code, const ParseContext& c
   return ReadArtifacts(artifacts, context);
 }
 
+Status CloneFile(const std::string& from, const std::string& to) {
+  const UniqueFd source(open(from.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat facts{};
+  if (!source.valid() || fstat(source.get(), &facts) != 0) return MakeErrnoError(errno, from);
+  const UniqueFd target(
+      open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, facts.st_mode & 0777));
+  if (target.valid() && ioctl(target.get(), FICLONE, source.get()) == 0 &&
+      fchmod(target.get(), facts.st_mode & 07777) == 0) {
+    return {};
+  }
+  const int reason = errno;
+  if (target.valid()) unlink(to.c_str());
+  return MakeErrnoError(reason, to);
+}
+
 Status CopyWorkspace(const std::string& from, const std::string& to, CopiedLinks links) {
   DOSSIER_RETURN_IF_ERROR(RemoveAll(to));
   DOSSIER_RETURN_IF_ERROR(MakeFolders(to));
@@ -200,7 +218,7 @@ Status CopyWorkspace(const std::string& from, const std::string& to, CopiedLinks
       fs::create_directory(place, error);
       folders.emplace_back(place, status.permissions());
     } else if (status.type() == fs::file_type::regular) {
-      fs::copy_file(entry->path(), place, error);
+      if (!CloneFile(entry->path(), place)) fs::copy_file(entry->path(), place, error);
     }
     pass_over_shut();
     if (!error) entry.increment(error);

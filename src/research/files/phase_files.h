@@ -36,7 +36,12 @@ std::optional<std::string> MissingOutput(const std::string& workspace, const std
 // compiled language without a compiler among `compilers`).
 Result<Artifacts> ArtifactsOfCode(const std::string& code, const ParseContext& context);
 
-// Copies a workspace, or another folder, into a folder that is made. What is no file, folder or
+// `to`, a new file that shares its blocks with `from` until one of them is changed. Errors: kIo,
+// where the file system shares none.
+Status CloneFile(const std::string& from, const std::string& to);
+
+// Copies a workspace, or another folder, into a folder that is made; files share their blocks where
+// the file system can. What is no file, folder or
 // link is left out, and what its owner may not read. Errors: kIo.
 enum class CopiedLinks : std::uint8_t { kAsLinks, kNone };
 Status CopyWorkspace(const std::string& from, const std::string& to,

@@ -7,22 +7,15 @@
 #include "base/files/file.h"
 #include "base/text/redact.h"
 #include "memory/store/branch_transaction.h"
-#include "research/exec/environment_list.h"
 #include "research/files/cuts.h"
 #include "research/files/phase_files.h"
 #include "research/files/run_folder.h"
+#include "research/setup/exec_backends.h"
 
 namespace dossier::research {
 namespace {
 
 constexpr std::string_view kJobQueued = "job.queued";
-
-// Adds the folder that `pip install --target` is told to use, so that Python finds what is there.
-void AddLocalPackages(std::string_view mount, EnvironmentList& environment) {
-  const auto known = environment.Find("PYTHONPATH");
-  environment.Set("PYTHONPATH", known ? fmt::format("{}/.pydeps:{}", mount, *known)
-                                      : fmt::format("{}/.pydeps", mount));
-}
 
 }  // namespace
 
@@ -37,19 +30,11 @@ Status PhaseContext::StartSandbox(const std::string& image, SandboxSpec::Use use
   if (sandbox_ && image_ == image) return {};
   StopSandbox();
   DOSSIER_ASSIGN_OR_RETURN(sandbox_, services.backend(work.worker));
-  const ExecConfig& exec = services.config->exec;
-  EnvironmentList environment(services.environment);
-  AddLocalPackages(exec.workspace_mount, environment);
-  environment.Add(work.environment);
-  SandboxSpec spec{.workspace = work.workspace,
-                   .mount = exec.workspace_mount,
-                   .binds = services.binds,
-                   .environment = environment.Take(),
-                   .network = exec.network,
-                   .image = image,
-                   .gpu = exec.use_gpu ? SandboxSpec::Gpu::kYes : SandboxSpec::Gpu::kNo,
-                   .system = SystemBeside(work.workspace),
-                   .use = use};
+  SandboxSpec spec = SandboxOf(services.config->exec, work.workspace, services.environment);
+  spec.environment.insert(spec.environment.end(), work.environment.begin(), work.environment.end());
+  spec.binds = services.binds;
+  spec.image = image;
+  spec.use = use;
   image_ = image;
   return sandbox_->Start(spec);
 }

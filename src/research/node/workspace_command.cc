@@ -1,8 +1,6 @@
 #include "research/node/workspace_command.h"
 
-#include <utility>
-
-#include "research/files/phase_files.h"
+#include "research/setup/exec_backends.h"
 
 namespace dossier::research {
 
@@ -10,15 +8,10 @@ Result<ExecResult> RunInWorkspace(const Services& services, const WorkspacePlace
                                   const Command& command, const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<ExecBackend> backend,
                            services.backend(place.worker));
-  SandboxSpec spec{
-      .workspace = place.workspace,
-      .mount = services.config->exec.workspace_mount,
-      .binds = services.binds,
-      .environment = services.environment,
-      .network = place.network.value_or(services.config->exec.network),
-      .image = place.image,
-      .gpu = services.config->exec.use_gpu ? SandboxSpec::Gpu::kYes : SandboxSpec::Gpu::kNo,
-      .system = SystemBeside(place.workspace)};
+  SandboxSpec spec = SandboxOf(services.config->exec, place.workspace, services.environment);
+  spec.binds = services.binds;
+  spec.network = place.network.value_or(spec.network);
+  spec.image = place.image;
   spec.environment.insert(spec.environment.end(), place.environment.begin(),
                           place.environment.end());
   spec.binds.insert(spec.binds.end(), place.binds.begin(), place.binds.end());

@@ -47,7 +47,8 @@ WorkspacePlace PlaceOf(const Services& services) {
       .environment = {"HOME=/tmp", "TEXMFVAR=/tmp/texmf-var", "openin_any=p", "openout_any=p",
                       "shell_escape=f"},
       .network = NetworkPolicy::kNever};
-  if (services.config->exec.backend != "local") return place;
+  const std::string& backend = services.config->exec.backend;
+  if (backend != "local" && backend != "slurm-plain") return place;  // an image has its own
   for (const std::string_view folder : kTexFolders) {
     const std::string path(folder);
     if (Exists(path)) place.binds.push_back({.host = path, .mount = path});

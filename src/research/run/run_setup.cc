@@ -12,11 +12,14 @@
 #include "research/resources/resources.h"
 #include "research/run/run_record.h"
 #include "research/setup/config_keys.h"
+#include "research/setup/exec_backends.h"
 #include "research/setup/memory_options.h"
 #include "research/setup/output_name.h"
 
 namespace dossier::research {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::string_view kProbeWorker = "worker-0";
 
@@ -175,43 +178,25 @@ Status OpenCaller(const RunOrder& order, const MemoryOptions& memory, RunSetup* 
   return {};
 }
 
-ProbeConfig ProbeOf(const RunOrder& order, const std::vector<std::string>& allowed) {
-  const ExecConfig& exec = order.config.exec;
-  return {.environment = allowed,
-          .variables_not_shown = order.environment.size() - allowed.size(),
-          .network = exec.network,
-          .network_probe_host = exec.network_probe_host,
-          .gpu = exec.use_gpu ? ProbeConfig::Gpu::kYes : ProbeConfig::Gpu::kNo,
-          .container_runtime = exec.backend == "local" ? "" : exec.backend,
-          .singularity_image = exec.singularity_image,
-          .workspace_mount = exec.workspace_mount,
-          .timeout_seconds = exec.timeout};
+std::string ProbeFolder(const RunOrder& order) {
+  return InFolder(order, run_files::Worker(kProbeWorker)) + "/probe";
 }
 
-Result<MachineFacts> ProbeNow(const RunOrder& order, const ProbeConfig& config,
-                              const CancelToken& cancel) {
+Result<MachineFacts> ProbeNow(const RunOrder& order, const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<ExecBackend> backend, order.backend(kProbeWorker));
-  const std::string workspace = InFolder(order, run_files::Worker(kProbeWorker)) + "/probe";
-  DOSSIER_RETURN_IF_ERROR(backend->Start({.workspace = workspace,
-                                          .mount = config.workspace_mount,
-                                          .environment = config.environment,
-                                          .network = config.network,
-                                          .image = order.config.exec.singularity_image}));
-  const std::string day = FormatTime(order.clock->WallNow()).substr(0, 10);
-  const MachineFacts found = order.probe_cache.empty()
-                                 ? Probe(*backend, config, cancel)
-                                 : CachedProbe(*backend, config, {order.probe_cache, day}, cancel);
-  backend->Stop();
-  if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
-  return found;
+  return ProbeMachine(
+      order.config.exec, *backend,
+      {.workspace = ProbeFolder(order),
+       .all_environment = order.environment,
+       .cache = {order.probe_cache, FormatTime(order.clock->WallNow()).substr(0, 10)}},
+      cancel);
 }
 
 // A resumed run goes on in the image that it began with.
 Status CheckImage(const RunOrder& order, const MachineFacts& before) {
   if (before.container_digest == "NA") return {};
   DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<ExecBackend> backend, order.backend(kProbeWorker));
-  const std::string workspace = InFolder(order, run_files::Worker(kProbeWorker)) + "/probe";
-  DOSSIER_RETURN_IF_ERROR(backend->Start({.workspace = workspace}));
+  DOSSIER_RETURN_IF_ERROR(backend->Start(SandboxOf(order.config.exec, ProbeFolder(order), {})));
   const ImageRef now = backend->Facts().image;
   backend->Stop();
   return CheckSameImage(before.container_digest, now);
@@ -227,7 +212,7 @@ Status FindMachine(const RunOrder& order, RunSetup* setup, const CancelToken& ca
     DOSSIER_ASSIGN_OR_RETURN(found, ReadEnvironment(recorded ? *recorded : Json()));
     DOSSIER_RETURN_IF_ERROR(CheckImage(order, found));
   } else {
-    DOSSIER_ASSIGN_OR_RETURN(found, ProbeNow(order, ProbeOf(order, services.environment), cancel));
+    DOSSIER_ASSIGN_OR_RETURN(found, ProbeNow(order, cancel));
     DOSSIER_RETURN_IF_ERROR(
         setup->log->Add("probe.done", "probe", {{"environment", EnvironmentJson(found)}}));
   }
@@ -280,11 +265,25 @@ Status FindResources(const RunOrder& order, RunSetup* setup, const CancelToken& 
                          {{"digest", ready.index.digest}, {"items", ready.index.items.size()}});
 }
 
+// Whether a file there can be had here without a copy of its bytes.
+bool SharesBlocks(const std::string& from, const std::string& to) {
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(from, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (!entry->is_regular_file(error) || entry->is_symlink(error)) continue;
+    const std::string trial = to + "/trial";
+    const bool shares = CloneFile(entry->path().string(), trial).has_value();
+    (void)RemoveAll(trial);
+    return shares;
+  }
+  return true;
+}
+
 // 5.3, copy_data: every workspace has data of its own, or all read the same.
 Status FindData(const RunOrder& order, RunSetup* setup) {
   const std::string& folder = order.config.data_folder;
   if (folder.empty()) return {};
-  if (!std::filesystem::is_directory(folder)) {
+  if (!fs::is_directory(folder)) {
     return MakeError(ErrorCode::kConfig, "experiment.data_folder: there is no folder {}", folder);
   }
   Services& services = setup->driver.services;
@@ -296,7 +295,9 @@ Status FindData(const RunOrder& order, RunSetup* setup) {
                      "that one another mount_path",
                      place, bind.host);
   }
-  if (order.config.copy_data) {
+  const RunConfig::CopyData copy = order.config.copy_data;
+  if (copy == RunConfig::CopyData::kYes ||
+      (copy == RunConfig::CopyData::kAuto && SharesBlocks(folder, order.folder))) {
     services.data = folder;
   } else {
     services.binds.push_back({folder, place});
@@ -313,7 +314,7 @@ Services::Vision VisionOf(const RunOrder& order) {
                                                            : Services::Vision::kNo;
 }
 
-JsonObject Domain(const RunConfig& config) {
+JsonObject Domain(const RunConfig& config, const Services& services) {
   JsonObject domain{
       {"language", config.exec.language},
       {"phase_mode", config.exec.phase_mode == PhaseMode::kSplit ? "split" : "single"},
@@ -324,7 +325,7 @@ JsonObject Domain(const RunConfig& config) {
   if (!config.data_folder.empty()) {
     domain["input_data"] =
         fmt::format("{}/{}{}", config.exec.workspace_mount, kInputFolder,
-                    config.copy_data ? ", a copy that commands may change" : ", read-only");
+                    services.data.empty() ? ", read-only" : ", a copy that commands may change");
   }
   return domain;
 }
@@ -336,7 +337,7 @@ Status FillDriver(const RunOrder& order, RunSetup* setup) {
   driver.title = setup->idea.title;
   driver.query = setup->idea.title + "\n" + setup->idea.Text("Task goal");
   driver.evaluation = setup->idea.Text("Evaluation");
-  driver.prefix = {.domain = Domain(setup->config),
+  driver.prefix = {.domain = Domain(setup->config, driver.services),
                    .idea = IdeaSection(setup->idea),
                    .environment = Json(driver.environment)};
   if (setup->config.data_overview.empty()) return {};

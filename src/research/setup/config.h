@@ -34,6 +34,7 @@ struct ExecConfig {
   std::string backend = "local";
   std::string singularity_image;
   bool use_gpu = true;
+  std::vector<std::string> gpu;  // device files for the local sandbox (FindDevices)
   std::string workspace_mount = "/workspace";
   bool writable_tmpfs = true;
   std::string container_overlay;
@@ -53,6 +54,8 @@ struct ExecConfig {
   // Limits of one command beside its time.
   std::int64_t cpu_seconds = 3600, memory_bytes = 4ll << 30, processes = 256,
                output_bytes = 64 << 20;
+  std::int64_t disk = 16ll << 30;    // of a node's files
+  std::vector<std::string> modules;  // "load gcc/12": of jobs without a container
 };
 
 struct RoleConfig {
@@ -103,7 +106,9 @@ struct RunConfig {
   std::optional<double> max_cost_usd;
   std::optional<std::int64_t> max_tokens, max_seconds;
   std::int64_t max_wait_seconds = 3600;
-  bool copy_data = true, generate_report = true;
+  // kAuto: a copy where the file system shares its blocks with the data; else as kNo.
+  enum class CopyData : std::uint8_t { kAuto, kYes, kNo } copy_data = CopyData::kAuto;
+  bool generate_report = true;
 
   int parallel() const { return max_parallel.value_or(num_workers); }
   std::int64_t stage_cap(int stage) const {  // 1 to 4

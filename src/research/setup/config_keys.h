@@ -28,7 +28,8 @@ namespace dossier::research {
 using Target =
     std::variant<bool*, int*, std::int64_t*, double*, std::string*, std::vector<std::string>*,
                  std::optional<int>*, std::optional<std::int64_t>*, std::optional<double>*,
-                 std::map<std::string, std::string>*, PhaseMode*, NetworkPolicy*>;
+                 std::map<std::string, std::string>*, PhaseMode*, NetworkPolicy*,
+                 RunConfig::CopyData*>;
 
 struct Key {
   std::string name;  // dotted

@@ -4,6 +4,8 @@
 //                            MakeBackends({.config = &config.exec, .folder = run_folder}));
 //   DOSSIER_ASSIGN_OR_RETURN(auto backend, factory("worker-0"));
 //
+// SandboxOf and ProbeMachine are the only places where a sandbox of a run is put together.
+//
 // Errors: kUsage (a name of no backend, of no layer); kUnavailable naming the program that was
 // looked for, and the way out; kNotFound (image). Thread-safety: the factory may be called from
 // many threads.
@@ -15,6 +17,7 @@
 #include <vector>
 
 #include "research/exec/exec_backend.h"
+#include "research/exec/probe.h"
 #include "research/setup/config.h"
 
 namespace dossier::research {
@@ -28,6 +31,21 @@ struct BackendSetup {
 };
 
 Result<BackendFactory> MakeBackends(const BackendSetup& setup);
+
+// The sandbox of one workspace as the configuration wants it; `environment` is added to later. What
+// a caller has beside it (binds, an image) it adds.
+SandboxSpec SandboxOf(const ExecConfig& config, const std::string& workspace,
+                      const std::vector<std::string>& environment);
+
+struct ProbeOrder {
+  std::string workspace;                     // absolute
+  std::vector<std::string> all_environment;  // of the user, "NAME=value"
+  ProbeCache cache;                          // without a folder: none is kept
+};
+// What a model is told of the machine, found in a sandbox that is started and stopped for it.
+// Errors: those of Start; kCancelled.
+Result<MachineFacts> ProbeMachine(const ExecConfig& config, ExecBackend& backend,
+                                  const ProbeOrder& order, const CancelToken& cancel);
 
 }  // namespace dossier::research
 

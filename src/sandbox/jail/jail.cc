@@ -92,6 +92,7 @@ Status CheckSpec(const JailSpec& spec, std::span<const std::string> argv) {
   for (const std::string& path : spec.system) {
     DOSSIER_RETURN_IF_ERROR(CheckPath(path, "system folder"));
   }
+  for (const std::string& path : spec.devices) DOSSIER_RETURN_IF_ERROR(CheckPath(path, "device"));
   for (const JailMount& mount : spec.mounts) {
     DOSSIER_RETURN_IF_ERROR(CheckPath(mount.host, "mounted folder"));
     DOSSIER_RETURN_IF_ERROR(CheckPath(mount.inside, "place of a mount"));

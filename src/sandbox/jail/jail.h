@@ -66,7 +66,9 @@ struct JailLimits {
   int files = 1024;                      // open files of a process
 };
 
-enum class JailNetwork { kNone, kAny };
+// kLoopback: a network of the program's own, in which its processes reach one another and nothing
+// else. Without namespaces that would be the machine's, so it is kNone there.
+enum class JailNetwork { kNone, kLoopback, kAny };
 
 // The program's stdin: nothing, the given bytes, or a descriptor, which the caller keeps.
 struct NoInput {};
@@ -104,6 +106,8 @@ struct JailSpec {
   // adds "namespaces" to required_layers.
   std::vector<JailMount> mounts = {};
   std::vector<std::string> system = {};  // empty: SystemFolders()
+  // Device files that the program may use as the user may, beside those of every jail.
+  std::vector<std::string> devices = {};
   // Layer `overlay`; where it cannot be had, or without namespaces, nothing runs (kUnavailable).
   std::vector<JailOverlay> overlays = {};
   JailUser user = JailUser::kOwn;

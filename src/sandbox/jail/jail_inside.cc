@@ -90,6 +90,19 @@ class Inside {
  private:
   bool Walled() const { return report_.Applied("namespaces"); }
 
+  // Addresses of the internet's families may be used: the machine's, or those of a network that
+  // nothing else is in.
+  bool HasInternet() const {
+    return spec_.network == JailNetwork::kAny ||
+           (spec_.network == JailNetwork::kLoopback && Walled());
+  }
+
+  std::vector<std::string> Devices() const {
+    std::vector<std::string> devices(std::begin(kDevices), std::end(kDevices));
+    devices.insert(devices.end(), spec_.devices.begin(), spec_.devices.end());
+    return devices;
+  }
+
   bool Disabled(std::string_view layer) const {
     const auto& disabled = spec_.disabled_layers;
     return std::find(disabled.begin(), disabled.end(), layer) != disabled.end();
@@ -155,15 +168,16 @@ class Inside {
     for (const ControlFiles::Path& file : plan_.control_files.found()) {
       root.guards.push_back({file.host, file.inside});
     }
-    root.devices.assign(std::begin(kDevices), std::end(kDevices));
+    root.devices = Devices();
     root.load = {"/proc"};  // replaced by the jail's own
     root.folders = {"/proc", "/dev/shm", "/tmp"};
     root.links = {{"/dev/fd", "/proc/self/fd"},
                   {"/dev/stdin", "/proc/self/fd/0"},
                   {"/dev/stdout", "/proc/self/fd/1"},
                   {"/dev/stderr", "/proc/self/fd/2"}};
-    root.network =
-        spec_.network == JailNetwork::kNone ? RootSpec::Network::kOwn : RootSpec::Network::kShared;
+    root.network = spec_.network == JailNetwork::kNone       ? RootSpec::Network::kOwn
+                   : spec_.network == JailNetwork::kLoopback ? RootSpec::Network::kLoopback
+                                                             : RootSpec::Network::kShared;
     // Programs that find themselves root believe that they may do everything.
     if (geteuid() != 0) root.inner_uid = geteuid();
     if (getegid() != 0) root.inner_gid = getegid();
@@ -172,6 +186,10 @@ class Inside {
     root.files = {{"/etc/passwd",
                    fmt::format("{}:x:{}:{}::/tmp:/bin/sh\n", name, root.inner_uid, root.inner_gid)},
                   {"/etc/group", fmt::format("{}:x:{}:\n", name, root.inner_gid)}};
+    // MPI looks up the name of the machine that it runs on.
+    if (spec_.network == JailNetwork::kLoopback) {
+      root.files.push_back({"/etc/hosts", fmt::format("127.0.0.1 localhost {}\n", kInnerHost)});
+    }
     return root;
   }
 
@@ -324,14 +342,15 @@ class Inside {
     for (const JailOverlay& overlay : spec_.overlays) {
       (overlay.upper.empty() ? rules.programs : rules.owned).push_back(overlay.place);
     }
-    rules.devices.assign(std::begin(kDevices), std::end(kDevices));
+    rules.devices = Devices();
     if (Walled()) {
       rules.owned.insert(rules.owned.end(), {"/tmp", "/dev/shm"});
-      rules.programs.insert(rules.programs.end(), {"/proc", "/etc/passwd", "/etc/group", "/dev"});
+      rules.programs.insert(rules.programs.end(),
+                            {"/proc", "/etc/passwd", "/etc/group", "/etc/hosts", "/dev"});
     } else if (!tmp_.empty()) {
       rules.owned.push_back(tmp_);
     }
-    if (spec_.network == JailNetwork::kAny) rules.network = FileRules::Network::kAny;
+    if (HasInternet()) rules.network = FileRules::Network::kAny;
     DOSSIER_RETURN_IF_ERROR(RestrictFiles(rules));
     scoped_ = abi >= kScopeAbi;
     return fmt::format("ABI {}", abi);
@@ -339,7 +358,7 @@ class Inside {
 
   Result<std::string> ApplySeccomp() const {
     ProgramPolicy policy;
-    if (spec_.network == JailNetwork::kAny) policy.network = ProgramPolicy::Network::kAny;
+    if (HasInternet()) policy.network = ProgramPolicy::Network::kAny;
     const bool shared = spec_.network == JailNetwork::kAny && !scoped_;
     if (!Walled() || shared) policy.local_sockets = ProgramPolicy::LocalSockets::kPairsOnly;
     if (!Walled()) policy.ipc = ProgramPolicy::Ipc::kNone;

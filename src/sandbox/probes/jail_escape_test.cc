@@ -143,6 +143,26 @@ TEST(JailNetworkTest, TheNetworkIsNotTheMachine) {  // FLT-89
   }
 }
 
+TEST(JailNetworkTest, ALoopbackOfItsOwnLeadsNowhere) {  // FLT-64
+  const auto made = JailGround::Make();
+  ASSERT_THAT(made, Succeeds());
+  const JailGround& ground = *made;
+  for (const Identity identity : {Identity::kSame, Identity::kUser}) {
+    for (const char* disabled : {"", "landlock"}) {
+      const std::string text =
+          Try(ground, {identity, disabled}, {.network = JailNetwork::kLoopback});
+      // A socket may be made, and a datagram sent to itself; nothing of the machine answers.
+      for (const char* id : {"E1 ", "E2 ", "E3 IPv4", "E3 unix", "E3 abstract", "E3 netlink",
+                             "E3 raw", "E3 packet", "E3 vsock", "E4 ", "E5 ", "E6 ", "E7 "}) {
+        EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr(id))) << disabled;
+      }
+      EXPECT_THAT(text, ::testing::HasSubstr("done\n"));
+    }
+    // Without namespaces it would be the machine's.
+    EXPECT_EQ(Try(ground, {identity, "namespaces"}, {.network = JailNetwork::kLoopback}), "done\n");
+  }
+}
+
 TEST(JailForkBombTest, IsStoppedByTheLimit) {  // SBX-E11
   for (const Identity identity : {Identity::kSame, Identity::kUser}) {
     const std::string text = RunAs(identity, []() -> std::string {

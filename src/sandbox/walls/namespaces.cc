@@ -3,8 +3,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -59,6 +62,16 @@ Status MapIds(int proc, IdPair inner, IdPair outer) {
   DOSSIER_RETURN_IF_ERROR(
       WriteProc(proc, "self/uid_map", fmt::format("{} {} 1", inner.uid, outer.uid)));
   return WriteProc(proc, "self/gid_map", fmt::format("{} {} 1", inner.gid, outer.gid));
+}
+
+// A new network has this interface, and it is down.
+Status RaiseLoopback() {
+  const UniqueFd fd(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ifreq request = {};
+  std::strcpy(request.ifr_name, "lo");
+  request.ifr_flags = IFF_UP;
+  if (fd.valid() && ioctl(fd.get(), SIOCSIFFLAGS, &request) == 0) return {};
+  return MakeErrnoError(errno, "the loopback of a new network");
 }
 
 // A folder or file of the old root that appears in the new one.
@@ -395,7 +408,7 @@ Status Namespaces::Enter(const RootSpec& spec) {
   const uid_t uid = geteuid();
   const gid_t gid = getegid();
   if (!proc_.valid()) return MakeError(ErrorCode::kUnavailable, "/proc is not mounted");
-  const int network = spec.network == RootSpec::Network::kOwn ? CLONE_NEWNET : 0;
+  const int network = spec.network == RootSpec::Network::kShared ? 0 : CLONE_NEWNET;
   if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | network) != 0) {
     return MakeError(ErrorCode::kUnavailable, "user namespaces are not allowed here: {}",
                      std::strerror(errno));
@@ -406,7 +419,8 @@ Status Namespaces::Enter(const RootSpec& spec) {
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     return MakeErrnoError(errno, "private mounts");
   }
-  sethostname("sandbox", 7);
+  sethostname(kInnerHost, std::strlen(kInnerHost));
+  if (spec.network == RootSpec::Network::kLoopback) DOSSIER_RETURN_IF_ERROR(RaiseLoopback());
   Layout stays, load;
   const std::pair<const std::vector<std::string>&, Bind::Access> table[] = {
       {spec.read, Bind::Access::kRead},

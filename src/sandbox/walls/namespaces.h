@@ -59,6 +59,7 @@ Status MountOverlay(const OpenedOverlay& overlay, const std::string& place);
 // nothing.
 inline constexpr unsigned long kSessionFlags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS;
 
+inline constexpr const char* kInnerHost = "sandbox";  // the name of the machine inside
 inline constexpr uid_t kInnerId = 1000;  // what the code is called inside, user and group
 
 // Absent paths are skipped.
@@ -88,7 +89,8 @@ struct RootSpec {
     std::string path, target;
   };
   std::vector<Link> links;
-  enum class Network { kOwn, kShared } network = Network::kOwn;
+  // kLoopback: its own, with the interface lo up, 127.0.0.1 and ::1.
+  enum class Network { kOwn, kLoopback, kShared } network = Network::kOwn;
   uid_t inner_uid = kInnerId;  // what the process is called inside
   gid_t inner_gid = kInnerId;
 };

@@ -1,0 +1,162 @@
+#include "research/exec/disk_limit.h"
+
+#include <fmt/format.h>
+#include <fts.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "base/text/text.h"
+
+namespace dossier::research {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr Millis kMostOften{100}, kLeastOften{10'000};  // between two looks
+constexpr std::uint64_t kBlock = 512;                   // of st_blocks, on every file system
+constexpr std::size_t kKeptOutput = 64 << 10;           // of a command that was ended
+
+std::uint64_t FreeBytes(const std::string& folder) {
+  struct statvfs facts;
+  if (statvfs(folder.c_str(), &facts) != 0) return ~std::uint64_t{0};
+  return std::uint64_t{facts.f_bavail} * facts.f_frsize;
+}
+
+// Looks at the folders until it is over; calls `full` at most once, from its own thread.
+class Watch {
+ public:
+  Watch(std::vector<std::string> folders, DiskLimit limit, std::function<void()> full)
+      : folders_(std::move(folders)),
+        limit_(limit),
+        full_(std::move(full)),
+        thread_([this](const std::stop_token& stop) { LookAgain(stop); }) {}
+
+  // Why the command is over; "": it kept the limit. Ends the watch, with a last look.
+  std::string End() {
+    thread_.request_stop();
+    thread_.join();
+    if (reason_.empty()) reason_ = Look();
+    return reason_;
+  }
+
+ private:
+  std::string Look() const {
+    std::uint64_t used = 0;
+    for (const std::string& folder : folders_) used += DiskUse(folder);
+    if (used > limit_.bytes) {
+      return fmt::format("{} on the disk, and {} are allowed (exec.disk)", FormatSize(used),
+                         FormatSize(limit_.bytes));
+    }
+    const std::uint64_t free = FreeBytes(folders_.front());
+    if (free >= limit_.reserve) return "";
+    return fmt::format("the disk of the run has {} left; make room there", FormatSize(free));
+  }
+
+  void LookAgain(const std::stop_token& stop) {
+    for (Millis pause = kMostOften; !IsOver(stop, pause);) {
+      const auto begin = SteadyClock::now();
+      reason_ = Look();
+      if (!reason_.empty()) return full_();
+      const auto took = std::chrono::duration_cast<Millis>(SteadyClock::now() - begin);
+      pause = std::clamp(took * 9, kMostOften, kLeastOften);
+    }
+  }
+
+  bool IsOver(const std::stop_token& stop, Millis pause) {
+    std::unique_lock lock(mutex_);
+    return wake_.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); });
+  }
+
+  const std::vector<std::string> folders_;
+  const DiskLimit limit_;
+  const std::function<void()> full_;
+  std::string reason_;  // the thread's until it has ended
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread thread_;
+};
+
+class LimitedBackend final : public ExecBackend {
+ public:
+  LimitedBackend(std::unique_ptr<ExecBackend> inner, DiskLimit limit)
+      : inner_(std::move(inner)), limit_(limit) {}
+
+  Status Start(const SandboxSpec& spec) override {
+    folders_ = {spec.workspace};
+    if (!spec.system.empty()) folders_.push_back(spec.system);
+    return inner_->Start(spec);
+  }
+
+  Result<ExecResult> Run(const Command& command, const CancelToken& cancel) override {
+    if (folders_.empty()) return inner_->Run(command, cancel);
+    Command watched = command;
+    std::string kept;
+    watched.on_output = [&](std::string_view text) {
+      kept.append(text.substr(0, kKeptOutput - std::min(kKeptOutput, kept.size())));
+      if (command.on_output) command.on_output(text);
+    };
+    CancelSource end(cancel);
+    Watch watch(folders_, limit_, [&] { end.Cancel("disk"); });
+    Result<ExecResult> result = inner_->Run(watched, end.token());
+    const std::string reason = watch.End();
+    const bool ended = !result && result.error().code == ErrorCode::kCancelled;
+    if (reason.empty() || cancel.cancelled() || (!result && !ended)) return result;
+    if (!result) result = ExecResult{.status = 128 + SIGKILL, .signal = SIGKILL, .out = kept};
+    if (result->status == 0) result->status = 1;
+    result->err += fmt::format("\n[ended by the sandbox: {}]\n", reason);
+    result->out_bytes = std::max<std::uint64_t>(result->out_bytes, result->out.size());
+    result->err_bytes = std::max<std::uint64_t>(result->err_bytes, result->err.size());
+    return result;
+  }
+
+  Result<ImageRef> Snapshot(std::string_view name) override { return inner_->Snapshot(name); }
+  SandboxFacts Facts() const override { return inner_->Facts(); }
+  void Stop() noexcept override {
+    folders_.clear();
+    inner_->Stop();
+  }
+
+ private:
+  const std::unique_ptr<ExecBackend> inner_;
+  const DiskLimit limit_;
+  std::vector<std::string> folders_;
+};
+
+}  // namespace
+
+std::uint64_t DiskUse(const std::string& folder) {
+  std::string root = folder;
+  char* const roots[] = {root.data(), nullptr};
+  FTS* const tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, nullptr);
+  if (tree == nullptr) return 0;
+  std::uint64_t blocks = 0;
+  std::set<std::pair<dev_t, ino_t>> seen;  // of files with several names
+  while (const FTSENT* entry = fts_read(tree)) {
+    if (entry->fts_info == FTS_DP || entry->fts_info == FTS_NS) continue;  // again; not there
+    const struct stat& facts = *entry->fts_statp;
+    const bool again = entry->fts_info == FTS_F && facts.st_nlink > 1 &&
+                       !seen.emplace(facts.st_dev, facts.st_ino).second;
+    if (!again) blocks += static_cast<std::uint64_t>(facts.st_blocks);
+  }
+  fts_close(tree);
+  return blocks * kBlock;
+}
+
+BackendFactory WithDiskLimit(BackendFactory inner, DiskLimit limit) {
+  return [inner = std::move(inner),
+          limit](std::string_view worker) -> Result<std::unique_ptr<ExecBackend>> {
+    DOSSIER_ASSIGN_OR_RETURN(auto backend, inner(worker));
+    return std::make_unique<LimitedBackend>(std::move(backend), limit);
+  };
+}
+
+}  // namespace dossier::research

@@ -1,0 +1,36 @@
+// What a node may write to the disk, in any backend: its workspace, and what it installs beside it.
+//
+//   factory = WithDiskLimit(std::move(factory), {.bytes = 16ull << 30});   // exec.disk
+//
+// While a command runs its folders are measured again and again, in a tenth of the time at most; at
+// the limit, or when the disk itself is nearly full, the command is ended with all its processes,
+// and its result says why. They are measured once more at its end, so that a fast command does not
+// slip through. Between two looks a program may write more than the limit; what is full then is the
+// disk's reserve at worst.
+//
+// Thread-safety: as ExecBackend; each command has a thread that measures.
+
+#ifndef DOSSIER_RESEARCH_EXEC_DISK_LIMIT_H_
+#define DOSSIER_RESEARCH_EXEC_DISK_LIMIT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "research/exec/exec_backend.h"
+
+namespace dossier::research {
+
+struct DiskLimit {
+  std::uint64_t bytes = 16ull << 30;     // of all files together, as they lie on the disk
+  std::uint64_t reserve = 256ull << 20;  // that stay free on the disk of the workspace
+};
+
+BackendFactory WithDiskLimit(BackendFactory inner, DiskLimit limit);
+
+// Bytes that the files below `folder` take on their disk; 0 if it is not there. No link is
+// followed, a file of several names counts once, and what cannot be read is passed over.
+std::uint64_t DiskUse(const std::string& folder);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_EXEC_DISK_LIMIT_H_
