@@ -17,7 +17,7 @@ namespace dossier::research {
 namespace {
 
 constexpr std::size_t kLatest = 3;  // runs that are measured
-constexpr double kNano = 1e9, kSecondsOfHour = 3600;
+constexpr double kNanoOfDollar = 1e9, kSecondsOfHour = 3600;
 // Where nothing was measured: what a call adds to the first prompt's tokens, and a reply's.
 constexpr std::int64_t kOwnTokens = 1'500, kReplyTokens = 1'000;
 
@@ -146,7 +146,7 @@ Sum SumOf(const Shares& shares, const std::map<std::string, model::Entry>& model
                              .cache_write = static_cast<std::int64_t>(share.cache_write)};
     const auto entry = models.find(role);
     const auto cost = entry == models.end() ? std::nullopt : model::CostOf(usage, entry->second);
-    if (cost) sum.usd += static_cast<double>(*cost) / kNano;
+    if (cost) sum.usd += static_cast<double>(*cost) / kNanoOfDollar;
     if (!cost && share.calls > 0) sum.unpriced.push_back(role);
   }
   return sum;

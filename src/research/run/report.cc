@@ -32,7 +32,8 @@ void AddBest(const RunResults& results, std::string* out) {
     *out += "There is none.\n";
     return;
   }
-  *out += fmt::format("Node `{}` ({}), metric {}, {}.\n", best->id, NameOf(*best), MetricOf(*best),
+  *out += fmt::format("Node `{}` ({}), metric {}, {}.\n", best->id,
+                      best->name.empty() ? NodeKindName(best->kind) : best->name, MetricOf(*best),
                       SecondsText(best->exec_time));
   if (!best->plan.empty()) *out += fmt::format("\n{}\n", TrimSpace(best->plan));
   if (!best->analysis.empty()) *out += fmt::format("\n{}\n", TrimSpace(best->analysis));

@@ -396,6 +396,10 @@ std::string EventLine(const store::Event& event) {
   if (event.type == "warning" && text("code") == "call_failed") return "";
   if (event.type == "warning") return "warning: " + text("text");
   if (event.type == "limit.reached") return "limit reached: " + text("reason");
+  if (event.type == kSteered) {
+    return fmt::format("steered: {} {} {}", text("kind"), text("node").substr(0, kShortId),
+                       InLine(text("text")));
+  }
   if (event.type == "probe.done") return "the machine was looked at";
   if (event.type == "resources.done") return "resources are in place";
   if (event.type == "artefact.written") return "wrote " + text("path");

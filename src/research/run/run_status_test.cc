@@ -220,10 +220,10 @@ TEST_F(RunStatusTest, TheTreeIsIndentedByDepthAndMarked) {
   FillTree();
   EXPECT_EQ(TreeText(History(), 0), std::string(kStage) +
                                         "\n"
-                                        "! aaaaaaaa draft  CompilationError  41.2 s\n"
-                                        "  * bbbbbbbb debug  speedup↑[large:3.12]  41.2 s\n"
-                                        "    s cccccccc seed  speedup↑[large:3.5]  41.2 s\n"
-                                        "    ~ dddddddd improve\n");
+                                        "! aaaaaaaa draft 1  CompilationError  41.2 s\n"
+                                        "  * bbbbbbbb debug 1  speedup↑[large:3.12]  41.2 s\n"
+                                        "    s cccccccc seed 1  speedup↑[large:3.5]  41.2 s\n"
+                                        "    ~ dddddddd improve 1\n");
   EXPECT_EQ(TreeText(History(), 2), "");
   const JsonObject json = TreeJson(History(), 1);
   EXPECT_EQ(json.at("schema"), "dossier.research.tree/1");

@@ -119,7 +119,8 @@ class ResearchTest(harness.Case):
         self.assertIn("Quick sort is the fastest", (folder / "report.md").read_text("utf-8"))
         tree = self.ok("research", "tree", str(folder))
         self.assertIn("debug", tree)
-        self.assertEqual(tree.count(" seed"), 3)  # two reruns and the node that stands for them
+        self.assertEqual(tree.count(" seed"), 2)  # two reruns, and the node that stands for them
+        self.assertIn(" mean 1  mean and plot of the reruns", tree)
 
     def test_the_example_runs_from_its_idea_to_a_report(self):  # RSP-29, RSP-36, RSP-T26
         out = self.ok(*self.words())
