@@ -31,19 +31,18 @@ struct Asked {
 std::vector<Asked> AskedOf(const RunOrder& order) {
   const RunConfig& config = order.config;
   const bool split = config.exec.phase_mode == PhaseMode::kSplit;
-  std::vector<Asked> asked = {
-      {.site = "phase0_plan", .node = split ? 1.0 : 0},
-      {.site = "phase1_step", .node = split ? 2.0 : 0},
-      {.site = "draft", .node = 1},
-      {.site = "execution_review", .node = 1},
-      {.site = "node_summary", .node = 1},
-      {.site = "best_node", .stage = 1},
-      {.site = "journal_summary", .stage = 1},
-      {.site = "stage_notes", .stage = 1},
-      {.site = "seed_injection", .stage = config.num_seeds > 0 ? 1.0 : 0},
-      {.site = "define_metrics", .run = 1},
-      {.site = "run_summary", .stage = 1},
-      {.site = "report", .run = config.generate_report ? 1.0 : 0}};
+  std::vector<Asked> asked = {{.site = "phase0_plan", .node = split ? 1.0 : 0},
+                              {.site = "phase1_step", .node = split ? 2.0 : 0},
+                              {.site = "draft", .node = 1},
+                              {.site = "execution_review", .node = 1},
+                              {.site = "node_summary", .node = 1},
+                              {.site = "best_node", .stage = 1},
+                              {.site = "journal_summary", .stage = 1},
+                              {.site = "stage_notes", .stage = 1},
+                              {.site = "seed_injection", .stage = config.num_seeds > 0 ? 1.0 : 0},
+                              {.site = "define_metrics", .run = 1},
+                              {.site = "run_summary", .stage = 1},
+                              {.site = "report", .run = config.generate_report ? 1.0 : 0}};
   if (!Skips(order, RunOrder::Skip::kPlots)) {
     asked.insert(asked.end(), {{.site = "plotting_code", .node = 1},
                                {.site = "vlm_analysis", .node = 1},
@@ -53,11 +52,12 @@ std::vector<Asked> AskedOf(const RunOrder& order) {
   }
   if (Skips(order, RunOrder::Skip::kWriteup)) return asked;
   const double sections = config.paper_section_count;
-  asked.insert(asked.end(), {{.site = "final_outline", .run = 1},
-                             {.site = "final_section", .run = sections},
-                             {.site = "final_keywords", .run = sections},
-                             {.site = "writeup", .run = 1},
-                             {.site = "writeup_reflection", .run = 1.0 * config.writeup_reflections}});
+  asked.insert(asked.end(),
+               {{.site = "final_outline", .run = 1},
+                {.site = "final_section", .run = sections},
+                {.site = "final_keywords", .run = sections},
+                {.site = "writeup", .run = 1},
+                {.site = "writeup_reflection", .run = 1.0 * config.writeup_reflections}});
   const bool sources = !config.citation_bibtex.empty() || !config.citation_search_url.empty();
   if (sources && !Skips(order, RunOrder::Skip::kCitations)) {
     asked.push_back({.site = "citations", .run = 1.0 * config.citation_rounds});
@@ -73,7 +73,8 @@ std::vector<Asked> AskedOf(const RunOrder& order) {
 Range NodesOf(const RunOrder& order) {
   Range nodes;
   for (const int stage : order.stages) {
-    if (order.until && static_cast<int>(*order.until) - static_cast<int>(Step::kStage1) + 1 < stage) {
+    if (order.until &&
+        static_cast<int>(*order.until) - static_cast<int>(Step::kStage1) + 1 < stage) {
       continue;
     }
     const std::int64_t cap = order.config.stage_cap(stage);
@@ -205,7 +206,9 @@ std::string RangeText(const Range& range, const Text& text) {
   return least == most ? most : fmt::format("{} to {}", least, most);
 }
 
-std::string WholeText(double number) { return GroupDigits(static_cast<std::uint64_t>(number + 0.5)); }
+std::string WholeText(double number) {
+  return GroupDigits(static_cast<std::uint64_t>(number + 0.5));
+}
 std::string HoursText(double hours) { return fmt::format("{:.1f}", hours); }
 std::string GigabytesText(double bytes) { return fmt::format("{:.2f}", bytes / 1e9); }
 
@@ -251,15 +254,14 @@ Forecast ForecastRun(const ForecastFacts& facts) {
                                  before.runs == 1 ? "" : "s", before.nodes);
     return forecast;
   }
-  forecast.basis =
-      fmt::format("the first prompt, {} tokens, and {} tokens for a reply; once a run has ended in "
-                  "this folder, what it took",
-                  WholeText(static_cast<double>(facts.prompt_tokens)), WholeText(kReplyTokens));
-  forecast.longest =
-      fmt::format("one command of each node, {} at once, takes at most {} h (exec.timeout)",
-                  config.parallel(),
-                  HoursText(forecast.nodes.most * static_cast<double>(config.exec.timeout) /
-                            kSecondsOfHour / config.parallel()));
+  forecast.basis = fmt::format(
+      "the first prompt, {} tokens, and {} tokens for a reply; once a run has ended in "
+      "this folder, what it took",
+      WholeText(static_cast<double>(facts.prompt_tokens)), WholeText(kReplyTokens));
+  forecast.longest = fmt::format(
+      "one command of each node, {} at once, takes at most {} h (exec.timeout)", config.parallel(),
+      HoursText(forecast.nodes.most * static_cast<double>(config.exec.timeout) / kSecondsOfHour /
+                config.parallel()));
   return forecast;
 }
 
@@ -280,8 +282,9 @@ std::string ForecastText(const Forecast& forecast) {
                                : "not known before a first run; " + forecast.longest);
   line("disk", forecast.bytes ? RangeText(*forecast.bytes, GigabytesText) + " GB"
                               : "not known before a first run");
-  line("limits", forecast.limits.empty() ? "none; --max-cost, --max-tokens and --max-seconds set them"
-                                         : forecast.limits + ": the run ends there");
+  line("limits", forecast.limits.empty()
+                     ? "none; --max-cost, --max-tokens and --max-seconds set them"
+                     : forecast.limits + ": the run ends there");
   line("from", forecast.basis);
   return out;
 }

@@ -2,8 +2,8 @@
 // same folder took, and from the prices of its models.
 //
 //   const MeasuredRuns before = MeasureRuns("experiments");
-//   const Forecast forecast = ForecastRun({.config = &config, .models = models, .before = &before});
-//   out << ForecastText(forecast);
+//   const Forecast forecast = ForecastRun({.config = &config, .models = models, .before =
+//   &before}); out << ForecastText(forecast);
 //
 // A run that finds things early makes fewer nodes, so every sum has a least and a most. Thread-
 // safety: plain data; MeasureRuns reads files.
@@ -36,10 +36,10 @@ struct MeasuredRuns {
 MeasuredRuns MeasureRuns(const std::string& out);
 
 struct ForecastFacts {
-  const RunOrder* order = nullptr;              // its configuration, stages and skips
-  const MeasuredRuns* before = nullptr;         // may have no runs
-  std::int64_t prompt_tokens = 0;               // of the first prompt; where no run was measured
-  std::map<std::string, model::Entry> models;   // by role; a role without one has no price
+  const RunOrder* order = nullptr;             // its configuration, stages and skips
+  const MeasuredRuns* before = nullptr;        // may have no runs
+  std::int64_t prompt_tokens = 0;              // of the first prompt; where no run was measured
+  std::map<std::string, model::Entry> models;  // by role; a role without one has no price
 };
 
 struct Range {
@@ -49,13 +49,13 @@ struct Range {
 struct Forecast {
   Range nodes, calls, tokens;
   std::int64_t reruns = 0;
-  std::optional<Range> usd;    // unset: a price is not known
-  std::optional<Range> hours;  // unset: nothing was measured yet
-  std::optional<Range> bytes;  // the same
+  std::optional<Range> usd;           // unset: a price is not known
+  std::optional<Range> hours;         // unset: nothing was measured yet
+  std::optional<Range> bytes;         // the same
   std::vector<std::string> unpriced;  // roles
-  std::string basis;           // what it stands on, for a person
-  std::string limits;          // that end the run before; "": none
-  std::string longest;         // of the commands alone, where hours are not known
+  std::string basis;                  // what it stands on, for a person
+  std::string limits;                 // that end the run before; "": none
+  std::string longest;                // of the commands alone, where hours are not known
 };
 
 // Pure.

@@ -76,12 +76,11 @@ TEST_F(ForecastTest, MoneyNeedsThePriceOfEachRoleThatIsAsked) {
   EXPECT_THAT(ForecastText(Of(before)), HasSubstr("2.5000 USD: the run ends there"));
 }
 
-// What the table of calls assumes is near to what a run of the rig asks, and the measure of that run
-// is what it took.
+// What the table of calls assumes is near to what a run of the rig asks, and the measure of that
+// run is what it took.
 TEST_F(ForecastTest, ARunTakesWhatItsForecastSays) {
   ASSERT_TRUE(rig_.Start());
-  const MeasuredRuns measured =
-      MeasureRuns(rig_.folder().substr(0, rig_.folder().rfind('/')));
+  const MeasuredRuns measured = MeasureRuns(rig_.folder().substr(0, rig_.folder().rfind('/')));
   EXPECT_EQ(measured.runs, 1);
   order_.config = rig_.config;
   const double nodes = static_cast<double>(measured.nodes);

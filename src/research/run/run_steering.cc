@@ -39,8 +39,8 @@ Result<const Node*> FindNode(const RunHistory& history, std::string_view word) {
   if (found.size() > 1) {
     names.clear();
     for (const Node* node : found) names.push_back(node->id.substr(0, 12));
-    return MakeError(ErrorCode::kNotFound, "{}: more than one node is \"{}\": {}",
-                     history.folder, word, Join(names, ", "));
+    return MakeError(ErrorCode::kNotFound, "{}: more than one node is \"{}\": {}", history.folder,
+                     word, Join(names, ", "));
   }
   constexpr std::size_t kShown = 8;
   if (const auto near = NearestNames(word, names); !near.empty()) names = near;
@@ -138,8 +138,8 @@ std::string LineOf(const Steered& done, const RunHistory& history, bool at_work)
                         : fmt::format("{} is called {}{}", done.name, done.order.text,
                                       already ? " already" : "");
   }
-  std::string line = fmt::format("{} {}{}", done.name, what,
-                                 already ? " already" : " from the next round on");
+  std::string line =
+      fmt::format("{} {}{}", done.name, what, already ? " already" : " from the next round on");
   if (!at_work) line += fmt::format("; `dossier research resume {}` goes on", history.folder);
   return line;
 }

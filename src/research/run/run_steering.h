@@ -2,7 +2,8 @@
 // `hint`, `name`.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Steered done,
-//                            SteerRun(folder, {.kind = SteerKind::kPin, .node = "draft 2"}, clock));
+//                            SteerRun(folder, {.kind = SteerKind::kPin, .node = "draft 2"},
+//                            clock));
 //   out << done.line;                      // "draft 2 is pinned from the next round on"
 //
 // The run may be at work or not. Thread-safety: a function over files.
@@ -32,8 +33,11 @@ struct SteerRequest {
 struct Steered {
   SteerOrder order;
   std::string name;  // of the node
-  enum class State : std::uint8_t { kLeft, kAlready } state = State::kLeft;  // kAlready: nothing new
-  std::string line;  // for a person
+  enum class State : std::uint8_t {
+    kLeft,
+    kAlready
+  } state = State::kLeft;  // kAlready: nothing new
+  std::string line;        // for a person
 };
 
 // Errors: kNotFound (no run, no such node, more than one), kInvalidArgument (a run that is done, a

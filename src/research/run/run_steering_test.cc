@@ -53,8 +53,7 @@ TEST(RunSteeringTest, ALiveRunTakesOrdersAtItsNextRound) {
                 HasSubstr("draft 1 is pinned from the next round on"));
     EXPECT_TRUE(Steer(rig, SteerKind::kHint, "draft 1", "index from zero"));
     const RunStatus status = StatusOf(*ReadRunHistory(rig.folder()), *SystemClock());
-    EXPECT_THAT(StatusText(status),
-                HasSubstr("steered  draft 1: pinned (from the next round on)"));
+    EXPECT_THAT(StatusText(status), HasSubstr("steered  draft 1: pinned (from the next round on)"));
   };
   ASSERT_TRUE(rig.Start());
   EXPECT_EQ(PicksOf(rig, "1_", 1),
@@ -121,8 +120,8 @@ TEST(RunSteeringTest, ANodeThatTheSearchHasLeftBehindIsNotSteered) {
   rig.config.stages[0] = StageCap{6};
   CancelSource source;
   rig.watch = [&](const store::Event& event) {
-    const bool tuned = event.type == "node.finished" &&
-                       TextAt(*Find(event.data, "node"), "kind") == "tuning";
+    const bool tuned =
+        event.type == "node.finished" && TextAt(*Find(event.data, "node"), "kind") == "tuning";
     if (tuned) source.Cancel("in stage 2");
   };
   ASSERT_FALSE(research::Run(rig.Order(RunOrder::Mode::kStart), source.token()));

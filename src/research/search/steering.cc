@@ -135,8 +135,8 @@ std::vector<std::pair<std::string, SteerOrder>> Orders::NotTaken(const std::stri
 // Their keys are numbers, so that a resume finds them without a look at every event.
 Status Steering::ReadTaken() {
   for (;;) {
-    DOSSIER_ASSIGN_OR_RETURN(
-        const auto event, log_.Recorded(kSteered, std::to_string(orders_.taken.size() + 1)));
+    DOSSIER_ASSIGN_OR_RETURN(const auto event,
+                             log_.Recorded(kSteered, std::to_string(orders_.taken.size() + 1)));
     if (!event) return {};
     DOSSIER_RETURN_IF_ERROR(orders_.SeeTaken(event->data));
   }
@@ -179,8 +179,8 @@ void SteerNodes(std::span<const SteerOrder> orders, RunResults* results, std::sp
       naming.Name(original, wish.name, node);
       node->hint = wish.hint;
       const auto parent = steered.find(node->parent_id);
-      node->steer = wish.steer != Steer::kFree || parent == steered.end() ? wish.steer
-                                                                          : parent->second;
+      node->steer =
+          wish.steer != Steer::kFree || parent == steered.end() ? wish.steer : parent->second;
       steered[node->id] = node->steer;
     }
   }

@@ -29,7 +29,8 @@ class SteeringTest : public ::testing::Test {
 TEST_F(SteeringTest, OrdersAreTakenOnceAndARoundThatWasSelectedKeepsItsOwn) {  // FLT-73
   Steering steering(log_.get());
   EXPECT_EQ(steering.Take("s/0").value(), 0U);
-  ASSERT_THAT(LeaveOrder(folder(), {.kind = SteerKind::kPin, .node = "a", .time = "1"}), Succeeds());
+  ASSERT_THAT(LeaveOrder(folder(), {.kind = SteerKind::kPin, .node = "a", .time = "1"}),
+              Succeeds());
   ASSERT_THAT(LeaveOrder(folder(), {.kind = SteerKind::kHint, .node = "b", .text = "x"}),
               Succeeds());
   EXPECT_EQ(steering.Take("s/1").value(), 2U);

@@ -155,8 +155,8 @@ class TreeDrawing {
         node.steer == Steer::kPruned ? " pruned" : "", anchors_.at(&node), parent,
         EscapeHtml(ToLowerAscii(fmt::format("{} {} {} {} {} {}", node.name, mark.name, node.id,
                                             node.hyperparam_name, node.ablation_name, result))),
-        EscapeHtml(fmt::format("{}: {}{}", node.name, mark.name,
-                               result.empty() ? "" : ", " + result)));
+        EscapeHtml(
+            fmt::format("{}: {}{}", node.name, mark.name, result.empty() ? "" : ", " + result)));
     Add("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"7\"/>", X(place), Y(place),
         kBoxWidth, kBoxHeight);
     Add("<text x=\"{}\" y=\"{}\"><tspan class=\"mark\">{}</tspan> {}{}</text>", X(place) + 8,
