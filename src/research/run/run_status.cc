@@ -226,7 +226,7 @@ std::string NextStepOf(const RunStatus& status) {
       return fmt::format("`dossier research resume {} --retry-failed` {}", status.folder,
                          status.best_id.empty() ? "makes more nodes" : "asks for it again");
     case RunState::kDone:
-      return fmt::format("`dossier research report {0}` shows what it found, {0}/{1} its tree",
+      return fmt::format("`dossier research report {}` shows what it found, {} its tree",
                          status.folder, run_files::kTreePage);
   }
   return "";

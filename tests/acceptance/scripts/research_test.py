@@ -202,7 +202,7 @@ class ResearchTest(harness.Case):
     def test_a_plan_says_what_a_run_takes_and_then_what_runs_took(self):  # FLT-71
         plan = json.loads(self.ok(*self.words("--json", command="plan")))
         self.assertEqual(plan["schema"], "dossier.research.plan/1")
-        self.assertEqual((plan["nodes"], plan["hours"], plan["usd"]), ([1, 4], None, None))
+        self.assertEqual((plan["nodes"], plan["hours"], plan["usd"]), ([1, 4], None, [0, 0]))
         self.assertFalse((self.home / "experiments").exists())
         folder = self.ok(*self.words()).strip().splitlines()[-1]
         told = self.ok(*self.words("--price", "1/10", command="plan"))
