@@ -76,6 +76,23 @@ Result<ResearchRun> RunResearch(const ResearchOptions& options);
 Result<ResearchRun> ResumeResearch(const std::string& folder, const ResearchOptions& options);
 Result<ResearchStatus> GetResearchStatus(const std::string& folder);
 
+// What a run would take: at the least and at the most; both 0 where nothing is known.
+struct ResearchPlan {
+  struct Range {
+    double least = 0, most = 0;
+  };
+  Range nodes, calls, tokens, usd, hours, bytes;
+  std::string text;  // the same for a person, with what it stands on
+};
+Result<ResearchPlan> PlanResearch(const ResearchOptions& options);
+
+// An order about a node, which the run takes before its next round: "pin", "prune", "free" (neither
+// any more), "hint" or "name" with a text. `node`: its name, as "draft 2", or the start of its id.
+// Gives a line for a person. Errors: also kInvalidArgument (a kind that is none, a run that is
+// done).
+Result<std::string> SteerResearch(const std::string& folder, std::string_view kind,
+                                  const std::string& node, const std::string& text = {});
+
 }  // namespace dossier
 
 #endif  // DOSSIER_RESEARCH_H_

@@ -445,6 +445,10 @@ TEST_F(RunsTest, RepositoriesAndIdeasThatAreNotThereAreErrors) {
   EXPECT_THAT(RunAgents({.workers = 0}), FailsWith(ErrorCode::kInvalidArgument, "workers"));
   EXPECT_THAT(RunResearch({.idea = Path("none.md")}), FailsWith(ErrorCode::kNotFound, "none.md"));
   EXPECT_FALSE(GetResearchStatus(Path("none")));
+  EXPECT_THAT(PlanResearch({.idea = Path("none.md")}), FailsWith(ErrorCode::kNotFound, "none.md"));
+  EXPECT_FALSE(SteerResearch(Path("none"), "pin", "draft 1"));
+  EXPECT_THAT(SteerResearch(Path("none"), "fly", "draft 1"),
+              FailsWith(ErrorCode::kInvalidArgument, "pin, prune, free, hint and name are"));
   const std::string idea = Write("idea.md", "no idea at all\n");
   EXPECT_THAT(RunResearch({.idea = idea, .out = Path("runs")}),
               FailsWith(ErrorCode::kDamaged, "Title"));

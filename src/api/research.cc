@@ -12,10 +12,12 @@
 #include "research/paper/literature.h"
 #include "research/resources/resources.h"
 #include "research/run.h"
+#include "research/run/forecast.h"
 #include "research/run/idea.h"
 #include "research/run/run_history.h"
 #include "research/run/run_record.h"
 #include "research/run/run_status.h"
+#include "research/run/run_steering.h"
 #include "research/setup/exec_backends.h"
 #include "research/setup/role_models.h"
 #include "sources/commands/context_command.h"
@@ -167,13 +169,49 @@ Result<ResearchStatus> GetResearchStatus(const std::string& folder) {
                         .title = std::move(status.title),
                         .state = std::string(research::RunStateName(status.state)),
                         .stage = std::move(status.stage),
-                        .done = status.done,
-                        .good = status.good,
-                        .buggy = status.buggy,
+                        .done = status.nodes.done,
+                        .good = status.nodes.good,
+                        .buggy = status.nodes.buggy,
                         .running = status.running,
                         .best_node = std::move(status.best_id),
                         .best_metric = std::move(status.best_metric),
                         .reason = std::move(status.reason)};
+}
+
+Result<ResearchPlan> PlanResearch(const ResearchOptions& options) {
+  DOSSIER_ASSIGN_OR_RETURN(RunOrder order, NewOrder(options));
+  DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::Make("dossier-research"));
+  order.folder = folder.path();
+  order.resources.clear();  // nothing is fetched for a plan
+  DOSSIER_RETURN_IF_ERROR(FillPorts(options, &order));
+  order.journal_folder.clear();
+  const research::MeasuredRuns before = research::MeasureRuns(options.out);
+  research::ForecastFacts facts{.order = &order, .before = &before};
+  DOSSIER_RETURN_IF_ERROR(research::LookAhead(order, &facts, options.cancel));
+  const research::Forecast forecast = research::ForecastRun(facts);
+  const auto range = [](const std::optional<research::Range>& from) {
+    return from ? ResearchPlan::Range{from->least, from->most} : ResearchPlan::Range{};
+  };
+  return ResearchPlan{.nodes = range(forecast.nodes),
+                      .calls = range(forecast.calls),
+                      .tokens = range(forecast.tokens),
+                      .usd = range(forecast.usd),
+                      .hours = range(forecast.hours),
+                      .bytes = range(forecast.bytes),
+                      .text = research::ForecastText(forecast)};
+}
+
+Result<std::string> SteerResearch(const std::string& folder, std::string_view kind,
+                                  const std::string& node, const std::string& text) {
+  const auto known = research::FindSteerKind(kind);
+  if (!known) {
+    return MakeError(ErrorCode::kInvalidArgument,
+                     "{}: there is no such order; pin, prune, free, hint and name are", kind);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(
+      research::Steered done,
+      research::SteerRun(folder, {.kind = *known, .node = node, .text = text}, *SystemClock()));
+  return std::move(done.line);
 }
 
 }  // namespace dossier

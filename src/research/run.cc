@@ -9,11 +9,13 @@
 #include "research/node/node_request.h"
 #include "research/node/select.h"
 #include "research/run/closing.h"
+#include "research/run/run_history.h"
 #include "research/run/run_setup.h"
 #include "research/search/stage_end.h"
 #include "research/search/stage_loop.h"
 #include "research/search/stage_questions.h"
 #include "research/search/stage_rules.h"
+#include "research/search/steering.h"
 #include "research/search/summaries.h"
 #include "research/search/tree_page.h"
 
@@ -61,6 +63,7 @@ class Research {
   Result<RunOutcome> StillLimited(std::string reason);
   Status WriteUnfinishedStage();
   Result<RunOutcome> Finish(const Explored& explored, std::string report);
+  Result<RunHistory> History() const;
   Status WritePages() const;
   bool IsLimit(const Error& error, const Deadline& deadline) const;
 
@@ -95,13 +98,17 @@ Result<Explored> Research::Explore(const CancelToken& cancel) {
   return Explored{};
 }
 
+// As the journal has the run, so that the pages say what `status` and `report` say.
+Result<RunHistory> Research::History() const {
+  DOSSIER_ASSIGN_OR_RETURN(RunHistory history, HistoryOf(*setup_.log));
+  history.results.title = results_.title;
+  return history;
+}
+
 // At the very end, so that figures, citations, paper and review are on them.
 Status Research::WritePages() const {
-  return WriteRunPages({.run_folder = order_.folder,
-                        .results = &results_,
-                        .usage = setup_.log->UsageOutside(results_.Ids()),
-                        .memory = setup_.memory.get(),
-                        .primary_metric = setup_.config.primary_metric});
+  DOSSIER_ASSIGN_OR_RETURN(const RunHistory history, History());
+  return WriteRunPages(history, setup_.memory.get());
 }
 
 Result<RunOutcome> Research::Finish(const Explored& explored, std::string report) {
@@ -153,7 +160,9 @@ Status Research::WriteUnfinishedStage() {
     results_.best_node = OriginalOf(results_, best->id);
   }
   DOSSIER_RETURN_IF_ERROR(WriteStageFiles(setup_.driver, stage));
-  DOSSIER_RETURN_IF_ERROR(WriteStagePages(order_.folder, results_.title, stage));
+  DOSSIER_ASSIGN_OR_RETURN(const RunHistory history, History());
+  DOSSIER_RETURN_IF_ERROR(
+      WriteStagePages(order_.folder, results_.title, history.results.stages.back()));
   const CancelToken never;
   DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const Json summary,
                            SummarizeStage(setup_.driver.services, results_, stage, never));

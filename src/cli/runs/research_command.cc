@@ -123,6 +123,12 @@ Result<int> RunResearchAction(const ResearchArguments& given, Context& context) 
   return kAction({given, context.flags, context.cancel, context.out, context.err});
 }
 
+template <research::SteerKind kKind>
+Result<int> RunSteering(const ResearchArguments& given, Context& context) {
+  return SteerResearch({given, context.flags, context.cancel, context.out, context.err}, kKind);
+}
+
+constexpr ValueKind kText{"TEXT"};
 constexpr ValueKind kRoleName{"ROLE=NAME"}, kSetting{"KEY=VALUE"}, kLayer{"LAYER"}, kNode{"NODE"};
 
 void DeclareResearchJson(Flags& flags, ResearchArguments& to) {
@@ -170,7 +176,8 @@ void DeclareBackend(Flags& flags, ResearchArguments& to) {
   flags.Add("--degraded", &to.degraded, "a wall that may be missing here").Kind(kLayer);
 }
 
-void DeclareResearchRun(Flags& flags, ResearchArguments& to) {
+// Of run and plan.
+void DeclareWork(Flags& flags, ResearchArguments& to) {
   flags.Add("idea", &to.idea, "Markdown with headings, or JSON").Kind(kPath).Required();
   DeclareOut(flags, to);
   flags.Add("--name", &to.name, "of the run folder (from the title)");
@@ -192,9 +199,30 @@ void DeclareResearchRun(Flags& flags, ResearchArguments& to) {
   flags.Add("--skip-review", &to.skip_review, "no review of the paper");
   flags.Add("--review-bias", &to.review_bias, "of the reviewer (neutral)")
       .OneOf({"neutral", "strict", "lenient"});
-  flags.Add("--dry-run", &to.dry_run, "the first prompt and its report; ask nothing");
   DeclareChanges(flags, to);
   DeclareResearchJson(flags, to);
+}
+
+void DeclareResearchRun(Flags& flags, ResearchArguments& to) {
+  DeclareWork(flags, to);
+  flags.Add("--dry-run", &to.dry_run, "the first prompt and its report; ask nothing");
+}
+
+// Node and text come first, so the run is named by a flag.
+void DeclareSteering(Flags& flags, ResearchArguments& to) {
+  flags.Add("node", &to.node, "its name, as \"draft 2\", or the start of its id")
+      .Kind(kNode)
+      .Required();
+  flags.Add("--run", &to.run, "folder, or the start of one or of a run's id (the latest)")
+      .Kind(kResearchRun);
+  DeclareOut(flags, to);
+  flags.Add("--undo", &to.undo, "take it back");
+  DeclareResearchJson(flags, to);
+}
+
+void DeclareSteeringText(Flags& flags, ResearchArguments& to) {
+  DeclareSteering(flags, to);
+  flags.Add("text", &to.text, "none with --undo").Kind(kText);
 }
 
 void DeclareResearchStatus(Flags& flags, ResearchArguments& to) {
@@ -290,6 +318,11 @@ Command ResearchCommand() {
                "dossier research run idea.md --dry-run\n"
                "    the first prompt, and where its tokens went",
            .binding = Bind(DeclareResearchRun, RunResearchAction<StartResearch>)},
+          {.name = "plan",
+           .summary = "what such a run would take: calls, tokens, money, hours, disk",
+           .examples = "dossier research plan idea.md --price 1.25/10\n"
+                       "    from the configuration, and from earlier runs if there are",
+           .binding = Bind(DeclareWork, RunResearchAction<PlanResearch>)},
           {.name = "status",
            .summary = "how a run stands, and what it waits for",
            .examples = "dossier research status 2026-01-28\n"
@@ -300,6 +333,26 @@ Command ResearchCommand() {
            .examples = "dossier research resume --max-cost 10\n"
                        "    with a higher limit",
            .binding = Bind(DeclareResearchResume, RunResearchAction<ResumeResearch>)},
+          {.name = "pin",
+           .summary = "go on with this node and what comes of it, from the next round on",
+           .examples = "dossier research pin \"draft 2\"\n"
+                       "    of the latest run, at work or not",
+           .binding = Bind(DeclareSteering, RunSteering<research::SteerKind::kPin>)},
+          {.name = "prune",
+           .summary = "leave this node and what came of it alone",
+           .examples = "dossier research prune \"debug 1\"\n"
+                       "    nothing more is made of it",
+           .binding = Bind(DeclareSteering, RunSteering<research::SteerKind::kPrune>)},
+          {.name = "hint",
+           .summary = "say what the programs made from this node shall try",
+           .examples = "dossier research hint \"draft 2\" \"blocks of 64 rows fit the cache\"\n"
+                       "    in the prompts that make something of it",
+           .binding = Bind(DeclareSteeringText, RunSteering<research::SteerKind::kHint>)},
+          {.name = "name",
+           .summary = "call a node something else",
+           .examples = "dossier research name \"draft 2\" blocked\n"
+                       "    in status, tree, report and pages",
+           .binding = Bind(DeclareSteeringText, RunSteering<research::SteerKind::kName>)},
           {.name = "tree",
            .summary = "the nodes: * best, ! buggy, ~ running, s rerun with another seed",
            .examples = "dossier research tree --format html > tree.html\n"

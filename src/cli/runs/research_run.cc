@@ -10,6 +10,7 @@
 #include "cli/wiring/section_makers.h"
 #include "research/files/run_folder.h"
 #include "research/paper/literature.h"
+#include "research/run/forecast.h"
 #include "research/run/idea.h"
 #include "research/run/report.h"
 #include "research/run/run_history.h"
@@ -102,27 +103,23 @@ Result<RunOrder> OrderOf(const ResearchCall& call) {
   return order;
 }
 
-// "CompilationError 3, RuntimeError 1": what the programs of a run failed with.
-std::string FailedWith(const std::string& folder) {
-  const auto history = research::ReadRunHistory(folder);
-  const std::string counts = history ? research::ErrorCounts(history->results) : "";
-  return counts.empty() ? "" : "nodes that failed: " + counts;
-}
-
-// How the run ended, why, where its report is, and how it could go on.
+// How the run ended, why, where its report is, and what can be done now, as `status` says it.
 std::string EndLine(const RunOutcome& outcome, const std::string& folder) {
   std::vector<std::string> parts;
   const auto add = [&](std::string part) {
     if (!part.empty()) parts.push_back(std::move(part));
   };
   add(outcome.reason);
-  if (outcome.end == RunEnd::kFailed) add(FailedWith(folder));
-  if (!outcome.report_path.empty()) add(fmt::format("report: {}/{}", folder, outcome.report_path));
-  if (outcome.end == RunEnd::kFailed) {
-    add(outcome.best_node.empty() ? "`dossier research resume --retry-failed` makes more nodes"
-                                  : "`dossier research resume --retry-failed` asks for it again");
-  } else if (outcome.end == RunEnd::kLimited) {
-    add("`dossier research resume` with a higher limit goes on");
+  if (const auto history = research::ReadRunHistory(folder)) {
+    const research::NodeCount count = research::CountNodes(history->results.stages);
+    add(fmt::format("nodes: {} done, {} good, {} buggy", count.done, count.good, count.buggy));
+    const std::string failed = research::ErrorCounts(history->results);
+    if (outcome.end == RunEnd::kFailed && !failed.empty()) add("nodes that failed: " + failed);
+    if (!outcome.report_path.empty()) {
+      add(fmt::format("report: {}/{}", folder, outcome.report_path));
+    }
+    const research::RunStatus status = research::StatusOf(*history, *SystemClock());
+    add(research::NextStepOf(status));
   }
   constexpr std::string_view kEnds[] = {"is done", "failed", "reached a limit", "stopped"};
   return fmt::format("dossier: the run {}{}{}", kEnds[static_cast<std::size_t>(outcome.end)],
@@ -176,16 +173,50 @@ Result<int> Work(const ResearchCall& call, const RunOrder& order) {
   return Finish(call, order.folder, *outcome);
 }
 
-Result<int> Preview(const ResearchCall& call, RunOrder order) {
+// Works with an order in a folder that is gone afterwards, in no list of runs.
+template <typename Work>
+auto InScratch(const ResearchCall& call, RunOrder order, const Work& work)
+    -> decltype(work(order)) {
   DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::Make("dossier-research"));
   order.folder = folder.path();
   const Progress progress(call.flags, call.err);
   DOSSIER_RETURN_IF_ERROR(FillPorts(call, progress, &order));
-  order.journal_folder.clear();  // a preview is no run
-  DOSSIER_ASSIGN_OR_RETURN(JsonObject preview, research::PreviewRun(order, call.cancel));
-  preview.emplace("schema", "dossier.research.preview/1");
-  call.out << ToPrettyJson(preview) << "\n";
-  return 0;
+  order.journal_folder.clear();
+  return work(order);
+}
+
+Result<int> Preview(const ResearchCall& call, const RunOrder& order) {
+  return InScratch(call, order, [&](const RunOrder& here) -> Result<int> {
+    DOSSIER_ASSIGN_OR_RETURN(JsonObject preview, research::PreviewRun(here, call.cancel));
+    preview.emplace("schema", "dossier.research.preview/1");
+    call.out << ToPrettyJson(preview) << "\n";
+    return 0;
+  });
+}
+
+Result<research::Forecast> Foresee(const ResearchCall& call, const RunOrder& order) {
+  RunOrder alone = order;
+  alone.resources.clear();  // nothing is fetched for a plan
+  return InScratch(call, alone, [&](RunOrder& here) -> Result<research::Forecast> {
+    here.watch = {};
+    here.progress = {};
+    const research::MeasuredRuns before = research::MeasureRuns(call.arguments.out);
+    research::ForecastFacts facts{.order = &here, .before = &before};
+    DOSSIER_RETURN_IF_ERROR(research::LookAhead(here, &facts, call.cancel));
+    return research::ForecastRun(facts);
+  });
+}
+
+// Where money is at stake and a person is there to ask. Errors: kRefused, which asked nothing.
+Status AskToStart(const ResearchCall& call, const RunOrder& order) {
+  if (call.flags.yes || !MayAsk(call.flags)) return {};
+  DOSSIER_ASSIGN_OR_RETURN(const research::Forecast forecast, Foresee(call, order));
+  if (!forecast.usd || forecast.usd->most <= 0) return {};
+  call.err << Safe(research::ForecastText(forecast));
+  DOSSIER_ASSIGN_OR_RETURN(const bool start,
+                           Confirm(call.flags, "Start this run?", "-y", call.err));
+  if (start) return {};
+  return MakeError(ErrorCode::kRefused, "the run was not started; no model was asked");
 }
 
 }  // namespace
@@ -194,7 +225,8 @@ Result<int> StartResearch(const ResearchCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(RunOrder order, OrderOf(call));
   DOSSIER_ASSIGN_OR_RETURN(const research::Idea idea,
                            research::ReadIdea(order.idea, call.arguments.idea));
-  if (call.arguments.dry_run) return Preview(call, std::move(order));
+  if (call.arguments.dry_run) return Preview(call, order);
+  DOSSIER_RETURN_IF_ERROR(AskToStart(call, order));
   const std::string& name = call.arguments.name;
   DOSSIER_ASSIGN_OR_RETURN(order.folder,
                            research::MakeRunFolder({.out = call.arguments.out,
@@ -209,6 +241,17 @@ Result<int> StartResearch(const ResearchCall& call) {
   }
   progress.Say("run folder " + order.folder);
   return Work(call, order);
+}
+
+Result<int> PlanResearch(const ResearchCall& call) {
+  DOSSIER_ASSIGN_OR_RETURN(const RunOrder order, OrderOf(call));
+  DOSSIER_ASSIGN_OR_RETURN(const research::Forecast forecast, Foresee(call, order));
+  if (call.arguments.json) {
+    call.out << ToJson(research::ForecastJson(forecast)) << "\n";
+  } else {
+    call.out << OutputText(research::ForecastText(forecast), Terminal::Detect().out);
+  }
+  return 0;
 }
 
 Result<int> ResumeResearch(const ResearchCall& call) {

@@ -21,6 +21,7 @@
 #include "config/config.h"
 #include "research/resources/resources.h"
 #include "research/run.h"
+#include "research/search/steering.h"
 #include "research/setup/config.h"
 
 namespace dossier::cli {
@@ -45,6 +46,8 @@ struct ResearchArguments {
   std::string file;  // of resources
   int phase = 0;     // of resources show
   std::string node, show;
+  std::string text;   // of hint and name
+  bool undo = false;  // of pin, prune, hint and name
   bool json = false;
 };
 
@@ -73,12 +76,16 @@ Result<research::ResourceFile> ReadResources(const std::string& path, const std:
 // Errors: those of research::Run; kUsage, kNotFound.
 Result<int> StartResearch(const ResearchCall& call);
 Result<int> ResumeResearch(const ResearchCall& call);
+// What such a run would take; nothing is asked, no run is made.
+Result<int> PlanResearch(const ResearchCall& call);
 // Nothing of a run changes, but for report --rewrite. Errors: kNotFound, kDamaged, kUsage.
 Result<int> ShowResearchStatus(const ResearchCall& call);
 Result<int> ShowResearchTree(const ResearchCall& call);
 // Errors: also kLocked: a run that works writes its report itself.
 Result<int> ShowResearchReport(const ResearchCall& call);
 Result<int> ShowResearchPrompts(const ResearchCall& call);
+// An order about a node. Errors: those of research::SteerRun, kUsage.
+Result<int> SteerResearch(const ResearchCall& call, research::SteerKind kind);
 
 }  // namespace dossier::cli
 

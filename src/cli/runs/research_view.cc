@@ -15,6 +15,7 @@
 #include "research/run/report.h"
 #include "research/run/run_history.h"
 #include "research/run/run_status.h"
+#include "research/run/run_steering.h"
 #include "research/search/tree_page.h"
 
 namespace dossier::cli {
@@ -153,13 +154,9 @@ Result<int> ShowResearchTree(const ResearchCall& call) {
     if (call.arguments.json) {
       return MakeError(ErrorCode::kUsage, "--json and --format html exclude each other");
     }
-    std::vector<research::StageResults> stages = history.results.stages;
-    std::erase_if(stages, [&](const research::StageResults& stage) {
-      return call.arguments.stage != 0 && stage.stage != call.arguments.stage;
-    });
     const research::PageRun run = research::ReadPageRun(history.folder, history.usage);
     call.out << research::TreePage(history.results.title,
-                                   research::ReadPageStages(history.folder, stages),
+                                   research::ReadPageStages(history, call.arguments.stage),
                                    call.arguments.stage == 0 ? &run : nullptr);
   } else if (format == "json" || call.arguments.json) {
     call.out << ToJson(research::TreeJson(history, call.arguments.stage)) << "\n";
@@ -218,6 +215,38 @@ Result<int> ShowResearchPrompts(const ResearchCall& call) {
     text += fmt::format("{:<8}  {}\n", log.node.empty() ? "run" : log.node.substr(0, 8), log.name);
   }
   Print(call, text);
+  return 0;
+}
+
+Result<int> SteerResearch(const ResearchCall& call, research::SteerKind kind) {
+  const ResearchArguments& arguments = call.arguments;
+  const bool of_text = kind == research::SteerKind::kHint || kind == research::SteerKind::kName;
+  if (of_text && arguments.text.empty() != arguments.undo) {
+    return MakeError(ErrorCode::kUsage, "give the node a {0}, or take it back by --undo",
+                     research::SteerKindName(kind));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const std::string folder,
+                           research::FindRun(arguments.out, arguments.run));
+  const bool frees = arguments.undo && !of_text;
+  DOSSIER_ASSIGN_OR_RETURN(const research::Steered done,
+                           research::SteerRun(folder,
+                                              {.kind = frees ? research::SteerKind::kFree : kind,
+                                               .node = arguments.node,
+                                               .text = arguments.text},
+                                              *SystemClock()));
+  if (arguments.json) {
+    const bool already = done.state == research::Steered::State::kAlready;
+    call.out << ToJson(JsonObject{{"schema", "dossier.research.steered/1"},
+                                  {"folder", folder},
+                                  {"node", done.order.node},
+                                  {"name", done.name},
+                                  {"kind", research::SteerKindName(done.order.kind)},
+                                  {"text", done.order.text},
+                                  {"already", already}})
+             << "\n";
+  } else {
+    Print(call, done.line + "\n");
+  }
   return 0;
 }
 

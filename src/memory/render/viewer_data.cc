@@ -44,7 +44,11 @@ class ViewerGathering {
     DOSSIER_RETURN_IF_ERROR(ReadWrites(store));
     for (const auto& [phase, reads] : extras.reads) PhaseOf(phase).reads += reads;
     PlaceBranches();
-    for (ViewerBranch& branch : data_.branches) FillBranch(branch);
+    for (ViewerBranch& branch : data_.branches) {
+      FillBranch(branch);
+      const auto name = extras.node_names.find(branch.node);
+      if (name != extras.node_names.end()) branch.node = name->second;
+    }
     return std::move(data_);
   }
 

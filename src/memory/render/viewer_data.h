@@ -62,8 +62,9 @@ struct ViewerNode {
 
 // Known to a run and not to the store, which no read changes.
 struct ViewerExtras {
-  std::vector<ViewerNode> best_nodes;         // best first
-  std::map<std::string, std::int64_t> reads;  // by phase
+  std::vector<ViewerNode> best_nodes;             // best first
+  std::map<std::string, std::int64_t> reads;      // by phase
+  std::map<std::string, std::string> node_names;  // by id: what people call them
 };
 
 struct ViewerData {

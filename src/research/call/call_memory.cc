@@ -104,6 +104,7 @@ Result<std::string> CallMemory::Apply(const memory::ParsedReply& reply, std::str
   }
   DOSSIER_RETURN_IF_ERROR(parts_.journal().Add(kApplied, place,
                                                {{"node", request_.scope.node},
+                                                {"phase", request_.scope.phase},
                                                 {"branch", port_->branch()},
                                                 {"results", results},
                                                 {"operations", result.operations_log}}));

@@ -176,6 +176,7 @@ Status CallRun::LogSent(const memory::Ask& ask, const assembly::Assembled& promp
   JsonObject data{{"node", request_.scope.node},
                   {"site", site_.name},
                   {"stage", request_.scope.stage},
+                  {"phase", request_.scope.phase},
                   {"role", site_.role},
                   {"model", model_->name},
                   {"counter", entry_.counter},

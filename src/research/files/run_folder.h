@@ -35,6 +35,7 @@ inline constexpr std::string_view kIdeaJson = "idea.json";
 inline constexpr std::string_view kConfig = "config.yaml";
 inline constexpr std::string_view kResourceFile = "resources.yaml";
 inline constexpr std::string_view kLock = "lock";
+inline constexpr std::string_view kSteering = "steering.jsonl";  // search/steering.h
 inline constexpr std::string_view kData = "data";
 inline constexpr std::string_view kResources = "resources";
 inline constexpr std::string_view kMemory = "memory/memory.sqlite";

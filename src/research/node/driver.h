@@ -22,10 +22,13 @@
 
 namespace dossier::research {
 
+class Steering;
+
 struct Driver {
   Services services;
   const RunOrder* order = nullptr;
   model::Ledger* ledger = nullptr;
+  Steering* steering = nullptr;  // what people want of the nodes
   // What ids of nodes come from: of the idea and the seed, so that a replay has the same ones.
   std::string node_key;
   std::string title;                   // of the idea

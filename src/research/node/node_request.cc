@@ -124,6 +124,7 @@ CallRequest CodingRequest(const Driver& driver, const NodeOrder& order) {
     case NodeKind::kCopy:
       break;
   }
+  if (order.parent) request.sections.push_back({"hint", Json(order.parent->hint)});
   return request;
 }
 

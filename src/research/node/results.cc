@@ -41,6 +41,31 @@ std::vector<const Node*> RunResults::GoodNodes(std::string_view primary) const {
   return good;
 }
 
+bool Counts(const Node& node) {
+  return node.kind != NodeKind::kCopy && !node.is_seed_node && !node.is_seed_agg_node;
+}
+
+NodeCount CountNodes(const Tree& tree) {
+  NodeCount count;
+  for (const Node& node : tree.nodes) {
+    if (!Counts(node)) continue;
+    ++count.done;
+    ++(IsGood(node) ? count.good : count.buggy);
+  }
+  return count;
+}
+
+NodeCount CountNodes(std::span<const StageResults> stages) {
+  NodeCount count;
+  for (const StageResults& stage : stages) {
+    const NodeCount one = CountNodes(stage.tree);
+    count.done += one.done;
+    count.good += one.good;
+    count.buggy += one.buggy;
+  }
+  return count;
+}
+
 std::vector<std::string> ResultFiles(const Node& node) {
   std::vector<std::string> files;
   const Json* run = Find(node.phase_artifacts, "phase_artifacts");

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,15 @@ struct StageResults {
   std::string notes;      // of journal_summary, stage_notes; "": none
   Json seed_statistics;   // mean and deviation by metric and data set; null: none
 };
+
+// Of these stages, the one count that every view gives: each program once, so without the copies
+// that stages begin with and without reruns. done = good + buggy.
+struct NodeCount {
+  std::int64_t done = 0, good = 0, buggy = 0;
+};
+bool Counts(const Node& node);
+NodeCount CountNodes(std::span<const StageResults> stages);
+NodeCount CountNodes(const Tree& tree);
 
 // kNone: texts are made from what is there, and no model is asked: after a limit, or for the report
 // of a run that was ended.

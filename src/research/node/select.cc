@@ -78,7 +78,8 @@ std::weak_ordering Compare(const Metric& a, const Metric& b, std::string_view pr
 }
 
 bool IsCandidate(const Node& node) {
-  return IsGood(node) && !node.is_seed_node && !node.is_seed_agg_node;
+  return IsGood(node) && !node.is_seed_node && !node.is_seed_agg_node &&
+         node.steer != Steer::kPruned;
 }
 
 // Of a metric that a node does not have nothing is kept out: it is worst there anyway.
@@ -99,12 +100,15 @@ CommonDatasets CommonOf(const std::vector<const Node*>& nodes) {
   return common;
 }
 
+// Pinned ones alone, where a good one is pinned.
 std::vector<const Node*> CandidatesOf(const Tree& tree) {
-  std::vector<const Node*> nodes;
+  std::vector<const Node*> nodes, pinned;
   for (const Node& node : tree.nodes) {
-    if (IsCandidate(node)) nodes.push_back(&node);
+    if (!IsCandidate(node)) continue;
+    nodes.push_back(&node);
+    if (node.steer == Steer::kPinned) pinned.push_back(&node);
   }
-  return nodes;
+  return pinned.empty() ? nodes : pinned;
 }
 
 // The order of these nodes by metric, over the data sets that all of them report.
@@ -139,22 +143,29 @@ class Round {
         state_(state),
         ranked_(ByMetric(tree, search.primary_metric)) {
     for (const Node& node : tree.nodes) {
+      if (node.steer == Steer::kPinned && MayBePicked(node)) pinned_ = true;
+    }
+    for (const Node& node : tree.nodes) {
       if (node.is_seed_node || node.is_seed_agg_node) continue;
       const Node* root = tree.RootOf(node);
       drafts_ += node.parent_id.empty();  // a copy of the stage before counts too
-      if (tree.IsLeaf(node) && !node.is_buggy) viable_.insert(root);
+      if (tree.IsLeaf(node) && !node.is_buggy && InFocus(node)) viable_.insert(root);
     }
   }
 
   std::optional<Pick> Fill(int slot) {
-    if (state_.stage == 1 && drafts_ < search_.num_drafts) return Draft(slot);
+    if (state_.stage == 1 && drafts_ < search_.num_drafts && !pinned_) return Draft(slot);
     SlotRandom random(search_.seed, state_.name, state_.round, slot);
-    if (random.Next() < search_.debug_prob) {
+    // Where only what is buggy is pinned, chance does not decide.
+    const bool debug_alone =
+        pinned_ && (ranked_.empty() || ranked_.front()->steer != Steer::kPinned);
+    if (random.Next() < search_.debug_prob || debug_alone) {
       if (const Node* node = BuggyLeaf(random)) {
         debugged_.insert(node);
         return In(*node, {slot, NodeKind::kDebug, node->id});
       }
     }
+    if (debug_alone) return std::nullopt;
     if (state_.stage == 2) return OfBase(slot, NodeKind::kTuning);
     if (state_.stage == 4) return OfBase(slot, NodeKind::kAblation);
     if (ranked_.empty()) {
@@ -174,16 +185,29 @@ class Round {
     return {slot, NodeKind::kDraft, ""};
   }
 
+  // Of another one if that is what people want.
   std::optional<Pick> OfBase(int slot, NodeKind kind) const {
-    if (!tree_.Find(state_.base)) return std::nullopt;
-    return Pick{slot, kind, state_.base};
+    const Node* base = tree_.Find(state_.base);
+    if (!base) return std::nullopt;
+    if (!ranked_.empty() && (pinned_ || base->steer == Steer::kPruned)) base = ranked_.front();
+    if (base->steer == Steer::kPruned) return std::nullopt;
+    return Pick{slot, kind, base->id};
+  }
+
+  bool MayBePicked(const Node& node) const {
+    if (node.is_seed_node || node.is_seed_agg_node) return false;
+    return IsGood(node) || (node.is_buggy && tree_.IsLeaf(node));
+  }
+  bool InFocus(const Node& node) const {
+    return pinned_ ? node.steer == Steer::kPinned : node.steer != Steer::kPruned;
   }
 
   const Node* BuggyLeaf(SlotRandom& random) const {
     std::vector<const Node*> candidates;
     for (const Node& node : tree_.nodes) {
       const bool fits = node.is_buggy && !node.is_seed_node && tree_.IsLeaf(node) &&
-                        tree_.DebugDepth(node) <= search_.max_debug_depth &&
+                        InFocus(node) &&
+                        (pinned_ || tree_.DebugDepth(node) <= search_.max_debug_depth) &&
                         !debugged_.contains(&node) && MayUse(node);
       if (fits) candidates.push_back(&node);
     }
@@ -211,6 +235,7 @@ class Round {
   std::set<const Node*> used_;    // roots
   std::set<const Node*> debugged_;
   std::int64_t drafts_ = 0;
+  bool pinned_ = false;  // there is a pinned node to work on: only such ones are picked
 };
 
 std::uint64_t SeedOf(std::int64_t seed, std::string_view stage, std::int64_t round,

@@ -44,7 +44,8 @@ struct Pick {
   std::string parent;  // id; "": a draft
 };
 
-// Slots that stay empty have no pick.
+// What people pinned is worked on alone while there is something of it to pick, a fault of it
+// however deep; what they pruned is never picked. Slots that stay empty have no pick.
 std::vector<Pick> Select(const Tree& tree, const SearchConfig& search, const StageState& state);
 
 // The successive u in [0, 1) of one slot.
@@ -64,7 +65,8 @@ class SlotRandom {
 std::weak_ordering CompareMetric(const Metric& a, const Metric& b,
                                  std::span<const std::string> datasets,
                                  std::string_view primary = {});
-// The best of the good nodes that are no seed reruns, the earlier one of equals; null: none.
+// The best of the good nodes that are neither seed reruns nor pruned, and of the pinned ones if
+// there are any; the earlier one of equals; null: none.
 const Node* BestNode(const Tree& tree, std::string_view primary);
 // Good, non-seed nodes, best first.
 std::vector<const Node*> ByMetric(const Tree& tree, std::string_view primary);

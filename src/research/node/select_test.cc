@@ -157,6 +157,49 @@ TEST(SelectTest, SeedRerunsAreNeitherPickedNorCounted) {
   EXPECT_EQ(BestNode(tree, "")->id, "a");
 }
 
+// FLT-73. Who is steered how, and what two slots then pick.
+TEST(SelectTest, PeoplePinAndPrune) {
+  const std::vector<Row> rows = {{"g", "", {}, 5.0}, {"h", "", {}, 1.0}, {"b", ""}};
+  const struct {
+    int stage;
+    std::vector<std::pair<std::string_view, Steer>> steered;
+    std::string_view picks, best;
+  } kCases[] = {{1, {}, "draft improve(g)", "g"},
+                {1, {{"h", Steer::kPinned}}, "improve(h) improve(h)", "h"},
+                {1, {{"b", Steer::kPinned}}, "debug(b)", "g"},
+                {1, {{"g", Steer::kPruned}}, "draft improve(h)", "h"},
+                {3, {{"g", Steer::kPruned}, {"h", Steer::kPruned}}, "draft draft", ""},
+                {2, {}, "tuning(g) tuning(g)", "g"},
+                {2, {{"h", Steer::kPinned}}, "tuning(h) tuning(h)", "h"},
+                {4, {{"g", Steer::kPruned}}, "ablation(h) ablation(h)", "h"},
+                {4, {{"g", Steer::kPruned}, {"h", Steer::kPruned}}, "", ""}};
+  for (const auto& one : kCases) {
+    Tree tree = TreeOf(rows);
+    for (Node& node : tree.nodes) {
+      for (const auto& [id, steer] : one.steered) {
+        if (node.id == id) node.steer = steer;
+      }
+    }
+    StageState state = State(one.stage);
+    state.base = "g";
+    const SearchConfig search{.num_workers = 2, .num_drafts = 4, .debug_prob = 0};
+    EXPECT_EQ(Text(Select(tree, search, state)), one.picks);
+    const Node* best = BestNode(tree, "");
+    EXPECT_EQ(best ? best->id : "", one.best) << one.picks;
+  }
+}
+
+TEST(SelectTest, WhatIsPrunedIsNotDebuggedAndWhatIsPinnedHoweverDeep) {  // FLT-73
+  Tree tree = TreeOf({{"a", ""}, {"b", "a", kDebug}, {"c", "b", kDebug}, {"x", ""}});
+  const SearchConfig search{
+      .num_workers = 1, .num_drafts = 1, .max_debug_depth = 1, .debug_prob = 1};
+  EXPECT_EQ(Text(Select(tree, search, State(1))), "debug(x)");
+  tree.nodes[3].steer = Steer::kPruned;
+  EXPECT_EQ(Text(Select(tree, search, State(1))), "draft");
+  tree.nodes[2].steer = Steer::kPinned;
+  EXPECT_EQ(Text(Select(tree, search, State(1))), "debug(c)");
+}
+
 TEST(SelectTest, NoMoreArePickedThanTheStageHasLeft) {
   StageState state = State(1);
   state.nodes_left = 2;

@@ -9,6 +9,7 @@
 #include "research/paper/final_memory.h"
 #include "research/paper/review.h"
 #include "research/paper/writeup.h"
+#include "research/run/run_history.h"
 #include "research/search/summaries.h"
 #include "research/search/tree_page.h"
 #include "testing/research_rig_for_test.h"
@@ -159,8 +160,8 @@ TEST_F(PaperChainTest, FromANodeToAReviewedPaper) {  // RSP-38 to RSP-44
   EXPECT_EQ(reviewed->figures.size(), 1U);
   EXPECT_EQ(model_.Calls("meta_review").size(), 1U);
 
-  ASSERT_THAT(WriteRunPages({.run_folder = rig_.services.run_folder, .results = &rig_.results}),
-              Succeeds());
+  const RunHistory history{.folder = rig_.services.run_folder, .results = rig_.results};
+  ASSERT_THAT(WriteRunPages(history, nullptr), Succeeds());
   const std::string page = rig_.Read("logs/unified_tree_viz.html");
   for (const std::string_view label :
        {"plotting_code", "plot_aggregation", "citations", "writeup", "review", "meta_review"}) {

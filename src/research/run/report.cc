@@ -16,8 +16,13 @@ std::string MetricOf(const Node& node) {
 }
 
 std::string_view StateOf(const Node& node) {
-  if (node.is_buggy) return "buggy";
-  return node.is_buggy_plots ? "no valid plot" : "good";
+  if (IsGood(node)) return "good";
+  return node.is_buggy_plots && !node.is_buggy ? "no valid plot" : "buggy";
+}
+
+// "draft 1"; of a node that nobody has named yet the beginning of its id.
+std::string NameOf(const Node& node) {
+  return node.name.empty() ? node.id.substr(0, 8) : node.name;
 }
 
 void AddBest(const RunResults& results, std::string* out) {
@@ -27,8 +32,9 @@ void AddBest(const RunResults& results, std::string* out) {
     *out += "There is none.\n";
     return;
   }
-  *out += fmt::format("Node `{}` ({}), metric {}, {}.\n", best->id, NodeKindName(best->kind),
-                      MetricOf(*best), SecondsText(best->exec_time));
+  *out += fmt::format("Node `{}` ({}), metric {}, {}.\n", best->id,
+                      best->name.empty() ? NodeKindName(best->kind) : best->name, MetricOf(*best),
+                      SecondsText(best->exec_time));
   if (!best->plan.empty()) *out += fmt::format("\n{}\n", TrimSpace(best->plan));
   if (!best->analysis.empty()) *out += fmt::format("\n{}\n", TrimSpace(best->analysis));
 }
@@ -44,7 +50,7 @@ void AddStage(const StageResults& stage, std::string* out) {
   *out += fmt::format("\n## Stage {}\n\n", stage.name);
   *out += "| node | kind | state | metric | seconds |\n|---|---|---|---|---:|\n";
   for (const Node& node : stage.tree.nodes) {
-    *out += fmt::format("| {}{} | {} | {}{} | {} | {} |\n", node.id.substr(0, 8),
+    *out += fmt::format("| {}{} | {} | {}{} | {} | {} |\n", ReplaceAll(NameOf(node), "|", "\\|"),
                         node.id == stage.best_node ? " *" : "", NodeKindName(node.kind),
                         StateOf(node), node.exc_type.empty() ? "" : ": " + node.exc_type,
                         ReplaceAll(MetricOf(node), "|", "\\|"), RoundedText(node.exec_time));
@@ -75,7 +81,7 @@ std::string ErrorCounts(const RunResults& results) {
   std::map<std::string, int> counts;
   for (const StageResults& stage : results.stages) {
     for (const Node& node : stage.tree.nodes) {
-      if (IsGood(node)) continue;
+      if (!Counts(node) || IsGood(node)) continue;
       if (!node.exc_type.empty()) {
         ++counts[node.exc_type];
       } else {
@@ -94,6 +100,8 @@ std::string PlainReport(const RunResults& results, const ReportFacts& facts) {
                    : std::string("The run has not ended yet");
   if (!facts.reason.empty()) out += fmt::format(" ({})", facts.reason);
   out += ".\n";
+  const NodeCount count = CountNodes(results.stages);
+  out += fmt::format("\nNodes: {} done, {} good, {} buggy.\n", count.done, count.good, count.buggy);
   if (const std::string counts = ErrorCounts(results); !counts.empty()) {
     out += fmt::format("\nNodes that failed: {}.\n", counts);
   }

@@ -15,10 +15,9 @@ constexpr Millis kLook{50};  // how late a run's time may end
 constexpr double kNano = 1e9;
 
 JsonObject SpendJson(const model::UsageSum& spent) {
-  const std::optional<std::int64_t>& cost = spent.total.cost_nano_usd;
-  return {{"calls", spent.calls},
-          {"tokens", spent.tokens()},
-          {"cost_nano_usd", cost ? Json(*cost) : Json(nullptr)}};
+  JsonObject json = UsageJson(spent);
+  json["tokens"] = spent.tokens();
+  return json;
 }
 
 }  // namespace

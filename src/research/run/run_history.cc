@@ -6,9 +6,13 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/files/file.h"
+#include "memory/records/operations.h"
+#include "research/files/run_folder.h"
 #include "research/node/select.h"
 #include "research/run/run_record.h"
 #include "research/search/stage_rules.h"
+#include "research/setup/config.h"
 
 namespace dossier::research {
 namespace {
@@ -29,6 +33,8 @@ class Replay {
     for (auto& [id, node] : created_) {
       if (!finished_.contains(id)) out_.unfinished.push_back(std::move(node));
     }
+    std::ranges::stable_sort(out_.unfinished, {}, &Node::step);
+    Steer();
     SetBest();
     out_.run = log_.run();
     out_.folder = log_.folder();
@@ -53,6 +59,10 @@ class Replay {
     } else if (event.type == "run.resumed") {
       out_.end.reset();
       out_.reason.clear();
+    } else if (event.type == kSteered) {
+      return orders_.SeeTaken(log_.Whole(event.data));
+    } else if (event.type == "call.sent" || event.type == "block.applied") {
+      CountReads(event);
     } else if (event.type == "warning") {
       out_.warnings.push_back(Text(log_.Whole(event.data), "text"));
     }
@@ -111,6 +121,29 @@ class Replay {
     out_.results.best_node = Text(data, "best_node");
   }
 
+  // A prompt that shows memory reads it once; then there is what the model asked for.
+  void CountReads(const store::Event& event) {
+    const Json* shown = Find(event.data, "memory");
+    std::int64_t reads = shown ? 1 : 0;
+    const Json* operations = Find(event.data, "operations");
+    if (operations && operations->is_array()) {
+      for (const Json& operation : operations->get_array()) {
+        const memory::Operation* known = memory::FindOperation(TextAt(operation, "type"));
+        reads += known && known->access == memory::Access::kRead ? 1 : 0;
+      }
+    }
+    if (reads > 0) out_.memory_reads[Text(event.data, "phase")] += reads;
+  }
+
+  // A name holds at once, the rest from the round on that took it.
+  void Steer() {
+    out_.steered = orders_.taken;
+    for (auto& [line, order] : orders_.NotTaken(log_.folder())) {
+      (order.kind == SteerKind::kName ? out_.steered : out_.left).push_back(std::move(order));
+    }
+    SteerNodes(out_.steered, &out_.results, out_.unfinished);
+  }
+
   // In the order of steps, whichever slot ended first, and with its children.
   static void Complete(StageResults* stage) {
     auto& nodes = stage->tree.nodes;
@@ -125,9 +158,10 @@ class Replay {
 
   // Until a run says which is best, the best by metric of the last stage that has a good one.
   void SetBest() {
+    const std::string primary = PrimaryMetric(log_.folder());
     for (StageResults& stage : out_.results.stages) {
       if (!stage.best_node.empty()) continue;
-      if (const Node* best = BestNode(stage.tree, "")) stage.best_node = best->id;
+      if (const Node* best = BestNode(stage.tree, primary)) stage.best_node = best->id;
     }
     if (!out_.results.best_node.empty()) return;
     for (const StageResults& stage : out_.results.stages) {
@@ -139,9 +173,17 @@ class Replay {
   RunHistory out_;
   std::map<std::string, Node> created_;
   std::set<std::string> finished_;
+  Orders orders_;
 };
 
 }  // namespace
+
+std::string PrimaryMetric(const std::string& folder) {
+  const std::string path = fmt::format("{}/{}", folder, run_files::kConfig);
+  const auto text = ReadFile(path);
+  const auto config = text ? ReadConfig(*text, path, {}) : Result<RunConfig>(RunConfig());
+  return config ? config->primary_metric : "";
+}
 
 Result<RunHistory> HistoryOf(const RunLog& log) { return Replay(log).Read(); }
 

@@ -9,6 +9,7 @@
 #define DOSSIER_RESEARCH_RUN_RUN_HISTORY_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,7 @@
 #include "research/node/results.h"
 #include "research/run/report.h"
 #include "research/run/run_budget.h"
+#include "research/search/steering.h"
 #include "research/tree/run_log.h"
 
 namespace dossier::research {
@@ -28,15 +30,21 @@ struct RunHistory {
   std::vector<Node> unfinished;  // created, without an end: they run, or did when it was killed
   std::int64_t round = 0;        // of the last stage
   RunSpend spend;
-  model::UsageSum usage;      // of the calls that are of no node in `results`
-  std::optional<RunEnd> end;  // unset: it runs, or was killed
-  std::string reason;         // of the end
+  model::UsageSum usage;  // of the calls that are of no node in `results`
+  std::map<std::string, std::int64_t> memory_reads;  // by phase: of prompts, and those asked for
+  std::vector<SteerOrder> steered;                   // in force
+  std::vector<SteerOrder> left;                      // from the next round on
+  std::optional<RunEnd> end;                         // unset: it runs, or was killed
+  std::string reason;                                // of the end
   std::vector<std::string> warnings;
 };
 
 // Errors: kNotFound (no run there), kDamaged, those of the journal.
 Result<RunHistory> ReadRunHistory(const std::string& folder);
 Result<RunHistory> HistoryOf(const RunLog& log);
+
+// metric.primary, as the run was told; "": it cannot be read, so any will do.
+std::string PrimaryMetric(const std::string& folder);
 
 }  // namespace dossier::research
 

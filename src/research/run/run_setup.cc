@@ -374,6 +374,8 @@ Result<std::unique_ptr<RunSetup>> SetUpRun(const RunOrder& order, const CancelTo
   DOSSIER_ASSIGN_OR_RETURN(setup->idea, ReadIdea(order.idea, std::string(run_files::kIdea)));
   DOSSIER_ASSIGN_OR_RETURN(setup->lock, RunLock::Take(order.folder, *order.clock));
   DOSSIER_RETURN_IF_ERROR(OpenLog(order, setup.get()));
+  setup->steering = std::make_unique<Steering>(setup->log.get());
+  setup->driver.steering = setup->steering.get();
   DOSSIER_RETURN_IF_ERROR(WriteOrder(order, setup->idea));
   if (!Exists(InFolder(order, run_files::kRun))) {
     DOSSIER_RETURN_IF_ERROR(

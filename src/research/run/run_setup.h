@@ -19,6 +19,7 @@
 #include "research/run/idea.h"
 #include "research/run/run_budget.h"
 #include "research/run/run_listing.h"
+#include "research/search/steering.h"
 
 namespace dossier::research {
 
@@ -31,6 +32,7 @@ struct RunSetup {
   std::shared_ptr<memory::Store> memory;  // null: --no-memory
   RunSpend spent;                         // by earlier processes
   std::unique_ptr<model::Ledger> ledger;
+  std::unique_ptr<Steering> steering;
   std::unique_ptr<Caller> caller;
   Driver driver;
 

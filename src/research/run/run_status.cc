@@ -46,10 +46,6 @@ std::optional<RunStatus::Waiting> ReadWaiting(const std::string& folder, const C
   return RunStatus::Waiting{TextAt(*json, "reason"), seconds - passed};
 }
 
-bool Counts(const Node& node) {
-  return node.kind != NodeKind::kCopy && !node.is_seed_node && !node.is_seed_agg_node;
-}
-
 std::string Usd(const RunSpend& spend) {
   const std::optional<std::int64_t>& cost = spend.usage.total.cost_nano_usd;
   return cost ? UsdText(static_cast<double>(*cost) / kNanoUsd) + " USD" : "price not known";
@@ -66,6 +62,43 @@ char MarkOf(const Node& node, std::string_view best) {
   if (node.id == best) return '*';
   if (node.is_seed_node || node.is_seed_agg_node) return 's';
   return IsGood(node) ? ' ' : '!';
+}
+
+// "draft 1", or the beginning of an id that no node of the history has.
+std::string NameOf(const RunHistory& history, const std::string& id) {
+  if (const Node* node = history.results.Find(id)) return node->name;
+  for (const Node& node : history.unfinished) {
+    if (node.id == id) return node.name;
+  }
+  return id.substr(0, kShortId);
+}
+
+std::string WhatOf(const SteerOrder& order) {
+  if (order.kind == SteerKind::kHint) {
+    return order.text.empty() ? "no hint any more" : "hint: " + order.text;
+  }
+  constexpr std::string_view kStates[] = {"pinned", "pruned", "free again"};
+  return std::string(kStates[static_cast<std::size_t>(order.kind)]);
+}
+
+// What holds of the orders: the last word about a node, without what was taken back and without
+// names, which are seen anyway.
+std::vector<SteerOrder> LastOrders(const std::vector<SteerOrder>& orders) {
+  std::vector<SteerOrder> last;
+  for (const SteerOrder& order : orders) {
+    if (order.kind == SteerKind::kName) continue;
+    const bool hint = order.kind == SteerKind::kHint;
+    std::erase_if(last, [&](const SteerOrder& one) {
+      return one.node == order.node && (one.kind == SteerKind::kHint) == hint;
+    });
+    if (order.kind != SteerKind::kFree && !(hint && order.text.empty())) last.push_back(order);
+  }
+  return last;
+}
+
+std::string_view SteerName(Steer steer) {
+  constexpr std::array<std::string_view, 3> kNames = {"free", "pinned", "pruned"};
+  return kNames[static_cast<std::size_t>(steer)];
 }
 
 // A text from a model or a program in a line of ours: neither a line of its own nor an escape
@@ -104,9 +137,14 @@ class TreeLines {
     const std::string label = !node.hyperparam_name.empty() ? " " + node.hyperparam_name
                               : !node.ablation_name.empty() ? " " + node.ablation_name
                                                             : "";
-    out_ += fmt::format("{:{}}{} {} {}{}  {}  {}\n", "", 2 * depth, MarkOf(node, stage_.best_node),
-                        node.id.substr(0, kShortId), NodeKindName(node.kind), InLine(label),
-                        InLine(Outcome(node)), SecondsText(node.exec_time));
+    std::string steered;
+    if (node.steer != Steer::kFree) steered = fmt::format("  {}", SteerName(node.steer));
+    if (!node.hint.empty()) steered += "  hint: " + node.hint;
+    out_ +=
+        fmt::format("{:{}}{} {} {}{}{}  {}  {}{}\n", "", 2 * depth, MarkOf(node, stage_.best_node),
+                    node.id.substr(0, kShortId), InLine(node.name),
+                    node.kind == NodeKind::kCopy ? " (copy)" : "", InLine(label),
+                    InLine(Outcome(node)), SecondsText(node.exec_time), InLine(steered));
     // A damaged journal's circle ends here too.
     if (depth >= stage_.tree.nodes.size()) return;
     for (const std::string& child : node.children) {
@@ -119,7 +157,7 @@ class TreeLines {
 
   void AddRunning(const Node& node, std::size_t depth) {
     out_ += fmt::format("{:{}}~ {} {}\n", "", 2 * depth, node.id.substr(0, kShortId),
-                        NodeKindName(node.kind));
+                        InLine(node.name));
   }
 
   const RunHistory& history_;
@@ -131,16 +169,19 @@ enum class Made : std::uint8_t { kFinished, kRunning };
 
 std::string_view NodeState(const Node& node, Made made) {
   if (made == Made::kRunning) return "running";
-  if (node.is_buggy) return "buggy";
-  return node.is_buggy_plots ? "buggy_plots" : "good";
+  if (IsGood(node)) return "good";
+  return node.is_buggy_plots && !node.is_buggy ? "buggy_plots" : "buggy";
 }
 
 JsonObject NodeLine(const Node& node, std::string_view best, Made made) {
   const std::optional<std::int64_t>& cost = node.usage.total.cost_nano_usd;
   return {{"id", node.id},
+          {"name", node.name},
           {"parent", node.parent_id},
           {"kind", NodeKindName(node.kind)},
           {"step", node.step},
+          {"steer", SteerName(node.steer)},
+          {"hint", node.hint},
           {"state", NodeState(node, made)},
           {"best", node.id == best},
           {"seed", node.is_seed_node || node.is_seed_agg_node},
@@ -170,6 +211,27 @@ bool IsShown(const StageResults& stage, int wanted) { return wanted == 0 || stag
 
 std::string_view RunStateName(RunState state) { return kStates[static_cast<std::size_t>(state)]; }
 
+std::string NextStepOf(const RunStatus& status) {
+  const std::string resume = fmt::format("`dossier research resume {}`", status.folder);
+  switch (status.state) {
+    case RunState::kRunning:
+    case RunState::kWaiting:
+      return "";
+    case RunState::kKilled:
+    case RunState::kStopped:
+      return resume + " goes on";
+    case RunState::kLimited:
+      return resume + " with a higher limit goes on";
+    case RunState::kFailed:
+      return fmt::format("`dossier research resume {} --retry-failed` {}", status.folder,
+                         status.best_id.empty() ? "makes more nodes" : "asks for it again");
+    case RunState::kDone:
+      return fmt::format("`dossier research report {}` shows what it found, {} its tree",
+                         status.folder, run_files::kTreePage);
+  }
+  return "";
+}
+
 RunStatus StatusOf(const RunHistory& history, const Clock& clock) {
   RunStatus status{.run = history.run,
                    .folder = history.folder,
@@ -179,18 +241,19 @@ RunStatus StatusOf(const RunHistory& history, const Clock& clock) {
                    .holder = RunLock::HolderOf(history.folder),
                    .reason = history.reason};
   if (!history.results.stages.empty()) status.stage = history.results.stages.back().name;
-  for (const StageResults& stage : history.results.stages) {
-    for (const Node& node : stage.tree.nodes) {
-      if (!Counts(node)) continue;
-      ++status.done;
-      status.good += IsGood(node);
-      status.buggy += node.is_buggy;
-    }
+  status.nodes = CountNodes(history.results.stages);
+  for (const SteerOrder& order : LastOrders(history.steered)) {
+    status.steered.push_back({NameOf(history, order.node), WhatOf(order)});
+  }
+  for (const SteerOrder& order : history.left) {
+    status.steered.push_back(
+        {NameOf(history, order.node), WhatOf(order), RunStatus::Steered::Since::kNextRound});
   }
   for (const StageResults& stage : history.results.stages) {
     const Node* best = stage.tree.Find(history.results.best_node);
     if (!best) continue;
     status.best_id = best->id;
+    status.best_name = best->name;
     status.best_metric = best->metric ? MetricText(*best->metric) : "N/A";
   }
   if (history.end) {
@@ -210,8 +273,8 @@ std::string StatusText(const RunStatus& status) {
   if (!status.title.empty()) out += fmt::format("title    {}\n", InLine(status.title));
   out += fmt::format("state    {}{}\n", RunStateName(status.state),
                      status.reason.empty() ? "" : ": " + InLine(status.reason));
-  if (status.state == RunState::kKilled) {
-    out += "         `dossier research resume` goes on\n";
+  if (const std::string next = NextStepOf(status); !next.empty()) {
+    out += fmt::format("         {}\n", next);
   }
   if (status.holder) {
     out += fmt::format("process  {} on {} since {}\n", status.holder->pid, status.holder->host,
@@ -220,11 +283,16 @@ std::string StatusText(const RunStatus& status) {
   if (!status.stage.empty()) {
     out += fmt::format("stage    {}, round {}\n", status.stage, status.round);
   }
-  out += fmt::format("nodes    {} done, {} good, {} buggy, {} running\n", status.done, status.good,
-                     status.buggy, status.running);
+  out += fmt::format("nodes    {} done, {} good, {} buggy, {} running\n", status.nodes.done,
+                     status.nodes.good, status.nodes.buggy, status.running);
   if (!status.best_id.empty()) {
-    out += fmt::format("best     {}  {}\n", status.best_id.substr(0, kShortId),
-                       InLine(status.best_metric));
+    out += fmt::format("best     {}, {}  {}\n", InLine(status.best_name),
+                       status.best_id.substr(0, kShortId), InLine(status.best_metric));
+  }
+  for (const RunStatus::Steered& steered : status.steered) {
+    const bool later = steered.since == RunStatus::Steered::Since::kNextRound;
+    out += fmt::format("steered  {}: {}{}\n", InLine(steered.node), InLine(steered.what),
+                       later ? " (from the next round on)" : "");
   }
   out += fmt::format("spent    {}, {} tokens, {}\n", Usd(status.spend),
                      GroupDigits(static_cast<std::uint64_t>(status.spend.usage.tokens())),
@@ -239,10 +307,16 @@ std::string StatusText(const RunStatus& status) {
 JsonObject StatusJson(const RunStatus& status) {
   Json best(nullptr), waiting(nullptr);
   if (!status.best_id.empty()) {
-    best = JsonObject{{"id", status.best_id}, {"metric", status.best_metric}};
+    best = JsonObject{
+        {"id", status.best_id}, {"name", status.best_name}, {"metric", status.best_metric}};
   }
   if (status.waiting) {
     waiting = JsonObject{{"reason", status.waiting->reason}, {"seconds", status.waiting->seconds}};
+  }
+  JsonArray steered;
+  for (const RunStatus::Steered& one : status.steered) {
+    const bool in_force = one.since == RunStatus::Steered::Since::kInForce;
+    steered.push_back(JsonObject{{"node", one.node}, {"what", one.what}, {"in_force", in_force}});
   }
   const std::optional<std::int64_t>& cost = status.spend.usage.total.cost_nano_usd;
   const Json usd = cost ? Json(static_cast<double>(*cost) / kNanoUsd) : Json(nullptr);
@@ -254,15 +328,17 @@ JsonObject StatusJson(const RunStatus& status) {
           {"reason", status.reason},
           {"stage", status.stage},
           {"round", status.round},
-          {"nodes", JsonObject{{"done", status.done},
-                               {"good", status.good},
-                               {"buggy", status.buggy},
+          {"nodes", JsonObject{{"done", status.nodes.done},
+                               {"good", status.nodes.good},
+                               {"buggy", status.nodes.buggy},
                                {"running", status.running}}},
           {"best", std::move(best)},
           {"spend", JsonObject{{"usd", usd},
                                {"tokens", status.spend.usage.tokens()},
                                {"seconds", status.spend.seconds}}},
-          {"waiting", std::move(waiting)}};
+          {"steered", std::move(steered)},
+          {"waiting", std::move(waiting)},
+          {"next", NextStepOf(status)}};
 }
 
 std::string TreeText(const RunHistory& history, int stage) {
@@ -320,6 +396,10 @@ std::string EventLine(const store::Event& event) {
   if (event.type == "warning" && text("code") == "call_failed") return "";
   if (event.type == "warning") return "warning: " + text("text");
   if (event.type == "limit.reached") return "limit reached: " + text("reason");
+  if (event.type == kSteered) {
+    return fmt::format("steered: {} {} {}", text("kind"), text("node").substr(0, kShortId),
+                       InLine(text("text")));
+  }
   if (event.type == "probe.done") return "the machine was looked at";
   if (event.type == "resources.done") return "resources are in place";
   if (event.type == "artefact.written") return "wrote " + text("path");

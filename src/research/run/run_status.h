@@ -41,9 +41,9 @@ struct RunStatus {
   RunState state = RunState::kRunning;
   std::string stage;  // "" before the first
   std::int64_t round = 0;
-  // Copies and reruns with other seeds are not counted.
-  std::int64_t done = 0, good = 0, buggy = 0, running = 0;
-  std::string best_id, best_metric;  // "": none
+  NodeCount nodes;
+  std::int64_t running = 0;
+  std::string best_id, best_name, best_metric;  // "": none
   RunSpend spend;
   struct Waiting {
     std::string reason;
@@ -52,7 +52,16 @@ struct RunStatus {
   std::optional<Waiting> waiting;
   std::optional<RunLock::Holder> holder;
   std::string reason;  // of the end
+  struct Steered {
+    std::string node, what;  // "draft 2", "pinned", "hint: use blocks"
+    enum class Since : std::uint8_t { kInForce, kNextRound } since = Since::kInForce;
+  };
+  std::vector<Steered> steered;
 };
+
+// What a person can do now, as a clause: "`dossier research resume …` goes on"; "": nothing but
+// wait.
+std::string NextStepOf(const RunStatus& status);
 
 RunStatus StatusOf(const RunHistory& history, const Clock& clock);
 std::string StatusText(const RunStatus& status);

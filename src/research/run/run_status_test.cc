@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "base/files/file.h"
 #include "research/run/run_record.h"
 #include "research/search/stage_rules.h"
+#include "research/search/tree_page.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::research {
@@ -87,12 +90,12 @@ TEST_F(RunStatusTest, ARunThatIsWorkedOnShowsWhatItDoes) {
   const auto lock = RunLock::Take(folder(), *SystemClock());
   const RunStatus status = Status();
   EXPECT_EQ(status.state, RunState::kRunning);
-  EXPECT_EQ(status.done, 2);  // without the rerun
-  EXPECT_EQ(status.good, 1);
-  EXPECT_EQ(status.buggy, 1);
+  EXPECT_EQ(status.nodes.done, 2);  // without the rerun
+  EXPECT_EQ(status.nodes.good, 1);
+  EXPECT_EQ(status.nodes.buggy, 1);
   EXPECT_EQ(status.running, 1);
   EXPECT_EQ(status.best_id, "bbbbbbbb2222");
-  EXPECT_THAT(StatusText(status), HasSubstr("best     bbbbbbbb  speedup↑[large:3.12]"));
+  EXPECT_THAT(StatusText(status), HasSubstr("best     debug 1, bbbbbbbb  speedup↑[large:3.12]"));
   EXPECT_THAT(StatusText(status), HasSubstr("2 done, 1 good, 1 buggy, 1 running"));
 }
 
@@ -111,7 +114,40 @@ TEST_F(RunStatusTest, WhatModelsAndProgramsWroteIsNoEscapeSequence) {  // FLT-72
     EXPECT_EQ(text.find('\x07'), std::string::npos) << text;
   }
   EXPECT_THAT(StatusText(status), HasSubstr("it ^[[2J ended"));
-  EXPECT_THAT(TreeText(History(), 0), HasSubstr("draft size * 99999999 draft"));
+  EXPECT_THAT(TreeText(History(), 0), HasSubstr("draft 1 size * 99999999 draft"));
+}
+
+// FLT-71: a number that is no number, and a program without a valid plot, are counted as buggy by
+// all who count, and reruns by nobody.
+TEST_F(RunStatusTest, StatusReportAndPageCountTheSame) {
+  FillTree();
+  Finish(NodeOf("eeeeeeee5555", 4, std::numeric_limits<double>::quiet_NaN()));
+  Node plotless = NodeOf("ffffffff6666", 5, 1.0);
+  plotless.is_buggy_plots = true;
+  Finish(plotless);
+  Node rerun = NodeOf("abababab7777", 6, std::nullopt);
+  rerun.is_seed_node = true;
+  Finish(rerun);
+  const RunHistory history = History();
+  EXPECT_THAT(StatusText(Status()), HasSubstr("nodes    4 done, 1 good, 3 buggy, 0 running"));
+  EXPECT_THAT(PlainReport(history.results, {}), HasSubstr("Nodes: 4 done, 1 good, 3 buggy."));
+  EXPECT_THAT(PlainReport(history.results, {}), HasSubstr("CompilationError 1"));
+  EXPECT_THAT(TreePage("x", ReadPageStages(history, 0)),
+              HasSubstr("nodes: 4 done, 1 good, 3 buggy, 1 running;"));
+}
+
+TEST_F(RunStatusTest, EveryEndSaysWhatToDo) {  // FLT-71
+  FillTree();
+  const std::pair<std::string_view, std::string_view> kCases[] = {
+      {"done", "research report"},
+      {"failed", "--retry-failed` asks for it again"},
+      {"limited", "with a higher limit goes on"},
+      {"stopped", "goes on"}};
+  for (const auto& [end, next] : kCases) {
+    ASSERT_TRUE(log_->Add("run.finished", "", {{"status", end}, {"reason", ""}}));
+    EXPECT_THAT(StatusText(Status()), HasSubstr(std::string(next))) << end;
+    EXPECT_THAT(NextStepOf(Status()), HasSubstr(folder())) << end;
+  }
 }
 
 TEST_F(RunStatusTest, AKilledRunSaysHowToGoOn) {
@@ -184,10 +220,10 @@ TEST_F(RunStatusTest, TheTreeIsIndentedByDepthAndMarked) {
   FillTree();
   EXPECT_EQ(TreeText(History(), 0), std::string(kStage) +
                                         "\n"
-                                        "! aaaaaaaa draft  CompilationError  41.2 s\n"
-                                        "  * bbbbbbbb debug  speedup↑[large:3.12]  41.2 s\n"
-                                        "    s cccccccc seed  speedup↑[large:3.5]  41.2 s\n"
-                                        "    ~ dddddddd improve\n");
+                                        "! aaaaaaaa draft 1  CompilationError  41.2 s\n"
+                                        "  * bbbbbbbb debug 1  speedup↑[large:3.12]  41.2 s\n"
+                                        "    s cccccccc seed 1  speedup↑[large:3.5]  41.2 s\n"
+                                        "    ~ dddddddd improve 1\n");
   EXPECT_EQ(TreeText(History(), 2), "");
   const JsonObject json = TreeJson(History(), 1);
   EXPECT_EQ(json.at("schema"), "dossier.research.tree/1");

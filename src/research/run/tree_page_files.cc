@@ -8,7 +8,6 @@
 #include "research/run/run_history.h"
 #include "research/run/run_record.h"
 #include "research/search/tree_page.h"
-#include "research/setup/config.h"
 
 namespace dossier::research {
 namespace {
@@ -74,21 +73,24 @@ JsonObject TreeData(const StageResults& stage) {
           {"nodes", std::move(nodes)}};
 }
 
-Status WriteMemoryPage(const RunPages& pages) {
-  if (pages.memory == nullptr) return {};
-  memory::ViewerExtras extras;
-  const std::vector<const Node*> good = pages.results->GoodNodes(pages.primary_metric);
+Status WriteMemoryPage(const RunHistory& history, memory::Store* memory) {
+  if (memory == nullptr) return {};
+  memory::ViewerExtras extras{.reads = history.memory_reads};
+  for (const StageResults& stage : history.results.stages) {
+    for (const Node& node : stage.tree.nodes) extras.node_names.emplace(node.id, node.name);
+  }
+  for (const Node& node : history.unfinished) extras.node_names.emplace(node.id, node.name);
+  const std::vector<const Node*> good = history.results.GoodNodes(PrimaryMetric(history.folder));
   for (std::size_t i = 0; i < good.size() && i < kBestNodes; ++i) {
     const Node& node = *good[i];
     const bool measured =
         node.metric && !node.metric->empty() && !node.metric->front().values.empty();
-    extras.best_nodes.push_back({.name = node.id,
+    extras.best_nodes.push_back({.name = node.name,
                                  .score = measured ? node.metric->front().values.front().value : 0,
-                                 .summary = node.metric ? MetricText(*node.metric) : "N/A"});
+                                 .summary = node.metric ? RoundedMetricText(*node.metric) : "N/A"});
   }
-  DOSSIER_ASSIGN_OR_RETURN(const memory::ViewerData data,
-                           memory::GatherViewer(*pages.memory, extras));
-  return WriteRunFile(fmt::format("{}/{}", pages.run_folder, run_files::kMemoryPage),
+  DOSSIER_ASSIGN_OR_RETURN(const memory::ViewerData data, memory::GatherViewer(*memory, extras));
+  return WriteRunFile(fmt::format("{}/{}", history.folder, run_files::kMemoryPage),
                       memory::ViewerPage(data));
 }
 
@@ -111,14 +113,6 @@ PageStage ReadPageStage(const std::string& run_folder, const StageResults& stage
   return page;
 }
 
-// As the run was told; "": it cannot be read, so any will do.
-std::string PrimaryMetric(const std::string& folder) {
-  const std::string path = fmt::format("{}/{}", folder, run_files::kConfig);
-  const auto text = ReadFile(path);
-  const auto config = text ? ReadConfig(*text, path, {}) : Result<RunConfig>(RunConfig());
-  return config ? config->primary_metric : "";
-}
-
 // The memory that a run used, if it can be opened still.
 std::unique_ptr<memory::Store> MemoryOf(const std::string& folder, const RunRecord& record) {
   std::string path = record.memory_store;
@@ -129,10 +123,16 @@ std::unique_ptr<memory::Store> MemoryOf(const std::string& folder, const RunReco
 
 }  // namespace
 
-std::vector<PageStage> ReadPageStages(const std::string& run_folder,
-                                      const std::vector<StageResults>& stages) {
+std::vector<PageStage> ReadPageStages(const RunHistory& history, int stage) {
   std::vector<PageStage> pages;
-  for (const StageResults& stage : stages) pages.push_back(ReadPageStage(run_folder, stage));
+  for (const StageResults& one : history.results.stages) {
+    if (stage != 0 && one.stage != stage) continue;
+    pages.push_back(ReadPageStage(history.folder, one));
+    for (const Node& node : history.unfinished) {
+      if (node.stage != one.name) continue;
+      pages.back().nodes.push_back({.node = &node, .state = PageNode::State::kRunning});
+    }
+  }
   return pages;
 }
 
@@ -158,12 +158,12 @@ Status WriteStagePages(const std::string& run_folder, std::string_view title,
                                                         {ReadPageStage(run_folder, stage)}));
 }
 
-Status WriteRunPages(const RunPages& pages) {
-  const std::vector<PageStage> stages = ReadPageStages(pages.run_folder, pages.results->stages);
-  const PageRun run = ReadPageRun(pages.run_folder, pages.usage);
-  DOSSIER_RETURN_IF_ERROR(WritePage(fmt::format("{}/{}", pages.run_folder, run_files::kTreePage),
-                                    TreePage(pages.results->title, stages, &run)));
-  return WriteMemoryPage(pages);
+Status WriteRunPages(const RunHistory& history, memory::Store* memory) {
+  const std::vector<PageStage> stages = ReadPageStages(history, 0);
+  const PageRun run = ReadPageRun(history.folder, history.usage);
+  DOSSIER_RETURN_IF_ERROR(WritePage(fmt::format("{}/{}", history.folder, run_files::kTreePage),
+                                    TreePage(history.results.title, stages, &run)));
+  return WriteMemoryPage(history, memory);
 }
 
 Status WritePagesOf(const RunHistory& history) {
@@ -171,12 +171,7 @@ Status WritePagesOf(const RunHistory& history) {
   for (const StageResults& stage : history.results.stages) {
     DOSSIER_RETURN_IF_ERROR(WriteStagePages(history.folder, history.results.title, stage));
   }
-  const std::unique_ptr<memory::Store> memory = MemoryOf(history.folder, record);
-  return WriteRunPages({.run_folder = history.folder,
-                        .results = &history.results,
-                        .usage = history.usage,
-                        .memory = memory.get(),
-                        .primary_metric = PrimaryMetric(history.folder)});
+  return WriteRunPages(history, MemoryOf(history.folder, record).get());
 }
 
 }  // namespace dossier::research

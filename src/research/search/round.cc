@@ -24,14 +24,16 @@ JsonArray PicksJson(const std::vector<Pick>& picks) {
 }
 
 // The same nodes and seed select the same: a journal that says otherwise is another run's.
-Status KeepSelection(const Driver& driver, const StageState& stage,
+Status KeepSelection(const Driver& driver, const RoundState& state,
                      const std::vector<Pick>& picks) {
-  const std::string key = fmt::format("{}/{}", stage.name, stage.round);
+  const StageState& stage = state.stage;
+  const std::string key = RoundKey(stage);
   const Json chosen(PicksJson(picks));
   DOSSIER_ASSIGN_OR_RETURN(const auto before, driver.log().Recorded("round.selected", key));
   if (!before) {
-    return driver.log().Add("round.selected", key,
-                            {{"stage", stage.name}, {"round", stage.round}, {"picks", chosen}});
+    JsonObject data{{"stage", stage.name}, {"round", stage.round}, {"picks", chosen}};
+    if (state.steered > 0) data["steered"] = state.steered;
+    return driver.log().Add("round.selected", key, std::move(data));
   }
   const Json* recorded = Find(before->data, "picks");
   if (recorded && *recorded == chosen) return {};
@@ -157,6 +159,10 @@ std::string BranchName(const Driver& driver, const Node& node, std::int64_t roun
 
 }  // namespace
 
+std::string RoundKey(const StageState& stage) {
+  return fmt::format("{}/{}", stage.name, stage.round);
+}
+
 Result<std::string> ForkBranch(const Driver& driver, std::string_view parent_branch,
                                const Node& node, std::int64_t round, std::int64_t slot) {
   if (!driver.services.memory) return std::string();
@@ -203,7 +209,7 @@ Result<RoundEnd> RunRound(const Driver& driver, const RoundState& state, Tree* t
                           const CancelToken& cancel) {
   const std::vector<Pick> picks = Select(*tree, SearchOf(driver.config()), state.stage);
   if (picks.empty()) return RoundEnd{};
-  DOSSIER_RETURN_IF_ERROR(KeepSelection(driver, state.stage, picks));
+  DOSSIER_RETURN_IF_ERROR(KeepSelection(driver, state, picks));
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<NodeOrder> orders,
                            Prepare(driver, state, picks, *tree, cancel));
   std::vector<std::optional<NodeMade>> made(orders.size());

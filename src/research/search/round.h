@@ -25,7 +25,11 @@ struct RoundState {
   StageState stage;
   std::string evaluation_metrics;  // of define_metrics
   std::string base_plot_code;      // stages 3 and 4
+  std::size_t steered = 0;         // orders of people that are in force (steering.h)
 };
+
+// The key of a round's selection in the journal.
+std::string RoundKey(const StageState& stage);
 
 struct RoundEnd {
   int made = 0;  // nodes that entered the tree

@@ -5,19 +5,12 @@
 #include "research/files/artifacts.h"
 #include "research/files/run_folder.h"
 #include "research/search/seeds.h"
+#include "research/search/steering.h"
 #include "research/search/summaries.h"
 #include "research/search/tree_page.h"
 
 namespace dossier::research {
 namespace {
-
-std::int64_t CountGood(const Tree& tree) {
-  std::int64_t good = 0;
-  for (const Node& node : tree.nodes) {
-    good += IsGood(node) && node.kind != NodeKind::kCopy && !node.is_seed_node ? 1 : 0;
-  }
-  return good;
-}
 
 // A stage that failed ends again when a retry made more rounds of it.
 std::string EndKey(const SubstageEnd& end) {
@@ -25,12 +18,13 @@ std::string EndKey(const SubstageEnd& end) {
 }
 
 Status KeepEnd(const Driver& driver, const SubstageEnd& end, const StageResults& stage) {
+  const NodeCount count = CountNodes(stage.tree);
   return driver.log().Add("stage.ended", EndKey(end),
                           {{"stage", stage.name},
                            {"number", stage.stage},
                            {"best", stage.best_node},
-                           {"nodes", stage.tree.nodes.size()},
-                           {"good", CountGood(stage.tree)},
+                           {"nodes", count.done},
+                           {"good", count.good},
                            {"notes", stage.notes},
                            {"seed_statistics", stage.seed_statistics}});
 }
@@ -63,15 +57,6 @@ Status WriteBest(const Driver& driver, const StageResults& stage, const Node& be
 }
 
 }  // namespace
-
-std::string OriginalOf(const RunResults& results, std::string_view id) {
-  std::string original(id);
-  for (const Node* node = results.Find(original); node && !node->inherited_from_node_id.empty();
-       node = results.Find(original)) {
-    original = node->inherited_from_node_id;
-  }
-  return original;
-}
 
 Status WriteStageFiles(const Driver& driver, const StageResults& stage) {
   const std::string folder = run_files::StageLogs(stage.name);
@@ -121,6 +106,7 @@ Status EndSubstage(const Driver& driver, const SubstageEnd& end, RunResults* res
   DOSSIER_RETURN_IF_ERROR(WriteStageFiles(driver, stage));
   DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const Json summary,
                            SummarizeStage(driver.services, *results, stage, cancel));
+  SteerNodes(driver.steering->First(end.steered), results);
   DOSSIER_RETURN_IF_ERROR(WriteStagePages(driver.services.run_folder, results->title, stage));
   return KeepEnd(driver, end, stage);
 }

@@ -24,13 +24,11 @@ enum class SeedRuns : std::uint8_t { kNo, kYes };
 struct SubstageEnd {
   StageView view;
   SeedRuns seeds = SeedRuns::kNo;
+  std::size_t steered = 0;  // orders of people that were in force in the last round
 };
 
 Status EndSubstage(const Driver& driver, const SubstageEnd& end, RunResults* results,
                    const CancelToken& cancel);
-
-// The node that a copy was made of, over all stages; `id` itself if it is no copy.
-std::string OriginalOf(const RunResults& results, std::string_view id);
 
 // logs/stage_NAME/journal.json, best_node_id.txt, notes/, and stage_best/NAME: from what is there.
 Status WriteStageFiles(const Driver& driver, const StageResults& stage);

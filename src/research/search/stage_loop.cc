@@ -10,6 +10,7 @@
 #include "research/search/stage_end.h"
 #include "research/search/stage_questions.h"
 #include "research/search/stage_rules.h"
+#include "research/search/steering.h"
 
 namespace dossier::research {
 namespace {
@@ -42,11 +43,12 @@ class Substage {
   // Rounds until a rule or a model ends the substage. `made`: nodes of the stage so far.
   Result<SubstageStep> Work(std::int64_t* made, const CancelToken& cancel);
   StageView View() const;
+  std::size_t steered() const { return steered_; }
 
  private:
   StageResults& stage() const { return results_->stages.back(); }
   const Node* Best() const { return BestNode(stage().tree, driver_.config().primary_metric); }
-  RoundState Round(std::int64_t made) const;
+  Result<RoundState> Round(std::int64_t made);
   StageFacts Facts(std::int64_t made) const;
   std::int64_t LeftHere() const;  // nodes that the substage may make yet
   Result<SubstageStep> Decide(std::int64_t made, const CancelToken& cancel);
@@ -61,6 +63,7 @@ class Substage {
   int retries_left_;
   std::string start_;  // id of the copy; "": the tree began empty
   std::int64_t round_ = 0, made_here_ = 0;
+  std::size_t steered_ = 0;  // orders of people that are in force
 };
 
 Status Substage::Begin(std::string name) {
@@ -87,13 +90,16 @@ Status Substage::Begin(std::string name) {
   return {};
 }
 
-RoundState Substage::Round(std::int64_t made) const {
+Result<RoundState> Substage::Round(std::int64_t made) {
   RoundState round{.stage = {.stage = work_.stage,
                              .name = stage().name,
                              .round = round_,
                              .base = start_,
                              .nodes_left = std::min(cap_ - made, LeftHere())},
                    .evaluation_metrics = work_.evaluation_metrics};
+  DOSSIER_ASSIGN_OR_RETURN(steered_, driver_.steering->Take(RoundKey(round.stage)));
+  if (steered_ > 0) SteerNodes(driver_.steering->First(steered_), results_);
+  round.steered = steered_;
   if (const Node* best = Best(); best && work_.stage >= 3) round.base_plot_code = best->plot_code;
   return round;
 }
@@ -158,8 +164,8 @@ SubstageStep Substage::Exhausted() const {
 
 Result<SubstageStep> Substage::Work(std::int64_t* made, const CancelToken& cancel) {
   for (;;) {
-    DOSSIER_ASSIGN_OR_RETURN(const RoundEnd end,
-                             RunRound(driver_, Round(*made), &stage().tree, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(const RoundState round, Round(*made));
+    DOSSIER_ASSIGN_OR_RETURN(const RoundEnd end, RunRound(driver_, round, &stage().tree, cancel));
     if (end.state == NodeMade::State::kCut) return SubstageStep::kCut;
     ++round_;
     if (end.made == 0) return Exhausted();
@@ -191,8 +197,9 @@ Result<StageEnd> RunStage(const Driver& driver, const StageWork& work, RunResult
     DOSSIER_ASSIGN_OR_RETURN(const SubstageStep step, substage.Work(&made, cancel));
     if (step == SubstageStep::kCut) return StageEnd::kCut;
     const SeedRuns seeds = step == SubstageStep::kStageDone ? SeedRuns::kYes : SeedRuns::kNo;
-    DOSSIER_RETURN_IF_ERROR(
-        EndSubstage(driver, {.view = substage.View(), .seeds = seeds}, results, cancel));
+    DOSSIER_RETURN_IF_ERROR(EndSubstage(
+        driver, {.view = substage.View(), .seeds = seeds, .steered = substage.steered()}, results,
+        cancel));
     if (step == SubstageStep::kNoWorkingProgram) return StageEnd::kNoWorkingProgram;
     if (step == SubstageStep::kStageDone) return StageEnd::kDone;
     DOSSIER_ASSIGN_OR_RETURN(goal, AskSubstageGoal(driver, substage.View(), cancel));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "research/node/node_request.h"
+#include "research/node/results.h"
 #include "research/node/select.h"
 
 namespace dossier::research {
@@ -73,9 +74,8 @@ JsonArray Issues(const StageView& view) {
 }
 
 JsonObject Progress(const StageView& view) {
-  std::int64_t good = 0;
-  for (const Node& node : view.tree->nodes) good += IsGood(node) ? 1 : 0;
-  return {{"rounds", view.round}, {"nodes", view.tree->nodes.size()}, {"good", good}};
+  const NodeCount count = CountNodes(*view.tree);
+  return {{"rounds", view.round}, {"nodes", count.done}, {"good", count.good}};
 }
 
 void AddStanding(const StageView& view, CallRequest* request) {

@@ -24,17 +24,6 @@ std::string CostText(const model::UsageSum& usage) {
   return cost ? "$" + UsdText(static_cast<double>(*cost) / 1e9) : "not known";
 }
 
-// How a node is marked, as `dossier research tree` marks it.
-struct Mark {
-  std::string_view sign, name;
-};
-Mark MarkOf(const Node& node, std::string_view best) {
-  if (node.id == best) return {"*", "best"};
-  if (node.is_seed_node || node.is_seed_agg_node) return {"s", "seed"};
-  if (!IsGood(node)) return {"!", "buggy"};
-  return {"·", "good"};
-}
-
 // Texts of prompts, each once, up to the limit of the page.
 class TextTable {
  public:
@@ -72,16 +61,12 @@ class PageWriter {
 
   std::string Write() && {
     WriteHead();
-    html_ += "<main>\n<nav aria-label=\"Nodes\">\n";
-    if (run_) {
-      Add("<h2>Run</h2>\n<ul><li><a href=\"#run\"><span class=\"mark\">·</span>calls of no node "
-          "<span class=\"metric\">{}</span></a></li></ul>\n",
-          CostText(run_->usage));
-    }
-    for (const PageStage& stage : stages_) WriteStage(stage);
-    html_ += "</nav>\n<div>\n";
+    WriteTools();
+    html_ += "<main>\n<div class=\"drawn\">\n<nav class=\"canvas\" aria-label=\"Nodes\">";
+    html_ +=
+        all_.empty() ? "<p class=\"dim\">There is no node yet.</p>\n" : DrawTree(stages_, anchors_);
+    html_ += "</nav>\n" + DrawMetrics(stages_, anchors_) + "</div>\n<div>\n";
     for (const auto& [stage, node] : all_) WriteNode(*stage, *node);
-    if (all_.empty()) html_ += "<p class=\"dim\">There is no node yet.</p>\n";
     if (run_) WriteRun();
     html_ += "</div>\n</main>\n";
     WriteScripts();
@@ -96,12 +81,16 @@ class PageWriter {
 
   void WriteHead() {
     model::UsageSum sum = run_ ? run_->usage : model::UsageSum();
-    std::size_t good = 0;
+    Tree counted;
+    std::size_t running = 0;
     for (const auto& [stage, page] : all_) {
       const Node& node = *page->node;
-      if (IsGood(node)) ++good;
       sum.Add(node.usage);
+      const bool runs = page->state == PageNode::State::kRunning;
+      running += runs ? 1 : 0;
+      if (!runs) counted.nodes.push_back(node);
     }
+    const NodeCount count = CountNodes(counted);
     Add("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
         "script-src {}; style-src {}; base-uri 'none'; form-action 'none'\">\n"
@@ -109,12 +98,27 @@ class PageWriter {
         "<title>{}</title>\n<style>{}</style>\n</head>\n<body data-first=\"{}\">\n",
         HashSource(TreePageScript()), HashSource(TreePageStyle()), EscapeHtml(title_),
         TreePageStyle(), First());
-    Add("<header><h1>{}</h1><small>nodes: {}, good: {}, stages: {}; calls: {}, tokens in: {}, out: "
-        "{}; "
-        "cost: {}</small></header>\n",
-        EscapeHtml(title_), all_.size(), good, stages_.size(), GroupDigits(Unsigned(sum.calls)),
-        GroupDigits(Unsigned(sum.total.input)), GroupDigits(Unsigned(sum.total.output)),
-        CostText(sum));
+    Add("<header><h1>{}</h1><small>nodes: {} done, {} good, {} buggy, {} running; stages: {}; "
+        "calls: {}, tokens in: {}, out: {}; cost: {}</small>\n",
+        EscapeHtml(title_), count.done, count.good, count.buggy, running, stages_.size(),
+        GroupDigits(Unsigned(sum.calls)), GroupDigits(Unsigned(sum.total.input)),
+        GroupDigits(Unsigned(sum.total.output)), CostText(sum));
+  }
+
+  void WriteTools() {
+    html_ +=
+        "<div class=\"tools\"><input id=\"search\" type=\"search\" placeholder=\"Search nodes "
+        "(/)\" "
+        "aria-label=\"Search nodes\"><output id=\"found\" for=\"search\"></output>"
+        "<button type=\"button\" data-zoom=\"-1\" aria-label=\"Smaller\">−</button>"
+        "<button type=\"button\" data-zoom=\"0\">100 %</button>"
+        "<button type=\"button\" data-zoom=\"1\" aria-label=\"Larger\">+</button>"
+        "<button type=\"button\" data-zoom=\"fit\">Fit</button>";
+    if (run_) Add("<a href=\"#run\">calls of no node, {}</a>", CostText(run_->usage));
+    html_ +=
+        "<span class=\"dim legend\"><span class=\"best\">★ best</span> <span class=\"good\">✓ good"
+        "</span> <span class=\"buggy\">✕ buggy</span> ~ running, s seed, ⚑ pinned</span></div>"
+        "</header>\n";
   }
 
   static std::uint64_t Unsigned(std::int64_t number) {
@@ -131,40 +135,23 @@ class PageWriter {
     return all_.empty() ? "" : "n0";
   }
 
-  void WriteStage(const PageStage& stage) {
-    Add("<h2>{}</h2>\n", EscapeHtml(stage.name));
-    std::set<std::string_view> ids;
-    for (const PageNode& page : stage.nodes) ids.insert(page.node->id);
-    html_ += "<ul>";
-    for (const PageNode& page : stage.nodes) {
-      // A parent of another stage makes a root here.
-      if (!ids.contains(page.node->parent_id)) WriteBranch(stage, *page.node, 0);
-    }
-    html_ += "</ul>\n";
-  }
-
-  void WriteBranch(const PageStage& stage, const Node& node, int depth) {
-    const Mark mark = MarkOf(node, stage.best_node);
-    Add("<li><a class=\"{}\" href=\"#{}\"><span class=\"mark\" title=\"{}\">{}</span>"
-        "<span class=\"id\">{}</span> {} <span class=\"metric\">{}</span></a>",
-        mark.name, anchors_.find(&node)->second, mark.name, mark.sign,
-        EscapeHtml(node.id.substr(0, 8)), NodeKindName(node.kind),
-        EscapeHtml(node.metric ? RoundedMetricText(*node.metric) : node.exc_type));
-    std::vector<const Node*> children;
-    for (const PageNode& page : stage.nodes) {
-      if (page.node->parent_id == node.id && page.node != &node) children.push_back(page.node);
-    }
-    constexpr int kMaxDepth = 200;  // what parents say may be a ring
-    if (!children.empty() && depth < kMaxDepth) {
-      html_ += "<ul>";
-      for (const Node* child : children) WriteBranch(stage, *child, depth + 1);
-      html_ += "</ul>";
-    }
-    html_ += "</li>";
-  }
-
   void Fact(std::string_view name, std::string_view value) {
     if (!value.empty()) Add("<dt>{}</dt><dd>{}</dd>", name, EscapeHtml(value));
+  }
+
+  static std::string_view NameOf(const Node& node) {
+    return node.name.empty() ? NodeKindName(node.kind) : std::string_view(node.name);
+  }
+
+  // The latest node of this id: a substage has a copy of it.
+  void Link(std::string_view name, std::string_view id) {
+    const Node* found = nullptr;
+    for (const auto& [stage, page] : all_) {
+      if (!id.empty() && page->node->id == id) found = page->node;
+    }
+    if (!found) return Fact(name, id.substr(0, 8));
+    Add("<dt>{}</dt><dd><a href=\"#{}\">{}</a></dd>", name, anchors_.find(found)->second,
+        EscapeHtml(NameOf(*found)));
   }
 
   void Usage(const model::UsageSum& usage) {
@@ -182,24 +169,28 @@ class PageWriter {
 
   void WriteNode(const PageStage& stage, const PageNode& page) {
     const Node& node = *page.node;
-    const Mark mark = MarkOf(node, stage.best_node);
-    Add("<article id=\"{}\"><h3><span class=\"{}\"><span class=\"mark\">{}</span></span> {} "
-        "<span class=\"id\">{}</span></h3>\n<dl>",
-        anchors_.find(&node)->second, mark.name, mark.sign, NodeKindName(node.kind),
-        EscapeHtml(node.id));
+    const NodeMark mark = MarkOf(page, stage.best_node);
+    Add("<article id=\"{}\"><h3><span class=\"mark {}\">{}</span> {}</h3>\n<dl>",
+        anchors_.find(&node)->second, mark.name, mark.sign, EscapeHtml(NameOf(node)));
     Fact("Stage", stage.name);
+    Fact("Kind", NodeKindName(node.kind));
     Fact("State", mark.name);
+    if (node.steer != Steer::kFree) {
+      Fact("Steered", node.steer == Steer::kPinned ? "pinned" : "pruned");
+    }
+    Fact("Hint", node.hint);
     Fact("Metric", node.metric ? MetricText(*node.metric) : "N/A");
     Fact("Run time", SecondsText(node.exec_time));
     Fact("Error", node.exc_type);
     Fact("Failure", node.failure);
-    Fact("Parent", node.parent_id.substr(0, 8));
-    Fact("Inherited from", node.inherited_from_node_id.substr(0, 8));
+    Link("Parent", node.parent_id);
+    Link("Copy of", node.inherited_from_node_id);
     Fact("Tuned", node.hyperparam_name);
     Fact("Ablation", node.ablation_name);
     Fact("Seed", node.seed_value ? std::to_string(*node.seed_value) : "");
     Fact("Data sets", Join(node.datasets_successfully_tested, ", "));
     Usage(node.usage);
+    Fact("Id", node.id);
     html_ += "</dl>\n";
     WriteImages(page.images);
     Text("Plan", node.plan);
@@ -265,7 +256,7 @@ class PageWriter {
   const std::vector<PageStage>& stages_;
   const PageRun* const run_;
   std::vector<std::pair<const PageStage*, const PageNode*>> all_;
-  std::map<const Node*, std::string> anchors_;
+  PageAnchors anchors_;
   TextTable texts_;
   JsonArray prompts_;
   std::size_t image_bytes_ = 0;

@@ -1,10 +1,10 @@
-// The tree of a run as one HTML page that loads nothing: nodes, what they cost, their prompts by
-// section, their figures; and the same of what belongs to no node: report, figures, citations,
-// paper, review.
+// The tree of a run as one HTML page that loads nothing: the nodes as a drawn tree, their metrics
+// over time, what they cost, their prompts by section, their figures; and the same of what belongs
+// to no node: report, figures, citations, paper, review.
 //
 //   const std::string html = TreePage(title, stages, run);
 //   DOSSIER_RETURN_IF_ERROR(WriteStagePages(folder, title, stage));  // when the stage ended
-//   DOSSIER_RETURN_IF_ERROR(WriteRunPages(pages));                   // when the run did
+//   DOSSIER_RETURN_IF_ERROR(WriteRunPages(history, memory));         // when the run did
 //
 // The page's policy allows the one script and the one style in it, by their hashes, images that are
 // part of it, and no address at all. A text that stands in many prompts is in the page once. What
@@ -14,6 +14,8 @@
 #ifndef DOSSIER_RESEARCH_SEARCH_TREE_PAGE_H_
 #define DOSSIER_RESEARCH_SEARCH_TREE_PAGE_H_
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +44,7 @@ struct PageImage {
 };
 struct PageNode {
   const Node* node = nullptr;
+  enum class State : std::uint8_t { kFinished, kRunning } state = State::kFinished;
   std::vector<PagePrompt> prompts;
   std::vector<PageImage> images;
 };
@@ -61,10 +64,9 @@ struct PageRun {
 std::string TreePage(std::string_view title, const std::vector<PageStage>& stages,
                      const PageRun* run = nullptr);
 
-// The prompts and figures of these stages, from the files of the run folder. What cannot be read is
-// left out.
-std::vector<PageStage> ReadPageStages(const std::string& run_folder,
-                                      const std::vector<StageResults>& stages);
+// The prompts and figures of stage 1 to 4, or, 0, of all, from the files of the run folder, with
+// the nodes that have no end yet. What cannot be read is left out. `history` outlives it.
+std::vector<PageStage> ReadPageStages(const RunHistory& history, int stage);
 
 // `usage` is what those calls cost.
 PageRun ReadPageRun(const std::string& run_folder, model::UsageSum usage);
@@ -76,17 +78,22 @@ PageRun ReadPageRun(const std::string& run_folder, model::UsageSum usage);
 Status WriteStagePages(const std::string& run_folder, std::string_view title,
                        const StageResults& stage);
 
-struct RunPages {
-  std::string run_folder;
-  const RunResults* results = nullptr;
-  model::UsageSum usage;            // of the calls that are of no node of `results`
-  memory::Store* memory = nullptr;  // null: the run has none
-  std::string primary_metric;
-};
 // logs/unified_tree_viz.html, and logs/memory_database.html where there is a memory.
-Status WriteRunPages(const RunPages& pages);
+Status WriteRunPages(const RunHistory& history, memory::Store* memory);
 // All pages of a run at which no process works: of a killed one too.
 Status WritePagesOf(const RunHistory& history);
+
+// Internal: tree_page_drawing.cc.
+
+// The place of each node on the page: "n12".
+using PageAnchors = std::map<const Node*, std::string>;
+// What stands for the state of a node: a sign and a word.
+struct NodeMark {
+  std::string_view sign, name;
+};
+NodeMark MarkOf(const PageNode& page, std::string_view best);
+std::string DrawTree(const std::vector<PageStage>& stages, const PageAnchors& anchors);
+std::string DrawMetrics(const std::vector<PageStage>& stages, const PageAnchors& anchors);
 
 // Internal: tree_page_assets.cc.
 std::string_view TreePageStyle();

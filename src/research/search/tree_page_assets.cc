@@ -16,24 +16,38 @@ body { margin: 0; background: var(--back); color: var(--text);
 header { background: var(--card); border-bottom: 1px solid var(--line); padding: .7rem 1.2rem; }
 h1 { font-size: 1.05rem; margin: 0; overflow-wrap: anywhere; }
 header small, .dim { color: var(--dim); }
-main { display: grid; grid-template-columns: minmax(17rem, 26rem) minmax(0, 1fr); gap: 1.2rem;
-  padding: 1.2rem; max-width: 96rem; margin: 0 auto; align-items: start; }
-nav { position: sticky; top: 1.2rem; max-height: calc(100vh - 2.4rem); overflow: auto; }
-h2 { font-size: .82rem; color: var(--dim); margin: .8rem 0 .3rem; font-weight: 600;
-  overflow-wrap: anywhere; }
-nav h2:first-child { margin-top: 0; }
-nav ul { list-style: none; margin: 0; padding: 0; }
-nav ul ul { border-left: 1px solid var(--line); margin-left: .7rem; padding-left: .4rem; }
-nav a { display: flex; gap: .5rem; align-items: baseline; color: inherit; text-decoration: none;
-  padding: .15rem .4rem; border-radius: .35rem; }
-nav a:hover, nav a:focus-visible, nav a[aria-current] { background: var(--soft); }
-nav a[aria-current] { box-shadow: inset 2px 0 var(--accent); }
-.mark { width: 1ch; font-weight: 700; flex: none; }
-.best .mark { color: var(--accent); } .good .mark { color: var(--good); }
-.buggy .mark { color: var(--bad); }
-.id { font-family: ui-monospace, monospace; font-size: .85rem; }
-.metric { color: var(--dim); font-size: .85rem; margin-left: auto; text-align: right;
-  overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+.tools { display: flex; flex-wrap: wrap; gap: .4rem .6rem; align-items: center; margin-top: .5rem; }
+.tools input { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--line);
+  border-radius: .4rem; padding: .2rem .6rem; width: 15rem; max-width: 100%; }
+.tools button { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--line);
+  border-radius: .4rem; padding: .2rem .6rem; min-width: 2.2rem; cursor: pointer; }
+.tools a, dd a { color: var(--accent); }
+.tools output { color: var(--dim); } .tools output:empty { display: none; }
+.legend { font-size: .85rem; }
+main { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 1.2rem;
+  padding: 1.2rem; max-width: 110rem; margin: 0 auto; align-items: start; }
+.canvas { background: var(--card); border: 1px solid var(--line); border-radius: .6rem; overflow: auto;
+  max-height: 70vh; }
+.tree { display: block; } .tree p { padding: 0 1rem; }
+svg text { font: 12px system-ui, -apple-system, "Segoe UI", sans-serif; fill: var(--text); }
+svg .result, svg .tick, svg .stage { fill: var(--dim); font-size: 11px; font-variant-numeric: tabular-nums; }
+.edge { fill: none; stroke: var(--line); stroke-width: 1.5; }
+.edge.onpath { stroke: var(--accent); stroke-width: 3; }
+.node rect { fill: var(--back); stroke: var(--dim); stroke-width: 1.2; }
+.node.good rect { stroke: var(--good); } .node.buggy rect { stroke: var(--bad); }
+.node.best rect { fill: var(--soft); } .node.onpath rect, .node.best rect { stroke: var(--accent); stroke-width: 2.5; }
+.node.running rect { stroke-dasharray: 5 3; } .node.pruned { opacity: .45; }
+.node.off { opacity: .15; } .node[aria-current] rect { fill: var(--soft); }
+.node:focus, .point:focus { outline: none; } .node:hover rect, .node:focus-visible rect { stroke-width: 4; }
+.mark { font-weight: 700; }
+.best .mark, h3 .best, .legend .best { color: var(--accent); fill: var(--accent); }
+.good .mark, h3 .good, .legend .good { color: var(--good); fill: var(--good); }
+.buggy .mark, h3 .buggy, .legend .buggy { color: var(--bad); fill: var(--bad); }
+.plot { background: var(--card); border: 1px solid var(--line); border-radius: .6rem; margin: 1rem 0 0;
+  padding: .5rem .8rem; } .plot svg { display: block; width: 100%; height: auto; }
+.axis { fill: none; stroke: var(--line); } .sofar { fill: none; stroke: var(--accent); stroke-width: 2; }
+.point circle { fill: var(--dim); } .point.good circle { fill: var(--good); }
+.point.buggy circle { fill: var(--bad); } .point.best circle { fill: var(--accent); }
 article { background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
   padding: .9rem 1.1rem; margin-bottom: 1rem; scroll-margin-top: 1rem; }
 article h3 { margin: 0 0 .5rem; font-size: 1rem; overflow-wrap: anywhere; }
@@ -48,8 +62,10 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; max-height: 32rem; overflo
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(16rem, 1fr)); gap: .8rem; margin: .4rem 0 .8rem; }
 figure { margin: 0; } figure img { width: 100%; height: auto; background: #fff; border-radius: .4rem; display: block; }
 figcaption { color: var(--dim); font-size: .8rem; overflow-wrap: anywhere; }
-@media (max-width: 52rem) { main { grid-template-columns: minmax(0, 1fr); padding: .8rem; }
-  nav { position: static; max-height: 18rem; } }
+@media (min-width: 60rem) { .drawn { position: sticky; top: 1.2rem; max-height: calc(100vh - 2.4rem);
+  overflow: auto; } }
+@media (max-width: 60rem) { main { grid-template-columns: minmax(0, 1fr); padding: .8rem; gap: .8rem; }
+  .canvas { max-height: 60vh; } header { padding: .6rem .8rem; } svg .tick { font-size: 20px; } }
 )css";
 }
 
@@ -58,7 +74,11 @@ std::string_view TreePageScript() {
 (() => {
   const data = JSON.parse(document.getElementById("texts").textContent);
   const articles = [...document.querySelectorAll("article")];
-  const links = [...document.querySelectorAll("nav a")];
+  const tree = document.getElementById("tree");
+  const canvas = document.querySelector(".canvas");
+  const search = document.getElementById("search");
+  const nodes = [...document.querySelectorAll(".node")];
+  const placeOf = (link) => link.getAttribute("href").slice(1);
   const make = (name, text) => {
     const element = document.createElement(name);
     element.textContent = text;
@@ -80,15 +100,84 @@ std::string_view TreePageScript() {
     const wanted = location.hash.slice(1) || document.body.dataset.first;
     const found = articles.find((article) => article.id === wanted) || articles[0];
     for (const article of articles) article.hidden = article !== found;
-    for (const link of links) {
-      if (found && link.hash === `#${found.id}`) {
-        link.setAttribute("aria-current", "true");
-        link.scrollIntoView({ block: "nearest" });
-      } else link.removeAttribute("aria-current");
+    for (const node of nodes) {
+      if (found && placeOf(node) === found.id) node.setAttribute("aria-current", "true");
+      else node.removeAttribute("aria-current");
     }
   };
   addEventListener("hashchange", show);
   show();
+
+  // Scrolls the drawing and not the page.
+  const nudge = (low, high, from, to) => low < from ? low - from - 20 : high > to ? high - to + 20 : 0;
+  const reveal = (node) => {
+    const box = node.getBoundingClientRect(), frame = canvas.getBoundingClientRect();
+    canvas.scrollLeft += nudge(box.left, box.right, frame.left, frame.right);
+    canvas.scrollTop += nudge(box.top, box.bottom, frame.top, frame.bottom);
+  };
+  let zoom = 1;
+  const resize = (to) => {
+    if (!tree) return;
+    const { width, height } = tree.viewBox.baseVal;
+    const fit = Math.min(canvas.clientWidth / width, 1);
+    zoom = to === "fit" ? fit : to === "0" ? 1 : zoom * (to === "1" ? 1.25 : 0.8);
+    if (to === "first") zoom = fit > 0.6 ? fit : 1;  // whole, as long as it can be read
+    zoom = Math.min(Math.max(zoom, 0.1), 6);
+    tree.setAttribute("width", width * zoom);
+    tree.setAttribute("height", height * zoom);
+  };
+  for (const button of document.querySelectorAll("[data-zoom]")) {
+    button.addEventListener("click", () => resize(button.dataset.zoom));
+  }
+  canvas.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    resize(event.deltaY > 0 ? "-1" : "1");
+  }, { passive: false });
+
+  const fits = () => nodes.filter((node) => !node.classList.contains("off"));
+  search.addEventListener("input", () => {
+    const words = search.value.toLowerCase().split(" ").filter(Boolean);
+    for (const node of nodes) {
+      node.classList.toggle("off", !words.every((word) => node.dataset.text.includes(word)));
+    }
+    document.getElementById("found").textContent =
+      words.length ? `${fits().length} of ${nodes.length}` : "";
+    if (words.length && fits()[0]) reveal(fits()[0]);
+  });
+  search.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") search.value = "", search.dispatchEvent(new Event("input"));
+    if (event.key !== "Enter" || !fits()[0]) return;
+    location.hash = placeOf(fits()[0]);
+    fits()[0].focus();
+  });
+
+  // Left: the parent; right: its first child; up and down: the one before and behind.
+  const beside = (node, key) => {
+    const at = nodes.indexOf(node);
+    if (key === "ArrowUp") return nodes[at - 1];
+    if (key === "ArrowDown") return nodes[at + 1];
+    if (key === "ArrowLeft") return nodes.find((one) => placeOf(one) === node.dataset.parent);
+    if (key === "ArrowRight") return nodes.find((one) => one.dataset.parent === placeOf(node));
+    return undefined;
+  };
+  addEventListener("keydown", (event) => {
+    if (event.target === search || event.ctrlKey || event.altKey || event.metaKey) return;
+    const zooms = { "+": "1", "-": "-1", 0: "0" };
+    if (event.key === "/") search.focus();
+    else if (event.key in zooms) resize(zooms[event.key]);
+    else {
+      const next = event.target.closest && event.target.closest(".node") &&
+        beside(event.target.closest(".node"), event.key);
+      if (!next) return;
+      next.focus({ preventScroll: true });
+      reveal(next);
+    }
+    event.preventDefault();
+  });
+  resize("first");
+  const first = nodes.find((node) => node.hasAttribute("aria-current"));
+  if (first) reveal(first);
 })();
 )js";
 }

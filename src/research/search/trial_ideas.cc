@@ -57,6 +57,7 @@ Result<std::optional<TrialIdea>> AskTrialIdea(const Driver& driver, const TrialQ
       .sections = {{"base_code", Json(question.base->code)}, {"tried", Json(Tried(question))}},
       .memory_query = driver.query};
   AddResults(*question.base, &request);
+  request.sections.push_back({"hint", Json(question.base->hint)});
   if (question.node->kind == NodeKind::kAblation) AddComponents(*question.base, &request);
   DOSSIER_ASSIGN_OR_RETURN(const CallOutcome outcome, driver.caller().Call(request, cancel));
   DOSSIER_RETURN_IF_ERROR(KeepWarnings(driver, question.node->id, outcome.warnings));

@@ -47,6 +47,10 @@ JsonObject UsageJson(const model::UsageSum& usage);
 // Errors: kDamaged naming the field.
 Result<model::UsageSum> ReadUsage(const Json& json);
 
+// What people want of a node (search/steering.h): it is what the search goes on with, or is left
+// alone. Both hold for all that comes of it.
+enum class Steer : std::uint8_t { kFree, kPinned, kPruned };
+
 // Fields as in node.json.
 struct Node {
   std::string id, parent_id;  // 32 hex digits; parent "": none
@@ -79,6 +83,10 @@ struct Node {
   Json phase0_plan, history;  // history: phase_summaries, phase1_steps_summary, …
   Json summary;               // node_summary's findings; null: none
   std::string failure;        // reason of a failed call, and where its raw reply lies
+  // Not in node.json: SteerNodes (search/steering.h) gives them, each time anew.
+  std::string name;  // "draft 1", or as people call it
+  Steer steer = Steer::kFree;
+  std::string hint;  // of people, for the programs that come of it
 };
 
 // First 32 hex digits of SHA-256 over Driver::node_key, stage, round and slot, in lines.

@@ -97,6 +97,11 @@ context show talk --json --at 7
 context run --json -D 1=2
 agents run --json --tasks missing
 research run --json missing
+research plan --json missing
+research pin --json draft
+research prune --json draft
+research hint --json draft text
+research name --json draft text
 research status --json
 research tree --json missing
 research report --json missing

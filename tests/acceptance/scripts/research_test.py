@@ -4,10 +4,15 @@
 research_test.py --dossier PATH [unittest arguments]
 """
 
+import http.server
 import json
+import os
 import pathlib
+import pty
+import re
 import shutil
 import signal
+import threading
 import unittest
 
 import harness
@@ -72,8 +77,8 @@ class ResearchTest(harness.Case):
         super().setUp()
         self.model = ["--script", self.write("script.json", json.dumps(rules()))]
 
-    def words(self, *more: str) -> list[str]:
-        return ["research", "run", str(EXAMPLE / "idea.md"), "--config",
+    def words(self, *more: str, command: str = "run") -> list[str]:
+        return ["research", command, str(EXAMPLE / "idea.md"), "--config",
                 str(EXAMPLE / "config.yaml"), "--model", "code=scripted", *self.model,
                 "--set", "exec.network=never", "--set", "search.debug_prob=1",
                 "--stages", "1", "--skip-writeup", *more]
@@ -82,6 +87,21 @@ class ResearchTest(harness.Case):
         code, out, err = self.run_to_end(*words, limit=300)
         self.assertEqual(code, 0, err)
         return out
+
+    def on_terminal(self, *words: str, answer: bytes) -> str:
+        ours, theirs = pty.openpty()
+        process = self.start(*words, stdin=theirs, stderr=theirs)
+        os.close(theirs)
+        os.write(ours, answer)
+        said = b""
+        try:
+            while piece := os.read(ours, 4096):
+                said += piece
+        except OSError:  # the other side is closed
+            pass
+        os.close(ours)
+        process.wait()
+        return said.decode()
 
     def check_results(self, folder: pathlib.Path) -> None:
         status = json.loads(self.ok("research", "status", str(folder), "--json"))
@@ -99,7 +119,8 @@ class ResearchTest(harness.Case):
         self.assertIn("Quick sort is the fastest", (folder / "report.md").read_text("utf-8"))
         tree = self.ok("research", "tree", str(folder))
         self.assertIn("debug", tree)
-        self.assertEqual(tree.count(" seed"), 3)  # two reruns and the node that stands for them
+        self.assertEqual(tree.count(" seed"), 2)  # two reruns, and the node that stands for them
+        self.assertIn(" mean 1  mean and plot of the reruns", tree)
 
     def test_the_example_runs_from_its_idea_to_a_report(self):  # RSP-29, RSP-36, RSP-T26
         out = self.ok(*self.words())
@@ -159,6 +180,114 @@ class ResearchTest(harness.Case):
         self.ok("research", "resume", str(folder), *self.model)
         self.assertEqual([run["status"] for run in self.runs()], ["final"])
         self.check_results(folder)
+
+    def test_one_count_of_nodes_and_a_word_at_the_end(self):  # FLT-71, FLT-75
+        _, out, err = self.run_to_end(*self.words(), limit=300)
+        folder = pathlib.Path(out.strip().splitlines()[-1])
+        counts = json.loads(self.ok("research", "status", str(folder), "--json"))["nodes"]
+        self.assertEqual(counts, {"done": 2, "good": 1, "buggy": 1, "running": 0})
+        self.assertIn("the run is done: nodes: 2 done, 1 good, 1 buggy; report: ", err)
+        self.assertIn(f"`dossier research report {folder}` shows what it found", err)
+        self.assertIn(f"`dossier research report {folder}` shows what it found",
+                      self.ok("research", "status", str(folder)))
+        page = (folder / "logs" / "unified_tree_viz.html").read_text("utf-8")
+        self.assertIn("nodes: 2 done, 1 good, 1 buggy, 0 running", page)
+        self.assertIn("Nodes: 2 done, 1 good, 1 buggy.",
+                      self.ok("research", "report", str(folder), "--rewrite"))
+        memory = (folder / "logs" / "memory_database.html").read_text("utf-8")
+        reads = re.findall(r'<tr><td>(\w+)<td class="number">(\d+)', memory)
+        self.assertGreater(sum(int(count) for _, count in reads), 5, reads)
+        self.assertIn("debug 1", memory)
+
+    def test_a_plan_says_what_a_run_takes_and_then_what_runs_took(self):  # FLT-71
+        plan = json.loads(self.ok(*self.words("--json", command="plan")))
+        self.assertEqual(plan["schema"], "dossier.research.plan/1")
+        self.assertEqual((plan["nodes"], plan["hours"], plan["usd"]), ([1, 4], None, [0, 0]))
+        self.assertFalse((self.home / "experiments").exists())
+        folder = self.ok(*self.words()).strip().splitlines()[-1]
+        told = self.ok(*self.words("--price", "1/10", command="plan"))
+        self.assertRegex(told, r"calls    \d+ to \d+\n")
+        self.assertRegex(told, r"money    0\.\d+ to \d+\.\d+ USD\n")
+        self.assertIn("1 earlier run of this folder, 2 nodes", told)
+        self.assertEqual(len(list((self.home / "experiments").iterdir())), 1, folder)
+
+    def test_a_run_that_costs_money_asks_on_a_terminal(self):  # FLT-71
+        said = self.on_terminal(*self.words("--price", "1/10"), answer=b"n\n")
+        self.assertIn("money    ", said)
+        self.assertIn("Start this run? [y/N]", said)
+        self.assertIn("the run was not started", said)
+        self.assertFalse((self.home / "experiments").exists())
+
+    def test_a_run_is_steered_while_it_works(self):  # FLT-73
+        process = self.start(*self.words("--set", "search.num_drafts=3", "--set",
+                                         "search.debug_prob=0", "--set",
+                                         "agent.stages.stage1_max_iters=6"))
+        for line in process.stderr:
+            if line.startswith("! ") and "draft" in line:
+                break
+        folder = next((self.home / "experiments").iterdir())
+        self.assertIn("draft 1 is pinned from the next round on",
+                      self.ok("research", "pin", "draft 1", "--run", str(folder)))
+        self.assertIn("draft 1 is pinned already",
+                      self.ok("research", "pin", "draft 1", "--run", str(folder)))
+        self.ok("research", "hint", "draft 1", "return zero at the end")
+        code, _, err = self.run_to_end("research", "prune", "draft 77")
+        self.assertEqual(code, 4)
+        self.assertIn("no node is called \"draft 77\"", err)
+        process.stderr.read()
+        self.assertEqual(process.wait(), 0)
+        tree = self.ok("research", "tree")
+        self.assertIn("draft 1  RuntimeError", tree)
+        # Without the pin the second and third program would have been drafts, and none debugged.
+        self.assertRegex(tree, r"(?m)^  \* \w+ debug 1 ")
+        self.assertIn("  pinned", tree)
+        prompts = self.ok("research", "prompts")
+        name = re.search(r"(\w+)  (\d+_debug_a1_r1_prompt)", prompts)
+        self.assertIn("return zero at the end", self.ok(
+            "research", "prompts", str(folder), name[1], "--show", name[2]))
+        code, _, err = self.run_to_end("research", "pin", "draft 1")
+        self.assertEqual(code, 2)
+        self.assertIn("the run is done", err)
+
+    def test_literature_is_searched_over_http(self):  # RSP-42
+        asked = []
+
+        class Search(http.server.BaseHTTPRequestHandler):
+            """The paper search of Semantic Scholar, of one paper."""
+
+            def do_GET(self):
+                asked.append(self.path)
+                body = json.dumps({"total": 1, "data": [{
+                    "paperId": "1", "title": "Quicksort", "year": 1962, "venue": "Computer Journal",
+                    "abstract": "A sort in place.", "authors": [{"name": "C. A. R. Hoare"}]}]})
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.end_headers()
+                self.wfile.write(body.encode())
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Search)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        more = [{"when": "The paper needs references[\\s\\S]*Quicksort", "reply": fenced({"Query": ""})},
+                {"when": "The paper needs references",
+                 "reply": fenced({"Query": "in place sorting & quick"})},
+                {"when": "Choose which papers of this search",
+                 "reply": fenced({"Selected": [0], "Description": "the method"})}]
+        self.model = ["--script", self.write("script.json", json.dumps(more + rules()))]
+        words = [word for word in self.words() if word != "--skip-writeup"]
+        _, out, err = self.run_to_end(
+            *words, "--set", f"citations.search_url=http://127.0.0.1:{server.server_port}"
+            "/graph/v1/paper/search?fields=title,year&query={query}", limit=300)
+        self.assertEqual(asked, ["/graph/v1/paper/search?fields=title,year&query="
+                                 "in%20place%20sorting%20%26%20quick"], err)
+        folder = pathlib.Path(out.strip().splitlines()[-1])
+        bibtex = (folder / "paper" / "references.bib").read_text("utf-8")
+        self.assertIn("Quicksort", bibtex)
+        self.assertIn("Hoare", bibtex)
 
     def test_a_limit_ends_with_10_and_a_report(self):  # RSP-46, RSP-T22
         code, out, err = self.run_to_end(*self.words("--max-tokens", "20000"), limit=300)

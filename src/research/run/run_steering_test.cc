@@ -1,0 +1,137 @@
+#include "research/run/run_steering.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "research/run/run_status.h"
+#include "testing/result_matchers.h"
+#include "testing/run_rig_for_test.h"
+
+namespace dossier::research {
+namespace {
+
+using ::dossier::testing::FailsWith;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Result<std::string> Steer(const RunRig& rig, SteerKind kind, const std::string& node,
+                          const std::string& text = "") {
+  DOSSIER_ASSIGN_OR_RETURN(const Steered done,
+                           SteerRun(rig.folder(), {kind, node, text}, *SystemClock()));
+  return done.line;
+}
+
+// Cancelled when so many nodes have ended.
+void RunUntil(RunRig& rig, int nodes) {
+  CancelSource source;
+  rig.watch = [&, ended = 0](const store::Event& event) mutable {
+    if (event.type == "node.finished" && ++ended == nodes) source.Cancel("enough");
+  };
+  ASSERT_FALSE(research::Run(rig.Order(RunOrder::Mode::kStart), source.token()));
+  rig.watch = {};
+}
+
+std::string PicksOf(const RunRig& rig, std::string_view stage, std::int64_t round) {
+  for (const store::Event& event : rig.Events()) {
+    if (event.type != "round.selected" || !TextAt(event.data, "stage").starts_with(stage)) continue;
+    if (FindInt(Json(event.data), "round") == round) return ToJson(*Find(event.data, "picks"));
+  }
+  return "";
+}
+
+// FLT-73: a run that is at work takes an order before its next round, and its prompts hold a hint.
+TEST(RunSteeringTest, ALiveRunTakesOrdersAtItsNextRound) {
+  RunRig rig;
+  rig.config.stages[0] = StageCap{4};
+  std::string pinned;
+  rig.watch = [&](const store::Event& event) {
+    if (event.type != "node.finished" || !pinned.empty()) return;
+    // The first draft has ended, the second is being made: the round of debugging comes next.
+    pinned = TextAt(*Find(event.data, "node"), "id");
+    EXPECT_THAT(*Steer(rig, SteerKind::kPin, "draft 1"),
+                HasSubstr("draft 1 is pinned from the next round on"));
+    EXPECT_TRUE(Steer(rig, SteerKind::kHint, "draft 1", "index from zero"));
+    const RunStatus status = StatusOf(*ReadRunHistory(rig.folder()), *SystemClock());
+    EXPECT_THAT(StatusText(status), HasSubstr("steered  draft 1: pinned (from the next round on)"));
+  };
+  ASSERT_TRUE(rig.Start());
+  EXPECT_EQ(PicksOf(rig, "1_", 1),
+            fmt::format(R"([{{"slot":0,"kind":"debug","parent":"{}"}}])", pinned));
+  ASSERT_FALSE(rig.model().Calls("debug").empty());
+  EXPECT_THAT(rig.model().Calls("debug").front().prompt, HasSubstr("index from zero"));
+  const RunStatus status = StatusOf(*ReadRunHistory(rig.folder()), *SystemClock());
+  EXPECT_THAT(StatusText(status), HasSubstr("steered  draft 1: pinned\n"));
+  EXPECT_THAT(StatusText(status), HasSubstr("steered  draft 1: hint: index from zero\n"));
+}
+
+TEST(RunSteeringTest, WithoutAHintPromptsSayNothingOfOne) {
+  RunRig rig;
+  ASSERT_TRUE(rig.Start());
+  for (const ScriptedCall& call : rig.model().Calls()) {
+    EXPECT_THAT(call.prompt, Not(HasSubstr("Hint of a person")));
+  }
+}
+
+// The order waits for the resume, which selects the same whenever it is killed again.
+TEST(RunSteeringTest, ARunThatIsNotAtWorkTakesItWhenItGoesOn) {
+  RunRig rig;
+  RunUntil(rig, 2);
+  EXPECT_THAT(*Steer(rig, SteerKind::kPrune, "draft 1"), HasSubstr("research resume"));
+  ASSERT_TRUE(rig.Resume());
+  const std::string picks = PicksOf(rig, "1_", 1);
+  EXPECT_THAT(picks, Not(HasSubstr(rig.EventsOf("node.created", "node")[0])));
+  EXPECT_THAT(picks, HasSubstr(rig.EventsOf("node.created", "node")[1]));
+  ASSERT_TRUE(rig.Resume());
+  EXPECT_EQ(PicksOf(rig, "1_", 1), picks);
+  EXPECT_EQ(rig.EventsOf("run.steered", "node").size(), 1U);
+}
+
+TEST(RunSteeringTest, WhatCannotBeIsRefusedAndWhatIsAlreadyLeavesNothing) {  // FLT-73: bad input
+  RunRig rig;
+  RunUntil(rig, 2);
+  EXPECT_THAT(Steer(rig, SteerKind::kPin, "draft 9"),
+              FailsWith(ErrorCode::kNotFound, "no node is called \"draft 9\""));
+  EXPECT_THAT(Steer(rig, SteerKind::kPin, "draft 9"),
+              FailsWith(ErrorCode::kNotFound, "there is draft 1, draft 2"));
+  EXPECT_THAT(Steer(rig, SteerKind::kPin, ""), FailsWith(ErrorCode::kNotFound, "no node"));
+  EXPECT_THAT(Steer(rig, SteerKind::kHint, "draft 1", std::string(kMaxHint + 1, 'x')),
+              FailsWith(ErrorCode::kInvalidArgument, "at most 2000 bytes"));
+  EXPECT_THAT(Steer(rig, SteerKind::kName, "draft 1", "draft 2"),
+              FailsWith(ErrorCode::kInvalidArgument, "another node is called \"draft 2\""));
+  EXPECT_TRUE(Steer(rig, SteerKind::kPin, rig.EventsOf("node.created", "node")[0].substr(0, 12)));
+  EXPECT_THAT(*Steer(rig, SteerKind::kPin, "draft 1"), HasSubstr("is pinned already"));
+  EXPECT_THAT(*Steer(rig, SteerKind::kFree, "draft 1"), HasSubstr("neither pinned nor pruned"));
+  EXPECT_THAT(*Steer(rig, SteerKind::kFree, "draft 1"), HasSubstr("already"));
+  EXPECT_THAT(*Steer(rig, SteerKind::kName, "draft 1", "first"), HasSubstr("is called first"));
+  EXPECT_TRUE(Steer(rig, SteerKind::kPrune, "first"));
+  EXPECT_TRUE(Steer(rig, SteerKind::kFree, "first"));
+  ASSERT_TRUE(rig.Resume());
+  EXPECT_EQ(rig.EventsOf("run.steered", "kind"),
+            (std::vector<std::string>{"pin", "free", "name", "prune", "free"}));
+  EXPECT_THAT(Steer(rig, SteerKind::kPin, "debug 1"),
+              FailsWith(ErrorCode::kInvalidArgument, "the run is done"));
+  EXPECT_TRUE(Steer(rig, SteerKind::kName, "debug 1", "last"));  // a name is for people
+  EXPECT_THAT(Steer(rig, SteerKind::kPin, "nothing"), FailsWith(ErrorCode::kNotFound, "no node"));
+}
+
+TEST(RunSteeringTest, ANodeThatTheSearchHasLeftBehindIsNotSteered) {
+  RunRig rig;
+  rig.config.stages[0] = StageCap{6};
+  CancelSource source;
+  rig.watch = [&](const store::Event& event) {
+    const bool tuned =
+        event.type == "node.finished" && TextAt(*Find(event.data, "node"), "kind") == "tuning";
+    if (tuned) source.Cancel("in stage 2");
+  };
+  ASSERT_FALSE(research::Run(rig.Order(RunOrder::Mode::kStart), source.token()));
+  rig.watch = {};
+  EXPECT_THAT(Steer(rig, SteerKind::kPin, "draft 1"),
+              FailsWith(ErrorCode::kInvalidArgument, "draft 1 is of 1_initial_implementation"));
+  // The best one stands in stage 2 as a copy, which is called as it is.
+  EXPECT_TRUE(Steer(rig, SteerKind::kHint, "debug 1", "larger blocks"));
+  ASSERT_TRUE(rig.Resume());
+}
+
+}  // namespace
+}  // namespace dossier::research
