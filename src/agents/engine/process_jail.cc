@@ -112,9 +112,11 @@ Status AddHome(const ProcessPlaces& places, const std::string& home, const std::
 // An empty folder over each that is hidden, where one that is shown would show it.
 Status Hide(const ProcessPlaces& places, const std::string& temporary, sandbox::JailSpec* spec) {
   for (const std::string& hidden : places.hidden) {
+    const auto covers = [&](const std::string& folder) { return Covers(folder, hidden); };
     const bool shown =
+        IsSystem(hidden) || std::any_of(spec->read.begin(), spec->read.end(), covers) ||
         std::any_of(spec->mounts.begin(), spec->mounts.end(), [&](const JailMount& mount) {
-          return mount.host == mount.inside && Covers(mount.inside, hidden);
+          return mount.host == mount.inside && covers(mount.inside);
         });
     if (!shown) continue;
     const std::string empty = temporary + "/hidden";

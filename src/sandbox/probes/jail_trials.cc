@@ -101,6 +101,7 @@ constexpr JailAttempt kJailAttempts[] = {
      "resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE) is not None"},
     {"E5 priority of the keeper",
      "os.sched_setscheduler(os.getppid(), os.SCHED_IDLE, os.sched_param(0)) is None"},
+    {"E5 disk priority of the keeper", "call(251, 1, os.getppid(), 3 << 13)"},
     {"E5 priority of all", "os.setpriority(os.PRIO_USER, 0, 19) is None"},
     {"E6 unshare user", "call(272, 0x10000000)"},
     {"E6 unshare mount", "call(272, 0x00020000)"},
@@ -329,7 +330,7 @@ class Trials {
                     .folder_of = std::string(WhoName(owner))};
     const auto chosen = [&](const JailAttempt& attempt) { return TriedIn(kind, attempt); };
     for (const JailAttempt& attempt : kJailAttempts) trial.tried += chosen(attempt) ? 1 : 0;
-    const JailSpec spec = SpecFor(kind, folder.path());
+    DOSSIER_ASSIGN_OR_RETURN(const JailSpec spec, SpecFor(kind, folder.path()));
     const std::vector<std::string> argv = ground_.Program(chosen);
     const auto attempt = [&] { return Try(spec, argv, io_); };
     Result<std::string> lines = AttemptAs(as, attempt);
@@ -353,13 +354,13 @@ class Trials {
     return attempt();
   }
 
-  JailSpec SpecFor(const Kind& kind, const std::string& folder) const {
+  Result<JailSpec> SpecFor(const Kind& kind, const std::string& folder) const {
     JailSpec spec;
     if (kind.whom == Kind::For::kModel) {
       Policy policy;
       policy.network = kind.network;
       if (kind.folder == Kind::Folder::kWrite) policy.write = CommandWrites::kJail;
-      spec = JailForCommand(policy, {.root = folder}, {"LANG=C.UTF-8"});
+      DOSSIER_ASSIGN_OR_RETURN(spec, JailForCommand(policy, {.root = folder}, {"LANG=C.UTF-8"}));
     } else {
       (kind.folder == Kind::Folder::kRead ? spec.read : spec.write) = {folder};
       spec.network = kind.network;
