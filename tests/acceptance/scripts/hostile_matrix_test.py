@@ -32,7 +32,8 @@ class World:
         shutil.copytree(template, self.project, symlinks=True)
         self.outside.mkdir()
         self.secret = self.outside / "secret.json"
-        self.secret.write_text(json.dumps({"title": SECRET, "type": "object"}))
+        self.secret.write_text(json.dumps({"title": SECRET, "type": "object",
+                                           "default_system_message": SECRET}))
         self.secret.chmod(0o600)
         self.marker, self.planted = home / "ran", self.project / "planted"
         self.program = str(home / "program")
@@ -44,6 +45,13 @@ class World:
                     "GIT_CONFIG_NOSYSTEM": "1", "XDG_DATA_HOME": f"{home}/data",
                     "XDG_CONFIG_HOME": f"{home}/config", "XDG_CACHE_HOME": f"{home}/cache",
                     "XDG_STATE_HOME": f"{home}/state"}
+        # The user's own: engines, a memory, and a server that is not there.
+        engine = {"argv": ["sh", "-c", "echo more >> a.txt; git status; git add -A; "
+                           "grep -o 'APPROVED-[0-9a-f]*' \"$0\" | tail -1", "{prompt_file}"]}
+        self.settings = {"model": "openai/gpt-5-mini", "api_base": "http://127.0.0.1:9/v1",
+                         "agents": {"engineer": "e", "reviewer": "e", "engines": {"e": engine}}}
+        self.own(self.settings)
+        self.run(["memory", "init"], [])
         self.server = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.url = f"http://127.0.0.1:{self.server.getsockname()[1]}/v1"
         self.callers = 0
@@ -61,6 +69,9 @@ class World:
     def close(self):
         self.server.shutdown(socket.SHUT_RDWR)
         self.server.close()
+
+    def own(self, settings: dict):
+        (self.home / "config/dossier/dossier.yml").write_text(json.dumps(settings))
 
     # What a vector is made of.
 
@@ -142,9 +153,14 @@ def files(**entries):
 
 
 def variables_of_the_users_commands(world):
-    (world.home / "config/dossier/dossier.yml").write_text(json.dumps(
-        {"variables": {"BASE": "main"}, "context_commands": [{"name": "log", "command": "echo {{ BASE }}"}]}))
+    world.own({**world.settings, "variables": {"BASE": "main"},
+               "context_commands": [{"name": "log", "command": "echo {{ BASE }}"}]})
     settings(variables={"BASE": "x; PROGRAM"})(world)
+
+
+def program_for_the_key(world):
+    del world.env["OPENAI_API_KEY"]  # which would do
+    settings(key_cmd=["PROGRAM"])(world)
 
 
 def trusted_and_then_changed(world):
@@ -180,8 +196,8 @@ def git_objects_elsewhere(world):
 
 
 ENGINE = {"argv": ["PROGRAM"]}
-LAYOUT = "sections:\n  - {name: steer, zone: system, role: system, source: text, text: '" + STEER + "'}\n"
-READS = ("sections:\n  - {name: taken, zone: system, role: system, source: file, "
+LAYOUT = "sections:\n  - {name: steer, zone: request, source: text, text: '" + STEER + "'}\n"
+READS = ("sections:\n  - {name: taken, zone: request, source: file, "
          "with: {path: ../outside/secret.json}}\n")
 
 # Name: (what is planted, whether it bites once the user trusts it).
@@ -196,7 +212,7 @@ VECTORS = {
     "a file that was trusted and then changed": (trusted_and_then_changed, True),
     "a file that others may write": (writable_by_all, False),
     "variables of the user's own commands": (variables_of_the_users_commands, False),
-    "a program that gives the key": (settings(model="openai/gpt-5-mini", key_cmd=["PROGRAM"]), True),
+    "a program that gives the key": (program_for_the_key, True),
     "a secret file as the key": (settings(model="openai/gpt-5-mini", key_file="SECRETFILE", api_base="URL"), True),
     "another server": (settings(model="openai/gpt-5-mini", api_base="URL"), True),
     "another server in the model's name": (settings(model="URL#x"), True),
@@ -259,6 +275,7 @@ VECTORS = {
         files(**{"n" * 250: "text:x\n", "x\ndossier: approved\n": "text:x\n"}), False),
 }
 
+IDEA = (pathlib.Path(__file__).resolve().parents[3] / "docs/examples/sorting/idea.md").read_text()
 SCRIPTED = ["-m", "scripted", "--script", "{home}/script.json"]
 
 
@@ -267,15 +284,15 @@ def calls(*lines: str) -> list:
                              "arguments": {"argv": shlex.split(line), "reason": "x"}}]} for line in lines]
 
 
-LOOKS = calls("cat .env", "cat docs/id_rsa", "cat table.csv", "ls -l more", "cat more/secret.json", "git status",
-              "git diff", "git log -p -n 1", "touch planted", "cat .dossier/prompts/system.md")
+LOOKS = calls("touch planted", "cat .env", "cat docs/id_rsa", "cat table.csv", "ls -l more",
+              "cat more/secret.json", "git status", "git diff", "git log -p -n 1")
 BLOCK = ("```repl\nimport os\nfor d in contexts.values() if hasattr(contexts, 'values') else []:\n"
          "    print(str(d)[:200])\nprint(len(context))\n```")
 
 # Words, and the replies of the model where there is one.
 COMMANDS = [
     (["pack", "."], []),
-    (["pack", ".", "--explain"], []),
+    (["pack", ".", "--task", "text", "--explain"], []),
     (["inspect", "."], []),
     (["inspect", "a.txt"], []),
     (["tokens", "."], []),
@@ -286,33 +303,33 @@ COMMANDS = [
     (["prompts", "check"], []),
     (["prompts", "show", "chat"], []),
     (["context", "run"], []),
-    (["context", "show"], []),
-    (["context", "refresh", "talk"], []),
-    (["chat", "--no-save", "q"], []),
+    (["chat", "--no-save", "--retries", "0", "q"], []),
     (["chat", "--dry-run", "q"], []),
     (["chat", *SCRIPTED, "--no-save", "q"], ["fine"]),
     (["chat", *SCRIPTED, "--conversation", "talk", "q"], ["fine"]),
     (["chat", *SCRIPTED, "--conversation", "talk", "--dry-run", "q"], ["fine"]),
+    (["context", "show", "talk"], []),
+    (["context", "refresh", "talk"], []),
     (["chat", *SCRIPTED, "--no-save", "q"], LOOKS + ["fine"]),
     (["chat", *SCRIPTED, "--no-save", "--allow-commands", "q"], LOOKS + ["fine"]),
     (["chat", *SCRIPTED, "--no-save", "-f", "a.txt", "q"], ["fine"]),
     (["ask", *SCRIPTED, "-c", ".", "--mode", "direct", "q"], ["fine"]),
-    (["ask", *SCRIPTED, "-c", ".", "--mode", "recursive", "--max-turns", "2", "q"], [BLOCK, "FINAL(1)"]),
+    (["ask", *SCRIPTED, "-c", ".", "--mode", "recursive", "--max-iterations", "2", "q"], [BLOCK, "FINAL(1)"]),
     (["ask", *SCRIPTED, "-c", "a.txt", "q"], ["fine"]),
     (["ask", "-c", "a.txt", "--dry-run", "q"], []),
     (["header"], []),
     (["header", "--with", "dirty,upstream,commits,date,environment"], []),
     (["agents", "context"], []),
-    (["agents", "context", "--role", "engineer"], []),
+    (["agents", "context", "--role", "engineer", "--task", "t1"], []),
     (["agents", "status"], []),
     (["agents", "lint-notes"], []),
     (["agents", "run", "--plan"], []),
     (["agents", "run", "--attempts", "1"], []),
-    (["agents", "prompt", "--dry-run", "--", "do it"], []),
+    (["agents", "prompt", "--dry-run", "--targets", "a.txt", "--", "do it"], []),
     (["agents", "retry"], []),
     (["agents", "gc"], []),
+    (["research", "run", *SCRIPTED, "--dry-run", "docs/idea.md"], []),
     (["research", "status"], []),
-    (["research", "prompts"], []),
     (["memory", "set", "k", "v"], []),
     (["memory", "get", "k"], []),
     (["memory", "show"], []),
@@ -321,29 +338,36 @@ COMMANDS = [
     (["runs", "list"], []),
     (["config", "show"], []),
     (["config", "validate"], []),
-    (["config", "get", "model"], []),
+    (["config", "get", "temperature"], []),
     (["models", "list"], []),
-    (["models", "show"], []),
+    (["models", "show", "openai/gpt-5-mini"], []),
     (["keys", "list"], []),
     (["sandbox", "run", "-c", "a.txt", "a.py"], []),
     (["sandbox", "exec", "--read", ".", "--", "cat", "a.txt"], []),
-    (["sandbox", "policy"], []),
+    (["sandbox", "policy", "--", "git", "log"], []),
     (["trust", "--list"], []),
     (["doctor"], []),
     (["paths"], []),
 ]
 
 
+# Exit codes of commands that lack something here: a layout, a model that answers, a run.
+FAIL_ANYWHERE = {
+    "assemble mine": 4, "chat --no-save --retries 0 q": 8, f"chat {' '.join(SCRIPTED)} --no-save q": 8,
+    "agents retry": 4, "research status": 4, "config get temperature": 4}
+
+
 class Matrix(harness.Case):
     def setUp(self):
         super().setUp()
         self.template = self.home / "template"
-        (self.template / "docs").mkdir(parents=True)
+        self.template.mkdir()
         for name, text in {"a.txt": "one\n", "docs/b.md": "# B\n\ntext\n", "a.py": "print(1)\n",
-                           "table.csv": "a,b\n1,2\n"}.items():
+                           "table.csv": "a,b\n1,2\n", "docs/idea.md": IDEA,
+                           "config/policy.yaml": json.dumps({"allow": ["**"]}),
+                           "config/tasks.json": json.dumps([{"id": "t1", "summary": "x"}])}.items():
+            (self.template / name).parent.mkdir(exist_ok=True)
             (self.template / name).write_text(text)
-        (self.template / "config").mkdir()
-        (self.template / "config/tasks.json").write_text(json.dumps([{"id": "t1", "summary": "x"}]))
         for words in (["init", "-q", "-b", "main"], ["config", "user.name", "Ada"],
                       ["config", "user.email", "ada@example.org"], ["add", "-A"], ["commit", "-qm", "one"]):
             subprocess.run(["git", *words], cwd=self.template, env=self.env, check=True,
@@ -361,12 +385,15 @@ class Matrix(harness.Case):
             code, text = world.run((["--trust-config"] if trusted else []) + words, script)
             runs += 1
             refused += code == 12
+            shown = code == 12 or words[:2] in (["config", "show"], ["prompts", "show"])
             for what, happened in {
+                    # What is refused, and what a person asks to see, is shown to that person alone.
                     "hangs": code is None, "a crash": code is not None and code < 0,
                     "runs a program": world.marker.exists() or world.planted.exists(),
                     "calls a server": world.callers > callers,
                     "changes files outside": world.snapshot() != before,
-                    **{f"shows {canary}": canary in text for canary in (SECRET, STEER, KEY)}}.items():
+                    **{f"shows {canary}": canary in text and (canary == KEY or not shown)
+                       for canary in (SECRET, STEER, KEY)}}.items():
                 if happened:
                     wrong.append(f"{name}: {' '.join(words)} {what}: {text[-300:]!r}")
             if wrong and trusted:
@@ -391,6 +418,14 @@ class Matrix(harness.Case):
         print(f"{len(VECTORS)} vectors x {len(COMMANDS)} commands: {runs} runs, {refused} refused, "
               f"{len(wrong)} wrong", flush=True)
         self.assertEqual(wrong, [], "\n".join(wrong))
+
+    def test_an_honest_project_is_no_vector(self):
+        """Else a refusal would prove nothing: all commands work where nothing is planted."""
+        world = World(self.home / "honest", self.template, self.env)
+        self.addCleanup(world.close)
+        ended = {" ".join(words): world.run(words, script) for words, script in COMMANDS}
+        failed = {words: code for words, (code, _) in ended.items() if code != 0}
+        self.assertEqual(failed, FAIL_ANYWHERE, {words: ended[words][1][-300:] for words in failed})
 
     def test_with_trust_the_vectors_bite(self):
         found = self.each([name for name, (_, bites) in VECTORS.items() if bites], trusted=True)
