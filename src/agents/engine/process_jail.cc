@@ -190,4 +190,25 @@ Result<sandbox::JailSpec> JailFor(const ConfinedProcess& process, const std::str
   return spec;
 }
 
+std::vector<sandbox::JailKind> AgentJails() {
+  const auto kind = [](std::string name, ConfinedProcess::Network network) {
+    const auto spec = [network](const std::string& project) {
+      ConfinedProcess process{.argv = {"python3"},
+                              .folder = project,
+                              .environment = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"},
+                              .network = network};
+      process.places.own = {project + "/own"};
+      process.places.writable = {project};
+      return JailFor(process, project + "/own");
+    };
+    return sandbox::JailKind{std::move(name), sandbox::JailKind::Folder::kWrite,
+                             network == ConfinedProcess::Network::kAny
+                                 ? sandbox::JailNetwork::kAny
+                                 : sandbox::JailNetwork::kNone,
+                             spec};
+  };
+  return {kind("engine of agents", ConfinedProcess::Network::kAny),
+          kind("check of agents", ConfinedProcess::Network::kNone)};
+}
+
 }  // namespace dossier::agents

@@ -158,11 +158,6 @@ def variables_of_the_users_commands(world):
     settings(variables={"BASE": "x; PROGRAM"})(world)
 
 
-def program_for_the_key(world):
-    del world.env["OPENAI_API_KEY"]  # which would do
-    settings(key_cmd=["PROGRAM"])(world)
-
-
 def trusted_and_then_changed(world):
     settings(context_commands=[{"name": "a", "command": "true"}])(world)
     world.run(["trust"], [])
@@ -212,7 +207,8 @@ VECTORS = {
     "a file that was trusted and then changed": (trusted_and_then_changed, True),
     "a file that others may write": (writable_by_all, False),
     "variables of the user's own commands": (variables_of_the_users_commands, False),
-    "a program that gives the key": (program_for_the_key, True),
+    "a program that gives the key": (
+        settings(model="openai/gpt-5-mini", api_base="URL", key_cmd=["PROGRAM"]), True),
     "a secret file as the key": (settings(model="openai/gpt-5-mini", key_file="SECRETFILE", api_base="URL"), True),
     "another server": (settings(model="openai/gpt-5-mini", api_base="URL"), True),
     "another server in the model's name": (settings(model="URL#x"), True),
