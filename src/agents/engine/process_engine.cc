@@ -80,6 +80,20 @@ std::string Sentence(const ProcessOutcome& outcome, const EngineJob& job) {
   return text;
 }
 
+// A program that was given a prompt and says that it took fewer tokens than any text of that size
+// has does not tell the truth; the least that it can have taken is counted.
+void CorrectInput(const std::string& engine, std::size_t prompt_bytes, model::Usage* usage,
+                  std::vector<std::string>* warnings) {
+  const auto least = static_cast<std::int64_t>(prompt_bytes / kMostBytesOfToken);
+  if (usage->input >= least) return;
+  warnings->push_back(fmt::format(
+      "{} says that it took {} input tokens for a prompt of {} bytes, which is too few: "
+      "limits of cost and tokens count no more than it says; --max-seconds limits it",
+      engine, usage->input, prompt_bytes));
+  usage->input = least;
+  usage->estimated = true;
+}
+
 }  // namespace
 
 std::string FillArgument(std::string_view argument,
@@ -188,20 +202,6 @@ Result<ProcessOutcome> ProcessEngine::RunPatiently(const ConfinedProcess& proces
       return ended;
     }
   }
-}
-
-// A program that was given a prompt and says that it took fewer tokens than any text of that size
-// has does not tell the truth; the least that it can have taken is counted.
-void CorrectInput(const std::string& engine, std::size_t prompt_bytes, model::Usage* usage,
-                  std::vector<std::string>* warnings) {
-  const auto least = static_cast<std::int64_t>(prompt_bytes / kMostBytesOfToken);
-  if (usage->input >= least) return;
-  warnings->push_back(
-      fmt::format("{} says that it took {} input tokens for a prompt of {} bytes, which is too few: "
-                  "limits of cost and tokens count no more than it says; --max-seconds limits it",
-                  engine, usage->input, prompt_bytes));
-  usage->input = least;
-  usage->estimated = true;
 }
 
 // What the output of one start says of usage and of the last message. A limit that is reached now

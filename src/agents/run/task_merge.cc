@@ -78,9 +78,9 @@ class Merging {
                                review ? ReviewAgain(*merged, round) : CheckAgain(*merged));
       if (!good) return std::move(end_);
     }
-    return End(MergeNext::kRetry, TaskStatus::kApplyFailed,
-               fmt::format("{} moved {} times during checks and reviews", work_.ref,
-                           kMaxReviewsAgain));
+    return End(
+        MergeNext::kRetry, TaskStatus::kApplyFailed,
+        fmt::format("{} moved {} times during checks and reviews", work_.ref, kMaxReviewsAgain));
   }
 
  private:

@@ -289,13 +289,12 @@ Result<AttemptEnd> Attempt::Checked(Patch patch) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string path,
                            WorktreePath(work_.git, work_.run(), place_.worker, Role::kReviewer));
   const std::uint64_t begin = work_.guard.Begin();
-  DOSSIER_ASSIGN_OR_RETURN(const CheckReport report,
-                           RunChecks(work_,
-                                     {.task = place_.task->id,
-                                      .commit = so_far.patch->candidate,
-                                      .worktree = path,
-                                      .folder = place_.folder},
-                                     work_.budget.token()));
+  DOSSIER_ASSIGN_OR_RETURN(const CheckReport report, RunChecks(work_,
+                                                               {.task = place_.task->id,
+                                                                .commit = so_far.patch->candidate,
+                                                                .worktree = path,
+                                                                .folder = place_.folder},
+                                                               work_.budget.token()));
   DOSSIER_ASSIGN_OR_RETURN(const GuardWatch::Seen seen, work_.guard.End(begin));
   if (!seen.foreign.empty()) {
     return Refused(GitDirViolations(seen.foreign), std::move(*so_far.patch));

@@ -34,7 +34,8 @@ struct CheckReport {
   bool stopped = false;  // cancelled, not failed
 };
 
-// Errors: kUnavailable (no confinement), kIo, those of git. A check that cannot start is one that failed.
+// Errors: kUnavailable (no confinement), kIo, those of git. A check that cannot start is one that
+// failed.
 Result<CheckReport> RunChecks(Work& work, const CheckPlace& place, const CancelToken& cancel);
 
 }  // namespace dossier::agents

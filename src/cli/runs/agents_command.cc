@@ -172,7 +172,8 @@ Result<int> LintAgentNotes(const AgentsArguments& arguments, Context& context) {
   } else if (problems.empty()) {
     context.out << "Notes OK.\n";
   } else {
-    for (const std::string& problem : problems) context.out << OnOneLine(problem, kMostNamed) << "\n";
+    for (const std::string& problem : problems)
+      context.out << OnOneLine(problem, kMostNamed) << "\n";
   }
   return problems.empty() ? 0 : ExitCode(ErrorCode::kCheckFailed);
 }

@@ -309,10 +309,10 @@ Result<int> RetryWork(const AgentsArguments& arguments, Context& context) {
 Result<int> MergeWork(const AgentsArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(RunPorts ports, MakePorts(arguments, context));
   return Watch(arguments, context, std::move(ports), [&](const RunPorts& watched) {
-    return agents::MergeApproved(arguments.task,
-                                 arguments.no_checks ? RunOptions::MergeChecks::kNone
-                                                     : RunOptions::MergeChecks::kAgain,
-                                 watched);
+    return agents::MergeApproved(
+        arguments.task,
+        arguments.no_checks ? RunOptions::MergeChecks::kNone : RunOptions::MergeChecks::kAgain,
+        watched);
   });
 }
 

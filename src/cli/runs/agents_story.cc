@@ -136,7 +136,8 @@ class AgentsStory {
     for (const Json& one : violations->get_array()) {
       const std::string path = Text(one, "path"), limit = Text(one, "limit");
       Add("policy",
-          fmt::format("rule {}{}{}", Text(one, "rule"), path.empty() ? "" : ", " + OnOneLine(path, kMostNamed),
+          fmt::format("rule {}{}{}", Text(one, "rule"),
+                      path.empty() ? "" : ", " + OnOneLine(path, kMostNamed),
                       limit.empty() ? "" : fmt::format(" (limit {})", limit)),
           to);
     }

@@ -67,9 +67,9 @@ void AgentsView::OnEvent(const store::Event& event) {
   if (event.type == "warning") {
     Erase();
     if (options_.steps == AgentsViewOptions::Steps::kShown) {
-      PrintWarning(*options_.err,
-                   task.empty() ? LineAt(data, "text")
-                                : fmt::format("{}: {}", OnOneLine(task, kMostNamed), LineAt(data, "text")));
+      PrintWarning(*options_.err, task.empty() ? LineAt(data, "text")
+                                               : fmt::format("{}: {}", OnOneLine(task, kMostNamed),
+                                                             LineAt(data, "text")));
     }
   }
   if (event.type == "task.finished") {
@@ -78,7 +78,8 @@ void AgentsView::OnEvent(const store::Event& event) {
       workers_.erase(worker->second);
       worker_of_.erase(worker);
     }
-  } else if (const std::string doing = OnOneLine(AgentStep(event.type, data), kMostTold); !doing.empty()) {
+  } else if (const std::string doing = OnOneLine(AgentStep(event.type, data), kMostTold);
+             !doing.empty()) {
     Step(task, doing);
   }
   Draw();
@@ -133,7 +134,8 @@ void AgentsView::Draw() {
   std::string text;
   for (const auto& [worker, line] : workers_) {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - line.since).count();
-    text += Fit(fmt::format("{:>3}  {}  {}  {} s", worker, OnOneLine(line.task, kMostNamed), line.doing, seconds)) +
+    text += Fit(fmt::format("{:>3}  {}  {}  {} s", worker, OnOneLine(line.task, kMostNamed),
+                            line.doing, seconds)) +
             "\n";
     ++drawn_;
   }

@@ -71,8 +71,8 @@ struct JailKind {
   std::function<Result<JailSpec>(const std::string& folder)> spec;
 };
 
-// `others`: kinds that other rooms build, beside those of this one. Errors: kIo if the ground cannot
-// be made; kCancelled; those of the kinds.
+// `others`: kinds that other rooms build, beside those of this one. Errors: kIo if the ground
+// cannot be made; kCancelled; those of the kinds.
 Result<std::vector<JailTrial>> RunJailTrials(Mode mode, const std::vector<JailKind>& others = {},
                                              const CancelToken& cancel = {});
 
