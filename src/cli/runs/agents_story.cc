@@ -92,11 +92,11 @@ class AgentsStory {
     }
   }
 
-  // The first line behind the label, the others below it.
+  // The first line behind the label, the others below it, marked: they are no lines of ours.
   static void Add(std::string_view label, std::string_view text, std::string* to) {
     const auto lines = Split(TrimSpace(text), '\n');
     *to += fmt::format("  {}{}{}\n", label, lines.front().empty() ? "" : ": ", Safe(lines.front()));
-    for (std::size_t i = 1; i < lines.size(); ++i) *to += "    " + Safe(lines[i]) + "\n";
+    for (std::size_t i = 1; i < lines.size(); ++i) *to += "    | " + Safe(lines[i]) + "\n";
   }
 
   void Step(const store::Event& event, const Json& data, std::string* to) const {

@@ -80,7 +80,7 @@ class MergeLater(agents_case.AgentsCase):
         self.put("src/other.txt", "broken\n")
         self.commit("meanwhile")
         code, out, err = self.dossier("merge", "fact-001")
-        self.assertEqual((code, out), (12, "fact-001 -> needs-fix\n"), err)
+        self.assertEqual((code, out), (13, "fact-001 -> needs-fix\n"), err)
         self.assertIn("the check unit failed", err)
         self.assertEqual(self.subjects(), ["meanwhile", "base"])
         self.put("src/other.txt", "fine\n")
