@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <climits>
+#include <filesystem>
 
 #include "assembly/layout/yaml_table.h"
 #include "base/files/file.h"
@@ -62,6 +63,13 @@ Result<std::optional<ConfigFile>> ReadConfigFile(const std::string& path) {
   DOSSIER_ASSIGN_OR_RETURN(file.real_path, RealPathOf(fd.get(), path));
   DOSSIER_ASSIGN_OR_RETURN(file.bytes, ReadBytes(fd.get(), path));
   return file;
+}
+
+bool LeadsOut(const ConfigFile& file, const std::string& top) {
+  std::error_code error;
+  const auto folder = std::filesystem::weakly_canonical(top, error);
+  const std::string below = std::filesystem::path(file.real_path).lexically_relative(folder);
+  return !file.real_path.empty() && (error || below.empty() || below.starts_with(".."));
 }
 
 Result<Value> ParseConfigFile(const ConfigFile& file) {

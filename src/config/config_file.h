@@ -34,6 +34,9 @@ using FileReader = std::function<Result<std::optional<ConfigFile>>(const std::st
 // over 1 MiB or for what is no regular file; kPermission.
 Result<std::optional<ConfigFile>> ReadConfigFile(const std::string& path);
 
+// Whether `file` is a link to what lies outside of the folder `top`: any file of the user's.
+bool LeadsOut(const ConfigFile& file, const std::string& top);
+
 // An empty file is an empty map. Errors: kConfig with FILE:LINE:COL (YAML, duplicate keys, over
 // 10,000 nodes, no map).
 Result<Value> ParseConfigFile(const ConfigFile& file);

@@ -98,6 +98,7 @@ class Loader {
     DOSSIER_ASSIGN_OR_RETURN(Value values, ParseConfigFile(*file));
     if (candidate.owner == Owner::kProject) {
       std::vector<std::string> powers = FindPowers(values);
+      if (LeadsOut(*file, TopOf(candidate.path))) powers.push_back("a link to " + file->real_path);
       if (!powers.empty()) DOSSIER_RETURN_IF_ERROR(decide_({*file, std::move(powers)}));
       DropUserOnly(candidate.path, &values);
     }
@@ -105,6 +106,12 @@ class Loader {
     Merge(std::move(values), request_.mode == Mode::kCompat ? MapRule::kWhole : MapRule::kByKey,
           &config_.raw);
     return true;
+  }
+
+  // The repository, or else the folder, that a file of the project belongs to.
+  std::string TopOf(const std::string& path) const {
+    if (!request_.root.empty() && path.starts_with(request_.root + "/")) return request_.root;
+    return std::filesystem::path(path).parent_path().string();
   }
 
   void DropUserOnly(const std::string& path, Value* values) {

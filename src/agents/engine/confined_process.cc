@@ -227,6 +227,14 @@ Result<std::string> TryWalls(const Walls& walls) {
     const Error error = WithWayOut(exit.error());
     return MakeError(error.code, "engines and checks cannot be walled in: {}", error.message);
   }
+  if (exit->shell_status() != 0) {
+    return MakeError(
+        ErrorCode::kUnavailable,
+        "engines and checks cannot be walled in: behind the walls `true` ended with {}{}"
+        "; {}",
+        exit->shell_status(), exit->err.empty() ? "" : fmt::format(" ({})", TrimSpace(exit->err)),
+        kWithoutWalls);
+  }
   const std::vector<std::string> missing = sandbox::MissingLayers(exit->report);
   std::string text(ConfinementName(walls.confinement));
   if (!missing.empty()) text += " without " + Join(missing, ", ");

@@ -14,6 +14,8 @@ namespace dossier::agents {
 namespace {
 
 constexpr std::size_t kMaxKeptOutput = kMaxEngineOutput + (1 << 20);  // redaction adds a little
+// More than the average token of any vocabulary has, over text of any kind.
+constexpr std::size_t kMostBytesOfToken = 16;
 constexpr std::string_view kPromptToken = "{prompt}", kPromptFileToken = "{prompt_file}";
 
 bool Holds(const std::vector<std::string>& argv, std::string_view token) {
@@ -58,6 +60,20 @@ std::string Sentence(const ProcessOutcome& outcome, const EngineJob& job) {
       break;
   }
   return text;
+}
+
+// A program that was given a prompt and says that it took fewer tokens than any text of that size
+// has does not tell the truth; the least that it can have taken is counted.
+void CorrectInput(const std::string& engine, std::size_t prompt_bytes, model::Usage* usage,
+                  std::vector<std::string>* warnings) {
+  const auto least = static_cast<std::int64_t>(prompt_bytes / kMostBytesOfToken);
+  if (usage->input >= least) return;
+  warnings->push_back(fmt::format(
+      "{} says that it took {} input tokens for a prompt of {} bytes, which is too few: "
+      "limits of cost and tokens count no more than it says; --max-seconds limits it",
+      engine, usage->input, prompt_bytes));
+  usage->input = least;
+  usage->estimated = true;
 }
 
 }  // namespace
@@ -145,19 +161,22 @@ ConfinedProcess ProcessEngine::Process(const EngineJob& job, const std::string& 
   return process;
 }
 
-// Again after 75, up to kMaxStarts times; the time limit is that of all starts together.
+// Again after 75, up to kMaxStarts times; the time limit is that of all starts together, and so is
+// what they cost.
 Result<ProcessOutcome> ProcessEngine::RunPatiently(const ConfinedProcess& process,
+                                                   std::size_t prompt_bytes,
                                                    const CancelToken& cancel,
-                                                   std::vector<std::string>* warnings) const {
+                                                   EngineOutcome* outcome) const {
   ConfinedProcess next = process;
   Millis wait = spec_.retry_wait;
   for (int start = 1;; ++start, wait *= 2) {
     DOSSIER_ASSIGN_OR_RETURN(ProcessOutcome ended, RunConfined(next, cancel));
+    DOSSIER_RETURN_IF_ERROR(Report(process.out_path, prompt_bytes, outcome));
     const bool later = ended.end == ProcessOutcome::End::kExit && ended.exit_code == kTryAgainLater;
     if (!later || start == kMaxStarts) return ended;
     if (next.time_limit) *next.time_limit -= ended.took + wait;
     if (next.time_limit && *next.time_limit <= Millis(0)) return ended;
-    warnings->push_back(
+    outcome->warnings.push_back(
         fmt::format("{} asked to be tried again later (exit code {}): start {} of {}", spec_.name,
                     kTryAgainLater, start + 1, kMaxStarts));
     if (!WaitUnlessCancelled(wait, cancel)) {
@@ -167,9 +186,10 @@ Result<ProcessOutcome> ProcessEngine::RunPatiently(const ConfinedProcess& proces
   }
 }
 
-// What the output says of usage and of the last message. A limit that is reached now stops the run
-// before its next step; the work that is done stays.
-Status ProcessEngine::Report(const EngineJob& job, EngineOutcome* outcome) const {
+// What the output of one start says of usage and of the last message. A limit that is reached now
+// stops the run before its next step; the work that is done stays.
+Status ProcessEngine::Report(const std::string& out_path, std::size_t prompt_bytes,
+                             EngineOutcome* outcome) const {
   const auto& reply = spec_.reply;
   if (reply.form == sources::AgentEngine::Reply::Form::kText) return {};
   model::CommandPreset preset;
@@ -186,11 +206,15 @@ Status ProcessEngine::Report(const EngineJob& job, EngineOutcome* outcome) const
   preset.written = reply.written;
   preset.output = reply.output;
   preset.cost = reply.cost;
-  DOSSIER_ASSIGN_OR_RETURN(const std::string output, ReadFile(job.out_path, kMaxKeptOutput));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string output, ReadFile(out_path, kMaxKeptOutput));
   model::ProgramReport report = model::ReadReport(preset, output);
   outcome->said = std::move(report.text);
   if (!report.usage) return {};
-  outcome->usage.emplace().Add(*report.usage);
+  if (!reply.input.empty()) {
+    CorrectInput(spec_.name, prompt_bytes, &*report.usage, &outcome->warnings);
+  }
+  if (!outcome->usage) outcome->usage.emplace();
+  outcome->usage->Add(*report.usage);
   if (!spec_.ledger) return {};
   auto held = spec_.ledger->Reserve({.price = model::TokenPrice()}, model::Stage::kFinish);
   if (held) held->Settle(*report.usage);
@@ -206,7 +230,7 @@ Result<EngineOutcome> ProcessEngine::Run(const EngineJob& job, const CancelToken
   }
   EngineOutcome outcome;
   DOSSIER_ASSIGN_OR_RETURN(const ProcessOutcome ended,
-                           RunPatiently(Process(job, prompt), cancel, &outcome.warnings));
+                           RunPatiently(Process(job, prompt), prompt.size(), cancel, &outcome));
   outcome.end = ended.end;
   outcome.exit_code = ended.exit_code;
   outcome.signal = ended.signal;
@@ -214,7 +238,6 @@ Result<EngineOutcome> ProcessEngine::Run(const EngineJob& job, const CancelToken
   outcome.err = ended.err;
   outcome.reason = Sentence(ended, job);
   outcome.took = ended.took;
-  DOSSIER_RETURN_IF_ERROR(Report(job, &outcome));
   if (ended.left == ProcessOutcome::Left::kSurvivors) {
     outcome.warnings.push_back(
         fmt::format("processes of the {} could not be ended", RoleName(job.role)));

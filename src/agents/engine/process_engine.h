@@ -61,9 +61,10 @@ class ProcessEngine final : public Engine {
         secrets_(SecretsOf(environment, spec_.env_allow)) {}
 
   ConfinedProcess Process(const EngineJob& job, const std::string& prompt) const;
-  Result<ProcessOutcome> RunPatiently(const ConfinedProcess& process, const CancelToken& cancel,
-                                      std::vector<std::string>* warnings) const;
-  Status Report(const EngineJob& job, EngineOutcome* outcome) const;
+  Result<ProcessOutcome> RunPatiently(const ConfinedProcess& process, std::size_t prompt_bytes,
+                                      const CancelToken& cancel, EngineOutcome* outcome) const;
+  Status Report(const std::string& out_path, std::size_t prompt_bytes,
+                EngineOutcome* outcome) const;
   void AddPlaces(const EngineJob& job, ProcessPlaces* places) const;
 
   const ProcessEngineSpec spec_;

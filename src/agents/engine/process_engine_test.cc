@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <thread>
 
@@ -293,6 +294,25 @@ TEST_F(ProcessEngineTest, ManyAtOnceKeepTheirOutputApart) {  // REP-49
   for (int i = 0; i < 8; ++i) {
     EXPECT_EQ(Read(fmt::format("state/out{}", i)), fmt::format("{}\n", i));
   }
+}
+
+TEST_F(ProcessEngineTest, WhatIsHiddenIsHiddenInFoldersOfTheSystemToo) {  // FLT-80, FLT-110
+  ConfinedProcess process{.argv = {"sh", "-c", "ls -A /usr/share/doc; ls -d /usr/share"},
+                          .folder = Path("tree"),
+                          .environment = {"PATH=/usr/bin:/bin"},
+                          .out_path = Path("out"),
+                          .err_path = Path("err")};
+  process.places.own = {Path("tree")};
+  process.places.hidden = {"/usr/share/doc", "/opt/project/.git/dossier"};
+  const auto spec = JailFor(process, Path("state"));
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_TRUE(std::any_of(spec->mounts.begin(), spec->mounts.end(), [](const auto& mount) {
+    return mount.inside == "/opt/project/.git/dossier";
+  }));
+  process.places.hidden.pop_back();
+  const auto ended = RunConfined(process, {});
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_EQ(Read("out"), "/usr/share\n") << Read("err");
 }
 
 }  // namespace

@@ -112,9 +112,11 @@ Status AddHome(const ProcessPlaces& places, const std::string& home, const std::
 // An empty folder over each that is hidden, where one that is shown would show it.
 Status Hide(const ProcessPlaces& places, const std::string& temporary, sandbox::JailSpec* spec) {
   for (const std::string& hidden : places.hidden) {
+    const auto covers = [&](const std::string& folder) { return Covers(folder, hidden); };
     const bool shown =
+        IsSystem(hidden) || std::any_of(spec->read.begin(), spec->read.end(), covers) ||
         std::any_of(spec->mounts.begin(), spec->mounts.end(), [&](const JailMount& mount) {
-          return mount.host == mount.inside && Covers(mount.inside, hidden);
+          return mount.host == mount.inside && covers(mount.inside);
         });
     if (!shown) continue;
     const std::string empty = temporary + "/hidden";
@@ -186,6 +188,27 @@ Result<sandbox::JailSpec> JailFor(const ConfinedProcess& process, const std::str
   spec.limits = LimitsFor(process);
   if (!process.walls.degraded.empty()) sandbox::AcceptMissing(process.walls.degraded, &spec);
   return spec;
+}
+
+std::vector<sandbox::JailKind> AgentJails() {
+  const auto kind = [](std::string name, ConfinedProcess::Network network) {
+    const auto spec = [network](const std::string& project) {
+      ConfinedProcess process{.argv = {"python3"},
+                              .folder = project,
+                              .environment = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"},
+                              .network = network};
+      process.places.own = {project + "/own"};
+      process.places.writable = {project};
+      return JailFor(process, project + "/own");
+    };
+    return sandbox::JailKind{std::move(name), sandbox::JailKind::Folder::kWrite,
+                             network == ConfinedProcess::Network::kAny
+                                 ? sandbox::JailNetwork::kAny
+                                 : sandbox::JailNetwork::kNone,
+                             spec};
+  };
+  return {kind("engine of agents", ConfinedProcess::Network::kAny),
+          kind("check of agents", ConfinedProcess::Network::kNone)};
 }
 
 }  // namespace dossier::agents

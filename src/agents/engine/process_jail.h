@@ -14,11 +14,15 @@
 
 #include "agents/engine/confined_process.h"
 #include "sandbox/jail/jail.h"
+#include "sandbox/probes/jail_trials.h"
 
 namespace dossier::agents {
 
 // `temporary`: a folder of this program alone; TMPDIR and the empty home lie in it.
 Result<sandbox::JailSpec> JailFor(const ConfinedProcess& process, const std::string& temporary);
+
+// The jails of an engine and of a check, for the trials of `dossier sandbox test`.
+std::vector<sandbox::JailKind> AgentJails();
 
 // Folders that a program needs which is not the system's: those of PATH, and what it is installed
 // with. `path` and `home` are values of the environment; `program` is argv[0].

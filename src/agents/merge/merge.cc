@@ -179,17 +179,23 @@ class Merger {
     // The same blobs in place of the same blobs. If the tip changed one of the files, or the merge
     // put one elsewhere because the tip renamed its folder, no reviewer has seen it.
     const std::vector<Change>& approved = approved_.changes;
-    if (patch_.changes == approved) return Next::kGoOn;
+    if (patch_.changes == approved) {
+      if (request_.checked_tree.value_or(tree_) == tree_) return Next::kGoOn;
+      return Again(MergeStatus::kCheckAgain, "no check has passed on what would be merged", {});
+    }
     std::vector<std::string> unseen;
     for (const Change& change : patch_.changes) {
       if (std::find(approved.begin(), approved.end(), change) == approved.end()) {
         unseen.push_back(change.path);
       }
     }
-    return ReviewAgain(std::move(unseen));
+    return Again(MergeStatus::kReviewAgain,
+                 fmt::format("{} changed files of the patch meanwhile", request_.ref),
+                 std::move(unseen));
   }
 
-  Result<Next> ReviewAgain(std::vector<std::string> unseen) {
+  // What would be merged, as a candidate on the tip.
+  Result<Next> Again(MergeStatus status, std::string reason, std::vector<std::string> unseen) {
     patch_.base = outcome_.tip;
     patch_.tree = tree_;
     DOSSIER_ASSIGN_OR_RETURN(
@@ -202,9 +208,7 @@ class Merger {
         "{}-on-{}", CandidateRef(request_.run, name, request_.attempt), outcome_.tip.substr(0, 12));
     DOSSIER_RETURN_IF_ERROR(WriteRef(ref, patch_.candidate));
     outcome_.again = std::move(patch_);
-    return End(MergeStatus::kReviewAgain,
-               fmt::format("{} changed files of the patch meanwhile", request_.ref),
-               std::move(unseen));
+    return End(status, std::move(reason), std::move(unseen));
   }
 
   Status WriteRef(const std::string& ref, const std::string& commit) const {
@@ -316,6 +320,8 @@ std::string_view MergeStatusName(MergeStatus status) {
       return "conflict";
     case MergeStatus::kReviewAgain:
       return "review-again";
+    case MergeStatus::kCheckAgain:
+      return "check-again";
     case MergeStatus::kApplyFailed:
       return "apply-failed";
     case MergeStatus::kCommitFailed:

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,8 @@ struct MergeRequest {
   const sources::ChangePolicy* policy = nullptr;  // not owned
   std::vector<std::string> targets;
   ControlFiles control = DefaultControlFiles();
+  // The tree that the checks passed on: no other is merged. Unset: any.
+  std::optional<std::string> checked_tree;
 
   std::string note;         // of the ledger line; empty: none
   std::string ledger_root;  // the checkout whose agent_notes/ decides where the ledger is
@@ -66,6 +69,7 @@ enum class MergeStatus : std::uint8_t {
   kMerged,
   kConflict,         // the patch does not fit on the tip: a new attempt
   kReviewAgain,      // the tip changed a path of the patch: `again` is what to review
+  kCheckAgain,       // no check has passed on the merged tree: `again` is what to check
   kApplyFailed,      // local changes, an operation in progress, a held lock
   kCommitFailed,     // no identity, no signature
   kPolicyViolation,  // of the patch from the tip to the merged tree
@@ -79,7 +83,7 @@ struct MergeOutcome {
   std::string tip;                 // of the branch, as it was found
   std::string commit;              // that was made; if merged
   PolicyReport policy;
-  Patch again;  // for kReviewAgain, with base = tip and a candidate; to be merged with its hash
+  Patch again;  // for kReviewAgain and kCheckAgain, with base = tip and a candidate
 };
 
 // Errors, after which nothing has moved: kNotFound (no such branch), kCheckFailed (the candidate is

@@ -107,6 +107,7 @@ Result<RunSummary> RetryRun(std::string_view run, const RunPorts& ports) {
                      run.empty() ? "" : fmt::format(" begins with {}", run));
   }
   RunOptions options = found->progress.options;
+  options.merge_checks = RunOptions::MergeChecks::kAsApproved;
   if (options.ad_hoc) {
     const bool open = IsOpen(found->progress.progress.at(options.ad_hoc->id));
     if (!open) options.ad_hoc.reset();
@@ -119,7 +120,8 @@ Result<RunSummary> RetryRun(std::string_view run, const RunPorts& ports) {
   return RunTasks(options, ports);
 }
 
-Result<RunSummary> MergeApproved(std::string_view id, const RunPorts& ports) {
+Result<RunSummary> MergeApproved(std::string_view id, RunOptions::MergeChecks checks,
+                                 const RunPorts& ports) {
   HideMemory();  // the key of the approvals
   DOSSIER_ASSIGN_OR_RETURN(RunGround ground, RunGround::Find(ports));
   DOSSIER_RETURN_IF_ERROR(RecoverFirst(ground, ports));
@@ -141,6 +143,7 @@ Result<RunSummary> MergeApproved(std::string_view id, const RunPorts& ports) {
   const sources::Task& task = TaskOf(found->progress, id);
   RunOptions options = found->progress.options;
   options.merging = RunOptions::Merging::kYes;
+  options.merge_checks = checks;
   options.attempts =
       static_cast<decltype(options.attempts)>(state.attempt);  // no engine works again
   options.target = BranchOf(found->progress);
@@ -157,6 +160,11 @@ Result<RunSummary> MergeApproved(std::string_view id, const RunPorts& ports) {
   DOSSIER_ASSIGN_OR_RETURN(
       auto log, RunLog::Start(PlacesOf(ports, folder, setup->secrets()), std::move(started)));
   DOSSIER_RETURN_IF_ERROR(LogWarnings(ahead, log.get()));
+  if (checks == RunOptions::MergeChecks::kNone && !ports.agents.checks.empty()) {
+    DOSSIER_RETURN_IF_ERROR(log->Add(
+        "warning", task.id,
+        {{"text", fmt::format("--no-checks: no check runs over what {} gets", setup->ref())}}));
+  }
   DOSSIER_RETURN_IF_ERROR(log->Add("approval.accepted", task.id,
                                    {{"attempt", state.attempt},
                                     {"base", state.base},

@@ -74,9 +74,11 @@ Result<std::string> AbandonRun(std::string_view run, const RunPorts& ports);
 Result<RunSummary> RetryRun(std::string_view run, const RunPorts& ports);
 
 // Merges the newest patch of `task` that a reviewer approved and nothing merged: of a dry run, or
-// of one that made branches. Nothing is done again, unless the branch has moved. Errors: as
-// RunTasks; kNotFound if there is none; kConfig if the task has changed since.
-Result<RunSummary> MergeApproved(std::string_view task, const RunPorts& ports);
+// of one that made branches. The checks run over what the branch gets, unless `checks` is kNone;
+// nothing else is done again, unless the branch has moved. Errors: as RunTasks; kNotFound if there
+// is none; kConfig if the task has changed since.
+Result<RunSummary> MergeApproved(std::string_view task, RunOptions::MergeChecks checks,
+                                 const RunPorts& ports);
 
 // What runs left behind: worktrees and refs of runs that nobody is at, and what was kept of
 // attempts of finished runs that began before `older_than`. Approved patches that are not merged

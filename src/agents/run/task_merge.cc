@@ -60,7 +60,10 @@ Status RecordElsewhere(const RunLogPlaces& places, const Intent& intent) {
 class Merging {
  public:
   Merging(Work& work, const AttemptPlace& place, AttemptEnd approved, TaskResult* result)
-      : work_(work), place_(place), end_(std::move(approved)), result_(*result) {}
+      : work_(work), place_(place), end_(std::move(approved)), result_(*result) {
+    const bool again = work.options.merge_checks == RunOptions::MergeChecks::kAgain;
+    if (again && !work.agents.checks.empty()) checked_tree_ = "";
+  }
 
   Result<AttemptEnd> Run() {
     for (int round = 1; round <= kMaxReviewsAgain; ++round) {
@@ -69,12 +72,15 @@ class Merging {
         return End(MergeNext::kEnd, TaskStatus::kInterrupted, merged.error().message);
       }
       if (!merged) return tl::unexpected(merged.error());
-      if (merged->status != MergeStatus::kReviewAgain) return Judge(*merged);
-      DOSSIER_ASSIGN_OR_RETURN(const bool approved, ReviewAgain(*merged, round));
-      if (!approved) return std::move(end_);
+      const bool review = merged->status == MergeStatus::kReviewAgain;
+      if (!review && merged->status != MergeStatus::kCheckAgain) return Judge(*merged);
+      DOSSIER_ASSIGN_OR_RETURN(const bool good,
+                               review ? ReviewAgain(*merged, round) : CheckAgain(*merged));
+      if (!good) return std::move(end_);
     }
-    return End(MergeNext::kRetry, TaskStatus::kApplyFailed,
-               fmt::format("{} moved {} times during reviews", work_.ref, kMaxReviewsAgain));
+    return End(
+        MergeNext::kRetry, TaskStatus::kApplyFailed,
+        fmt::format("{} moved {} times during checks and reviews", work_.ref, kMaxReviewsAgain));
   }
 
  private:
@@ -91,6 +97,7 @@ class Merging {
             .policy = &work_.policy,
             .targets = place_.task->targets,
             .control = work_.control,
+            .checked_tree = checked_tree_,
             .note = ReadyNote(work_.root, work_.agents.notes, place_.task->id),
             .ledger_root = work_.root,
             .folder = place_.folder,
@@ -141,6 +148,7 @@ class Merging {
       }
       case MergeStatus::kApplyFailed:
       case MergeStatus::kReviewAgain:
+      case MergeStatus::kCheckAgain:
         break;
     }
     return End(MergeNext::kEnd, TaskStatus::kApplyFailed, std::move(reason));
@@ -149,6 +157,11 @@ class Merging {
   // The branch changed files of the patch: what would be merged is not what was approved. True if
   // it is approved, too; else end_ says what became of it.
   Result<bool> ReviewAgain(const MergeOutcome& outcome, int round) {
+    const bool checks = work_.options.merge_checks != RunOptions::MergeChecks::kNone;
+    if (checks) {
+      DOSSIER_ASSIGN_OR_RETURN(const bool good, CheckAgain(outcome));
+      if (!good) return false;
+    }
     end_.patch = outcome.again;
     result_.patch_sha256 = outcome.again.sha256;
     result_.patch_file = outcome.again.file;
@@ -160,10 +173,25 @@ class Merging {
     return true;
   }
 
+  // True if the checks pass on what would be merged; else end_ says what became of it.
+  Result<bool> CheckAgain(const MergeOutcome& outcome) {
+    DOSSIER_ASSIGN_OR_RETURN(AttemptEnd checked,
+                             Attempt(work_, place_, &result_).Checked(outcome.again));
+    if (checked.next == MergeNext::kMerge) {
+      end_.checks = checked.checks;
+      if (checked_tree_) checked_tree_ = outcome.again.tree;
+      return true;
+    }
+    checked.patch = std::move(end_.patch);
+    end_ = std::move(checked);
+    return false;
+  }
+
   Work& work_;
   const AttemptPlace& place_;
   AttemptEnd end_;
   TaskResult& result_;
+  std::optional<std::string> checked_tree_;  // unset: that of the attempt will do
 };
 
 }  // namespace

@@ -263,8 +263,10 @@ Result<AttemptEnd> Attempt::Judge(Patch patch) {
   event["attempt"] = place_.attempt;
   event["policy_sha256"] = work_.policy.sha256;
   DOSSIER_RETURN_IF_ERROR(work_.log.Add("policy.checked", place_.task->id, std::move(event)));
-  if (violations.empty()) return Check(std::move(patch));
-  return Refused(violations, std::move(patch));
+  if (!violations.empty()) return Refused(violations, std::move(patch));
+  DOSSIER_ASSIGN_OR_RETURN(AttemptEnd checked, Checked(std::move(patch)));
+  if (checked.next != Next::kMerge) return checked;
+  return Reviewed("reviewer", std::move(checked));
 }
 
 AttemptEnd Attempt::Refused(const std::vector<Violation>& violations, Patch patch) {
@@ -280,24 +282,19 @@ AttemptEnd Attempt::Refused(const std::vector<Violation>& violations, Patch patc
   return end;
 }
 
-Result<AttemptEnd> Attempt::Check(Patch patch) {
-  AttemptEnd so_far;
+Result<AttemptEnd> Attempt::Checked(Patch patch) {
+  AttemptEnd so_far{.next = Next::kMerge};
   so_far.patch = std::move(patch);
-  if (work_.agents.checks.empty()) return Reviewed("reviewer", std::move(so_far));
+  if (work_.agents.checks.empty()) return so_far;
   DOSSIER_ASSIGN_OR_RETURN(const std::string path,
                            WorktreePath(work_.git, work_.run(), place_.worker, Role::kReviewer));
-  DOSSIER_ASSIGN_OR_RETURN(
-      const Worktree worktree,
-      Worktree::Make(work_.git, work_.state,
-                     {.path = path, .commit = so_far.patch->candidate, .run = work_.run()}));
   const std::uint64_t begin = work_.guard.Begin();
-  DOSSIER_ASSIGN_OR_RETURN(const CheckReport report,
-                           RunChecks(work_,
-                                     {.task = place_.task->id,
-                                      .worktree = worktree.path(),
-                                      .folder = place_.folder,
-                                      .beside = PlacesBeside(work_, worktree)},
-                                     work_.budget.token()));
+  DOSSIER_ASSIGN_OR_RETURN(const CheckReport report, RunChecks(work_,
+                                                               {.task = place_.task->id,
+                                                                .commit = so_far.patch->candidate,
+                                                                .worktree = path,
+                                                                .folder = place_.folder},
+                                                               work_.budget.token()));
   DOSSIER_ASSIGN_OR_RETURN(const GuardWatch::Seen seen, work_.guard.End(begin));
   if (!seen.foreign.empty()) {
     return Refused(GitDirViolations(seen.foreign), std::move(*so_far.patch));
@@ -306,7 +303,7 @@ Result<AttemptEnd> Attempt::Check(Patch patch) {
     if (auto stopped = Stopped()) return std::move(*stopped);
   }
   so_far.checks = report.text;
-  if (report.failed.empty()) return Reviewed("reviewer", std::move(so_far));
+  if (report.failed.empty()) return so_far;
   so_far.next = Next::kRetry;
   so_far.status = TaskStatus::kNeedsFix;
   so_far.reason = fmt::format("the check {} failed", report.failed);

@@ -52,6 +52,8 @@ class Attempt {
   Result<AttemptEnd> Run(const Worktree& worktree);
   // From a patch that was taken before.
   Result<AttemptEnd> Judge(Patch patch);
+  // What the checks say of a patch; kMerge if all passed, or there are none.
+  Result<AttemptEnd> Checked(Patch patch);
   // What a review makes of the patch of `so_far`; `name` is that of its files. Also for what a
   // merge made of the patch.
   Result<ReviewOutcome> AskReviewer(const std::string& name, const AttemptEnd& so_far);
@@ -61,7 +63,6 @@ class Attempt {
   Result<EngineOutcome> Engineer(const Worktree& worktree);
   Result<AttemptEnd> AfterEngineer(const EngineOutcome& outcome, const Worktree& worktree);
   Result<Patch> Take(const Worktree& worktree);
-  Result<AttemptEnd> Check(Patch patch);
   AttemptEnd Refused(const std::vector<Violation>& violations, Patch patch);
   // Why the work was stopped from outside, if it was.
   std::optional<AttemptEnd> Stopped() const;

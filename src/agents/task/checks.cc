@@ -40,12 +40,12 @@ std::string HowItEnded(const ProcessOutcome& outcome, const sources::AgentCheck&
   return fmt::format("ended with exit code {}", outcome.exit_code);
 }
 
-ProcessPlaces PlacesOf(const Work& work, const CheckPlace& place,
+ProcessPlaces PlacesOf(const Work& work, const Worktree& worktree,
                        const sources::AgentCheck& check) {
-  ProcessPlaces places = place.beside;
+  ProcessPlaces places = PlacesBeside(work, worktree);
   // With git a check may look, and change nothing.
   places.readable.insert(places.readable.end(), places.own.begin(), places.own.end());
-  places.own = {place.worktree};
+  places.own = {worktree.path()};
   for (const std::string& path : check.writable) places.writable.push_back(work.Whole(path));
   for (const std::string& path : check.readable) places.readable.push_back(work.Whole(path));
   return places;
@@ -64,12 +64,16 @@ Result<CheckReport> RunChecks(Work& work, const CheckPlace& place, const CancelT
   CheckReport report;
   for (std::size_t i = 0; i < work.agents.checks.size(); ++i) {
     const sources::AgentCheck& check = work.agents.checks[i];
+    DOSSIER_ASSIGN_OR_RETURN(
+        const Worktree worktree,
+        Worktree::Make(work.git, work.state,
+                       {.path = place.worktree, .commit = place.commit, .run = work.run()}));
     const ConfinedProcess process{
         .argv = check.argv,
-        .folder = place.worktree,
+        .folder = worktree.path(),
         .environment = EngineEnvironment(work.environment, {}),
         .input = {},
-        .places = PlacesOf(work, place, check),
+        .places = PlacesOf(work, worktree, check),
         .network = check.network ? ConfinedProcess::Network::kAny : ConfinedProcess::Network::kNone,
         .walls = work.options.walls,
         .time_limit = check.timeout,

@@ -1,5 +1,6 @@
 // The checks of a repository over one candidate: what an engineer wrote runs here, so a check sees
-// no more than the candidate and what its configuration names.
+// no more than the candidate and what its configuration names, in a worktree of its own: nothing
+// that one check does to the files reaches the next one or the reviewer.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const CheckReport report, RunChecks(work, place, cancel));
 //   if (report.failed) Feed(report.feedback);
@@ -21,9 +22,9 @@ inline constexpr std::size_t kCheckFeedback = 4000;  // characters of a failing 
 
 struct CheckPlace {
   std::string task;      // id, for the log
-  std::string worktree;  // of the candidate
+  std::string commit;    // the candidate
+  std::string worktree;  // where each check finds it, made anew
   std::string folder;    // where output goes
-  ProcessPlaces beside;  // PlacesBeside of the worktree
 };
 
 struct CheckReport {
@@ -33,7 +34,8 @@ struct CheckReport {
   bool stopped = false;  // cancelled, not failed
 };
 
-// Errors: kUnavailable (no confinement), kIo. A check that cannot start is one that failed.
+// Errors: kUnavailable (no confinement), kIo, those of git. A check that cannot start is one that
+// failed.
 Result<CheckReport> RunChecks(Work& work, const CheckPlace& place, const CancelToken& cancel);
 
 }  // namespace dossier::agents

@@ -26,6 +26,18 @@ std::string_view MergingName(RunOptions::Merging merging) {
   return "";
 }
 
+std::string_view MergeChecksName(RunOptions::MergeChecks checks) {
+  switch (checks) {
+    case RunOptions::MergeChecks::kAsApproved:
+      return "as-approved";
+    case RunOptions::MergeChecks::kAgain:
+      return "again";
+    case RunOptions::MergeChecks::kNone:
+      return "none";
+  }
+  return "";
+}
+
 }  // namespace
 
 JsonObject OptionsToJson(const RunOptions& options) {
@@ -38,6 +50,7 @@ JsonObject OptionsToJson(const RunOptions& options) {
       {"reviewer", options.reviewer},
       {"attempts", options.attempts},
       {"merging", MergingName(options.merging)},
+      {"merge_checks", MergeChecksName(options.merge_checks)},
       {"confinement", ConfinementName(options.walls.confinement)},
       {"degraded", JsonArray(options.walls.degraded.begin(), options.walls.degraded.end())},
       {"max_seconds", OrNull(options.max_seconds)},
@@ -61,6 +74,9 @@ RunOptions OptionsFromJson(const Json& json) {
   options.attempts = FindInt(json, "attempts").value_or(options.attempts);
   for (const auto merging : {RunOptions::Merging::kDryRun, RunOptions::Merging::kBranch}) {
     if (Says(json, "merging", MergingName(merging))) options.merging = merging;
+  }
+  for (const auto checks : {RunOptions::MergeChecks::kAgain, RunOptions::MergeChecks::kNone}) {
+    if (Says(json, "merge_checks", MergeChecksName(checks))) options.merge_checks = checks;
   }
   if (Says(json, "confinement", "none")) options.walls.confinement = Confinement::kNone;
   options.walls.degraded = StringsOf(Find(json, "degraded"));

@@ -31,6 +31,9 @@ struct RunOptions {
   std::int64_t attempts = 2;       // 1 to kMaxAttempts
   // kBranch: each approved patch becomes a branch of its own, for people to review.
   enum class Merging { kYes, kDryRun, kBranch } merging = Merging::kYes;
+  // What is merged: as it was checked before the approval; checked again, on the state of the
+  // branch that it goes into; or as it is.
+  enum class MergeChecks { kAsApproved, kAgain, kNone } merge_checks = MergeChecks::kAsApproved;
   Walls walls;
   std::optional<double> max_seconds, max_cost;  // of the whole run; USD
   std::optional<std::int64_t> max_tokens;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text/utf8.h"
+#include "sources/header/header_tokens.h"
 
 namespace dossier::agents {
 namespace {
@@ -43,8 +44,8 @@ std::string ViolationsText(const std::vector<Violation>& violations) {
   std::string text;
   for (const Violation& one : violations) {
     text += fmt::format("- VIOLATION: rule {}", one.rule);
-    if (!one.path.empty()) text += fmt::format(", {}", one.path);
-    if (!one.value.empty()) text += fmt::format(", is {}", one.value);
+    if (!one.path.empty()) text += fmt::format(", {}", sources::SingleLine(one.path));
+    if (!one.value.empty()) text += fmt::format(", is {}", sources::SingleLine(one.value));
     if (!one.limit.empty()) text += fmt::format(" (the rule: {})", one.limit);
     text += "\n";
   }

@@ -90,21 +90,36 @@ bool IsSecretFile(const std::string& path) {
   return (info.st_mode & kOthersRead) == 0 && info.st_size > 0 && IsPrivateKey(path);
 }
 
-SecretFiles FindSecretFiles(const std::string& folder, std::size_t most) {
+Result<std::vector<std::string>> FindSecretFiles(const std::string& folder, std::size_t most) {
   namespace fs = std::filesystem;
-  SecretFiles found;
+  std::vector<std::string> found;
+  std::vector<fs::path> folders = {folder};
   std::size_t entries = 0;
-  std::error_code error;
-  fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
-  for (const fs::recursive_directory_iterator end; !error && at != end; at.increment(error)) {
-    if (++entries > most) {
-      found.complete = false;
-      break;
+  while (!folders.empty()) {
+    const fs::path one = std::move(folders.back());
+    folders.pop_back();
+    std::error_code error;
+    fs::directory_iterator at(one, error);
+    for (const fs::directory_iterator end; !error && at != end; at.increment(error)) {
+      if (++entries > most) {
+        return MakeError(ErrorCode::kLimit,
+                         "{} holds more than {} files: those with secrets cannot all be found and "
+                         "hidden",
+                         folder, most);
+      }
+      std::error_code gone;
+      if (fs::is_directory(at->symlink_status(gone))) {
+        folders.push_back(at->path());
+      } else if (IsSecretFile(at->path().string())) {
+        found.push_back(at->path().string());
+      }
     }
-    if (IsSecretFile(at->path().string())) found.paths.push_back(at->path().string());
+    const bool passed_over = error == std::errc::permission_denied ||
+                             error == std::errc::no_such_file_or_directory ||
+                             error == std::errc::not_a_directory;
+    if (error && !passed_over) return MakeErrnoError(error.value(), one.string());
   }
-  if (error) found.complete = false;
-  std::sort(found.paths.begin(), found.paths.end());
+  std::sort(found.begin(), found.end());
   return found;
 }
 

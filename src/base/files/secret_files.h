@@ -2,7 +2,8 @@
 // them unless a person names them.
 //
 //   if (IsSecretFile("/home/ann/project/.env")) LeaveOut();
-//   for (const std::string& path : FindSecretFiles(project).paths) Cover(path);
+//   DOSSIER_ASSIGN_OR_RETURN(const auto paths, FindSecretFiles(project));
+//   for (const std::string& path : paths) Cover(path);
 //
 // A file is secret by the name that programs give such files, or by what it is: readable for its
 // owner alone, and a private key in PEM.
@@ -17,6 +18,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+
 namespace dossier {
 
 // By the last name of `path` alone: ".env", "id_rsa", "*.pem"; not ".env.example".
@@ -25,12 +28,14 @@ bool HasSecretName(std::string_view path);
 // Also by what it is. False for what is no regular file; links are not followed.
 bool IsSecretFile(const std::string& path);
 
-struct SecretFiles {
-  std::vector<std::string> paths;  // below the folder, as `folder` was given, sorted
-  bool complete = true;            // false: there are more entries than `most`
-};
-// At any depth; links are not followed, folders that cannot be read are passed over.
-SecretFiles FindSecretFiles(const std::string& folder, std::size_t most = 200'000);
+// Of one folder: how many entries are looked at.
+inline constexpr std::size_t kMostSecretEntries = 200'000;
+
+// The secret files at any depth below `folder`, as that was given, sorted; links are not followed,
+// folders that cannot be read, or go meanwhile, are passed over. Errors: kLimit if there are more
+// than `most` entries, so that some may be missed; kIo.
+Result<std::vector<std::string>> FindSecretFiles(const std::string& folder,
+                                                 std::size_t most = kMostSecretEntries);
 
 }  // namespace dossier
 

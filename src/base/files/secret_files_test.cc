@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include "base/files/file.h"
+#include "testing/result_matchers.h"
 
 namespace dossier {
 namespace {
 
+using ::dossier::testing::FailsWith;
 using ::testing::ElementsAre;
 
 TEST(SecretFilesTest, NamesThatProgramsGiveToSecrets) {  // FLT-134
@@ -39,10 +41,11 @@ TEST(SecretFilesTest, AKeyIsFoundByWhatItIs) {  // FLT-134
   put(".env", "X=1\n", 0644);
   ASSERT_EQ(symlink("deep/work", (folder->path() + "/link.pem").c_str()), 0);
   ASSERT_EQ(mkfifo((folder->path() + "/pipe.key").c_str(), 0600), 0);
-  const SecretFiles found = FindSecretFiles(folder->path());
-  EXPECT_THAT(found.paths, ElementsAre(folder->path() + "/.env", folder->path() + "/deep/work"));
-  EXPECT_TRUE(found.complete);
-  EXPECT_FALSE(FindSecretFiles(folder->path(), 2).complete);
+  const auto found = FindSecretFiles(folder->path());
+  ASSERT_TRUE(found);
+  EXPECT_THAT(*found, ElementsAre(folder->path() + "/.env", folder->path() + "/deep/work"));
+  EXPECT_THAT(FindSecretFiles(folder->path(), 2),
+              FailsWith(ErrorCode::kLimit, "holds more than 2 files"));
 }
 
 }  // namespace

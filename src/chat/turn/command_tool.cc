@@ -113,7 +113,8 @@ Judged CommandTool::Judge(const model::ToolCall& call) const {
 }
 
 Result<ToolOutput> CommandTool::Run(const Judged& judged, const CancelToken& cancel) const {
-  sandbox::JailSpec spec = sandbox::JailForCommand(policy_, jail_, environment_);
+  DOSSIER_ASSIGN_OR_RETURN(sandbox::JailSpec spec,
+                           sandbox::JailForCommand(policy_, jail_, environment_));
   spec.limits.wall = options_.timeout;
   sandbox::Io io;
   io.cancel = cancel;

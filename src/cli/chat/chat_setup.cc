@@ -54,7 +54,8 @@ bool HoldsHome(const std::string& folder) {
   return !home.empty() && (home == folder || home.starts_with(folder == "/" ? "/" : folder + "/"));
 }
 
-// The repository that `given` lies in, else the folder itself: also where the home is a repository.
+// The repository that `given` lies in, else the folder itself: also where the home is a repository,
+// or one is too large to look for its secrets.
 Result<sandbox::CommandJail> JailIn(const std::string& given) {
   std::error_code error;
   const std::string folder = std::filesystem::canonical(given, error).string();
@@ -62,19 +63,25 @@ Result<sandbox::CommandJail> JailIn(const std::string& given) {
     return MakeError(ErrorCode::kNotFound, "{}: there is no such folder", given);
   }
   const auto git = FindGitFolders(folder);
-  const bool shows_all = !git || HoldsHome(git->root);
+  const bool shows_all = !git || HoldsHome(git->root) || !FindSecretFiles(git->root);
   return sandbox::CommandJail{.root = shows_all ? folder : git->root, .folder = folder};
 }
 
-void TellSecrets(const std::string& root, const std::vector<std::string>& shown,
-                 const std::function<void(std::string_view)>& say) {
-  const SecretFiles found = FindSecretFiles(root);
-  if (found.paths.size() <= shown.size()) return;
-  const std::string first = std::filesystem::path(found.paths.front()).lexically_relative(root);
+Status TellSecrets(const std::string& root, const std::vector<std::string>& shown,
+                   const std::function<void(std::string_view)>& say) {
+  const auto found = FindSecretFiles(root);
+  if (!found) {
+    return MakeError(ErrorCode::kUsage,
+                     "commands of the model: {}; start it in a folder below, or name one with "
+                     "--commands-in DIR",
+                     found.error().message);
+  }
+  if (found->size() <= shown.size()) return {};
+  const std::string first = std::filesystem::path(found->front()).lexically_relative(root);
   say(fmt::format("{} file{} with secrets {} hidden from commands ({}{}); --show-secret shows one",
-                  found.paths.size() - shown.size(), found.paths.size() == 1 ? "" : "s",
-                  found.paths.size() == 1 ? "is" : "are", first,
-                  found.paths.size() > 1 ? ", …" : ""));
+                  found->size() - shown.size(), found->size() == 1 ? "" : "s",
+                  found->size() == 1 ? "is" : "are", first, found->size() > 1 ? ", …" : ""));
+  return {};
 }
 
 }  // namespace
@@ -251,7 +258,7 @@ Status ChatSetup::MakeTool() {
   DOSSIER_ASSIGN_OR_RETURN(sandbox::Policy policy, sandbox::MakePolicy(text));
   for (const std::string& warning : policy.warnings) say_("warning: " + warning);
   DOSSIER_ASSIGN_OR_RETURN(sandbox::CommandJail jail, FindJail());
-  TellSecrets(jail.root, policy.secret_files, say_);
+  DOSSIER_RETURN_IF_ERROR(TellSecrets(jail.root, policy.secret_files, say_));
   tool_ = std::make_unique<chat::CommandTool>(std::move(policy), std::move(jail),
                                               sources::CurrentEnvironment(), std::move(options));
   return {};

@@ -172,7 +172,8 @@ Result<int> LintAgentNotes(const AgentsArguments& arguments, Context& context) {
   } else if (problems.empty()) {
     context.out << "Notes OK.\n";
   } else {
-    for (const std::string& problem : problems) context.out << Safe(problem) << "\n";
+    for (const std::string& problem : problems)
+      context.out << OnOneLine(problem, kMostNamed) << "\n";
   }
   return problems.empty() ? 0 : ExitCode(ErrorCode::kCheckFailed);
 }
@@ -298,6 +299,7 @@ void DeclareRetry(Flags& flags, AgentsArguments& to) {
 
 void DeclareMerge(Flags& flags, AgentsArguments& to) {
   flags.Add("task", &to.task, "whose approved patch").Kind(kTask).Required();
+  flags.Add("--no-checks", &to.no_checks, "merge without the checks; said in the log of the run");
   AddScriptFlag(flags.In("Model"), &to.script);
   AddPriceFlag(flags.In("Model"), &to.limits.prices);
   DeclareAgentsJson(flags, to);

@@ -21,9 +21,6 @@
 namespace dossier::cli {
 namespace {
 
-// Characters of a name, which on one line cannot pass for a line of ours.
-constexpr std::size_t kMostNamed = 500;
-
 using agents::RunOptions;
 using agents::RunPlan;
 using agents::RunPorts;
@@ -138,7 +135,7 @@ void PrintPlan(const RunPlan& plan, const AgentsArguments& arguments, std::ostre
     }
   }
   for (const std::string& problem : plan.problems) {
-    out << fmt::format("Would not start: {}\n", Safe(problem));
+    out << fmt::format("Would not start: {}\n", OnOneLine(problem, kMostNamed));
   }
 }
 
@@ -312,7 +309,10 @@ Result<int> RetryWork(const AgentsArguments& arguments, Context& context) {
 Result<int> MergeWork(const AgentsArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(RunPorts ports, MakePorts(arguments, context));
   return Watch(arguments, context, std::move(ports), [&](const RunPorts& watched) {
-    return agents::MergeApproved(arguments.task, watched);
+    return agents::MergeApproved(
+        arguments.task,
+        arguments.no_checks ? RunOptions::MergeChecks::kNone : RunOptions::MergeChecks::kAgain,
+        watched);
   });
 }
 

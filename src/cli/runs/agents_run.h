@@ -24,7 +24,8 @@ struct AgentsArguments {
   std::string confine = "jail";
   std::vector<std::string> degraded;
   LimitFlags limits;
-  bool dry_run = false, branch = false, plan = false, keep_worktrees = false, no_notes = false;
+  bool dry_run = false, branch = false, plan = false, keep_worktrees = false, no_notes = false,
+       no_checks = false;
   std::string script;  // replies of the model `scripted`
   // Of prompt.
   std::string targets;

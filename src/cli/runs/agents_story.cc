@@ -8,6 +8,7 @@
 
 #include "base/files/file.h"
 #include "base/text/text.h"
+#include "cli/runs/agents_view.h"
 #include "cli/runs/closing_line.h"
 #include "cli/runs/event_lines.h"
 #include "cli/terminal/counted.h"
@@ -45,8 +46,8 @@ class AgentsStory {
     out_ << warnings_;
     for (const std::string& id : order_) {
       const Task& task = tasks_[id];
-      out_ << fmt::format("\nTask {}{}\n{}", Safe(id),
-                          task.summary.empty() ? "" : ": " + Safe(task.summary),
+      out_ << fmt::format("\nTask {}{}\n{}", OnOneLine(id, kMostNamed),
+                          task.summary.empty() ? "" : ": " + OnOneLine(task.summary, kMostNamed),
                           task.steps.empty() ? "  not started\n" : task.steps);
     }
     out_ << fmt::format("\nStatus: {}", Safe(status));
@@ -91,11 +92,11 @@ class AgentsStory {
     }
   }
 
-  // The first line behind the label, the others below it.
+  // The first line behind the label, the others below it, marked: they are no lines of ours.
   static void Add(std::string_view label, std::string_view text, std::string* to) {
     const auto lines = Split(TrimSpace(text), '\n');
     *to += fmt::format("  {}{}{}\n", label, lines.front().empty() ? "" : ": ", Safe(lines.front()));
-    for (std::size_t i = 1; i < lines.size(); ++i) *to += "    " + Safe(lines[i]) + "\n";
+    for (std::size_t i = 1; i < lines.size(); ++i) *to += "    | " + Safe(lines[i]) + "\n";
   }
 
   void Step(const store::Event& event, const Json& data, std::string* to) const {
@@ -114,7 +115,7 @@ class AgentsStory {
     } else if (event.type == "merge.done") {
       Add("merged as " + Safe(Text(data, "commit")).substr(0, 12), "", to);
     } else if (event.type == "note.marked") {
-      Add("note", Text(data, "note"), to);
+      Add("note", OnOneLine(Text(data, "note"), kMostNamed), to);
     } else if (event.type != "merge.intent" && event.type != "task.claimed") {
       if (const std::string step = AgentStep(event.type, data); !step.empty()) {
         Add(Safe(step), event.type == "patch.taken" ? Files(data) : "", to);
@@ -126,6 +127,7 @@ class AgentsStory {
     std::vector<std::string> files = StringsOf(Find(data, "files"));
     const std::size_t left = files.size() - std::min(files.size(), kFilesTold);
     files.resize(files.size() - left);
+    for (std::string& file : files) file = OnOneLine(file, kMostNamed);
     return Join(files, ", ") + (left > 0 ? fmt::format(" and {} more", left) : "");
   }
 
@@ -134,7 +136,8 @@ class AgentsStory {
     for (const Json& one : violations->get_array()) {
       const std::string path = Text(one, "path"), limit = Text(one, "limit");
       Add("policy",
-          fmt::format("rule {}{}{}", Text(one, "rule"), path.empty() ? "" : ", " + path,
+          fmt::format("rule {}{}{}", Text(one, "rule"),
+                      path.empty() ? "" : ", " + OnOneLine(path, kMostNamed),
                       limit.empty() ? "" : fmt::format(" (limit {})", limit)),
           to);
     }

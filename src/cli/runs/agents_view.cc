@@ -14,14 +14,16 @@ namespace {
 
 constexpr Millis kTick{1000};
 
-std::string SafeTextAt(const Json& data, std::string_view key) {
-  return Safe(FindString(data, key).value_or(""));
+constexpr std::size_t kMostTold = 4000;  // characters of a warning or a step
+
+std::string LineAt(const Json& data, std::string_view key) {
+  return OnOneLine(FindString(data, key).value_or(""), kMostTold);
 }
 
 }  // namespace
 
 std::string ResultLine(std::string_view task, std::string_view status) {
-  return fmt::format("{} -> {}\n", OnOneLine(task, 500), Safe(status));
+  return fmt::format("{} -> {}\n", OnOneLine(task, kMostNamed), Safe(status));
 }
 
 AgentsView::AgentsView(AgentsViewOptions options)
@@ -65,9 +67,9 @@ void AgentsView::OnEvent(const store::Event& event) {
   if (event.type == "warning") {
     Erase();
     if (options_.steps == AgentsViewOptions::Steps::kShown) {
-      PrintWarning(*options_.err,
-                   task.empty() ? SafeTextAt(data, "text")
-                                : fmt::format("{}: {}", Safe(task), SafeTextAt(data, "text")));
+      PrintWarning(*options_.err, task.empty() ? LineAt(data, "text")
+                                               : fmt::format("{}: {}", OnOneLine(task, kMostNamed),
+                                                             LineAt(data, "text")));
     }
   }
   if (event.type == "task.finished") {
@@ -76,7 +78,8 @@ void AgentsView::OnEvent(const store::Event& event) {
       workers_.erase(worker->second);
       worker_of_.erase(worker);
     }
-  } else if (const std::string doing = Safe(AgentStep(event.type, data)); !doing.empty()) {
+  } else if (const std::string doing = OnOneLine(AgentStep(event.type, data), kMostTold);
+             !doing.empty()) {
     Step(task, doing);
   }
   Draw();
@@ -84,7 +87,7 @@ void AgentsView::OnEvent(const store::Event& event) {
 
 void AgentsView::Result(const Json& data) {
   Erase();
-  const std::string status = SafeTextAt(data, "status");
+  const std::string status = LineAt(data, "status");
   ++counts_[status];
   if (options_.results == AgentsViewOptions::Results::kLines) {
     *options_.out << ResultLine(FindString(data, "task-id").value_or(""), status) << std::flush;
@@ -98,7 +101,7 @@ void AgentsView::Step(const std::string& task, const std::string& text) {
   if (live_ || options_.steps == AgentsViewOptions::Steps::kNone) return;
   const auto ms = std::chrono::duration_cast<Millis>(SystemClock()->Now() - started_);
   *options_.err << fmt::format("[{:6.1f} s] {}: {}\n", static_cast<double>(ms.count()) / 1000,
-                               Safe(task), text)
+                               OnOneLine(task, kMostNamed), text)
                 << std::flush;
 }
 
@@ -131,7 +134,8 @@ void AgentsView::Draw() {
   std::string text;
   for (const auto& [worker, line] : workers_) {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - line.since).count();
-    text += Fit(fmt::format("{:>3}  {}  {}  {} s", worker, Safe(line.task), line.doing, seconds)) +
+    text += Fit(fmt::format("{:>3}  {}  {}  {} s", worker, OnOneLine(line.task, kMostNamed),
+                            line.doing, seconds)) +
             "\n";
     ++drawn_;
   }

@@ -26,6 +26,9 @@
 
 namespace dossier::cli {
 
+// Characters of a name, which on one line cannot pass for a line of ours.
+inline constexpr std::size_t kMostNamed = 500;
+
 struct AgentsViewOptions {
   Terminal terminal;
   std::ostream* out = nullptr;                                     // results

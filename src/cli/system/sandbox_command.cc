@@ -4,6 +4,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "agents/engine/process_jail.h"
 #include "app/documents_handler.h"
 #include "ask/documents/context_set.h"
 #include "base/files/file.h"
@@ -48,8 +49,9 @@ Result<int> Test(const SandboxTestArguments& arguments, std::ostream& out, std::
   DOSSIER_ASSIGN_OR_RETURN(const sandbox::EscapeReport report,
                            sandbox::RunEscapeTests(*pool, choice.pool, arguments.cancel));
   WarnIfDegraded(report.isolation, err);
-  DOSSIER_ASSIGN_OR_RETURN(const auto trials,
-                           sandbox::RunJailTrials(choice.pool.mode, arguments.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const auto trials,
+      sandbox::RunJailTrials(choice.pool.mode, agents::AgentJails(), arguments.cancel));
   if (arguments.json) {
     Json json = report.ToJson();
     json.get_object()["jails"] = sandbox::TrialsJson(trials);

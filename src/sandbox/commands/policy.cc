@@ -55,16 +55,18 @@ std::string FindCommand(const std::string& name, const CommandJail& jail) {
 }
 
 // A device that no mount of the jail lets anybody open lies over each.
-void HideSecrets(const Policy& policy, const CommandJail& jail, JailSpec* spec) {
+Status HideSecrets(const Policy& policy, const CommandJail& jail, JailSpec* spec) {
   std::vector<std::string> named;
   for (const std::string& path : policy.secret_files) {
     named.push_back(RealPath(path.starts_with('/') ? path : fmt::format("{}/{}", jail.root, path)));
   }
-  for (const std::string& path : FindSecretFiles(jail.root).paths) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> secrets, FindSecretFiles(jail.root));
+  for (const std::string& path : secrets) {
     if (std::find(named.begin(), named.end(), RealPath(path)) != named.end()) continue;
     spec->mounts.push_back({"/dev/null", path, JailMount::Access::kRead});
   }
   if (!spec->mounts.empty()) spec->required_layers.emplace_back("namespaces");
+  return {};
 }
 
 Result<std::vector<UsageRule>> ParseAll(std::string_view list,
@@ -207,8 +209,8 @@ bool LiesInside(const CommandJail& jail, const std::string& path) {
   return IsBelow(real, root);
 }
 
-JailSpec JailForCommand(const Policy& policy, const CommandJail& jail,
-                        const std::vector<std::string>& environment) {
+Result<JailSpec> JailForCommand(const Policy& policy, const CommandJail& jail,
+                                const std::vector<std::string>& environment) {
   JailSpec spec;
   spec.folder = StartOf(jail);
   (policy.write == CommandWrites::kJail ? spec.write : spec.read).push_back(jail.root);
@@ -216,7 +218,7 @@ JailSpec JailForCommand(const Policy& policy, const CommandJail& jail,
   if (git && git->root == RealPath(jail.root) && git->common != git->root + "/.git") {
     spec.read.push_back(git->common);
   }
-  HideSecrets(policy, jail, &spec);
+  DOSSIER_RETURN_IF_ERROR(HideSecrets(policy, jail, &spec));
   spec.network = policy.network;
   spec.environment = {fmt::format("PATH={}", kCommandPath), "HOME=/nonexistent"};
   for (const std::string& entry : environment) {

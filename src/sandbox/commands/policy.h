@@ -4,8 +4,9 @@
 //   text.allow = {"git log [--oneline] [-n <int>] [<word>...]"};
 //   DOSSIER_ASSIGN_OR_RETURN(const Policy policy, MakePolicy(text));
 //   const Decision decision = Judge(policy, {"git", "log", "-n", "2"}, {.root = project});
-//   if (decision.allowed) RunJailed(JailForCommand(policy, project), decision.argv);
-//   else Tell(decision.sentence);   // to the model and the user
+//   if (!decision.allowed) Tell(decision.sentence);   // to the model and the user
+//   DOSSIER_ASSIGN_OR_RETURN(const JailSpec spec, JailForCommand(policy, project, environment));
+//   RunJailed(spec, decision.argv);
 //
 // Rules are usage lines (usage_rule.h). The order: the program is found on a fixed PATH; `deny` by
 // the name as given, its base name and the base name of the file that it really is;
@@ -83,10 +84,11 @@ bool LiesInside(const CommandJail& jail, const std::string& path);
 // Reads the root and the system's folders (and the repository that a linked work tree belongs to),
 // writes nothing unless the policy says so, no network unless it says so; stdin is empty. Secret
 // files of the root (base/files/secret_files.h) that the policy does not name cannot be opened;
-// where there are some and no namespaces to hide them, nothing runs. Environment: PATH, HOME (a
+// where there are some and no namespaces to hide them, nothing runs. Errors: kLimit if the root
+// holds too many files to look for them. Environment: PATH, HOME (a
 // place that is not there), LANG, LC_*, TZ and USER of `environment`, a list of "NAME=value".
-JailSpec JailForCommand(const Policy& policy, const CommandJail& jail,
-                        const std::vector<std::string>& environment);
+Result<JailSpec> JailForCommand(const Policy& policy, const CommandJail& jail,
+                                const std::vector<std::string>& environment);
 
 }  // namespace dossier::sandbox
 

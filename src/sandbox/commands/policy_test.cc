@@ -228,7 +228,7 @@ TEST_F(PolicyTest, TheJailOfACommandReadsItsRootOnly) {  // CON-36, A8
   const auto policy = MakePolicy({.allow = {{"python3 **", "sh **"}}});
   ASSERT_THAT(policy, Succeeds());
   setenv("OPENAI_API_KEY", "sk-secret", 1);
-  const JailSpec spec = JailForCommand(
+  const JailSpec spec = *JailForCommand(
       *policy, jail_,
       {"LANG=C.UTF-8", "OPENAI_API_KEY=sk-secret", "LC_ALL=C", "USER=ann", "LD_PRELOAD=x"});
   unsetenv("OPENAI_API_KEY");
@@ -254,7 +254,7 @@ TEST_F(PolicyTest, TheJailOfACommandReadsItsRootOnly) {  // CON-36, A8
   }
   const auto writing = MakePolicy({.allow = {{"sh **"}}, .write = CommandWrites::kJail});
   const std::string argv[] = {"sh", "-c", "echo y > new; cat new"};
-  EXPECT_EQ(RunJailed(JailForCommand(*writing, jail_, {}), argv)->out, "y\n");
+  EXPECT_EQ(RunJailed(*JailForCommand(*writing, jail_, {}), argv)->out, "y\n");
 }
 
 TEST_F(PolicyTest, SecretFilesOfTheRootAreNotShown) {  // FLT-134
@@ -265,16 +265,29 @@ TEST_F(PolicyTest, SecretFilesOfTheRootAreNotShown) {  // FLT-134
   for (const auto write : {CommandWrites::kNothing, CommandWrites::kJail}) {
     const auto policy =
         MakePolicy({.allow = {{"sh **"}}, .write = write, .secret_files = {"named.key"}});
-    const auto exit = RunJailed(JailForCommand(*policy, jail_, {}), argv);
+    const auto exit = RunJailed(*JailForCommand(*policy, jail_, {}), argv);
     ASSERT_THAT(exit, Succeeds());
     EXPECT_THAT(exit->out, ::testing::StartsWith("hush\ninside\n.env\n"));
     EXPECT_THAT(exit->err, HasSubstr(".env: Permission denied"));
   }
-  JailSpec bare = JailForCommand(*MakePolicy({.allow = {{"sh **"}}}), jail_, {});
+  JailSpec bare = *JailForCommand(*MakePolicy({.allow = {{"sh **"}}}), jail_, {});
   bare.disabled_layers = {"namespaces"};
   // What is root's own would be refused for another reason.
   for (const std::string& path : {folder_->path(), jail_.root}) testing::GiveToAnother(path);
   EXPECT_THAT(RunJailed(bare, argv), FailsWith(ErrorCode::kUnavailable, "namespaces is required"));
+}
+
+TEST_F(PolicyTest, AFolderThatIsTooLargeToHideItsSecretsIsRefused) {  // FLT-134
+  constexpr int kFolders = 201, kEach = 1000;
+  for (int folder = 0; folder < kFolders; ++folder) {
+    const std::string path = fmt::format("{}/{}", jail_.root, folder);
+    ASSERT_TRUE(MakeFolders(path));
+    for (int i = 0; i < kEach; ++i) {
+      ASSERT_EQ(mknod(fmt::format("{}/{}", path, i).c_str(), S_IFREG | 0600, 0), 0);
+    }
+  }
+  EXPECT_THAT(JailForCommand(*MakePolicy({}), jail_, {}),
+              FailsWith(ErrorCode::kLimit, "holds more than 200000 files"));
 }
 
 TEST_F(PolicyTest, AllowedGitRunsInItsJail) {  // A7: `git log -n 2` → runs
@@ -293,7 +306,7 @@ TEST_F(PolicyTest, AllowedGitRunsInItsJail) {  // A7: `git log -n 2` → runs
       const CommandJail jail{.root = root};
       const Decision decision = Judge(*policy, {"git", "log", "-n", "2", "--format=%s"}, jail);
       ASSERT_TRUE(decision.allowed) << decision.sentence;
-      JailSpec spec = JailForCommand(*policy, jail, {});
+      JailSpec spec = *JailForCommand(*policy, jail, {});
       spec.disabled_layers = {disabled};
       const auto exit = RunJailed(spec, decision.argv);
       ASSERT_THAT(exit, Succeeds());

@@ -101,6 +101,7 @@ constexpr JailAttempt kJailAttempts[] = {
      "resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE) is not None"},
     {"E5 priority of the keeper",
      "os.sched_setscheduler(os.getppid(), os.SCHED_IDLE, os.sched_param(0)) is None"},
+    {"E5 disk priority of the keeper", "call(251, 1, os.getppid(), 3 << 13)"},
     {"E5 priority of all", "os.setpriority(os.PRIO_USER, 0, 19) is None"},
     {"E6 unshare user", "call(272, 0x10000000)"},
     {"E6 unshare mount", "call(272, 0x00020000)"},
@@ -241,27 +242,46 @@ std::vector<std::string> JailGround::Program(
 
 namespace {
 
-struct Kind {
-  const char* name;
-  enum class Folder { kRead, kWrite } folder;
-  JailNetwork network = JailNetwork::kNone;
-  // Who asks for it: `sandbox exec`, or a model that runs a command.
-  enum class For { kPerson, kModel } whom = For::kPerson;
-};
+using Folder = JailKind::Folder;
 
-constexpr Kind kKinds[] = {
-    {"jail, --read", Kind::Folder::kRead},
-    {"jail, --write", Kind::Folder::kWrite},
-    {"jail, --write --network", Kind::Folder::kWrite, JailNetwork::kAny},
-    {"command of a model", Kind::Folder::kRead, JailNetwork::kNone, Kind::For::kModel},
-    {"command that may write", Kind::Folder::kWrite, JailNetwork::kNone, Kind::For::kModel}};
+// Of `sandbox exec`.
+JailKind ForPerson(std::string name, Folder kind, JailNetwork network = JailNetwork::kNone) {
+  const auto spec = [kind, network](const std::string& folder) -> Result<JailSpec> {
+    JailSpec jail;
+    (kind == Folder::kRead ? jail.read : jail.write) = {folder};
+    jail.network = network;
+    jail.environment = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"};
+    return jail;
+  };
+  return {std::move(name), kind, network, spec};
+}
 
-bool TriedIn(const Kind& kind, const JailAttempt& attempt) {
+// Of a model that runs a command.
+JailKind ForModel(std::string name, Folder kind) {
+  const auto spec = [kind](const std::string& folder) {
+    Policy policy;
+    if (kind == Folder::kWrite) policy.write = CommandWrites::kJail;
+    return JailForCommand(policy, {.root = folder}, {"LANG=C.UTF-8"});
+  };
+  return {std::move(name), kind, JailNetwork::kNone, spec};
+}
+
+std::vector<JailKind> AllKinds(const std::vector<JailKind>& others) {
+  std::vector<JailKind> kinds = {
+      ForPerson("jail, --read", Folder::kRead), ForPerson("jail, --write", Folder::kWrite),
+      ForPerson("jail, --write --network", Folder::kWrite, JailNetwork::kAny),
+      ForModel("command of a model", Folder::kRead),
+      ForModel("command that may write", Folder::kWrite)};
+  kinds.insert(kinds.end(), others.begin(), others.end());
+  return kinds;
+}
+
+bool TriedIn(const JailKind& kind, const JailAttempt& attempt) {
   switch (attempt.meant) {
     case JailAttempt::Meant::kWithNetwork:
       return kind.network == JailNetwork::kNone;
     case JailAttempt::Meant::kWithWrite:
-      return kind.folder == Kind::Folder::kRead;
+      return kind.folder == Folder::kRead;
     case JailAttempt::Meant::kNever:
       break;
   }
@@ -276,11 +296,13 @@ std::string_view WhoName(Who who) { return who == Who::kRoot ? "root" : "user"; 
 Result<TempFolder> MakeProject(Who owner) {
   DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make("dossier-jail-project"));
   const std::string git = folder.path() + "/.git";
+  const std::string own = folder.path() + "/own";
   DOSSIER_RETURN_IF_ERROR(MakeFolders(git + "/hooks"));
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(own));
   DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(git + "/config", "[core]\n"));
   chmod(folder.path().c_str(), 0755);
   if (owner == Who::kRoot || geteuid() != 0) return folder;
-  for (const std::string& path : {folder.path(), git, git + "/hooks", git + "/config"}) {
+  for (const std::string& path : {folder.path(), git, git + "/hooks", git + "/config", own}) {
     if (chown(path.c_str(), kUnprivilegedUid, kUnprivilegedGid) != 0) {
       return MakeErrnoError(errno, path);
     }
@@ -320,14 +342,16 @@ class Trials {
   Trials(Mode mode, const CancelToken& cancel, JailGround ground)
       : mode_(mode), io_{.cancel = cancel}, ground_(std::move(ground)) {}
 
-  Result<JailTrial> Run(const Kind& kind, Who as, Who owner) {
+  Result<JailTrial> Run(const JailKind& kind, Who as, Who owner) {
     DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, MakeProject(owner));
     JailTrial trial{.kind = kind.name,
                     .as = std::string(WhoName(as)),
                     .folder_of = std::string(WhoName(owner))};
     const auto chosen = [&](const JailAttempt& attempt) { return TriedIn(kind, attempt); };
     for (const JailAttempt& attempt : kJailAttempts) trial.tried += chosen(attempt) ? 1 : 0;
-    const JailSpec spec = SpecFor(kind, folder.path());
+    DOSSIER_ASSIGN_OR_RETURN(JailSpec spec, kind.spec(folder.path()));
+    spec.limits.wall = Millis(60'000);
+    spec.mode = mode_;
     const std::vector<std::string> argv = ground_.Program(chosen);
     const auto attempt = [&] { return Try(spec, argv, io_); };
     Result<std::string> lines = AttemptAs(as, attempt);
@@ -351,23 +375,6 @@ class Trials {
     return attempt();
   }
 
-  JailSpec SpecFor(const Kind& kind, const std::string& folder) const {
-    JailSpec spec;
-    if (kind.whom == Kind::For::kModel) {
-      Policy policy;
-      policy.network = kind.network;
-      if (kind.folder == Kind::Folder::kWrite) policy.write = CommandWrites::kJail;
-      spec = JailForCommand(policy, {.root = folder}, {"LANG=C.UTF-8"});
-    } else {
-      (kind.folder == Kind::Folder::kRead ? spec.read : spec.write) = {folder};
-      spec.network = kind.network;
-      spec.environment = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"};
-    }
-    spec.limits.wall = Millis(60'000);
-    spec.mode = mode_;
-    return spec;
-  }
-
   Mode mode_;
   Io io_;
   JailGround ground_;
@@ -375,12 +382,13 @@ class Trials {
 
 }  // namespace
 
-Result<std::vector<JailTrial>> RunJailTrials(Mode mode, const CancelToken& cancel) {
+Result<std::vector<JailTrial>> RunJailTrials(Mode mode, const std::vector<JailKind>& others,
+                                             const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(JailGround ground, JailGround::Make());
   Trials trials(mode, cancel, std::move(ground));
   const bool root = geteuid() == 0;
   std::vector<JailTrial> results;
-  for (const Kind& kind : kKinds) {
+  for (const JailKind& kind : AllKinds(others)) {
     for (const Who as : {Who::kRoot, Who::kUser}) {
       for (const Who owner : {Who::kRoot, Who::kUser}) {
         if (!root && (as == Who::kRoot || owner == Who::kRoot)) continue;

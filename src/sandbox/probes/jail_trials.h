@@ -60,8 +60,19 @@ struct JailTrial {
   bool refused() const { return worked.empty(); }
 };
 
-// Errors: kIo if the ground cannot be made; kCancelled.
-Result<std::vector<JailTrial>> RunJailTrials(Mode mode, const CancelToken& cancel = {});
+// What is built around a program in the folder of a project, which holds a `.git` and a folder
+// `own`.
+struct JailKind {
+  std::string name;
+  enum class Folder { kRead, kWrite } folder = Folder::kRead;  // what it may do there
+  JailNetwork network = JailNetwork::kNone;
+  std::function<Result<JailSpec>(const std::string& folder)> spec;
+};
+
+// `others`: kinds that other rooms build, beside those of this one. Errors: kIo if the ground
+// cannot be made; kCancelled; those of the kinds.
+Result<std::vector<JailTrial>> RunJailTrials(Mode mode, const std::vector<JailKind>& others = {},
+                                             const CancelToken& cancel = {});
 
 // A line for each, and one for each attempt that worked.
 std::string TrialTable(const std::vector<JailTrial>& trials);

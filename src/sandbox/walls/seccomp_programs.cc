@@ -205,11 +205,15 @@ void AppendWatchRules(const WatchPolicy& policy, std::vector<FilterRule>& rules)
                      refuse});
   }
   // Of one process; all of the user's would be the keeper, too.
-  rules.push_back({__NR_setpriority,
-                   allow,
-                   {{.word = LowWord(0), .values = {PRIO_PROCESS}},
-                    {.word = LowWord(1), .values = {keeper}, .match = Match::kNotIn}},
-                   refuse});
+  constexpr std::uint32_t kIoOfProcess = 1;  // IOPRIO_WHO_PROCESS: glibc has no header for it
+  for (const auto& [number, process] : {std::pair(__NR_setpriority, std::uint32_t{PRIO_PROCESS}),
+                                        std::pair(__NR_ioprio_set, kIoOfProcess)}) {
+    rules.push_back({number,
+                     allow,
+                     {{.word = LowWord(0), .values = {process}},
+                      {.word = LowWord(1), .values = {keeper}, .match = Match::kNotIn}},
+                     refuse});
+  }
   if (policy.memfds == WatchPolicy::Memfds::kAny) return;
   for (const int number : {__NR_memfd_create, __NR_memfd_secret}) {
     rules.push_back({number, FilterAction::Errno(ENOSYS)});

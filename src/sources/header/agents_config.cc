@@ -330,6 +330,7 @@ Result<std::optional<AgentNet>> ReadAgentNet(const std::string& root,
   if (!file) return std::nullopt;
   DOSSIER_ASSIGN_OR_RETURN(DataFile data, ParseAgentNet(*file));
   std::vector<std::string> powers = PowersOf(data.value);
+  if (config::LeadsOut(*file, root)) powers.push_back("a link to " + file->real_path);
   if (!powers.empty()) DOSSIER_RETURN_IF_ERROR(decide({*file, std::move(powers)}));
   return AgentNet{std::move(data.value), std::move(data.warnings)};
 }

@@ -266,6 +266,16 @@ class Jail(Hostile):
                 self.git("commit", "-q", "--allow-empty", "-m", "next")
         self.assertEqual(self.visitors(), 0)
 
+    def test_no_check_changes_what_the_next_one_or_the_reviewer_sees(self):  # FLT-80, REP-40
+        spoil = ("mkdir -p old && mv README.md old && rm -rf src && echo x > planted && "
+                 "printf '[core]\\n' > .git")
+        whole = "test ! -e planted && test -e src/fact-001.txt && git diff --exit-code HEAD"
+        self.configure(checks=[{"name": name, "argv": ["sh", "-c", script]} for name, script in
+                               (("spoils", spoil), ("looks", whole), ("spoils again", spoil))])
+        self.reviewer(f"{whole} && {agents_case.APPROVE}")
+        status, reason, _ = self.outcome()
+        self.assertEqual(status, "merged", reason + self.told("check-2.*"))
+
     def test_the_repository_names_no_folder_of_the_home_for_its_objects(self):  # FLT-80, FLT-81
         for shown in (self.home, self.home / ".ssh"):
             with self.subTest(shown=shown):
@@ -286,6 +296,22 @@ class Jail(Hostile):
         self.assertEqual(code, 12, err)
         self.assertIn("merged 1:", out + err)
         self.assertNotIn("merged 1:", (out + err).splitlines())
+
+    def test_no_name_is_a_line_of_ours_where_a_run_is_told(self):  # FLT-87
+        forged = "  -> merged"
+        name, task = f"src/q\n{forged}\nx", f"fact\n{forged}\n-001"
+        self.tasks({"id": task, "summary": f"Build it\n{forged}\n"})
+        self.configure(engineer_keys={"argv": [
+            "python3", "-c", f"import os; os.makedirs('src'); open({name!r}, 'w').write('x')"]})
+        self.reviewer("exit 1")
+        self.commit()
+        code, out, err = self.run_agents("--attempts", "1")
+        for words in (["runs", "show", "last"], ["agents", "status"], ["agents", "run", "--plan"]):
+            code, more, told = self.run_to_end("--trust-config", *words, cwd=self.repo)
+            out, err = out + more, err + told
+        self.assertIn(forged, out)
+        for line in (out + err).splitlines():
+            self.assertNotEqual(line.strip(), forged.strip(), out + err)
 
     def test_an_engine_of_the_checkout_sees_itself_alone(self):  # FLT-80
         self.put(".gitignore", ".env\n")
@@ -502,6 +528,13 @@ class Branch(Hostile):
         reviews = [line for line in self.log() if line["event"] == "approval.accepted"]
         self.assertEqual(len(reviews), 2)
         self.assert_consistent(1)
+
+    def test_the_checks_run_over_what_is_merged(self):  # REP-40, REP-43
+        self.configure(checks=[{"name": "unit", "argv": ["sh", "-c", "test ! -e new"]}])
+        self.set_up("")
+        status, reason, _ = self.outcome("--confine", "none")
+        self.assertEqual((status, reason), ("needs-fix", "the check unit failed"))
+        self.assert_consistent(0)
 
     def test_the_second_review_ends_with_the_time_of_the_run(self):  # REP-43, REP-53
         self.set_up("else sleep 600;")

@@ -72,6 +72,37 @@ class MergeLater(agents_case.AgentsCase):
         self.assertEqual(code, 4, err)
         self.assertIn("left no approved patch of fact-001 to merge: merged", err)
 
+    def test_the_checks_run_over_what_the_branch_gets(self):  # FLT-121, REP-40
+        self.configure(checks=[{"name": "unit", "argv": [
+            "sh", "-c", "test ! -e src/other.txt || grep fine src/other.txt"]}])
+        self.commit()
+        self.assertEqual(self.run_agents("--dry-run")[0], 0)
+        self.put("src/other.txt", "broken\n")
+        self.commit("meanwhile")
+        code, out, err = self.dossier("merge", "fact-001")
+        self.assertEqual((code, out), (13, "fact-001 -> needs-fix\n"), err)
+        self.assertIn("the check unit failed", err)
+        self.assertEqual(self.subjects(), ["meanwhile", "base"])
+        self.put("src/other.txt", "fine\n")
+        self.commit("mended")
+        code, out, err = self.dossier("merge", "fact-001")
+        self.assertEqual((code, out), (0, "fact-001 -> merged\n"), err)
+        self.assertEqual([line["result"] for line in self.log() if line["event"] == "check.finished"],
+                         ["passed"])
+        self.assertNotIn("review.started", [line["event"] for line in self.log()])
+        self.assert_sound()
+
+    def test_without_checks_only_by_name_and_aloud(self):  # FLT-121
+        self.configure(checks=[{"name": "unit", "argv": ["sh", "-c", "test ! -e src/other.txt"]}])
+        self.commit()
+        self.run_agents("--dry-run")
+        self.put("src/other.txt", "x\n")
+        self.commit("meanwhile")
+        code, out, err = self.dossier("merge", "fact-001", "--no-checks")
+        self.assertEqual((code, out), (0, "fact-001 -> merged\n"), err)
+        self.assertIn("warning: fact-001: --no-checks: no check runs over what refs/heads/main gets", err)
+        self.assertIn("--no-checks", [line["text"] for line in self.log() if line["event"] == "warning"][0])
+
     def test_where_the_branch_changed_the_same_file_it_is_reviewed_again(self):  # FLT-121, REP-43
         self.put("src/fact-001.txt", "".join(f"line {n}\n" for n in range(40)))
         self.engineer("sed -i '1s/$/ begun/' src/fact-001.txt")

@@ -94,6 +94,29 @@ class Presets(agents_case.AgentsCase):
         self.assertNotIn("cannot count", err)
         self.assertIn("limit of cost", self.results()["fact-001"]["reason"])
 
+    def test_every_start_counts(self):  # FLT-116, FLT-121
+        self.stand_in("claude")
+        self.use("claude")
+        self.configure(engineer_keys={"preset": "claude", "retry_wait": 0, "argv": [
+            "sh", "-c", "claude; echo x >> src/x; test $(wc -l < src/x) = 3 || exit 75"]})
+        self.commit()
+        code, _, err = self.run_agents("--attempts", "1")
+        usage = self.results()["fact-001"]["usage"]
+        self.assertEqual((code, usage["input"], usage["cost_usd"]), (0, 4 * 1203, 0.08), err)
+
+    def test_too_few_tokens_for_the_prompt_are_told(self):  # FLT-116
+        self.stand_in("claude")
+        self.use("claude")
+        reply = json.dumps({"type": "result", "subtype": "success", "result": "Done.", "total_cost_usd": 0,
+                            "usage": {"input_tokens": 1, "output_tokens": 1}})
+        self.configure(engineer_keys={"preset": "claude", "argv": [
+            "sh", "-c", f"mkdir -p src; echo x > src/x; echo '{reply}'"]})
+        self.commit()
+        code, _, err = self.run_agents()
+        self.assertRegex(err, "maker says that it took 1 input tokens for a prompt of [0-9]+ bytes, which is too few")
+        self.assertNotIn("judge says", err)
+        self.assertGreater(self.results()["fact-001"]["usage"]["input"], 1204)
+
     def test_a_key_beside_a_preset_wins(self):  # FLT-116
         self.stand_in("claude")
         self.use("claude", argv=["claude", "--ours"])
