@@ -142,10 +142,12 @@ def slices(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[ast.Subscript]:
     """x[:100], x[-100:], x[::10] with numbers that the code says itself."""
     firsts = {ast.unparse(node.value) for node in parsed.of(ast.Subscript)
               if isinstance(node.slice, ast.Constant) and node.slice.value == 0}
+    items = {name.id for kind in (ast.For, ast.comprehension) for node in parsed.of(kind)
+             for name in ast.walk(node.target) if isinstance(name, ast.Name)}
     for node in parsed.of(ast.Subscript):
         if not isinstance(node.slice, ast.Slice) or not isinstance(node.ctx, ast.Load) \
-                or field_of(node.value):   # a part of a text
-            continue
+                or field_of(node.value) or getattr(node.value, "id", "") in items:
+            continue   # a part of a text, of one row or line
         lower, upper, step = (whole_number(bound, fixed)
                               for bound in (node.slice.lower, node.slice.upper, node.slice.step))
         text = ast.unparse(node.value)
