@@ -164,6 +164,8 @@ class GapsTest(WorkerTest):
             "print(Counter(r['name'][:2] for r in records))",
             "for i in range(0, len(records), 50):\n    part = records[i:i + 50]\n    print(sum(r['amount'] for r in part))",
             "print(sum(r['amount'] for r in records[:1000]))",
+            "rows = [0 for i in range(30)]\nprint([rows[i] for i in range(30) if rows[i]])",
+            "for i in range(2):\n    part = records[i * 100:]\n    print(part[i]['name'])",
             "print(len(doc.grep('open')))", "print(doc.grep('open', max=5).total, doc.grep('on hold', max=3))",
             "print(doc.lines(0, 3))\nprint(sum('open' in line for line in doc.lines(0, 1000)))",
             "n = 0\nwith open('t.ndjson') as f:\n    while part := f.read(4096):\n        n += part.count('open')\nprint(n)",

@@ -28,7 +28,7 @@ TAKES = {"islice": 0, "sample": 0, "choices": 0, "head": None, "tail": None, "gr
 _SEARCHES = {"findall", "finditer", "search", "match", "fullmatch", "group", "groups", "strip", "lower",
              "set"}
 _TEXTS = {"context", "doc", "open", "splitlines", "readlines", "read_text", "read", "grep", "lines"}
-_MODELS = {"llm_query", "rlm_query"}
+_MODELS = {"llm_query", "llm_query_batched", "rlm_query", "rlm_query_batched"}
 ADDS = {"append", "add", "extend", "update"}
 EDGE = 2  # rows or lines that a header or a last line may make
 
@@ -142,10 +142,12 @@ def slices(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[ast.Subscript]:
     """x[:100], x[-100:], x[::10] with numbers that the code says itself."""
     firsts = {ast.unparse(node.value) for node in parsed.of(ast.Subscript)
               if isinstance(node.slice, ast.Constant) and node.slice.value == 0}
+    items = {name.id for kind in (ast.For, ast.comprehension) for node in parsed.of(kind)
+             for name in ast.walk(node.target) if isinstance(name, ast.Name)}
     for node in parsed.of(ast.Subscript):
         if not isinstance(node.slice, ast.Slice) or not isinstance(node.ctx, ast.Load) \
-                or field_of(node.value):   # a part of a text
-            continue
+                or field_of(node.value) or getattr(node.value, "id", "") in items:
+            continue   # a part of a text, of one row or line
         lower, upper, step = (whole_number(bound, fixed)
                               for bound in (node.slice.lower, node.slice.upper, node.slice.step))
         text = ast.unparse(node.value)
@@ -170,11 +172,14 @@ def takes(parsed: Parsed) -> Iterator[ast.Call]:
 
 def indexed(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[tuple[ast.Call, str]]:
     """`range(100)` of a loop that takes rows[i], and the name of the rows."""
-    for node in (*parsed.of(ast.For), *parsed.of(ast.comprehension)):
+    loops = [(node, node) for node in parsed.of(ast.For)]
+    loops += [(part, node) for kind in (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
+              for node in parsed.of(kind) for part in node.generators]
+    for node, around in loops:
         if not isinstance(node.target, ast.Name) or called(node.iter) != "range" or any(whole_number(bound, fixed) is None for bound in node.iter.args):
             continue
-        for part in parsed.of(ast.Subscript):
-            if isinstance(part.value, ast.Name) and isinstance(part.slice, ast.Name) \
+        for part in ast.walk(around):
+            if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name) and isinstance(part.slice, ast.Name) \
                     and part.slice.id == node.target.id and isinstance(part.ctx, ast.Load):
                 yield node.iter, part.value.id
                 break

@@ -14,6 +14,7 @@ data and none either.
 """
 
 import ast
+import contextlib
 import io
 import re
 import sys
@@ -77,7 +78,7 @@ class Gaps:
             self._tries[number][0] += 1
 
         return {"_dossier_tried": _dossier_tried, "_dossier_swallowed": self._swallowed,
-                "_dossier_cut": self._cut, "_dossier_same": lambda _whole, part: part,
+                "_dossier_cut": self._cut, "_dossier_indexes": self._indexes,
                 "_dossier_stopped": self._stopped}
 
     def say(self, text: str) -> None:
@@ -282,6 +283,13 @@ class Gaps:
             self._note_rows(number, whole, part, bounds)
         return part
 
+    def _indexes(self, number: int, rows: Callable[[], Any], indexes: range) -> range:
+        """The range() by which a loop takes rows."""
+        self._cuts.pop(number, None)
+        with contextlib.suppress(NameError):
+            self._note_rows(number, rows(), indexes, None)
+        return indexes
+
     def _note_rows(self, number: int, whole: Any, part: Any, bounds: slice | None) -> None:
         count = len(whole) if hasattr(whole, "__len__") else None
         if self._known_sizes is None:
@@ -320,10 +328,12 @@ class Gaps:
 
 def _counted(node: Any, number: int, rows: str) -> ast.expr:
     """What stands for an expression that takes a part; `rows`: what range() counts the indexes of."""
-    if rows:
-        whole, take = ast.Name(rows, ast.Load()), ast.Name("_dossier_same", ast.Load())
-        arguments = [node]
-    elif isinstance(node, ast.Subscript):
+    if rows:   # the name may be bound inside the loop only
+        name = ast.copy_location(ast.Name(rows, ast.Load()), node)
+        nothing = ast.arguments([], [], None, [], [], None, [])
+        later = ast.copy_location(ast.Lambda(nothing, name), node)
+        return placed("_dossier_indexes", [ast.Constant(number), later, node], node)
+    if isinstance(node, ast.Subscript):
         bounds = [bound or ast.Constant(None)
                   for bound in (node.slice.lower, node.slice.upper, node.slice.step)]
         whole, take = node.value, ast.Constant("__getitem__")

@@ -42,8 +42,8 @@ std::vector<std::string> Evidence::LeftOut(std::string_view answer, std::string_
   if (shown_.empty()) return {};
   const bool numbers = HasNumber(answer);
   const auto holds = [&](const std::string& output) {
-    return output.find(TrimSpace(answer)) != output.npos ||
-           (numbers && LeadingNumberGrounded(answer, question_, sizes, std::span(&output, 1)));
+    return numbers ? LeadingNumberGrounded(answer, question_, sizes, std::span(&output, 1))
+                   : output.find(TrimSpace(answer)) != output.npos;
   };
   const auto newest = std::ranges::find_if(shown_.rbegin(), shown_.rend(), holds);
   const auto from_end = newest == shown_.rend() ? 0 : newest - shown_.rbegin();
