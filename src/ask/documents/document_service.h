@@ -28,8 +28,9 @@
 //                                                         not counted
 // records_info  -                                         count (null: no records) format
 //                                                         fields: [{shown path types …}]
-//                                                         skipped: {count reasons}, non_finite
-//                                                         where these are not 0
+//                                                         skipped: {count reasons fate}, non_finite
+//                                                         where these are not 0; beside: the text
+//                                                         is more than its records; label if null
 // record_span   from to                                   at len
 // locate        byte                                      char line
 // char_to_byte  chars: [...]                              bytes: [...]
