@@ -193,7 +193,7 @@ Result<sandbox::JailSpec> JailFor(const ConfinedProcess& process, const std::str
 std::vector<sandbox::JailKind> AgentJails() {
   const auto kind = [](std::string name, ConfinedProcess::Network network) {
     const auto spec = [network](const std::string& project) {
-      ConfinedProcess process{.argv = {"python3"},
+      ConfinedProcess process{.argv = {"/bin/sh"},
                               .folder = project,
                               .environment = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"},
                               .network = network};

@@ -197,7 +197,10 @@ Result<int> Preview(const ResearchCall& call, const RunOrder& order) {
 Result<research::Forecast> Foresee(const ResearchCall& call, const RunOrder& order) {
   RunOrder alone = order;
   alone.resources.clear();  // nothing is fetched for a plan
-  return InScratch(call, alone, [&](RunOrder& here) -> Result<research::Forecast> {
+  ResearchArguments arguments = call.arguments;
+  arguments.dry_run = true;  // models are looked at: no key is needed, no server is started
+  const ResearchCall look{arguments, call.flags, call.cancel, call.out, call.err};
+  return InScratch(look, alone, [&](RunOrder& here) -> Result<research::Forecast> {
     here.watch = {};
     here.progress = {};
     const research::MeasuredRuns before = research::MeasureRuns(call.arguments.out);

@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
-#include "base/hash.h"
 #include "base/files/file.h"
+#include "base/hash.h"
 #include "base/json/json.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"

@@ -1,5 +1,5 @@
-// A run of `ask` or `chat`, told to a person from its journal: the question, what was sent, what came
-// back and what it cost, turn by turn, and the answer.
+// A run of `ask` or `chat`, told to a person from its journal: the question, what was sent, what
+// came back and what it cost, turn by turn, and the answer.
 //
 //   TellRun(*journal, events, {.turn = 2}, status, out);
 //

@@ -30,6 +30,20 @@ void AddRow(std::string_view title, std::string_view text, std::string* out) {
   *out += '\n';
 }
 
+// Names, parted by commas, in lines of the terminal's width.
+std::string NamesBehind(std::string line, const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) {
+    const std::string word = fmt::format(" {}{}", name, &name == &names.back() ? "" : ",");
+    if (line.size() + word.size() > kWidth) {
+      out += line + "\n";
+      line = " ";
+    }
+    line += word;
+  }
+  return out + line + "\n";
+}
+
 void AddIndented(std::string_view text, std::string* out) {
   for (const std::string_view line : Split(text, '\n')) *out += fmt::format("  {}\n", line);
 }
@@ -114,7 +128,7 @@ void AddBody(const CommandNode& command, HelpLength length, std::string* out) {
     }
   }
   if (!first.flags.empty()) AddGroup(first, out);
-  if (!more.empty()) *out += fmt::format("\nMore with --help: {}\n", Join(more, ", "));
+  if (!more.empty()) *out += "\n" + NamesBehind("More with --help:", more);
 }
 
 std::string ExitCodesText() {
@@ -230,25 +244,12 @@ std::string UsageLine(const CommandNode& command) {
 
 namespace {
 
-// Names, parted by commas, in lines of the terminal's width.
-std::string NamesOfCommands(const CommandNode& command) {
-  std::string out, line = "Commands:";
-  for (const CommandNode* below : command.Commands()) {
-    const bool last = below == command.Commands().back();
-    const std::string word = fmt::format(" {}{}", below->name(), last ? "" : ",");
-    if (line.size() + word.size() > kWidth) {
-      out += line + "\n";
-      line = " ";
-    }
-    line += word;
-  }
-  return out + line + "\n";
-}
-
 std::string FirstScreen(const CommandNode& command) {
   std::string out = fmt::format("{}\n\n", command.summary());
   AddIndented(command.examples(), &out);
-  out += fmt::format("\nUsage: {}\n{}", UsageLine(command), NamesOfCommands(command));
+  std::vector<std::string> names;
+  for (const CommandNode* below : command.Commands()) names.emplace_back(below->name());
+  out += fmt::format("\nUsage: {}\n{}", UsageLine(command), NamesBehind("Commands:", names));
   return out +
          fmt::format("\n`{0} --help` says what each does, `{0} help COMMAND` how one is used.\n",
                      command.path());
@@ -274,9 +275,9 @@ std::string HelpText(const CommandNode& command, HelpLength length) {
     }
   }
   if (&root == &command) {
-    std::vector<std::string> names;
+    std::vector<std::string> names = {"every command"};
     for (const Topic& topic : Topics()) names.emplace_back(topic.name);
-    out += fmt::format("\nTopics of `dossier help`: every command, {}\n", Join(names, ", "));
+    out += "\n" + NamesBehind("Topics of `dossier help`:", names);
   }
   return out;
 }

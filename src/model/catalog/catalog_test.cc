@@ -163,8 +163,8 @@ TEST(CatalogTest, AnAddressWithoutAModelAsksTheServer) {  // FLT-45
             Choice::AskServer::kNo);
   EXPECT_EQ(Choose({.base_url = "pool:1"})->ask_server, Choice::AskServer::kYes);
   // A key means the provider's usual model, also where it is only looked for.
-  EXPECT_EQ(Choose({.keys = Wanted::Keys::kNone}, {{"OPENAI_BASE_URL", "http://pool:1/v1"},
-                                                   {"OPENAI_API_KEY", "k"}})
+  EXPECT_EQ(Choose({.keys = Wanted::Keys::kNone},
+                   {{"OPENAI_BASE_URL", "http://pool:1/v1"}, {"OPENAI_API_KEY", "k"}})
                 ->ask_server,
             Choice::AskServer::kNo);
   EXPECT_EQ(Choose({.name = "ollama"})->ask_server, Choice::AskServer::kYes);

@@ -93,6 +93,8 @@ Status EndSubstage(const Driver& driver, const SubstageEnd& end, RunResults* res
     // The reruns' program was asked for in the name of the best node, after its end.
     for (Node& node : stage.tree.nodes) node.usage = driver.log().UsageOf(node.id);
   }
+  // Also of a stage that has ended: the report's prompt has the names.
+  SteerNodes(driver.steering->First(end.steered), results);
   // An ended stage has its files: a resume takes the rest from the journal.
   DOSSIER_ASSIGN_OR_RETURN(const auto ended, driver.log().Recorded("stage.ended", EndKey(end)));
   if (ended) {
@@ -106,7 +108,6 @@ Status EndSubstage(const Driver& driver, const SubstageEnd& end, RunResults* res
   DOSSIER_RETURN_IF_ERROR(WriteStageFiles(driver, stage));
   DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const Json summary,
                            SummarizeStage(driver.services, *results, stage, cancel));
-  SteerNodes(driver.steering->First(end.steered), results);
   DOSSIER_RETURN_IF_ERROR(WriteStagePages(driver.services.run_folder, results->title, stage));
   return KeepEnd(driver, end, stage);
 }

@@ -381,7 +381,8 @@ class Matrix(harness.Case):
             code, text = world.run((["--trust-config"] if trusted else []) + words, script)
             runs += 1
             refused += code == 12
-            shown = code == 12 or words[:2] in (["config", "show"], ["prompts", "show"])
+            shown = (code == 12 or "is not trusted; review it" in text
+                     or words[:2] in (["config", "show"], ["prompts", "show"]))
             for what, happened in {
                     # What is refused, and what a person asks to see, is shown to that person alone.
                     "hangs": code is None, "a crash": code is not None and code < 0,
