@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/files/file.h"
-#include "research/exec/exec_scripted.h"
 #include "research/setup/exec_backends.h"
+#include "testing/exec_scripted_for_test.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::research {

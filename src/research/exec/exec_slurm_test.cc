@@ -5,9 +5,9 @@
 
 #include "base/files/file.h"
 #include "base/text/text.h"
-#include "research/exec/exec_scripted.h"
 #include "research/exec/slurm_job.h"
 #include "testing/engine_fakes_for_test.h"
+#include "testing/exec_scripted_for_test.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::research {
@@ -115,7 +115,7 @@ class PlainSlurmTest : public ExecSlurmTest {
     options.poll = Millis(1);
     DOSSIER_ASSIGN_OR_RETURN(
         backend_,
-        MakePlainSlurmBackend(MakeScriptedBackend(table_, {}),
+        MakePlainSlurmBackend(std::make_unique<ScriptedBackend>(table_, ScriptedOptions()),
                               {.folder = fakes_.folder() + "/run/workers/worker-0",
                                .environment = {"PATH=" + fakes_.folder() + ":/usr/bin:/bin"}},
                               std::move(options)));
