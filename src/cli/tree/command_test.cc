@@ -242,7 +242,7 @@ TEST(ManPageTest, TextIsNeverARequest) {  // CON-8
   const Tree tree;
   const std::string page = ManPage(tree.ask());
   EXPECT_THAT(page, HasSubstr(".TH DOSSIER\\-ASK 1"));
-  EXPECT_THAT(page, HasSubstr("\\-\\-depth INT"));
+  EXPECT_THAT(page, HasSubstr("\\-\\-depth N"));
   EXPECT_THAT(page, HasSubstr(".SH LIMITS OPTIONS"));
 }
 
