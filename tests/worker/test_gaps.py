@@ -149,6 +149,7 @@ class GapsTest(WorkerTest):
 
     def test_a_look_at_rows_and_what_is_whole_after_all_is_none(self) -> None:
         self.check((
+            "print(sum(r['amount'] for r in records[:5]))\nFINAL(sum(r['amount'] for r in records))",
             "print(records[:5])", "for r in records[:5]: print(r)", "records[:3]",
             "print([r['name'] for r in records[:5]])", "print(records[0]['name'], records[-1])",
             "for i, r in enumerate(records):\n    if i == 3: break\n    print(r)",

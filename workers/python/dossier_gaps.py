@@ -31,6 +31,8 @@ from dossier_rewrite import placed
 from dossier_slips import slips
 
 _MOST_SAID = 5
+_HANDS_IN = {"FINAL", "FINAL_VAR", "SUBMIT", "PARTIAL"}
+_SHOWS = {*SHOWS, *_HANDS_IN, "answer", "write"}
 _LEAST_TEXT = 1000  # characters
 _LEAST = 20         # rows or lines; what is shorter could be a list of anything
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")
@@ -168,9 +170,13 @@ class Gaps:
         shown: dict[str, Gap] = {}
         statements = [node for node in parsed.tree.body if node is not parsed.last]
         # The last one may have been taken out of the tree.
-        for statement in filter(None, [*statements, parsed.last]):
+        all_of_them = list(filter(None, [*statements, parsed.last]))
+        # What is printed beside an answer that is handed in is no part of it.
+        handing = [statement for statement in all_of_them if _names(statement, _HANDS_IN)]
+        for statement in all_of_them:
             found = self._flow(statement, own)
-            if statement is parsed.last or _shows(statement):
+            if statement in handing if handing else \
+                    statement is parsed.last or _names(statement, _SHOWS):
                 shown |= {gap.text: gap for gap in found}
         return [[gap.text, len(gap.part) if gap.part is not None else gap.whole]
                 for gap in _without_whole(list(shown.values()))]
@@ -420,9 +426,8 @@ def _says(node: ast.AST, marks: Sequence[Any]) -> bool:
         for mark in marks)
 
 
-def _shows(statement: ast.stmt) -> bool:
-    shows = {*SHOWS, "FINAL_VAR", "answer", "write"}
-    return any(getattr(node, "id", getattr(node, "attr", "")) in shows
+def _names(statement: ast.stmt, names: Collection[str]) -> bool:
+    return any(getattr(node, "id", getattr(node, "attr", "")) in names
                for node in ast.walk(statement) if isinstance(node, (ast.Name, ast.Attribute)))
 
 
