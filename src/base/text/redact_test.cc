@@ -88,6 +88,7 @@ TEST(RedactTest, EveryKnownShapeIsReplacedByItsKind) {  // INS-77
 TEST(RedactTest, NoWordExpressionTypeOrPlaceholderIsASecret) {  // FLT-40
   for (std::string_view text : {
            "token = self.next_token()",
+           "\"what leads to a secret\": (files(**{",
            "pwd = os.getcwd()",
            "password: string",
            "process.env.API_KEY",

@@ -254,7 +254,7 @@ bool IsStructured(std::string_view value) {
   const auto in_capitals = [](char c) { return IsUpperOrDigit(c) || c == '_'; };
   if (first == '@' && std::ranges::all_of(value.substr(1), in_capitals)) return true;  // @TOKEN
   if (first == '%') return !IsHexDigit(At(value, 1)) || !IsHexDigit(At(value, 2));
-  return first == '$' || first == '<' || first == '{' || first == '[';
+  return first == '$' || first == '<' || first == '{' || first == '[' || first == '(';
 }
 
 // Random bytes of base64 may hold a '/' anywhere, but letters of both cases and digits with it.

@@ -53,7 +53,8 @@ TEST_F(SteeringTest, OrdersAreTakenOnceAndARoundThatWasSelectedKeepsItsOwn) {  /
 TEST_F(SteeringTest, LinesThatAreNoOrdersAndSecretsDoNoHarm) {
   ASSERT_THAT(LeaveOrder(folder(), {.kind = SteerKind::kHint,
                                     .node = "a",
-                                    .text = "use sk-proj-Zq8Lw2Xv9Rt4Kp7Nm3Bc6Hd1 for it"}),
+                                    .text = "use sk-"
+                                            "proj-Zq8Lw2Xv9Rt4Kp7Nm3Bc6Hd1 for it"}),
               Succeeds());
   EXPECT_THAT(File(), Not(HasSubstr("Zq8Lw2Xv9Rt4Kp7")));
   std::ofstream(folder() + "/steering.jsonl", std::ios::app)
