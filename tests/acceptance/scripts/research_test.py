@@ -92,11 +92,13 @@ class ResearchTest(harness.Case):
         ours, theirs = pty.openpty()
         process = self.start(*words, stdin=theirs, stderr=theirs)
         os.close(theirs)
-        os.write(ours, answer)
         said = b""
         try:
             while piece := os.read(ours, 4096):
                 said += piece
+                if answer and b"[y/N] " in said:  # what is typed before the question is dropped
+                    os.write(ours, answer)
+                    answer = b""
         except OSError:  # the other side is closed
             pass
         os.close(ours)
