@@ -24,8 +24,8 @@ Consent Ask(int fd, const chat::Judged& judged) {
     ForgetTyped(fd);
     if (!WriteAll(fd, question)) return Consent::kQuit;
     const auto answer = ReadAnswer(fd);
-    if (!answer) return Consent::kQuit;
-    const std::string word = ToLowerAscii(TrimSpace(*answer));
+    if (!answer || !*answer) return Consent::kQuit;
+    const std::string word = ToLowerAscii(TrimSpace(**answer));
     if (word == "y") return Consent::kYes;
     if (word == "n") return Consent::kNo;
     if (word == "a") return Consent::kAll;
@@ -53,7 +53,8 @@ Result<std::string> AskOnTerminal(std::string_view question) {
   }
   ForgetTyped(terminal.get());
   DOSSIER_RETURN_IF_ERROR(WriteAll(terminal.get(), question));
-  return ReadAnswer(terminal.get()).value_or("");
+  DOSSIER_ASSIGN_OR_RETURN(const auto answer, ReadAnswer(terminal.get()));
+  return answer.value_or("");
 }
 
 Result<std::function<Consent(const chat::Judged&)>> ConfirmOnTerminal() {

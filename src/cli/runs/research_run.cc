@@ -1,13 +1,18 @@
+#include <filesystem>
 #include <mutex>
 #include <utility>
 
 #include "base/files/file.h"
 #include "base/files/user_folders.h"
+#include "base/hash.h"
+#include "base/text/shell_quote.h"
 #include "base/text/text.h"
 #include "cli/runs/research_setup.h"
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/asset_folders.h"
 #include "cli/wiring/section_makers.h"
+#include "config/folders.h"
+#include "config/trust.h"
 #include "research/files/run_folder.h"
 #include "research/paper/literature.h"
 #include "research/run/forecast.h"
@@ -222,6 +227,64 @@ Status AskToStart(const ResearchCall& call, const RunOrder& order) {
   return MakeError(ErrorCode::kRefused, "the run was not started; no model was asked");
 }
 
+// A run folder says which commands run and what they may read: it may have come with somebody's
+// project. So a resume wants the configuration that this user's own command wrote there last.
+class OwnRun {
+ public:
+  static Result<OwnRun> Of(const std::string& folder) {
+    DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFoldersOf(config::ProcessVariables()));
+    std::error_code error;
+    const std::string real = std::filesystem::canonical(folder, error).string();
+    if (error) return MakeErrnoError(error.value(), folder);
+    return OwnRun(real, config::TrustStore(user.state, SystemClock()));
+  }
+
+  Status Remember(std::string_view config) { return store_.Approve(path(), config); }
+
+  Result<std::string> Read() const { return ReadFile(path()); }
+
+  // Errors: kRefused, for a configuration that this user has not written or approved, and for links
+  // that lead out of the folder.
+  Status Check(const GlobalFlags& flags, std::string_view config) const {
+    DOSSIER_RETURN_IF_ERROR(RefuseLinks());
+    DOSSIER_ASSIGN_OR_RETURN(const auto known, store_.Find(path()));
+    if (flags.trust_config || (known && known->sha256 == Sha256Hex(config))) return {};
+    return MakeError(ErrorCode::kRefused,
+                     "{} is not as your own run left it: it says which commands run and what they "
+                     "may read. Look at it, then run: dossier trust {}",
+                     path(), ShellQuote(path()));
+  }
+
+ private:
+  OwnRun(std::string folder, config::TrustStore store)
+      : folder_(std::move(folder)), store_(std::move(store)) {}
+
+  std::string path() const { return fmt::format("{}/{}", folder_, research::run_files::kConfig); }
+
+  // The folders that this program writes into or mounts; what a program made within its own
+  // workspace stays inside its jail.
+  Status RefuseLinks() const {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    for (fs::recursive_directory_iterator at(folder_, error), end; !error && at != end;
+         at.increment(error)) {
+      const bool leaves =
+          at->is_symlink(error) &&
+          !fs::weakly_canonical(at->path(), error).string().starts_with(folder_ + "/");
+      if (leaves) {
+        return MakeError(ErrorCode::kRefused, "{} is a link that leads out of the run's folder",
+                         at->path().string());
+      }
+      const bool inside = at.depth() > 0 && at->path().parent_path().filename() == "workspace";
+      if (inside) at.disable_recursion_pending();
+    }
+    return {};
+  }
+
+  std::string folder_;
+  config::TrustStore store_;
+};
+
 }  // namespace
 
 Result<int> StartResearch(const ResearchCall& call) {
@@ -242,6 +305,8 @@ Result<int> StartResearch(const ResearchCall& call) {
     static_cast<void>(RemoveAll(order.folder));  // nothing is in it
     return tl::unexpected(ready.error());
   }
+  DOSSIER_ASSIGN_OR_RETURN(OwnRun own, OwnRun::Of(order.folder));
+  DOSSIER_RETURN_IF_ERROR(own.Remember(research::ConfigYaml(order.config)));
   progress.Say("run folder " + order.folder);
   return Work(call, order);
 }
@@ -260,6 +325,9 @@ Result<int> PlanResearch(const ResearchCall& call) {
 Result<int> ResumeResearch(const ResearchCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder,
                            research::FindRun(call.arguments.out, call.arguments.run));
+  DOSSIER_ASSIGN_OR_RETURN(OwnRun own, OwnRun::Of(folder));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string before, own.Read());
+  DOSSIER_RETURN_IF_ERROR(own.Check(call.flags, before));
   DOSSIER_ASSIGN_OR_RETURN(const research::RunRecord record, research::ReadRunRecord(folder));
   RunOrder order{.folder = folder, .mode = RunOrder::Mode::kResume};
   const auto read = [&](std::string_view name) {
@@ -276,8 +344,13 @@ Result<int> ResumeResearch(const ResearchCall& call) {
   order.memory_store = record.memory_store;
   const Progress progress(call.flags, call.err);
   DOSSIER_RETURN_IF_ERROR(FillPorts(call, progress, &order));
+  // The run writes its configuration anew, unless the order is refused.
+  const bool keeps = !call.flags.trust_config;
+  if (keeps) DOSSIER_RETURN_IF_ERROR(own.Remember(research::ConfigYaml(order.config)));
   progress.Say("run folder " + folder);
-  return Work(call, order);
+  Result<int> worked = Work(call, order);
+  if (keeps && own.Read() == before) DOSSIER_RETURN_IF_ERROR(own.Remember(before));
+  return worked;
 }
 
 }  // namespace dossier::cli

@@ -5,7 +5,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <array>
+#include <csignal>
 
 #include "base/json/json.h"
 #include "base/text/redact.h"
@@ -113,22 +114,33 @@ std::string OutputText(std::string_view text, Terminal::Kind kind) {
 
 void ForgetTyped(int fd) { tcflush(fd, TCIFLUSH); }
 
-std::optional<std::string> ReadAnswer(int fd) {
-  struct sigaction stop = {}, before = {};
-  stop.sa_handler = [](int) {};
-  sigset_t interrupt, mask;
-  sigemptyset(&interrupt);
-  sigaddset(&interrupt, SIGINT);
-  sigaction(SIGINT, &stop, &before);
-  pthread_sigmask(SIG_UNBLOCK, &interrupt, &mask);
+Result<std::optional<std::string>> ReadAnswer(int fd) {
+  constexpr std::array kEnding = {SIGINT, SIGTERM, SIGHUP};
+  // A handler is told of nothing else that would outlive it.
+  static thread_local volatile std::sig_atomic_t caught;
+  caught = 0;
+  struct sigaction stop = {};
+  stop.sa_handler = [](int signal) { caught = signal; };
+  std::array<struct sigaction, kEnding.size()> before = {};
+  sigset_t ending, mask;
+  sigemptyset(&ending);
+  for (std::size_t i = 0; i < kEnding.size(); ++i) {
+    sigaction(kEnding[i], nullptr, &before[i]);
+    if (before[i].sa_handler == SIG_IGN) continue;  // nohup(1)
+    sigaddset(&ending, kEnding[i]);
+    sigaction(kEnding[i], &stop, nullptr);
+  }
+  pthread_sigmask(SIG_UNBLOCK, &ending, &mask);
   std::string line;
   char c = 0;
   ssize_t got = 0;
   while ((got = read(fd, &c, 1)) == 1 && c != '\n') line += c;
-  const bool interrupted = got < 0 && errno == EINTR;
   pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-  sigaction(SIGINT, &before, nullptr);
-  if (interrupted) kill(getpid(), SIGINT);
+  for (std::size_t i = 0; i < kEnding.size(); ++i) sigaction(kEnding[i], &before[i], nullptr);
+  if (caught != 0) {
+    kill(getpid(), caught);
+    return MakeError(ErrorCode::kCancelled, "ended at a question");
+  }
   return got == 1 || (got == 0 && !line.empty()) ? std::optional(line) : std::nullopt;
 }
 

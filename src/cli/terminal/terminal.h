@@ -53,9 +53,10 @@ std::string OutputText(std::string_view text, Terminal::Kind kind);
 
 // What was typed before a question stands on the terminal `fd` answers nothing: it is dropped.
 void ForgetTyped(int fd);
-// One line from the terminal `fd`. None at the end of the input, and at Ctrl-C, which the rest of
-// the program then sees, too: it would not notice before the line has ended.
-std::optional<std::string> ReadAnswer(int fd);
+// One line from the terminal `fd`; none at the end of the input. kCancelled at SIGINT, SIGTERM and
+// SIGHUP, which the rest of the program then sees, too: it would not notice before the line has
+// ended.
+Result<std::optional<std::string>> ReadAnswer(int fd);
 
 // One line, "dossier: MESSAGE", safe for a terminal, without secrets. Returns the error's exit
 // code.

@@ -24,13 +24,14 @@ constexpr std::size_t kMaxQuestion = 600;  // characters
 
 // On one line: a name in the question cannot put another question below it. The end of the input is
 // no answer, and so no.
-bool Ask(std::string_view question, std::ostream& err,
-         DefaultAnswer otherwise = DefaultAnswer::kNo) {
+Result<bool> Ask(std::string_view question, std::ostream& err,
+                 DefaultAnswer otherwise = DefaultAnswer::kNo) {
   const bool yes = otherwise == DefaultAnswer::kYes;
   ForgetTyped(STDIN_FILENO);
   err << OnOneLine(question, kMaxQuestion) << (yes ? " [Y/n] " : " [y/N] ") << std::flush;
-  const auto answer = ReadAnswer(STDIN_FILENO);
-  if (!answer) err << "\n" << std::flush;
+  const auto read = ReadAnswer(STDIN_FILENO);
+  if (!read || !*read) err << "\n" << std::flush;
+  DOSSIER_ASSIGN_OR_RETURN(const auto answer, read);
   const std::string word = ToLowerAscii(TrimSpace(answer.value_or("")));
   return word == "y" || word == "yes" || (yes && answer && word.empty());
 }
@@ -51,9 +52,11 @@ class Guard {
     if (known && known->sha256 == Sha256Hex(question.file.bytes)) return {};
     Explain(question, known);
     // Not by -y: who says yes to everything has not read this file.
-    if (MayAsk(flags_) && Ask("Trust " + question.file.path + "?", err_)) {
-      return store_.Approve(real, question.file.bytes);
+    bool trusted = false;
+    if (MayAsk(flags_)) {
+      DOSSIER_ASSIGN_OR_RETURN(trusted, Ask("Trust " + question.file.path + "?", err_));
     }
+    if (trusted) return store_.Approve(real, question.file.bytes);
     return MakeError(ErrorCode::kRefused,
                      "project config {} is not trusted; review it and run: dossier trust {}",
                      question.file.path, ShellQuote(question.file.path));

@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import stat
 import unittest
 
@@ -169,6 +170,14 @@ class NoModel(FirstUse):
         code, _, err = self.run_to_end("ask", "What?")
         self.assertEqual(code, 4, err)
         self.assertLess(err.index("-m ollama/llama3"), err.index("dossier models pull"))
+
+    def test_a_question_ends_with_the_program(self):
+        self.stand_in(["llama3"], "OLLAMA")
+        for ending in (signal.SIGTERM, signal.SIGHUP):
+            session = self.terminal("ask", "-c", self.write("text", "some words"), "What?")
+            session.wait_for(b"ask its llama3? [Y/n] ")
+            os.kill(session.pid, ending)
+            self.assertNotEqual(session.end(), 0)
 
     def test_on_a_terminal_the_enter_key_takes_the_server(self):
         self.stand_in(["llama3"], "OLLAMA")
