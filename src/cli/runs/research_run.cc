@@ -246,7 +246,7 @@ class OwnRun {
   // Errors: kRefused, for a configuration that this user has not written or approved, and for links
   // that lead out of the folder.
   Status Check(const GlobalFlags& flags, std::string_view config) const {
-    DOSSIER_RETURN_IF_ERROR(RefuseLinks());
+    DOSSIER_RETURN_IF_ERROR(RefuseLinksOut(folder_));
     DOSSIER_ASSIGN_OR_RETURN(const auto known, store_.Find(path()));
     if (flags.trust_config || (known && known->sha256 == Sha256Hex(config))) return {};
     return MakeError(ErrorCode::kRefused,
@@ -261,31 +261,29 @@ class OwnRun {
 
   std::string path() const { return fmt::format("{}/{}", folder_, research::run_files::kConfig); }
 
-  // The folders that this program writes into or mounts; what a program made within its own
-  // workspace stays inside its jail.
-  Status RefuseLinks() const {
-    namespace fs = std::filesystem;
-    std::error_code error;
-    for (fs::recursive_directory_iterator at(folder_, error), end; !error && at != end;
-         at.increment(error)) {
-      const bool leaves =
-          at->is_symlink(error) &&
-          !fs::weakly_canonical(at->path(), error).string().starts_with(folder_ + "/");
-      if (leaves) {
-        return MakeError(ErrorCode::kRefused, "{} is a link that leads out of the run's folder",
-                         at->path().string());
-      }
-      const bool inside = at.depth() > 0 && at->path().parent_path().filename() == "workspace";
-      if (inside) at.disable_recursion_pending();
-    }
-    return {};
-  }
-
   std::string folder_;
   config::TrustStore store_;
 };
 
 }  // namespace
+
+Status RefuseLinksOut(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const std::string real = fs::canonical(folder, error).string() + "/";
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    if (at->is_symlink(error) &&
+        !fs::weakly_canonical(at->path(), error).string().starts_with(real)) {
+      return MakeError(ErrorCode::kRefused, "{} is a link that leads out of the run's folder",
+                       at->path().string());
+    }
+    // What lies in a workspace and in the system of a jail is seen from inside of it only.
+    const std::string name = at->path().filename().string();
+    if (at.depth() > 0 && (name == "workspace" || name == "system")) at.disable_recursion_pending();
+  }
+  return {};
+}
 
 Result<int> StartResearch(const ResearchCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(RunOrder order, OrderOf(call));

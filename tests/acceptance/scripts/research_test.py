@@ -213,6 +213,23 @@ class ResearchTest(harness.Case):
         self.assertIn("1 earlier run of this folder, 2 nodes", told)
         self.assertEqual(len(list((self.home / "experiments").iterdir())), 1, folder)
 
+    def test_a_run_that_somebody_else_began_is_not_resumed_unseen(self):  # FLT-88
+        code, _, err = self.run_to_end(*self.words("--until", "stage1"), limit=300)
+        self.assertEqual(code, 0, err)
+        folder = next((self.home / "experiments").iterdir())
+        cloned = self.home / "cloned" / folder.name
+        shutil.copytree(folder, cloned, symlinks=True)
+        code, _, err = self.run_to_end("research", "resume", str(cloned), *self.model, limit=300)
+        self.assertEqual(code, 12, err)
+        self.assertIn("is not as your own run left it", err)
+        self.ok("trust", str(cloned / "config.yaml"))
+        (cloned / "nodes" / "elsewhere").symlink_to(self.home)
+        code, _, err = self.run_to_end("research", "resume", str(cloned), *self.model, limit=300)
+        self.assertEqual(code, 12, err)
+        self.assertIn("is a link that leads out of the run's folder", err)
+        code, _, err = self.run_to_end("research", "report", str(cloned), "--rewrite")
+        self.assertEqual(code, 12, err)
+
     def test_a_run_that_costs_money_asks_on_a_terminal(self):  # FLT-71
         said = self.on_terminal(*self.words("--price", "1/10"), answer=b"n\n")
         self.assertIn("money    ", said)
