@@ -31,6 +31,16 @@ class GapsTest(WorkerTest):
                 else:
                     self.assertEqual(told, [])
 
+    def test_marks_of_missing_values_hide_no_order_of_numbers_by_letters(self) -> None:
+        self.check((
+            "print(max(['98', '130', 'N/A', '7']))", "print(min(['98', '130', '-', '7']))",
+            "print(max(str(r['id']) if r['id'] % 9 else 'n/a' for r in records))",
+            "print(max(records, key=lambda r: r['fee'] or 'N/A')['name'])",
+            "print(max(['98', '97', 'N/A']))",
+        ), "letter by letter")
+        self.check(("print(min(['10', '20', 'N/A']))", "print(max(['Anna', 'Bob', '12', '7', 'Cid']))",
+                    "print(max(r['region'] for r in records))"), "")
+
     def test_a_negated_condition_that_every_row_meets_is_told(self) -> None:  # FLT-36
         self.check((
             "print(len([r for r in records if r['status'] != 'closed']))",
