@@ -31,6 +31,23 @@ class GapsTest(WorkerTest):
                 else:
                     self.assertEqual(told, [])
 
+    def test_a_last_row_that_was_looked_at_or_adds_up_the_others_may_be_left_out(self) -> None:
+        self.check((
+            ("print(records[-1])", "print(sum(r['amount'] for r in records[:-1]))"),
+            ("print(records[-3:])", "rows = list(records)\nprint(sum(r['amount'] for r in rows[:-2]))"),
+            "print(records[-1])\nprint(sum(r['amount'] for r in records[:-1]))",
+        ), "")
+        self.check((
+            "print(sum(r['amount'] for r in records[:-1]))",
+            ("print(records[-1])", "print(sum(r['amount'] for r in records[:-20]))"),
+            ("print(records[0])", "print(sum(r['amount'] for r in records[1:]))"),
+            ("print(records[0]['name'].split('N')[-1])", "print(sum(r['amount'] for r in records[:-1]))"),
+        ), "Only ")
+        total = {"name": "all", "amount": sum(row["amount"] for row in ROWS)}
+        self.start([Text("t.ndjson", TEXT + json.dumps(total) + "\n")])
+        for rows in ("records", "list(records)"):
+            self.assertEqual(self.run_block(f"print(sum(r['amount'] for r in {rows}[:-1]))")["gaps"], [])
+
     def test_marks_of_missing_values_hide_no_order_of_numbers_by_letters(self) -> None:
         self.check((
             "print(max(['98', '130', 'N/A', '7']))", "print(min(['98', '130', '-', '7']))",

@@ -69,6 +69,27 @@ class ReasonsTest(WorkerTest):
         self.assertEqual(len(result["unmatched"]), 1)
         self.assertIn("'open'", result["unmatched"][0])
 
+    def test_a_zero_is_proved_where_all_values_were_shown(self) -> None:
+        shown = "c = Counter(r['status'] for r in records)\nprint(c)"
+        for code in ("print(c['cancelled'])", "print(sum(r['status'] == 'cancelled' for r in records))",
+                     "print('cancelled:', c.get('cancelled', 0))",
+                     "print(len(records) - sum(r['status'] != 'cancelled' for r in records), 5)"):
+            self.start([Text("t.ndjson", self.host.texts[0].text)])
+            self.run_block("from collections import Counter\n" + shown)
+            result = self.run_block(code)
+            self.assertEqual((result["unmatched"], result["gaps"]), ([], []), code)
+        for code in ("print(c['open'])", "print(sum(r['status'] == 'Pendin' for r in records))"):
+            self.assertEqual(len(self.run_block(code)["unmatched"]), 1, code)
+
+    def test_a_part_of_the_rows_proves_no_range(self) -> None:
+        result = self.run_block("print(17, sum(r['amount'] > 10000 for r in records))")
+        self.assertEqual((result["unmatched"], result["notes"]), ([], []))
+
+    def test_a_search_in_either_case_finds_the_other_one(self) -> None:
+        result = self.run_block("import pandas as pd\ndf = pd.DataFrame(records)\n"
+                                "print(df['status'].str.contains('OPEN', case=False).sum())")
+        self.assertEqual((self.host.output, result["unmatched"], result["gaps"]), ("100\n", [], []))
+
     def test_what_is_no_search_in_data_is_not_named(self) -> None:
         for code in ("print('none found', 0)", "print(f'{0:5d}')", "0 if 'x'.join([]) else 0",
                      "stats = {'hits': 0}\nstats['hits'] += 0 * len(records)\nprint(stats['hits'])",

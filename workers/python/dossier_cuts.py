@@ -157,6 +157,19 @@ def slices(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[ast.Subscript]:
             yield node
 
 
+def ends_taken(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """rows[-1], rows[-3:], rows.tail(3): the rows, and how many at their end."""
+    for node in parsed.of(ast.Subscript):
+        part = node.slice
+        first = part.lower if isinstance(part, ast.Slice) and part.upper is part.step is None else part
+        if isinstance(node.ctx, ast.Load) and (number := whole_number(first, fixed)) and number < 0:
+            yield ast.unparse(node.value), -number
+    for call in parsed.of(ast.Call):
+        if called(call) == "tail" and isinstance(call.func, ast.Attribute):
+            count = whole_number(call.args[0], fixed) if call.args else 5
+            yield ast.unparse(call.func.value), count or 0
+
+
 def takes(parsed: Parsed) -> Iterator[ast.Call]:
     for node in parsed.of(ast.Call):
         name = called(node)

@@ -23,8 +23,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 from dossier_code import Parsed
-from dossier_cuts import (ADDS, EDGE, SHOWS, TAKES, Uses, base, called, indexed, is_constant,
-                          ordered_names, orders, slices, stops, takes)
+from dossier_cuts import (ADDS, EDGE, SHOWS, TAKES, Uses, base, called, ends_taken, indexed,
+                          is_constant, ordered_names, orders, slices, stops, takes)
 from dossier_empty import NUMBER_LIKE
 from dossier_records import Records, Row
 from dossier_rewrite import placed
@@ -35,6 +35,7 @@ _HANDS_IN = {"FINAL", "FINAL_VAR", "SUBMIT", "PARTIAL"}
 _SHOWS = {*SHOWS, *_HANDS_IN, "answer", "write"}
 _LEAST_TEXT = 1000  # characters
 _LEAST = 20         # rows or lines; what is shorter could be a list of anything
+_MOST_ENDS = 5      # rows at the end, looked at before, that may be left out
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")
 
 
@@ -69,6 +70,8 @@ class Gaps:
         self._said: list[tuple[int, str]] = []      # slips, and what say() was told of
         self._known_sizes: list[int] | None = None
         self._ordered: set[str] = set()   # names of sorted lists
+        self._ends_seen: dict[str, int] = {}   # rows at the end that code took by themselves
+        self._all_but_one: dict[int, Any] = {}  # of this block: rows whose last one is cut off
         self._numbers = 0
 
     def forget(self) -> None:
@@ -116,6 +119,9 @@ class Gaps:
         for node in parsed.of(ast.With):
             if len(node.items) == 1 and called(node.items[0].context_expr) == "suppress":
                 self._note(uses, node, "suppress", _loop_in(node))
+        self._all_but_one.clear()
+        for text, count in ends_taken(parsed, fixed):
+            self._ends_seen[text] = max(count, self._ends_seen.get(text, 0))
         self._ordered -= set(parsed.assigned)
         self._ordered |= set(ordered_names(parsed))   # the best so many of all are no part of them
         of_range = dict(indexed(parsed, fixed))
@@ -159,7 +165,8 @@ class Gaps:
         taken (0: it is about something else). `misled`: reasons why conditions fit nothing."""
         own = [Gap(text, 0, None, 0, marks) for text, marks in misled.items()]
         own += [cut._replace(line=line) for number, line in self._used.items()
-                if (cut := self._cuts.get(number))]
+                if (cut := self._cuts.get(number))
+                and not _ends_in_totals(self._all_but_one.get(number, ()))]
         own += self._losses()
         own += [Gap(text, line, None, 0, ()) for line, text in self._said]
         if settled:
@@ -308,6 +315,13 @@ class Gaps:
         edge = 0 if _holds_rows(whole) else EDGE   # a row is no header
         if edge and bounds is not None and bounds.stop is None and (bounds.start or 0) > 0:
             edge = max(edge, count // 10)          # what stands before the lines that count
+        left = count - len(taken)
+        if taken == range(count - left):   # the end is cut off
+            rows = self._lines[number][1].rpartition("[")[0]
+            if left <= min(_MOST_ENDS, max(self._ends_seen.get(rows, 0),
+                                           self._ends_seen.get("records", 0))):
+                return
+            self._all_but_one |= {number: whole} if left == 1 and _holds_rows(whole) else {}
         if len(taken) < count - edge:
             self._leave(number, taken, count, "rows")
 
@@ -400,6 +414,18 @@ def _replace(parent: Any, node: ast.AST, by: ast.AST) -> None:
 def _holds_rows(whole: Any) -> bool:
     return isinstance(whole, Records) or (isinstance(whole, list) and bool(whole)
                                           and isinstance(whole[0], Row))
+
+
+def _ends_in_totals(rows: Sequence[Any]) -> bool:
+    """Whether the last row adds up the others."""
+    last = rows[len(rows) - 1] if len(rows) > 2 else {}
+    names = [name for name, value in last.items() if type(value) in (int, float) and value]
+    sums = dict.fromkeys(names, 0)
+    for row in rows[:len(rows) - 1] if names else ():
+        for name in names:
+            value = row.get(name)
+            sums[name] += value if type(value) in (int, float) else 0
+    return any(abs(sums[name] - last[name]) <= 1e-6 * abs(last[name]) for name in names)
 
 
 def _loop_in(node: ast.AST) -> str:

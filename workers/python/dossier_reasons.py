@@ -18,6 +18,7 @@ from dossier_seek import Seeker, Sought, made_texts
 from dossier_text import Source
 
 _SECONDS = 0.3          # for one block
+_SHOWN = 1 << 16        # characters of what blocks showed that are remembered
 _CHUNK = 1 << 20        # bytes of a text that are searched at a time
 _LONGEST_WORD = 800     # bytes that a constant may take; chunks overlap by them
 
@@ -32,18 +33,23 @@ class Reasons:
         self._stands: dict[str, tuple[bool, str]] = {}  # as written, and the other spelling
         self._told: dict[str, tuple[str, str]] = {}     # by key: what it is about, and the reason
         self.found: dict[str, str] = {}
-        # Of `found`, what no other spelling would change: a number that all values lie below.
+        # Of `found`, what no other spelling would change: a number that all values lie below, and
+        # what is none of the values that were shown, all of them.
         self.proved: set[str] = set()
         self.misled: dict[str, tuple[str, ...]] = {}    # by key: the constants
         self.settled: list[str] = []
+        self._shown = ""    # by blocks
 
     def forget(self) -> None:
         self._seeker.forget()
         self._told.clear()
+        self._shown = ""
 
-    def weigh(self, parsed: Parsed, nothing: bool, named: Collection[str] = ()) -> None:
-        """`nothing`: the block's output or answer says nothing; `named`: fields that are told of as
+    def weigh(self, parsed: Parsed, nothing: bool, named: Collection[str] = (),
+              output: str = "") -> None:
+        """`nothing`: the block's `output` or answer says nothing; `named`: fields that are told of as
         unknown already."""
+        self._shown = (self._shown + "\n" + output)[-_SHOWN:]
         self.found, self.settled, self.proved, self.misled = {}, [], set(), {}
         deadline = time.monotonic() + _SECONDS
         sought = self._seeker.look(parsed)
@@ -130,8 +136,8 @@ class Reasons:
                 self.found[str(test)] = reason
                 self.misled[str(test)] = (test.field.rsplit(".", 1)[-1],)
                 about[str(test)] = test.field
-            elif values.whole and values.fits(test, case) is False \
-                    and values.misled(test, single, case):
+            elif values.whole and str(test) not in self.proved \
+                    and values.fits(test, case) is False and values.misled(test, single, case):
                 self.found.setdefault(str(test), values.reason(test))
                 about.setdefault(str(test), test.field)
                 self.misled[str(test)] = test.values
@@ -145,9 +151,9 @@ class Reasons:
             texts = [value for value in test.values if isinstance(value, str)]
             if fits:
                 fitting.add(test.field)
-            elif fits is False and (values.whole or not texts or absent.issuperset(texts)):
+            elif fits is False and (values.whole or texts and absent.issuperset(texts)):
                 self.found[str(test)] = values.reason(test)
-                if values.whole and test.orders_numbers():
+                if values.whole and (test.orders_numbers() or values.all_shown(test, self._shown)):
                     self.proved.add(str(test))
                 about[str(test)] = test.field
                 said.update(texts)
@@ -168,7 +174,10 @@ class Reasons:
                 reason = f"{short(text)} stands nowhere in the text."
                 reason += f" {other!r} does." if other else ""
                 if len(known) == 1:
-                    listed = values.listing(Test(known[0], "==", text))
+                    test = Test(known[0], "==", text)
+                    listed = values.listing(test)
+                    if values.whole and values.all_shown(test, self._shown):
+                        self.proved.add(text)
                     reason += f" {known[0]}:{listed.removeprefix('Its values:')}"
                 self.found[text] = reason
                 about[text] = text.lower()

@@ -137,7 +137,8 @@ class Seeker:
     def _learn(self, parsed: Parsed) -> None:
         own = frozenset(_CASES[node.attr] for node in parsed.of(ast.Attribute)
                         if node.attr in _CASES)
-        if any(word.arg == "ignore_case" for call in parsed.of(ast.Call) for word in call.keywords):
+        if any(word.arg == "ignore_case" or word.arg == "case" and
+               getattr(word.value, "value", True) is False for call in parsed.of(ast.Call) for word in call.keywords):
             own |= {"any"}
         if parsed.names & {"csv", "DictReader"}:
             own |= {"text"}
