@@ -61,6 +61,7 @@ class Gaps:
         self._plans: dict[int, int] = {}            # by node of this block: the number of a counter
         self._places: list[tuple[Any, Any, str, int]] = []  # node, parent, what to count, number
         self._bases: dict[int, str] = {}            # of indexes by range(): the name of the rows
+        self._loops: dict[int, Any] = {}            # of the bound of a `while`
         self._used: dict[int, int] = {}             # of this block: slices that are used, with a line
         self._tries: dict[int, list[int]] = defaultdict(lambda: [0, 0])  # passes, failures
         self._failed: dict[int, list[Any]] = defaultdict(list)  # errors: blank, with digits, first
@@ -96,7 +97,7 @@ class Gaps:
 
     def plan(self, parsed: Parsed, fixed: Mapping[str, Any]) -> None:
         """Finds what is to be counted in a block, while its tree is as it was written."""
-        self._plans, self._used, self._bases = {}, {}, {}
+        self._plans, self._used, self._bases, self._loops = {}, {}, {}, {}
         self._places.clear()
         self._tries.clear()
         self._failed.clear()
@@ -135,6 +136,8 @@ class Gaps:
                 self._note(uses, node, "cut", ast.unparse(node))
                 self._kinds[self._numbers] = uses.kind(node)
                 self._bases |= {id(node): of_range[node]} if node in of_range else {}
+                if node in of_range and isinstance(loop := uses.parents[uses.parents[node]], ast.While):
+                    self._loops[id(node)] = loop
         for loop, stop, number in loops:
             if uses.gathers(loop, stop, uses.kind(loop.iter)):
                 self._note(uses, stop, "stop", str(number))
@@ -154,6 +157,9 @@ class Gaps:
                 node.body.insert(0, _say("_dossier_swallowed", number, node.body[0]))
             elif kind == "stop":
                 parent.body.insert(len(parent.body) - 1, _say("_dossier_stopped", number, node))
+            elif id(node) in self._plans and id(node) in self._loops:
+                count = ast.copy_location(ast.Expr(_counted(node, number, self._bases[id(node)])), node)
+                self._loops[id(node)].body.insert(0, count)
             elif id(node) in self._plans:
                 _replace(parent, node, _quiet_with(node, number) if kind == "suppress" else
                          _counted(node, number, self._bases.get(id(node), "")))
@@ -296,11 +302,11 @@ class Gaps:
             self._note_rows(number, whole, part, bounds)
         return part
 
-    def _indexes(self, number: int, rows: Callable[[], Any], indexes: range) -> range:
-        """The range() by which a loop takes rows."""
+    def _indexes(self, number: int, rows: Callable[[], Any], indexes: Any) -> Any:
+        """The range() by which a loop takes rows, or the number of them."""
         self._cuts.pop(number, None)
         with contextlib.suppress(NameError):
-            self._note_rows(number, rows(), indexes, None)
+            self._note_rows(number, rows(), range(indexes) if isinstance(indexes, int) else indexes, None)
         return indexes
 
     def _note_rows(self, number: int, whole: Any, part: Any, bounds: slice | None) -> None:
@@ -342,7 +348,7 @@ class Gaps:
 
     def _stopped(self, number: int) -> None:
         line, passes = self._lines[number]
-        self._cuts[number] = Gap(f"The loop that `break` in line {line} leaves does not go through "
+        self._cuts[number] = Gap(f"The loop that line {line} ends does not go through "
                                  "all rows.", line, None, int(passes), ())
 
 
