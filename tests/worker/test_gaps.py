@@ -31,6 +31,33 @@ class GapsTest(WorkerTest):
                 else:
                     self.assertEqual(told, [])
 
+    def test_a_last_row_that_was_looked_at_or_adds_up_the_others_may_be_left_out(self) -> None:
+        self.check((
+            ("print(records[-1])", "print(sum(r['amount'] for r in records[:-1]))"),
+            ("print(records[-3:])", "rows = list(records)\nprint(sum(r['amount'] for r in rows[:-2]))"),
+            "print(records[-1])\nprint(sum(r['amount'] for r in records[:-1]))",
+        ), "")
+        self.check((
+            "print(sum(r['amount'] for r in records[:-1]))",
+            ("print(records[-1])", "print(sum(r['amount'] for r in records[:-20]))"),
+            ("print(records[0])", "print(sum(r['amount'] for r in records[1:]))"),
+            ("print(records[0]['name'].split('N')[-1])", "print(sum(r['amount'] for r in records[:-1]))"),
+        ), "Only ")
+        total = {"name": "all", "amount": sum(row["amount"] for row in ROWS)}
+        self.start([Text("t.ndjson", TEXT + json.dumps(total) + "\n")])
+        for rows in ("records", "list(records)"):
+            self.assertEqual(self.run_block(f"print(sum(r['amount'] for r in {rows}[:-1]))")["gaps"], [])
+
+    def test_marks_of_missing_values_hide_no_order_of_numbers_by_letters(self) -> None:
+        self.check((
+            "print(max(['98', '130', 'N/A', '7']))", "print(min(['98', '130', '-', '7']))",
+            "print(max(str(r['id']) if r['id'] % 9 else 'n/a' for r in records))",
+            "print(max(records, key=lambda r: r['fee'] or 'N/A')['name'])",
+            "print(max(['98', '97', 'N/A']))",
+        ), "letter by letter")
+        self.check(("print(min(['10', '20', 'N/A']))", "print(max(['Anna', 'Bob', '12', '7', 'Cid']))",
+                    "print(max(r['region'] for r in records))"), "")
+
     def test_a_negated_condition_that_every_row_meets_is_told(self) -> None:  # FLT-36
         self.check((
             "print(len([r for r in records if r['status'] != 'closed']))",
@@ -138,6 +165,14 @@ class GapsTest(WorkerTest):
             "print(sum(r['amount'] for r in records[1:]))", "t = 0\nfor i in range(50): t += records[i]['amount']\nprint(t)",
             "print(sum(records[i]['amount'] for i in range(50)))",
             "rows = list(records)\nprint(sum(r['amount'] for r in rows[:-1]))",
+            "t = i = 0\nwhile i < 50:\n    t += records[i]['amount']\n    i += 1\nprint(t)",
+            "print(5 in [r['id'] for r in records[:10]], records[0] in records[:5])",
+            "print(sum(r['amount'] for _, r in zip(range(50), records)))",
+            "t = 0\nfor _, r in zip(range(50), records):\n    t += r['amount']\nprint(t)",
+            "def f():\n    t = 0\n    for i, r in enumerate(records):\n        if i >= 50: return t\n"
+            "        t += r['amount']\nprint(f())",
+            "data = {'rows': [json.loads(l) for l in context.splitlines()]}\n"
+            "print(sum(r['amount'] for r in data['rows'][:50]))",
             "def load(): return list(records)[:100]\nprint(sum(r['amount'] for r in load()))",
             ("def load():\n    return list(records)[:100]", "rows = load()", "print(sum(r['amount'] for r in rows))"),
             "def main():\n    t = 0\n    for r in records[:100]:\n        t += r['amount']\n    return t\nprint(main())",
@@ -165,6 +200,11 @@ class GapsTest(WorkerTest):
             "print(Counter(r['name'][:2] for r in records))",
             "for i in range(0, len(records), 50):\n    part = records[i:i + 50]\n    print(sum(r['amount'] for r in part))",
             "print(sum(r['amount'] for r in records[:1000]))",
+            "t = i = 0\nwhile i < 300:\n    t += records[i]['amount']\n    i += 1\nprint(t)",
+            "print(sum(r['amount'] for _, r in zip(range(900), records)))",
+            "for _, r in zip(range(5), records): print(r)",
+            "def f(n):\n    for r in records:\n        if r['id'] == n: return r['name']\nprint(f(7))",
+            "print([r['name'][:2] for r in records if r['region'][:1] == 'E'])",
             "rows = [0 for i in range(30)]\nprint([rows[i] for i in range(30) if rows[i]])",
             "for i in range(2):\n    part = records[i * 100:]\n    print(part[i]['name'])",
             "print(len(doc.grep('open')))", "print(doc.grep('open', max=5).total, doc.grep('on hold', max=3))",

@@ -69,6 +69,59 @@ class ReasonsTest(WorkerTest):
         self.assertEqual(len(result["unmatched"]), 1)
         self.assertIn("'open'", result["unmatched"][0])
 
+    def test_a_zero_is_proved_where_all_values_were_shown(self) -> None:
+        shown = "c = Counter(r['status'] for r in records)\nprint(c)"
+        for code in ("print(c['cancelled'])", "print(sum(r['status'] == 'cancelled' for r in records))",
+                     "print('cancelled:', c.get('cancelled', 0))",
+                     "print(len(records) - sum(r['status'] != 'cancelled' for r in records), 5)"):
+            self.start([Text("t.ndjson", self.host.texts[0].text)])
+            self.run_block("from collections import Counter\n" + shown)
+            result = self.run_block(code)
+            self.assertEqual((result["unmatched"], result["gaps"]), ([], []), code)
+        for code in ("print(c['open'])", "print(sum(r['status'] == 'Pendin' for r in records))"):
+            self.assertEqual(len(self.run_block(code)["unmatched"]), 1, code)
+
+    def test_a_part_of_the_rows_proves_no_range(self) -> None:
+        result = self.run_block("print(sum(r['id'] for r in records), sum(r['amount'] > 10000 for r in records))")
+        self.assertEqual((result["unmatched"], result["notes"]), ([], []))
+
+    def test_a_search_in_either_case_finds_the_other_one(self) -> None:
+        result = self.run_block("import pandas as pd\ndf = pd.DataFrame(records)\n"
+                                "print(df['status'].str.contains('OPEN', case=False).sum())")
+        self.assertEqual((self.host.output, result["unmatched"], result["gaps"]), ("100\n", [], []))
+
+    def join(self, code: str, key: object, looked: object) -> dict:
+        people = "".join(json.dumps({"id": key, "name": f"n{i}"}) + "\n" for i in range(30))
+        orders = "".join(json.dumps({"who": looked, "total": i}) + "\n" for i in range(30))
+        self.start([Text("people.ndjson", people), Text("orders.ndjson", orders)])
+        result = self.run_block("people, orders = contexts['people.ndjson'].records, "
+                                "contexts['orders.ndjson'].records\n" + code)
+        self.assertIsNone(result["error"], code)
+        return result
+
+    def test_fields_that_would_meet_if_they_were_written_alike_are_told(self) -> None:
+        by_get = ("names = {p['id']: p['name'] for p in people}\n"
+                  "print(sum(o['total'] for o in orders if names.get(o['who']) == 'n29'))")
+        codes = (by_get, "ids = set(p['id'] for p in people)\nprint(sum(o['who'] in ids for o in orders))",
+                 "ids = {p['id'] for p in people}\nprint(len([o for o in orders if o['who'] not in ids]))",
+                 "print(sum(p['id'] == o['who'] for p in people for o in orders))",
+                 "d = {}\nfor p in people: d[p['id']] = p\nn = 0\nfor o in orders:\n    who = o['who']\n"
+                 "    if who in d: n += 1\nprint(n)",
+                 "d = {}\nfor p in people: d.setdefault(p['id'], []).append(p)\n"
+                 "print(sum(len(d.get(o['who'], [])) for o in orders))")
+        for code in codes:
+            for key, looked in ((7, "7"), ("001", "1"), ("Anna", "Anna "), ("ANNA", "anna")):
+                result = self.join(code, key, looked)
+                told = [text for text in result["unmatched"] if "if they were written alike" in text]
+                self.assertEqual(len(told), 1, (code, key, result))
+                self.assertIn(told[0], result["notes"], code)
+                self.assertIn(told[0], [text for text, _ in result["gaps"]], code)
+            for key, looked in ((7, 7), ("Anna", "Bob")):
+                self.assertEqual(self.join(code, key, looked)["gaps"], [], (code, key))
+        reason = self.join(by_get, 7, "7")["unmatched"][:1]
+        result = self.run_block("print(sum(names.get(int(o['who'])) == 'n29' for o in orders))")
+        self.assertEqual((self.host.output, result["settled"][:1]), ("30\n", reason))
+
     def test_what_is_no_search_in_data_is_not_named(self) -> None:
         for code in ("print('none found', 0)", "print(f'{0:5d}')", "0 if 'x'.join([]) else 0",
                      "stats = {'hits': 0}\nstats['hits'] += 0 * len(records)\nprint(stats['hits'])",

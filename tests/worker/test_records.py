@@ -14,6 +14,14 @@ class RecordsTest(WorkerTest):
         self.assertEqual(self.value("[r['id'] for r in records[5:9:2]]"), [5, 7])
         self.assertEqual(self.value("list(records)"), ROWS)
 
+    def test_a_slice_in_a_prompt_is_its_rows(self) -> None:
+        self.start([Text("log.ndjson", ndjson(ROWS * 3))])
+        self.run_block("part = records[0:40]\nrows = list(part)")
+        for expression in ("f'{part}' == f'{rows}'", "str(part) == str(rows)", "'%s' % part == str(rows)",
+                           "f'{records}' == str(list(records))", "repr(part) != repr(rows)",
+                           "len(str(records)) < 200"):
+            self.assertTrue(self.value(expression), expression)
+
     def test_nothing_is_asked_before_a_block_names_records(self) -> None:
         self.run_block("x = 1")
         self.assertEqual(self.host.calls, [])

@@ -4,6 +4,7 @@ Missing values are None. Comparisons with them are false, arithmetic gives None,
 them out. What is not here raises an AttributeError that names the plain Python way.
 """
 
+import functools
 import operator
 import re
 import statistics
@@ -19,6 +20,58 @@ def missing_method(what: str, name: str) -> AttributeError:
                           "e.g. [r for r in records if ...] or collections.Counter(...)")
 
 
+# Options that change no value here, and those that change none with the value that they have anyway.
+_NO_MATTER = {"kind", "engine", "encoding", "encoding_errors", "low_memory", "memory_map", "observed",
+              "copy", "deep", "numeric_only", "float_precision", "group_keys", "na_action",
+              "verify_integrity"}
+_AS_IT_IS: dict[str, tuple[Any, ...]] = {
+    "inplace": (False,), "axis": (0, "index", None), "keep": ("first",), "skipna": (True,),
+    "how": ("any",), "sort": (True,), "as_index": (True,), "dropna": (True,), "level": (None,),
+    "na_position": ("last",), "na": (False, True, None), "ddof": (1,), "join": ("outer",),
+    "inclusive": ("both",), "ignore_index": (False,), "key": (None,), "errors": ("raise",),
+    "dtype": (None,), "keepdims": (False,), "interpolation": ("linear",), "iterator": (False,),
+    "skip_blank_lines": (True,), "index": (True,), "name": (None,), "thresh": (None,),
+    "parse_dates": (False, None), "quotechar": ('"',), "decimal": (".",), "comment": (None,),
+    "method": (None,), "flags": (0,), "orient": ("records", None)}
+_INSTEAD = {"as_index": "call .reset_index() on the result",
+            "inplace": "bind the value that it gives: df['x'] = df['x'].fillna(0)",
+            "parse_dates": "compare the dates as texts, or datetime.fromisoformat(r['field'])",
+            "key": "add a column with the key and sort by that"}
+
+
+def checked(function: Callable[..., Any], what: str) -> Callable[..., Any]:
+    """A function that refuses options which it does not take, if they would change its value.
+    Frames do what is to be done in place, and count their rows anew."""
+    code = function.__code__
+    taken = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+
+    @functools.wraps(function)
+    def run(*given: Any, **options: Any) -> Any:
+        later = {name: options.pop(name) for name in ("inplace", "ignore_index")
+                 if name not in taken and given and hasattr(type(given[0]), "_become")
+                 and name in options}
+        for name in [name for name in options if name not in taken]:
+            value = options.pop(name)
+            if name not in _NO_MATTER and value not in _AS_IT_IS.get(name, ()):
+                way = _INSTEAD.get(name, "use plain Python over `records`")
+                raise TypeError(f"{what}() of this small stand-in for pandas and numpy does not do "
+                                f"{name}={value!r}: {way}")
+        result = function(*given, **options)
+        if later.get("ignore_index"):
+            result.index = list(range(len(result)))
+        return given[0]._become(result) if later.get("inplace") else result
+    return run
+
+
+def checks_options(kind: type) -> type:
+    """A class whose methods are all checked()."""
+    for name, function in list(vars(kind).items()):
+        if hasattr(function, "__code__") and (name == "__init__" or not name.startswith("_")) \
+                and not function.__code__.co_flags & 0x08:   # **options of its own
+            setattr(kind, name, checked(function, name if name != "__init__" else kind.__name__))
+    return kind
+
+
 def order(value: Any) -> tuple[Any, ...]:
     """A sort key for mixed values: numbers, then texts; None last."""
     if value is None:
@@ -28,7 +81,7 @@ def order(value: Any) -> tuple[Any, ...]:
 
 def _binary(function: Callable[[Any, Any], Any], missing: Any) -> Callable[..., "Column"]:
     def apply(self: "Column", other: Any) -> "Column":
-        others = list(other) if isinstance(other, (Column, list)) else [other] * len(self)
+        others = self._beside(other)
         if len(others) != len(self):
             raise ValueError(f"lengths differ: {len(self)} and {len(others)}")
         return self._new([missing if a is None or b is None else function(a, b)
@@ -38,23 +91,27 @@ def _binary(function: Callable[[Any, Any], Any], missing: Any) -> Callable[..., 
 
 def _equality(function: Callable[[Any, Any], Any]) -> Callable[..., "Column"]:
     def apply(self: "Column", other: Any) -> "Column":
-        others = list(other) if isinstance(other, (Column, list)) else [other] * len(self)
+        others = self._beside(other)
         return self._new([function(a, b) for a, b in zip(self.values, others)])
     return apply
 
 
+@checks_options
 class Column:
     """Values with labels (`index`)."""
 
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, values: Iterable[Any] = (), index: Iterable[Any] | None = None,
-                 name: str | None = None) -> None:
+                 name: str | None = None, index_names: Iterable[str] = ()) -> None:
+        if isinstance(values, Column) and index is None:
+            index, name = values.index, name or values.name
         if isinstance(values, Mapping):
             values, index = list(values.values()), list(values)
         self.values = list(values)
         self.index = list(range(len(self.values))) if index is None else list(index)
         self.name = name
+        self.index_names = list(index_names)
 
     __add__, __radd__ = _binary(operator.add, None), _binary(lambda a, b: b + a, None)
     __sub__, __rsub__ = _binary(operator.sub, None), _binary(lambda a, b: b - a, None)
@@ -139,8 +196,8 @@ class Column:
     def median(self) -> Any:
         return statistics.median(self.present()) if self.present() else None
 
-    def std(self) -> Any:
-        return statistics.stdev(self.present()) if len(self.present()) > 1 else None
+    def std(self, ddof: int = 1) -> Any:
+        return spread(self.present(), ddof)
 
     def max(self) -> Any:
         return max(self.present(), default=None)
@@ -173,11 +230,14 @@ class Column:
         counts = Counter(self.present())
         return Column([value for value, n in counts.items() if n == max(counts.values())])
 
-    def value_counts(self, normalize: bool = False, **_options: Any) -> "Column":
-        counts = Counter(map(_key, self.present())).most_common()
-        total = sum(count for _, count in counts)
-        return Column([count / total if normalize else count for _, count in counts],
-                      [value for value, _ in counts], self.name)
+    def value_counts(self, normalize: bool = False, ascending: bool = False,
+                     dropna: bool = True) -> "Column":
+        values = self.present() if dropna else self.values
+        counts = Counter(map(_key, values)).most_common()
+        counts = counts[::-1] if ascending else counts
+        return Column([count / len(values) if normalize else count for _, count in counts],
+                      [value for value, _ in counts], "proportion" if normalize else "count",
+                      [self.name or "index"])
 
     def idxmax(self) -> Any:
         return self.index[self.values.index(self.max())]
@@ -188,11 +248,11 @@ class Column:
     def argmax(self) -> int:
         return self.values.index(self.max())
 
-    def head(self, count: int = 5) -> "Column":
-        return self[:count]
+    def head(self, n: int = 5) -> "Column":
+        return self[:n]
 
-    def tail(self, count: int = 5) -> "Column":
-        return self[max(0, len(self) - count):]
+    def tail(self, n: int = 5) -> "Column":
+        return self[max(0, len(self) - n):]
 
     def tolist(self) -> list[Any]:
         return list(self.values)
@@ -233,8 +293,8 @@ class Column:
     def dropna(self) -> "Column":
         return self[self.notna()]
 
-    def fillna(self, fill: Any) -> "Column":
-        return self._new([fill if value is None else value for value in self.values])
+    def fillna(self, value: Any) -> "Column":
+        return self._new([value if own is None else own for own in self.values])
 
     def astype(self, kind: Any) -> "Column":
         convert = {"int": int, "int64": int, "float": float, "float64": float, "str": str_,
@@ -248,36 +308,70 @@ class Column:
 
     apply = map
 
-    def round(self, digits: int = 0) -> "Column":
-        return self.map(lambda value: round(value, digits))
+    def round(self, decimals: int = 0) -> "Column":
+        return self.map(lambda value: round(value, decimals))
 
     def abs(self) -> "Column":
         return self.map(abs)
 
-    def sort_values(self, ascending: bool = True, **_options: Any) -> "Column":
-        return self._pick(sorted(range(len(self)), key=lambda i: order(self.values[i]),
-                                 reverse=not ascending))
+    def sort_values(self, ascending: bool = True) -> "Column":
+        places = sorted((i for i in range(len(self)) if self.values[i] is not None),
+                        key=lambda i: order(self.values[i]), reverse=not ascending)
+        return self._pick(places + [i for i in range(len(self)) if self.values[i] is None])
 
-    def sort_index(self, ascending: bool = True, **_options: Any) -> "Column":
+    def sort_index(self, ascending: bool = True) -> "Column":
         return self._pick(sorted(range(len(self)), key=lambda i: order(self.index[i]),
                                  reverse=not ascending))
 
-    def nlargest(self, count: int = 5) -> "Column":
-        return self.dropna().sort_values(ascending=False).head(count)
+    def nlargest(self, n: int = 5) -> "Column":
+        return self.dropna().sort_values(ascending=False).head(n)
 
-    def nsmallest(self, count: int = 5) -> "Column":
-        return self.dropna().sort_values().head(count)
+    def nsmallest(self, n: int = 5) -> "Column":
+        return self.dropna().sort_values().head(n)
 
-    def reset_index(self, **_options: Any) -> Any:
+    def reset_index(self, drop: bool = False, name: Any = None) -> Any:
         from dossier_frame import Frame
-        return Frame({"index": self.index, self.name or "count": self.values})
+        if drop:
+            return Column(self.values, range(len(self)), self.name)
+        return Frame(labels_of(self) | {name or self.name or "count": self.values})
+
+    def at_labels(self, index: list[Any]) -> list[Any]:
+        """The values in the order of these labels, None for one that is not here."""
+        if index == self.index:
+            return self.values
+        own = dict(zip(self.index, self.values))
+        if len(own) != len(self):
+            raise ValueError("two columns with other labels, some of them twice, do not fit each "
+                             "other: use .reset_index(drop=True) or plain Python over `records`")
+        return [own.get(label) for label in index]
+
+    def _beside(self, other: Any) -> list[Any]:
+        """The other operand for each value; of a column by its labels."""
+        if isinstance(other, Column) and len(other) == len(self):
+            return other.at_labels(self.index)
+        return list(other) if isinstance(other, (Column, list)) else [other] * len(self)
 
     def _new(self, values: list[Any]) -> "Column":
-        return Column(values, self.index, self.name)
+        return Column(values, self.index, self.name, self.index_names)
 
     def _pick(self, places: Iterable[int]) -> "Column":
         places = list(places)
-        return Column([self.values[i] for i in places], [self.index[i] for i in places], self.name)
+        return Column([self.values[i] for i in places], [self.index[i] for i in places], self.name,
+                      self.index_names)
+
+
+def labels_of(table: Any) -> dict[str, list[Any]]:
+    """The labels of a column or frame as columns: those of several keys one each."""
+    names = table.index_names or ["index"]
+    return {name: [label[k] if len(names) > 1 else label for label in table.index]
+            for k, name in enumerate(names)}
+
+
+def spread(values: list[Any], ddof: int) -> float | None:
+    """The standard deviation."""
+    if len(values) <= ddof:
+        return None
+    return (statistics.pvariance(values) * len(values) / (len(values) - ddof)) ** 0.5
 
 
 str_ = str  # inside Column, `str` is the accessor
@@ -298,18 +392,27 @@ class Places:
         return self._column[key] if isinstance(key, slice) else self._column.values[key]
 
 
+@checks_options
 class Texts:
     """`.str` of a column."""
 
     def __init__(self, column: Column) -> None:
         self._column = column
 
-    def contains(self, pattern: str, case: bool = True, na: Any = False, regex: bool = True,
-                 **_options: Any) -> Column:
-        found = re.compile(pattern if regex else re.escape(pattern),
-                           0 if case else re.IGNORECASE).search
+    def contains(self, pat: str, case: bool = True, na: Any = False, regex: bool = True,
+                 flags: int = 0) -> Column:
+        found = re.compile(pat if regex else re.escape(pat),
+                           flags | (0 if case else re.IGNORECASE)).search
         return self._column._new([bool(na) if value is None else bool(found(str(value)))
                                   for value in self._column.values])
+
+    def count(self, pat: str, flags: int = 0) -> Column:
+        return self._column.map(lambda value: len(re.findall(pat, str(value), flags)))
+
+    def replace(self, pat: str, repl: Any, n: int = -1, regex: bool = False) -> Column:
+        found = re.compile(pat if regex else re.escape(pat))
+        made = repl if regex or callable(repl) else lambda _: repl
+        return self._column.map(lambda value: found.sub(made, str(value), count=max(n, 0)))
 
     def len(self) -> Column:
         return self._column.map(len)

@@ -81,9 +81,10 @@ class Uses:
             elif isinstance(parent, ast.Call) and child is not parent.func:
                 name = called(parent)
                 # What of the data a model has read is counted elsewhere; zip(x, x[1:]) makes pairs.
-                if name in _MODELS or name == "zip":
+                paired = name == "zip" and called(child) == "range"   # with so many rows
+                if name in _MODELS or name == "zip" and not paired:
                     return False, names
-                if name not in passes:
+                if name not in passes and not paired:
                     return True, names
             elif isinstance(parent, ast.Attribute) and parent.attr == "total":
                 return False, names   # of matches: all there are
@@ -146,7 +147,7 @@ def slices(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[ast.Subscript]:
              for name in ast.walk(node.target) if isinstance(name, ast.Name)}
     for node in parsed.of(ast.Subscript):
         if not isinstance(node.slice, ast.Slice) or not isinstance(node.ctx, ast.Load) \
-                or field_of(node.value) or getattr(node.value, "id", "") in items:
+                or (base(node.value) if field_of(node.value) else getattr(node.value, "id", "")) in items:
             continue   # a part of a text, of one row or line
         lower, upper, step = (whole_number(bound, fixed)
                               for bound in (node.slice.lower, node.slice.upper, node.slice.step))
@@ -155,6 +156,19 @@ def slices(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[ast.Subscript]:
             continue   # the first is taken by itself
         if (upper or 0) > 0 or (lower or 0) != 0 or upper is not None or (step or 1) > 1:
             yield node
+
+
+def ends_taken(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """rows[-1], rows[-3:], rows.tail(3): the rows, and how many at their end."""
+    for node in parsed.of(ast.Subscript):
+        part = node.slice
+        first = part.lower if isinstance(part, ast.Slice) and part.upper is part.step is None else part
+        if isinstance(node.ctx, ast.Load) and (number := whole_number(first, fixed)) and number < 0:
+            yield ast.unparse(node.value), -number
+    for call in parsed.of(ast.Call):
+        if called(call) == "tail" and isinstance(call.func, ast.Attribute):
+            count = whole_number(call.args[0], fixed) if call.args else 5
+            yield ast.unparse(call.func.value), count or 0
 
 
 def takes(parsed: Parsed) -> Iterator[ast.Call]:
@@ -170,19 +184,36 @@ def takes(parsed: Parsed) -> Iterator[ast.Call]:
             yield node
 
 
-def indexed(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[tuple[ast.Call, str]]:
-    """`range(100)` of a loop that takes rows[i], and the name of the rows."""
+def indexed(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[tuple[ast.expr, str]]:
+    """`range(100)` of a loop that takes rows[i] or of zip(range(100), rows), the bound of `while i <
+    100`, and the name of the rows."""
+    for loop in parsed.of(ast.While):
+        test = loop.test
+        if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Lt) \
+                and isinstance(test.left, ast.Name) and whole_number(test.comparators[0], fixed):
+            yield from ((test.comparators[0], rows) for rows in _taken_by(test.left.id, loop))
     loops = [(node, node) for node in parsed.of(ast.For)]
     loops += [(part, node) for kind in (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
               for node in parsed.of(kind) for part in node.generators]
     for node, around in loops:
-        if not isinstance(node.target, ast.Name) or called(node.iter) != "range" or any(whole_number(bound, fixed) is None for bound in node.iter.args):
-            continue
-        for part in ast.walk(around):
-            if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name) and isinstance(part.slice, ast.Name) \
-                    and part.slice.id == node.target.id and isinstance(part.ctx, ast.Load):
-                yield node.iter, part.value.id
-                break
+        if called(node.iter) == "zip":
+            rows = [part.id for part in node.iter.args if isinstance(part, ast.Name)]
+            yield from ((part, rows[0]) for part in node.iter.args if rows and _fixed_range(part, fixed))
+        elif isinstance(node.target, ast.Name) and _fixed_range(node.iter, fixed):
+            yield from ((node.iter, rows) for rows in _taken_by(node.target.id, around))
+
+
+def _fixed_range(node: ast.expr, fixed: Mapping[str, Any]) -> bool:
+    return isinstance(node, ast.Call) and called(node) == "range" \
+        and all(whole_number(bound, fixed) is not None for bound in node.args)
+
+
+def _taken_by(index: str, loop: ast.AST) -> list[str]:
+    """The name of what a loop takes by an index, if it takes something by it."""
+    return [part.value.id for part in ast.walk(loop)
+            if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name)
+            and isinstance(part.slice, ast.Name) and part.slice.id == index
+            and isinstance(part.ctx, ast.Load)][:1]
 
 
 def _is_whole(node: ast.expr, parsed: Parsed) -> bool:
@@ -214,14 +245,14 @@ def _is_whole(node: ast.expr, parsed: Parsed) -> bool:
     return False
 
 
-def stops(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[tuple[ast.For, ast.Break, int]]:
-    """Loops over all rows that break after a fixed number of passes, whatever the rows say."""
+def stops(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[tuple[ast.For, ast.stmt, int]]:
+    """Loops over all rows that break or return after a fixed number of passes, whatever the rows say."""
     for loop in parsed.of(ast.For):
         if not _is_whole(loop.iter, parsed):
             continue
         counters = _pass_counters(loop)
         for statement in loop.body:
-            if not isinstance(statement, ast.If) or not isinstance(statement.body[-1], ast.Break):
+            if not isinstance(statement, ast.If) or not isinstance(statement.body[-1], (ast.Break, ast.Return)):
                 continue
             names = {node.id for node in ast.walk(statement.test) if isinstance(node, ast.Name)}
             if names & counters and not names - counters - fixed.keys() - {"len"}:

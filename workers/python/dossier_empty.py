@@ -225,6 +225,12 @@ class Values:
         return texts and not careful and len(kinds) <= _FEW_KINDS and 2 * len(kinds) <= self.rows \
             and not any(self.fits(other, case) for other in others)
 
+    def all_shown(self, test: Test, shown: str) -> bool:
+        """Whether what was shown has all values of the field, none of them nearly what is looked for."""
+        kinds = [value for value in self.counts[test.field] if value is not None]
+        return 0 < len(kinds) <= _FEW_KINDS and not any(map(test.nearly_holds, kinds)) and all(
+            re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", shown) for value in kinds)
+
     def left_out(self, test: Test, case: Case) -> str | None:
         """Why a question for numbers leaves some out that are written in another way."""
         if test.sign != "is a number":

@@ -10,25 +10,29 @@ Only the commonest operations; everything else names the plain Python way.
 import csv
 import io
 import json
+import re
 import statistics
 import types
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from dossier_column import Column, _key, missing_method, order
+from dossier_column import (Column, _key, checked, checks_options, labels_of, missing_method, order,
+                            spread)
 from dossier_rows import Fields
 
 _SHOWN = 20
 _REDUCTIONS = ("sum", "mean", "median", "max", "min", "count", "nunique", "std")
 
 
+@checks_options
 class Frame:
     """Columns of equal length, with row labels (`index`)."""
 
     def __init__(self, data: Any = (), columns: Iterable[str] | None = None,
-                 index: Iterable[Any] | None = None, **_options: Any) -> None:
+                 index: Iterable[Any] | None = None, index_names: Iterable[str] = ()) -> None:
         if isinstance(data, Frame):
-            data, index = data._data, data.index
+            data, index, index_names = data._data, data.index, data.index_names
         if isinstance(data, Mapping):
             self._data = {name: list(values) for name, values in data.items()}
         else:
@@ -37,6 +41,7 @@ class Frame:
             self._data = {name: self._data.get(name, []) for name in columns}
         length = max(map(len, self._data.values()), default=0)
         self.index = list(range(length)) if index is None else list(index)
+        self.index_names = list(index_names)
 
     def __len__(self) -> int:
         return len(self.index)
@@ -51,16 +56,18 @@ class Frame:
         raise ValueError("a data frame is neither true nor false: use len(df) > 0 or df.empty")
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, str):
+        if isinstance(key, (str, int)):
             return self._column(key)
         if isinstance(key, Column):
-            return self._pick([i for i, keep in enumerate(key.values) if keep])
+            return self._pick([i for i, keep in enumerate(key.at_labels(self.index)) if keep])
         if isinstance(key, slice):
             return self._pick(range(len(self))[key])
         return Frame({name: self._column(name).values for name in key}, index=self.index)
 
     def __setitem__(self, name: str, values: Any) -> None:
         scalar = isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable)
+        if isinstance(values, Column) and self._data:
+            values = values.at_labels(self.index)
         values = [values] * len(self) if scalar else list(values)
         if self._data and len(values) != len(self):
             raise ValueError(f"{len(values)} values for {len(self)} rows")
@@ -82,7 +89,8 @@ class Frame:
                  for row in rows]
         return "\n".join(lines) + f"\n[{len(self):,} rows x {len(names)} columns]"
 
-    to_string = __repr__
+    def to_string(self, **_options: Any) -> str:
+        return repr(self)
 
     @property
     def columns(self) -> list[str]:
@@ -114,11 +122,11 @@ class Frame:
                  for values in self._data.values()]
         return Column(kinds, self._data)
 
-    def head(self, count: int = 5) -> "Frame":
-        return self[:count]
+    def head(self, n: int = 5) -> "Frame":
+        return self[:n]
 
-    def tail(self, count: int = 5) -> "Frame":
-        return self[max(0, len(self) - count):]
+    def tail(self, n: int = 5) -> "Frame":
+        return self[max(0, len(self) - n):]
 
     def info(self) -> None:
         print(f"{len(self):,} rows; columns: " + ", ".join(
@@ -133,7 +141,7 @@ class Frame:
     def iterrows(self) -> Iterator[tuple[Any, dict[str, Any]]]:
         return zip(self.index, self._rows())
 
-    def itertuples(self, **_options: Any) -> Iterator[Any]:
+    def itertuples(self) -> Iterator[Any]:
         return (types.SimpleNamespace(Index=label, **row) for label, row in self.iterrows())
 
     def to_dict(self, orient: str = "dict") -> Any:
@@ -142,7 +150,7 @@ class Frame:
         return {name: list(values) if orient == "list" else dict(zip(self.index, values))
                 for name, values in self._data.items()}
 
-    def sort_values(self, by: str | list[str], ascending: Any = True, **_options: Any) -> "Frame":
+    def sort_values(self, by: str | list[str], ascending: Any = True) -> "Frame":
         names = [by] if isinstance(by, str) else list(by)
         up = ascending if isinstance(ascending, (list, tuple)) else [ascending] * len(names)
         places = list(range(len(self)))
@@ -153,53 +161,66 @@ class Frame:
             places = present + [i for i in places if values[i] is None]
         return self._pick(places)
 
-    def nlargest(self, count: int, columns: str | list[str]) -> "Frame":
-        return self.sort_values(columns, ascending=False).head(count)
+    def nlargest(self, n: int, columns: str | list[str]) -> "Frame":
+        return self.sort_values(columns, ascending=False).head(n)
 
-    def nsmallest(self, count: int, columns: str | list[str]) -> "Frame":
-        return self.sort_values(columns).head(count)
+    def nsmallest(self, n: int, columns: str | list[str]) -> "Frame":
+        return self.sort_values(columns).head(n)
 
-    def groupby(self, by: str | list[str], **_options: Any) -> "Groups":
-        return Groups(self, [by] if isinstance(by, str) else list(by))
+    def groupby(self, by: str | list[str], sort: bool = True) -> "Groups":
+        return Groups(self, [by] if isinstance(by, str) else list(by), sort=sort)
 
-    def drop_duplicates(self, subset: Any = None, **_options: Any) -> "Frame":
+    def drop_duplicates(self, subset: Any = None, keep: Any = "first") -> "Frame":
         names = [subset] if isinstance(subset, str) else subset or list(self._data)
-        seen: dict[Any, int] = {}
-        for i in range(len(self)):
-            seen.setdefault(tuple(_key(self._data[name][i]) for name in names), i)
-        return self._pick(seen.values())
+        places: dict[Any, list[int]] = {}
+        for i, row in enumerate(zip(*(self._column(name).values for name in names))):
+            places.setdefault(tuple(map(_key, row)), []).append(i)
+        return self._pick(sorted(same[-1 if keep == "last" else 0] for same in places.values()
+                                 if keep or len(same) == 1))
 
-    def dropna(self, subset: Any = None, **_options: Any) -> "Frame":
+    def dropna(self, subset: Any = None, how: str = "any") -> "Frame":
         names = [subset] if isinstance(subset, str) else subset or list(self._data)
+        columns = [self._column(name).values for name in names]
+        enough = any if how == "all" else all
         return self._pick([i for i in range(len(self))
-                           if all(self._column(n).values[i] is not None for n in names)])
+                           if enough(values[i] is not None for values in columns)])
 
-    def fillna(self, fill: Any) -> "Frame":
-        return Frame({n: self._column(n).fillna(fill) for n in self._data}, index=self.index)
+    def fillna(self, value: Any) -> "Frame":
+        fills = value if isinstance(value, Mapping) else dict.fromkeys(self._data, value)
+        return Frame({n: self._column(n).fillna(fills.get(n)) for n in self._data}, index=self.index)
+
+    def rename(self, columns: Any) -> "Frame":
+        new = columns if callable(columns) else lambda name: columns.get(name, name)
+        return Frame({new(name): values for name, values in self._data.items()}, index=self.index)
 
     def isnull(self) -> "Frame":
         return Frame({n: self._column(n).isna() for n in self._data}, index=self.index)
 
     isna = isnull
 
-    def reset_index(self, **_options: Any) -> "Frame":
-        return Frame(self._data)
+    def reset_index(self, drop: bool = False) -> "Frame":
+        return Frame(self._data if drop else labels_of(self) | self._data)
 
-    def copy(self, **_options: Any) -> "Frame":
-        return Frame(self._data, index=self.index)
+    def copy(self) -> "Frame":
+        return Frame(self)
 
     def apply(self, function: Callable[[Any], Any], axis: Any = 0) -> Column:
         if axis in (1, "columns"):
             return Column([function(row) for row in self._rows()], self.index)
         return Column([function(self._column(name)) for name in self._data], self._data)
 
-    def sum(self, **_options: Any) -> Column:
-        names = [name for name in self._data if _is_number_column(self._data[name])]
-        return Column([self._column(name).sum() for name in names], names)
+    def sum(self, axis: Any = 0) -> Column:
+        return self._reduced("sum", axis)
 
-    def mean(self, **_options: Any) -> Column:
+    def mean(self, axis: Any = 0) -> Column:
+        return self._reduced("mean", axis)
+
+    def _reduced(self, how: str, axis: Any) -> Column:
         names = [name for name in self._data if _is_number_column(self._data[name])]
-        return Column([self._column(name).mean() for name in names], names)
+        if axis in (1, "columns"):
+            rows = zip(*(self._data[name] for name in names))
+            return Column([getattr(Column(row), how)() for row in rows], self.index)
+        return Column([getattr(self._column(name), how)() for name in names], names)
 
     def count(self) -> Column:
         return Column([self._column(name).count() for name in self._data], self._data)
@@ -210,18 +231,21 @@ class Frame:
     def _rows(self) -> Iterator[dict[str, Any]]:
         return (dict(zip(self._data, row)) for row in zip(*self._data.values()))
 
-    def _column(self, name: str) -> Column:
+    def _become(self, other: "Frame") -> None:
+        self._data, self.index, self.index_names = other._data, other.index, other.index_names
+
+    def _column(self, name: Any) -> Column:
         if name not in self._data:
-            head, _, rest = name.partition(".")
+            head, _, rest = str(name).partition(".")
             if rest and head in self._data:  # a nested field by its path
                 return self._column(head).map(lambda value: _inside(value, rest))
-            raise Fields(map(str, self._data)).error(name)
+            raise Fields(map(str, self._data)).error(str(name))
         return Column(self._data[name], self.index, name)
 
     def _pick(self, places: Iterable[int]) -> "Frame":
         places = list(places)
         return Frame({name: [values[i] for i in places] for name, values in self._data.items()},
-                     index=[self.index[i] for i in places])
+                     index=[self.index[i] for i in places], index_names=self.index_names)
 
 
 class RowPlaces:
@@ -249,24 +273,27 @@ class RowPlaces:
         return chosen[column if self._by_label else frame.columns[column]]
 
 
+@checks_options
 class Groups:
     """`groupby`: rows by the values of one or several columns."""
 
-    def __init__(self, frame: Frame, by: list[str], chosen: str | None = None) -> None:
-        self._frame, self._by, self._chosen = frame, by, chosen
+    def __init__(self, frame: Frame, by: list[str], chosen: str | None = None,
+                 sort: bool = True) -> None:
+        self._frame, self._by, self._chosen, self._sort = frame, by, chosen, sort
         columns = [frame._column(name).values for name in by]
         groups: dict[Any, list[int]] = {}
         for i, values in enumerate(zip(*columns)):
             if None not in values:
                 key = _key(values[0]) if len(by) == 1 else tuple(map(_key, values))
                 groups.setdefault(key, []).append(i)
-        keys = sorted(groups, key=lambda k: [order(v) for v in (k if len(by) > 1 else (k,))])
+        keys = sorted(groups, key=lambda k: [order(v) for v in (k if len(by) > 1 else (k,))]) \
+            if sort else groups
         self._groups = {key: groups[key] for key in keys}
 
     def __getitem__(self, name: str | list[str]) -> "Groups":
         name = name[0] if isinstance(name, list) and len(name) == 1 else name
         self._frame._column(name)  # an unknown name raises here
-        return Groups(self._frame, self._by, name)
+        return Groups(self._frame, self._by, name, self._sort)
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         return ((key, self._part(places)) for key, places in self._groups.items())
@@ -276,13 +303,14 @@ class Groups:
 
     def __getattr__(self, name: str) -> Any:
         if name in _REDUCTIONS:
-            return lambda **_options: self.agg(name)
+            return checked(lambda: self.agg(name), name)
         if name in self._frame._data:
             return self[name]
         raise missing_method("groupby", name)
 
     def size(self) -> Column:
-        return Column({key: len(places) for key, places in self._groups.items()})
+        return Column({key: len(places) for key, places in self._groups.items()},
+                      index_names=self._by)
 
     def value_counts(self) -> Column:
         return self.agg("value_counts")
@@ -290,17 +318,17 @@ class Groups:
     def agg(self, how: Any) -> Any:
         if isinstance(how, Mapping):
             return Frame({name: self[name].agg(kind).values for name, kind in how.items()},
-                         index=self._groups)
+                         index=self._groups, index_names=self._by)
         if isinstance(how, (list, tuple)):
-            return Frame({kind: self.agg(kind).values for kind in how}, index=self._groups)
+            return Frame({kind: self.agg(kind).values for kind in how}, index=self._groups, index_names=self._by)
         if self._chosen is None:
             names = [name for name, values in self._frame._data.items()
                      if name not in self._by and (how in ("count", "nunique", "max", "min")
                                                   or _is_number_column(values))]
-            return Frame({name: self[name].agg(how).values for name in names}, index=self._groups)
+            return Frame({name: self[name].agg(how).values for name in names}, index=self._groups, index_names=self._by)
         parts = {key: self._part(places) for key, places in self._groups.items()}
         return Column([how(part) if callable(how) else getattr(part, how)()
-                       for part in parts.values()], self._groups, self._chosen)
+                       for part in parts.values()], self._groups, self._chosen, self._by)
 
     aggregate = agg
 
@@ -335,14 +363,35 @@ def _from_rows(rows: list[Any], columns: Iterable[str] | None) -> dict[str, list
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def _typed(values: list[str]) -> list[Any]:
-    """A column of a CSV file: numbers if all its texts are numbers."""
-    for kind in (int, float):
+# What pandas reads as missing, too.
+_MISSING = {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+            "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"}
+_TEXT_KINDS = (str, object, "str", "string", "object")
+
+
+def _typed(values: list[str], missing: set[str], kind: Any, thousands: str | None) -> list[Any]:
+    """A column of a CSV file: truths or numbers if all its texts are such."""
+    texts = [None if value in missing else value for value in values]
+    present = [text for text in texts if text is not None]
+    if kind in _TEXT_KINDS or not present:
+        return texts
+    if {text.lower() for text in present} <= {"true", "false"}:
+        return [text and text.lower() == "true" for text in texts]
+    for number in (int, float):
         try:
-            return [kind(value) if value != "" else None for value in values]
+            found = [None if text is None else plain_number_of(text, number, thousands)
+                     for text in texts]
         except ValueError:
             continue
-    return [value if value != "" else None for value in values]
+        return found if kind in (None, "category") else Column(found).astype(kind).values
+    return texts
+
+
+def plain_number_of(text: Any, kind: Callable[[Any], Any] = float, thousands: str | None = None) -> Any:
+    """int() or float() without the underscores that Python takes."""
+    if isinstance(text, str) and "_" in text:
+        raise ValueError(f"no number: {text!r}")
+    return kind(text.replace(thousands, "") if thousands else text)
 
 
 def _text_of(source: Any) -> str:
@@ -355,20 +404,62 @@ def _text_of(source: Any) -> str:
 
 
 def read_csv(source: Any, sep: str | None = None, delimiter: str | None = None,
-             **_options: Any) -> Frame:
-    """A CSV file of the context as a data frame."""
+             header: Any = "infer", names: Iterable[Any] | None = None, index_col: Any = None,
+             usecols: Any = None, dtype: Any = None, skiprows: Any = 0, skipfooter: int = 0,
+             nrows: int | None = None, na_values: Any = (), keep_default_na: bool = True,
+             thousands: str | None = None, chunksize: int | None = None,
+             on_bad_lines: str = "error") -> Any:
+    """A CSV file of the context as a data frame; with chunksize, as several."""
     text = _text_of(source)
-    first = text.split("\n", 1)[0]
-    mark = sep or delimiter or max(",;\t|", key=first.count)
-    rows = [row for row in csv.reader(io.StringIO(text), delimiter=mark) if row]
+    mark = sep or delimiter or max(",;\t|", key=text.split("\n", 1)[0].count)
+    lines = csv.reader(io.StringIO(text), delimiter=mark) if len(mark) == 1 else \
+        (re.split(mark, line.strip()) for line in text.splitlines())
+    skips = skiprows if callable(skiprows) else \
+        range(skiprows).__contains__ if isinstance(skiprows, int) else set(skiprows or ()).__contains__
+    rows = [row for place, row in enumerate(lines) if row and not skips(place)]
+    rows = rows[:len(rows) - skipfooter]
+    first = (0 if names is None else None) if header == "infer" else header
     if not rows:
         return Frame()
-    width = len(rows[0])
-    table = [row[:width] + [""] * (width - len(row)) for row in rows[1:]]
-    return Frame({name: _typed([row[k] for row in table]) for k, name in enumerate(rows[0])})
+    titles = _titles(rows[first]) if first is not None else list(range(len(rows[0])))
+    titles = list(names) if names is not None else titles
+    rows = rows[0 if first is None else first + 1:][:nrows]
+    if on_bad_lines == "error":
+        for row in rows:
+            if any(row[len(titles):]):
+                raise ValueError(f"a row has {len(row)} cells and the header {len(titles)}: {row!r:.120}; "
+                                 "use on_bad_lines='skip', or csv.reader and rows of your own")
+    rows = [row for row in rows if not any(row[len(titles):])]
+    frame: dict[Any, list[Any]] = {}
+    for k, name in enumerate(titles):
+        marks = na_values.get(name, ()) if isinstance(na_values, Mapping) else na_values
+        marks = [marks] if isinstance(marks, (str, int, float)) else marks
+        missing = (_MISSING if keep_default_na else set()) | set(map(str, marks or ()))
+        kind = dtype.get(name) if isinstance(dtype, Mapping) else dtype
+        frame[name] = _typed([row[k] if k < len(row) else "" for row in rows],
+                             missing | ({""} if keep_default_na else set()), kind, thousands)
+    index = titles[index_col] if type(index_col) is int else index_col
+    labels = frame.pop(index) if isinstance(index, str) else None
+    if usecols is not None:
+        wanted = [name for name in titles if usecols(name)] if callable(usecols) else \
+            [titles[use] if isinstance(use, int) else use for use in usecols]
+        Frame(frame)[[name for name in wanted if name != index]]   # an unknown name raises here
+        frame = {name: values for name, values in frame.items() if name in wanted}
+    made = Frame(frame, index=labels, index_names=() if labels is None else [index])
+    return made if chunksize is None else iter(
+        [made[k:k + chunksize] for k in range(0, len(made), chunksize)])
 
 
-def read_json(source: Any, lines: bool = False, **_options: Any) -> Frame:
+def _titles(row: list[str]) -> list[str]:
+    """The names of the columns, each once, as pandas makes them."""
+    titles: list[str] = []
+    for k, name in enumerate(row):
+        name, count = name or f"Unnamed: {k}", row[:k].count(name)
+        titles.append(f"{name}.{count}" if count else name)
+    return titles
+
+
+def read_json(source: Any, lines: bool = False) -> Frame:
     """A JSON or NDJSON file of the context as a data frame."""
     text = _text_of(source)
     try:
@@ -378,16 +469,54 @@ def read_json(source: Any, lines: bool = False, **_options: Any) -> Frame:
     return Frame([value] if isinstance(value, Mapping) and lines else value)
 
 
+def concat(objs: Any, axis: Any = 0, ignore_index: bool = False) -> Frame:
+    """Frames below each other, or columns and frames with equal labels beside each other."""
+    frames = [Frame({part.name or k: part.values}, index=part.index) if isinstance(part, Column) else part
+              for k, part in enumerate(objs)]
+    if axis in (1, "columns"):
+        if any(part.index != frames[0].index for part in frames):
+            raise ValueError("concat(axis=1) of this small stand-in takes frames with equal labels: "
+                             "use .reset_index(drop=True), or a dict of rows by their key")
+        return Frame({name: values for part in frames for name, values in part._data.items()},
+                     index=frames[0].index)
+    index = None if ignore_index else [label for part in frames for label in part.index]
+    return Frame([row for part in frames for row in part._rows()], index=index)
+
+
+def to_numeric(arg: Any, errors: str = "raise") -> Any:
+    def number(value: Any) -> Any:
+        try:
+            return _whole_if_it_is(plain_number_of(value))
+        except (TypeError, ValueError):
+            if errors == "raise":
+                raise
+            return value if errors == "ignore" else None
+    return Column(arg).map(number) if isinstance(arg, (Column, list, tuple)) else number(arg)
+
+
+def _whole_if_it_is(number: float) -> Any:
+    return int(number) if number.is_integer() else number
+
+
+def _is_missing(value: Any) -> Any:
+    return value.isna() if isinstance(value, (Frame, Column)) else value is None
+
+
+def _is_there(value: Any) -> Any:
+    return value.notna() if isinstance(value, Column) else value is not None
+
+
 def pandas_module() -> types.ModuleType:
     """What `import pandas` gives."""
     module = types.ModuleType("pandas", "A small stand-in: the commonest operations only.")
+    def read_table(source: Any, sep: str = "\t", **options: Any) -> Any:
+        return module.read_csv(source, sep, **options)
+
+    module.__dict__.update({function.__name__: checked(function, function.__name__)
+                            for function in (read_csv, read_json, concat, to_numeric)})
     module.__dict__.update(
-        DataFrame=Frame, Series=Column, read_csv=read_csv, read_json=read_json,
-        read_table=lambda source, sep="\t", **options: read_csv(source, sep, **options),
-        concat=lambda frames, **_options: Frame([row for f in frames for row in f._rows()]),
-        to_numeric=lambda values, **_options: Column(values).map(_number),
-        isna=lambda value: value is None, isnull=lambda value: value is None,
-        notna=lambda value: value is not None, notnull=lambda value: value is not None,
+        DataFrame=Frame, Series=Column, read_table=read_table, isna=_is_missing,
+        isnull=_is_missing, notna=_is_there, notnull=_is_there,
         set_option=lambda *_args: None, options=types.SimpleNamespace(
             display=types.SimpleNamespace()), NA=None, __getattr__=_no_such_function)
     return module
@@ -395,28 +524,39 @@ def pandas_module() -> types.ModuleType:
 
 def numpy_module() -> types.ModuleType:
     """What `import numpy` gives: reductions over lists."""
-    def over(function: Callable[[list[Any]], Any]) -> Callable[..., Any]:
-        return lambda values, *_args, **_options: function([v for v in values if v is not None])
+    def over(function: Callable[[list[Any]], Any], name: str) -> Callable[..., Any]:
+        def reduced(a: Any) -> Any:
+            return function(_present(a))
+        return checked(reduced, name)
 
     module = types.ModuleType("numpy", "A small stand-in: reductions over lists only.")
     module.__dict__.update(
-        mean=over(_later("fmean")), average=over(_later("fmean")), sum=over(sum), max=over(max),
-        min=over(min), median=over(_later("median")), std=over(_later("pstdev")),
-        unique=over(lambda values: sorted(set(values))), nan=None, __getattr__=_no_such_function)
+        {name: over(function, name) for name, function in {
+            "mean": average, "median": lambda values: statistics.median(values), "sum": sum,
+            "max": max, "min": min}.items()})
+    module.__dict__.update(
+        {function.__name__: checked(function, function.__name__)
+         for function in (average, std, unique)}, nan=None, __getattr__=_no_such_function)
     return module
 
 
-def _later(name: str) -> Callable[[list[Any]], Any]:
-    """A function of `statistics`, which is loaded when it is called."""
-    return lambda values: getattr(statistics, name)(values)
+def _present(values: Iterable[Any]) -> list[Any]:
+    return [value for value in values if value is not None]
 
 
-def _number(value: Any) -> Any:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return None
-    return int(number) if number.is_integer() else number
+def average(a: Any, weights: Any = None) -> float:
+    return statistics.fmean(_present(a)) if weights is None else \
+        sum(value * weight for value, weight in zip(a, weights, strict=True)) / sum(weights)
+
+
+def std(a: Any, ddof: int = 0) -> float | None:
+    return spread(_present(a), ddof)
+
+
+def unique(ar: Any, return_counts: bool = False) -> Any:
+    counts = sorted(Counter(_present(ar)).items())
+    values = [value for value, _ in counts]
+    return (values, [count for _, count in counts]) if return_counts else values
 
 
 def _no_such_function(name: str) -> Any:

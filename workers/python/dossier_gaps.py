@@ -23,8 +23,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 from dossier_code import Parsed
-from dossier_cuts import (ADDS, EDGE, SHOWS, TAKES, Uses, base, called, indexed, is_constant,
-                          ordered_names, orders, slices, stops, takes)
+from dossier_cuts import (ADDS, EDGE, SHOWS, TAKES, Uses, base, called, ends_taken, indexed,
+                          is_constant, ordered_names, orders, slices, stops, takes)
 from dossier_empty import NUMBER_LIKE
 from dossier_records import Records, Row
 from dossier_rewrite import placed
@@ -35,6 +35,7 @@ _HANDS_IN = {"FINAL", "FINAL_VAR", "SUBMIT", "PARTIAL"}
 _SHOWS = {*SHOWS, *_HANDS_IN, "answer", "write"}
 _LEAST_TEXT = 1000  # characters
 _LEAST = 20         # rows or lines; what is shorter could be a list of anything
+_MOST_ENDS = 5      # rows at the end, looked at before, that may be left out
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")
 
 
@@ -60,6 +61,7 @@ class Gaps:
         self._plans: dict[int, int] = {}            # by node of this block: the number of a counter
         self._places: list[tuple[Any, Any, str, int]] = []  # node, parent, what to count, number
         self._bases: dict[int, str] = {}            # of indexes by range(): the name of the rows
+        self._loops: dict[int, Any] = {}            # of the bound of a `while`
         self._used: dict[int, int] = {}             # of this block: slices that are used, with a line
         self._tries: dict[int, list[int]] = defaultdict(lambda: [0, 0])  # passes, failures
         self._failed: dict[int, list[Any]] = defaultdict(list)  # errors: blank, with digits, first
@@ -69,6 +71,8 @@ class Gaps:
         self._said: list[tuple[int, str]] = []      # slips, and what say() was told of
         self._known_sizes: list[int] | None = None
         self._ordered: set[str] = set()   # names of sorted lists
+        self._ends_seen: dict[str, int] = {}   # rows at the end that code took by themselves
+        self._all_but_one: dict[int, Any] = {}  # of this block: rows whose last one is cut off
         self._numbers = 0
 
     def forget(self) -> None:
@@ -93,7 +97,7 @@ class Gaps:
 
     def plan(self, parsed: Parsed, fixed: Mapping[str, Any]) -> None:
         """Finds what is to be counted in a block, while its tree is as it was written."""
-        self._plans, self._used, self._bases = {}, {}, {}
+        self._plans, self._used, self._bases, self._loops = {}, {}, {}, {}
         self._places.clear()
         self._tries.clear()
         self._failed.clear()
@@ -116,6 +120,9 @@ class Gaps:
         for node in parsed.of(ast.With):
             if len(node.items) == 1 and called(node.items[0].context_expr) == "suppress":
                 self._note(uses, node, "suppress", _loop_in(node))
+        self._all_but_one.clear()
+        for text, count in ends_taken(parsed, fixed):
+            self._ends_seen[text] = max(count, self._ends_seen.get(text, 0))
         self._ordered -= set(parsed.assigned)
         self._ordered |= set(ordered_names(parsed))   # the best so many of all are no part of them
         of_range = dict(indexed(parsed, fixed))
@@ -129,6 +136,8 @@ class Gaps:
                 self._note(uses, node, "cut", ast.unparse(node))
                 self._kinds[self._numbers] = uses.kind(node)
                 self._bases |= {id(node): of_range[node]} if node in of_range else {}
+                if node in of_range and isinstance(loop := uses.parents[uses.parents[node]], ast.While):
+                    self._loops[id(node)] = loop
         for loop, stop, number in loops:
             if uses.gathers(loop, stop, uses.kind(loop.iter)):
                 self._note(uses, stop, "stop", str(number))
@@ -148,6 +157,9 @@ class Gaps:
                 node.body.insert(0, _say("_dossier_swallowed", number, node.body[0]))
             elif kind == "stop":
                 parent.body.insert(len(parent.body) - 1, _say("_dossier_stopped", number, node))
+            elif id(node) in self._plans and id(node) in self._loops:
+                count = ast.copy_location(ast.Expr(_counted(node, number, self._bases[id(node)])), node)
+                self._loops[id(node)].body.insert(0, count)
             elif id(node) in self._plans:
                 _replace(parent, node, _quiet_with(node, number) if kind == "suppress" else
                          _counted(node, number, self._bases.get(id(node), "")))
@@ -159,7 +171,8 @@ class Gaps:
         taken (0: it is about something else). `misled`: reasons why conditions fit nothing."""
         own = [Gap(text, 0, None, 0, marks) for text, marks in misled.items()]
         own += [cut._replace(line=line) for number, line in self._used.items()
-                if (cut := self._cuts.get(number))]
+                if (cut := self._cuts.get(number))
+                and not _ends_in_totals(self._all_but_one.get(number, ()))]
         own += self._losses()
         own += [Gap(text, line, None, 0, ()) for line, text in self._said]
         if settled:
@@ -289,11 +302,11 @@ class Gaps:
             self._note_rows(number, whole, part, bounds)
         return part
 
-    def _indexes(self, number: int, rows: Callable[[], Any], indexes: range) -> range:
-        """The range() by which a loop takes rows."""
+    def _indexes(self, number: int, rows: Callable[[], Any], indexes: Any) -> Any:
+        """The range() by which a loop takes rows, or the number of them."""
         self._cuts.pop(number, None)
         with contextlib.suppress(NameError):
-            self._note_rows(number, rows(), indexes, None)
+            self._note_rows(number, rows(), range(indexes) if isinstance(indexes, int) else indexes, None)
         return indexes
 
     def _note_rows(self, number: int, whole: Any, part: Any, bounds: slice | None) -> None:
@@ -308,6 +321,13 @@ class Gaps:
         edge = 0 if _holds_rows(whole) else EDGE   # a row is no header
         if edge and bounds is not None and bounds.stop is None and (bounds.start or 0) > 0:
             edge = max(edge, count // 10)          # what stands before the lines that count
+        left = count - len(taken)
+        if taken == range(count - left):   # the end is cut off
+            rows = self._lines[number][1].rpartition("[")[0]
+            if left <= min(_MOST_ENDS, max(self._ends_seen.get(rows, 0),
+                                           self._ends_seen.get("records", 0))):
+                return
+            self._all_but_one |= {number: whole} if left == 1 and _holds_rows(whole) else {}
         if len(taken) < count - edge:
             self._leave(number, taken, count, "rows")
 
@@ -328,7 +348,7 @@ class Gaps:
 
     def _stopped(self, number: int) -> None:
         line, passes = self._lines[number]
-        self._cuts[number] = Gap(f"The loop that `break` in line {line} leaves does not go through "
+        self._cuts[number] = Gap(f"The loop that line {line} ends does not go through "
                                  "all rows.", line, None, int(passes), ())
 
 
@@ -400,6 +420,18 @@ def _replace(parent: Any, node: ast.AST, by: ast.AST) -> None:
 def _holds_rows(whole: Any) -> bool:
     return isinstance(whole, Records) or (isinstance(whole, list) and bool(whole)
                                           and isinstance(whole[0], Row))
+
+
+def _ends_in_totals(rows: Sequence[Any]) -> bool:
+    """Whether the last row adds up the others."""
+    last = rows[len(rows) - 1] if len(rows) > 2 else {}
+    names = [name for name, value in last.items() if type(value) in (int, float) and value]
+    sums = dict.fromkeys(names, 0)
+    for row in rows[:len(rows) - 1] if names else ():
+        for name in names:
+            value = row.get(name)
+            sums[name] += value if type(value) in (int, float) else 0
+    return any(abs(sums[name] - last[name]) <= 1e-6 * abs(last[name]) for name in names)
 
 
 def _loop_in(node: ast.AST) -> str:

@@ -9,16 +9,20 @@
 
 import json
 import time
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from dossier_code import Parsed
 from dossier_empty import Test, Values, short, tests_of
-from dossier_seek import Seeker, Sought, made_texts
+from dossier_row_store import FILE
+from dossier_seek import Join, Seeker, Sought, made_texts
 from dossier_text import Source
 
 _SECONDS = 0.3          # for one block
+_SHOWN = 1 << 16        # characters of what blocks showed that are remembered
 _CHUNK = 1 << 20        # bytes of a text that are searched at a time
+_MOST_PAIRS = 50         # of files whose fields are joined
 _LONGEST_WORD = 800     # bytes that a constant may take; chunks overlap by them
 
 
@@ -32,23 +36,29 @@ class Reasons:
         self._stands: dict[str, tuple[bool, str]] = {}  # as written, and the other spelling
         self._told: dict[str, tuple[str, str]] = {}     # by key: what it is about, and the reason
         self.found: dict[str, str] = {}
-        # Of `found`, what no other spelling would change: a number that all values lie below.
+        # Of `found`, what no other spelling would change: a number that all values lie below, and
+        # what is none of the values that were shown, all of them.
         self.proved: set[str] = set()
         self.misled: dict[str, tuple[str, ...]] = {}    # by key: the constants
         self.settled: list[str] = []
+        self._shown = ""    # by blocks
 
     def forget(self) -> None:
         self._seeker.forget()
         self._told.clear()
+        self._shown = ""
 
-    def weigh(self, parsed: Parsed, nothing: bool, named: Collection[str] = ()) -> None:
-        """`nothing`: the block's output or answer says nothing; `named`: fields that are told of as
+    def weigh(self, parsed: Parsed, nothing: bool, named: Collection[str] = (),
+              output: str = "") -> None:
+        """`nothing`: the block's `output` or answer says nothing; `named`: fields that are told of as
         unknown already."""
+        self._shown = (self._shown + "\n" + output)[-_SHOWN:]
         self.found, self.settled, self.proved, self.misled = {}, [], set(), {}
         deadline = time.monotonic() + _SECONDS
         sought = self._seeker.look(parsed)
         tests = list(dict.fromkeys(tests_of(parsed, self._seeker)))
-        if not sought and not tests:
+        joins = set(self._seeker.joins(parsed))
+        if not sought and not tests and not joins:
             return
         absent = self._absent(sought, deadline).difference(named)
         whole = bool(absent or nothing or self._told)
@@ -58,6 +68,7 @@ class Reasons:
         fitting = self._weigh_tests(tests, values, absent, about, said)
         fitting |= self._weigh_texts(sought, values, absent, about, said)
         self._find_misled(tests, values, about)
+        fitting |= self._weigh_joins(joins, deadline, about)
         own = made_texts(parsed)
         for text, reason in self.found.items():
             if text not in own and self._stands.get(text, (True, ""))[1] and not any(
@@ -130,8 +141,8 @@ class Reasons:
                 self.found[str(test)] = reason
                 self.misled[str(test)] = (test.field.rsplit(".", 1)[-1],)
                 about[str(test)] = test.field
-            elif values.whole and values.fits(test, case) is False \
-                    and values.misled(test, single, case):
+            elif values.whole and str(test) not in self.proved \
+                    and values.fits(test, case) is False and values.misled(test, single, case):
                 self.found.setdefault(str(test), values.reason(test))
                 about.setdefault(str(test), test.field)
                 self.misled[str(test)] = test.values
@@ -145,9 +156,9 @@ class Reasons:
             texts = [value for value in test.values if isinstance(value, str)]
             if fits:
                 fitting.add(test.field)
-            elif fits is False and (values.whole or not texts or absent.issuperset(texts)):
+            elif fits is False and (values.whole or texts and absent.issuperset(texts)):
                 self.found[str(test)] = values.reason(test)
-                if values.whole and test.orders_numbers():
+                if values.whole and (test.orders_numbers() or values.all_shown(test, self._shown)):
                     self.proved.add(str(test))
                 about[str(test)] = test.field
                 said.update(texts)
@@ -168,11 +179,45 @@ class Reasons:
                 reason = f"{short(text)} stands nowhere in the text."
                 reason += f" {other!r} does." if other else ""
                 if len(known) == 1:
-                    listed = values.listing(Test(known[0], "==", text))
+                    test = Test(known[0], "==", text)
+                    listed = values.listing(test)
+                    if values.whole and values.all_shown(test, self._shown):
+                        self.proved.add(text)
                     reason += f" {known[0]}:{listed.removeprefix('Its values:')}"
                 self.found[text] = reason
                 about[text] = text.lower()
         return fitting
+
+    def _weigh_joins(self, joins: Collection[Join], deadline: float, about: dict[str, str]) -> set[str]:
+        """Tells of fields whose values never meet, though some would if they were written alike; gives
+        those joins that make something of the values first."""
+        rows = self._records() if joins else None
+        joins = [join for join in joins
+                 if rows is not None and rows._fields.knows(join.keys) and rows._fields.knows(join.looked)]
+        values: dict[tuple[str, Any], set[Any]] = defaultdict(set)   # by field and file
+        for index, row in enumerate(rows if joins else ()):
+            if index % 256 == 255 and time.monotonic() > deadline:
+                return set()
+            for field in {field for join in joins for field in (join.keys, join.looked)}:
+                if isinstance(value := row.get(field), (str, int, float)):
+                    values[field, row.get(FILE) if FILE in row else None].add(
+                        str(value) if self._seeker.case.reads_text() else value)
+        for join in joins:
+            mine = {home: kinds for home, kinds in values.items() if home[0] == join.keys}
+            pairs = [(kinds, own) for home, own in values.items() if home[0] == join.looked
+                     for other, kinds in mine.items() if other != home]
+            if not join.plain or len(pairs) > _MOST_PAIRS or any(kinds & own for kinds, own in pairs):
+                continue
+            for kinds, own in pairs:
+                alike = {_alike(value): value for value in kinds}
+                near = next((value for value in own if _alike(value) in alike), None)
+                if near is not None:
+                    self.found[str(join)] = (
+                        f"No {join.looked} is equal to any {join.keys}, though some would be if they were "
+                        f"written alike: {near!r} and {alike[_alike(near)]!r}.")
+                    self.misled[str(join)] = (join.looked.rsplit(".", 1)[-1],)
+                    about[str(join)] = str(join)
+        return {str(join) for join in joins if not join.plain}
 
     def _settle(self, fitting: set[str], about: dict[str, str]) -> None:
         for key, (subject, reason) in list(self._told.items()):
@@ -180,3 +225,9 @@ class Reasons:
                 del self._told[key]
                 self.settled.append(reason)
         self._told |= {key: (about[key], reason) for key, reason in self.found.items()}
+
+
+def _alike(value: Any) -> str:
+    """Numbers and texts alike, without spaces around them, leading zeros and differences of case."""
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value) if whole else value).strip().casefold().lstrip("0")

@@ -52,6 +52,13 @@ class Records(Sequence):
             return repr(list(self))
         return f"<records: {len(self):,} rows; fields: {self._fields.listing()}>"
 
+    def __str__(self) -> str:
+        """A slice is its rows, as in a prompt; all rows that are printed are named."""
+        return repr(self) if len(self) == len(self._store) else format(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(str(list(self)), spec)
+
     def __add__(self, other: Iterable[Any]) -> list[Any]:
         return list(self) + list(other)
 

@@ -26,6 +26,7 @@ _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 _NOTHING = object()
 _YEAR_LAST = re.compile(r"\d{1,2}[/.-]\d{1,2}[/.-]\d{4}\b.*")
+_MOST_MARKS = 100   # texts without a digit that are no marks among numbers any more
 _REPEATABLE = (list, tuple, set, frozenset, dict, range)  # can be gone through twice
 
 
@@ -61,18 +62,26 @@ class Widths:
         self._say = say
         self._examples: dict[int, str] = {}   # by digits before the point, -1 for dates
         self._numbers = True
+        self._more = 0   # numbers than texts without a digit, as "N/A" and "-" among them
 
     def count(self, text: Any) -> bool:
-        """Whether all texts so far are such."""
+        """Whether all texts so far are such, or marks for what is missing."""
         if self._numbers and text is not None:
             width = _width(text)
-            self._numbers = width != 0
-            self._examples.setdefault(width, text)
+            if width or text.__class__ is not str or any(map(str.isdigit, text)):
+                self._numbers = width != 0
+                self._more += 1
+                self._examples.setdefault(width, text)
+            else:
+                self._more -= 1
+                self._numbers = self._more > -_MOST_MARKS
         return self._numbers
 
-    def tell(self, function: str) -> None:
-        if self._numbers and (len(self._examples) > 1 or -1 in self._examples):
+    def tell(self, function: str, found: Any) -> None:
+        if self._numbers and self._examples and self._more >= 0 and (
+                len(self._examples) > 1 or -1 in self._examples or not _width(found)):
             one, other = min(self._examples.values()), max(self._examples.values())
+            other = other if one != other else found
             self._say(f"{function}() compares numbers or dates that are texts, letter by letter: {one!r}, "
                       f"{other!r}")
 
@@ -242,7 +251,7 @@ def _ordering(skipped: Skipped) -> tuple[Callable[..., Any], ...]:
                 if found.__class__ is str and texts.count(found):
                     for item in args[0]:
                         texts.count(item)
-                    texts.tell(native.__name__)
+                    texts.tell(native.__name__, found)
                 return found
             except TypeError:
                 pass  # below each value is looked at
@@ -272,7 +281,7 @@ def _ordering(skipped: Skipped) -> tuple[Callable[..., Any], ...]:
             if better:
                 chosen, chosen_key = item, own
         skipped.values += values
-        texts.tell(native.__name__)
+        texts.tell(native.__name__, chosen_key)
         if chosen is not _NOTHING:
             return chosen
         if values and not default:

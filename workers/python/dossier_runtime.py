@@ -315,7 +315,7 @@ class Session:
         unmatched = self._world.take_unknown_fields()
         known = [*self._world.counts(), *numbers_of(" ".join(result["typed"]))]
         nothing = is_empty_output(output, known) or _is_constant(parsed, output)
-        self._reasons.weigh(parsed, nothing, unmatched)
+        self._reasons.weigh(parsed, nothing, unmatched, output)
         found, misled = self._reasons.found, self._reasons.misled
         wrong = {found[key]: marks for key, marks in misled.items()}
         wrong |= {note: (name,) for name, note in unmatched.items() if "did you mean" in note}

@@ -42,6 +42,15 @@ class Sought(namedtuple("Sought", "texts fields")):
     __slots__ = ()
 
 
+class Join(namedtuple("Join", "keys looked plain")):
+    """A field whose values are looked up among those of another; `plain`: both as they are."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return f"{self.looked} in {self.keys}"
+
+
 class Case(namedtuple("Case", "kinds")):
     """How code changes case before it compares: in which case a constant may stand in the data."""
 
@@ -69,6 +78,7 @@ class Seeker:
         self._cases: dict[str, frozenset[str]] = {}   # that stand in the block which bound a name
         self._own: set[str] = set()                   # keys that code writes
         self._told: set[str] = set()                  # what was said to a model, in lower case
+        self._keys: dict[str, tuple[str, bool]] = {}  # of dicts and sets: the field, and if it is plain
         self._either: set[str] = set()                # names that any() and the like go through
         self._answers: set[str] = set(_MODELS)        # names that were made from answers
         self.case = Case(frozenset())
@@ -137,7 +147,8 @@ class Seeker:
     def _learn(self, parsed: Parsed) -> None:
         own = frozenset(_CASES[node.attr] for node in parsed.of(ast.Attribute)
                         if node.attr in _CASES)
-        if any(word.arg == "ignore_case" for call in parsed.of(ast.Call) for word in call.keywords):
+        if any(word.arg == "ignore_case" or word.arg == "case" and
+               getattr(word.value, "value", True) is False for call in parsed.of(ast.Call) for word in call.keywords):
             own |= {"any"}
         if parsed.names & {"csv", "DictReader"}:
             own |= {"text"}
@@ -158,6 +169,9 @@ class Seeker:
             plain = value if loop in (ast.Assign, ast.arg) and field_of(value) else None
             same = name not in bound or _alike(self._direct.get(name), plain)
             self._direct[name] = plain if same else None
+            if name not in bound:
+                self._keys.pop(name, None)
+            self._keyed(name, value, loop is ast.Subscript)
             bound.add(name)
             texts[name] += self.texts(value)
             if loop is ast.comprehension:
@@ -167,6 +181,12 @@ class Seeker:
             fields = self._named_fields(value)
             self._fields[name] = self._fields.get(name, set()) | fields if fields else \
                 self._fields.get(name, set())
+        for call in parsed.of(ast.Call):
+            home = getattr(call.func, "value", None)
+            if called_on := getattr(getattr(home, "value", home), "id", ""):
+                added = call.func.attr in ("setdefault", "add", "append") and call.args \
+                    and isinstance(home, ast.Name)
+                self._keyed(called_on, call.args[0] if added else getattr(home, "slice", None), True)
         for name in bound:
             self._texts[name] = tuple(dict.fromkeys(texts[name]))
 
@@ -199,6 +219,42 @@ class Seeker:
         name = part.attr if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) \
             else field_of(part)
         return (None if name in self._own else name), tuple(reversed(made))
+
+    def _keyed(self, name: str, value: ast.expr | None, item: bool) -> None:
+        """Learns the field that the keys of a dict or the items of a set are, from one `item` or all."""
+        while isinstance(value, ast.Call) and not item and value.args \
+                and getattr(value.func, "id", "") in ("set", "list", "dict", "frozenset"):
+            value = value.args[0]
+        item_ = value if item else getattr(value, "key", getattr(value, "elt", None))
+        if item_ is not None and (found := self._maybe_made(item_)) is not None:
+            self._keys[name] = found
+
+    def _maybe_made(self, node: ast.expr) -> tuple[str, bool] | None:
+        """The field that an expression is, and whether it is that as it stands."""
+        plain = True
+        while isinstance(node, ast.Call) and node.args \
+                and getattr(node.func, "id", "") in ("str", "int", "float"):
+            node, plain = node.args[0], False
+        field, made = self.field(node)
+        return None if field is None else (field, plain and not made)
+
+    def joins(self, parsed: Parsed) -> Iterator[Join]:
+        """names.get(r["id"]), r["id"] in names, names[r["id"]], a["id"] == b["id"]."""
+        pairs: list[tuple[Any, Any]] = []
+        for call in parsed.of(ast.Call):
+            if getattr(call.func, "attr", "") == "get" and call.args:
+                pairs.append((self._keys.get(getattr(call.func.value, "id", "")), call.args[0]))
+        for node in parsed.of(ast.Subscript):
+            if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice):
+                pairs.append((self._keys.get(getattr(node.value, "id", "")), node.slice))
+        for node in parsed.of(ast.Compare):
+            if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+                pairs.append((self._keys.get(getattr(node.comparators[0], "id", "")), node.left))
+            elif len(node.ops) == 1 and isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
+                pairs.append((self._maybe_made(node.comparators[0]), node.left))
+        for keys, looked_node in pairs:
+            if keys is not None and (looked := self._maybe_made(looked_node)) is not None:
+                yield Join(keys[0], looked[0], keys[1] and looked[1])
 
     def _compared(self, parsed: Parsed) -> Iterator[tuple[Sought, list[ast.expr]]]:
         for node in parsed.of(ast.Compare):
