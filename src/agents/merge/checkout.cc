@@ -61,7 +61,10 @@ std::vector<std::string> QuotedPaths(std::string_view complaints) {
 
 Refusal RefusalOf(const ProcessResult& result) {
   if (result.exit_code == 0) return {};
-  return {.reason = GitComplaint(result), .paths = QuotedPaths(result.err)};
+  std::vector<std::string> paths = QuotedPaths(result.err);
+  return {.reason =
+              paths.empty() ? GitComplaint(result) : "files that are not committed are in the way",
+          .paths = std::move(paths)};
 }
 
 // Of a new file: the file itself, or what stands in place of a folder above it.

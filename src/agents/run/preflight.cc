@@ -22,8 +22,14 @@ class Looking {
   }
 
   Result<Preflight> Run() {
+    if (setup_.tasks().empty()) {
+      const auto& given = options_.tasks.empty() ? ports_.agents.tasks : options_.tasks;
+      found_.warnings.push_back(fmt::format(
+          "nothing to do: no task waits in {}; write one there, a map with an id and a summary",
+          given.empty() ? "config/tasks.yaml or tasks/pending" : Join(given, ", ")));
+    }
     if (Schedule(setup_.tasks(), setup_.merged(), setup_.left_out()).Order().empty()) {
-      return Preflight();
+      return std::move(found_);
     }
     LookAtEngines();
     LookAtLimits();

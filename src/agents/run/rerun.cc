@@ -131,7 +131,9 @@ Result<RunSummary> MergeApproved(std::string_view id, RunOptions::MergeChecks ch
         const auto task = earlier.progress.progress.find(id);
         if (task == earlier.progress.progress.end()) return false;
         // A run that left the task alone says nothing of its patch.
-        const bool left_alone = StatusOf(task->second) == "skipped" && !task->second.approved;
+        const std::string status = StatusOf(task->second);
+        const bool left_alone =
+            (status == "skipped" || status == "blocked") && !task->second.approved;
         return task->second.stage != TaskProgress::Stage::kNotStarted && !left_alone;
       }));
   if (!found) return MakeError(ErrorCode::kNotFound, "no run has worked on a task {}", id);

@@ -14,10 +14,13 @@ namespace dossier::agents {
 // Everything that was recorded at the start, for a resume.
 JsonObject StartedEvent(const RunSetup& setup, const RunOptions& options) {
   JsonArray tasks;
-  for (const sources::Task& task : setup.tasks()) tasks.push_back(TaskToJson(task));
+  for (const sources::Task& task : setup.tasks()) {
+    if (!setup.left_out().contains(task.id)) tasks.push_back(TaskToJson(task));
+  }
+  const std::size_t count = tasks.size();
   return {{"kind", "agents"},
-          {"question", fmt::format("agents: {} task{} on {}", setup.tasks().size(),
-                                   setup.tasks().size() == 1 ? "" : "s", setup.ref())},
+          {"question",
+           fmt::format("agents: {} task{} on {}", count, count == 1 ? "" : "s", setup.ref())},
           {"model", fmt::format("{} + {}", setup.engineer_name(), setup.reviewer_name())},
           {"repository", setup.ground().git.folders().common},
           {"root", setup.ground().root},

@@ -85,12 +85,20 @@ Result<TaskBranch> MakeTaskBranch(const Git& git, const TaskBranchRequest& reque
   return made;
 }
 
-Result<std::optional<std::string>> WaitsOnBranch(const Git& git, const std::string& task_name) {
+Result<std::optional<std::string>> WaitsOnBranch(const Git& git, const std::string& task_name,
+                                                 const std::string& merged_into) {
   const std::string branch = BranchOf(task_name);
   DOSSIER_ASSIGN_OR_RETURN(const ProcessResult found,
                            git.Run(git.Objects(), {.arguments = {"rev-parse", "--verify", "--quiet",
                                                                  "refs/heads/" + branch}}));
   if (found.exit_code != 0) return std::nullopt;
+  if (!merged_into.empty()) {
+    // A line for each commit of the branch; "+": the ref has neither it nor its change.
+    DOSSIER_ASSIGN_OR_RETURN(
+        const std::string commits,
+        git.Ask(git.Objects(), {.arguments = {"cherry", merged_into, "refs/heads/" + branch}}));
+    if (commits.find('+') == std::string::npos) return std::nullopt;
+  }
   return fmt::format("waits on branch {}: merge it, or delete it to have it done again", branch);
 }
 

@@ -40,8 +40,10 @@ struct TaskBranch {
 // Errors: kFailed (git), kIo.
 Result<TaskBranch> MakeTaskBranch(const Git& git, const TaskBranchRequest& request);
 
-// Why a task is not worked on again: its branch is there. Unset if it is not.
-Result<std::optional<std::string>> WaitsOnBranch(const Git& git, const std::string& task_name);
+// Why a task is not worked on again: its branch is there. Unset if it is not, or if `merged_into`
+// (empty: no ref) has what it holds.
+Result<std::optional<std::string>> WaitsOnBranch(const Git& git, const std::string& task_name,
+                                                 const std::string& merged_into);
 
 }  // namespace dossier::agents
 

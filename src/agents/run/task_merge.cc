@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
 
+#include "agents/merge/checkout.h"
 #include "agents/merge/merge.h"
 #include "agents/merge/recover.h"
 #include "agents/task/refusal_note.h"
+#include "base/files/file_lock.h"
 #include "base/text/text.h"
 
 namespace dossier::agents {
@@ -151,6 +155,11 @@ class Merging {
       case MergeStatus::kCheckAgain:
         break;
     }
+    if (!outcome.paths.empty()) {
+      reason += fmt::format(
+          "; commit, stash or move them away, then `dossier agents merge {}` merges the patch",
+          place_.task->id);
+    }
     return End(MergeNext::kEnd, TaskStatus::kApplyFailed, std::move(reason));
   }
 
@@ -208,6 +217,37 @@ Status LogApproval(Work& work, const AttemptPlace& place, const Patch& patch) {
 Result<AttemptEnd> MergeTask(Work& work, const AttemptPlace& place, AttemptEnd approved,
                              TaskResult* result) {
   return Merging(work, place, std::move(approved), result).Run();
+}
+
+Result<std::string> LocalChanges(const Work& work, const sources::Task& task) {
+  std::vector<std::string> call = {"status",    "--porcelain", "-z", "--no-renames",
+                                   "--ignored", "-uall",       "--"};
+  const std::size_t without = call.size();
+  std::set<std::string> names;
+  // A merge of another worker changes the checkout, too.
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock,
+                           FileLock::Take(work.state.MergeLock(), kMergeWait, work.stop));
+  DOSSIER_ASSIGN_OR_RETURN(const auto checkouts, FindCheckouts(work.git, work.ref));
+  if (checkouts.size() != 1) return std::string();
+  const Checkout& checkout = checkouts.front();
+  for (const std::string& target : task.targets) {
+    const std::filesystem::path path = std::filesystem::path(target).lexically_normal();
+    std::error_code error;
+    if (std::filesystem::is_directory(std::filesystem::path(checkout.root) / path, error)) continue;
+    names.insert(path.string());
+    call.push_back(":(literal,top)" + path.string());
+  }
+  if (call.size() == without) return std::string();
+  DOSSIER_ASSIGN_OR_RETURN(const std::string changed,
+                           work.git.Ask({.git_dir = checkout.git_dir, .work_tree = checkout.root},
+                                        {.arguments = std::move(call)}, work.stop));
+  for (const std::string_view line : Split(changed, '\0')) {  // "XY path"
+    if (line.size() < 4 || !names.contains(std::string(line.substr(3)))) continue;
+    return fmt::format(
+        "{} has changes in {} that are not committed; commit, stash or move them away first",
+        line.substr(3), checkout.root);
+  }
+  return std::string();
 }
 
 Status RecoverFirst(const RunGround& ground, const RunPorts& ports) {

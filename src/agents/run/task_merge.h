@@ -23,6 +23,10 @@ namespace dossier::agents {
 Result<AttemptEnd> MergeTask(Work& work, const AttemptPlace& place, AttemptEnd approved,
                              TaskResult* result);
 
+// Why no patch of `task` could be merged, before an engine is paid for one: a file that its targets
+// name has local changes in the checkout of the branch. Empty if none has.
+Result<std::string> LocalChanges(const Work& work, const sources::Task& task);
+
 // Writes the durable record that `patch` may be merged.
 Status LogApproval(Work& work, const AttemptPlace& place, const Patch& patch);
 

@@ -48,17 +48,28 @@ Result<TaskResult> TaskWork::Run() {
     DOSSIER_RETURN_IF_ERROR(Finish());
     return std::move(result_);
   }
+  const bool dry = work_.options.merging != RunOptions::Merging::kYes;
   DOSSIER_ASSIGN_OR_RETURN(const auto skipped, Skipped());
   if (skipped) {
     result_.status = TaskStatus::kSkipped;
     result_.reason = *skipped;
+    if (!result_.commit.empty() && !dry) {
+      DOSSIER_RETURN_IF_ERROR(MoveTask(work_.root, task_.file, Queue::kComplete));
+    }
     DOSSIER_RETURN_IF_ERROR(Finish());
     return std::move(result_);
+  }
+  if (!dry && !start_.progress) {
+    DOSSIER_ASSIGN_OR_RETURN(result_.reason, LocalChanges(work_, task_));
+    if (!result_.reason.empty()) {
+      result_.status = TaskStatus::kBlocked;
+      DOSSIER_RETURN_IF_ERROR(Finish());
+      return std::move(result_);
+    }
   }
   DOSSIER_RETURN_IF_ERROR(work_.log.Add(
       "task.claimed", task_.id, {{"worker", start_.worker}, {"task-digest", result_.digest}}));
   TestFault("after-claim");
-  const bool dry = work_.options.merging != RunOptions::Merging::kYes;
   if (!dry) DOSSIER_RETURN_IF_ERROR(MoveTask(work_.root, task_.file, Queue::kCurrent));
   DOSSIER_ASSIGN_OR_RETURN(const AttemptEnd end, Attempts());
   result_.status = end.status;
@@ -75,9 +86,10 @@ Result<TaskResult> TaskWork::Run() {
   return std::move(result_);
 }
 
-// Runs do not share tasks: what another one has merged, or worked on meanwhile, is left alone.
+// Runs do not share tasks: what another one has merged, or worked on meanwhile, is left alone, by
+// a resumed run too. Its own merge is none to skip: it goes on with that.
 Result<std::optional<std::string>> TaskWork::Skipped() {
-  if (start_.progress || work_.options.ad_hoc) return std::nullopt;
+  if (work_.options.ad_hoc) return std::nullopt;
   std::optional<RunRecords::Found> merged, since;
   {
     const std::lock_guard lock(work_.records_mutex);
@@ -85,6 +97,7 @@ Result<std::optional<std::string>> TaskWork::Skipped() {
     merged = work_.records.FindMerge(task_.id);
     since = work_.records.FindSince(task_.id, work_.run(), start_.run_started);
   }
+  if (merged && merged->run == work_.run()) return std::nullopt;
   if (merged && !merged->record.commit.empty() && merged->record.digest == result_.digest) {
     DOSSIER_ASSIGN_OR_RETURN(
         const ProcessResult inside,
@@ -103,8 +116,10 @@ Result<std::optional<std::string>> TaskWork::Skipped() {
     }
   }
   if (since) return fmt::format("run {} worked on it: {}", since->run, since->record.status);
-  if (work_.options.merging == RunOptions::Merging::kBranch) return WaitsOnBranch(work_.git, name_);
-  return std::nullopt;
+  // `agents merge` is what a branch waits for.
+  if (work_.options.merge_checks != RunOptions::MergeChecks::kAsApproved) return std::nullopt;
+  const bool makes_branch = work_.options.merging == RunOptions::Merging::kBranch;
+  return WaitsOnBranch(work_.git, name_, makes_branch ? "" : work_.ref);
 }
 
 // Logs may be gone; the ledger and the branch are not. Empty, if they do not both know of a merge.

@@ -306,7 +306,7 @@ Result<AttemptEnd> Attempt::Checked(Patch patch) {
   if (report.failed.empty()) return so_far;
   so_far.next = Next::kRetry;
   so_far.status = TaskStatus::kNeedsFix;
-  so_far.reason = fmt::format("the check {} failed", report.failed);
+  so_far.reason = fmt::format("the check {} failed: {}", report.failed, report.reason);
   so_far.feedback = work_.secrets.Hide(report.feedback);
   return so_far;
 }

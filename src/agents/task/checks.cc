@@ -98,6 +98,7 @@ Result<CheckReport> RunChecks(Work& work, const CheckPlace& place, const CancelT
     if (report.stopped) return report;
     if (good) continue;
     report.failed = check.name;
+    report.reason = ended;
     report.feedback = fmt::format("The check {} {}. The end of its output:\n{}{}", check.name,
                                   ended, OutputOf(process), AboutWalls(work, check));
     return report;

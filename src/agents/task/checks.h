@@ -29,6 +29,7 @@ struct CheckPlace {
 
 struct CheckReport {
   std::string failed;    // the name of the first that failed; empty: none
+  std::string reason;    // how that one ended
   std::string text;      // what all of them said, for the reviewer
   std::string feedback;  // of the one that failed
   bool stopped = false;  // cancelled, not failed

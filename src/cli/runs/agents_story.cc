@@ -110,8 +110,6 @@ class AgentsStory {
           to);
     } else if (event.type == "policy.checked") {
       Policy(Find(data, "violations"), to);
-    } else if (event.type == "check.finished" && Text(data, "result") != "passed") {
-      Add(Safe(AgentStep(event.type, data)), Text(data, "reason"), to);
     } else if (event.type == "merge.done") {
       Add("merged as " + Safe(Text(data, "commit")).substr(0, 12), "", to);
     } else if (event.type == "note.marked") {

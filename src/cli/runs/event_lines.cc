@@ -43,7 +43,9 @@ std::string AgentStep(std::string_view type, const Json& data) {
                        FindInt(data, "added").value_or(0), FindInt(data, "deleted").value_or(0));
   }
   if (type == "check.finished") {
-    return fmt::format("check {} {}", TextAt(data, "check"), TextAt(data, "result"));
+    const std::string result = TextAt(data, "result"), reason = TextAt(data, "reason");
+    return fmt::format("check {} {}{}", TextAt(data, "check"), result,
+                       result == "passed" || reason.empty() ? "" : ": " + reason);
   }
   if (type == "review.started") {
     return fmt::format("{} reviews{}", TextAt(data, "reviewer"), again);

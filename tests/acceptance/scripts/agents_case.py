@@ -101,9 +101,10 @@ class AgentsCase(harness.Case):
     def run_agents(self, *words: str, **options):
         return self.dossier("run", *self.CONFINE, *words, **options)
 
-    def run_until_begun(self):
+    def run_until_begun(self, *words: str):
         """A run whose engineer has made the file `begun`."""
-        run = self.start("--trust-config", "agents", "run", *self.CONFINE, cwd=self.repo)
+        run = self.start("--trust-config", "agents", "run", *self.CONFINE, *words,
+                         cwd=self.repo)
         while not (self.home / "begun").exists():
             self.assertIsNone(run.poll())
             time.sleep(0.02)

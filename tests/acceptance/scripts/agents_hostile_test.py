@@ -259,7 +259,7 @@ class Jail(Hostile):
             with self.subTest(attempt=name):
                 self.check(*argv)
                 status, reason, _ = self.outcome()
-                self.assertEqual((status, reason), ("needs-fix", "the check unit failed"),
+                self.assertEqual((status, reason.partition(":")[0]), ("needs-fix", "the check unit failed"),
                                  self.told("check-1.*"))
                 self.assertNotIn("the-user's-own", self.told("check-1.out"))
                 self.assertFalse((self.repo / "planted").exists())
@@ -283,7 +283,7 @@ class Jail(Hostile):
                 self.put("note", str(shown))
                 self.check("sh", "-c", f"cat {self.home}/.ssh/id_rsa {self.home}/secret")
                 status, reason, _ = self.outcome()
-                self.assertEqual((status, reason), ("needs-fix", "the check unit failed"))
+                self.assertEqual((status, reason.partition(":")[0]), ("needs-fix", "the check unit failed"))
                 self.assertNotIn("the-user's-own", self.told("check-1.out"))
 
     def test_a_file_name_is_no_line_of_ours(self):  # FLT-87
@@ -533,7 +533,7 @@ class Branch(Hostile):
         self.configure(checks=[{"name": "unit", "argv": ["sh", "-c", "test ! -e new"]}])
         self.set_up("")
         status, reason, _ = self.outcome("--confine", "none")
-        self.assertEqual((status, reason), ("needs-fix", "the check unit failed"))
+        self.assertEqual((status, reason.partition(":")[0]), ("needs-fix", "the check unit failed"))
         self.assert_consistent(0)
 
     def test_the_second_review_ends_with_the_time_of_the_run(self):  # REP-43, REP-53

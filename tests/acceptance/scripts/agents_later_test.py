@@ -171,7 +171,18 @@ class Branches(agents_case.AgentsCase):
         # A second run leaves alone what waits for a person; a merge of theirs, or of ours, goes on.
         code, _, err = self.run_agents("--branch")
         self.assertIn("waits on branch agent/one", err)
+        for words in ([], ["--dry-run"]):
+            code, out, err = self.run_agents("--only", "one", *words)
+            self.assertEqual((code, out), (0, "one -> skipped\n"), err)
+            self.assertIn("waits on branch agent/one", err)
         self.assertEqual(self.dossier("merge", "one")[:2], (0, "one -> merged\n"))
+        story = self.run_to_end("runs", "show", "last")[1]
+        self.assertIn("\nTask one: ", story)
+        self.assertNotIn("not started", story)
+        # What the branch held is merged: a task that has changed since is worked on anew.
+        self.tasks({"id": "one", "summary": "Build it again"})
+        self.engineer("echo more >> src/one.txt")
+        self.assertEqual(self.run_agents()[:2], (0, "one -> merged\n"))
         self.assertEqual(self.dossier("run", "--branch", "--dry-run")[0], 2)
 
 

@@ -175,7 +175,15 @@ class Refusals(agents_case.AgentsCase):
         self.configure(checks=[{"name": "unit", "argv": ["sh", "-c", "echo broken; exit 1"]}])
         code, status, reason = self.status_after("--attempts", "1")
         self.assertEqual((code, status), (13, "needs-fix"))
-        self.assertIn("the check unit failed", reason)
+        self.assertIn("the check unit failed: ended with exit code 1", reason)
+
+    def test_a_check_that_ran_out_of_time_says_so(self):  # REP-40
+        self.configure(checks=[{"name": "unit", "argv": ["sleep", "600"], "timeout": "1s"}])
+        self.commit()
+        code, _, err = self.run_agents("--attempts", "1")
+        self.assertEqual(code, 13)
+        self.assertIn("fact-001: check unit failed: ran out of its 1 s\n", err)
+        self.assertIn("needs-fix: the check unit failed: ran out of its 1 s\n", err)
 
     def test_time_is_up_for_every_descendant(self):  # REP-A19, REP-35
         self.put("config/policy.yaml", json.dumps({"allow": ["src/**"], "propose-timeout-seconds": 1}))
@@ -461,7 +469,37 @@ class BeforeTheFirstEngine(agents_case.AgentsCase):
         self.commit()
         self.lose_identity()
         self.tasks()
-        self.assertEqual(self.run_agents()[:2], (0, ""))
+        code, out, err = self.run_agents()
+        self.assertEqual((code, out), (0, ""))
+        self.assertIn("nothing to do: no task waits in config/tasks.yaml or tasks/pending; write", err)
+        self.assertIn("no task waits in config/other.json;", self.run_agents(
+            "--tasks", self.put("config/other.json", "[]").relative_to(self.repo).as_posix())[2])
+
+    def test_local_changes_of_a_target_cost_nothing(self):  # FLT-120
+        self.put("src/a.txt", "1\n")
+        self.tasks({"id": "a", "summary": "x", "targets": ["src/a.txt"]},
+                   {"id": "new", "summary": "x", "targets": ["./src/new.txt"]},
+                   {"id": "free", "summary": "x", "targets": ["src", "src/free.txt"]})
+        self.commit()
+        for name in ("a", "new", "other"):
+            self.put(f"src/{name}.txt", "mine\n")
+        code, out, err = self.run_agents()
+        self.assertEqual((code, out), (13, "a -> blocked\nfree -> merged\nnew -> blocked\n"), err)
+        self.assertIn(f"src/a.txt has changes in {self.repo} that are not committed; commit, stash", err)
+        self.assertIn("src/new.txt has changes", err)
+        started = [line["task-id"] for line in self.log() if line["event"] == "engine.started"]
+        self.assertEqual(started, ["free"])
+
+    def test_local_changes_that_are_found_at_the_merge(self):  # REP-A21
+        self.put("src/fact-001.txt", "1\n")
+        self.commit()
+        self.put("src/fact-001.txt", "mine\n")
+        code, out, err = self.run_agents()
+        self.assertEqual((code, out), (13, "fact-001 -> apply-failed\n"), err)
+        self.assertIn("files that are not committed are in the way: src/fact-001.txt; commit, stash or "
+                      "move them away, then `dossier agents merge fact-001` merges the patch", err)
+        self.git("stash", "-q")
+        self.assertEqual(self.dossier("merge", "fact-001")[:2], (0, "fact-001 -> merged\n"))
 
     def test_a_resume_looks_too(self):  # FLT-120
         self.engineer("touch \"$HOME/begun\"; sleep 600", writable=["~/"])
@@ -587,6 +625,32 @@ class Stopping(agents_case.AgentsCase):
         self.assertEqual((code, out), (0, "fact-001 -> merged\n"), err)
         self.assert_consistent(1)
         self.assertEqual(self.dossier("resume")[0], 4)
+
+    def test_what_was_done_since_is_not_done_again(self):  # REP-49, REP-51
+        """By another run, after the kill: a merge, a branch, and a task that has left its queue."""
+        (self.repo / "config/tasks.json").unlink()
+        for name, words in (("merged", []), ("branched", ["--branch"])):
+            self.engineer("touch \"$HOME/begun\"; sleep 600", writable=["~/"])
+            self.put(f"tasks/pending/{name}.json", json.dumps({"summary": "x"}))
+            self.commit(name)
+            (self.home / "begun").unlink(missing_ok=True)
+            run = self.run_until_begun(*words)
+            run.kill()
+            run.communicate()
+            killed = self.logs()[-1].stem
+            (self.repo / "tasks/current").mkdir(exist_ok=True)
+            for task in (self.repo / "tasks/current").iterdir():
+                task.rename(self.repo / "tasks/pending" / task.name)
+            self.engineer("mkdir -p src; echo \"$1\" > src/$1.txt; touch \"$HOME/$1\"", writable=["~/"])
+            self.assertEqual(self.run_agents(*words)[0], 0)
+            (self.home / name).unlink()
+            before = self.git("for-each-ref", "refs/heads")
+            code, out, err = self.dossier("resume", killed)
+            self.assertEqual((code, out), (0, f"{name} -> skipped\n"), err)
+            self.assertFalse((self.home / name).exists())
+            self.assertEqual(self.git("for-each-ref", "refs/heads"), before)
+        self.assertTrue((self.repo / "tasks/complete/merged.json").exists())
+        self.assertTrue((self.repo / "tasks/pending/branched.json").exists())
 
     def test_who_follows_a_run_that_was_killed_is_let_go(self):  # 3.2
         self.engineer("touch \"$HOME/begun\"; sleep 600", writable=["~/"])
