@@ -1,4 +1,4 @@
-#include "inspect/describe/csv_footer.h"
+#include "inspect/formats/table_footer.h"
 
 #include <algorithm>
 #include <array>
@@ -7,27 +7,12 @@
 #include "base/text/text.h"
 #include "inspect/description/number_style.h"
 #include "inspect/description/value_type.h"
-#include "inspect/records/record_table.h"
 
 namespace dossier::inspect {
 namespace {
 
 constexpr std::size_t kMostFooterRows = 10;
 constexpr std::size_t kFewestRows = 2;  // above a footer
-
-struct BodyRow {
-  std::uint64_t offset = 0;
-  std::vector<std::string> cells;
-
-  std::string_view At(std::size_t column) const {
-    return column < cells.size() ? TrimSpace(cells[column]) : std::string_view();
-  }
-  std::size_t filled() const {
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < cells.size(); ++i) count += At(i).empty() ? 0 : 1;
-    return count;
-  }
-};
 
 bool IsText(std::string_view cell) {
   return !cell.empty() && TypeOfText(cell) == FieldType::kString && !IsNumeral(cell);
@@ -40,6 +25,7 @@ class Column {
     ++rows_;
     filled_ += cell.empty() ? 0 : 1;
     texts_ += IsText(cell) ? 1 : 0;
+    labelled_ = labelled_ || cell.find(": ") != std::string_view::npos;
     for (std::size_t i = 0; i < kMarks.size(); ++i) {
       if (cell.empty()) continue;
       const auto value = NumberOfText(PlainNumber(cell, kMarks[i]));
@@ -52,6 +38,20 @@ class Column {
 
   bool always_filled() const { return filled_ == rows_; }
   bool never_text() const { return texts_ == 0; }
+  // `Source: X` where no cell reads so.
+  bool IsNote(std::string_view cell) const {
+    return !labelled_ && cell.find(": ") != std::string_view::npos;
+  }
+  // Whether a number may be the sum of these and more rows.
+  bool MaySum(std::string_view cell) const {
+    for (std::size_t i = 0; i < kMarks.size(); ++i) {
+      const auto value = NumberOfText(PlainNumber(cell, kMarks[i]));
+      if (value && readable_[i] && addends_[i] > 1 && std::abs(*value) >= std::abs(sums_[i])) {
+        return true;
+      }
+    }
+    return false;
+  }
 
   enum class Fit : std::uint8_t { kNone, kSome, kSum };
   // How a number below the rows fits them: as their sum, as their mean or number, or not.
@@ -82,6 +82,7 @@ class Column {
   }
 
   std::size_t rows_ = 0, filled_ = 0, texts_ = 0;
+  bool labelled_ = false;
   std::array<std::size_t, 2> addends_{};  // that are not 0
   std::array<double, 2> sums_{};
   std::array<bool, 2> readable_{true, true};
@@ -90,7 +91,7 @@ class Column {
 using Columns = std::vector<Column>;
 
 // All numbers of the row fit, and one is a sum.
-bool HoldsSums(const BodyRow& row, const Columns& columns) {
+bool HoldsSums(const FooterRow& row, const Columns& columns) {
   bool sum = false;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (!IsNumeral(row.At(c))) continue;
@@ -107,7 +108,7 @@ struct Difference {
   bool text = false;   // where they have dates or numbers
 };
 
-Difference DifferenceOf(const BodyRow& row, const Columns& columns) {
+Difference DifferenceOf(const FooterRow& row, const Columns& columns) {
   Difference found;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (!columns[c].always_filled()) continue;
@@ -119,8 +120,8 @@ Difference DifferenceOf(const BodyRow& row, const Columns& columns) {
 
 // Why the row is no record below rows of such columns; empty: it may be one. `above`: what was
 // found between them and the row.
-std::string WhyFooter(const BodyRow& row, const Columns& columns,
-                      const std::vector<CsvFooterRow>& above) {
+std::string WhyFooter(const FooterRow& row, const Columns& columns,
+                      const std::vector<FoundFooterRow>& above) {
   const Difference different = DifferenceOf(row, columns);
   const std::size_t filled = row.filled();
   if (filled == 0) return "no cell is filled";
@@ -128,46 +129,41 @@ std::string WhyFooter(const BodyRow& row, const Columns& columns,
     return "sums of the rows above";
   }
   // `Bo,` below `Ann,31` is a record that lacks its age.
-  const bool apart = row.cells.size() == 1 || different.text || !above.empty();
+  bool apart = row.cells.size() == 1 || different.text || !above.empty();
+  for (std::size_t c = 0; c < columns.size(); ++c) apart = apart || columns[c].IsNote(row.At(c));
   const bool lone =
       filled == 1 && different.lacks && apart &&
       std::ranges::none_of(row.cells, [](const auto& cell) { return IsNumeral(cell); });
   return lone ? fmt::format("1 of {} cells is filled", columns.size()) : "";
 }
 
-std::vector<ByteRange> FindRows(std::string_view text, const TableShape& shape) {
-  const Rows rows(text, shape.delimiter, shape.comment, shape.marked_row_cells);
-  std::vector<ByteRange> out;
-  std::size_t position = 0;
-  TakeHeader(text, shape, &position);
-  for (ByteRange range; rows.Next(&position, &range);) out.push_back(range);
-  return out;
-}
-
 // A table at hand, row by row.
 class Body {
  public:
-  Body(std::string_view text, const TableShape& shape)
-      : text_(text), shape_(shape), rows_(FindRows(text, shape)) {}
+  explicit Body(const FooterTable& table) : table_(table) {}
 
-  std::size_t size() const { return rows_.size(); }
-  BodyRow Row(std::size_t row) const {
-    return {rows_[row].begin, ParseCells(Slice(text_, rows_[row]), shape_.delimiter)};
-  }
+  std::size_t size() const { return table_.rows; }
+  FooterRow Row(std::size_t row) const { return table_.row(row); }
   // The columns of the first `count` rows.
   Columns First(std::size_t count) const {
-    Columns columns(shape_.columns);
+    Columns columns(table_.columns);
     for (std::size_t r = 0; r < count; ++r) Add(Row(r), &columns);
     return columns;
   }
-  static void Add(const BodyRow& row, Columns* columns) {
+  static void Add(const FooterRow& row, Columns* columns) {
     for (std::size_t c = 0; c < columns->size(); ++c) (*columns)[c].Add(row.At(c));
   }
-  // Whether a look at all rows may tell anything. In a long table the last row has to differ.
+  // Whether a look at all rows may tell anything. In a long table the last row has to differ, or
+  // one of its numbers is as large as the sum of the first rows.
   bool WorthReading() const {
-    if (rows_.size() < kFewestRows + 1 || shape_.columns < 2) return false;
-    if (rows_.size() <= kShortTable) return true;
-    const Difference different = DifferenceOf(Row(rows_.size() - 1), First(kSampledRows));
+    if (size() < kFewestRows + 1 || table_.columns < 2) return false;
+    if (size() <= kShortTable) return true;
+    const FooterRow last = Row(size() - 1);
+    const Columns sample = First(kSampledRows);
+    const Difference different = DifferenceOf(last, sample);
+    for (std::size_t c = 0; c < sample.size(); ++c) {
+      if (sample[c].MaySum(last.At(c))) return true;
+    }
     return different.lacks || different.text;
   }
 
@@ -175,38 +171,36 @@ class Body {
   static constexpr std::size_t kShortTable = 1000;
   static constexpr std::size_t kSampledRows = 100;
 
-  const std::string_view text_;
-  const TableShape& shape_;
-  const std::vector<ByteRange> rows_;
+  const FooterTable& table_;
 };
 
 }  // namespace
 
-CsvFooter FindFooter(std::string_view text, const TableShape& shape) {
-  CsvFooter footer;
-  const Body body(text, shape);
+TableFooter FindFooter(const FooterTable& table) {
+  TableFooter footer;
+  const Body body(table);
   if (!body.WorthReading()) return footer;
   const std::size_t earliest =
       std::max(kFewestRows, body.size() - std::min(body.size(), kMostFooterRows));
   Columns columns = body.First(earliest);
   // The longest end whose rows are all none below what stands above it.
   for (std::size_t first = earliest; first < body.size(); ++first) {
-    std::vector<CsvFooterRow> found;
+    std::vector<FoundFooterRow> found;
     for (std::size_t r = first; r < body.size(); ++r) {
-      const BodyRow row = body.Row(r);
+      const FooterRow row = body.Row(r);
       std::string why = WhyFooter(row, columns, found);
       if (why.empty()) break;
-      found.push_back({row.offset, std::move(why), row.cells.size() != shape.columns});
+      found.push_back({row.offset, std::move(why), row.cells.size() != table.columns});
     }
     if (found.size() == body.size() - first) {
       footer.rows = std::move(found);
       return footer;
     }
-    if (first + 1 < body.size()) Body::Add(body.Row(first), &columns);
+    const FooterRow last = body.Row(first);
+    footer.sums_last = first > kFewestRows && HoldsSums(last, columns);
+    footer.last_offset = last.offset;
+    Body::Add(last, &columns);
   }
-  const BodyRow last = body.Row(body.size() - 1);
-  footer.sums_last = body.size() > kFewestRows + 1 && HoldsSums(last, columns);
-  footer.last_offset = last.offset;
   return footer;
 }
 
