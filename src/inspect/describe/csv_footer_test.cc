@@ -7,7 +7,7 @@
 namespace dossier::inspect {
 namespace {
 
-CsvFooter Find(std::string_view text, std::uint32_t columns) {
+TableFooter Find(std::string_view text, std::uint32_t columns) {
   return FindFooter(text, {.delimiter = ';', .header = true, .columns = columns});
 }
 
@@ -35,20 +35,24 @@ TEST(CsvFooterTest, StructureTellsWhatIsBehindTheRows) {  // INS-147
       {"a;n\nx;1\nnote\n", 2, 0},            // too few rows above it
       {"a;b;n\n;;3\nx;p;1\ny;q;2\n", 3, 0},  // a total in front
       {"a\n1\n2\n3\n", 1, 0},
+      {"a;n\nx;1\ny;2\nz;4\nall;7\nnote\n", 2, 1, true},  // a total above a footer
+      {"a;n\nx;1\ny;2\nFrom: here;\n", 2, 1},             // filled up as a row
+      {"a;n\nx: 1;1\ny: 2;2\nz: 3;\n", 2, 0},
   };
   for (const Case& c : kCases) {
-    const CsvFooter footer = Find(c.text, c.columns);
+    const TableFooter footer = Find(c.text, c.columns);
     EXPECT_EQ(footer.rows.size(), c.rows) << c.text;
     EXPECT_EQ(footer.sums_last, c.sums_last) << c.text;
   }
 }
 
-TEST(CsvFooterTest, ALongTableIsReadOnlyIfItsLastRowDiffers) {  // INS-147
+TEST(CsvFooterTest, ALongTableIsReadOnlyIfItsLastRowDiffersOrIsLarge) {  // INS-147
   std::string text = "a;b;n\n";
   for (int i = 1; i <= 3000; ++i) text += fmt::format("x{};y;{}\n", i, i);
   EXPECT_TRUE(Find(text, 3).rows.empty());
-  EXPECT_FALSE(Find(text + "z;y;4501500\n", 3).sums_last);
-  const CsvFooter footer = Find(text + ";;4501500\n", 3);
+  EXPECT_TRUE(Find(text + "z;y;4501500\n", 3).sums_last);
+  EXPECT_FALSE(Find(text + "z;y;4501501\n", 3).sums_last);
+  const TableFooter footer = Find(text + ";;4501500\n", 3);
   ASSERT_EQ(footer.rows.size(), 1u);
   EXPECT_EQ(footer.rows[0].offset, text.size());
   EXPECT_EQ(footer.rows[0].why, "sums of the rows above");

@@ -384,7 +384,9 @@ class Describer {
     if (named == Format::kCsv || named == Format::kTsv) return DescribeNamedTable(scan);
     // Prose, markup and source code are left to their names: rows of equal length occur there too.
     out_.format = named;
-    if (named == Format::kMarkdown) DescribePipeTables(scan, TableDemand::kNamed);
+    if (named == Format::kMarkdown) {
+      DOSSIER_RETURN_IF_ERROR(DescribePipeTables(scan, TableDemand::kNamed));
+    }
     if (named == Format::kXml && !TrimSpace(head_).starts_with('<')) return DescribeUnnamed(scan);
     if (named == Format::kJsonSeq || named == Format::kJsonc) {
       out_.format = Format::kUnknown;
@@ -425,10 +427,11 @@ class Describer {
     if (LooksLikeElements(head_)) return Take(Format::kXml);
     if (LooksLikeMail(head_)) return Take(Format::kMail);
     if (LooksLikeDiff(head_)) return Take(Format::kDiff);
-    if (DescribePipeTables(scan, TableDemand::kSniffed)) return {};
+    DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribePipeTables(scan, TableDemand::kSniffed));
+    if (taken) return {};
     const std::string_view head = head_;
     const std::string language = LanguageOfShebang(head.substr(0, head.find('\n')));
-    DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribeDeb822(scan));
+    DOSSIER_ASSIGN_OR_RETURN(taken, DescribeDeb822(scan));
     if (taken) return {};
     if (language.empty()) {
       DOSSIER_ASSIGN_OR_RETURN(taken, DescribeRows(scan));
@@ -442,7 +445,7 @@ class Describer {
     if (LooksLikeYaml(head_)) return Take(Format::kYaml);
     if (LooksLikeConfig(head_)) return Take(Format::kConfig);
     if (LooksLikeMarkdown(head_)) {
-      DescribePipeTables(scan, TableDemand::kNamed);
+      DOSSIER_RETURN_IF_ERROR(DescribePipeTables(scan, TableDemand::kNamed));
       return Take(Format::kMarkdown);
     }
     return Take(Format::kPlainText);

@@ -140,7 +140,7 @@ bool LooksLikeTable(const Scan& scan);
 
 // Tables of pipes in a text that is at hand: of any Markdown with kNamed, else only if they are
 // most of the text.
-bool DescribePipeTables(Scan* scan, TableDemand demand);
+Result<bool> DescribePipeTables(Scan* scan, TableDemand demand);
 
 Result<bool> DescribeDeb822(Scan* scan);
 Result<bool> DescribeLog(Scan* scan);

@@ -494,7 +494,7 @@ Status DescribeForced(Scan* scan, Format format) {
       DOSSIER_RETURN_IF_ERROR(DescribeTable(scan, TableDemand::kNamed));
       break;
     case Format::kMarkdown:
-      DescribePipeTables(scan, TableDemand::kNamed);
+      DOSSIER_RETURN_IF_ERROR(DescribePipeTables(scan, TableDemand::kNamed));
       break;
     case Format::kDeb822:
       DOSSIER_RETURN_IF_ERROR(DescribeDeb822(scan));

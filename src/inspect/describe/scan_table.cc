@@ -96,40 +96,42 @@ std::string RaggedText(const CsvGuess& guess, const CsvSummary& rows, const Plac
 
 // What stands behind the rows, where all of the table is at hand. Its rows are taken out of
 // `guess`, and of the ragged ones in `rows`.
-CsvFooter TakeFooter(const Scan& scan, CsvGuess* guess, CsvSummary* rows) {
+TableFooter TakeFooter(const Scan& scan, CsvGuess* guess, CsvSummary* rows) {
   if (scan.head_ends != TextEnds::kHere || rows->open_quote) return {};
-  CsvFooter footer = FindFooter(scan.head.substr(guess->text_start), guess->shape);
+  TableFooter footer = FindFooter(scan.head.substr(guess->text_start), guess->shape);
   if (footer.rows.empty()) return footer;
   const std::uint64_t begin = footer.rows.front().offset;
   guess->shape.end_offset = guess->text_start + begin;
   std::erase_if(guess->rows, [&](const CsvRow& row) { return row.offset >= begin; });
   std::erase_if(rows->ragged_rows, [&](const CsvFault& fault) { return fault.offset >= begin; });
   rows->ragged -= static_cast<std::uint64_t>(
-      std::ranges::count_if(footer.rows, [](const CsvFooterRow& row) { return row.ragged; }));
+      std::ranges::count_if(footer.rows, [](const FoundFooterRow& row) { return row.ragged; }));
   return footer;
 }
 
-Status AddFooterNote(const Scan& scan, const CsvGuess& guess, const CsvFooter& footer) {
+// `start`: bytes in front of what the footer's offsets count from.
+Status AddFooterNote(const Scan& scan, std::uint64_t start, const TableFooter& footer) {
   std::set<std::uint64_t> offsets;
-  for (const CsvFooterRow& row : footer.rows) offsets.insert(guess.text_start + row.offset);
-  if (footer.sums_last) offsets.insert(guess.text_start + footer.last_offset);
+  for (const FoundFooterRow& row : footer.rows) offsets.insert(start + row.offset);
+  if (footer.sums_last) offsets.insert(start + footer.last_offset);
   if (offsets.empty()) return {};
   DOSSIER_ASSIGN_OR_RETURN(const Places places, FindPlaces(scan, offsets));
-  const Place& first = places.begin()->second;
-  if (footer.sums_last) {
-    AddNote(scan.out, "footer",
-            fmt::format("line {} holds sums of the rows above: a total? It is kept as a record",
-                        GroupDigits(first.line)),
-            first);
-    return {};
-  }
   std::vector<std::string> lines;
-  for (const CsvFooterRow& row : footer.rows) {
-    lines.push_back(fmt::format(
-        "line {}: {}", GroupDigits(places.at(guess.text_start + row.offset).line), row.why));
+  for (const FoundFooterRow& row : footer.rows) {
+    lines.push_back(
+        fmt::format("line {}: {}", GroupDigits(places.at(start + row.offset).line), row.why));
   }
-  AddNote(scan.out, "footer",
-          fmt::format("taken for what stands behind the rows: {}", Join(lines, "; ")), first);
+  const Place& first = places.begin()->second;
+  std::vector<std::string> texts;
+  if (!lines.empty()) {
+    texts.push_back("taken for what stands behind the rows: " + Join(lines, "; "));
+  }
+  if (footer.sums_last) {
+    texts.push_back(
+        fmt::format("line {} holds sums of the rows above: a total? It is kept as a record",
+                    GroupDigits(first.line)));
+  }
+  AddNote(scan.out, "footer", Join(texts, "; "), first);
   return {};
 }
 
@@ -174,6 +176,11 @@ Status AddTableNotes(const Scan& scan, const CsvGuess& guess, const CsvSummary& 
                         rows.comments == 1 ? "begins" : "begin", guess.shape.comment,
                         rows.comments == 1 ? "lacks" : "lack", GroupDigits(place.line)),
             place);
+  }
+  if (guess.header_of_values) {
+    AddNote(scan.out, "header-of-values",
+            "the first row is taken for the header though it holds numbers or dates: --header no "
+            "makes it a record");
   }
   if (guess.duplicate_names) {
     AddNote(scan.out, "duplicate-names", "columns of one name are numbered: name#2");
@@ -246,7 +253,7 @@ std::uint64_t BytesOf(const std::vector<PipeTable>& tables) {
 
 }  // namespace
 
-bool DescribePipeTables(Scan* scan, TableDemand demand) {
+Result<bool> DescribePipeTables(Scan* scan, TableDemand demand) {
   if (scan->head_ends != TextEnds::kHere) return false;
   const std::vector<PipeTable> tables = FindPipeTables(scan->head);
   if (tables.empty()) return false;
@@ -261,6 +268,9 @@ bool DescribePipeTables(Scan* scan, TableDemand demand) {
   FieldCollector collector(limits);
   for (const PipeTable& table : tables) {
     out.records->records += table.rows.size();
+    out.records->footers += table.footer.rows.size();
+    out.records->sums_last = tables.size() == 1 && table.footer.sums_last;
+    DOSSIER_RETURN_IF_ERROR(AddFooterNote(*scan, 0, table.footer));
     for (const ByteRange& row : table.rows) {
       if (!collector.full()) {
         collector.AddRecord(ReadPipeRow(tables, Slice(scan->head, row), row.begin));
@@ -302,7 +312,7 @@ Result<bool> DescribeTable(Scan* scan, TableDemand demand) {
   if (guess.rows.empty()) return false;
   Description& out = *scan->out;
   DOSSIER_ASSIGN_OR_RETURN(CsvSummary rows, ScanRows(*scan, guess));
-  const CsvFooter footer = TakeFooter(*scan, &guess, &rows);
+  const TableFooter footer = TakeFooter(*scan, &guess, &rows);
   out.format = guess.shape.delimiter == '\t' ? Format::kTsv : Format::kCsv;
   out.certain = guess.certain;
   out.table = guess.shape;
@@ -319,7 +329,7 @@ Result<bool> DescribeTable(Scan* scan, TableDemand demand) {
   AddUnseenColumns(*scan, guess);
   SampleFirstRow(*scan, guess);
   DOSSIER_RETURN_IF_ERROR(AddTableNotes(*scan, guess, rows));
-  DOSSIER_RETURN_IF_ERROR(AddFooterNote(*scan, guess, footer));
+  DOSSIER_RETURN_IF_ERROR(AddFooterNote(*scan, guess.text_start, footer));
   return true;
 }
 

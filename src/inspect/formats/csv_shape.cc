@@ -1,8 +1,10 @@
 #include "inspect/formats/csv_shape.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
+#include <span>
 
 #include "base/text/ascii.h"
 #include "base/text/text.h"
@@ -29,7 +31,7 @@ struct Fit {
   }
 };
 
-Fit FitOf(const std::vector<CsvRow>& rows, char delimiter) {
+Fit FitOf(std::span<const CsvRow> rows, char delimiter) {
   Fit fit{.delimiter = delimiter, .rows = rows.size()};
   std::map<std::size_t, std::size_t> counts;
   for (const CsvRow& row : rows) ++counts[row.cells.size()];
@@ -64,18 +66,23 @@ bool IsValue(std::string_view cell, FieldType type) {
   return type == FieldType::kString ? IsNumeral(cell) : type != FieldType::kEmpty;
 }
 
-// Some column is mostly numbers, booleans or dates below a first row that is not.
-bool HasTypeContrast(const std::vector<CsvRow>& rows) {
+// Whether most cells of a column below the first row are numbers, booleans or dates.
+bool HoldsValues(std::span<const CsvRow> rows, std::size_t column) {
+  std::size_t values = 0, cells = 0;
+  for (const CsvRow& row : rows.subspan(1)) {
+    if (column >= row.cells.size()) continue;
+    const FieldType type = TypeOfText(row.cells[column]);
+    if (type == FieldType::kEmpty) continue;
+    ++cells;
+    values += IsValue(row.cells[column], type) ? 1 : 0;
+  }
+  return cells > 0 && values * 10 >= cells * 8;
+}
+
+// Some column is mostly values below a first row that is not.
+bool HasTypeContrast(std::span<const CsvRow> rows) {
   for (std::size_t column = 0; column < rows[0].cells.size(); ++column) {
-    std::size_t values = 0, cells = 0;
-    for (std::size_t r = 1; r < rows.size(); ++r) {
-      if (column >= rows[r].cells.size()) continue;
-      const FieldType type = TypeOfText(rows[r].cells[column]);
-      if (type == FieldType::kEmpty) continue;
-      ++cells;
-      values += IsValue(rows[r].cells[column], type) ? 1 : 0;
-    }
-    if (cells > 0 && values * 10 >= cells * 8) return true;
+    if (HoldsValues(rows, column)) return true;
   }
   return false;
 }
@@ -86,12 +93,13 @@ bool FirstRowHasValue(const CsvRow& row) {
 }
 
 // Row 1 reads like names: distinct, short, and none comes again in its column.
-bool ReadsLikeNames(const std::vector<CsvRow>& rows) {
+bool ReadsLikeNames(std::span<const CsvRow> rows) {
   std::set<std::string> seen;
   for (std::size_t column = 0; column < rows[0].cells.size(); ++column) {
     const std::string& name = rows[0].cells[column];
     if (utf8::CodePoints(name) > kMaxNameChars) return false;
     if (!name.empty() && !seen.insert(name).second) return false;
+    if (IsValue(name, TypeOfText(name))) continue;  // 12 may be a month, and a number in its column
     for (std::size_t r = 1; r < rows.size(); ++r) {
       if (!name.empty() && column < rows[r].cells.size() && rows[r].cells[column] == name) {
         return false;
@@ -101,20 +109,120 @@ bool ReadsLikeNames(const std::vector<CsvRow>& rows) {
   return true;
 }
 
-bool GuessHeader(const std::vector<CsvRow>& rows) {
+// Values that name columns: dates, years that rise or fall, or numbers that count on from 0 or 1.
+struct Series {
+  enum class Kind : std::uint8_t { kNone, kDates, kYears, kCount };
+
+  Kind kind = Kind::kNone;
+  std::vector<std::size_t> columns;
+  int first = 0, last = 0;  // of kCount
+};
+
+// Whole numbers of up to four digits; -1: it is none.
+int SmallNumber(std::string_view cell) {
+  cell = TrimSpace(cell);
+  if (cell.empty() || cell.size() > 4 || !std::ranges::all_of(cell, IsDigit)) return -1;
+  int number = 0;
+  for (const char digit : cell) number = number * 10 + (digit - '0');
+  return number;
+}
+
+bool IsYear(int number) { return number >= 1800 && number < 2200; }
+
+// All values of the row are of one series.
+Series SeriesOf(const CsvRow& row) {
+  Series found;
+  std::vector<int> numbers;
+  std::size_t dates = 0;
+  for (std::size_t c = 0; c < row.cells.size(); ++c) {
+    const FieldType type = TypeOfText(row.cells[c]);
+    if (!IsValue(row.cells[c], type)) continue;
+    found.columns.push_back(c);
+    numbers.push_back(SmallNumber(row.cells[c]));
+    dates += type == FieldType::kDate ? 1 : 0;
+  }
+  if (numbers.empty()) return found;
+  const auto steps = [&](auto breaks) {
+    return std::ranges::adjacent_find(numbers, breaks) == numbers.end();
+  };
+  if (dates == numbers.size()) {
+    found.kind = Series::Kind::kDates;
+  } else if (std::ranges::all_of(numbers, IsYear) &&
+             (steps(std::greater_equal<>()) || steps(std::less_equal<>()))) {
+    found.kind = Series::Kind::kYears;
+  } else if (steps([](int a, int b) { return b != a + 1; }) &&
+             (numbers[0] == 0 || numbers[0] == 1)) {
+    found.kind = Series::Kind::kCount;
+  }
+  found.first = numbers.front();
+  found.last = numbers.back();
+  return found;
+}
+
+// Whether a cell below such a name could be one itself.
+bool IsOfSeries(std::string_view cell, const Series& series) {
+  if (series.kind == Series::Kind::kDates) return TypeOfText(cell) == FieldType::kDate;
+  const int number = SmallNumber(cell);
+  return series.kind == Series::Kind::kYears ? IsYear(number)
+                                             : number >= series.first && number <= series.last;
+}
+
+// Whether few cells of a column could be names of the series; of a long one, not all.
+bool DiffersFromSeries(std::span<const CsvRow> below, std::size_t column, const Series& series) {
+  std::size_t filled = 0, alike = 0;
+  for (const CsvRow& row : below) {
+    if (column >= row.cells.size() || row.cells[column].empty()) continue;
+    ++filled;
+    alike += IsOfSeries(row.cells[column], series) ? 1 : 0;
+  }
+  const std::size_t most = series.kind == Series::Kind::kCount && series.columns.size() > 5 ? 3 : 1;
+  return alike * 4 <= filled * most;
+}
+
+// `Kanton;2021;2022`: the values of the first row are a series, and those below are of another kind
+// or size. The fewer there are, the more the cells beside them have to say.
+bool NamesBySeries(std::span<const CsvRow> rows) {
+  constexpr std::size_t kEnough = 3;
+  const CsvRow& row = rows[0];
+  const Series series = SeriesOf(row);
+  if (series.kind == Series::Kind::kNone || rows.size() < 2) return false;
+  const std::span<const CsvRow> below = rows.subspan(1);
+  const bool counts = series.kind == Series::Kind::kCount;
+  bool told = row.cells[0].empty() && std::ranges::none_of(below, [](const CsvRow& other) {
+                return other.cells[0].empty();
+              });
+  for (std::size_t c = 0; c < row.cells.size() && !counts; ++c) {
+    const bool text = !row.cells[c].empty() && !std::ranges::binary_search(series.columns, c);
+    told = told || (text && HoldsValues(rows, c));
+  }
+  const bool alone = series.columns.size() == row.cells.size();
+  if (alone && counts) return false;
+  const std::size_t fewest = told ? 1 : counts || alone ? kEnough : 2;
+  return series.columns.size() >= fewest && std::ranges::all_of(series.columns, [&](auto column) {
+           return DiffersFromSeries(below, column, series);
+         });
+}
+
+bool ReadsLikeHeader(std::span<const CsvRow> rows) {
+  return !FirstRowHasValue(rows[0]) || NamesBySeries(rows);
+}
+
+bool GuessHeader(std::span<const CsvRow> rows) {
   if (rows.empty()) return false;
-  if (FirstRowHasValue(rows[0])) return false;
+  if (FirstRowHasValue(rows[0])) return NamesBySeries(rows) && ReadsLikeNames(rows);
   return rows.size() == 1 || HasTypeContrast(rows) || ReadsLikeNames(rows);
 }
 
-// Whether the second row belongs to the header, as units do: no cell of it is a value, though those
-// below are; and either it lacks what every row below has, or all columns are of values.
-bool IsSecondHeader(const std::vector<CsvRow>& rows) {
+// Whether the second row belongs to the header, as units and types do: no cell of it is a value,
+// though those below are; and either it lacks what every row below has, or all columns are of
+// values, or it has different texts above all columns of values.
+bool IsSecondHeader(std::span<const CsvRow> rows) {
   constexpr std::size_t kFewestBelow = 2;
-  if (rows.size() < 2 + kFewestBelow || FirstRowHasValue(rows[1])) return false;
+  if (rows.size() < 2 + kFewestBelow || !ReadsLikeHeader(rows.subspan(1))) return false;
   const std::size_t columns = rows[0].cells.size();
   if (columns < 2 || rows[1].cells.size() > columns) return false;
   std::size_t texts = 0, of_values = 0;  // cells of the second row above values; such columns
+  std::set<std::string_view> different;
   bool lacks = false;
   for (std::size_t c = 0; c < columns; ++c) {
     std::size_t filled = 0, values = 0;
@@ -128,9 +236,11 @@ bool IsSecondHeader(const std::vector<CsvRow>& rows) {
     const bool valued = filled >= kFewestBelow && values == filled;
     of_values += valued ? 1 : 0;
     texts += valued && above ? 1 : 0;
+    if (valued && above) different.insert(rows[1].cells[c]);
     lacks = lacks || (!above && !valued && filled + 2 == rows.size());
   }
-  return texts > 0 && (lacks || (of_values == columns && texts == columns));
+  return texts > 0 &&
+         (lacks || (texts == of_values && (of_values == columns || different.size() > 1)));
 }
 
 // Whether the names of columns need both lines: the first repeats some, or lacks some.
@@ -285,28 +395,53 @@ bool IsHeaderCommented(std::string_view text, const Preamble& comments, const Fi
          (FirstRowHasValue(rows[0]) || !GuessHeader(rows));
 }
 
+constexpr std::size_t kMostTitles = 10;  // rows
+
+std::size_t FilledCells(const CsvRow& row) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(row.cells, [](const std::string& cell) { return !cell.empty(); }));
+}
+
+// The number of rows in front of a blank one that are labels with a value, above a longer table
+// with other columns of values: as wide as it, they are titles all the same. 0: there are none.
+std::size_t LabelsInFront(std::span<const CsvRow> rows) {
+  std::size_t labels = 0, next = 0;
+  for (; next == 0; ++labels) {
+    if (labels > kMostTitles || labels + 1 >= rows.size()) return 0;
+    const CsvRow& row = rows[labels];
+    if (row.cells[0].empty() || FilledCells(row) > 2 ||
+        IsValue(row.cells[0], TypeOfText(row.cells[0]))) {
+      return 0;
+    }
+    const CsvRow& behind = rows[labels + 1];
+    const bool blank = FilledCells(behind) == 0;
+    if (blank || behind.offset > row.end) next = labels + (blank ? 2 : 1);
+  }
+  const bool longer = rows.size() >= next + 2 * labels && rows.size() >= next + 2;
+  return longer && !FirstRowHasValue(rows[next]) && HasTypeContrast(rows.subspan(next)) ? next : 0;
+}
+
 // Bytes of the titles in front of a table: lines with fewer cells than its rows have, or with one
 // filled cell of three or more, above a row that is a header by all signs. 0: there are none.
 std::size_t TitlesInFront(std::string_view text, const Fit& fit, const CsvHints& hints) {
-  constexpr std::size_t kMostTitles = 10;  // rows
   if (fit.modal_cells < 2 || hints.header == HeaderRow::kNo) return 0;
-  std::vector<CsvRow> rows = ParseCsv(text, fit.delimiter, kSampledRows, hints.ends);
-  const auto filled = [](const CsvRow& row) {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(row.cells, [](const std::string& cell) { return !cell.empty(); }));
-  };
-  std::size_t titles = 0;
-  bool single = true;  // each has one filled cell at most, which no header of a table has
-  while (titles < rows.size() && (rows[titles].cells.size() < fit.modal_cells ||
-                                  (fit.modal_cells > 2 && filled(rows[titles]) < 2))) {
-    single = single && filled(rows[titles]) < 2;
+  const std::vector<CsvRow> all = ParseCsv(text, fit.delimiter, kSampledRows, hints.ends);
+  std::size_t titles = LabelsInFront(all);
+  bool single = titles == 0;  // each has one filled cell at most, which no header of a table has
+  while (titles < all.size() && (all[titles].cells.size() < fit.modal_cells ||
+                                 (fit.modal_cells > 2 && FilledCells(all[titles]) < 2))) {
+    single = single && FilledCells(all[titles]) < 2;
     ++titles;
   }
-  if (titles == 0 || titles > kMostTitles || titles + 2 > rows.size()) return 0;
-  rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(titles));
+  if (titles == 0 || titles > kMostTitles || titles + 2 > all.size()) return 0;
+  const std::span<const CsvRow> rows = std::span(all).subspan(titles);
   const Fit below = FitOf(rows, fit.delimiter);
-  const bool table = below.modal_rows * 10 >= below.rows * 9 && filled(rows[0]) == fit.modal_cells;
-  if (!table || FirstRowHasValue(rows[0])) return 0;
+  // A corner may be empty, and so may be what a delimiter at the end of each row begins.
+  const auto& cells = rows[0].cells;
+  const std::size_t edge = cells.front().empty() || cells.back().empty() ? 1 : 0;
+  const bool table = below.modal_rows * 10 >= below.rows * 9 && cells.size() == fit.modal_cells &&
+                     FilledCells(rows[0]) + edge == cells.size();
+  if (!table || !ReadsLikeHeader(rows)) return 0;
   const bool header = HasTypeContrast(rows) || (single && ReadsLikeNames(rows));
   return header ? rows[0].offset : 0;
 }
@@ -322,6 +457,7 @@ void DecideHeader(const CsvHints& hints, const CsvComments& marked, CsvGuess* gu
   const bool two_lines = automatic && !commented && IsSecondHeader(guess->rows);
   guess->shape.header = automatic ? commented || two_lines || GuessHeader(guess->rows)
                                   : hints.header == HeaderRow::kYes;
+  guess->header_of_values = automatic && guess->shape.header && FirstRowHasValue(guess->rows[0]);
   if (!two_lines) return;
   guess->shape.below = guess->rows[1].cells;
   guess->shape.below_is_name = NeedsBoth(guess->rows[0], guess->rows[1]);

@@ -34,11 +34,12 @@ struct CsvGuess {
   std::vector<std::string> names;  // of the columns, unique
   std::vector<CsvRow> rows;        // the first 101, header included; behind `sep=`
   bool duplicate_names = false;
-  bool sep_line = false;       // the text starts with sep=;
-  std::size_t text_start = 0;  // bytes: behind that line, or behind the comments in front
-  std::uint64_t comments = 0;  // lines in front of text_start
-  bool certain = false;        // surely a table, whatever the file's name says
-  bool fits_sniffed = false;   // table enough for a text without a telling name
+  bool header_of_values = false;  // years, dates or 1, 2, 3 are taken for names of columns
+  bool sep_line = false;          // the text starts with sep=;
+  std::size_t text_start = 0;     // bytes: behind that line, or behind the comments in front
+  std::uint64_t comments = 0;     // lines in front of text_start
+  bool certain = false;           // surely a table, whatever the file's name says
+  bool fits_sniffed = false;      // table enough for a text without a telling name
 };
 
 // Names of columns from a header row: an empty one is `column 3`, a repeated one `name#2`.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "base/text/ascii.h"
 #include "base/text/text.h"
@@ -174,15 +175,17 @@ bool ParseTimedLine(std::string_view line, LogFields* fields) {
 struct ShapeEntry {
   LogShape shape;
   std::string_view name;
-  std::array<std::string_view, 7> fields;
+  std::array<std::string_view, 10> fields;
 };
 
 // In the order of preference: on equal fit the earlier one, which says more, wins.
 constexpr std::array<ShapeEntry, 10> kShapes = {{
     {LogShape::kCombinedAccess,
      "combined-access",
-     {"client", "time", "request", "status", "size", "referer", "agent"}},
-    {LogShape::kCommonAccess, "common-access", {"client", "time", "request", "status", "size"}},
+     {"vhost", "client", "user", "time", "request", "status", "size", "referer", "agent", "more"}},
+    {LogShape::kCommonAccess,
+     "common-access",
+     {"vhost", "client", "user", "time", "request", "status", "size"}},
     {LogShape::kContainer, "container", {"time", "stream", "tag", "message"}},
     {LogShape::kPostgres, "postgresql", {"time", "pid", "session", "level", "message"}},
     {LogShape::kChannelLevel, "channel-level", {"time", "channel", "level", "message"}},
@@ -381,7 +384,7 @@ bool TakeQuoted(std::string_view* rest, std::string_view* inside) {
 }
 
 struct AccessLine {
-  std::string_view client, time, request, status, size;
+  std::string_view vhost, client, user, time, request, status, size;
 };
 
 // Reads the part that both access logs share.
@@ -389,8 +392,17 @@ bool TakeCommonPart(std::string_view* rest, AccessLine* out) {
   out->client = TakeUntil(" ", rest);
   const std::size_t bracket = rest->find(" [");
   if (out->client.empty() || bracket == std::string_view::npos || bracket > 256) return false;
-  const std::string_view users = TrimSpace(rest->substr(0, bracket));
-  if (users.find(' ') == std::string_view::npos) return false;  // ident and user
+  std::string_view users = TrimSpace(rest->substr(0, bracket));  // ident and user
+  std::size_t space = users.find(' ');
+  if (space == std::string_view::npos) return false;
+  // Behind the name of a virtual host there is one more word, and it is an address.
+  const bool address = users.substr(0, space).find_first_of(".:") != std::string_view::npos;
+  if (address && users.find(' ', space + 1) != std::string_view::npos) {
+    out->vhost = std::exchange(out->client, users.substr(0, space));
+    users.remove_prefix(space + 1);
+    space = users.find(' ');
+  }
+  out->user = users.substr(space + 1);
   rest->remove_prefix(bracket + 2);
   out->time = TakeUntil("]", rest);
   if (out->time.size() < 20 || out->time.size() > 40 || !TakeChar(']', rest)) return false;
@@ -403,7 +415,9 @@ bool TakeCommonPart(std::string_view* rest, AccessLine* out) {
 }
 
 void PutAccess(const AccessLine& line, LogFields* fields) {
+  if (!line.vhost.empty()) Put(fields, "vhost", line.vhost);
   Put(fields, "client", line.client);
+  PutUnlessNil(fields, "user", line.user);
   Put(fields, "time", line.time);
   Put(fields, "request", line.request);
   Put(fields, "status", line.status);
@@ -426,6 +440,7 @@ bool ParseCombinedAccess(std::string_view line, LogFields* fields) {
   PutAccess(parts, fields);
   PutUnlessNil(fields, "referer", referer);
   PutUnlessNil(fields, "agent", agent);
+  if (line = TrimSpace(line); !line.empty()) Put(fields, "more", line);
   return true;
 }
 

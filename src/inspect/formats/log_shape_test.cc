@@ -87,14 +87,22 @@ TEST(LogShapeTest, AccessLogs) {  // INS-141
   constexpr std::string_view kCommon =
       R"(10.0.0.1 - ann [10/Oct/2024:13:55:36 -0700] "GET /a?q=\"x\" HTTP/1.0" 200 2326)";
   EXPECT_THAT(Parse(LogShape::kCommonAccess, kCommon),
-              ElementsAre(Pair("client", "10.0.0.1"), Pair("time", "10/Oct/2024:13:55:36 -0700"),
+              ElementsAre(Pair("client", "10.0.0.1"), Pair("user", "ann"),
+                          Pair("time", "10/Oct/2024:13:55:36 -0700"),
                           Pair("request", R"(GET /a?q=\"x\" HTTP/1.0)"), Pair("status", "200"),
                           Pair("size", "2326")));
   const std::string combined =
       R"(::1 - - [10/Oct/2024:13:55:36 -0700] "-" 408 - "-" "curl/8" "extra")";
   EXPECT_THAT(Parse(LogShape::kCombinedAccess, combined),
               ElementsAre(Pair("client", "::1"), Pair("time", "10/Oct/2024:13:55:36 -0700"),
-                          Pair("request", "-"), Pair("status", "408"), Pair("agent", "curl/8")));
+                          Pair("request", "-"), Pair("status", "408"), Pair("agent", "curl/8"),
+                          Pair("more", R"("extra")")));
+  EXPECT_THAT(
+      Parse(LogShape::kCombinedAccess,
+            R"(w.x.y:443 10.0.0.1 - J Doe [10/Oct/2024:13:55:36 -0700] "GET /" 200 5 "-" "a")"),
+      ElementsAre(Pair("vhost", "w.x.y:443"), Pair("client", "10.0.0.1"), Pair("user", "J Doe"),
+                  Pair("time", "10/Oct/2024:13:55:36 -0700"), Pair("request", "GET /"),
+                  Pair("status", "200"), Pair("size", "5"), Pair("agent", "a")));
   EXPECT_FALSE(FitsLogShape(LogShape::kCombinedAccess, kCommon));
   EXPECT_FALSE(FitsLogShape(LogShape::kCommonAccess, combined));
 }

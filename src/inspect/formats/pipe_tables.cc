@@ -52,6 +52,15 @@ void NameApart(std::vector<PipeTable>* tables) {
   }
 }
 
+void TakeFooterOff(std::string_view text, PipeTable* table) {
+  std::vector<ByteRange>& rows = table->rows;
+  const auto row_at = [&](std::size_t row) {  // **7** is a number as well
+    return FooterRow{rows[row].begin, PipeCells(ReplaceAll(Slice(text, rows[row]), "**", ""))};
+  };
+  table->footer = FindFooter({.rows = rows.size(), .columns = table->names.size(), .row = row_at});
+  rows.resize(rows.size() - table->footer.rows.size());
+}
+
 }  // namespace
 
 std::vector<PipeTable> FindPipeTables(std::string_view text) {
@@ -73,7 +82,7 @@ std::vector<PipeTable> FindPipeTables(std::string_view text) {
                columns > 0 && before.find('|') != std::string_view::npos &&
                PipeCells(before).size() == columns) {
       inside = true;
-      tables.push_back({std::string(heading), ColumnNames(PipeCells(before)), before_at, {}});
+      tables.push_back({std::string(heading), ColumnNames(PipeCells(before)), before_at, {}, {}});
     } else {
       inside = false;
       if (const auto title = HeadingOf(line.text); !title.empty()) heading = title;
@@ -84,6 +93,7 @@ std::vector<PipeTable> FindPipeTables(std::string_view text) {
   }
   std::erase_if(tables, [](const PipeTable& table) { return table.rows.empty(); });
   NameApart(&tables);
+  for (PipeTable& table : tables) TakeFooterOff(text, &table);
   return tables;
 }
 

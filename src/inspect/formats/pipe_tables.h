@@ -18,6 +18,7 @@
 
 #include "inspect/description/description.h"
 #include "inspect/description/record_range.h"
+#include "inspect/formats/table_footer.h"
 #include "inspect/json/text_records.h"
 
 namespace dossier::inspect {
@@ -29,7 +30,8 @@ struct PipeTable {
   std::string title;               // of the heading above it; "table 2" if there is none
   std::vector<std::string> names;  // of its columns, unique
   std::uint64_t begin = 0;         // bytes: where its header starts
-  std::vector<ByteRange> rows;     // each a line without its end
+  std::vector<ByteRange> rows;     // each a line without its end; those of the footer are not here
+  TableFooter footer;
 };
 
 // Those with rows, in order; titles differ.

@@ -25,6 +25,18 @@ TEST(PipeTablesTest, RowsEndWithTheTableAndNameTheirs) {  // INS-148
   EXPECT_EQ(Slice(text, tables[1].rows[0]), "7 | 8");
 }
 
+TEST(PipeTablesTest, TotalsAreNoRows) {  // INS-147
+  const auto of = [](std::string_view end) {
+    return FindPipeTables(fmt::format(
+        "| a | b | n |\n|---|---|---|\n| x | p | 1 |\n| y | q | 2 |\n| z | r | 4 |\n{}", end))[0];
+  };
+  EXPECT_EQ(of("| **all** | | **7** |\n").rows.size(), 3u);
+  EXPECT_EQ(of("| **all** | | **7** |\n").footer.rows.size(), 1u);
+  EXPECT_EQ(of("| all | s | 7 |\n").rows.size(), 4u);
+  EXPECT_TRUE(of("| all | s | 7 |\n").footer.sums_last);
+  EXPECT_EQ(of("| all | | 8 |\n").rows.size(), 4u);
+}
+
 TEST(PipeTablesTest, OtherLinesMakeNoTable) {  // INS-148
   for (const std::string_view text :
        {"", "|---|", "a | b\n", "a | b\n---\nc | d\n", "| a | b |\n|---|\n| 1 | 2 |\n",
