@@ -136,7 +136,8 @@ Result<RunOutcome> Research::Finish(const Explored& explored, std::string report
 
 Result<RunOutcome> Research::Close(const Explored& explored, const CancelToken& cancel) {
   if (explored.end == RunEnd::kStopped) return Finish(explored, "");
-  const ReportFacts facts{.end = explored.end, .reason = explored.reason};
+  const ReportFacts facts{
+      .end = explored.end, .reason = explored.reason, .primary = setup_.config.primary_metric};
   if (explored.end == RunEnd::kFailed) results_.models = Models::kNone;
   DOSSIER_ASSIGN_OR_RETURN(const Closed closed, CloseRun(setup_.driver, results_, facts, cancel));
   Explored end = explored;
@@ -157,8 +158,8 @@ Status Research::WriteUnfinishedStage() {
   }
   if (const Node* best = BestNode(stage.tree, setup_.config.primary_metric)) {
     stage.best_node = best->id;
-    results_.best_node = OriginalOf(results_, best->id);
   }
+  KeepBest(&results_, setup_.config.primary_metric);
   DOSSIER_RETURN_IF_ERROR(WriteStageFiles(setup_.driver, stage));
   DOSSIER_ASSIGN_OR_RETURN(const RunHistory history, History());
   DOSSIER_RETURN_IF_ERROR(
@@ -227,7 +228,12 @@ Result<JsonObject> PreviewRun(const RunOrder& order, const CancelToken& cancel) 
 
 Result<RunOutcome> Run(const RunOrder& order, const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<RunSetup> setup, SetUpRun(order, cancel));
-  return Research(order, *setup, cancel).Work();
+  Result<RunOutcome> outcome = Research(order, *setup, cancel).Work();
+  if (!outcome && !cancel.cancelled()) {
+    // A run that nothing ended can go on, and says why it stands.
+    static_cast<void>(setup->log->Add("run.broken", "", {{"reason", outcome.error().message}}));
+  }
+  return outcome;
 }
 
 }  // namespace dossier::research

@@ -168,7 +168,8 @@ int Finish(const ResearchCall& call, const std::string& folder, const RunOutcome
 Error WithResume(Error error, const std::string& folder) {
   if (!Exists(folder + "/" + std::string(research::run_files::kRun))) return error;
   const bool goes_on = error.code != ErrorCode::kLocked && error.code != ErrorCode::kConfig;
-  if (goes_on) error.message += fmt::format("; `dossier research resume {}` goes on", folder);
+  if (goes_on)
+    error.message += fmt::format("; `dossier research resume {}` goes on", ShellQuote(folder));
   return error;
 }
 
@@ -311,6 +312,8 @@ Result<int> StartResearch(const ResearchCall& call) {
 
 Result<int> PlanResearch(const ResearchCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(const RunOrder order, OrderOf(call));
+  DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const research::Idea idea,
+                           research::ReadIdea(order.idea, call.arguments.idea));
   DOSSIER_ASSIGN_OR_RETURN(const research::Forecast forecast, Foresee(call, order));
   if (call.arguments.json) {
     call.out << ToJson(research::ForecastJson(forecast)) << "\n";

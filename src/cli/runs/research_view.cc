@@ -173,7 +173,8 @@ Result<int> ShowResearchReport(const ResearchCall& call) {
   const std::string path = fmt::format("{}/{}", history.folder, run_files::kReport);
   // A killed run has no end of its own: what is there is reported as it is.
   const research::ReportFacts facts{.end = history.end,
-                                    .reason = history.end ? history.reason : ""};
+                                    .reason = history.end ? history.reason : "",
+                                    .primary = research::PrimaryMetric(history.folder)};
   std::string text;
   if (Exists(path) && !call.arguments.rewrite) {
     DOSSIER_ASSIGN_OR_RETURN(text, ReadFile(path, kMaxShown));

@@ -156,7 +156,8 @@ ParsedReply RemoveBlocks(std::string_view reply) {
   parsed.payload = std::move(parted.payload);
   if (!parted.removed.empty()) {
     parsed.warnings.push_back(
-        {"memory_off", "memory is off: a memory block was removed from the reply, not applied"});
+        {"memory_off",
+         "this call has no memory: a memory block was removed from its reply, not applied"});
   }
   return parsed;
 }

@@ -105,12 +105,13 @@ class LimitedBackend final : public ExecBackend {
       if (command.on_output) command.on_output(text);
     };
     CancelSource end(cancel);
+    const auto begin = SteadyClock::now();
     Watch watch(folders_, limit_, [&] { end.Cancel("disk"); });
     Result<ExecResult> result = inner_->Run(watched, end.token());
     const std::string reason = watch.End();
     const bool ended = !result && result.error().code == ErrorCode::kCancelled;
     if (reason.empty() || cancel.cancelled() || (!result && !ended)) return result;
-    if (!result) result = ExecResult{.status = 128 + SIGKILL, .signal = SIGKILL, .out = kept};
+    if (!result) result = Ended(begin, kept);
     if (result->status == 0) result->status = 1;
     result->err += fmt::format("\n[ended by the sandbox: {}]\n", reason);
     result->out_bytes = std::max<std::uint64_t>(result->out_bytes, result->out.size());
@@ -126,6 +127,15 @@ class LimitedBackend final : public ExecBackend {
   }
 
  private:
+  ExecResult Ended(SteadyClock::time_point begin, const std::string& out) const {
+    const std::chrono::duration<double> took = SteadyClock::now() - begin;
+    return {.status = 128 + SIGKILL,
+            .signal = SIGKILL,
+            .out = out,
+            .seconds = took.count(),
+            .layers = inner_->Facts().layers};
+  }
+
   const std::unique_ptr<ExecBackend> inner_;
   const DiskLimit limit_;
   std::vector<std::string> folders_;

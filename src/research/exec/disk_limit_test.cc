@@ -62,6 +62,8 @@ TEST_F(DiskLimitTest, ACommandThatWritesTooMuchIsEndedAndSaysSo) {  // FLT-68
     const ExecResult result = Run("fill");
     EXPECT_EQ(result.status, 137);
     EXPECT_EQ(result.out, "begun\n");
+    EXPECT_GT(result.seconds, 0);
+    EXPECT_EQ(result.layers, backend_->Facts().layers);
     EXPECT_THAT(result.err, HasSubstr("and 512.0 KiB are allowed (exec.disk)"));
     ASSERT_THAT(RemoveAll(where + "/large"), Succeeds());
   }

@@ -351,4 +351,19 @@ Result<std::unique_ptr<ExecBackend>> MakePlainSlurmBackend(std::unique_ptr<ExecB
                           std::move(options));
 }
 
+Status CheckQueue(const std::vector<std::string>& environment) {
+  constexpr Millis kPatience{30'000};
+  const auto asked = RunProcess(
+      {.argv = {FindProgram("squeue").value_or("squeue"), "--noheader", "--name=dossier"},
+       .environment = environment,
+       .timeout = kPatience},
+      {});
+  if (asked && asked->exit_code == 0) return {};
+  const std::string said = asked ? std::string(TrimSpace(asked->err)) : asked.error().message;
+  return MakeError(ErrorCode::kUnavailable,
+                   "the queue does not answer: squeue says \"{}\"; `--backend apptainer` or "
+                   "`--backend local` works without a queue",
+                   said.substr(0, said.find('\n')));
+}
+
 }  // namespace dossier::research

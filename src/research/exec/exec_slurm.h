@@ -47,6 +47,8 @@ Result<std::unique_ptr<ExecBackend>> MakeSlurmBackend(std::unique_ptr<HostedBack
 // `walled`: the local sandbox. Errors: as above.
 Result<std::unique_ptr<ExecBackend>> MakePlainSlurmBackend(std::unique_ptr<ExecBackend> walled,
                                                            HostPlace place, SlurmOptions options);
+// Whether the controller of the queue answers, before a run counts on it. Errors: kUnavailable.
+Status CheckQueue(const std::vector<std::string>& environment);
 
 }  // namespace dossier::research
 

@@ -189,6 +189,14 @@ TEST_F(ExecSlurmTest, ARunningJobIsWaitedForOnResume) {  // RSP-48, RSP-T24
   EXPECT_EQ(fakes_.Calls("sbatch").size(), 1u);
 }
 
+TEST_F(ExecSlurmTest, AQueueThatDoesNotAnswerIsSaidBeforeTheFirstJob) {
+  ASSERT_THAT(Put("state", ""), Succeeds());
+  EXPECT_THAT(CheckQueue({}), Succeeds());
+  fakes_.Add("squeue",
+             "echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1");
+  EXPECT_THAT(CheckQueue({}), FailsWith(ErrorCode::kUnavailable, "Unable to contact slurm"));
+}
+
 TEST_F(ExecSlurmTest, ADoneJobIsCollectedOnResume) {  // RSP-48, RSP-T24
   const std::string count = fakes_.folder() + "/count";
   Command command = Queued(fmt::format("echo done >> {}; echo out", count));

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "base/files/file.h"
@@ -114,11 +115,16 @@ std::string RunFolderName(std::string_view name, std::int64_t attempt, Clock::Wa
 Result<std::string> MakeRunFolder(const RunFolderOrder& order) {
   const std::string out = AbsolutePath(order.out);
   DOSSIER_RETURN_IF_ERROR(MakeFolders(out));
+  std::set<std::string> seconds_taken;  // so that the latest run by name is the one begun last
+  for (const std::string& run : ListRuns(out)) {
+    seconds_taken.insert(BaseName(run).substr(0, kTimeLength));
+  }
   constexpr int kTries = 1000;
   for (int seconds = 0; seconds < kTries; ++seconds) {
-    const std::string folder =
-        out + "/" +
+    const std::string name =
         RunFolderName(order.name, order.attempt, order.time + std::chrono::seconds(seconds));
+    if (seconds_taken.contains(name.substr(0, kTimeLength))) continue;
+    const std::string folder = out + "/" + name;
     if (mkdir(folder.c_str(), 0755) == 0) return folder;
     if (errno != EEXIST) return MakeErrnoError(errno, folder);
   }

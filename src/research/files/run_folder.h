@@ -87,8 +87,8 @@ struct RunFolderOrder {
 std::string RunNameOf(std::string_view text);
 // "2026-01-28_17-46-11_matrix_attempt_3", in UTC.
 std::string RunFolderName(std::string_view name, std::int64_t attempt, Clock::Wall time);
-// Makes the folder of a new run, with an absolute path; one that is there already is left alone and
-// the next free second taken. Errors: kIo, kPermission.
+// Makes the folder of a new run, with an absolute path, at the first second from `time` on at which
+// no other one begins. Errors: kIo, kPermission.
 Result<std::string> MakeRunFolder(const RunFolderOrder& order);
 
 struct RunFolderParts {

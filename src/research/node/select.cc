@@ -303,4 +303,11 @@ const Node* BestNode(const Tree& tree, std::string_view primary) {
   return best;
 }
 
+const Node* KeepBest(const Tree& tree, std::string_view chosen, std::string_view primary) {
+  for (const Node* node : CandidatesOf(tree)) {
+    if (node->id == chosen) return node;
+  }
+  return BestNode(tree, primary);
+}
+
 }  // namespace dossier::research

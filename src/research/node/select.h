@@ -68,6 +68,9 @@ std::weak_ordering CompareMetric(const Metric& a, const Metric& b,
 // The best of the good nodes that are neither seed reruns nor pruned, and of the pinned ones if
 // there are any; the earlier one of equals; null: none.
 const Node* BestNode(const Tree& tree, std::string_view primary);
+// `chosen`, an id, as long as it is one of those; otherwise the best of them: people may have
+// pruned it since, or pinned others.
+const Node* KeepBest(const Tree& tree, std::string_view chosen, std::string_view primary);
 // Good, non-seed nodes, best first.
 std::vector<const Node*> ByMetric(const Tree& tree, std::string_view primary);
 

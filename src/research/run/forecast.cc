@@ -213,6 +213,10 @@ std::string HoursText(double hours) { return fmt::format("{:.1f}", hours); }
 std::string GigabytesText(double bytes) { return fmt::format("{:.2f}", bytes / 1e9); }
 
 JsonArray RangeJson(const Range& range) { return {range.least, range.most}; }
+JsonArray WholeJson(const Range& range) {
+  return {static_cast<std::int64_t>(range.least + 0.5),
+          static_cast<std::int64_t>(range.most + 0.5)};
+}
 Json RangeJson(const std::optional<Range>& range) {
   return range ? Json(RangeJson(*range)) : Json(nullptr);
 }
@@ -291,13 +295,13 @@ std::string ForecastText(const Forecast& forecast) {
 
 JsonObject ForecastJson(const Forecast& forecast) {
   return {{"schema", kPlanSchema},
-          {"nodes", RangeJson(forecast.nodes)},
+          {"nodes", WholeJson(forecast.nodes)},
           {"reruns", forecast.reruns},
-          {"calls", RangeJson(forecast.calls)},
-          {"tokens", RangeJson(forecast.tokens)},
+          {"calls", WholeJson(forecast.calls)},
+          {"tokens", WholeJson(forecast.tokens)},
           {"usd", RangeJson(forecast.usd)},
           {"hours", RangeJson(forecast.hours)},
-          {"bytes", RangeJson(forecast.bytes)},
+          {"bytes", forecast.bytes ? Json(WholeJson(*forecast.bytes)) : Json(nullptr)},
           {"unpriced", JsonArray(forecast.unpriced.begin(), forecast.unpriced.end())},
           {"limits", forecast.limits},
           {"from", forecast.basis}};

@@ -39,6 +39,11 @@ void AddBest(const RunResults& results, std::string* out) {
   if (!best->analysis.empty()) *out += fmt::format("\n{}\n", TrimSpace(best->analysis));
 }
 
+std::string MissingPrimary(const RunResults& results, const ReportFacts& facts) {
+  const Node* best = results.Best();
+  return best && best->metric ? MissingMetric(*best->metric, facts.primary) : "";
+}
+
 void AddSeeds(const StageResults& stage, std::string* out) {
   const auto* series = stage.seed_statistics.if_array();
   if (!series || series->empty()) return;
@@ -106,6 +111,9 @@ std::string PlainReport(const RunResults& results, const ReportFacts& facts) {
     out += fmt::format("\nNodes that failed: {}.\n", counts);
   }
   AddBest(results, &out);
+  if (const std::string missing = MissingPrimary(results, facts); !missing.empty()) {
+    out += fmt::format("\nNote: {}.\n", missing);
+  }
   for (const StageResults& stage : results.stages) AddStage(stage, &out);
   return out;
 }
@@ -117,7 +125,12 @@ Result<std::string> WriteReport(const Driver& driver, const RunResults& results,
   if (results.models == Models::kAsk) {
     DOSSIER_ASSIGN_OR_RETURN(const std::optional<std::string> asked,
                              AskReport(driver, text, cancel));
-    if (asked) text = std::string(TrimSpace(*asked)) + "\n";
+    if (asked) {
+      text = std::string(TrimSpace(*asked)) + "\n";
+      if (const std::string missing = MissingPrimary(results, facts); !missing.empty()) {
+        text += fmt::format("\nNote: {}.\n", missing);
+      }
+    }
   }
   DOSSIER_RETURN_IF_ERROR(WriteArtefact(driver.services, path, text));
   return path;

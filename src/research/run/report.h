@@ -21,6 +21,7 @@ namespace dossier::research {
 struct ReportFacts {
   std::optional<RunEnd> end = RunEnd::kDone;  // unset: the run has none yet
   std::string reason;                         // of another end than kDone
+  std::string primary = {};                   // metric.primary
 };
 
 // Writes report.md and returns its path, relative to the run folder.

@@ -59,6 +59,8 @@ class Replay {
     } else if (event.type == "run.resumed") {
       out_.end.reset();
       out_.reason.clear();
+    } else if (event.type == "run.broken") {
+      out_.reason = Text(log_.Whole(event.data), "reason");
     } else if (event.type == kSteered) {
       return orders_.SeeTaken(log_.Whole(event.data));
     } else if (event.type == "call.sent" || event.type == "block.applied") {
@@ -109,6 +111,7 @@ class Replay {
     StageResults& stage = StageOf(Text(data, "stage"));
     stage.best_node = Text(data, "best");
     stage.notes = Text(data, "notes");
+    if (FindBool(Json(data), "over").value_or(false)) out_.over = stage.name;
     if (const Json* statistics = Find(data, "seed_statistics")) stage.seed_statistics = *statistics;
   }
 
@@ -163,10 +166,10 @@ class Replay {
       if (!stage.best_node.empty()) continue;
       if (const Node* best = BestNode(stage.tree, primary)) stage.best_node = best->id;
     }
-    if (!out_.results.best_node.empty()) return;
-    for (const StageResults& stage : out_.results.stages) {
-      if (!stage.best_node.empty()) out_.results.best_node = stage.best_node;
-    }
+    const std::string at_end = out_.end ? out_.results.best_node : "";
+    KeepBest(&out_.results, primary);
+    const Node* best = out_.results.Find(at_end);
+    if (best && best->steer != Steer::kPruned) out_.results.best_node = at_end;
   }
 
   const RunLog& log_;

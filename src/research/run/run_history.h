@@ -35,7 +35,8 @@ struct RunHistory {
   std::vector<SteerOrder> steered;                   // in force
   std::vector<SteerOrder> left;                      // from the next round on
   std::optional<RunEnd> end;                         // unset: it runs, or was killed
-  std::string reason;                                // of the end
+  std::string reason;                                // of the end, or why it broke off
+  std::string over;  // the stage that has ended last: the next one begins with its best
   std::vector<std::string> warnings;
 };
 

@@ -105,6 +105,21 @@ Status OpenLog(const RunOrder& order, RunSetup* setup) {
   DOSSIER_RETURN_IF_ERROR(RefuseChanges(order, started.data));
   // Of a run that began before keys were kept, ids came from its own id.
   setup->driver.node_key = FindString(Json(started.data), "node_key").value_or(setup->log->run());
+  return {};
+}
+
+// Until here a resume changes nothing: one that is refused leaves the end of the run and its
+// reason. Before anything else is journalled, as the time of work is counted from here.
+Status GoOn(const RunOrder& order, RunSetup* setup) {
+  if (order.mode != RunOrder::Mode::kResume || setup->goes_on) return {};
+  for (const std::string_view role : Roles()) {
+    // Without a model that sees, plots are not looked at; after a limit nobody is asked.
+    if (role == "vlm" || !ReachedLimit(order.config, setup->spent).empty()) continue;
+    DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const driver::BoundModel model,
+                             order.open_model(std::string(role)));
+  }
+  setup->goes_on = true;
+  DOSSIER_RETURN_IF_ERROR(WriteOrder(order, setup->idea));
   return setup->log->Add("run.resumed", "",
                          {{"retry_failed", order.retry == RunOrder::Retry::kFailed}});
 }
@@ -213,6 +228,7 @@ Status FindMachine(const RunOrder& order, RunSetup* setup, const CancelToken& ca
     DOSSIER_RETURN_IF_ERROR(CheckImage(order, found));
   } else {
     DOSSIER_ASSIGN_OR_RETURN(found, ProbeNow(order, cancel));
+    DOSSIER_RETURN_IF_ERROR(GoOn(order, setup));
     DOSSIER_RETURN_IF_ERROR(
         setup->log->Add("probe.done", "probe", {{"environment", EnvironmentJson(found)}}));
   }
@@ -255,6 +271,7 @@ Status FindResources(const RunOrder& order, RunSetup* setup, const CancelToken& 
         ResourcesSection(ready.index, static_cast<Phase>(phase));
   }
   setup->driver.resources = ResourceIndexText(ready.index);
+  DOSSIER_RETURN_IF_ERROR(GoOn(order, setup));
   DOSSIER_ASSIGN_OR_RETURN(const auto done, setup->log->Recorded("resources.done", "resources"));
   if (done) {
     return TellOfChange(FindString(Json(done->data), "digest").value_or(""), ready.index.digest,
@@ -376,7 +393,9 @@ Result<std::unique_ptr<RunSetup>> SetUpRun(const RunOrder& order, const CancelTo
   DOSSIER_RETURN_IF_ERROR(OpenLog(order, setup.get()));
   setup->steering = std::make_unique<Steering>(setup->log.get());
   setup->driver.steering = setup->steering.get();
-  DOSSIER_RETURN_IF_ERROR(WriteOrder(order, setup->idea));
+  if (order.mode == RunOrder::Mode::kStart) {
+    DOSSIER_RETURN_IF_ERROR(WriteOrder(order, setup->idea));
+  }
   if (!Exists(InFolder(order, run_files::kRun))) {
     DOSSIER_RETURN_IF_ERROR(
         WriteRunRecord(order.folder, RecordOf(order, setup->log->run(), setup->idea.title)));
@@ -390,6 +409,7 @@ Result<std::unique_ptr<RunSetup>> SetUpRun(const RunOrder& order, const CancelTo
   DOSSIER_RETURN_IF_ERROR(OpenCaller(order, memory, setup.get()));
   setup->driver.services.caller = setup->caller.get();
   DOSSIER_RETURN_IF_ERROR(FillDriver(order, setup.get()));
+  DOSSIER_RETURN_IF_ERROR(GoOn(order, setup.get()));
   return setup;
 }
 

@@ -35,6 +35,7 @@ struct RunSetup {
   std::unique_ptr<Steering> steering;
   std::unique_ptr<Caller> caller;
   Driver driver;
+  bool goes_on = false;  // a resume that was not refused
 
   RunResults Results() const;  // nothing found yet
 };

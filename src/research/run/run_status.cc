@@ -6,9 +6,11 @@
 
 #include "base/files/file.h"
 #include "base/text/parse_time.h"
+#include "base/text/shell_quote.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "research/files/number_text.h"
+#include "research/tree/metric.h"
 
 namespace dossier::research {
 namespace {
@@ -81,17 +83,22 @@ std::string WhatOf(const SteerOrder& order) {
   return std::string(kStates[static_cast<std::size_t>(order.kind)]);
 }
 
-// What holds of the orders: the last word about a node, without what was taken back and without
-// names, which are seen anyway.
+// Whether both are a word about the same thing: a hint, or where the search works.
+bool IsOfSame(const SteerOrder& a, const SteerOrder& b) {
+  return a.node == b.node && (a.kind == SteerKind::kHint) == (b.kind == SteerKind::kHint);
+}
+
+bool TakesBack(const SteerOrder& order) {
+  return order.kind == SteerKind::kFree || (order.kind == SteerKind::kHint && order.text.empty());
+}
+
+// The last word about each thing of a node, without names, which are seen anyway.
 std::vector<SteerOrder> LastOrders(const std::vector<SteerOrder>& orders) {
   std::vector<SteerOrder> last;
   for (const SteerOrder& order : orders) {
     if (order.kind == SteerKind::kName) continue;
-    const bool hint = order.kind == SteerKind::kHint;
-    std::erase_if(last, [&](const SteerOrder& one) {
-      return one.node == order.node && (one.kind == SteerKind::kHint) == hint;
-    });
-    if (order.kind != SteerKind::kFree && !(hint && order.text.empty())) last.push_back(order);
+    std::erase_if(last, [&](const SteerOrder& one) { return IsOfSame(one, order); });
+    last.push_back(order);
   }
   return last;
 }
@@ -212,7 +219,7 @@ bool IsShown(const StageResults& stage, int wanted) { return wanted == 0 || stag
 std::string_view RunStateName(RunState state) { return kStates[static_cast<std::size_t>(state)]; }
 
 std::string NextStepOf(const RunStatus& status) {
-  const std::string resume = fmt::format("`dossier research resume {}`", status.folder);
+  const std::string resume = fmt::format("`dossier research resume {}`", ShellQuote(status.folder));
   switch (status.state) {
     case RunState::kRunning:
     case RunState::kWaiting:
@@ -223,11 +230,12 @@ std::string NextStepOf(const RunStatus& status) {
     case RunState::kLimited:
       return resume + " with a higher limit goes on";
     case RunState::kFailed:
-      return fmt::format("`dossier research resume {} --retry-failed` {}", status.folder,
+      return fmt::format("`dossier research resume {} --retry-failed` {}",
+                         ShellQuote(status.folder),
                          status.best_id.empty() ? "makes more nodes" : "asks for it again");
     case RunState::kDone:
       return fmt::format("`dossier research report {}` shows what it found, {} its tree",
-                         status.folder, run_files::kTreePage);
+                         ShellQuote(status.folder), run_files::kTreePage);
   }
   return "";
 }
@@ -242,10 +250,16 @@ RunStatus StatusOf(const RunHistory& history, const Clock& clock) {
                    .reason = history.reason};
   if (!history.results.stages.empty()) status.stage = history.results.stages.back().name;
   status.nodes = CountNodes(history.results.stages);
-  for (const SteerOrder& order : LastOrders(history.steered)) {
+  std::vector<SteerOrder> in_force = LastOrders(history.steered);
+  std::erase_if(in_force, TakesBack);
+  for (const SteerOrder& order : in_force) {
     status.steered.push_back({NameOf(history, order.node), WhatOf(order)});
   }
-  for (const SteerOrder& order : history.left) {
+  for (const SteerOrder& order : LastOrders(history.left)) {
+    const bool holds =
+        std::ranges::any_of(in_force, [&](const SteerOrder& one) { return IsOfSame(one, order); });
+    // After the end no round comes; what was never in force need not be taken back.
+    if (history.end == RunEnd::kDone || (TakesBack(order) && !holds)) continue;
     status.steered.push_back(
         {NameOf(history, order.node), WhatOf(order), RunStatus::Steered::Since::kNextRound});
   }
@@ -255,6 +269,9 @@ RunStatus StatusOf(const RunHistory& history, const Clock& clock) {
     status.best_id = best->id;
     status.best_name = best->name;
     status.best_metric = best->metric ? MetricText(*best->metric) : "N/A";
+    if (best->metric) {
+      status.missing_metric = MissingMetric(*best->metric, PrimaryMetric(history.folder));
+    }
   }
   if (history.end) {
     status.state = StateOfEnd(*history.end);
@@ -288,6 +305,9 @@ std::string StatusText(const RunStatus& status) {
   if (!status.best_id.empty()) {
     out += fmt::format("best     {}, {}  {}\n", InLine(status.best_name),
                        status.best_id.substr(0, kShortId), InLine(status.best_metric));
+  }
+  if (!status.missing_metric.empty()) {
+    out += fmt::format("metric   {}\n", InLine(status.missing_metric));
   }
   for (const RunStatus::Steered& steered : status.steered) {
     const bool later = steered.since == RunStatus::Steered::Since::kNextRound;
@@ -333,6 +353,7 @@ JsonObject StatusJson(const RunStatus& status) {
                                {"buggy", status.nodes.buggy},
                                {"running", status.running}}},
           {"best", std::move(best)},
+          {"missing_metric", status.missing_metric},
           {"spend", JsonObject{{"usd", usd},
                                {"tokens", status.spend.usage.tokens()},
                                {"seconds", status.spend.seconds}}},

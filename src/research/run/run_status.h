@@ -44,6 +44,7 @@ struct RunStatus {
   NodeCount nodes;
   std::int64_t running = 0;
   std::string best_id, best_name, best_metric;  // "": none
+  std::string missing_metric;                   // what MissingMetric says of it
   RunSpend spend;
   struct Waiting {
     std::string reason;

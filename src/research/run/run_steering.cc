@@ -4,9 +4,12 @@
 #include <utility>
 
 #include "base/text/redact.h"
+#include "base/text/shell_quote.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "research/files/run_folder.h"
+#include "research/node/select.h"
+#include "research/run/run_record.h"
 
 namespace dossier::research {
 namespace {
@@ -25,6 +28,9 @@ std::vector<const Node*> Steerable(const RunHistory& history) {
   return nodes;
 }
 
+// Fewer digits of an id are as likely a number that somebody had in mind.
+constexpr std::size_t kLeastOfId = 6;
+
 Result<const Node*> FindNode(const RunHistory& history, std::string_view word) {
   const std::vector<const Node*> nodes = Steerable(history);
   std::vector<const Node*> found, called;
@@ -32,7 +38,7 @@ Result<const Node*> FindNode(const RunHistory& history, std::string_view word) {
   for (const Node* node : nodes) {
     names.push_back(node->name);
     if (node->name == word) called.push_back(node);
-    if (!word.empty() && node->id.starts_with(word)) found.push_back(node);
+    if (word.size() >= kLeastOfId && node->id.starts_with(word)) found.push_back(node);
   }
   if (!called.empty()) found = called;
   if (found.size() == 1) return found.front();
@@ -81,6 +87,38 @@ Status CheckReach(const RunHistory& history, const Node& node) {
                    node.stage, last.name, names.empty() ? "nothing" : Join(names, ", "));
 }
 
+// Once a stage is over, only the choice of what the next one begins with is left.
+Status CheckBeginning(const RunHistory& history, const SteerOrder& order, const Node& node) {
+  const StageResults& last = history.results.stages.back();
+  if (order.kind == SteerKind::kName || history.over != last.name) return {};
+  DOSSIER_ASSIGN_OR_RETURN(const RunRecord record, ReadRunRecord(history.folder));
+  if (record.stages.empty() || record.stages.back() <= last.stage) {
+    return MakeError(ErrorCode::kInvalidArgument,
+                     "{}: its last stage has ended, no round comes that could heed an order",
+                     history.folder);
+  }
+  const auto best_after = [&](const std::vector<SteerOrder>& orders) {
+    RunResults after = history.results;
+    SteerNodes(orders, &after);
+    const Node* best = BestNode(after.stages.back().tree, "");
+    return best ? std::optional(best->steer) : std::nullopt;
+  };
+  if (order.kind == SteerKind::kPin && best_after({order}) != Steer::kPinned) {
+    return MakeError(ErrorCode::kInvalidArgument,
+                     "{} is buggy and {} has ended: the next stage begins with a program that "
+                     "works, so pin such a one",
+                     node.name, last.name);
+  }
+  std::vector<SteerOrder> orders = history.steered;
+  orders.insert(orders.end(), history.left.begin(), history.left.end());
+  orders.push_back(order);
+  if (order.kind != SteerKind::kPrune || best_after(orders)) return {};
+  return MakeError(ErrorCode::kInvalidArgument,
+                   "without {} no program that works is left, and {} has ended: the next stage "
+                   "would begin with nothing",
+                   node.name, last.name);
+}
+
 Status CheckText(const RunHistory& history, const SteerRequest& request, const Node& node) {
   const bool name = request.kind == SteerKind::kName;
   const std::size_t most = name ? kMaxNodeName : kMaxHint;
@@ -89,6 +127,13 @@ Status CheckText(const RunHistory& history, const SteerRequest& request, const N
                      SteerKindName(request.kind), most, request.text.size());
   }
   if (!name) return {};
+  if (IsGivenName(request.text)) {
+    return MakeError(
+        ErrorCode::kInvalidArgument,
+        "\"{}\" is a name as the search gives them; choose one that is no kind of node "
+        "and a number",
+        request.text);
+  }
   for (const Node* other : Steerable(history)) {
     if (other->name == request.text && other != &node) {
       return MakeError(ErrorCode::kInvalidArgument, "another node is called \"{}\" already",
@@ -140,7 +185,8 @@ std::string LineOf(const Steered& done, const RunHistory& history, bool at_work)
   }
   std::string line =
       fmt::format("{} {}{}", done.name, what, already ? " already" : " from the next round on");
-  if (!at_work) line += fmt::format("; `dossier research resume {}` goes on", history.folder);
+  if (!at_work)
+    line += fmt::format("; `dossier research resume {}` goes on", ShellQuote(history.folder));
   return line;
 }
 
@@ -157,6 +203,7 @@ Result<Steered> SteerRun(const std::string& folder, const SteerRequest& request,
                          .text = Redact(utf8::Sanitize(TrimSpace(request.text))),
                          .time = FormatTime(clock.WallNow())},
                .name = node->name};
+  DOSSIER_RETURN_IF_ERROR(CheckBeginning(history, done.order, *node));
   if (HasAlready(history, done.order)) {
     done.state = Steered::State::kAlready;
   } else {

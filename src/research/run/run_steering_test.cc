@@ -98,7 +98,7 @@ TEST(RunSteeringTest, WhatCannotBeIsRefusedAndWhatIsAlreadyLeavesNothing) {  // 
   EXPECT_THAT(Steer(rig, SteerKind::kHint, "draft 1", std::string(kMaxHint + 1, 'x')),
               FailsWith(ErrorCode::kInvalidArgument, "at most 2000 bytes"));
   EXPECT_THAT(Steer(rig, SteerKind::kName, "draft 1", "draft 2"),
-              FailsWith(ErrorCode::kInvalidArgument, "another node is called \"draft 2\""));
+              FailsWith(ErrorCode::kInvalidArgument, "\"draft 2\" is a name as the search gives"));
   EXPECT_TRUE(Steer(rig, SteerKind::kPin, rig.EventsOf("node.created", "node")[0].substr(0, 12)));
   EXPECT_THAT(*Steer(rig, SteerKind::kPin, "draft 1"), HasSubstr("is pinned already"));
   EXPECT_THAT(*Steer(rig, SteerKind::kFree, "draft 1"), HasSubstr("neither pinned nor pruned"));
@@ -113,6 +113,133 @@ TEST(RunSteeringTest, WhatCannotBeIsRefusedAndWhatIsAlreadyLeavesNothing) {  // 
               FailsWith(ErrorCode::kInvalidArgument, "the run is done"));
   EXPECT_TRUE(Steer(rig, SteerKind::kName, "debug 1", "last"));  // a name is for people
   EXPECT_THAT(Steer(rig, SteerKind::kPin, "nothing"), FailsWith(ErrorCode::kNotFound, "no node"));
+}
+
+// A stopped run whose first stage, of two good programs, has ended.
+Result<RunOutcome> StageOne(RunRig& rig) {
+  rig.draft = "// value 40";
+  RunOrder order = rig.Order(RunOrder::Mode::kStart);
+  order.until = Step::kStage1;
+  return research::Run(order, CancelToken());
+}
+
+std::string BestName(const RunRig& rig) {
+  return StatusOf(*ReadRunHistory(rig.folder()), *SystemClock()).best_name;
+}
+
+TEST(RunSteeringTest, AnOrderAtAStagesEndDecidesWhatTheNextBeginsWith) {
+  for (const SteerKind kind : {SteerKind::kPrune, SteerKind::kPin}) {
+    RunRig rig;
+    ASSERT_TRUE(StageOne(rig));
+    ASSERT_EQ(BestName(rig), "draft 1");
+    const std::string second = rig.EventsOf("node.created", "node")[1];
+    ASSERT_TRUE(Steer(rig, kind, kind == SteerKind::kPin ? "draft 2" : "draft 1"));
+    RunOrder order = rig.Order(RunOrder::Mode::kResume);
+    order.until = Step::kStage2;
+    ASSERT_TRUE(research::Run(order, CancelToken()));
+    const RunHistory history = *ReadRunHistory(rig.folder());
+    EXPECT_EQ(history.results.stages[1].tree.nodes.front().inherited_from_node_id, second);
+    EXPECT_EQ(history.results.stages[0].best_node, second);
+    EXPECT_NE(history.results.Best()->steer, Steer::kPruned);
+    ASSERT_TRUE(research::Run(order, CancelToken()));  // the journal says the same again
+  }
+}
+
+TEST(RunSteeringTest, AnOrderWhileALiveStageEndsIsTakenByTheNext) {
+  RunRig rig;
+  rig.draft = "// value 40";
+  rig.watch = [&](const store::Event& event) {
+    if (event.type != "stage.ended" || FindInt(Json(event.data), "number") != 1) return;
+    EXPECT_TRUE(Steer(rig, SteerKind::kPrune, "draft 1"));
+  };
+  ASSERT_TRUE(rig.Start());
+  const RunHistory history = *ReadRunHistory(rig.folder());
+  EXPECT_EQ(history.results.stages[1].tree.nodes.front().name, "draft 2");
+  EXPECT_EQ(history.results.stages[0].tree.Find(history.results.stages[0].best_node)->name,
+            "draft 2");
+}
+
+TEST(RunSteeringTest, WhatNoStageCouldHeedIsRefusedWithTheReason) {
+  RunRig rig;
+  ASSERT_TRUE(StageOne(rig));
+  ASSERT_TRUE(Steer(rig, SteerKind::kPrune, "draft 1"));
+  EXPECT_THAT(Steer(rig, SteerKind::kPrune, "draft 2"),
+              FailsWith(ErrorCode::kInvalidArgument, "no program that works is left"));
+  RunRig buggy;
+  buggy.config.num_workers = 1;  // one of two faulty drafts is mended
+  RunOrder order = buggy.Order(RunOrder::Mode::kStart);
+  order.until = Step::kStage1;
+  order.stages = {1, 2};
+  ASSERT_TRUE(research::Run(order, CancelToken()));
+  EXPECT_TRUE(Steer(buggy, SteerKind::kPin, "debug 1"));
+  const bool first =
+      buggy.EventsOf("node.created", "parent")[2] == buggy.EventsOf("node.created", "node")[0];
+  EXPECT_THAT(Steer(buggy, SteerKind::kPin, first ? "draft 2" : "draft 1"),
+              FailsWith(ErrorCode::kInvalidArgument, "is buggy and 1_initial_implementation"));
+  RunRig last;
+  order = last.Order(RunOrder::Mode::kStart);
+  order.until = Step::kStage1;
+  order.stages = {1};
+  ASSERT_TRUE(research::Run(order, CancelToken()));
+  EXPECT_THAT(Steer(last, SteerKind::kPrune, "debug 1"),
+              FailsWith(ErrorCode::kInvalidArgument, "its last stage has ended"));
+  EXPECT_TRUE(Steer(last, SteerKind::kName, "debug 1", "mine"));
+}
+
+TEST(RunSteeringTest, NamesAndNumbersThatMeanAnotherNodeAreRefused) {
+  RunRig rig;
+  RunUntil(rig, 1);
+  for (const char* name : {"debug 1", "mean 1", "seed 12", "copy 3"}) {
+    EXPECT_THAT(Steer(rig, SteerKind::kName, "draft 1", name),
+                FailsWith(ErrorCode::kInvalidArgument, "as the search gives them"));
+  }
+  EXPECT_TRUE(Steer(rig, SteerKind::kName, "draft 1", "debug"));
+  const std::string id = rig.EventsOf("node.created", "node")[0];
+  EXPECT_THAT(Steer(rig, SteerKind::kPin, id.substr(0, 5)),
+              FailsWith(ErrorCode::kNotFound, "no node is called"));
+  EXPECT_TRUE(Steer(rig, SteerKind::kPin, id.substr(0, 6)));
+}
+
+TEST(RunSteeringTest, ARefusedResumeLeavesTheEndAndABrokenOneItsReason) {
+  RunRig rig;
+  ASSERT_TRUE(StageOne(rig));
+  RunOrder order = rig.Order(RunOrder::Mode::kResume);
+  order.config.roles["code"].model = "nosuch";
+  order.open_model = [](const std::string& role) -> Result<driver::BoundModel> {
+    return MakeError(ErrorCode::kConfig, "no such model for {}", role);
+  };
+  EXPECT_THAT(research::Run(order, CancelToken()), FailsWith(ErrorCode::kConfig, "no such model"));
+  RunHistory history = *ReadRunHistory(rig.folder());
+  EXPECT_EQ(history.end, RunEnd::kStopped);
+  EXPECT_EQ(history.reason, "--until");
+  EXPECT_THAT(rig.File("config.yaml"), Not(HasSubstr("nosuch")));
+  order = rig.Order(RunOrder::Mode::kResume);
+  order.backend = [](std::string_view) -> Result<std::unique_ptr<ExecBackend>> {
+    return MakeError(ErrorCode::kUnavailable, "no controller answers");
+  };
+  EXPECT_FALSE(research::Run(order, CancelToken()));
+  history = *ReadRunHistory(rig.folder());
+  EXPECT_EQ(history.end, std::nullopt);
+  EXPECT_THAT(history.reason, HasSubstr("no controller answers"));
+}
+
+TEST(RunSteeringTest, StatusShowsWhatHoldsOfOrdersAndAMetricThatNobodyReports) {
+  RunRig rig;
+  rig.config.primary_metric = "nosuch";
+  ASSERT_TRUE(StageOne(rig));
+  for (const SteerKind kind : {SteerKind::kPin, SteerKind::kFree, SteerKind::kPrune}) {
+    ASSERT_TRUE(Steer(rig, kind, "draft 1"));
+  }
+  ASSERT_TRUE(Steer(rig, SteerKind::kPin, "draft 2"));
+  ASSERT_TRUE(Steer(rig, SteerKind::kFree, "draft 2"));
+  const RunHistory history = *ReadRunHistory(rig.folder());
+  const RunStatus status = StatusOf(history, *SystemClock());
+  ASSERT_EQ(status.steered.size(), 1U);
+  EXPECT_EQ(status.steered[0].what, "pruned");
+  EXPECT_THAT(StatusText(status), HasSubstr("metric   no \"nosuch\" (metric.primary) is reported"));
+  EXPECT_THAT(history.warnings, Contains(HasSubstr("no \"nosuch\"")));
+  EXPECT_THAT(PlainReport(history.results, {.primary = "nosuch"}),
+              HasSubstr("Note: no \"nosuch\""));
 }
 
 TEST(RunSteeringTest, ANodeThatTheSearchHasLeftBehindIsNotSteered) {

@@ -10,6 +10,7 @@
 #include "research/search/slots.h"
 #include "research/search/stage_rules.h"
 #include "research/search/trial_ideas.h"
+#include "research/tree/metric.h"
 
 namespace dossier::research {
 namespace {
@@ -179,25 +180,27 @@ Result<std::string> ForkBranch(const Driver& driver, std::string_view parent_bra
   return branch.name;
 }
 
-Status CreateNode(const Driver& driver, Node* node) {
+Status CreateNode(const Driver& driver, Node* node, std::size_t steered) {
   DOSSIER_ASSIGN_OR_RETURN(const auto event, driver.log().Recorded("node.created", node->id));
   if (event) {
     node->ctime = TextAt(event->data, "ctime");
     return {};
   }
   node->ctime = FormatTime(driver.services.clock->WallNow());
-  return driver.log().Add("node.created", node->id,
-                          {{"node", node->id},
-                           {"stage", node->stage},
-                           {"kind", NodeKindName(node->kind)},
-                           {"parent", node->parent_id},
-                           {"step", node->step},
-                           {"branch", node->branch_id},
-                           {"ctime", node->ctime}});
+  JsonObject data{
+      {"node", node->id},          {"stage", node->stage}, {"kind", NodeKindName(node->kind)},
+      {"parent", node->parent_id}, {"step", node->step},   {"branch", node->branch_id},
+      {"ctime", node->ctime}};
+  if (steered > 0) data["steered"] = steered;
+  return driver.log().Add("node.created", node->id, std::move(data));
 }
 
 Status EnterNode(const Driver& driver, Node node, Tree* tree) {
   DOSSIER_RETURN_IF_ERROR(Remember(driver, node));
+  if (node.metric) {
+    std::string missing = MissingMetric(*node.metric, driver.config().primary_metric);
+    if (!missing.empty()) DOSSIER_RETURN_IF_ERROR(KeepWarning(driver, "run", std::move(missing)));
+  }
   for (Node& other : tree->nodes) {
     if (other.id == node.parent_id) other.children.push_back(node.id);
   }

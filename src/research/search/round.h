@@ -43,8 +43,9 @@ Result<RoundEnd> RunRound(const Driver& driver, const RoundState& state, Tree* t
 // node it is of: "1.1-draft-r0s2" is of round 0, slot 2 of the first part of stage 1.
 Result<std::string> ForkBranch(const Driver& driver, std::string_view parent_branch,
                                const Node& node, std::int64_t round, std::int64_t slot);
-// Journals a new node and gives it the time of the first attempt at it.
-Status CreateNode(const Driver& driver, Node* node);
+// Journals a new node and gives it the time of the first attempt at it. `steered`: orders of people
+// that chose it.
+Status CreateNode(const Driver& driver, Node* node, std::size_t steered = 0);
 // Puts a finished node into its tree, its parent and its branch of memory.
 Status EnterNode(const Driver& driver, Node node, Tree* tree);
 

@@ -23,6 +23,7 @@ Status KeepEnd(const Driver& driver, const SubstageEnd& end, const StageResults&
                           {{"stage", stage.name},
                            {"number", stage.stage},
                            {"best", stage.best_node},
+                           {"over", end.seeds == SeedRuns::kYes},
                            {"nodes", count.done},
                            {"good", count.good},
                            {"notes", stage.notes},
@@ -83,8 +84,7 @@ Status EndSubstage(const Driver& driver, const SubstageEnd& end, RunResults* res
                    const CancelToken& cancel) {
   StageResults& stage = results->stages.back();
   DOSSIER_ASSIGN_OR_RETURN(stage.best_node, ChooseBest(driver, end.view, cancel));
-  const std::string best = OriginalOf(*results, stage.best_node);
-  if (!best.empty()) results->best_node = best;
+  KeepBest(results, driver.config().primary_metric);
   if (const Node* node = results->Best()) results->memory_branch = node->branch_id;
   if (end.seeds == SeedRuns::kYes) {
     const SeedOrder order{

@@ -48,6 +48,7 @@ class Substage {
  private:
   StageResults& stage() const { return results_->stages.back(); }
   const Node* Best() const { return BestNode(stage().tree, driver_.config().primary_metric); }
+  Status TakeOrders(std::string_view event, std::string_view key);
   Result<RoundState> Round(std::int64_t made);
   StageFacts Facts(std::int64_t made) const;
   std::int64_t LeftHere() const;  // nodes that the substage may make yet
@@ -66,7 +67,19 @@ class Substage {
   std::size_t steered_ = 0;  // orders of people that are in force
 };
 
+Status Substage::TakeOrders(std::string_view event, std::string_view key) {
+  DOSSIER_ASSIGN_OR_RETURN(steered_, driver_.steering->Take(event, key));
+  if (steered_ > 0) SteerNodes(driver_.steering->First(steered_), results_);
+  return {};
+}
+
 Status Substage::Begin(std::string name) {
+  const std::string start = NodeId(driver_.node_key, name, kCopyRound, 0);
+  if (!results_->stages.empty()) {
+    // What people said since the last round, also while reruns and summaries were made.
+    DOSSIER_RETURN_IF_ERROR(TakeOrders("node.created", start));
+    KeepBest(results_, driver_.config().primary_metric);
+  }
   const Node* best = results_->Best();
   Node copy;
   if (best) copy = *best;
@@ -74,7 +87,7 @@ Status Substage::Begin(std::string name) {
   if (!best) return {};
   const std::string branch = copy.branch_id;
   copy.inherited_from_node_id = copy.id;
-  copy.id = NodeId(driver_.node_key, stage().name, kCopyRound, 0);
+  copy.id = start;
   copy.kind = NodeKind::kCopy;
   copy.parent_id.clear();
   copy.children.clear();
@@ -82,7 +95,7 @@ Status Substage::Begin(std::string name) {
   copy.stage = stage().name;
   copy.usage = {};
   DOSSIER_ASSIGN_OR_RETURN(copy.branch_id, ForkBranch(driver_, branch, copy, kCopyRound, 0));
-  DOSSIER_RETURN_IF_ERROR(CreateNode(driver_, &copy));
+  DOSSIER_RETURN_IF_ERROR(CreateNode(driver_, &copy, steered_));
   DOSSIER_ASSIGN_OR_RETURN(std::optional<Node> recorded, RecordedNode(driver_, copy.id));
   if (!recorded) DOSSIER_RETURN_IF_ERROR(KeepNode(driver_, &copy));
   start_ = copy.id;
@@ -97,8 +110,7 @@ Result<RoundState> Substage::Round(std::int64_t made) {
                              .base = start_,
                              .nodes_left = std::min(cap_ - made, LeftHere())},
                    .evaluation_metrics = work_.evaluation_metrics};
-  DOSSIER_ASSIGN_OR_RETURN(steered_, driver_.steering->Take(RoundKey(round.stage)));
-  if (steered_ > 0) SteerNodes(driver_.steering->First(steered_), results_);
+  DOSSIER_RETURN_IF_ERROR(TakeOrders("round.selected", RoundKey(round.stage)));
   round.steered = steered_;
   if (const Node* best = Best(); best && work_.stage >= 3) round.base_plot_code = best->plot_code;
   return round;

@@ -9,9 +9,11 @@
 
 #include "base/files/file.h"
 #include "base/hash.h"
+#include "base/text/ascii.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
 #include "research/files/run_folder.h"
+#include "research/node/select.h"
 
 namespace dossier::research {
 namespace {
@@ -54,11 +56,13 @@ std::map<std::string, Wish, std::less<>> WishesOf(std::span<const SteerOrder> or
   return wishes;
 }
 
+constexpr std::string_view kMean = "mean";  // of reruns
+
 // Gives nodes their names, in the order in which they were made.
 class Naming {
  public:
   void Name(const std::string& original, const std::string& chosen, Node* node) {
-    const std::string_view kind = node->is_seed_agg_node ? "mean" : NodeKindName(node->kind);
+    const std::string_view kind = node->is_seed_agg_node ? kMean : NodeKindName(node->kind);
     if (!node->inherited_from_node_id.empty() && names_.contains(original)) {
       node->name = names_[original];
       return;
@@ -142,11 +146,11 @@ Status Steering::ReadTaken() {
   }
 }
 
-Result<std::size_t> Steering::Take(std::string_view round) {
+Result<std::size_t> Steering::Take(std::string_view event, std::string_view key) {
   DOSSIER_RETURN_IF_ERROR(ReadTaken());
-  DOSSIER_ASSIGN_OR_RETURN(const auto selected, log_.Recorded("round.selected", round));
-  if (selected) {
-    const std::int64_t count = FindInt(Json(selected->data), "steered").value_or(0);
+  DOSSIER_ASSIGN_OR_RETURN(const auto recorded, log_.Recorded(event, key));
+  if (recorded) {
+    const std::int64_t count = FindInt(Json(recorded->data), "steered").value_or(0);
     return std::min(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)),
                     orders_.taken.size());
   }
@@ -184,6 +188,28 @@ void SteerNodes(std::span<const SteerOrder> orders, RunResults* results, std::sp
       steered[node->id] = node->steer;
     }
   }
+}
+
+void KeepBest(RunResults* results, std::string_view primary) {
+  std::string best;
+  for (StageResults& stage : results->stages) {
+    if (stage.best_node.empty()) continue;
+    const Node* kept = KeepBest(stage.tree, stage.best_node, primary);
+    stage.best_node = kept ? kept->id : "";
+    if (kept) best = OriginalOf(*results, kept->id);
+  }
+  results->best_node = best;
+}
+
+bool IsGivenName(std::string_view name) {
+  const std::size_t space = std::min(name.find(' '), name.size());
+  const std::string_view number = name.substr(std::min(space + 1, name.size()));
+  if (number.empty() || !std::ranges::all_of(number, IsDigit)) return false;
+  bool given = name.substr(0, space) == kMean;
+  for (int kind = 0; kind <= static_cast<int>(NodeKind::kCopy); ++kind) {
+    given = given || name.substr(0, space) == NodeKindName(static_cast<NodeKind>(kind));
+  }
+  return given;
 }
 
 std::string OriginalOf(const RunResults& results, std::string_view id) {

@@ -65,9 +65,10 @@ class Steering {
   // `log` outlives it.
   explicit Steering(RunLog* log) : log_(*log) {}
 
-  // How many orders are in force for this round, by the key of its selection: those that the
-  // journal says, or, of a new round, all that were left until now. Errors: those of the journal.
-  Result<std::size_t> Take(std::string_view round);
+  // How many orders are in force for what `event` with this key records, a round's selection or the
+  // copy that a stage begins with: those that it says, or, if it is not recorded yet, all that were
+  // left until now. Errors: those of the journal.
+  Result<std::size_t> Take(std::string_view event, std::string_view key);
   std::span<const SteerOrder> First(std::size_t count) const {
     return std::span(orders_.taken).first(count);
   }
@@ -85,6 +86,12 @@ class Steering {
 // comes of it.
 void SteerNodes(std::span<const SteerOrder> orders, RunResults* results,
                 std::span<Node> others = {});
+
+// The best node of the run and of each stage that has one, after orders: never a pruned one.
+void KeepBest(RunResults* results, std::string_view primary);
+
+// Whether the search itself may give a node such a name: "debug 3".
+bool IsGivenName(std::string_view name);
 
 // The node that a copy was made of, over all stages; `id` itself if it is no copy.
 std::string OriginalOf(const RunResults& results, std::string_view id);

@@ -28,13 +28,13 @@ class SteeringTest : public ::testing::Test {
 
 TEST_F(SteeringTest, OrdersAreTakenOnceAndARoundThatWasSelectedKeepsItsOwn) {  // FLT-73
   Steering steering(log_.get());
-  EXPECT_EQ(steering.Take("s/0").value(), 0U);
+  EXPECT_EQ(steering.Take("round.selected", "s/0").value(), 0U);
   ASSERT_THAT(LeaveOrder(folder(), {.kind = SteerKind::kPin, .node = "a", .time = "1"}),
               Succeeds());
   ASSERT_THAT(LeaveOrder(folder(), {.kind = SteerKind::kHint, .node = "b", .text = "x"}),
               Succeeds());
-  EXPECT_EQ(steering.Take("s/1").value(), 2U);
-  EXPECT_EQ(steering.Take("s/1").value(), 2U);
+  EXPECT_EQ(steering.Take("round.selected", "s/1").value(), 2U);
+  EXPECT_EQ(steering.Take("round.selected", "s/1").value(), 2U);
   ASSERT_TRUE(log_->Add("round.selected", "s/1", {{"steered", 2}}));
   ASSERT_THAT(LeaveOrder(folder(), {.kind = SteerKind::kFree, .node = "a", .time = "2"}),
               Succeeds());
@@ -42,8 +42,8 @@ TEST_F(SteeringTest, OrdersAreTakenOnceAndARoundThatWasSelectedKeepsItsOwn) {  /
   log_.reset();
   log_ = *RunLog::Reopen(folder(), SystemClock(), {});
   Steering again(log_.get());
-  EXPECT_EQ(again.Take("s/1").value(), 2U);
-  EXPECT_EQ(again.Take("s/2").value(), 3U);
+  EXPECT_EQ(again.Take("round.selected", "s/1").value(), 2U);
+  EXPECT_EQ(again.Take("round.selected", "s/2").value(), 3U);
   EXPECT_EQ(again.First(3)[0].kind, SteerKind::kPin);
   EXPECT_EQ(again.First(3)[1].text, "x");
   EXPECT_EQ(again.First(3)[2].kind, SteerKind::kFree);
@@ -60,7 +60,7 @@ TEST_F(SteeringTest, LinesThatAreNoOrdersAndSecretsDoNoHarm) {
   std::ofstream(folder() + "/steering.jsonl", std::ios::app)
       << "no json\n{\"kind\":\"fly\",\"node\":\"a\"}\n{\"kind\":\"pin\"}\n[1]\n{\"kind\":\"pi";
   Steering steering(log_.get());
-  EXPECT_EQ(steering.Take("s/0").value(), 1U);
+  EXPECT_EQ(steering.Take("round.selected", "s/0").value(), 1U);
 }
 
 Node NodeOf(std::string id, std::string parent, std::int64_t step) {

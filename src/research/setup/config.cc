@@ -38,6 +38,17 @@ RunConfig Defaults() {
   return config;
 }
 
+// Whether a sandbox can show a folder there: what the system's own programs need stays theirs.
+bool IsMount(const std::string& mount) {
+  constexpr std::string_view kSystem[] = {"usr", "bin", "sbin", "lib", "lib32", "lib64",
+                                          "etc", "dev", "proc", "sys", "boot"};
+  const bool plain = mount == std::filesystem::path(mount).lexically_normal() &&
+                     mount.find_first_of(":,\n") == std::string::npos;
+  if (!mount.starts_with('/') || mount.ends_with('/') || !plain) return false;
+  const std::string_view first = std::string_view(mount).substr(1, mount.find('/', 1) - 1);
+  return std::ranges::find(kSystem, first) == std::end(kSystem);
+}
+
 // Reads one value into its place.
 struct Reader {
   const Key& key;
@@ -74,7 +85,17 @@ struct Reader {
       return {};
     }
     if (key.form == Key::Form::kPath) return config::ReadPath(setting, out);
-    if (key.words.empty()) return config::ReadText(setting, out);
+    if (key.words.empty()) {
+      DOSSIER_RETURN_IF_ERROR(config::ReadText(setting, out));
+      if (key.form == Key::Form::kMount && !IsMount(*out)) {
+        return setting.Wrong("an absolute folder such as /workspace, outside of system folders");
+      }
+      if (key.form == Key::Form::kName &&
+          (out->find('/') != std::string::npos || out->starts_with('.'))) {
+        return setting.Wrong("the name of a file, without folders");
+      }
+      return {};
+    }
     std::size_t word = 0;
     DOSSIER_RETURN_IF_ERROR(Word(&word));
     *out = key.words[word];
@@ -86,8 +107,12 @@ struct Reader {
   Status operator()(std::map<std::string, std::string>* out) const {
     if (!setting.value.is_map()) return setting.Wrong("a map of names to texts");
     for (const config::Entry& entry : setting.value.entries) {
-      DOSSIER_RETURN_IF_ERROR(
-          config::ReadText({setting.key, entry.value, "", ""}, &(*out)[entry.key]));
+      const std::string name = fmt::format("{}.{}", setting.key, entry.key);
+      const Setting one{name, entry.value, "", ""};
+      if (entry.value.is_null()) {
+        return one.Wrong("a text, as in {NAME: VALUE} with a blank after the colon");
+      }
+      DOSSIER_RETURN_IF_ERROR(config::ReadText(one, &(*out)[entry.key]));
     }
     return {};
   }
@@ -312,28 +337,6 @@ Status Override(std::string_view setting, Value* root) {
   return {};
 }
 
-// Beyond what each key can check alone.
-Status CheckTogether(const RunConfig& config, std::string_view file) {
-  const std::string& mount = config.exec.workspace_mount;
-  const bool plain = mount == std::filesystem::path(mount).lexically_normal() &&
-                     mount.find_first_of(":,\n") == std::string::npos;
-  if (!mount.starts_with('/') || mount.ends_with('/') || !plain) {
-    return MakeError(ErrorCode::kConfig,
-                     "{}: exec.workspace_mount is \"{}\"; it must be an absolute folder such as "
-                     "/workspace",
-                     file, mount);
-  }
-  const std::string& name = config.final_memory_filename;
-  if (name.find('/') != std::string::npos || name.starts_with('.')) {
-    return MakeError(
-        ErrorCode::kConfig,
-        "{}: memory.final_memory_filename_md is \"{}\"; it must be the name of a file, "
-        "without folders",
-        file, name);
-  }
-  return {};
-}
-
 Json ValueOf(const Key& key, const RunConfig& config) {
   RunConfig copy = config;  // places are those of a RunConfig that may be changed
   return std::visit([&](const auto* place) { return Writer{key}(place); }, key.at(copy));
@@ -371,7 +374,6 @@ Result<RunConfig> ReadConfig(std::string_view yaml, std::string_view file,
   }
   RunConfig out = Defaults();
   DOSSIER_RETURN_IF_ERROR(TreeReader(folder, &out).Read(root, ""));
-  DOSSIER_RETURN_IF_ERROR(CheckTogether(out, file));
   return out;
 }
 

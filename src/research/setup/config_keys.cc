@@ -30,7 +30,9 @@ std::vector<Key> ExecKeys() {
        .form = Form::kPath},
       {.name = "exec.use_gpu", .at = DOSSIER_AT(exec.use_gpu)},
       {.name = "exec.gpu", .at = DOSSIER_AT(exec.gpu)},
-      {.name = "exec.workspace_mount", .at = DOSSIER_AT(exec.workspace_mount)},
+      {.name = "exec.workspace_mount",
+       .at = DOSSIER_AT(exec.workspace_mount),
+       .form = Form::kMount},
       {.name = "exec.writable_tmpfs", .at = DOSSIER_AT(exec.writable_tmpfs)},
       {.name = "exec.container_overlay",
        .at = DOSSIER_AT(exec.container_overlay),
@@ -133,7 +135,9 @@ std::vector<Key> SearchKeys() {
        .low = 3,
        .high = 100},
       {.name = "memory.final_memory_enabled", .at = DOSSIER_AT(final_memory_enabled)},
-      {.name = "memory.final_memory_filename_md", .at = DOSSIER_AT(final_memory_filename)},
+      {.name = "memory.final_memory_filename_md",
+       .at = DOSSIER_AT(final_memory_filename),
+       .form = Form::kName},
   };
 }
 

@@ -36,8 +36,9 @@ struct Key {
   std::function<Target(RunConfig&)> at;
   double low = 0, high = std::numeric_limits<double>::infinity();  // of numbers
   std::vector<std::string_view> words = {};                        // the only ones, if not empty
-  // kPath: relative to the file that says it; kSize: "4G".
-  enum class Form : std::uint8_t { kPlain, kPath, kSize } form = Form::kPlain;
+  // kPath: relative to the file that says it; kSize: "4G"; kMount: a folder of the sandbox; kName:
+  // of a file.
+  enum class Form : std::uint8_t { kPlain, kPath, kSize, kMount, kName } form = Form::kPlain;
   enum class Resume : std::uint8_t { kFrozen, kMayChange } resume = Resume::kFrozen;
 };
 

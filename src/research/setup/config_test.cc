@@ -98,10 +98,13 @@ TEST(ConfigTest, WhatIsWrongIsNamedWithItsPlaceAndTheWayOut) {
 
 TEST(ConfigTest, APlaceThatNoProgramCouldUseIsRefused) {
   for (const std::string_view mount :
-       {"workspace", "/", "/workspace/", "/a/../b", "/a:b", "/a,b"}) {
+       {"workspace", "/", "/workspace/", "/a/../b", "/a:b", "/a,b", "/usr/work", "/etc"}) {
     const std::string setting = fmt::format("exec.workspace_mount={}", mount);
-    EXPECT_THAT(ReadConfig("", "c.yml", std::span(&setting, 1)),
-                FailsWith(ErrorCode::kConfig, "an absolute folder such as /workspace"))
+    EXPECT_THAT(
+        ReadConfig("", "c.yml", std::span(&setting, 1)),
+        FailsWith(ErrorCode::kConfig, fmt::format("--set {0}: exec.workspace_mount is \"{1}\"; "
+                                                  "it must be an absolute folder such as",
+                                                  setting, mount)))
         << mount;
   }
   for (const std::string_view name : {"../../x.md", "a/b.md", ".hidden"}) {
@@ -110,6 +113,12 @@ TEST(ConfigTest, APlaceThatNoProgramCouldUseIsRefused) {
                 FailsWith(ErrorCode::kConfig, "the name of a file"))
         << name;
   }
+}
+
+TEST(ConfigTest, AMapWithoutBlanksAfterItsColonsIsNamed) {
+  const std::string setting = "exec.slurm={time:5}";
+  EXPECT_THAT(ReadConfig("", "c.yml", std::span(&setting, 1)),
+              FailsWith(ErrorCode::kConfig, "exec.slurm.time:5 is \"\"; it must be a text, as in"));
 }
 
 TEST(ConfigTest, WhatIsWrittenReadsBackTheSame) {

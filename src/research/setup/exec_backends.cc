@@ -91,10 +91,14 @@ Result<BackendFactory> SlurmBackends(const BackendSetup& setup) {
   DOSSIER_ASSIGN_OR_RETURN(const SlurmOptions options, SlurmOf(*setup.config));
   const bool has_apptainer = FindProgram("apptainer").has_value();
   const bool has_singularity = FindProgram("singularity").has_value();
-  return ContainerBackends(setup, !has_apptainer && has_singularity ? "singularity" : "apptainer",
-                           [options](std::unique_ptr<HostedBackend> inner) {
-                             return MakeSlurmBackend(std::move(inner), options);
-                           });
+  DOSSIER_ASSIGN_OR_RETURN(
+      BackendFactory factory,
+      ContainerBackends(setup, !has_apptainer && has_singularity ? "singularity" : "apptainer",
+                        [options](std::unique_ptr<HostedBackend> inner) {
+                          return MakeSlurmBackend(std::move(inner), options);
+                        }));
+  DOSSIER_RETURN_IF_ERROR(CheckQueue(setup.host_environment));
+  return factory;
 }
 
 // Jobs run as the user, without walls; all else in the local sandbox, at the same paths. What a
@@ -115,6 +119,7 @@ Result<BackendFactory> PlainSlurmBackends(const BackendSetup& setup) {
     return MakePlainSlurmBackend(std::move(inner), std::move(own), options);
   };
   DOSSIER_ASSIGN_OR_RETURN(const auto tried, factory("worker-0"));
+  DOSSIER_RETURN_IF_ERROR(CheckQueue(setup.host_environment));
   return factory;
 }
 

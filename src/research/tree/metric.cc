@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/text/text.h"
 #include "research/files/number_text.h"
 
 namespace dossier::research {
@@ -215,6 +216,15 @@ std::optional<std::string> NotFinite(const Metric& metric) {
 std::string MetricText(const Metric& metric) { return TextOf(metric, NumberText); }
 
 std::string RoundedMetricText(const Metric& metric) { return TextOf(metric, RoundedText); }
+
+std::string MissingMetric(const Metric& metric, std::string_view primary) {
+  if (primary.empty() || metric.empty() || FindSeries(metric, primary)) return "";
+  std::vector<std::string> names;
+  for (const MetricSeries& series : metric) names.push_back(series.name);
+  return fmt::format(
+      "no \"{}\" (metric.primary) is reported, only {}; programs are compared by that", primary,
+      Join(names, ", "));
+}
 
 Result<Metric> ReadMetricFile(std::string_view text) {
   DOSSIER_ASSIGN_OR_RETURN(const Json json, ParseJson(WithoutNonFinite(text)));

@@ -28,6 +28,9 @@ inline constexpr std::size_t kMaxMetricValues = 10'000;  // of one series
 // values that are no numbers. Errors: kInvalidArgument with the place.
 Result<Metric> ReadMetricFile(std::string_view text);
 
+// That metric.primary names what this metric has not, as a sentence; "": it has it.
+std::string MissingMetric(const Metric& metric, std::string_view primary);
+
 // The series of that name; null: none.
 const MetricSeries* FindSeries(const Metric& metric, std::string_view name);
 

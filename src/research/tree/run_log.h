@@ -45,7 +45,7 @@ namespace dossier::research {
 
 // run.started probe.done resources.done round.selected node.created call.sent call.replied
 // block.applied phase1.step phase.finished node.finished stage.ended artefact.written limit.reached
-// run.resumed run.steered run.finished job.queued warning
+// run.resumed run.steered run.broken run.finished job.queued warning
 class RunLog {
  public:
   // Sees each new event once it is recorded, in order; for a view, which adds none. May be empty.

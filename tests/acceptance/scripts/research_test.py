@@ -202,7 +202,9 @@ class ResearchTest(harness.Case):
         self.assertIn("debug 1", memory)
 
     def test_a_plan_says_what_a_run_takes_and_then_what_runs_took(self):  # FLT-71
-        plan = json.loads(self.ok(*self.words("--json", command="plan")))
+        text = self.ok(*self.words("--json", command="plan"))
+        plan = json.loads(text)
+        self.assertNotRegex(text, r'"(nodes|calls|tokens)":\[[^]]*[.eE]')
         self.assertEqual(plan["schema"], "dossier.research.plan/1")
         self.assertEqual((plan["nodes"], plan["hours"], plan["usd"]), ([1, 4], None, [0, 0]))
         self.assertFalse((self.home / "experiments").exists())
@@ -212,6 +214,10 @@ class ResearchTest(harness.Case):
         self.assertRegex(told, r"money    0\.\d+ to \d+\.\d+ USD\n")
         self.assertIn("1 earlier run of this folder, 2 nodes", told)
         self.assertEqual(len(list((self.home / "experiments").iterdir())), 1, folder)
+        (self.home / "bad.md").write_text("# Title\nA title alone\n")
+        code, _, err = self.run_to_end("research", "plan", str(self.home / "bad.md"))
+        self.assertEqual(code, 4, err)
+        self.assertIn("Abstract", err)
 
     def test_a_run_that_somebody_else_began_is_not_resumed_unseen(self):  # FLT-88
         code, _, err = self.run_to_end(*self.words("--until", "stage1"), limit=300)
