@@ -179,6 +179,15 @@ Status RefuseBinary(const inspect::Description& description, std::string_view sh
                    shown);
 }
 
+// Whether the records of `text` have the names that those of `other` have, for the most part.
+bool SharesFields(const inspect::Description& text, const inspect::Description& other) {
+  const auto shared = std::ranges::count_if(text.fields, [&](const inspect::Field& field) {
+    return std::ranges::any_of(
+        other.fields, [&](const inspect::Field& known) { return known.path == field.path; });
+  });
+  return inspect::HasRecords(text) && shared * 2 > std::ssize(text.fields);
+}
+
 class Loader {
  public:
   Loader(const ContextOptions& options, const CancelToken& cancel)
@@ -194,6 +203,7 @@ class Loader {
   }
 
   Result<std::shared_ptr<const ContextSet>> Finish() {
+    JudgeTogether();
     MakeNamesUnique();
     std::sort(entries_.begin(), entries_.end(),
               [](const auto& a, const auto& b) { return a->document.name < b->document.name; });
@@ -335,6 +345,37 @@ class Loader {
       }
     }
     return notes;
+  }
+
+  // A text that has too few records to show where they are has them where a text beside it does.
+  void JudgeTogether() {
+    constexpr std::size_t kMostKinds = 8;
+    std::vector<const inspect::Description*> kinds;
+    for (const auto& entry : entries_) {
+      const inspect::Description& about = entry->document.description;
+      const bool known = std::ranges::any_of(kinds, [&](const auto* kind) {
+        return kind->format == about.format && kind->flavour == about.flavour &&
+               kind->records_in == about.records_in && kind->records_key == about.records_key;
+      });
+      const bool inside = !about.records_in.empty() || !about.records_key.empty();
+      const bool tells = about.format == inspect::Format::kDeb822 || inside;
+      if (tells && !known && kinds.size() < kMostKinds) kinds.push_back(&about);
+    }
+    for (const auto& entry : entries_) {
+      inspect::Description& about = entry->document.description;
+      if (!entry->stored || inspect::HasRecords(about)) continue;
+      for (const inspect::Description* kind : kinds) {
+        inspect::Options how = options_.inspect;
+        how.like = kind;
+        auto again = inspect::DescribeText(entry->stored->map.bytes(), about.path, how);
+        if (again.format != kind->format || !SharesFields(again, *kind)) continue;
+        again.name = about.name;
+        again.encoding = about.encoding;
+        again.counts = about.counts;
+        about = std::move(again);
+        break;
+      }
+    }
   }
 
   void MakeNamesUnique() {

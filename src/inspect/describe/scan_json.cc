@@ -262,6 +262,7 @@ void TakeJson(const Scan& scan, const JsonScan& found) {
 Status TakeListOfObject(const Scan& scan, const JsonRecords& list) {
   DOSSIER_ASSIGN_OR_RETURN(const JsonScan found, ScanJson(scan, JsonSequence::kNone, list));
   if (found.summary.fault != JsonFault::kNone || found.summary.elements == 0) return {};
+  if (found.summary.non_object > 0) return {};
   scan.out->records_in = list.path;
   scan.out->records_key = list.key;
   scan.out->records = RecordSummary{.records = found.summary.elements,
@@ -350,8 +351,12 @@ Result<bool> DescribeDocument(Scan* scan, bool lines_unknown) {
     scan->out->certain = container;
     TakeJson(*scan, found);
     const bool whole = summary.fault == JsonFault::kNone && scan->complete;
-    if (whole && summary.flavour.empty() && !summary.only_list.none()) {
-      DOSSIER_RETURN_IF_ERROR(TakeListOfObject(*scan, summary.only_list));
+    JsonRecords list = summary.only_list;
+    if (const Description* like = scan->options.like; like && list.none()) {
+      list = {like->records_in, like->records_key};
+    }
+    if (whole && summary.flavour.empty() && !list.none()) {
+      DOSSIER_RETURN_IF_ERROR(TakeListOfObject(*scan, list));
     }
     return true;
   }

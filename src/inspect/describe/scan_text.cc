@@ -79,7 +79,10 @@ std::unique_ptr<CountPlan> PlanCount(const Scan& scan) {
 }
 
 Result<bool> DescribeDeb822(Scan* scan) {
-  const ShapeScan shape = DetectDeb822(DetectHead(*scan));
+  ShapeScan shape = DetectDeb822(DetectHead(*scan));
+  if (const Description* like = scan->options.like; like && like->format == Format::kDeb822) {
+    if (!shape.fits) shape = {.fits = true, .shape = like->flavour};
+  }
   if (!shape.fits) return false;
   scan->out->flavour = shape.shape;
   DOSSIER_RETURN_IF_ERROR(

@@ -21,7 +21,10 @@ struct Options {
   std::optional<EncodingKind> encoding;  // forced instead of detected
   std::optional<char> delimiter;         // of CSV
   HeaderRow header = HeaderRow::kAuto;
-  std::optional<std::string> comment;     // what comment lines of CSV begin with; empty: none do
+  std::optional<std::string> comment;  // what comment lines of CSV begin with; empty: none do
+  // Of a text beside this one whose records tell where those of this one are, which may be too few
+  // to show it: the last page of an API, a file with one block. It outlives the call.
+  const Description* like = nullptr;
   int depth = 1;                          // object levels expanded in field paths, 0 to 8
   std::uint32_t fields = 40;              // fields listed
   std::uint32_t sample_records = 100;     // records whose fields are looked at
