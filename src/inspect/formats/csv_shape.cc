@@ -457,7 +457,8 @@ void DecideHeader(const CsvHints& hints, const CsvComments& marked, CsvGuess* gu
   const bool two_lines = automatic && !commented && IsSecondHeader(guess->rows);
   guess->shape.header = automatic ? commented || two_lines || GuessHeader(guess->rows)
                                   : hints.header == HeaderRow::kYes;
-  guess->header_of_values = automatic && guess->shape.header && FirstRowHasValue(guess->rows[0]);
+  guess->header_of_values =
+      automatic && !two_lines && guess->shape.header && FirstRowHasValue(guess->rows[0]);
   if (!two_lines) return;
   guess->shape.below = guess->rows[1].cells;
   guess->shape.below_is_name = NeedsBoth(guess->rows[0], guess->rows[1]);
