@@ -4,11 +4,15 @@
 #include <map>
 
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 #include "inspect/formats/csv_shape.h"
 #include "inspect/text/record_lines.h"
 
 namespace dossier::inspect {
 namespace {
+
+// Code points. Each table and each of its rows holds the title.
+constexpr std::uint64_t kLongestTitle = 200;
 
 // A pipe behind a backslash parts nothing.
 std::vector<std::string> PipeCells(std::string_view line) {
@@ -40,7 +44,7 @@ std::size_t RuledColumns(std::string_view line) {
 std::string_view HeadingOf(std::string_view line) {
   const std::size_t hashes = std::min(line.find_first_not_of('#'), line.size());
   const bool heading = hashes > 0 && hashes <= 6 && line.substr(hashes).starts_with(' ');
-  return heading ? TrimSpace(line.substr(hashes)) : std::string_view();
+  return heading ? TrimSpace(utf8::Prefix(line.substr(hashes), kLongestTitle)) : std::string_view();
 }
 
 void NameApart(std::vector<PipeTable>* tables) {

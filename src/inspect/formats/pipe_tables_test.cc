@@ -37,6 +37,14 @@ TEST(PipeTablesTest, TotalsAreNoRows) {  // INS-147
   EXPECT_EQ(of("| all | | 8 |\n").rows.size(), 4u);
 }
 
+TEST(PipeTablesTest, ALongHeadingIsNotHeldWithEachTable) {  // FLT-90
+  std::string text = "# " + std::string(100'000, 'H') + "\n\n";
+  for (int i = 0; i < 100; ++i) text += "|a|b|\n|--|--|\n|1|2|\n\n";
+  std::size_t held = 0;
+  for (const PipeTable& table : FindPipeTables(text)) held += table.title.size();
+  EXPECT_LT(held, 100'000);
+}
+
 TEST(PipeTablesTest, OtherLinesMakeNoTable) {  // INS-148
   for (const std::string_view text :
        {"", "|---|", "a | b\n", "a | b\n---\nc | d\n", "| a | b |\n|---|\n| 1 | 2 |\n",
