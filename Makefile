@@ -2,6 +2,8 @@
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
+# Many tests wait for clocks and children: one more than the cores keeps these busy (8 minutes instead of 11).
+TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 BUILD := build/release
 DOSSIER := $(BUILD)/bin/dossier
 
@@ -36,7 +38,7 @@ test:
 	@scripts/setup --test
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release -j $(JOBS)
-	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+	@ctest --test-dir $(BUILD) --output-on-failure -j $(TEST_JOBS)
 
 bench: build
 	@cmake --build --preset release -j $(JOBS) --target dossier_bench
