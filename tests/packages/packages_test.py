@@ -214,8 +214,8 @@ class Tarball(Installed, unittest.TestCase):
     def test_in_a_folder_of_root_alone_the_sandbox_says_why_it_does_not_start(self):
         if self.user(0) != 0:
             self.skipTest("only real root gives up its rights")
-        self.inside("sh", "-c", "cp -r /opt/dossier /root && chmod 700 /root")
-        done = self.inside("/root/dossier/bin/dossier", "ask", "--mode", "recursive", "-m", "scripted", "--script",
+        self.inside("sh", "-c", "mkdir -m 700 /srv/own && cp -r /opt/dossier /srv/own")
+        done = self.inside("/srv/own/dossier/bin/dossier", "ask", "--mode", "recursive", "-m", "scripted", "--script",
                            "replies.json", "-c", "events.ndjson", "How many?", code=12)
         self.assertIn("a folder that only root may enter", done.stderr)
 

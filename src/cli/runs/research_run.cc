@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/files/file.h"
+#include "base/files/regular_file.h"
 #include "base/files/user_folders.h"
 #include "base/hash.h"
 #include "base/text/shell_quote.h"
@@ -242,7 +243,7 @@ class OwnRun {
 
   Status Remember(std::string_view config) { return store_.Approve(path(), config); }
 
-  Result<std::string> Read() const { return ReadFile(path()); }
+  Result<std::string> Read() const { return ReadRegularFile(path(), research::kMaxIdeaBytes); }
 
   // Errors: kRefused, for a configuration that this user has not written or approved, and for links
   // that lead out of the folder.
@@ -332,7 +333,7 @@ Result<int> ResumeResearch(const ResearchCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(const research::RunRecord record, research::ReadRunRecord(folder));
   RunOrder order{.folder = folder, .mode = RunOrder::Mode::kResume};
   const auto read = [&](std::string_view name) {
-    return ReadFile(fmt::format("{}/{}", folder, name));
+    return ReadRegularFile(fmt::format("{}/{}", folder, name), research::kMaxIdeaBytes);
   };
   DOSSIER_ASSIGN_OR_RETURN(order.idea, read(research::run_files::kIdea));
   DOSSIER_ASSIGN_OR_RETURN(order.config, ReadStoredConfig(folder, call.arguments));

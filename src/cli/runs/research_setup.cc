@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/files/file.h"
+#include "base/files/regular_file.h"
 #include "base/text/text.h"
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/open_chat_model.h"
@@ -109,7 +110,7 @@ Result<research::RunConfig> ReadRunConfig(const ResearchArguments& arguments) {
 Result<research::RunConfig> ReadStoredConfig(const std::string& folder,
                                              const ResearchArguments& arguments) {
   const std::string path = folder + "/" + std::string(research::run_files::kConfig);
-  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxConfigBytes));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadRegularFile(path, kMaxConfigBytes));
   Settings settings(arguments.settings);
   DOSSIER_RETURN_IF_ERROR(AddLimits(arguments, &settings));
   return research::ReadConfig(text, path, settings.Take(), research::AbsolutePath("."));

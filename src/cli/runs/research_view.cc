@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/files/file.h"
+#include "base/files/regular_file.h"
 #include "base/process/cancel_fd.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -120,7 +121,7 @@ Result<int> ShowPrompt(const ResearchCall& call, const std::vector<PromptLog>& l
   for (const PromptLog& log : logs) {
     names.push_back(log.name);
     if (log.name != wanted && log.name + ".md" != wanted) continue;
-    DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(log.path, kMaxShown));
+    DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadRegularFile(log.path, kMaxShown));
     Print(call, text);
     return 0;
   }
@@ -177,7 +178,7 @@ Result<int> ShowResearchReport(const ResearchCall& call) {
                                     .primary = research::PrimaryMetric(history.folder)};
   std::string text;
   if (Exists(path) && !call.arguments.rewrite) {
-    DOSSIER_ASSIGN_OR_RETURN(text, ReadFile(path, kMaxShown));
+    DOSSIER_ASSIGN_OR_RETURN(text, ReadRegularFile(path, kMaxShown));
   } else {
     text = research::PlainReport(history.results, facts);
   }

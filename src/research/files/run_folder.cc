@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/files/file.h"
+#include "base/files/regular_file.h"
 #include "base/files/replace_file.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
@@ -45,13 +46,13 @@ bool IsRunFolder(const std::string& folder) {
 }
 
 std::string IdOf(const std::string& folder) {
-  const auto text = ReadFile(folder + "/" + std::string(run_files::kRun), 1 << 20);
+  const auto text = ReadRegularFile(folder + "/" + std::string(run_files::kRun), 1 << 20);
   const auto json = text ? ParseJson(*text) : Result<Json>(Json());
   return json ? TextAt(*json, "run") : "";
 }
 
 std::optional<RunLock::Holder> ReadHolder(const std::string& path) {
-  const auto text = ReadFile(path, 4096);
+  const auto text = ReadRegularFile(path, 4096);
   const auto json = text ? ParseJson(*text) : Result<Json>(Json());
   if (!json || !json->is_object()) return std::nullopt;
   return RunLock::Holder{.pid = FindInt(*json, "pid").value_or(0),
@@ -221,7 +222,7 @@ Result<RunLock> RunLock::Take(const std::string& folder, const Clock& clock) {
   // In place: a new file of this name would not be the one that is locked.
   const std::string text = ToJson(JsonObject{
       {"pid", getpid()}, {"host", memory::HostName()}, {"since", FormatTime(clock.WallNow())}});
-  const UniqueFd file(open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW));
+  const UniqueFd file(open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file.valid()) return MakeErrnoError(errno, path);
   DOSSIER_RETURN_IF_ERROR(WriteAll(file.get(), text + "\n"));
   return RunLock(std::move(*lock));
@@ -229,7 +230,7 @@ Result<RunLock> RunLock::Take(const std::string& folder, const Clock& clock) {
 
 std::optional<RunLock::Holder> RunLock::HolderOf(const std::string& folder) {
   const std::string path = folder + "/" + std::string(run_files::kLock);
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file.valid()) return std::nullopt;
   // A shared lock that is given back at once: it never keeps a run from starting for long, and a
   // run that does start keeps it from being had.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/files/file.h"
+#include "base/files/regular_file.h"
 #include "base/text/text.h"
 #include "research/call/call_sites.h"
 #include "research/files/number_text.h"
@@ -180,7 +181,8 @@ double BytesBelow(const std::string& folder) {
 }
 
 bool AddRun(const std::string& folder, MeasuredRuns* measured) {
-  const auto text = ReadFile(fmt::format("{}/{}", folder, run_files::kTokenTracker), 1 << 20);
+  const auto text =
+      ReadRegularFile(fmt::format("{}/{}", folder, run_files::kTokenTracker), 1 << 20);
   const auto tracker = text ? ParseJson(*text) : Result<Json>(Json());
   const Json* roles = tracker ? Find(*tracker, "roles") : nullptr;
   if (!roles || !roles->is_object()) return false;

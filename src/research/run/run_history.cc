@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/files/file.h"
+#include "base/files/regular_file.h"
 #include "memory/records/operations.h"
 #include "research/files/run_folder.h"
 #include "research/node/select.h"
@@ -183,7 +184,7 @@ class Replay {
 
 std::string PrimaryMetric(const std::string& folder) {
   const std::string path = fmt::format("{}/{}", folder, run_files::kConfig);
-  const auto text = ReadFile(path);
+  const auto text = ReadRegularFile(path, 1 << 20);
   const auto config = text ? ReadConfig(*text, path, {}) : Result<RunConfig>(RunConfig());
   return config ? config->primary_metric : "";
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/files/file.h"
+#include "base/files/regular_file.h"
 #include "base/json/json.h"
 #include "base/text/text.h"
 #include "research/files/run_folder.h"
@@ -124,7 +125,7 @@ Status WriteRunRecord(const std::string& folder, const RunRecord& record) {
 
 Result<RunRecord> ReadRunRecord(const std::string& folder) {
   const std::string path = folder + "/" + std::string(run_files::kRun);
-  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxRecordBytes));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadRegularFile(path, kMaxRecordBytes));
   const auto json = ParseJson(text);
   if (!json) return MakeError(ErrorCode::kDamaged, "{}: {}", path, json.error().message);
   return ReadRecord(*json, path);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/files/file.h"
+#include "base/files/regular_file.h"
 #include "base/text/parse_time.h"
 #include "base/text/shell_quote.h"
 #include "base/text/text.h"
@@ -36,7 +37,7 @@ RunState StateOfEnd(RunEnd end) {
 
 // What a running process said last about a wait, if its time is not over.
 std::optional<RunStatus::Waiting> ReadWaiting(const std::string& folder, const Clock& clock) {
-  const auto text = ReadFile(folder + "/" + std::string(run_files::kWaiting), 1 << 16);
+  const auto text = ReadRegularFile(folder + "/" + std::string(run_files::kWaiting), 1 << 16);
   const auto json = text ? ParseJson(*text) : Result<Json>(Json());
   if (!json) return std::nullopt;
   const auto since = ParseTime(FindString(*json, "since").value_or(""));

@@ -1,4 +1,5 @@
 #include "base/files/file.h"
+#include "base/files/regular_file.h"
 #include "base/files/walk.h"
 #include "base/text/text.h"
 #include "memory/render/viewer_page.h"
@@ -17,7 +18,7 @@ constexpr std::size_t kBestNodes = 5;
 
 std::optional<PagePrompt> ReadPrompt(const std::string& path, std::string_view ending) {
   const std::string stem = path.substr(0, path.size() - ending.size());
-  const auto text = ReadFile(path, kMaxLog);
+  const auto text = ReadRegularFile(path, kMaxLog);
   const auto log = text ? ParseJson(*text) : Result<Json>(Json());
   const Json* sections = log ? Find(*log, "sections") : nullptr;
   if (sections == nullptr || !sections->is_array()) return {};
@@ -27,7 +28,7 @@ std::optional<PagePrompt> ReadPrompt(const std::string& path, std::string_view e
     const auto body = FindString(section, "text");
     if (name && body) prompt.sections.emplace_back(*name, *body);
   }
-  if (auto reply = ReadFile(stem + "_response.txt", kMaxLog)) {
+  if (auto reply = ReadRegularFile(stem + "_response.txt", kMaxLog)) {
     prompt.sections.emplace_back("Reply", *std::move(reply));
   }
   return prompt;
@@ -49,7 +50,7 @@ std::vector<PagePrompt> ReadPrompts(const std::string& folder) {
 }
 
 void AddImage(const std::string& path, std::vector<PageImage>* images) {
-  auto png = ReadFile(path, kMaxLog);
+  auto png = ReadRegularFile(path, kMaxLog);
   if (png) images->push_back({.name = path.substr(path.rfind('/') + 1), .png = *std::move(png)});
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/files/file.h"
+#include "base/files/regular_file.h"
 #include "base/hash.h"
 #include "base/text/ascii.h"
 #include "base/text/redact.h"
@@ -109,8 +110,8 @@ Status LeaveOrder(const std::string& folder, const SteerOrder& order) {
   SteerOrder clean = order;
   clean.text = Redact(order.text);
   const std::string path = PathOf(folder);
-  const UniqueFd file(
-      open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644));
+  const UniqueFd file(open(
+      path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
   if (!file.valid()) return MakeErrnoError(errno, path);
   return WriteAll(file.get(), ToJson(SteerJson(clean)) + "\n");
 }
@@ -124,7 +125,7 @@ Status Orders::SeeTaken(const JsonObject& data) {
 
 std::vector<std::pair<std::string, SteerOrder>> Orders::NotTaken(const std::string& folder) const {
   std::vector<std::pair<std::string, SteerOrder>> left;
-  const auto text = ReadFile(PathOf(folder), kMaxOrders);
+  const auto text = ReadRegularFile(PathOf(folder), kMaxOrders);
   if (!text) return left;
   for (const std::string_view line : Split(*text, '\n')) {
     std::string hash = Sha256Hex(line).substr(0, 16);

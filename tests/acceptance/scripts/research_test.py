@@ -235,6 +235,19 @@ class ResearchTest(harness.Case):
         self.assertIn("is a link that leads out of the run's folder", err)
         code, _, err = self.run_to_end("research", "report", str(cloned), "--rewrite")
         self.assertEqual(code, 12, err)
+        (cloned / "nodes" / "elsewhere").unlink()
+        for name in ("steering.jsonl", "run.json", "config.yaml", "lock", "report.md", "idea.md"):
+            path, kept = cloned / name, cloned / "kept"
+            if path.exists():
+                path.rename(kept)
+            os.mkfifo(path)  # nobody writes: to open it as a file would hang
+            for words in (["status"], ["tree"], ["report"]):
+                self.run_to_end("research", words[0], str(cloned), *words[1:], limit=30)
+            self.run_to_end("research", "hint", "draft 1", "x", "--run", str(cloned), limit=30)
+            self.run_to_end("research", "resume", str(cloned), *self.model, limit=60)
+            path.unlink()
+            if kept.exists():
+                kept.rename(path)
 
     def test_a_run_that_costs_money_asks_on_a_terminal(self):  # FLT-71
         said = self.on_terminal(*self.words("--price", "1/10"), answer=b"n\n")
