@@ -243,8 +243,6 @@ class ResearchTest(harness.Case):
             os.mkfifo(path)  # nobody writes: to open it as a file would hang
             for words in (["status"], ["tree"], ["report"]):
                 self.run_to_end("research", words[0], str(cloned), *words[1:], limit=30)
-            self.run_to_end("research", "hint", "draft 1", "x", "--run", str(cloned), limit=30)
-            self.run_to_end("research", "resume", str(cloned), *self.model, limit=60)
             path.unlink()
             if kept.exists():
                 kept.rename(path)
