@@ -248,7 +248,7 @@ class OwnRun {
   // Errors: kRefused, for a configuration that this user has not written or approved, and for links
   // that lead out of the folder.
   Status Check(const GlobalFlags& flags, std::string_view config) const {
-    DOSSIER_RETURN_IF_ERROR(RefuseLinksOut(folder_));
+    DOSSIER_RETURN_IF_ERROR(CheckRunFolder(folder_));
     DOSSIER_ASSIGN_OR_RETURN(const auto known, store_.Find(path()));
     if (flags.trust_config || (known && known->sha256 == Sha256Hex(config))) return {};
     return MakeError(ErrorCode::kRefused,
@@ -269,21 +269,30 @@ class OwnRun {
 
 }  // namespace
 
-Status RefuseLinksOut(const std::string& folder) {
+Status CheckRunFolder(const std::string& folder) {
   namespace fs = std::filesystem;
   std::error_code error;
   const std::string real = fs::canonical(folder, error).string() + "/";
-  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
+  // What this user may not enter, nothing is read from or written to.
+  constexpr auto kOptions = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator at(folder, kOptions, error), end; !error && at != end;
        at.increment(error)) {
     if (at->is_symlink(error) &&
         !fs::weakly_canonical(at->path(), error).string().starts_with(real)) {
       return MakeError(ErrorCode::kRefused, "{} is a link that leads out of the run's folder",
                        at->path().string());
     }
+    if (!at->is_symlink(error) && !at->is_regular_file(error) && !at->is_directory(error)) {
+      return MakeError(ErrorCode::kRefused, "{} is neither a file nor a folder",
+                       at->path().string());
+    }
     // What lies in a workspace and in the system of a jail is seen from inside of it only.
     const std::string name = at->path().filename().string();
     if (at.depth() > 0 && (name == "workspace" || name == "system")) at.disable_recursion_pending();
   }
+  // A run that works meanwhile may take files away.
+  const bool failed = error && error != std::errc::no_such_file_or_directory;
+  if (failed) return MakeErrnoError(error.value(), folder);
   return {};
 }
 

@@ -241,8 +241,10 @@ class ResearchTest(harness.Case):
             if path.exists():
                 path.rename(kept)
             os.mkfifo(path)  # nobody writes: to open it as a file would hang
-            for words in (["status"], ["tree"], ["report"]):
+            for words in (["status"], ["tree"], ["report"], ["report", "--rewrite"]):
                 self.run_to_end("research", words[0], str(cloned), *words[1:], limit=30)
+            self.run_to_end("research", "hint", "draft 1", "x", "--run", str(cloned), limit=30)
+            self.run_to_end("research", "resume", str(cloned), *self.model, limit=60)
             path.unlink()
             if kept.exists():
                 kept.rename(path)
