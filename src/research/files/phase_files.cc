@@ -7,8 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -217,6 +219,10 @@ Status CopyWorkspace(const std::string& from, const std::string& to, CopiedLinks
     } else if (status.type() == fs::file_type::directory) {
       fs::create_directory(place, error);
       folders.emplace_back(place, status.permissions());
+      // Deeper down no path reaches, here or there: a program that nests like this harms only
+      // itself.
+      const std::size_t longest = std::max(place.native().size(), entry->path().native().size());
+      if (longest + NAME_MAX + 2 > PATH_MAX) entry.disable_recursion_pending();
     } else if (status.type() == fs::file_type::regular) {
       if (!CloneFile(entry->path(), place)) fs::copy_file(entry->path(), place, error);
     }

@@ -1,5 +1,6 @@
 #include "research/files/phase_files.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -122,6 +123,20 @@ TEST_F(WorkspaceTest, FoldersThatShutTheirOwnerOutAreCopiedAsFarAsTheyCanBe) {
       chmod(fmt::format("{}/{}", folder, name).c_str(), 0700);
     }
   }
+}
+
+TEST_F(WorkspaceTest, FoldersNestedBeyondTheLongestPathFailNoCopy) {  // FLT-68
+  ASSERT_THAT(WriteFileAtomic(workspace_ + "/result", "x"), Succeeds());
+  const std::string name(100, 'd');
+  UniqueFd folder(open(workspace_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (int i = 0; i < 45; ++i) {
+    ASSERT_EQ(mkdirat(folder.get(), name.c_str(), 0700), 0);
+    folder = UniqueFd(openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  }
+  const std::string copy = temp_.path() + "/copy";
+  EXPECT_THAT(CopyWorkspace(workspace_, copy), Succeeds());
+  EXPECT_EQ(ReadFile(copy + "/result").value_or(""), "x");
+  EXPECT_THAT(RemoveAll(workspace_), Succeeds());
 }
 
 TEST_F(WorkspaceTest, AFileInPlaceOfAFolderThatIsNeededIsAFaultOfTheProgram) {  // RSP-27
