@@ -209,6 +209,14 @@ Status ProcessEngine::Report(const std::string& out_path, std::size_t prompt_byt
   DOSSIER_ASSIGN_OR_RETURN(const std::string output, ReadFile(out_path, kMaxKeptOutput));
   model::ProgramReport report = model::ReadReport(preset, output);
   outcome->said = std::move(report.text);
+  const bool tells = !reply.input.empty() || !reply.output.empty() || !reply.cost.empty();
+  const bool told = report.usage && (reply.cost.empty() || report.usage->cost_nano_usd);
+  if (tells && !told) {
+    outcome->warnings.push_back(
+        fmt::format("{} says nothing readable of what it used: limits of cost and tokens do not "
+                    "count this start; --max-seconds limits it",
+                    spec_.name));
+  }
   if (!report.usage) return {};
   if (!reply.input.empty()) {
     CorrectInput(spec_.name, prompt_bytes, &*report.usage, &outcome->warnings);

@@ -104,6 +104,19 @@ class Presets(agents_case.AgentsCase):
         usage = self.results()["fact-001"]["usage"]
         self.assertEqual((code, usage["input"], usage["cost_usd"]), (0, 4 * 1203, 0.08), err)
 
+    def test_counts_that_nobody_can_read_are_told(self):  # FLT-116
+        self.stand_in("claude")
+        self.use("claude")
+        for cost, tokens in ((-1000, -999999999), (1e10, 1203), (None, 9.2e18)):
+            reply = json.dumps({"type": "result", "subtype": "success", "result": "Done.", "total_cost_usd": cost,
+                                "usage": {"input_tokens": tokens, "output_tokens": tokens}})
+            self.configure(engineer_keys={"preset": "claude", "argv": [
+                "sh", "-c", f"mkdir -p src; echo {tokens} > src/x; echo '{reply}'"]})
+            self.commit()
+            with self.subTest(reply):
+                _, _, err = self.run_agents("--max-cost", "1", "--dry-run")
+                self.assertIn("maker says nothing readable of what it used", err)
+
     def test_too_few_tokens_for_the_prompt_are_told(self):  # FLT-116
         self.stand_in("claude")
         self.use("claude")
