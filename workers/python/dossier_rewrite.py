@@ -250,7 +250,8 @@ def _ordering(skipped: Skipped) -> tuple[Callable[..., Any], ...]:
                 found = native(args[0], **default)
                 if found.__class__ is str and texts.count(found):
                     for item in args[0]:
-                        texts.count(item)
+                        if not texts.count(item):
+                            break
                     texts.tell(native.__name__, found)
                 return found
             except TypeError:

@@ -70,8 +70,8 @@ void CorrectInput(const std::string& engine, std::size_t prompt_bytes, model::Us
   if (usage->input >= least) return;
   warnings->push_back(fmt::format(
       "{} says that it took {} input tokens for a prompt of {} bytes, which is too few: "
-      "limits of cost and tokens count no more than it says; --max-seconds limits it",
-      engine, usage->input, prompt_bytes));
+      "{} are counted, and its cost as it says; --max-seconds limits it",
+      engine, usage->input, prompt_bytes, least));
   usage->input = least;
   usage->estimated = true;
 }

@@ -365,6 +365,8 @@ class Loader {
       inspect::Description& about = entry->document.description;
       if (!entry->stored || inspect::HasRecords(about)) continue;
       for (const inspect::Description* kind : kinds) {
+        const bool any_text = kind->format == inspect::Format::kDeb822;
+        if (!any_text && about.format != kind->format) continue;
         inspect::Options how = options_.inspect;
         how.like = kind;
         auto again = inspect::DescribeText(entry->stored->map.bytes(), about.path, how);

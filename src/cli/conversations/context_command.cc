@@ -1,9 +1,9 @@
 // context show, context migrate: the frozen context of a conversation, with those that refreshes
 // replaced; and old files, whose context becomes frozen.
 
-#include <charconv>
 #include <optional>
 
+#include "base/text/parse_number.h"
 #include "base/text/text.h"
 #include "chat/context/frozen.h"
 #include "chat/context/replaced_context.h"
@@ -55,12 +55,10 @@ std::string FrozenText(const Stored& stored) {
 // By name, or by number from 1.
 Result<NamedBlock> ChooseBlock(const std::vector<NamedBlock>& blocks, const std::string& wanted,
                                std::string_view id) {
-  std::size_t number = 0;
-  const char* end = wanted.data() + wanted.size();
-  const bool is_number = std::from_chars(wanted.data(), end, number).ptr == end;
+  const auto number = ExactNumber<std::size_t>(wanted);
   std::string names;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (blocks[i].name == wanted || (is_number && number == i + 1)) return blocks[i];
+    if (blocks[i].name == wanted || number == i + 1) return blocks[i];
     names += (names.empty() ? "" : ", ") + blocks[i].name;
   }
   return MakeError(ErrorCode::kNotFound, "conversation {} has no context block '{}'; it has: {}",

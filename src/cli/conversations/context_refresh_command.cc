@@ -1,9 +1,9 @@
 // context refresh, context drift: a frozen context beside what its commands give now.
 
 #include <algorithm>
-#include <charconv>
 #include <ostream>
 
+#include "base/text/parse_number.h"
 #include "base/text/text.h"
 #include "base/text/text_diff.h"
 #include "chat/context/frozen.h"
@@ -71,11 +71,9 @@ Result<std::string> FindName(const Stored& stored, std::span<const DeclaredComma
   };
   if (declared(wanted)) return wanted;
   const std::vector<chat::NamedBlock> blocks = FrozenBlocks(stored);
-  std::size_t number = 0;
-  const char* end = wanted.data() + wanted.size();
-  const bool is_number = std::from_chars(wanted.data(), end, number).ptr == end;
-  const bool is_block = is_number && number >= 1 && number <= blocks.size();
-  if (is_block && declared(blocks[number - 1].name)) return blocks[number - 1].name;
+  const auto number = ExactNumber<std::size_t>(wanted);
+  const bool is_block = number && *number >= 1 && *number <= blocks.size();
+  if (is_block && declared(blocks[*number - 1].name)) return blocks[*number - 1].name;
   std::vector<std::string> names;
   for (const DeclaredCommand& command : commands) names.push_back(command.name);
   return MakeError(ErrorCode::kNotFound,

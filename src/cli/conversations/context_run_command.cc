@@ -2,10 +2,10 @@
 // Blocks go to stdout, warnings to stderr.
 
 #include <algorithm>
-#include <charconv>
 #include <ostream>
 
 #include "base/json/json.h"
+#include "base/text/parse_number.h"
 #include "base/text/text.h"
 #include "cli/conversations/context_commands.h"
 #include "cli/terminal/terminal.h"
@@ -67,10 +67,9 @@ Result<std::vector<ContextCommand>> Select(std::vector<ContextCommand> commands,
     if (command.name == block) return std::vector<ContextCommand>{command};
     names.push_back(command.name);
   }
-  std::size_t number = 0;
-  const auto parsed = std::from_chars(block.data(), block.data() + block.size(), number);
-  if (parsed.ptr == block.data() + block.size() && number >= 1 && number <= commands.size()) {
-    return std::vector<ContextCommand>{commands[number - 1]};
+  const auto number = ExactNumber<std::size_t>(block);
+  if (number && *number >= 1 && *number <= commands.size()) {
+    return std::vector<ContextCommand>{commands[*number - 1]};
   }
   return MakeError(ErrorCode::kNotFound, "--block {}: there is no such command (1 to {}: {})",
                    block, commands.size(), names.empty() ? "none" : Join(names, ", "));

@@ -175,7 +175,7 @@ Result<int> ShowResearchReport(const ResearchCall& call) {
   // A killed run has no end of its own: what is there is reported as it is.
   const research::ReportFacts facts{.end = history.end,
                                     .reason = history.end ? history.reason : "",
-                                    .primary = research::PrimaryMetric(history.folder)};
+                                    .primary = history.primary_metric};
   std::string text;
   if (Exists(path) && !call.arguments.rewrite) {
     DOSSIER_ASSIGN_OR_RETURN(text, ReadRegularFile(path, kMaxShown));

@@ -1,15 +1,14 @@
 #include "research/exec/exec_slurm.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
+#include "base/cancel.h"
 #include "base/files/file.h"
 #include "base/hash.h"
-#include "base/process/cancel_fd.h"
 #include "base/process/process.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
@@ -54,14 +53,6 @@ Status CheckModules(const std::vector<std::string>& lines) {
                      "exec.modules: {} is nothing for `module`; say it like `load gcc/12`", line);
   }
   return {};
-}
-
-// False if the token was cancelled.
-bool Wait(Millis time, const CancelToken& cancel) {
-  const CancelFd stop(cancel);
-  pollfd entry{stop.fd(), POLLIN, 0};
-  poll(&entry, 1, static_cast<int>(time.count()));
-  return !cancel.cancelled();
 }
 
 // `text` with another path for the mount, wherever it is a whole path or begins one.
@@ -267,7 +258,7 @@ class SlurmBackend final : public ExecBackend {
       } else if (look.error().code != ErrorCode::kCancelled) {
         return tl::unexpected(look.error());
       }
-      if (!ReadJobEnd(folder) && !Wait(options_.poll, cancel)) {
+      if (!ReadJobEnd(folder) && !WaitUnlessCancelled(options_.poll, cancel)) {
         CancelJob(programs_, job);
         return Cancelled(cancel);
       }

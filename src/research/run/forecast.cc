@@ -8,6 +8,7 @@
 #include "base/files/regular_file.h"
 #include "base/text/text.h"
 #include "research/call/call_sites.h"
+#include "research/exec/disk_limit.h"
 #include "research/files/number_text.h"
 #include "research/files/run_folder.h"
 #include "research/node/driver.h"
@@ -17,7 +18,7 @@
 namespace dossier::research {
 namespace {
 
-constexpr std::size_t kLatest = 3;  // runs that are measured
+constexpr int kLatest = 3;  // runs that are measured
 constexpr double kNanoOfDollar = 1e9, kSecondsOfHour = 3600;
 // Where nothing was measured: what a call adds to the first prompt's tokens, and a reply's.
 constexpr std::int64_t kOwnTokens = 1'500, kReplyTokens = 1'000;
@@ -164,31 +165,15 @@ std::string LimitsOf(const RunConfig& config) {
   return Join(limits, ", ");
 }
 
-double BytesBelow(const std::string& folder) {
-  namespace fs = std::filesystem;
-  double bytes = 0;
-  std::error_code error;
-  constexpr auto kSkip = fs::directory_options::skip_permission_denied;
-  for (fs::recursive_directory_iterator entry(folder, kSkip, error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::error_code gone;
-    if (!entry->is_symlink(gone) && entry->is_regular_file(gone)) {
-      const auto size = entry->file_size(gone);
-      if (!gone) bytes += static_cast<double>(size);
-    }
-  }
-  return bytes;
-}
-
-bool AddRun(const std::string& folder, MeasuredRuns* measured) {
+void AddRun(const std::string& folder, MeasuredRuns* measured) {
   const auto text =
       ReadRegularFile(fmt::format("{}/{}", folder, run_files::kTokenTracker), 1 << 20);
   const auto tracker = text ? ParseJson(*text) : Result<Json>(Json());
   const Json* roles = tracker ? Find(*tracker, "roles") : nullptr;
-  if (!roles || !roles->is_object()) return false;
+  if (!roles || !roles->is_object()) return;
   const auto history = ReadRunHistory(folder);
   const std::int64_t nodes = history ? CountNodes(history->results.stages).done : 0;
-  if (nodes == 0) return false;
+  if (nodes == 0) return;
   for (const auto& [role, usage] : roles->get_object()) {
     model::UsageSum& sum = measured->roles[std::string(role)];
     const auto read = ReadUsage(usage);
@@ -197,8 +182,7 @@ bool AddRun(const std::string& folder, MeasuredRuns* measured) {
   ++measured->runs;
   measured->nodes += nodes;
   measured->seconds += history->spend.seconds;
-  measured->bytes += BytesBelow(folder);
-  return true;
+  measured->bytes += static_cast<double>(DiskUse(folder));
 }
 
 // "1,234" or "1,234 to 5,678".
@@ -230,7 +214,7 @@ MeasuredRuns MeasureRuns(const std::string& out) {
   const std::vector<std::string> runs = ListRuns(out);
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     AddRun(*run, &measured);
-    if (measured.runs == static_cast<int>(kLatest)) break;
+    if (measured.runs == kLatest) break;
   }
   return measured;
 }

@@ -23,6 +23,13 @@ std::string Text(const JsonObject& data, std::string_view key) {
   return value && value->is_string() ? std::string(value->as_string()) : std::string();
 }
 
+std::string PrimaryMetric(const std::string& folder) {
+  const std::string path = fmt::format("{}/{}", folder, run_files::kConfig);
+  const auto text = ReadRegularFile(path, 1 << 20);
+  const auto config = text ? ReadConfig(*text, path, {}) : Result<RunConfig>(RunConfig());
+  return config ? config->primary_metric : "";
+}
+
 class Replay {
  public:
   explicit Replay(const RunLog& log) : log_(log) {}
@@ -162,7 +169,7 @@ class Replay {
 
   // Until a run says which is best, the best by metric of the last stage that has a good one.
   void SetBest() {
-    const std::string primary = PrimaryMetric(log_.folder());
+    const std::string& primary = out_.primary_metric = PrimaryMetric(log_.folder());
     for (StageResults& stage : out_.results.stages) {
       if (!stage.best_node.empty()) continue;
       if (const Node* best = BestNode(stage.tree, primary)) stage.best_node = best->id;
@@ -181,13 +188,6 @@ class Replay {
 };
 
 }  // namespace
-
-std::string PrimaryMetric(const std::string& folder) {
-  const std::string path = fmt::format("{}/{}", folder, run_files::kConfig);
-  const auto text = ReadRegularFile(path, 1 << 20);
-  const auto config = text ? ReadConfig(*text, path, {}) : Result<RunConfig>(RunConfig());
-  return config ? config->primary_metric : "";
-}
 
 Result<RunHistory> HistoryOf(const RunLog& log) { return Replay(log).Read(); }
 

@@ -37,15 +37,13 @@ struct RunHistory {
   std::optional<RunEnd> end;                         // unset: it runs, or was killed
   std::string reason;                                // of the end, or why it broke off
   std::string over;  // the stage that has ended last: the next one begins with its best
+  std::string primary_metric;  // as the run was told; "": it cannot be read, so any will do
   std::vector<std::string> warnings;
 };
 
 // Errors: kNotFound (no run there), kDamaged, those of the journal.
 Result<RunHistory> ReadRunHistory(const std::string& folder);
 Result<RunHistory> HistoryOf(const RunLog& log);
-
-// metric.primary, as the run was told; "": it cannot be read, so any will do.
-std::string PrimaryMetric(const std::string& folder);
 
 }  // namespace dossier::research
 

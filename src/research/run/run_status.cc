@@ -271,7 +271,7 @@ RunStatus StatusOf(const RunHistory& history, const Clock& clock) {
     status.best_name = best->name;
     status.best_metric = best->metric ? MetricText(*best->metric) : "N/A";
     if (best->metric) {
-      status.missing_metric = MissingMetric(*best->metric, PrimaryMetric(history.folder));
+      status.missing_metric = MissingMetric(*best->metric, history.primary_metric);
     }
   }
   if (history.end) {

@@ -81,7 +81,7 @@ Status WriteMemoryPage(const RunHistory& history, memory::Store* memory) {
     for (const Node& node : stage.tree.nodes) extras.node_names.emplace(node.id, node.name);
   }
   for (const Node& node : history.unfinished) extras.node_names.emplace(node.id, node.name);
-  const std::vector<const Node*> good = history.results.GoodNodes(PrimaryMetric(history.folder));
+  const std::vector<const Node*> good = history.results.GoodNodes(history.primary_metric);
   for (std::size_t i = 0; i < good.size() && i < kBestNodes; ++i) {
     const Node& node = *good[i];
     const bool measured =
