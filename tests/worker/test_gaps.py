@@ -250,6 +250,24 @@ class GapsTest(WorkerTest):
             "days = [f\"{r['id'] % 28 + 1}/12/2024\" for r in records]\nprint(max(days))",
         ), "letter by letter")
 
+    def test_a_count_of_filled_fields_is_told_of_their_amounts(self) -> None:  # FLT-36
+        rows = [{"id": i, "kind": "ab"[i % 2], "paid": i * 1.5 if i % 3 else "", "note": "x" if i % 5 else ""}
+                for i in range(60)]
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        for told, code in (
+                (True, "print(sum(1 for r in records if r['kind'] == 'a' and r['paid'] != ''))"),
+                (True, "n = 0\nfor r in records:\n    if r['kind'] == 'a' and r['paid']: n += 1\nprint(n)"),
+                (True, "print(len([r for r in records if r.get('paid') is not None]))"),
+                (False, "print(sum(r['paid'] for r in records if r['paid'] != ''))"),
+                (False, "print(sum(1 for r in records if r['paid'] != '' and r['paid'] > 9))"),
+                (False, "print(sum(1 for r in records if r['paid'] == ''))"),
+                (False, "print(sum(1 for r in records if r['note'] != ''))"),
+                (False, "print([r['id'] for r in records if r['paid'] != ''])")):
+            self.start([Text("t.ndjson", text)])
+            notes = " ".join(self.run_block(code)["notes"])
+            with self.subTest(code):
+                self.assertEqual("compute it from r['paid']" in notes, told, notes)
+
     def test_code_that_is_like_a_slip_and_is_none(self) -> None:
         self.check((
             "print(max(r['name'] for r in records))", "print(max(f'{r[\"id\"]:04d}' for r in records))",

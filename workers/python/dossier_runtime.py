@@ -38,6 +38,7 @@ from dossier_reasons import Reasons
 from dossier_rows import nearest
 from dossier_rewrite import Skipped, tolerant, tolerant_builtins
 from dossier_show import assigned_text, clean, out_text, plain_out_text
+from dossier_slips import only_filled
 from dossier_streams import Streams
 from dossier_world import World, make_module
 
@@ -306,7 +307,11 @@ class Session:
             self._notes.append(_nothing_printed(
                 parsed, list(filter(self._world.is_variable, result["assigned"]))))
         printed = self._streams.out.head.decode("utf-8", "replace")
-        self._note_unmatched(parsed, printed + result["last"].removeprefix("Out: "), result)
+        output = printed + result["last"].removeprefix("Out: ")
+        if output.strip().isdecimal():
+            self._notes += [_counted(field) for field in sorted(only_filled(parsed))
+                            if self._world.holds_numbers(field)]
+        self._note_unmatched(parsed, output, result)
 
     def _note_unmatched(self, parsed: Parsed, output: str, result: dict[str, Any]) -> None:
         """Fields that no row has, conditions of the code that fit nothing in the data, and what the
@@ -384,6 +389,12 @@ def _lines(code: str) -> list[str]:
 def _calls(statement: ast.stmt | None, name: str) -> bool:
     value = getattr(statement, "value", None)
     return isinstance(value, ast.Call) and getattr(value.func, "id", "") == name
+
+
+def _counted(field: str) -> str:
+    """Asked how much was paid, a small model counts the payments."""
+    return (f"The output counts the rows that have a value in `{field}`; the values themselves are not "
+            f"in it. Should the question ask for their amount, compute it from r[{field!r}].")
 
 
 def _loops_over_context(parsed: Parsed) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dossier_code import Parsed
+from dossier_seek import field_of
 
 _ONCE = {"map", "filter", "zip", "enumerate", "reversed", "iter", "reader", "DictReader", "finditer",
          "open", "islice", "chain"}
@@ -36,6 +37,20 @@ def slips(parsed: Parsed) -> Iterator[tuple[int, str]]:
             yield call.lineno, (f"`{ast.unparse(call)}` adds equal values once only, because they "
                                 f"are in a set (line {call.lineno}).")
     yield from _used_up(parsed)
+
+
+def only_filled(parsed: Parsed) -> set[str]:
+    """The fields of which the code asks nothing but whether they hold a value: `r["fee"] != ""`."""
+    asked = [node.left for node in parsed.of(ast.Compare) if len(node.ops) == 1
+             and isinstance(node.ops[0], (ast.NotEq, ast.IsNot))
+             and isinstance(node.comparators[0], ast.Constant)
+             and node.comparators[0].value in ("", None)]
+    asked += [part for test in _conditions(parsed)
+              for part in (test.values if isinstance(test, ast.BoolOp) else [test])]
+    filled = Counter(field for node in asked if (field := field_of(node)))
+    uses = Counter(field for kind in (ast.Subscript, ast.Call) for node in parsed.of(kind)
+                   if (field := field_of(node)))
+    return {field for field, count in filled.items() if uses[field] == count}
 
 
 def _is_set(node: ast.expr) -> bool:

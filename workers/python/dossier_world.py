@@ -9,6 +9,7 @@ import builtins
 import importlib
 import types
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import _dossier
@@ -27,6 +28,7 @@ from dossier_show import is_variable, list_variables, variable_names
 from dossier_text import Source
 
 _STRING_MAX = 2 << 30
+_LOOKED_AT = 200    # rows, to see what a field holds
 _LAZY = ("context", "records")
 # Code that names these may reach any name by its text.
 _REFLECTION = {"eval", "exec", "globals", "vars", "locals", "getattr", "__import__"}
@@ -102,6 +104,13 @@ class World:
     def records(self) -> Records | None:
         self.make("records")
         return self.data.get("records")
+
+    def holds_numbers(self, field: str) -> bool:
+        """Whether the first rows hold numbers in a field, where they hold something."""
+        values = [row.get(field) for row in islice(self.records() or (), _LOOKED_AT)
+                  if isinstance(row, dict)]
+        found = [value for value in values if value not in ("", None)]
+        return bool(found) and all(type(value) in (int, float) for value in found)
 
     def aliases(self) -> frozenset[str]:
         """The names that stand for the text of `context`, other than that."""

@@ -139,6 +139,7 @@ class CallLoop {
   bool HasReadContext();
   GateSituation Situation(std::string_view answer);
   std::string ValueLeftOut(std::string_view answer);
+  std::string UnreadDocument(std::string_view answer);
   std::vector<std::string_view> StoredTexts() const;
   std::string CountedMentions(std::string_view answer) const;
   bool ShowValuesOfData(std::span<const std::string> outputs) const;

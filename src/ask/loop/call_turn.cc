@@ -466,6 +466,24 @@ std::string CallLoop::ValueLeftOut(std::string_view answer) {
   return named_values_->LeftOut(evidence_.attempt_code(), seen);
 }
 
+// A document that the question names, where neither code nor a sub-call has read it and it does not
+// hold what the answer says: then the answer comes from another one.
+std::string CallLoop::UnreadDocument(std::string_view answer) {
+  if (run_.policy.checked != ModelPolicy::Checked::kEveryWord || !bench_) return {};
+  const ContextSet& context = *run_.request.context;
+  const std::vector<std::string_view> said = WordsBesides(answer, run_.request.question);
+  for (std::size_t i = 0; i < context.documents().size(); ++i) {
+    const std::string& name = context.documents()[i].name;
+    if (!NamesDocument(run_.request.question, name) || bench_->coverage().Touched(i)) continue;
+    const auto stored = context.Stored(i);
+    if (!stored || (*stored)->map.bytes().empty()) continue;
+    const std::string_view text = (*stored)->map.bytes();
+    if (!std::ranges::all_of(said, [text](auto word) { return text.find(word) != text.npos; }))
+      return name;
+  }
+  return {};
+}
+
 std::vector<std::string_view> CallLoop::StoredTexts() const {
   constexpr std::size_t kSearched = 64u << 20;  // bytes of each document
   std::vector<std::string_view> texts;
@@ -542,6 +560,7 @@ GateSituation CallLoop::Situation(std::string_view answer) {
     situation.failed_subcalls = newest_block_.ToText();  // its output was made of nothing
   }
   situation.left_out = ValueLeftOut(answer);
+  situation.unread = UnreadDocument(answer);
   if (situation.passages_read != GateSituation::Passages::kNotRead) {
     situation.mentions = CountedMentions(answer);
   }

@@ -99,6 +99,13 @@ Coverage::Shares Coverage::Read() {
           static_cast<double>(code) / static_cast<double>(all)};
 }
 
+bool Coverage::Touched(std::size_t document) {
+  std::lock_guard lock(mutex_);
+  TraceWaiting();
+  return document < documents_.size() &&
+         by_models_[document].Total() + by_code_[document].Total() > 0;
+}
+
 void Coverage::Insert(std::vector<Stretches>& where, std::size_t document, std::uint64_t at,
                       std::uint64_t length) {
   if (document >= documents_.size()) return;

@@ -49,6 +49,8 @@ class Coverage {
   void AddText(std::string_view text);
   void AddReadByCode(std::size_t document, std::uint64_t at, std::uint64_t length);
   Shares Read();
+  // Whether anything of that document was read, by code or by models.
+  bool Touched(std::size_t document);
 
  private:
   struct Fingerprint {

@@ -315,6 +315,10 @@ std::string Gates::Ungrounded(std::string_view answer, const GateSituation& situ
 }
 
 std::string Gates::ValueLeftOut(std::string_view /*answer*/, const GateSituation& situation) const {
+  if (!situation.unread.empty()) {
+    return fmt::format("The question names the document {}, and no code has read it.{}",
+                       situation.unread, kComputeIt);
+  }
   if (situation.left_out.empty()) return {};
   return fmt::format(
       "The question names \"{}\", which is a value in the data, and the code does not use it.{}",

@@ -59,6 +59,8 @@ struct GateSituation {
   std::string mentions;  // a text whose mentions the answer counts, which is not what is asked
   std::string
       left_out;  // a value of the data that the question names and no code says; may be empty
+  // A document that the question names, unread by code, without what the answer says; may be empty.
+  std::string unread;
   const WordRarity* rarity = nullptr;  // of the words of question and answer; null: not measured
   // "3 of 40 failed (3 cut)", if the model was not told of them yet, or if all those of the newest
   // block failed.

@@ -1,5 +1,7 @@
 #include "ask/policy/named_values.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <unordered_map>
@@ -185,6 +187,16 @@ bool NamedValues::IsExpressed(const Value& value, const Hashes& constants) const
   });
   const auto& [lines, with_value] = picked[most];
   return beside || (most > 0 && with_value >= kNearlyAll * lines);
+}
+
+bool NamesDocument(std::string_view question, std::string_view name) {
+  const std::string_view last = name.substr(name.find_last_of('/') + 1);
+  const std::string below = fmt::format("/{}", name);
+  bool named = false;
+  ForEachName(question, [&](std::uint64_t /*hash*/, std::uint64_t /*at*/, std::string_view text) {
+    named |= text == name || text == last || text.ends_with(below);
+  });
+  return named;
 }
 
 std::string NamedValues::LeftOut(std::span<const std::string> code,

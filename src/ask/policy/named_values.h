@@ -21,6 +21,10 @@
 
 namespace dossier::ask {
 
+// Whether `question` writes that name of a document, with or without its folders: `config.go` and
+// `server/config.go` name "server/config.go". A name without a mark in it ("notes") may be speech.
+bool NamesDocument(std::string_view question, std::string_view name);
+
 class NamedValues {
  public:
   // Looks for words of `question` in the lines of `texts`, which are records of one or more lines

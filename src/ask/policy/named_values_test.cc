@@ -76,6 +76,15 @@ TEST(NamedValuesTest, ANameWithMarksIsOneValue) {  // FLT-36
   EXPECT_EQ(values.LeftOut({{"'oven-3' in m and 'burner failure' in m"}}, {}), "");
 }
 
+TEST(NamedValuesTest, ADocumentIsNamedWholeOrWithoutItsFolders) {  // FLT-36
+  EXPECT_TRUE(NamesDocument("What is the port in server/config.go?", "server/config.go"));
+  EXPECT_TRUE(NamesDocument("What is the port in config.go?", "server/config.go"));
+  EXPECT_TRUE(NamesDocument("What is the port in server/config.go?", "config.go"));
+  EXPECT_FALSE(NamesDocument("What is the port in my-config.go?", "server/config.go"));
+  EXPECT_FALSE(NamesDocument("What is the port in config.gold?", "config.go"));
+  EXPECT_FALSE(NamesDocument("Which notes are old?", "notes"));
+}
+
 const std::string& Log() {
   static const std::string log =
       Repeated({"06:00 [warn] billing: timeout after 3 s", "06:01 [warn] search: timeout after 4 s",

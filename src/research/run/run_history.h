@@ -36,7 +36,7 @@ struct RunHistory {
   std::vector<SteerOrder> left;                      // from the next round on
   std::optional<RunEnd> end;                         // unset: it runs, or was killed
   std::string reason;                                // of the end, or why it broke off
-  std::string over;  // the stage that has ended last: the next one begins with its best
+  std::string over;            // the stage that has ended last: the next one begins with its best
   std::string primary_metric;  // as the run was told; "": it cannot be read, so any will do
   std::vector<std::string> warnings;
 };
