@@ -15,10 +15,12 @@ constexpr double kAlike = 0.8;  // of the lines of a table: others are its title
 
 struct Places {
   std::size_t all = 0, at_line_start = 0;
+  std::size_t texts = 0;  // that hold one
 };
 
 void CountPlaces(std::string_view text, std::string_view part, Places* places) {
   constexpr std::size_t kMostMarks = 16;  // before what stands at the start of a line
+  const std::size_t before_text = places->all;
   for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) {
     ++places->all;
     const std::size_t from = at - std::min(at, kMostMarks);
@@ -26,10 +28,12 @@ void CountPlaces(std::string_view text, std::string_view part, Places* places) {
     const bool starts = before == text.npos ? from == 0 : text[from + before] == '\n';
     if (starts) ++places->at_line_start;
   }
+  if (places->all > before_text) ++places->texts;
 }
 
-bool Says(std::string_view answer, const Places& places) {
+bool Says(std::string_view answer, const Places& places, std::size_t texts) {
   if (places.all == 0 || places.at_line_start == places.all) return false;
+  if (texts > 1 && places.texts == places.all) return false;
   const std::string count = std::to_string(places.all);
   NumberReader reader(answer);
   while (const auto number = reader.Next()) {
@@ -45,10 +49,10 @@ bool IsCountOf(std::string_view answer, std::string_view part,
   if (part.empty()) return false;
   Places exact, folded;
   for (const std::string_view text : texts) CountPlaces(text, part, &exact);
-  if (Says(answer, exact)) return true;
+  if (Says(answer, exact, texts.size())) return true;
   const std::string lower = ToLowerAscii(part);
   for (const std::string_view text : texts) CountPlaces(ToLowerAscii(text), lower, &folded);
-  return Says(answer, folded);
+  return Says(answer, folded, texts.size());
 }
 
 bool IsRows(std::string_view passage) {

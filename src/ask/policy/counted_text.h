@@ -14,7 +14,8 @@ namespace dossier::ask {
 
 // Whether one of the numbers of `answer` is how often `part` stands in `texts` altogether, in this
 // or in any case of its letters. False where all those places begin a line: headings and the like
-// are what is counted then, not mentions.
+// are what is counted then, not mentions. False, too, where it is the number of texts, of several,
+// in which `part` stands: receipts are counted then, not what they mention.
 bool IsCountOf(std::string_view answer, std::string_view part,
                std::span<const std::string_view> texts);
 

@@ -19,6 +19,13 @@ TEST(CountedTextTest, ACountOfMentionsIsSeen) {  // FLT-36
   EXPECT_FALSE(IsCountOf("3", "", texts));
 }
 
+TEST(CountedTextTest, ACountOfTextsIsNoneOfMentions) {  // FLT-36
+  const std::vector<std::string_view> receipts = {"Bread 3.10, paid by card", "Milk 1.20, in cash",
+                                                  "Paper 4.90, paid by card"};
+  EXPECT_FALSE(IsCountOf("2", "card", receipts));
+  EXPECT_TRUE(IsCountOf("2", "mules", std::vector<std::string_view>{"mules and two mules"}));
+}
+
 TEST(CountedTextTest, WhatBeginsEachLineIsAThingAndNoMention) {
   const std::vector<std::string_view> book = {"# Chapter 1\nText.\n  Chapter 2\nMore."};
   EXPECT_FALSE(IsCountOf("2", "Chapter", book));
