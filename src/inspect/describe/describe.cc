@@ -360,10 +360,50 @@ class Describer {
       AddNote(&out_, "forced",
               fmt::format("bytes look like {}", kind.empty() ? "binary data" : kind));
     }
-    return DescribeForced(scan, *options_.format);
+    DOSSIER_RETURN_IF_ERROR(DescribeForced(scan, *options_.format));
+    out_.format = *options_.format;
+    return {};
   }
 
-  // 4.3: what is certain from the content, then the name, then the first thing it looks like.
+  // Without a default: the compiler names a format that was forgotten.
+  static Status DescribeForced(Scan* scan, Format format) {
+    const auto done = [](const Result<bool>& taken) {
+      return taken ? Status() : Status(tl::unexpected(taken.error()));
+    };
+    switch (format) {
+      case Format::kNdjson:
+      case Format::kJson:
+      case Format::kJsonArray:
+      case Format::kJsonConcat:
+      case Format::kJsonSeq:
+      case Format::kJsonc:
+        return DescribeForcedJson(scan, format);
+      case Format::kCsv:
+      case Format::kTsv:
+        return done(DescribeTable(scan, TableDemand::kNamed));
+      case Format::kMarkdown:
+        return done(DescribePipeTables(scan, TableDemand::kNamed));
+      case Format::kDeb822:
+      case Format::kLog:
+        return done(DescribeText(scan, format));
+      case Format::kPlainText:
+      case Format::kXml:
+      case Format::kHtml:
+      case Format::kYaml:
+      case Format::kToml:
+      case Format::kIni:
+      case Format::kConfig:
+      case Format::kDiff:
+      case Format::kMail:
+      case Format::kSource:
+      case Format::kBinary:
+      case Format::kUnknown:
+        return {};  // nothing in them is described
+    }
+    return {};
+  }
+
+  // What is certain from the content, then the name, then the first thing it looks like.
   Status Detect(Scan* scan) {
     DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribeJson(scan));
     if (taken && out_.format != Format::kUnknown) return {};
@@ -410,11 +450,11 @@ class Describer {
 
   // Records that no name can make another thing of: stanzas, logs, tables by type contrast.
   Result<bool> DescribeAgainstName(Scan* scan) {
-    DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribeDeb822(scan));
+    DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribeText(scan, Format::kDeb822));
     if (taken) return true;
     DOSSIER_ASSIGN_OR_RETURN(taken, DescribeTable(scan, TableDemand::kCertain));
     if (taken) return true;
-    return DescribeLog(scan);
+    return DescribeText(scan, Format::kLog);
   }
 
   // What was said of the name before the content was known.
@@ -431,7 +471,7 @@ class Describer {
     if (taken) return {};
     const std::string_view head = head_;
     const std::string language = LanguageOfShebang(head.substr(0, head.find('\n')));
-    DOSSIER_ASSIGN_OR_RETURN(taken, DescribeDeb822(scan));
+    DOSSIER_ASSIGN_OR_RETURN(taken, DescribeText(scan, Format::kDeb822));
     if (taken) return {};
     if (language.empty()) {
       DOSSIER_ASSIGN_OR_RETURN(taken, DescribeRows(scan));
@@ -456,7 +496,7 @@ class Describer {
   Result<bool> DescribeRows(Scan* scan) {
     DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribeTable(scan, TableDemand::kCertain));
     if (taken) return true;
-    DOSSIER_ASSIGN_OR_RETURN(taken, DescribeLog(scan));
+    DOSSIER_ASSIGN_OR_RETURN(taken, DescribeText(scan, Format::kLog));
     if (taken) return true;
     return DescribeTable(scan, TableDemand::kSniffed);
   }

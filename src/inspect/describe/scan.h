@@ -126,8 +126,8 @@ std::unique_ptr<CountPlan> PlanCount(const Scan& scan);    // null: neither stan
 
 // JSON of every kind: NDJSON, one document, values in a row, with comments.
 Result<bool> DescribeJson(Scan* scan);
-// As the format that the user forces: it is taken, whatever the content is.
-Status DescribeForced(Scan* scan, Format format);
+// As the format of JSON that the user forces, whatever the content is.
+Status DescribeForcedJson(Scan* scan, Format format);
 
 enum class TableDemand : std::uint8_t {
   kNamed,    // a file named .csv: any text is a table
@@ -142,8 +142,8 @@ bool LooksLikeTable(const Scan& scan);
 // most of the text.
 Result<bool> DescribePipeTables(Scan* scan, TableDemand demand);
 
-Result<bool> DescribeDeb822(Scan* scan);
-Result<bool> DescribeLog(Scan* scan);
+// Stanzas or a log, if the text has that shape.
+Result<bool> DescribeText(Scan* scan, Format format);
 
 }  // namespace dossier::inspect
 

@@ -466,22 +466,11 @@ Result<bool> DescribeJson(Scan* scan) {
   return false;
 }
 
-Status DescribeForced(Scan* scan, Format format) {
+Status DescribeForcedJson(Scan* scan, Format format) {
   switch (format) {
     case Format::kNdjson: {
       DOSSIER_ASSIGN_OR_RETURN(const NdjsonScan found, ScanNdjson(*scan));
       return TakeNdjson(*scan, found);
-    }
-    case Format::kJson:
-    case Format::kJsonArray: {
-      DOSSIER_ASSIGN_OR_RETURN(const JsonScan found, ScanJson(*scan, JsonSequence::kNone));
-      if (found.summary.fault != JsonFault::kNone) {
-        DOSSIER_RETURN_IF_ERROR(TakeBrokenJson(*scan, found));
-      } else {
-        TakeJson(*scan, found);
-      }
-      scan->out->format = format;
-      return {};
     }
     case Format::kJsonConcat:
     case Format::kJsonSeq: {
@@ -494,21 +483,14 @@ Status DescribeForced(Scan* scan, Format format) {
     case Format::kJsonc:
       DOSSIER_RETURN_IF_ERROR(DescribeJsonc(*scan));
       break;
-    case Format::kCsv:
-    case Format::kTsv:
-      DOSSIER_RETURN_IF_ERROR(DescribeTable(scan, TableDemand::kNamed));
-      break;
-    case Format::kMarkdown:
-      DOSSIER_RETURN_IF_ERROR(DescribePipeTables(scan, TableDemand::kNamed));
-      break;
-    case Format::kDeb822:
-      DOSSIER_RETURN_IF_ERROR(DescribeDeb822(scan));
-      break;
-    case Format::kLog:
-      DOSSIER_RETURN_IF_ERROR(DescribeLog(scan));
-      break;
-    default:
-      break;
+    default: {
+      DOSSIER_ASSIGN_OR_RETURN(const JsonScan found, ScanJson(*scan, JsonSequence::kNone));
+      if (found.summary.fault != JsonFault::kNone) {
+        DOSSIER_RETURN_IF_ERROR(TakeBrokenJson(*scan, found));
+      } else {
+        TakeJson(*scan, found);
+      }
+    }
   }
   scan->out->format = format;
   return {};

@@ -1,4 +1,7 @@
-// deb822 stanzas and log lines: shapes from text_records.h.
+// Stanzas and log lines: each format of text_records.h is a row of kTextFormats.
+
+#include <algorithm>
+#include <iterator>
 
 #include "base/text/text.h"
 #include "inspect/describe/scan.h"
@@ -9,40 +12,6 @@ namespace {
 
 constexpr std::size_t kDetectBytes = 64 << 10;
 
-// `shape`: as DetectDeb822 and DetectLog give it.
-CountedRecords::MakeCounter CounterOf(Format format, const std::string& shape) {
-  if (format == Format::kDeb822) {
-    return [shape](CountFrom from) { return MakeStanzaCounter(shape, from); };
-  }
-  return [shape](CountFrom) { return MakeLogCounter(shape); };
-}
-
-Result<std::uint64_t> CountRecords(const Scan& scan, Format format) {
-  if (scan.plan && scan.plan->count && scan.plan->count->format == format) {
-    if (const auto found = scan.plan->count->pass->Take(scan.ends())) return found->records;
-  }
-  const auto counter =
-      CounterOf(format, format == Format::kDeb822 ? scan.out->flavour
-                                                  : scan.out->log_shape)(CountFrom::kRecord);
-  DOSSIER_RETURN_IF_ERROR(ReadText(scan, 0, [&](std::string_view block) {
-    counter->Feed(block);
-    return Flow::kContinue;
-  }));
-  return counter->Finish();
-}
-
-Status TakeRecords(Scan* scan, Format format, const std::vector<TextRecord>& records) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t count, CountRecords(*scan, format));
-  scan->out->format = format;
-  scan->out->certain = true;
-  scan->out->records = RecordSummary{.records = count, .exactness = scan->exactness()};
-  FieldCollector collector(scan->limits());
-  for (const TextRecord& record : records) collector.AddRecord(record);
-  SetFields(*scan, collector);
-  return {};
-}
-
-// A repeated name in a stanza is no duplicate key of JSON; the reader of records keeps the last.
 std::string_view FirstParagraph(std::string_view head) {
   const std::size_t start = head.find_first_not_of("\r\n \t");
   if (start == std::string_view::npos) return {};
@@ -55,51 +24,87 @@ std::string_view FirstParagraph(std::string_view head) {
   return head.substr(0, head.find_last_not_of("\r\n") + 1);
 }
 
+std::string_view FirstLogLine(std::string_view head) {
+  const std::string_view text = TrimSpace(head);
+  return text.substr(0, text.find_first_of("\r\n"));
+}
+
+// What a text of records that are neither JSON nor a table is made of, and how they are counted.
+struct TextFormat {
+  Format format;
+  std::string Description::* shape;  // where the shape is kept that Detect found
+  ShapeScan (*detect)(std::string_view head);
+  std::unique_ptr<RecordCounter> (*make_counter)(std::string_view shape, CountFrom from);
+  std::vector<TextRecord> (*parse)(std::string_view head, std::string_view shape,
+                                   std::size_t limit);
+  std::string_view (*sample)(std::string_view head);
+};
+
+// In the order in which a text of unknown format is tried. Describe asks for each by itself, since
+// tables stand between them.
+constexpr TextFormat kTextFormats[] = {
+    {Format::kDeb822, &Description::flavour, DetectDeb822, MakeStanzaCounter, ParseDeb822Head,
+     FirstParagraph},
+    {Format::kLog, &Description::log_shape, DetectLog, MakeLogCounter, ParseLogHead, FirstLogLine},
+};
+
 // The head whose shape decides.
 std::string_view DetectHead(const Scan& scan) { return scan.head.substr(0, kDetectBytes); }
+
+CountedRecords::MakeCounter CounterOf(const TextFormat& row, const std::string& shape) {
+  return [make = row.make_counter, shape](CountFrom from) { return make(shape, from); };
+}
+
+Result<std::uint64_t> CountRecords(const Scan& scan, const TextFormat& row) {
+  if (scan.plan && scan.plan->count && scan.plan->count->format == row.format) {
+    if (const auto found = scan.plan->count->pass->Take(scan.ends())) return found->records;
+  }
+  const auto counter = row.make_counter(scan.out->*row.shape, CountFrom::kRecord);
+  DOSSIER_RETURN_IF_ERROR(ReadText(scan, 0, [&](std::string_view block) {
+    counter->Feed(block);
+    return Flow::kContinue;
+  }));
+  return counter->Finish();
+}
 
 }  // namespace
 
 std::unique_ptr<CountPlan> PlanCount(const Scan& scan) {
   const auto named = scan.options.format ? scan.options.format : scan.out->named_format;
-  const bool any = IsLeftToContent(scan);
-  const auto may_be = [&](Format format) { return any || (named && *named == format); };
-  auto plan = std::make_unique<CountPlan>();
-  ShapeScan shape;
-  if (may_be(Format::kDeb822)) shape = DetectDeb822(DetectHead(scan));
-  if (shape.fits) {
-    plan->format = Format::kDeb822;
-  } else if (may_be(Format::kLog)) {
-    shape = DetectLog(DetectHead(scan));
+  for (const TextFormat& row : kTextFormats) {
+    if (!IsLeftToContent(scan) && named != row.format) continue;
+    const ShapeScan shape = row.detect(DetectHead(scan));
+    if (!shape.fits) continue;
+    auto plan = std::make_unique<CountPlan>();
+    plan->format = row.format;
+    plan->pass = std::make_unique<CountPass>(scan.source, scan.stream,
+                                             CountedRecords(CounterOf(row, shape.shape)));
+    return plan;
   }
-  if (!shape.fits) return nullptr;
-  plan->pass = std::make_unique<CountPass>(scan.source, scan.stream,
-                                           CountedRecords(CounterOf(plan->format, shape.shape)));
-  return plan;
+  return nullptr;
 }
 
-Result<bool> DescribeDeb822(Scan* scan) {
-  ShapeScan shape = DetectDeb822(DetectHead(*scan));
-  if (const Description* like = scan->options.like; like && like->format == Format::kDeb822) {
-    if (!shape.fits) shape = {.fits = true, .shape = like->flavour};
+Result<bool> DescribeText(Scan* scan, Format format) {
+  const auto row = std::ranges::find(kTextFormats, format, &TextFormat::format);
+  if (row == std::end(kTextFormats)) return false;
+  ShapeScan shape = row->detect(DetectHead(*scan));
+  // A text of too few records to show a shape has the shape of the text beside it.
+  const Description* like = scan->options.like;
+  if (like && like->format == format && !shape.fits)
+    shape = {.fits = true, .shape = like->*row->shape};
+  if (!shape.fits) return false;
+  scan->out->*row->shape = shape.shape;
+  DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t count, CountRecords(*scan, *row));
+  scan->out->format = format;
+  scan->out->certain = true;
+  scan->out->records = RecordSummary{.records = count, .exactness = scan->exactness()};
+  FieldCollector collector(scan->limits());
+  for (const TextRecord& record :
+       row->parse(scan->head, shape.shape, scan->options.sample_records)) {
+    collector.AddRecord(record);
   }
-  if (!shape.fits) return false;
-  scan->out->flavour = shape.shape;
-  DOSSIER_RETURN_IF_ERROR(
-      TakeRecords(scan, Format::kDeb822,
-                  ParseDeb822Head(scan->head, scan->options.sample_records, shape.shape)));
-  SetSample(*scan, FirstParagraph(scan->head), 0);
-  return true;
-}
-
-Result<bool> DescribeLog(Scan* scan) {
-  const ShapeScan shape = DetectLog(DetectHead(*scan));
-  if (!shape.fits) return false;
-  scan->out->log_shape = shape.shape;
-  DOSSIER_RETURN_IF_ERROR(TakeRecords(
-      scan, Format::kLog, ParseLogHead(scan->head, shape.shape, scan->options.sample_records)));
-  const std::string_view text = TrimSpace(scan->head);
-  SetSample(*scan, text.substr(0, text.find_first_of("\r\n")), 0);
+  SetFields(*scan, collector);
+  SetSample(*scan, row->sample(scan->head), 0);
   return true;
 }
 

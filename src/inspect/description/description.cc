@@ -10,36 +10,37 @@ namespace {
 struct FormatRow {
   Format format;
   std::string_view name;
+  std::string_view title;
   bool records;
 };
 
 constexpr FormatRow kFormats[] = {
-    {Format::kPlainText, "plain-text", false},
-    {Format::kNdjson, "ndjson", true},
-    {Format::kJson, "json", false},
-    {Format::kJsonArray, "json-array", true},
-    {Format::kJsonSeq, "json-seq", true},
-    {Format::kJsonConcat, "json-concat", true},
-    {Format::kJsonc, "jsonc", false},
-    {Format::kCsv, "csv", true},
-    {Format::kTsv, "tsv", true},
-    {Format::kDeb822, "deb822", true},
-    {Format::kLog, "log", true},
-    {Format::kMarkdown, "markdown", false},
-    {Format::kXml, "xml", false},
-    {Format::kHtml, "html", false},
-    {Format::kYaml, "yaml", false},
-    {Format::kToml, "toml", false},
-    {Format::kIni, "ini", false},
-    {Format::kConfig, "config", false},
-    {Format::kDiff, "diff", false},
-    {Format::kMail, "mail", false},
-    {Format::kSource, "source", false},
-    {Format::kBinary, "binary", false},
-    {Format::kUnknown, "unknown", false},
+    {Format::kPlainText, "plain-text", "Plain text", false},
+    {Format::kNdjson, "ndjson", "NDJSON (newline-delimited JSON)", true},
+    {Format::kJson, "json", "JSON object", false},
+    {Format::kJsonArray, "json-array", "JSON array", true},
+    {Format::kJsonSeq, "json-seq", "JSON text sequence", true},
+    {Format::kJsonConcat, "json-concat", "Concatenated JSON", true},
+    {Format::kJsonc, "jsonc", "JSON with comments", false},
+    {Format::kCsv, "csv", "CSV", true},
+    {Format::kTsv, "tsv", "TSV", true},
+    {Format::kDeb822, "deb822", "Field: value records", true},
+    {Format::kLog, "log", "Log", true},
+    {Format::kMarkdown, "markdown", "Markdown", false},
+    {Format::kXml, "xml", "XML", false},
+    {Format::kHtml, "html", "HTML", false},
+    {Format::kYaml, "yaml", "YAML", false},
+    {Format::kToml, "toml", "TOML", false},
+    {Format::kIni, "ini", "INI", false},
+    {Format::kConfig, "config", "Configuration", false},
+    {Format::kDiff, "diff", "Diff", false},
+    {Format::kMail, "mail", "Mail", false},
+    {Format::kSource, "source", "Source code", false},
+    {Format::kBinary, "binary", "Binary", false},
+    {Format::kUnknown, "unknown", "Unknown text", false},
 };
 
-// Names and flags are found by position.
+// Rows are found by position.
 constexpr bool InOrder() {
   for (std::size_t i = 0; i < std::size(kFormats); ++i) {
     if (kFormats[i].format != static_cast<Format>(i)) return false;
@@ -47,6 +48,9 @@ constexpr bool InOrder() {
   return std::size(kFormats) == static_cast<std::size_t>(Format::kUnknown) + 1;
 }
 static_assert(InOrder(), "each Format has its row, in the order of the enumeration");
+static_assert(std::ranges::none_of(kFormats,
+                                   [](const FormatRow& row) { return row.title.empty(); }),
+              "each Format has a title");
 
 struct EncodingRow {
   EncodingKind kind;
@@ -90,6 +94,10 @@ constexpr std::string_view kTypeNames[] = {"string",   "integer", "number", "boo
 
 std::string_view FormatName(Format format) {
   return kFormats[static_cast<std::size_t>(format)].name;
+}
+
+std::string_view FormatTitle(Format format) {
+  return kFormats[static_cast<std::size_t>(format)].title;
 }
 
 std::optional<Format> FormatFromName(std::string_view name) {

@@ -46,6 +46,8 @@ enum class Format : std::uint8_t {
 
 // "ndjson": the name in --format, --json and contextMeta.
 std::string_view FormatName(Format format);
+// "Markdown": what people read; labels add what is known besides.
+std::string_view FormatTitle(Format format);
 std::optional<Format> FormatFromName(std::string_view name);
 // All names, in the order of the enum.
 std::vector<std::string_view> FormatNames();

@@ -11,33 +11,6 @@
 namespace dossier::inspect {
 namespace {
 
-struct LabelRow {
-  Format format;
-  std::string_view label;
-};
-
-constexpr LabelRow kLabels[] = {
-    {Format::kPlainText, "Plain text"},
-    {Format::kNdjson, "NDJSON (newline-delimited JSON)"},
-    {Format::kJson, "JSON object"},
-    {Format::kJsonArray, "JSON array"},
-    {Format::kJsonSeq, "JSON text sequence"},
-    {Format::kJsonConcat, "Concatenated JSON"},
-    {Format::kJsonc, "JSON with comments"},
-    {Format::kLog, "Log"},
-    {Format::kMarkdown, "Markdown"},
-    {Format::kXml, "XML"},
-    {Format::kHtml, "HTML"},
-    {Format::kYaml, "YAML"},
-    {Format::kToml, "TOML"},
-    {Format::kIni, "INI"},
-    {Format::kConfig, "Configuration"},
-    {Format::kDiff, "Diff"},
-    {Format::kMail, "Mail"},
-    {Format::kBinary, "Binary"},
-    {Format::kUnknown, "Unknown text"},
-};
-
 std::string TableLabel(const Description& description) {
   const char delimiter = description.table ? description.table->delimiter : ',';
   const std::string separated = delimiter == ','    ? "comma-separated"
@@ -47,7 +20,7 @@ std::string TableLabel(const Description& description) {
                                 : delimiter == ' '  ? "space-separated"
                                                     : fmt::format("separated by {}", delimiter);
   const bool header = description.table && description.table->header;
-  return fmt::format("{} ({}, {})", description.format == Format::kTsv ? "TSV" : "CSV", separated,
+  return fmt::format("{} ({}, {})", FormatTitle(description.format), separated,
                      !header                            ? "no header"
                      : description.table->below.empty() ? "header row"
                                                         : "header of two lines");
@@ -65,7 +38,12 @@ std::string StanzaLabel(const Description& description) {
                                   : description.flavour == "titled" ? "each below its title"
                                   : description.flavour == "loose"  ? "parted by blank lines"
                                                                     : "deb822";
-  return fmt::format("Field: value records ({})", parted);
+  return fmt::format("{} ({})", FormatTitle(description.format), parted);
+}
+
+std::string WithDetail(Format format, std::string_view detail) {
+  const std::string_view title = FormatTitle(format);
+  return detail.empty() ? std::string(title) : fmt::format("{} ({})", title, detail);
 }
 
 std::string BaseLabel(const Description& description) {
@@ -78,18 +56,12 @@ std::string BaseLabel(const Description& description) {
     case Format::kJson:
       return JsonLabel(description);
     case Format::kSource:
-      return description.language.empty() ? "Source code"
-                                          : fmt::format("Source code ({})", description.language);
+      return WithDetail(description.format, description.language);
     case Format::kBinary:
-      return description.flavour.empty() ? "Binary"
-                                         : fmt::format("Binary ({})", description.flavour);
+      return WithDetail(description.format, description.flavour);
     default:
-      break;
+      return std::string(FormatTitle(description.format));
   }
-  for (const LabelRow& row : kLabels) {
-    if (row.format == description.format) return std::string(row.label);
-  }
-  return "Unknown text";
 }
 
 // A name that promises something else. `.json` promises objects and arrays alike.
@@ -130,7 +102,7 @@ std::string NumberText(double value) {
 
 std::string ShortLabel(const Description& description) {
   const std::string label = BaseLabel(description);
-  if (description.format == Format::kDeb822) return label;
+  if (description.format == Format::kDeb822) return label;  // how they are parted is the kind
   return label.substr(0, label.find(" ("));
 }
 

@@ -305,9 +305,9 @@ std::unique_ptr<RecordCounter> MakeStanzaCounter(std::string_view style, CountFr
   return std::make_unique<Deb822Counter>(from, StanzaStyleNamed(style));
 }
 
-std::vector<TextRecord> ParseDeb822Head(std::string_view head, std::size_t limit,
-                                        std::string_view name) {
-  const StanzaStyle style = StanzaStyleNamed(name);
+std::vector<TextRecord> ParseDeb822Head(std::string_view head, std::string_view style_name,
+                                        std::size_t limit) {
+  const StanzaStyle style = StanzaStyleNamed(style_name);
   std::vector<TextRecord> records;
   std::size_t position = 0;
   for (ByteRange stanza; records.size() < limit && NextStanza(head, &position, &stanza, style);) {

@@ -37,7 +37,7 @@ TEST(Deb822Test, StanzasAreRecordsAndNamesAreFields) {  // INS-140, INS-T20
   EXPECT_TRUE(scan.fits);
   EXPECT_THAT(scan.field_names,
               ::testing::ElementsAre("Package", "Installed-Size", "Description", "Conffiles"));
-  const std::vector<TextRecord> records = ParseDeb822Head(kStatus, 100);
+  const std::vector<TextRecord> records = ParseDeb822Head(kStatus, "", 100);
   ASSERT_EQ(records.size(), 2u);
   EXPECT_THAT(records[0], ::testing::ElementsAre(
                               std::pair("Package", "adduser"), std::pair("Installed-Size", "686"),
@@ -66,7 +66,7 @@ TEST(Deb822Test, StanzasArePartedInFourWays) {  // INS-149
     const ShapeScan scan = DetectDeb822(c.text);
     EXPECT_TRUE(scan.fits) << c.text;
     EXPECT_EQ(scan.shape, c.style) << c.text;
-    EXPECT_EQ(ParseDeb822Head(c.text, 10, scan.shape).size(), 2u) << c.text;
+    EXPECT_EQ(ParseDeb822Head(c.text, scan.shape, 10).size(), 2u) << c.text;
   }
   for (const std::string_view text :
        {"---\na: 1\nb:\n  c: 2\n---\na: 1\nb:\n  c: 3\n",  // YAML
@@ -105,9 +105,9 @@ TEST(Deb822Test, OneLineInTenMayBeOdd) {  // INS-140
 TEST(Deb822Test, AWindowLeavesOutTheStanzaThatItCuts) {
   std::string text;
   while (text.size() < 40'000) text += "Package: p\nSize: 1\n\n";
-  EXPECT_EQ(ParseDeb822Head(text + "Package: cu", 1'000'000).size(), text.size() / 20);
-  EXPECT_EQ(ParseDeb822Head("Package: p\n\nPackage: q", 100).size(), 2u);
-  EXPECT_EQ(ParseDeb822Head("Package: p\n\nPackage: q", 1).size(), 1u);
+  EXPECT_EQ(ParseDeb822Head(text + "Package: cu", "", 1'000'000).size(), text.size() / 20);
+  EXPECT_EQ(ParseDeb822Head("Package: p\n\nPackage: q", "", 100).size(), 2u);
+  EXPECT_EQ(ParseDeb822Head("Package: p\n\nPackage: q", "", 1).size(), 1u);
 }
 
 TEST(Deb822Test, CountsAndRangesAgreeWhateverTheSplit) {  // INS-140

@@ -4,8 +4,10 @@
 //   if (scan.fits) auto counter = MakeLogCounter(scan.shape);
 //   counter->Feed(block); … std::uint64_t records = counter->Finish();
 //
-// Implemented in deb822.cc and log_shape.cc. Thread-safety: pure functions; a counter has one
-// owner.
+// Each format is a row of kTextFormats (describe/scan_text.cc); stanzas are implemented in
+// formats/deb822.cc, logs in formats/log_shape.cc and records/record_log.cc. It lies in this
+// sub-room because the collector of fields takes a TextRecord.
+// Thread-safety: pure functions; a counter has one owner.
 
 #ifndef DOSSIER_INSPECT_JSON_TEXT_RECORDS_H_
 #define DOSSIER_INSPECT_JSON_TEXT_RECORDS_H_
@@ -35,7 +37,8 @@ class RecordCounter {
  public:
   virtual ~RecordCounter() = default;
   virtual void Feed(std::string_view bytes) = 0;
-  // A line has ended and no record goes on: what was fed so far changes nothing that comes.
+  // Between two records, at the start of a line: the rest of the text counts alike without what
+  // was fed so far. Always true between lines where each line counts by itself.
   virtual bool at_record_start() const = 0;
   // Ends the stream. Call once.
   virtual std::uint64_t Finish() = 0;
@@ -46,14 +49,16 @@ class RecordCounter {
 enum class CountFrom : std::uint8_t { kRecord, kAnywhere };
 std::unique_ptr<RecordCounter> MakeDeb822Counter(CountFrom from = CountFrom::kRecord);
 std::unique_ptr<RecordCounter> MakeStanzaCounter(std::string_view style, CountFrom from);
-std::unique_ptr<RecordCounter> MakeLogCounter(std::string_view shape);
+std::unique_ptr<RecordCounter> MakeLogCounter(std::string_view shape,
+                                              CountFrom from = CountFrom::kRecord);
 
-// One record: names and values in the order of the text.
+// One record: names and values in the order of the text. A name may come twice: here it is one
+// field with several values, and the reader of records keeps the last.
 using TextRecord = std::vector<std::pair<std::string, std::string>>;
 
 // The first `limit` records of `head`. A record that `head` cuts off counts if it is the only one.
-std::vector<TextRecord> ParseDeb822Head(std::string_view head, std::size_t limit,
-                                        std::string_view style = "");
+std::vector<TextRecord> ParseDeb822Head(std::string_view head, std::string_view style,
+                                        std::size_t limit);
 std::vector<TextRecord> ParseLogHead(std::string_view head, std::string_view shape,
                                      std::size_t limit);
 

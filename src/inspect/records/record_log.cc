@@ -145,7 +145,7 @@ ShapeScan DetectLog(std::string_view head) {
           .field_names = *shape == LogShape::kLogfmt ? LogfmtKeys(lines) : LogShapeFields(*shape)};
 }
 
-std::unique_ptr<RecordCounter> MakeLogCounter(std::string_view shape) {
+std::unique_ptr<RecordCounter> MakeLogCounter(std::string_view shape, CountFrom /*from*/) {
   return std::make_unique<LogCounter>(LogShapeNamed(shape));
 }
 

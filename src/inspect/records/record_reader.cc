@@ -270,6 +270,8 @@ class LogRows final : public NamedRows {
   LogShape shape_;
 };
 
+// Of records that are no JSON; null of others. Without a default: the compiler names a format that
+// was forgotten.
 std::unique_ptr<NamedRows> MakeNamedRows(std::string_view text, const Description& description) {
   switch (description.format) {
     case Format::kCsv:
@@ -281,9 +283,27 @@ std::unique_ptr<NamedRows> MakeNamedRows(std::string_view text, const Descriptio
       return std::make_unique<StanzaRows>(description);
     case Format::kLog:
       return std::make_unique<LogRows>(description);
-    default:
-      return nullptr;
+    case Format::kNdjson:
+    case Format::kJson:
+    case Format::kJsonArray:
+    case Format::kJsonSeq:
+    case Format::kJsonConcat:
+    case Format::kJsonc:
+    case Format::kPlainText:
+    case Format::kXml:
+    case Format::kHtml:
+    case Format::kYaml:
+    case Format::kToml:
+    case Format::kIni:
+    case Format::kConfig:
+    case Format::kDiff:
+    case Format::kMail:
+    case Format::kSource:
+    case Format::kBinary:
+    case Format::kUnknown:
+      break;
   }
+  return nullptr;
 }
 
 // Takes digits off the front of *rest.

@@ -8,8 +8,8 @@
 // deb822 and logs a value is a number or boolean if the description says so of its field and the
 // value reads as one; leading zeros and 16 and more digits stay strings; an empty cell of such a
 // field is null; absent fields are left out. Where the description saw numbers beside strings, 95 %
-// of the first 100 records decide. Ownership: the reader looks into `text`, which must outlive it.
-// Thread-safety: const methods may be called from many threads.
+// of the first 1,000 records decide. Ownership: the reader looks into `text`, which must outlive
+// it. Thread-safety: const methods may be called from many threads.
 
 #ifndef DOSSIER_INSPECT_RECORDS_RECORD_READER_H_
 #define DOSSIER_INSPECT_RECORDS_RECORD_READER_H_
@@ -28,7 +28,6 @@ namespace dossier::inspect {
 
 // One record's bytes to one JSON value. Used by RecordReader alone.
 // Thread-safety: immutable after it was made.
-
 class RowWriter {
  public:
   virtual ~RowWriter() = default;
@@ -45,8 +44,6 @@ std::unique_ptr<RowWriter> MakeRowWriter(std::string_view text, const Descriptio
 std::string NumberText(std::string_view cell);
 // `text` as a JSON string.
 void AppendJsonString(std::string_view text, std::string* out);
-
-class RowWriter;
 
 class RecordReader {
  public:

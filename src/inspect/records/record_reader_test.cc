@@ -219,7 +219,8 @@ TEST(RecordReaderTest, EveryRowIsValidJsonWhateverTheText) {
   for (int round = 0; round < 1000; ++round) {
     std::string text;
     for (std::uint64_t i = random.Below(20); i > 0; --i) {
-      text += random.Below(8) == 0 ? random.Utf8(6) : std::string(kParts[random.Below(16)]);
+      text += random.Below(8) == 0 ? random.Utf8(6)
+                                   : std::string(kParts[random.Below(std::size(kParts))]);
     }
     for (const Format format : kFormats) {
       Description description = Of(format);

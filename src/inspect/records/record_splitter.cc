@@ -193,6 +193,7 @@ std::unique_ptr<RecordSplitter> MemberSplitter(std::string_view text,
       members ? Elements::kMembers : Elements::kValues);
 }
 
+// Without a default: the compiler names a format that was forgotten.
 std::unique_ptr<RecordSplitter> SplitterOf(std::string_view text, const Description& description) {
   switch (description.format) {
     case Format::kNdjson:
@@ -218,9 +219,22 @@ std::unique_ptr<RecordSplitter> SplitterOf(std::string_view text, const Descript
       const auto shape = LogShapeNamed(description.log_shape);
       return shape ? std::make_unique<LogSplitter>(text, *shape) : nullptr;
     }
-    default:
-      return nullptr;
+    case Format::kJsonc:
+    case Format::kPlainText:
+    case Format::kXml:
+    case Format::kHtml:
+    case Format::kYaml:
+    case Format::kToml:
+    case Format::kIni:
+    case Format::kConfig:
+    case Format::kDiff:
+    case Format::kMail:
+    case Format::kSource:
+    case Format::kBinary:
+    case Format::kUnknown:
+      break;
   }
+  return nullptr;
 }
 
 }  // namespace
