@@ -319,6 +319,8 @@ TEST_F(JailCgroupTest, WhereOneIsDelegatedTheJailIsInIt) {  // FLT-82, FLT-84
 TEST_F(JailCgroupTest, SwitchedOffOrAbsentItIsNamedAndTheRestHolds) {  // FLT-82, FLT-84
   const std::string argv[] = {"/usr/bin/python3", "-I", "-c", "import os; os.memfd_create('x')"};
   spec_.disabled_layers = {"cgroup"};
+  // Without the group, memory is counted from the fork on, and so is this program's own heap.
+  spec_.limits.memory = std::uint64_t{2} << 30;
   auto exit = RunJailed(spec_, argv);
   ASSERT_THAT(exit, Succeeds());
   EXPECT_EQ(exit->report.Find("cgroup")->reason, "switched off");
