@@ -47,6 +47,9 @@ struct ResearchOptions {
   std::string until;              // step after which it stops: "phase0", "stage1", …; "": the end
   std::vector<std::string> skip;  // of plots, citations, writeup, review
   enum class Network { kAllowed, kNone } network = Network::kAllowed;
+  // Of a resume. kApproved: its folder must be as this user's own run left it, or approved
+  // (`dossier trust`), since it says which commands run. kFolder: the caller vouches for it.
+  enum class Trust { kApproved, kFolder } trust = Trust::kApproved;
   std::function<void(std::string_view line)> progress;
   std::function<void(const RunEvent& event)> on_event;
   CancelToken cancel;
@@ -72,7 +75,8 @@ struct ResearchStatus {
 
 Result<ResearchRun> RunResearch(const ResearchOptions& options);
 // Goes on with the run in `folder`. Of the options those count that a resume may change: model,
-// settings of limits and models, until, network, callbacks.
+// settings of limits and models, until, network, trust, callbacks. Errors: kRefused, too, for a
+// folder that is not this user's own.
 Result<ResearchRun> ResumeResearch(const std::string& folder, const ResearchOptions& options);
 Result<ResearchStatus> GetResearchStatus(const std::string& folder);
 

@@ -455,5 +455,29 @@ TEST_F(RunsTest, RepositoriesAndIdeasThatAreNotThereAreErrors) {
   EXPECT_FALSE(std::filesystem::exists(Path("runs"))) << "nothing is made before all is read";
 }
 
+TEST_F(RunsTest, OnlyAnOwnResearchFolderIsGoneOnWith) {
+  using Trust = ResearchOptions::Trust;
+  ResearchOptions options{
+      .idea = std::string(DOSSIER_SOURCE_DIR) + "/docs/examples/sorting/idea.md",
+      .model = Script("- {reply: \"no plan\", times: always}\n"),
+      .out = Path("runs"),
+      .settings = {"agent.steps=1", "limits.max_cost_usd=0.000001"},
+      .stages = "1",
+      .until = "phase0",
+      .network = ResearchOptions::Network::kNone};
+  const auto run = RunResearch(options);
+  ASSERT_THAT(run, Succeeds());
+  EXPECT_THAT(ResumeResearch(run->folder, options), Succeeds()) << run->end;
+  const std::string config = run->folder + "/config.yaml";
+  ASSERT_THAT(WriteFileAtomic(config, ReadFile(config).value_or("") + "# of somebody else\n"),
+              Succeeds());
+  EXPECT_THAT(ResumeResearch(run->folder, options),
+              FailsWith(ErrorCode::kRefused, "dossier trust"));
+  options.trust = Trust::kFolder;
+  EXPECT_THAT(ResumeResearch(run->folder, options), Succeeds());
+  std::filesystem::create_symlink("/etc/passwd", run->folder + "/link");
+  EXPECT_THAT(ResumeResearch(run->folder, options), FailsWith(ErrorCode::kRefused, "leads out"));
+}
+
 }  // namespace
 }  // namespace dossier

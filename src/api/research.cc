@@ -14,6 +14,7 @@
 #include "research/run.h"
 #include "research/run/forecast.h"
 #include "research/run/idea.h"
+#include "research/run/own_run.h"
 #include "research/run/run_history.h"
 #include "research/run/run_record.h"
 #include "research/run/run_status.h"
@@ -152,13 +153,25 @@ Result<ResearchRun> RunResearch(const ResearchOptions& options) {
     static_cast<void>(RemoveAll(order.folder));  // nothing is in it
     return tl::unexpected(ready.error());
   }
+  DOSSIER_ASSIGN_OR_RETURN(research::OwnRun own, research::OwnRun::Of(order.folder));
+  DOSSIER_RETURN_IF_ERROR(own.Remember(research::ConfigYaml(order.config)));
   return Work(order, options.cancel);
 }
 
 Result<ResearchRun> ResumeResearch(const std::string& folder, const ResearchOptions& options) {
+  using Given = ResearchOptions::Trust;
+  const bool vouched = options.trust == Given::kFolder;
+  DOSSIER_ASSIGN_OR_RETURN(research::OwnRun own, research::OwnRun::Of(folder));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string before, own.ReadConfig());
+  DOSSIER_RETURN_IF_ERROR(own.Check(
+      before, vouched ? research::OwnRun::Trust::kGiven : research::OwnRun::Trust::kApproved));
   DOSSIER_ASSIGN_OR_RETURN(RunOrder order, StoredOrder(folder, options));
   DOSSIER_RETURN_IF_ERROR(FillPorts(options, &order));
-  return Work(order, options.cancel);
+  // The run writes its configuration anew, unless the order is refused.
+  if (!vouched) DOSSIER_RETURN_IF_ERROR(own.Remember(research::ConfigYaml(order.config)));
+  auto worked = Work(order, options.cancel);
+  if (!vouched && own.ReadConfig() == before) DOSSIER_RETURN_IF_ERROR(own.Remember(before));
+  return worked;
 }
 
 Result<ResearchStatus> GetResearchStatus(const std::string& folder) {

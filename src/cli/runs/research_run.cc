@@ -1,23 +1,19 @@
-#include <filesystem>
 #include <mutex>
 #include <utility>
 
 #include "base/files/file.h"
 #include "base/files/regular_file.h"
-#include "base/files/user_folders.h"
-#include "base/hash.h"
 #include "base/text/shell_quote.h"
 #include "base/text/text.h"
 #include "cli/runs/research_setup.h"
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/asset_folders.h"
 #include "cli/wiring/section_makers.h"
-#include "config/folders.h"
-#include "config/trust.h"
 #include "research/files/run_folder.h"
 #include "research/paper/literature.h"
 #include "research/run/forecast.h"
 #include "research/run/idea.h"
+#include "research/run/own_run.h"
 #include "research/run/report.h"
 #include "research/run/run_history.h"
 #include "research/run/run_record.h"
@@ -229,72 +225,7 @@ Status AskToStart(const ResearchCall& call, const RunOrder& order) {
   return MakeError(ErrorCode::kRefused, "the run was not started; no model was asked");
 }
 
-// A run folder says which commands run and what they may read: it may have come with somebody's
-// project. So a resume wants the configuration that this user's own command wrote there last.
-class OwnRun {
- public:
-  static Result<OwnRun> Of(const std::string& folder) {
-    DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFoldersOf(config::ProcessVariables()));
-    std::error_code error;
-    const std::string real = std::filesystem::canonical(folder, error).string();
-    if (error) return MakeErrnoError(error.value(), folder);
-    return OwnRun(real, config::TrustStore(user.state, SystemClock()));
-  }
-
-  Status Remember(std::string_view config) { return store_.Approve(path(), config); }
-
-  Result<std::string> Read() const { return ReadRegularFile(path(), research::kMaxIdeaBytes); }
-
-  // Errors: kRefused, for a configuration that this user has not written or approved, and for links
-  // that lead out of the folder.
-  Status Check(const GlobalFlags& flags, std::string_view config) const {
-    DOSSIER_RETURN_IF_ERROR(CheckRunFolder(folder_));
-    DOSSIER_ASSIGN_OR_RETURN(const auto known, store_.Find(path()));
-    if (flags.trust_config || (known && known->sha256 == Sha256Hex(config))) return {};
-    return MakeError(ErrorCode::kRefused,
-                     "{} is not as your own run left it: it says which commands run and what they "
-                     "may read. Look at it, then run: dossier trust {}",
-                     path(), ShellQuote(path()));
-  }
-
- private:
-  OwnRun(std::string folder, config::TrustStore store)
-      : folder_(std::move(folder)), store_(std::move(store)) {}
-
-  std::string path() const { return fmt::format("{}/{}", folder_, research::run_files::kConfig); }
-
-  std::string folder_;
-  config::TrustStore store_;
-};
-
 }  // namespace
-
-Status CheckRunFolder(const std::string& folder) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const std::string real = fs::canonical(folder, error).string() + "/";
-  // What this user may not enter, nothing is read from or written to.
-  constexpr auto kOptions = fs::directory_options::skip_permission_denied;
-  for (fs::recursive_directory_iterator at(folder, kOptions, error), end; !error && at != end;
-       at.increment(error)) {
-    if (at->is_symlink(error) &&
-        !fs::weakly_canonical(at->path(), error).string().starts_with(real)) {
-      return MakeError(ErrorCode::kRefused, "{} is a link that leads out of the run's folder",
-                       at->path().string());
-    }
-    if (!at->is_symlink(error) && !at->is_regular_file(error) && !at->is_directory(error)) {
-      return MakeError(ErrorCode::kRefused, "{} is neither a file nor a folder",
-                       at->path().string());
-    }
-    // What lies in a workspace and in the system of a jail is seen from inside of it only.
-    const std::string name = at->path().filename().string();
-    if (at.depth() > 0 && (name == "workspace" || name == "system")) at.disable_recursion_pending();
-  }
-  // A run that works meanwhile may take files away.
-  const bool failed = error && error != std::errc::no_such_file_or_directory;
-  if (failed) return MakeErrnoError(error.value(), folder);
-  return {};
-}
 
 Result<int> StartResearch(const ResearchCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(RunOrder order, OrderOf(call));
@@ -314,7 +245,7 @@ Result<int> StartResearch(const ResearchCall& call) {
     static_cast<void>(RemoveAll(order.folder));  // nothing is in it
     return tl::unexpected(ready.error());
   }
-  DOSSIER_ASSIGN_OR_RETURN(OwnRun own, OwnRun::Of(order.folder));
+  DOSSIER_ASSIGN_OR_RETURN(research::OwnRun own, research::OwnRun::Of(order.folder));
   DOSSIER_RETURN_IF_ERROR(own.Remember(research::ConfigYaml(order.config)));
   progress.Say("run folder " + order.folder);
   return Work(call, order);
@@ -336,9 +267,11 @@ Result<int> PlanResearch(const ResearchCall& call) {
 Result<int> ResumeResearch(const ResearchCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder,
                            research::FindRun(call.arguments.out, call.arguments.run));
-  DOSSIER_ASSIGN_OR_RETURN(OwnRun own, OwnRun::Of(folder));
-  DOSSIER_ASSIGN_OR_RETURN(const std::string before, own.Read());
-  DOSSIER_RETURN_IF_ERROR(own.Check(call.flags, before));
+  DOSSIER_ASSIGN_OR_RETURN(research::OwnRun own, research::OwnRun::Of(folder));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string before, own.ReadConfig());
+  DOSSIER_RETURN_IF_ERROR(own.Check(before, call.flags.trust_config
+                                                ? research::OwnRun::Trust::kGiven
+                                                : research::OwnRun::Trust::kApproved));
   DOSSIER_ASSIGN_OR_RETURN(const research::RunRecord record, research::ReadRunRecord(folder));
   RunOrder order{.folder = folder, .mode = RunOrder::Mode::kResume};
   const auto read = [&](std::string_view name) {
@@ -360,7 +293,7 @@ Result<int> ResumeResearch(const ResearchCall& call) {
   if (keeps) DOSSIER_RETURN_IF_ERROR(own.Remember(research::ConfigYaml(order.config)));
   progress.Say("run folder " + folder);
   Result<int> worked = Work(call, order);
-  if (keeps && own.Read() == before) DOSSIER_RETURN_IF_ERROR(own.Remember(before));
+  if (keeps && own.ReadConfig() == before) DOSSIER_RETURN_IF_ERROR(own.Remember(before));
   return worked;
 }
 

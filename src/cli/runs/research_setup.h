@@ -74,9 +74,6 @@ Result<research::ResourceFile> ReadResources(const std::string& path, const std:
 
 // The commands of research_run.cc and research_view.cc. All return the exit code.
 // Errors: those of research::Run; kUsage, kNotFound.
-// kRefused where a link in a run's folder, but inside of workspaces, leads out of it, or where a
-// pipe or device stands for a file: this program would read or write there, or hang.
-Status CheckRunFolder(const std::string& folder);
 Result<int> StartResearch(const ResearchCall& call);
 Result<int> ResumeResearch(const ResearchCall& call);
 // What such a run would take; nothing is asked, no run is made.

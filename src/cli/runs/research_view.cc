@@ -169,7 +169,7 @@ Result<int> ShowResearchTree(const ResearchCall& call) {
 
 Result<int> ShowResearchReport(const ResearchCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(const RunHistory history, HistoryOf(call));
-  DOSSIER_RETURN_IF_ERROR(CheckRunFolder(history.folder));
+  DOSSIER_RETURN_IF_ERROR(research::CheckRunFolder(history.folder));
   const RunStatus status = research::StatusOf(history, *SystemClock());
   const std::string path = fmt::format("{}/{}", history.folder, run_files::kReport);
   // A killed run has no end of its own: what is there is reported as it is.
