@@ -6,6 +6,7 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
@@ -51,7 +52,13 @@ class Watch {
  private:
   std::string Look() const {
     std::uint64_t used = 0;
-    for (const std::string& folder : folders_) used += DiskUse(folder);
+    for (const std::string& folder : folders_) {
+      const std::uint64_t use = DiskUse(folder);
+      if (use == kUncountable) {
+        return "folders are nested too deep for their files to be counted (exec.disk)";
+      }
+      used += use;
+    }
     if (used > limit_.bytes) {
       return fmt::format("{} on the disk, and {} are allowed (exec.disk)", FormatSize(used),
                          FormatSize(limit_.bytes));
@@ -149,8 +156,10 @@ std::uint64_t DiskUse(const std::string& folder) {
   FTS* const tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, nullptr);
   if (tree == nullptr) return 0;
   std::uint64_t blocks = 0;
+  bool too_deep = false;
   std::set<std::pair<dev_t, ino_t>> seen;  // of files with several names
   while (const FTSENT* entry = fts_read(tree)) {
+    too_deep |= entry->fts_errno == ENAMETOOLONG;
     if (entry->fts_info == FTS_DP || entry->fts_info == FTS_NS) continue;  // again; not there
     const struct stat& facts = *entry->fts_statp;
     const bool again = entry->fts_info == FTS_F && facts.st_nlink > 1 &&
@@ -158,7 +167,7 @@ std::uint64_t DiskUse(const std::string& folder) {
     if (!again) blocks += static_cast<std::uint64_t>(facts.st_blocks);
   }
   fts_close(tree);
-  return blocks * kBlock;
+  return too_deep ? kUncountable : blocks * kBlock;
 }
 
 BackendFactory WithDiskLimit(BackendFactory inner, DiskLimit limit) {

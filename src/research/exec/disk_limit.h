@@ -14,6 +14,7 @@
 #define DOSSIER_RESEARCH_EXEC_DISK_LIMIT_H_
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "research/exec/exec_backend.h"
@@ -28,7 +29,9 @@ struct DiskLimit {
 BackendFactory WithDiskLimit(BackendFactory inner, DiskLimit limit);
 
 // Bytes that the files below `folder` take on their disk; 0 if it is not there. No link is
-// followed, a file of several names counts once, and what cannot be read is passed over.
+// followed, a file of several names counts once, and a folder that may not be read is passed over.
+// kUncountable where folders are nested deeper than a path can say.
+inline constexpr auto kUncountable = std::numeric_limits<std::uint64_t>::max();
 std::uint64_t DiskUse(const std::string& folder);
 
 }  // namespace dossier::research

@@ -1,8 +1,13 @@
 #include "research/exec/disk_limit.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <cstdlib>
 
 #include "base/files/file.h"
 #include "research/setup/exec_backends.h"
@@ -110,6 +115,21 @@ TEST_F(DiskLimitTest, FilesCountOnceAndLinksNot) {
   EXPECT_GE(used, 1u << 20);
   EXPECT_LT(used, (1u << 20) + (64u << 10));
   EXPECT_EQ(DiskUse(workspace_ + "/none"), 0u);
+}
+
+TEST_F(DiskLimitTest, FoldersDeeperThanAPathCountAsFull) {  // FLT-68
+  ASSERT_THAT(MakeFolders(workspace_), Succeeds());
+  const std::string name(200, 'd');
+  int at = open(workspace_.c_str(), O_RDONLY | O_DIRECTORY);
+  for (int depth = 0; depth < 25; ++depth) {
+    ASSERT_EQ(mkdirat(at, name.c_str(), 0700), 0);
+    const int next = openat(at, name.c_str(), O_RDONLY | O_DIRECTORY);
+    close(at);
+    at = next;
+  }
+  close(at);
+  EXPECT_EQ(DiskUse(workspace_), kUncountable);
+  ASSERT_EQ(std::system(fmt::format("rm -rf '{}'", workspace_).c_str()), 0);
 }
 
 TEST_F(DiskLimitTest, TheLocalSandboxIsEndedInTheMiddleOfAFile) {  // FLT-68

@@ -182,7 +182,8 @@ void AddRun(const std::string& folder, MeasuredRuns* measured) {
   ++measured->runs;
   measured->nodes += nodes;
   measured->seconds += history->spend.seconds;
-  measured->bytes += static_cast<double>(DiskUse(folder));
+  const std::uint64_t bytes = DiskUse(folder);
+  if (bytes != kUncountable) measured->bytes += static_cast<double>(bytes);
 }
 
 // "1,234" or "1,234 to 5,678".

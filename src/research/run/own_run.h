@@ -5,9 +5,9 @@
 //   DOSSIER_RETURN_IF_ERROR(own.Check(config, OwnRun::Trust::kApproved));
 //   … own.Remember(ConfigYaml(order.config));   // as the run leaves it
 //
-// A run's folder says which commands run and what they may read, and it may have come with somebody's
-// project. So a resume wants the configuration that this user's own run wrote there last, or that the
-// user approved (`dossier trust`). Thread-safety: one owner.
+// A run's folder says which commands run and what they may read, and it may have come with
+// somebody's project. So a resume wants the configuration that this user's own run wrote there
+// last, or that the user approved (`dossier trust`). Thread-safety: one owner.
 
 #ifndef DOSSIER_RESEARCH_RUN_OWN_RUN_H_
 #define DOSSIER_RESEARCH_RUN_OWN_RUN_H_
