@@ -365,40 +365,22 @@ class Describer {
     return {};
   }
 
-  // Without a default: the compiler names a format that was forgotten.
   static Status DescribeForced(Scan* scan, Format format) {
     const auto done = [](const Result<bool>& taken) {
       return taken ? Status() : Status(tl::unexpected(taken.error()));
     };
-    switch (format) {
-      case Format::kNdjson:
-      case Format::kJson:
-      case Format::kJsonArray:
-      case Format::kJsonConcat:
-      case Format::kJsonSeq:
-      case Format::kJsonc:
+    switch (FormOf(format)) {
+      case RecordForm::kJson:
         return DescribeForcedJson(scan, format);
-      case Format::kCsv:
-      case Format::kTsv:
+      case RecordForm::kTable:
         return done(DescribeTable(scan, TableDemand::kNamed));
-      case Format::kMarkdown:
+      case RecordForm::kPipes:
         return done(DescribePipeTables(scan, TableDemand::kNamed));
-      case Format::kDeb822:
-      case Format::kLog:
+      case RecordForm::kStanzas:
+      case RecordForm::kLog:
         return done(DescribeText(scan, format));
-      case Format::kPlainText:
-      case Format::kXml:
-      case Format::kHtml:
-      case Format::kYaml:
-      case Format::kToml:
-      case Format::kIni:
-      case Format::kConfig:
-      case Format::kDiff:
-      case Format::kMail:
-      case Format::kSource:
-      case Format::kBinary:
-      case Format::kUnknown:
-        return {};  // nothing in them is described
+      case RecordForm::kNone:
+        break;
     }
     return {};
   }

@@ -11,33 +11,34 @@ struct FormatRow {
   Format format;
   std::string_view name;
   std::string_view title;
+  RecordForm form;
   bool records;
 };
 
 constexpr FormatRow kFormats[] = {
-    {Format::kPlainText, "plain-text", "Plain text", false},
-    {Format::kNdjson, "ndjson", "NDJSON (newline-delimited JSON)", true},
-    {Format::kJson, "json", "JSON object", false},
-    {Format::kJsonArray, "json-array", "JSON array", true},
-    {Format::kJsonSeq, "json-seq", "JSON text sequence", true},
-    {Format::kJsonConcat, "json-concat", "Concatenated JSON", true},
-    {Format::kJsonc, "jsonc", "JSON with comments", false},
-    {Format::kCsv, "csv", "CSV", true},
-    {Format::kTsv, "tsv", "TSV", true},
-    {Format::kDeb822, "deb822", "Field: value records", true},
-    {Format::kLog, "log", "Log", true},
-    {Format::kMarkdown, "markdown", "Markdown", false},
-    {Format::kXml, "xml", "XML", false},
-    {Format::kHtml, "html", "HTML", false},
-    {Format::kYaml, "yaml", "YAML", false},
-    {Format::kToml, "toml", "TOML", false},
-    {Format::kIni, "ini", "INI", false},
-    {Format::kConfig, "config", "Configuration", false},
-    {Format::kDiff, "diff", "Diff", false},
-    {Format::kMail, "mail", "Mail", false},
-    {Format::kSource, "source", "Source code", false},
-    {Format::kBinary, "binary", "Binary", false},
-    {Format::kUnknown, "unknown", "Unknown text", false},
+    {Format::kPlainText, "plain-text", "Plain text", RecordForm::kNone, false},
+    {Format::kNdjson, "ndjson", "NDJSON (newline-delimited JSON)", RecordForm::kJson, true},
+    {Format::kJson, "json", "JSON object", RecordForm::kJson, false},
+    {Format::kJsonArray, "json-array", "JSON array", RecordForm::kJson, true},
+    {Format::kJsonSeq, "json-seq", "JSON text sequence", RecordForm::kJson, true},
+    {Format::kJsonConcat, "json-concat", "Concatenated JSON", RecordForm::kJson, true},
+    {Format::kJsonc, "jsonc", "JSON with comments", RecordForm::kJson, false},
+    {Format::kCsv, "csv", "CSV", RecordForm::kTable, true},
+    {Format::kTsv, "tsv", "TSV", RecordForm::kTable, true},
+    {Format::kDeb822, "deb822", "Field: value records", RecordForm::kStanzas, true},
+    {Format::kLog, "log", "Log", RecordForm::kLog, true},
+    {Format::kMarkdown, "markdown", "Markdown", RecordForm::kPipes, false},
+    {Format::kXml, "xml", "XML", RecordForm::kNone, false},
+    {Format::kHtml, "html", "HTML", RecordForm::kNone, false},
+    {Format::kYaml, "yaml", "YAML", RecordForm::kNone, false},
+    {Format::kToml, "toml", "TOML", RecordForm::kNone, false},
+    {Format::kIni, "ini", "INI", RecordForm::kNone, false},
+    {Format::kConfig, "config", "Configuration", RecordForm::kNone, false},
+    {Format::kDiff, "diff", "Diff", RecordForm::kNone, false},
+    {Format::kMail, "mail", "Mail", RecordForm::kNone, false},
+    {Format::kSource, "source", "Source code", RecordForm::kNone, false},
+    {Format::kBinary, "binary", "Binary", RecordForm::kNone, false},
+    {Format::kUnknown, "unknown", "Unknown text", RecordForm::kNone, false},
 };
 
 // Rows are found by position.
@@ -120,6 +121,8 @@ bool HasRecords(const Description& description) {
 }
 
 bool HasRecords(Format format) { return kFormats[static_cast<std::size_t>(format)].records; }
+
+RecordForm FormOf(Format format) { return kFormats[static_cast<std::size_t>(format)].form; }
 
 std::string_view EncodingName(EncodingKind kind) {
   return kEncodings[static_cast<std::size_t>(kind)].name;

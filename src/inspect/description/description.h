@@ -54,6 +54,10 @@ std::vector<std::string_view> FormatNames();
 // Whether a text of this format yields records (NDJSON, JSON array, CSV, deb822, log …).
 bool HasRecords(Format format);
 
+// How the records of a text are written, which decides who splits and reads them.
+enum class RecordForm : std::uint8_t { kNone, kJson, kTable, kPipes, kStanzas, kLog };
+RecordForm FormOf(Format format);
+
 enum class Exactness : std::uint8_t { kExact, kBound };  // kBound is shown as "≥ N"
 
 struct Counts {

@@ -270,37 +270,19 @@ class LogRows final : public NamedRows {
   LogShape shape_;
 };
 
-// Of records that are no JSON; null of others. Without a default: the compiler names a format that
-// was forgotten.
+// Null of JSON, and of texts without records.
 std::unique_ptr<NamedRows> MakeNamedRows(std::string_view text, const Description& description) {
-  switch (description.format) {
-    case Format::kCsv:
-    case Format::kTsv:
+  switch (FormOf(description.format)) {
+    case RecordForm::kTable:
       return std::make_unique<TableRows>(text, description);
-    case Format::kMarkdown:
+    case RecordForm::kPipes:
       return std::make_unique<PipeRows>(text, description);
-    case Format::kDeb822:
+    case RecordForm::kStanzas:
       return std::make_unique<StanzaRows>(description);
-    case Format::kLog:
+    case RecordForm::kLog:
       return std::make_unique<LogRows>(description);
-    case Format::kNdjson:
-    case Format::kJson:
-    case Format::kJsonArray:
-    case Format::kJsonSeq:
-    case Format::kJsonConcat:
-    case Format::kJsonc:
-    case Format::kPlainText:
-    case Format::kXml:
-    case Format::kHtml:
-    case Format::kYaml:
-    case Format::kToml:
-    case Format::kIni:
-    case Format::kConfig:
-    case Format::kDiff:
-    case Format::kMail:
-    case Format::kSource:
-    case Format::kBinary:
-    case Format::kUnknown:
+    case RecordForm::kJson:
+    case RecordForm::kNone:
       break;
   }
   return nullptr;

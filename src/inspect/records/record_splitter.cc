@@ -193,8 +193,8 @@ std::unique_ptr<RecordSplitter> MemberSplitter(std::string_view text,
       members ? Elements::kMembers : Elements::kValues);
 }
 
-// Without a default: the compiler names a format that was forgotten.
-std::unique_ptr<RecordSplitter> SplitterOf(std::string_view text, const Description& description) {
+std::unique_ptr<RecordSplitter> JsonSplitter(std::string_view text,
+                                             const Description& description) {
   switch (description.format) {
     case Format::kNdjson:
       return std::make_unique<NdjsonSplitter>(text);
@@ -205,33 +205,29 @@ std::unique_ptr<RecordSplitter> SplitterOf(std::string_view text, const Descript
     case Format::kJsonSeq:
     case Format::kJsonConcat:
       return std::make_unique<SequenceSplitter>(text);
-    case Format::kCsv:
-    case Format::kTsv: {
+    default:
+      return nullptr;
+  }
+}
+
+std::unique_ptr<RecordSplitter> SplitterOf(std::string_view text, const Description& description) {
+  switch (FormOf(description.format)) {
+    case RecordForm::kJson:
+      return JsonSplitter(text, description);
+    case RecordForm::kTable: {
       TableShape shape = description.table.value_or(TableShape{});
       if (!description.table && description.format == Format::kTsv) shape.delimiter = '\t';
       return std::make_unique<TableSplitter>(text, shape);
     }
-    case Format::kMarkdown:
+    case RecordForm::kPipes:
       return description.records ? std::make_unique<PipeSplitter>(text) : nullptr;
-    case Format::kDeb822:
+    case RecordForm::kStanzas:
       return std::make_unique<StanzaSplitter>(text, StanzaStyleNamed(description.flavour));
-    case Format::kLog: {
+    case RecordForm::kLog: {
       const auto shape = LogShapeNamed(description.log_shape);
       return shape ? std::make_unique<LogSplitter>(text, *shape) : nullptr;
     }
-    case Format::kJsonc:
-    case Format::kPlainText:
-    case Format::kXml:
-    case Format::kHtml:
-    case Format::kYaml:
-    case Format::kToml:
-    case Format::kIni:
-    case Format::kConfig:
-    case Format::kDiff:
-    case Format::kMail:
-    case Format::kSource:
-    case Format::kBinary:
-    case Format::kUnknown:
+    case RecordForm::kNone:
       break;
   }
   return nullptr;
