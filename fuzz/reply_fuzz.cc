@@ -7,11 +7,12 @@
 
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "model/catalog/catalog.h"
 #include "model/dialects/dialect.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  for (const char* name : {"openai", "anthropic", "gemini"}) {
+  for (const std::string_view name : dossier::model::kDialectNames) {
     const dossier::model::Dialect& dialect = *dossier::model::FindDialect(name);
     if (const auto reply = dialect.parse(text)) {
       if (!dossier::utf8::IsValid(reply->text)) std::abort();

@@ -269,10 +269,8 @@ std::optional<Entry> FindEntry(const Catalog& catalog, const std::string& name) 
     if (provider->default_model.empty()) return std::nullopt;
     return catalog.EntryOf(name, provider->default_model);
   }
-  const std::size_t slash = std::min(name.find('/'), name.size());
-  if (const Provider* provider = catalog.FindProvider(name.substr(0, slash));
-      provider && slash + 1 < name.size()) {
-    return catalog.EntryOf(provider->name, name.substr(slash + 1));
+  if (const auto split = catalog.SplitName(name)) {
+    return catalog.EntryOf(split->provider->name, split->model);
   }
   const Provider* family = catalog.ProviderByFamily(name);
   return family ? std::optional(catalog.EntryOf(family->name, name)) : std::nullopt;

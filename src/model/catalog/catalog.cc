@@ -178,12 +178,9 @@ class Chooser {
       Take(*provider, provider->default_model);
       return {};
     }
-    if (const std::size_t slash = name.find('/'); slash != std::string::npos) {
-      const Provider* provider = catalog_.FindProvider(std::string_view(name).substr(0, slash));
-      if (provider && slash + 1 < name.size()) {
-        Take(*provider, std::string_view(name).substr(slash + 1));
-        return {};
-      }
+    if (const auto split = catalog_.SplitName(name)) {
+      Take(*split->provider, split->model);
+      return {};
     }
     if (const Entry* entry = FindEntry(catalog_.entries(), "", name)) {
       if (const Provider* provider = catalog_.FindProvider(entry->provider)) {
@@ -226,6 +223,8 @@ class Chooser {
     if (wanted_.name.empty()) choice_.ask_server = Choice::AskServer::kYes;
     DOSSIER_RETURN_IF_ERROR(KeyForAddress(url));
     choice_.entry = EntryAtAddress();
+    // How requests are written is the server's own affair, whoever's model it has.
+    if (choice_.entry.provider != choice_.provider.name) choice_.entry.form = {};
     choice_.entry.price_input = choice_.entry.price_cached = choice_.entry.price_output = {};
     DOSSIER_RETURN_IF_ERROR(TakeKey(wanted_, environment_, choice_));
     Assume();
@@ -412,6 +411,14 @@ const Provider* Catalog::FindProvider(std::string_view name) const {
     if (provider.name == name) return &provider;
   }
   return nullptr;
+}
+
+std::optional<Catalog::ProviderModel> Catalog::SplitName(std::string_view name) const {
+  const std::size_t at = name.find('/');
+  if (at == std::string_view::npos || at + 1 == name.size()) return std::nullopt;
+  const Provider* provider = FindProvider(name.substr(0, at));
+  if (!provider) return std::nullopt;
+  return ProviderModel{.provider = provider, .model = name.substr(at + 1)};
 }
 
 const Provider* Catalog::ProviderByFamily(std::string_view name) const {

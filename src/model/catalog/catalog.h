@@ -26,6 +26,14 @@
 
 namespace dossier::model {
 
+// Where a provider's chat completions differ from OpenAI's own. Only the dialect "openai" reads it.
+struct ChatForm {
+  std::string prompt_mode;                 // sent as "prompt_mode"; empty: not sent
+  std::string seed_name = "seed";          // or random_seed
+  std::string required_tool = "required";  // tool_choice where some tool must be called; or any
+  bool stream_options = true;              // false: refused, and usage comes unasked
+};
+
 // One entry of data/models.yaml. Every fact has a date and a source there.
 struct Entry {
   std::string name, provider;  // "gpt-5-mini", "openai"
@@ -43,6 +51,7 @@ struct Entry {
   std::int64_t thinking_tokens = 0;
   bool logprobs = false;  // replies can tell the log-probabilities of their tokens
   std::string max_tokens_name = "max_tokens";  // or max_completion_tokens
+  ChatForm form;
   std::string as_of, source;
   // The family whose facts these are, "gpt-4o*", where the model has no entry of its own.
   std::string family;
@@ -135,6 +144,12 @@ class Catalog {
   // name of a provider do not count.
   const Provider* ProviderByFamily(std::string_view name) const;
   const Provider* FindProvider(std::string_view name) const;
+  // Of PROVIDER/MODEL; unset where there is no such provider.
+  struct ProviderModel {
+    const Provider* provider;
+    std::string_view model;  // of the name that was given
+  };
+  std::optional<ProviderModel> SplitName(std::string_view name) const;
 
   // The names of a provider's models.
   std::vector<std::string> NamesOf(std::string_view provider) const;

@@ -73,12 +73,13 @@ void ReadTurnRules(const Node& node, assembly::Capability& capability) {
 
 void ReadCapabilities(const Node& node, Entry& entry) {
   if (!node) return;
-  CheckKeys(node, {"streaming",   "tools",           "json_schema",     "grammar",
-                   "logprobs",    "vision",          "thinking",        "thinking_tokens",
-                   "system_role", "assistant_first", "merge_same_role", "late_system",
-                   "prefill",     "user_after_tool", "tool_results",    "image",
-                   "sampling",    "max_tokens_name", "as_of",           "source",
-                   "status"});
+  CheckKeys(
+      node,
+      {"streaming",       "tools",         "json_schema",     "grammar",         "logprobs",
+       "vision",          "thinking",      "thinking_tokens", "system_role",     "assistant_first",
+       "merge_same_role", "late_system",   "prefill",         "user_after_tool", "tool_results",
+       "image",           "sampling",      "max_tokens_name", "prompt_mode",     "seed_name",
+       "as_of",           "required_tool", "stream_options",  "source",          "status"});
   assembly::Capability& capability = entry.capability;
   ReadFlag(node["streaming"], entry.streaming);
   ReadFlag(node["tools"], entry.tools);
@@ -94,6 +95,10 @@ void ReadCapabilities(const Node& node, Entry& entry) {
   ReadCount(node["image"], capability.image_tokens);
   ReadOneOf(node["max_tokens_name"], {"max_tokens", "max_completion_tokens"},
             entry.max_tokens_name);
+  ReadOneOf(node["prompt_mode"], {"reasoning"}, entry.form.prompt_mode);
+  ReadOneOf(node["seed_name"], {"seed", "random_seed"}, entry.form.seed_name);
+  ReadOneOf(node["required_tool"], {"required", "any"}, entry.form.required_tool);
+  ReadFlag(node["stream_options"], entry.form.stream_options);
   if (const Node sampling = node["sampling"]) {
     if (!sampling.is_list()) FailAt(sampling, "a list of parameter names is wanted");
     entry.sampling = !sampling->items.empty();

@@ -86,6 +86,23 @@ TEST(CatalogTest, NamesAreFoundWithAndWithoutProvider) {  // MOD-1
   EXPECT_THAT(Choose({.name = "nobody/gpt"}, keys), FailsWith(ErrorCode::kConfig, "unknown model"));
 }
 
+TEST(CatalogTest, TheFormOfAProviderIsNotThatOfItsModelsElsewhere) {  // MOD-1
+  const Variables keys{{"MISTRAL_API_KEY", "m"}};
+  const auto choice = Choose({.name = "mistral/magistral-medium-latest"}, keys);
+  ASSERT_TRUE(choice) << choice.error().message;
+  EXPECT_EQ(choice->model, "magistral-medium-latest");
+  EXPECT_EQ(choice->entry.form.prompt_mode, "reasoning");
+  EXPECT_TRUE(choice->entry.thinking);
+  EXPECT_EQ(Choose({.name = "mistral/new-one"}, keys)->entry.form.seed_name, "random_seed");
+  EXPECT_EQ(Choose({.name = "mistral/new-one"}, keys)->entry.form.prompt_mode, "");
+  const auto elsewhere = Choose({.name = "magistral-small-latest", .base_url = "http://pool/v1"});
+  EXPECT_EQ(elsewhere->entry.capability.window, 131072);
+  EXPECT_EQ(elsewhere->entry.form.prompt_mode, "") << "another server writes otherwise";
+  const auto own =
+      Choose({.name = "magistral-small-latest", .base_url = "https://api.mistral.ai/v1"}, keys);
+  EXPECT_EQ(own->entry.form.prompt_mode, "reasoning");
+}
+
 TEST(CatalogTest, UnknownModelsGetTheConservativeEntryAndOneWarning) {  // MOD-41
   auto choice = Choose({.name = "openai/tiny-1.5B-chat"}, {{"OPENAI_API_KEY", "k"}});
   ASSERT_TRUE(choice);
@@ -311,6 +328,8 @@ TEST(CatalogTest, MistakesInAFileHaveAPlace) {  // MOD-40
       {"- {name: a, provider: b, as_of: 2026-01-01, source: c, profile: huge}", "small, large"},
       {"- {name: a, provider: b, as_of: 2026-01-01, source: c, image: {source: d}}",
        "image says tokens"},
+      {"- {name: a, provider: b, as_of: 2026-01-01, source: c, capabilities: {prompt_mode: x}}",
+       "reasoning"},
       {"- {name: a}", "needs name and provider"},
   };
   for (const Case& c : cases) {
@@ -411,17 +430,21 @@ TEST(CatalogTest, CostIsTheSumOfTheTable) {  // MOD-24, MOD-A10
 }
 
 TEST(CatalogTest, EveryProviderOfTheDataHasAClient) {  // MOD-10 to 12
-  const Variables keys{{"OPENAI_API_KEY", "k"},
-                       {"ANTHROPIC_API_KEY", "k"},
-                       {"GEMINI_API_KEY", "k"},
-                       {"OPENROUTER_API_KEY", "k"}};
-  for (const char* name : {"openai", "anthropic", "gemini", "openrouter"}) {
-    auto choice = Choose({.name = name}, keys);
+  const auto catalog = Catalog::Load({});
+  ASSERT_TRUE(catalog) << catalog.error().message;
+  std::size_t tried = 0;
+  for (const Provider& provider : catalog->providers()) {
+    if (provider.base_url.empty()) continue;  // local and scripted
+    Variables keys;
+    for (const std::string& variable : provider.key_variables) keys[variable] = "k";
+    auto choice = Choose({.name = provider.name + "/some-model"}, keys);
     ASSERT_TRUE(choice) << choice.error().message;
     const auto connection = Connect(*choice, {}, {});
     ASSERT_TRUE(connection) << connection.error().message;
-    EXPECT_THAT(connection->description, HasSubstr(choice->provider.base_url));
+    EXPECT_THAT(connection->description, HasSubstr(provider.base_url));
+    ++tried;
   }
+  EXPECT_GE(tried, 10u);
   EXPECT_THAT(Connect(*Choose({.name = "scripted"}), {}, {}),
               FailsWith(ErrorCode::kUsage, "--script"));
 }

@@ -207,7 +207,7 @@ void AddSampling(const Request& request, const WireOptions& options, JsonObject&
       warnings.push_back(LeftOut(request, name));
     }
   }
-  if (sampling.seed) body["seed"] = *sampling.seed;
+  if (sampling.seed) body[options.entry.form.seed_name] = *sampling.seed;
   if (sampling.max_output) body[options.entry.max_tokens_name] = *sampling.max_output;
   if (sampling.first_tokens > 0 && options.entry.logprobs) {
     body["logprobs"] = true;
@@ -227,16 +227,20 @@ WireRequest BuildOpenAiBody(const Request& request, const WireOptions& options) 
   if (!request.messages.tools.empty()) {
     body["tools"] = ToolsJson(request.messages.tools);
     if (request.tool_use == Request::ToolUse::kNone) body["tool_choice"] = "none";
-    if (request.tool_use == Request::ToolUse::kRequired) body["tool_choice"] = "required";
+    if (request.tool_use == Request::ToolUse::kRequired) {
+      body["tool_choice"] = options.entry.form.required_tool;
+    }
   }
   AddSampling(request, options, body, wire.warnings);
   AddSchema(request, options, body, wire.warnings);
+  const ChatForm& form = options.entry.form;
+  if (!form.prompt_mode.empty()) body["prompt_mode"] = form.prompt_mode;
   for (const auto& [name, value] : request.sampling.extra) {
     if (name != "messages" && name != "stream") body[name] = value;
   }
   if (options.stream == Streaming::kYes) {
     body["stream"] = true;
-    body["stream_options"] = JsonObject{{"include_usage", true}};
+    if (form.stream_options) body["stream_options"] = JsonObject{{"include_usage", true}};
   }
   wire.body = ToJson(body);
   return wire;
@@ -278,11 +282,21 @@ std::string ContentText(const Json* content) {
   return joined;
 }
 
+// A field of its own, or among the parts of the content: {"type": "thinking", "thinking": [{"type":
+// "text", "text": "…"}]}, as Mistral sends it.
 std::string ThinkingText(const Json& message) {
   for (const char* name : {"reasoning_content", "reasoning", "thinking"}) {
-    if (const auto text = FindString(message, name)) return std::string(*text);
+    if (const auto text = FindString(message, name); text && !text->empty()) {
+      return std::string(*text);
+    }
   }
-  return {};
+  const Json* content = Find(message, "content");
+  const JsonArray* parts = content ? content->if_array() : nullptr;
+  std::string joined;
+  for (const Json& part : parts ? *parts : JsonArray()) {
+    if (FindString(part, "type") == "thinking") joined += ContentText(Find(part, "thinking"));
+  }
+  return joined;
 }
 
 // The first choice: `n` above 1 gives others, which provider data would not hold either.

@@ -167,6 +167,61 @@ TEST(OpenAiReplyTest, TextThinkingToolsUsageAndFinish) {  // MOD-10
   EXPECT_EQ(reply->resolved_model, "m-2026");
 }
 
+TEST(OpenAiRequestTest, AProvidersOwnFormIsWrittenByItsData) {  // MOD-10
+  Request request = UserRequest("x");
+  request.messages.tools = {{"look", "Looks.", JsonObject{{"type", "object"}}}};
+  request.tool_use = Request::ToolUse::kRequired;
+  request.sampling.seed = 5;
+  const Json usual = OpenAiBodyOf(request, {.entry = FullEntry()});
+  EXPECT_FALSE(Find(usual, "prompt_mode"));
+  EXPECT_EQ(FindInt(usual, "seed"), 5);
+  EXPECT_TRUE(Find(usual, "stream_options"));
+  Entry entry = FullEntry();
+  entry.form = {.prompt_mode = "reasoning",
+                .seed_name = "random_seed",
+                .required_tool = "any",
+                .stream_options = false};
+  const Json body = OpenAiBodyOf(request, {.entry = entry});
+  EXPECT_EQ(FindString(body, "prompt_mode"), "reasoning");
+  EXPECT_EQ(FindInt(body, "random_seed"), 5);
+  EXPECT_EQ(FindString(body, "tool_choice"), "any");
+  EXPECT_EQ(FindBool(body, "stream"), true);
+  for (const char* absent : {"seed", "stream_options"}) EXPECT_FALSE(Find(body, absent)) << absent;
+  request.sampling.extra = {{"prompt_mode", nullptr}};  // --param prompt_mode=null
+  EXPECT_TRUE(Find(OpenAiBodyOf(request, {.entry = entry}), "prompt_mode")->is_null());
+}
+
+TEST(OpenAiReplyTest, ThinkingAmongThePartsOfTheContentIsNoText) {  // MOD-10
+  const auto whole = kOpenAiDialect.parse(
+      R"({"choices":[{"message":{"content":[{"type":"thinking","thinking":[{"type":"text",)"
+      R"("text":"hm, "},{"type":"text","text":"so"}],"closed":true},)"
+      R"({"type":"text","text":"four"}]},"finish_reason":"stop"}]})");
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_EQ(whole->text, "four");
+  EXPECT_EQ(whole->thinking, "hm, so");
+  const auto stream = kOpenAiDialect.stream();
+  std::string text;
+  for (
+      const char* data :
+      {R"({"choices":[{"delta":{"role":"assistant","content":""}}]})",
+       R"({"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm, "}]}]}}]})",
+       R"({"choices":[{"delta":{"content":[{"type":"thinking","thinking":"so"}]}}]})",
+       R"({"choices":[{"delta":{"content":[{"type":"thinking","thinking":7},8]}}]})",
+       R"({"choices":[{"delta":{"content":"fo"}}]})",
+       R"({"choices":[{"delta":{"content":"ur"},"finish_reason":"stop"}],)"
+       R"("usage":{"prompt_tokens":5,"completion_tokens":9}})",
+       "[DONE]"}) {
+    const auto part = stream->Add(data);
+    ASSERT_TRUE(part) << part.error().message;
+    text += *part;
+  }
+  const Reply reply = stream->Take();
+  EXPECT_EQ(text, "four");
+  EXPECT_EQ(reply.text, "four");
+  EXPECT_EQ(reply.thinking, "hm, so");
+  EXPECT_FALSE(reply.usage.estimated) << "it comes unasked, with the last piece";
+}
+
 TEST(OpenAiReplyTest, ARefusalIsTheTextOfAFilteredReply) {  // FLT-2
   const auto whole = kOpenAiDialect.parse(
       R"({"choices":[{"message":{"content":null,"refusal":"I will not."},"finish_reason":"stop"}]})");
@@ -322,7 +377,7 @@ TEST(ReplyStreamTest, TheFirstBadEndingStays) {  // FLT-2, FLT-3
     }
     return stream->Take().finish;
   };
-  for (const std::string_view dialect : {"openai", "anthropic", "gemini"}) {
+  for (const std::string_view dialect : kDialectNames) {
     EXPECT_EQ(end(dialect, {"length", "stop"}), Finish::kLength) << dialect;
     EXPECT_EQ(end(dialect, {"max_tokens", "stop", "safety"}), Finish::kLength) << dialect;
     EXPECT_EQ(end(dialect, {"stop", "LENGTH"}), Finish::kLength) << dialect;

@@ -32,6 +32,8 @@ const Row kRows[] = {
     {"anthropic", "claude-haiku-4-5", kAnthropicPrefillRoles},
     {"gemini", "gemini-2.5-flash", kGeminiRoles},
     {"openrouter", "mistralai/mistral-large", kMistralRoles},
+    {"mistral", "mistral-large-latest", kMistralRoles},
+    {"mistral", "magistral-medium-latest", kMistralRoles},
     {"openrouter", "google/gemma-3-27b-it", kAlternatingRoles},
     {"openrouter", "perplexity/sonar", kAlternatingRoles},
 };
