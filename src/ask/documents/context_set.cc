@@ -347,6 +347,11 @@ class Loader {
     return notes;
   }
 
+  // Any text may hold a block of fields.
+  static bool IsStanzas(const inspect::Description& about) {
+    return inspect::FormOf(about.format) == inspect::RecordForm::kStanzas;
+  }
+
   // A text that has too few records to show where they are has them where a text beside it does.
   void JudgeTogether() {
     constexpr std::size_t kMostKinds = 8;
@@ -358,15 +363,14 @@ class Loader {
                kind->records_in == about.records_in && kind->records_key == about.records_key;
       });
       const bool inside = !about.records_in.empty() || !about.records_key.empty();
-      const bool tells = about.format == inspect::Format::kDeb822 || inside;
+      const bool tells = IsStanzas(about) || inside;
       if (tells && !known && kinds.size() < kMostKinds) kinds.push_back(&about);
     }
     for (const auto& entry : entries_) {
       inspect::Description& about = entry->document.description;
       if (!entry->stored || inspect::HasRecords(about)) continue;
       for (const inspect::Description* kind : kinds) {
-        const bool any_text = kind->format == inspect::Format::kDeb822;
-        if (!any_text && about.format != kind->format) continue;
+        if (!IsStanzas(*kind) && about.format != kind->format) continue;
         inspect::Options how = options_.inspect;
         how.like = kind;
         auto again = inspect::DescribeText(entry->stored->map.bytes(), about.path, how);

@@ -48,6 +48,11 @@ constexpr TextFormat kTextFormats[] = {
     {Format::kLog, &Description::log_shape, DetectLog, MakeLogCounter, ParseLogHead, FirstLogLine},
 };
 
+constexpr bool IsWhole(const TextFormat& row) {
+  return row.shape && row.detect && row.make_counter && row.parse && row.sample;
+}
+static_assert(std::ranges::all_of(kTextFormats, IsWhole), "no column is left out");
+
 // The head whose shape decides.
 std::string_view DetectHead(const Scan& scan) { return scan.head.substr(0, kDetectBytes); }
 
@@ -86,7 +91,9 @@ std::unique_ptr<CountPlan> PlanCount(const Scan& scan) {
 
 Result<bool> DescribeText(Scan* scan, Format format) {
   const auto row = std::ranges::find(kTextFormats, format, &TextFormat::format);
-  if (row == std::end(kTextFormats)) return false;
+  if (row == std::end(kTextFormats)) {
+    return MakeError(ErrorCode::kInternal, "kTextFormats has no row for {}", FormatName(format));
+  }
   ShapeScan shape = row->detect(DetectHead(*scan));
   // A text of too few records to show a shape has the shape of the text beside it.
   const Description* like = scan->options.like;
