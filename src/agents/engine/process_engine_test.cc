@@ -13,6 +13,7 @@
 #include "base/files/file.h"
 #include "base/text/text.h"
 #include "testing/result_matchers.h"
+#include "testing/thread_sanitizer.h"
 
 namespace dossier::agents {
 namespace {
@@ -297,6 +298,7 @@ TEST_F(ProcessEngineTest, ManyAtOnceKeepTheirOutputApart) {  // REP-49
 }
 
 TEST_F(ProcessEngineTest, WhatIsHiddenIsHiddenInFoldersOfTheSystemToo) {  // FLT-80, FLT-110
+  if (kThreadSanitizer) GTEST_SKIP() << "no user namespaces under ThreadSanitizer";
   ConfinedProcess process{.argv = {"sh", "-c", "ls -A /usr/share/doc; ls -d /usr/share"},
                           .folder = Path("tree"),
                           .environment = {"PATH=/usr/bin:/bin"},

@@ -11,6 +11,7 @@
 #include "base/json/json.h"
 #include "cli/system/doctor_command.h"
 #include "testing/result_matchers.h"
+#include "testing/thread_sanitizer.h"
 
 namespace dossier::cli {
 namespace {
@@ -138,6 +139,7 @@ TEST_F(SandboxCommandTest, DoctorEndsWithFifteenIfStrictCannotRun) {  // SBX-A11
 }
 
 TEST_F(SandboxCommandTest, SandboxTestCountsWhatWasRefused) {  // section 3, 4.8
+  if (kThreadSanitizer) GTEST_SKIP() << "no user namespaces under ThreadSanitizer";
   SandboxTestArguments arguments;
   arguments.worker_path = kWorker;
   std::ostringstream out, err;
@@ -149,6 +151,7 @@ TEST_F(SandboxCommandTest, SandboxTestCountsWhatWasRefused) {  // section 3, 4.8
 }
 
 TEST_F(SandboxCommandTest, SandboxTestTriesEveryKindOfJail) {  // FLT-91
+  if (kThreadSanitizer) GTEST_SKIP() << "no user namespaces under ThreadSanitizer";
   SandboxTestArguments arguments{.json = true};
   arguments.worker_path = kWorker;
   std::ostringstream out, err;

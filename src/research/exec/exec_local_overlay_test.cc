@@ -12,6 +12,7 @@
 #include "base/files/file.h"
 #include "research/exec/exec_local.h"
 #include "testing/result_matchers.h"
+#include "testing/thread_sanitizer.h"
 
 namespace dossier::research {
 namespace {
@@ -36,6 +37,7 @@ class ExecLocalOverlayTest : public ::testing::TestWithParam<As> {
   static void TearDownTestSuite() { shared_.reset(); }
 
   void SetUp() override {
+    if (kThreadSanitizer) GTEST_SKIP() << "no user namespaces under ThreadSanitizer";
     if (GetParam() == As::kNobody && geteuid() != 0) GTEST_SKIP() << "only root becomes another";
     auto folder = TempFolder::Make();
     ASSERT_THAT(folder, Succeeds());
