@@ -1,5 +1,5 @@
-// Whether this build is one of ThreadSanitizer's. Its runtime has a thread of its own, and a process
-// of several threads may make no user namespace: tests of what needs one are skipped there.
+// Whether this build is one of ThreadSanitizer's. Its runtime has a thread of its own, and a
+// process of several threads may make no user namespace: tests of what needs one are skipped there.
 //
 //   if (kThreadSanitizer) GTEST_SKIP() << "no user namespaces under ThreadSanitizer";
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "base/hash.h"
@@ -36,15 +37,14 @@ std::vector<std::string_view> NamesOf(const Metric& a, const Metric& b, std::str
   return names;
 }
 
-std::optional<double> MeanOf(const MetricSeries* series, std::span<const std::string> datasets) {
-  return series ? MeanOver(*series, datasets) : std::nullopt;
-}
-
+// `mean_of(series)`: over the data sets that are compared.
+template <typename MeanOf>
 std::weak_ordering CompareSeries(const MetricSeries* a, const MetricSeries* b,
-                                 std::span<const std::string> datasets) {
+                                 const MeanOf& mean_of) {
   // Opposite directions say nothing about which is better.
   if (a && b && a->better != b->better) return std::weak_ordering::equivalent;
-  const std::optional<double> x = MeanOf(a, datasets), y = MeanOf(b, datasets);
+  const std::optional<double> x = a ? mean_of(*a) : std::nullopt;
+  const std::optional<double> y = b ? mean_of(*b) : std::nullopt;
   if (!x || !y) return x.has_value() <=> y.has_value();
   if (*x == *y) return std::weak_ordering::equivalent;
   const bool lower = (a ? a : b)->better == MetricSeries::Better::kLower;
@@ -56,14 +56,14 @@ bool HaveSameNames(const Metric& a, const Metric& b) {
                     [](const MetricSeries& x, const MetricSeries& y) { return x.name == y.name; });
 }
 
-template <typename DatasetsOf>
+template <typename MeanOf>
 std::weak_ordering Compare(const Metric& a, const Metric& b, std::string_view primary,
-                           const DatasetsOf& datasets_of) {
+                           const MeanOf& mean_of) {
   if (HaveSameNames(a, b)) {  // as the nodes of most runs: no list of names is made for each pair
     for (const bool first : {true, false}) {
       for (std::size_t at = 0; at < a.size(); ++at) {
         if ((a[at].name == primary) != first) continue;
-        const std::weak_ordering order = CompareSeries(&a[at], &b[at], datasets_of(a[at].name));
+        const std::weak_ordering order = CompareSeries(&a[at], &b[at], mean_of);
         if (order != 0) return order;
       }
     }
@@ -71,7 +71,7 @@ std::weak_ordering Compare(const Metric& a, const Metric& b, std::string_view pr
   }
   for (const std::string_view name : NamesOf(a, b, primary)) {
     const std::weak_ordering order =
-        CompareSeries(FindSeries(a, name), FindSeries(b, name), datasets_of(name));
+        CompareSeries(FindSeries(a, name), FindSeries(b, name), mean_of);
     if (order != 0) return order;
   }
   return std::weak_ordering::equivalent;
@@ -111,27 +111,29 @@ std::vector<const Node*> CandidatesOf(const Tree& tree) {
   return pinned.empty() ? nodes : pinned;
 }
 
-// The order of these nodes by metric, over the data sets that all of them report.
+// The order of these nodes by metric, over the data sets that all of them report. Each mean is
+// worked out once: a sort compares each node many times.
 class IsBetter {
  public:
-  IsBetter(const std::vector<const Node*>& nodes, std::string_view primary)
-      : primary_(primary), common_(CommonOf(nodes)) {}
+  IsBetter(const std::vector<const Node*>& nodes, std::string_view primary) : primary_(primary) {
+    const CommonDatasets common = CommonOf(nodes);
+    for (const Node* node : nodes) {
+      if (!node->metric) continue;
+      for (const MetricSeries& series : *node->metric) {
+        means_.emplace(&series, MeanOver(series, common.find(series.name)->second));
+      }
+    }
+  }
 
   bool operator()(const Node* a, const Node* b) const {
     static const Metric kNone;
     return Compare(a->metric ? *a->metric : kNone, b->metric ? *b->metric : kNone, primary_,
-                   [this](std::string_view name) { return DatasetsOf(name); }) > 0;
+                   [this](const MetricSeries& series) { return means_.at(&series); }) > 0;
   }
 
  private:
-  std::span<const std::string> DatasetsOf(std::string_view name) const {
-    const auto found = common_.find(name);
-    if (found == common_.end()) return {};
-    return found->second;
-  }
-
   std::string_view primary_;
-  CommonDatasets common_;
+  std::unordered_map<const MetricSeries*, std::optional<double>> means_;
 };
 
 // One round's choices, slot after slot.
@@ -282,7 +284,8 @@ std::vector<Pick> Select(const Tree& tree, const SearchConfig& search, const Sta
 
 std::weak_ordering CompareMetric(const Metric& a, const Metric& b,
                                  std::span<const std::string> datasets, std::string_view primary) {
-  return Compare(a, b, primary, [&](std::string_view) { return datasets; });
+  return Compare(a, b, primary,
+                 [&](const MetricSeries& series) { return MeanOver(series, datasets); });
 }
 
 std::vector<const Node*> ByMetric(const Tree& tree, std::string_view primary) {
