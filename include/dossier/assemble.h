@@ -8,7 +8,7 @@
 //   sections:
 //     - {name: rules, zone: system, source: text, text: "Review the notes."}
 //     - {name: notes, zone: volatile, source: data, fit: tail, floor: 20}
-//     - {name: question, zone: request, source: data, need: required}
+//     - {name: question, zone: request, source: data, required: true}
 //   )");
 //   auto prompt = dossier::Assemble(
 //       layout, {{.name = "notes", .text = "…"}, {.name = "question", .text = "What is missing?"}},

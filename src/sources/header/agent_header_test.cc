@@ -22,7 +22,8 @@ using ::testing::SizeIs;
 constexpr std::int64_t kNow = 1'768'644'000;  // 2026-01-17T10:00:00Z
 Clock::Wall At(std::int64_t second) { return Clock::Wall(seconds(second)); }
 
-Note MakeNote(std::string queue, std::string file, std::int64_t age, std::string id = "") {
+Note MakeNote(const std::string& queue, const std::string& file, std::int64_t age,
+              const std::string& id = "") {
   Note note = ParseNote(queue + "/" + file, "");
   if (!id.empty()) note.id = id;
   note.mtime_ns = (kNow - age) * 1'000'000'000;
