@@ -154,23 +154,21 @@ Result<ResearchRun> RunResearch(const ResearchOptions& options) {
     return tl::unexpected(ready.error());
   }
   DOSSIER_ASSIGN_OR_RETURN(research::OwnRun own, research::OwnRun::Of(order.folder));
-  DOSSIER_RETURN_IF_ERROR(own.Remember(research::ConfigYaml(order.config)));
+  DOSSIER_RETURN_IF_ERROR(own.Begin(research::ConfigYaml(order.config)));
   return Work(order, options.cancel);
 }
 
 Result<ResearchRun> ResumeResearch(const std::string& folder, const ResearchOptions& options) {
-  using Given = ResearchOptions::Trust;
-  const bool vouched = options.trust == Given::kFolder;
-  DOSSIER_ASSIGN_OR_RETURN(research::OwnRun own, research::OwnRun::Of(folder));
-  DOSSIER_ASSIGN_OR_RETURN(const std::string before, own.ReadConfig());
-  DOSSIER_RETURN_IF_ERROR(own.Check(
-      before, vouched ? research::OwnRun::Trust::kGiven : research::OwnRun::Trust::kApproved));
+  using research::OwnRun;
+  DOSSIER_ASSIGN_OR_RETURN(OwnRun own, OwnRun::Of(folder));
+  DOSSIER_RETURN_IF_ERROR(own.Check(options.trust == ResearchOptions::Trust::kFolder
+                                        ? OwnRun::Trust::kGiven
+                                        : OwnRun::Trust::kApproved));
   DOSSIER_ASSIGN_OR_RETURN(RunOrder order, StoredOrder(folder, options));
   DOSSIER_RETURN_IF_ERROR(FillPorts(options, &order));
-  // The run writes its configuration anew, unless the order is refused.
-  if (!vouched) DOSSIER_RETURN_IF_ERROR(own.Remember(research::ConfigYaml(order.config)));
+  DOSSIER_RETURN_IF_ERROR(own.Begin(research::ConfigYaml(order.config)));
   auto worked = Work(order, options.cancel);
-  if (!vouched && own.ReadConfig() == before) DOSSIER_RETURN_IF_ERROR(own.Remember(before));
+  DOSSIER_RETURN_IF_ERROR(own.End());
   return worked;
 }
 

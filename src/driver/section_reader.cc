@@ -197,9 +197,9 @@ bool IsBuiltIn(const LayoutSection& rule, const assembly::Layout& built_in) {
       });
 }
 
-// Without sections where no built-in layout has this name.
+// Without sections where no built-in layout has the name that was looked for.
 Result<assembly::Layout> BuiltInOf(const assembly::Layout& layout) {
-  auto built_in = assembly::FindLayout(layout.name, {});
+  auto built_in = assembly::FindLayout(layout.found_as.empty() ? layout.name : layout.found_as, {});
   if (built_in || built_in.error().code != ErrorCode::kNotFound) return built_in;
   return assembly::Layout();
 }

@@ -159,6 +159,25 @@ TEST_F(UserSectionsTest, TheHeaderOfAnAgentsLayoutIsTheDrivers) {  // ASM-118
   EXPECT_TRUE(own->sections.empty());
 }
 
+TEST_F(UserSectionsTest, TheNameInTheFileChangesNothing) {  // ASM-118
+  ASSERT_THAT(MakeFolders(folder_.path() + "/layouts"), Succeeds());
+  File("layouts/agents_engineer.yaml", R"(name: mine
+sections:
+  - {name: header, zone: volatile, role: user, source: header, trust: untrusted, fence: data, optional: true}
+  - {name: go, zone: request, text: Go}
+)");
+  const auto layout = assembly::FindLayout("agents_engineer", {.overrides = {folder_.path()}});
+  ASSERT_THAT(layout, Succeeds());
+  const SectionMakers makers = {{"header", [](const Json&, const SectionValues&) {
+                                   ADD_FAILURE() << "the driver makes it";
+                                   return Result<std::optional<std::string>>("x");
+                                 }}};
+  const auto own =
+      ReadUserSections(*layout, {.makers = makers, .counter = tokens::MakeCharCounter()});
+  ASSERT_THAT(own, Succeeds());
+  EXPECT_TRUE(own->sections.empty());
+}
+
 TEST_F(UserSectionsTest, ABuiltInLayoutReadsNothing) {  // ASM-118
   const auto layout = assembly::FindLayout("pack", {});
   ASSERT_THAT(layout, Succeeds());

@@ -4,7 +4,6 @@
 
 #include "ask/loop/direct_check.h"
 #include "ask/loop/root_request.h"
-#include "ask/policy/near_question.h"
 #include "base/text/text.h"
 #include "inspect/description/description.h"
 
@@ -104,16 +103,10 @@ std::optional<CallResult> CallLoop::ReadFirst() {
                {{"source", SourceName(offer.source)}, {"value", run_.log.Body(offer.text)}});
   GateSituation situation = Situation(offer.text);
   situation.passages = reading->passage;
-  // The model read it and judged what the passage speaks of, in whatever words it says so; of one
-  // that it half believes, the words of the question decide.
-  if (!reading->clear && situation.rarity &&
-      !StandsNear(offer.text, run_.request.question, {&reading->passage, 1}, *situation.rarity)) {
-    run_.log.Add(0, "answer.refused",
-                 {{"gate", "near"}, {"reason", "a passage on something else"}});
-    return std::nullopt;
-  }
   situation.explored = GateSituation::Explored::kYes;
-  situation.rarity = nullptr;
+  // The model read it and judged what the passage speaks of, in whatever words it says so. Only of
+  // one that it half believes do the words of the question decide.
+  if (reading->clear) situation.rarity = nullptr;
   situation.passages_read = GateSituation::Passages::kNotRead;  // this one stands out
   if (const auto doubt = gates_.Doubt(offer.text, situation)) {
     run_.log.Add(0, "answer.refused", {{"gate", doubt->gate}, {"reason", doubt->reason}});

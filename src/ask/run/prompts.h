@@ -1,7 +1,8 @@
 // The engine's prompts: every one comes from a layout, loaded once a run.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(PromptBook book, PromptBook::Load("recursion.small", folders));
-//   DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt, book.Turn(model, parts));
+//   DOSSIER_ASSIGN_OR_RETURN(PromptBook book, PromptBook::Load({.profile = Profile::kSmall},
+//   folders)); DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt,
+//                            book.Assemble("turn", model, values, {}, boundary, reserve_output));
 //
 // Thread-safety: immutable after loading.
 

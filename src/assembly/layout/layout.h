@@ -113,6 +113,7 @@ struct LayoutCache {
 
 struct Layout {
   std::string name, file, sha256;
+  std::string found_as;  // what it was looked for as; its file may say another name
   double window_share = 0.5;
   std::optional<std::int64_t> budget_tokens, reserve_output;
   std::vector<std::string> cascade;

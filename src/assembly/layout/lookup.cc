@@ -319,6 +319,7 @@ Result<Layout> FindLayout(std::string_view name, const AssetFolders& folders,
   std::vector<std::string> chain;
   DOSSIER_ASSIGN_OR_RETURN(LayoutFile file, ReadChain(name, folders, profile, &chain));
   DOSSIER_ASSIGN_OR_RETURN(Layout layout, FinishLayout(std::move(file)));
+  layout.found_as = name;
   DOSSIER_RETURN_IF_ERROR(CheckFences(name, profile, layout));
   DOSSIER_RETURN_IF_ERROR(LoadTemplates(folders, &layout));
   return layout;

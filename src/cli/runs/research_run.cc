@@ -246,7 +246,7 @@ Result<int> StartResearch(const ResearchCall& call) {
     return tl::unexpected(ready.error());
   }
   DOSSIER_ASSIGN_OR_RETURN(research::OwnRun own, research::OwnRun::Of(order.folder));
-  DOSSIER_RETURN_IF_ERROR(own.Remember(research::ConfigYaml(order.config)));
+  DOSSIER_RETURN_IF_ERROR(own.Begin(research::ConfigYaml(order.config)));
   progress.Say("run folder " + order.folder);
   return Work(call, order);
 }
@@ -268,10 +268,8 @@ Result<int> ResumeResearch(const ResearchCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder,
                            research::FindRun(call.arguments.out, call.arguments.run));
   DOSSIER_ASSIGN_OR_RETURN(research::OwnRun own, research::OwnRun::Of(folder));
-  DOSSIER_ASSIGN_OR_RETURN(const std::string before, own.ReadConfig());
-  DOSSIER_RETURN_IF_ERROR(own.Check(before, call.flags.trust_config
-                                                ? research::OwnRun::Trust::kGiven
-                                                : research::OwnRun::Trust::kApproved));
+  DOSSIER_RETURN_IF_ERROR(own.Check(call.flags.trust_config ? research::OwnRun::Trust::kGiven
+                                                            : research::OwnRun::Trust::kApproved));
   DOSSIER_ASSIGN_OR_RETURN(const research::RunRecord record, research::ReadRunRecord(folder));
   RunOrder order{.folder = folder, .mode = RunOrder::Mode::kResume};
   const auto read = [&](std::string_view name) {
@@ -288,12 +286,10 @@ Result<int> ResumeResearch(const ResearchCall& call) {
   order.memory_store = record.memory_store;
   const Progress progress(call.flags, call.err);
   DOSSIER_RETURN_IF_ERROR(FillPorts(call, progress, &order));
-  // The run writes its configuration anew, unless the order is refused.
-  const bool keeps = !call.flags.trust_config;
-  if (keeps) DOSSIER_RETURN_IF_ERROR(own.Remember(research::ConfigYaml(order.config)));
+  DOSSIER_RETURN_IF_ERROR(own.Begin(research::ConfigYaml(order.config)));
   progress.Say("run folder " + folder);
   Result<int> worked = Work(call, order);
-  if (keeps && own.ReadConfig() == before) DOSSIER_RETURN_IF_ERROR(own.Remember(before));
+  DOSSIER_RETURN_IF_ERROR(own.End());
   return worked;
 }
 

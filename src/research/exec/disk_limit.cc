@@ -159,7 +159,8 @@ std::uint64_t DiskUse(const std::string& folder) {
   bool too_deep = false;
   std::set<std::pair<dev_t, ino_t>> seen;  // of files with several names
   while (const FTSENT* entry = fts_read(tree)) {
-    too_deep |= entry->fts_errno == ENAMETOOLONG;
+    const bool failed = entry->fts_info == FTS_NS || entry->fts_info == FTS_DNR;
+    too_deep |= failed && entry->fts_errno == ENAMETOOLONG;                // meaningless elsewhere
     if (entry->fts_info == FTS_DP || entry->fts_info == FTS_NS) continue;  // again; not there
     const struct stat& facts = *entry->fts_statp;
     const bool again = entry->fts_info == FTS_F && facts.st_nlink > 1 &&

@@ -26,16 +26,25 @@ std::string OwnRun::path() const { return fmt::format("{}/{}", folder_, run_file
 
 Result<std::string> OwnRun::ReadConfig() const { return ReadRegularFile(path(), kMaxIdeaBytes); }
 
-Status OwnRun::Remember(std::string_view config) { return store_.Approve(path(), config); }
-
-Status OwnRun::Check(std::string_view config, Trust trust) const {
+Status OwnRun::Check(Trust trust) {
+  trust_ = trust;
+  DOSSIER_ASSIGN_OR_RETURN(before_, ReadConfig());
   DOSSIER_RETURN_IF_ERROR(CheckRunFolder(folder_));
   DOSSIER_ASSIGN_OR_RETURN(const auto known, store_.Find(path()));
-  if (trust == Trust::kGiven || (known && known->sha256 == Sha256Hex(config))) return {};
+  if (trust == Trust::kGiven || (known && known->sha256 == Sha256Hex(*before_))) return {};
   return MakeError(ErrorCode::kRefused,
                    "{} is not as your own run left it: it says which commands run and what they "
                    "may read. Look at it, then run: dossier trust {}",
                    path(), ShellQuote(path()));
+}
+
+Status OwnRun::Begin(std::string_view config) {
+  return trust_ == Trust::kGiven ? Status() : store_.Approve(path(), config);
+}
+
+Status OwnRun::End() {
+  if (trust_ == Trust::kGiven || !before_ || ReadConfig() != *before_) return {};
+  return store_.Approve(path(), *before_);
 }
 
 Status CheckRunFolder(const std::string& folder) {
