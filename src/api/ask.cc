@@ -7,7 +7,7 @@
 #include "app/asset_folders.h"
 #include "app/load_config.h"
 #include "ask/engine.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "store/memo.h"

@@ -4,7 +4,6 @@
 
 #include "app/open_model.h"
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
 #include "memory/records/token_embedder.h"
 #include "model/local/embedding_files.h"
 

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/files/file.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/net/url.h"
 #include "base/text/text.h"
 #include "cli/commands.h"

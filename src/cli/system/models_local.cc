@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/files/file.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/json/json.h"
 #include "base/text/text.h"
 #include "cli/system/models_commands.h"

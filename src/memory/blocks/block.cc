@@ -5,7 +5,7 @@
 #include <charconv>
 #include <chrono>
 
-#include "base/text/parse_time.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "memory/blocks/block_values.h"
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "base/text/parse_time.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 
 namespace dossier::memory {

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "base/files/file_lock.h"
+#include "base/files/file.h"
 #include "memory/records/connection.h"
 #include "memory/search/rows.h"
 #include "memory/store/store.h"

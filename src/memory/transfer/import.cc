@@ -2,7 +2,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "base/text/parse_time.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "memory/records/redaction.h"
 #include "memory/search/branches.h"

@@ -5,9 +5,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "base/assets.h"
 #include "base/files/file.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/net/url.h"
 #include "base/text/text.h"
 #include "model/catalog/catalog_reader.h"

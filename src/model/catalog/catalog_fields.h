@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 
 namespace dossier::model {
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/files/file.h"
-#include "base/files/file_lock.h"
 #include "base/hash.h"
 #include "base/process/process.h"
 #include "base/text/text.h"

@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "base/files/file.h"
-#include "base/files/file_lock.h"
 #include "base/hash.h"
 #include "base/process/process.h"
 #include "base/text/text.h"

@@ -7,11 +7,10 @@
 
 #include <thread>
 
-#include "base/assets.h"
 #include "base/files/file.h"
-#include "base/files/file_lock.h"
+#include "base/files/locations.h"
 #include "base/json/json.h"
-#include "base/process/send_signal.h"
+#include "base/process/child.h"
 #include "base/random.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <set>
 
-#include "base/assets.h"
 #include "base/files/file.h"
+#include "base/files/locations.h"
 #include "base/text/text.h"
 #include "model/catalog/catalog_fields.h"
 #include "model/client/http_failure.h"

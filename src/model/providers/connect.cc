@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/files/file.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/net/url.h"
 #include "model/catalog/tokenizer.h"
 #include "model/local/local_plan.h"

@@ -7,7 +7,7 @@
 #include "base/json/json.h"
 #include "base/net/http_get.h"
 #include "base/net/url.h"
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "model/dialects/dialect.h"

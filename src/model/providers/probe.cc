@@ -5,7 +5,6 @@
 
 #include "base/net/http_get.h"
 #include "base/net/url.h"
-#include "base/text/shell_quote.h"
 #include "base/text/text.h"
 #include "model/providers/model_list.h"
 

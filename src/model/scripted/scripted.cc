@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/files/file.h"
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "model/catalog/catalog_fields.h"

@@ -1,5 +1,4 @@
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
 #include "base/files/walk.h"
 #include "base/text/text.h"
 #include "memory/render/viewer_page.h"

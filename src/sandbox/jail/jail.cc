@@ -16,8 +16,7 @@
 
 #include "base/files/file.h"
 #include "base/json/json.h"
-#include "base/process/hide_process.h"
-#include "base/process/send_signal.h"
+#include "base/process/child.h"
 #include "sandbox/jail/jail_plan.h"
 #include "sandbox/walls/process_layer.h"
 

@@ -16,7 +16,7 @@
 #include <limits>
 
 #include "base/json/json.h"
-#include "base/process/hide_process.h"
+#include "base/process/child.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "sandbox/jail/jail_plan.h"

@@ -12,8 +12,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/cancel.h"
 #include "base/files/file.h"
-#include "base/process/cancel_fd.h"
 #include "sandbox/session/session_open.h"
 
 namespace dossier::sandbox {

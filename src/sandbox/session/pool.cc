@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include "base/files/file.h"
-#include "base/files/installed.h"
-#include "base/process/build_id.h"
+#include "base/files/locations.h"
+#include "base/process/build_info.h"
 #include "base/text/text.h"
 #include "sandbox/session/host_session.h"
 #include "sandbox/session/worker_build.h"

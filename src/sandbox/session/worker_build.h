@@ -13,7 +13,7 @@
 
 namespace dossier::sandbox {
 
-// As base/process/build_id.h, of the worker that a pool with these options starts. Errors:
+// As base/process/build_info.h, of the worker that a pool with these options starts. Errors:
 // kUnavailable (no worker is there), kDamaged.
 Result<std::string> WorkerBuild(const PoolOptions& options);
 

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "base/instrumentation.h"
+#include "base/process/build_info.h"
 #include "base/random.h"
 #include "sandbox/probes/escape_native.h"
 #include "testing/isolation_harness.h"

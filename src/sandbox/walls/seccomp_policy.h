@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/instrumentation.h"
+#include "base/process/build_info.h"
 #include "sandbox/walls/seccomp_program.h"
 
 namespace dossier::sandbox {

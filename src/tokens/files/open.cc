@@ -3,8 +3,7 @@
 #include <cstdlib>
 
 #include "base/files/file.h"
-#include "base/files/installed.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "tokens/encode/bpe_counter.h"

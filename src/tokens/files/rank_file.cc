@@ -2,7 +2,7 @@
 
 #include "base/hash.h"
 #include "base/text/ascii.h"
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 
 namespace dossier::tokens {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "base/files/installed.h"
+#include "base/files/locations.h"
 #include "interpreter.h"
 #include "sandbox/session/message_writer.h"
 #include "sandbox/session/session_socket.h"

@@ -1,4 +1,6 @@
-// The folders of the user, by the XDG rules, from one place.
+// Where the program's files are: the user's folders, what is installed, what is compiled in.
+//
+// The folders of the user follow the XDG rules.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const UserFolders user, UserFolders::From(lookup));
 //   user.config;                                              // "/home/ada/.config/dossier"
@@ -9,13 +11,14 @@
 // Thread-safety: plain data and functions over `lookup`; those without one read `environ` and must
 // not run beside setenv.
 
-#ifndef DOSSIER_BASE_FILES_USER_FOLDERS_H_
-#define DOSSIER_BASE_FILES_USER_FOLDERS_H_
+#ifndef DOSSIER_BASE_FILES_LOCATIONS_H_
+#define DOSSIER_BASE_FILES_LOCATIONS_H_
 
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -47,6 +50,30 @@ Result<std::string> DataFolder();
 Result<std::string> ConfigFolder();
 Result<std::string> CacheFolder();
 
+// Where the files lie that were installed with this code: its worker, its token tables.
+//
+//   if (const auto worker = FindInstalled("../libexec/dossier/dossier-python-worker"))
+//   Start(*worker);
+//
+// Thread-safety: functions over /proc and the file system.
+
+// The folders of programs that count as this installation's, nearest first: where this code is part
+// of a shared library, the one that belongs to it; then the one that holds the running program.
+std::vector<std::string> InstalledProgramFolders();
+
+// The first of these folders that has `place`, a path relative to it; with the folder in front.
+std::optional<std::string> FindInstalled(std::string_view place);
+
+// The built-in files of layouts/, prompts/, data/ and workers/python/, compiled into the program.
+//
+//   std::optional<std::string_view> text = BuiltInAsset("layouts/recursion.small.yaml");
+//
+// Thread-safety: read-only data.
+
+std::optional<std::string_view> BuiltInAsset(std::string_view path);
+// All paths that start with `prefix`, sorted.
+std::vector<std::string_view> BuiltInAssets(std::string_view prefix);
+
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_FILES_USER_FOLDERS_H_
+#endif  // DOSSIER_BASE_FILES_LOCATIONS_H_

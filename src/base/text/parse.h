@@ -1,12 +1,12 @@
-// The one reader of numbers that people write: flags, sizes, durations, prices.
+// The one reader of numbers that people write, such as flags and prices, and of times.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const double dollars, ParseNumber("0.25"));
 //
 // Errors: kUsage with the text. What programs write is read by ExactNumber. Thread-safety: pure
 // functions.
 
-#ifndef DOSSIER_BASE_TEXT_PARSE_NUMBER_H_
-#define DOSSIER_BASE_TEXT_PARSE_NUMBER_H_
+#ifndef DOSSIER_BASE_TEXT_PARSE_H_
+#define DOSSIER_BASE_TEXT_PARSE_H_
 
 #include <charconv>
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace dossier {
@@ -42,6 +43,16 @@ std::optional<Number> ExactNumber(std::string_view text, int base = 10) {
   return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
 }
 
+// Dates and times that people and programs write, by RFC 3339.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const Clock::Wall now, ParseTime("2026-11-21T23:36:43Z"));
+//
+// Thread-safety: pure function.
+
+// "2026-11-21T23:36:43Z", with a fraction (kept to microseconds), with "+02:00" for the Z, or with
+// a blank for the T. Years 1680 to 2260. Errors: kInvalidArgument with the text.
+Result<Clock::Wall> ParseTime(std::string_view text);
+
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_TEXT_PARSE_NUMBER_H_
+#endif  // DOSSIER_BASE_TEXT_PARSE_H_

@@ -1,4 +1,4 @@
-#include "base/process/build_id.h"
+#include "base/process/build_info.h"
 
 #include <gtest/gtest.h>
 
@@ -63,4 +63,5 @@ TEST(BuildIdTest, AFileMayHoldAnything) {
 }
 
 }  // namespace
+
 }  // namespace dossier

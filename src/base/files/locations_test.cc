@@ -1,4 +1,4 @@
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 
 #include <gtest/gtest.h>
 
@@ -39,4 +39,5 @@ TEST(UserFoldersTest, AVariableOfItsOwnComesBeforeHome) {  // CON-16
 }
 
 }  // namespace
+
 }  // namespace dossier

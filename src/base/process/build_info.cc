@@ -1,4 +1,4 @@
-#include "base/process/build_id.h"
+#include "base/process/build_info.h"
 
 #include <elf.h>
 #include <fcntl.h>
