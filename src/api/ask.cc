@@ -10,7 +10,7 @@
 #include "base/files/locations.h"
 #include "base/random.h"
 #include "base/result.h"
-#include "store/memo.h"
+#include "store/content.h"
 #include "store/prune.h"
 
 namespace dossier {

@@ -8,7 +8,7 @@
 #include "ask/subcalls/workbench.h"
 #include "base/process/build_info.h"
 #include "base/text/text.h"
-#include "sandbox/session/worker_build.h"
+#include "sandbox/session/session.h"
 
 namespace dossier::ask {
 namespace {

@@ -16,8 +16,7 @@
 #include "base/text/ascii.h"
 #include "base/text/parse.h"
 #include "store/content.h"
-#include "store/journal_schema.h"
-#include "store/live_runs.h"
+#include "store/journal_file.h"
 #include "store/sqlite.h"
 
 namespace dossier::store {

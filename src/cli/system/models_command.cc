@@ -21,7 +21,7 @@
 #include "model/catalog/keys.h"
 #include "model/client/gate.h"
 #include "model/local/local_weights.h"
-#include "model/providers/probe.h"
+#include "model/providers/model_list.h"
 
 namespace dossier::cli {
 namespace {

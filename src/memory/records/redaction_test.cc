@@ -1,4 +1,4 @@
-#include "memory/records/redaction.h"
+#include "memory/records/types.h"
 
 #include "base/random.h"
 #include "memory/transfer/transfer.h"
@@ -102,4 +102,5 @@ TEST(RedactionTest, NoSecretReachesRowsHistoryOrExport) {  // MEM-T17
 }
 
 }  // namespace
+
 }  // namespace dossier::memory

@@ -79,7 +79,7 @@ struct RevertRequest {
   Micros now = 0;
 };
 
-// history.cc, revert.cc, prune.cc, check.cc: see Store.
+// history.cc, prune.cc, check.cc: see Store.
 Result<std::vector<Change>> LoadHistory(Connection& connection, std::string_view branch,
                                         const HistoryFilter& filter);
 Result<Seq> RevertBranch(Connection& connection, const RevertRequest& request);

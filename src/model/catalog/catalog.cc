@@ -164,7 +164,7 @@ class Chooser {
   }
 
   void Assume() {
-    // A preset brings its own facts (model/providers/command_preset.h); the weights theirs.
+    // A preset brings its own facts (model/providers/command_client.h); the weights theirs.
     const std::string& provider = choice_.provider.name;
     const bool brings_facts = provider == "command" || provider == "local";
     if (choice_.entry.known || brings_facts || choice_.model.empty()) return;

@@ -8,7 +8,7 @@
 #include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "model/catalog/catalog_fields.h"
+#include "model/catalog/catalog_reader.h"
 #include "model/client/http_failure.h"
 #include "model/client/request_size.h"
 #include "model/client/timer.h"

@@ -1,7 +1,7 @@
 #include "base/files/file.h"
 #include "base/files/walk.h"
 #include "base/text/text.h"
-#include "memory/render/viewer_page.h"
+#include "memory/render/viewer.h"
 #include "memory/store/store.h"
 #include "research/files/run_folder.h"
 #include "research/node/select.h"

@@ -24,7 +24,6 @@
 #include "sandbox/walls/process_layer.h"
 #include "sandbox/walls/process_tree.h"
 #include "sandbox/walls/seccomp_policy.h"
-#include "sandbox/walls/watch_rules.h"
 
 namespace dossier::sandbox {
 namespace {

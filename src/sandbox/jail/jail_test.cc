@@ -15,7 +15,6 @@
 #include "base/files/file.h"
 #include "base/process/build_info.h"
 #include "base/text/text.h"
-#include "sandbox/jail/degraded.h"
 #include "testing/isolation_harness.h"
 #include "testing/jail_folder.h"
 #include "testing/result_matchers.h"

@@ -15,7 +15,7 @@
 
 #include "base/process/child.h"
 #include "base/text/text.h"
-#include "sandbox/session/message_writer.h"
+#include "sandbox/session/message.h"
 #include "sandbox/session/session_open.h"
 #include "sandbox/session/session_socket.h"
 

@@ -7,10 +7,9 @@
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "tokens/encode/bpe_counter.h"
-#include "tokens/encode/sentence_piece_counter.h"
+#include "tokens/encode/sentence_piece.h"
 #include "tokens/files/gguf.h"
-#include "tokens/files/rank_file.h"
-#include "tokens/files/tokenizer_json.h"
+#include "tokens/files/vocabulary_files.h"
 
 namespace dossier::tokens {
 namespace {

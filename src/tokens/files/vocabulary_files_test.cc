@@ -1,4 +1,4 @@
-#include "tokens/files/tokenizer_json.h"
+#include "tokens/files/vocabulary_files.h"
 
 #include <gtest/gtest.h>
 

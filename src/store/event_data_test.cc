@@ -1,4 +1,4 @@
-#include "store/erase_texts.h"
+#include "store/event_data.h"
 
 #include <gtest/gtest.h>
 
@@ -42,4 +42,5 @@ TEST(EraseTextsTest, ErasingTwiceChangesNothingMore) {
 }
 
 }  // namespace
+
 }  // namespace dossier::store

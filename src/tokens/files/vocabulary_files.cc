@@ -1,8 +1,16 @@
-#include "tokens/files/tokenizer_json.h"
+#include "tokens/files/vocabulary_files.h"
 
+#include <utf8proc.h>
+
+#include <cstdlib>
+#include <memory>
 #include <unordered_map>
 
+#include "base/hash.h"
 #include "base/json/json.h"
+#include "base/text/ascii.h"
+#include "base/text/parse.h"
+#include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "tokens/files/gguf.h"
 
@@ -238,6 +246,144 @@ Result<JsonVocabulary> ParseTokenizerJson(std::string_view bytes) {
   auto file = ParseJson(bytes);
   if (!file) return Damaged(file.error().message);
   return Parser(*file).Parse();
+}
+
+namespace {
+
+std::string Decomposed(std::string_view text, int options) {
+  utf8proc_uint8_t* out = nullptr;
+  const auto size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                 static_cast<utf8proc_ssize_t>(text.size()), &out,
+                                 static_cast<utf8proc_option_t>(options));
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(out, &std::free);
+  if (size < 0) return std::string(text);
+  return {reinterpret_cast<const char*>(out), static_cast<std::size_t>(size)};
+}
+
+}  // namespace
+
+std::string Normalize(const std::vector<NormalStep>& steps, std::string_view text) {
+  using Kind = NormalStep::Kind;
+  std::string out(text);
+  for (const NormalStep& step : steps) {
+    switch (step.kind) {
+      case Kind::kNfc:
+        out = Decomposed(out, UTF8PROC_STABLE | UTF8PROC_COMPOSE);
+        break;
+      case Kind::kNfkc:
+        out = Decomposed(out, UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
+        break;
+      case Kind::kNfd:
+        out = Decomposed(out, UTF8PROC_STABLE | UTF8PROC_DECOMPOSE);
+        break;
+      case Kind::kNfkd:
+        out = Decomposed(out, UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT);
+        break;
+      case Kind::kPrepend:
+        if (!out.empty()) out.insert(0, step.to);
+        break;
+      case Kind::kStartWith:
+        if (!out.empty() && !out.starts_with(step.to)) out.insert(0, step.to);
+        break;
+      case Kind::kReplace:
+        out = ReplaceAll(out, step.from, step.to);
+        break;
+    }
+  }
+  return out;
+}
+
+namespace {
+
+constexpr PublicEncoding kEncodings[] = {
+    {"cl100k_base",
+     "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+     100256,
+     SplitRule::kCl100k,
+     {.bytes_per_token = 3.7, .margin = 0.15}},
+    {"o200k_base",
+     "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+     199998,
+     SplitRule::kO200k,
+     {.bytes_per_token = 4.2, .margin = 0.15}},
+};
+
+// -1: no base64 digit.
+constexpr int Digit(char c) {
+  if (IsUpper(c)) return c - 'A';
+  if (IsLower(c)) return c - 'a' + 26;
+  if (IsDigit(c)) return c - '0' + 52;
+  if (c == '+') return 62;
+  return c == '/' ? 63 : -1;
+}
+
+bool DecodeBase64(std::string_view digits, std::string* out) {
+  while (digits.ends_with('=')) digits.remove_suffix(1);
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char c : digits) {
+    const int digit = Digit(c);
+    if (digit < 0) return false;
+    bits = bits << 6 | static_cast<std::uint32_t>(digit);
+    count += 6;
+    if (count >= 8) {
+      count -= 8;
+      out->push_back(static_cast<char>(bits >> count & 0xFF));
+    }
+  }
+  return !out->empty();
+}
+
+bool ParseLine(std::string_view line, SourceToken* token) {
+  const std::size_t space = line.find(' ');
+  if (space == std::string_view::npos || !DecodeBase64(line.substr(0, space), &token->text)) {
+    return false;
+  }
+  const auto rank = ExactNumber<decltype(token->rank)>(line.substr(space + 1));
+  token->outer = token->rank = rank.value_or(0);
+  return rank.has_value();
+}
+
+}  // namespace
+
+std::span<const PublicEncoding> PublicEncodings() { return kEncodings; }
+
+const PublicEncoding* FindPublicEncoding(std::string_view name) {
+  for (const PublicEncoding& encoding : kEncodings) {
+    if (encoding.name == name) return &encoding;
+  }
+  return nullptr;
+}
+
+Result<std::vector<SourceToken>> ParseRanks(std::string_view bytes) {
+  std::vector<SourceToken> tokens;
+  for (std::size_t line = 1; !bytes.empty(); ++line) {
+    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+    SourceToken token;
+    if (!ParseLine(bytes.substr(0, end), &token)) {
+      return MakeError(ErrorCode::kDamaged, "line {}: no token in base64 and rank", line);
+    }
+    tokens.push_back(std::move(token));
+    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+  }
+  return tokens;
+}
+
+Result<VocabularySource> ReadRankFile(const PublicEncoding& encoding, std::string_view bytes) {
+  const std::string sha256 = Sha256Hex(bytes);
+  if (sha256 != encoding.sha256) {
+    return MakeError(ErrorCode::kDamaged,
+                     "{}.tiktoken: hash mismatch: SHA-256 is {} instead of {}; fetch it again with "
+                     "scripts/setup",
+                     encoding.name, sha256, encoding.sha256);
+  }
+  VocabularySource source{.rule = encoding.rule, .pieces = WholePieces::kAlways};
+  DOSSIER_ASSIGN_OR_RETURN(source.tokens, ParseRanks(bytes));
+  if (source.tokens.size() != encoding.lines) {
+    return MakeError(ErrorCode::kDamaged, "{}.tiktoken: {} lines instead of {}", encoding.name,
+                     source.tokens.size(), encoding.lines);
+  }
+  return source;
 }
 
 }  // namespace dossier::tokens

@@ -1,4 +1,4 @@
-#include "sandbox/session/host_bridge.h"
+#include "sandbox/session/host_worker.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -211,4 +211,5 @@ TEST(HostBridgeTest, AReplyThatDoesNotFitInAMessageIsAnError) {  // FLT-85, SBX-
 }
 
 }  // namespace
+
 }  // namespace dossier::sandbox

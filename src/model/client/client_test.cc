@@ -1,4 +1,4 @@
-#include "model/client/usage_sum.h"
+#include "model/client/client.h"
 
 #include <gtest/gtest.h>
 
@@ -57,4 +57,5 @@ TEST(UsageSumTest, AnEstimateMakesTheSumOne) {
 }
 
 }  // namespace
+
 }  // namespace dossier::model

@@ -2,16 +2,17 @@
 // which it was there.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const ViewerData data, GatherViewer(*store, {}));
-//   WriteFile(path, ViewerPage(data));          // viewer_page.h
+//   WriteFile(path, ViewerPage(data));
 //
 // Secrets are replaced, as in an export. Thread-safety: plain data; GatherViewer as the store.
 
-#ifndef DOSSIER_MEMORY_RENDER_VIEWER_DATA_H_
-#define DOSSIER_MEMORY_RENDER_VIEWER_DATA_H_
+#ifndef DOSSIER_MEMORY_RENDER_VIEWER_H_
+#define DOSSIER_MEMORY_RENDER_VIEWER_H_
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -82,6 +83,27 @@ inline constexpr std::string_view kVirtualRoot = "(no parent)";
 
 Result<ViewerData> GatherViewer(const Store& store, const ViewerExtras& extras);
 
+// The viewer page: one HTML file for a browser, which loads nothing.
+//
+//   const std::string html = ViewerPage(data);
+//
+// Its policy allows the one script and the one style in it, by their hashes, and no address at all;
+// stored text stands escaped. Thread-safety: pure.
+
+std::string ViewerPage(const ViewerData& data);
+
+// `&`, `<`, `>` and quotes as entities; control characters but line ends and tabs as U+FFFD.
+std::string EscapeHtml(std::string_view text);
+// JSON that may stand in a script element: `<`, `>` and `&` as \u escapes.
+std::string EscapeForScript(std::string_view json);
+
+// What a content security policy calls a script or style of exactly this text: 'sha256-…'.
+std::string HashSource(std::string_view text);
+
+// Internal: viewer_assets.cc.
+std::string_view ViewerStyle();
+std::string_view ViewerScript();
+
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_RENDER_VIEWER_DATA_H_
+#endif  // DOSSIER_MEMORY_RENDER_VIEWER_H_
