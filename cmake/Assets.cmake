@@ -1,5 +1,5 @@
 # The files of layouts/, prompts/, data/ and workers/python/ as bytes inside dossier_base, so that
-# the built-in ones are always there. Looked up by path (base/assets.h).
+# the built-in ones are always there. Looked up by path (base/files/locations.h).
 
 function(dossier_assets)
   set(paths "")

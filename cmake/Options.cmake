@@ -50,7 +50,7 @@ if(DOSSIER_SANITIZE)
   string(REPLACE "fuzzer-no-link," "" _link "${DOSSIER_SANITIZE}")
   add_link_options(-fsanitize=${_link})
 endif()
-# base/process/build_id.h reads it; not every compiler asks for it by itself.
+# base/process/build_info.h reads it; not every compiler asks for it by itself.
 add_link_options(LINKER:--build-id)
 find_program(DOSSIER_CCACHE ccache)
 if(DOSSIER_CCACHE)

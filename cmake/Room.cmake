@@ -93,7 +93,7 @@ function(dossier_room name)
   _dossier_use(dossier_${name} ${ARG_USES})
   if(name STREQUAL "base")
     file(RELATIVE_PATH programs ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INSTALL_FULL_BINDIR})
-    set_source_files_properties(${home}/files/installed.cc PROPERTIES
+    set_source_files_properties(${home}/files/locations.cc PROPERTIES
       COMPILE_DEFINITIONS DOSSIER_PROGRAMS_FROM_LIBRARIES="${programs}")
     target_precompile_headers(dossier_base PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled.h)
   elseif(NOT name STREQUAL "testing")

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "assembly/layout/yaml_table.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 #include "config/edit.h"
 #include "config/load.h"
 #include "config/power.h"

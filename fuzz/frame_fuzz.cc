@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "sandbox/session/frame.h"
+#include "sandbox/session/message.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dossier::sandbox;  // NOLINT(google-build-using-namespace): a fuzz target

@@ -7,7 +7,7 @@
 
 #include "assembly/layout/yaml_table.h"
 #include "base/text/utf8.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 #include "sources/header/agent_header.h"
 #include "sources/header/header_tokens.h"
 

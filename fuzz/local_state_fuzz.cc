@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "model/local/local_plan.h"
 #include "model/local/local_server.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/text/redact.h"
-#include "base/text/secret_places.h"
+#include "base/text/secret_detection.h"
 #include "base/text/utf8_kernels.h"
 
 using namespace dossier;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/text/utf8.h"
-#include "tokens/encode/sentence_piece_counter.h"
+#include "tokens/encode/sentence_piece.h"
 
 // The input: tokens, a line each, whose first byte is the score, or '!' for one added by hand; an
 // empty line; the text.

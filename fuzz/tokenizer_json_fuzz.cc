@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tokens/encode/bpe_counter.h"
-#include "tokens/files/tokenizer_json.h"
+#include "tokens/files/vocabulary_files.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dossier::tokens;  // NOLINT(google-build-using-namespace)

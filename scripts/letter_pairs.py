@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the tables of src/base/text/chance.cc: how usual each pair of letters and each
+"""Prints the tables of src/base/text/secret_detection.cc: how usual each pair of letters and each
 change of character class is in names that people write.
 
 usage: letter_pairs.py FOLDER ...   (source code; each name counts once, however often it is used)

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/assets.h"
 #include "base/files/file.h"
+#include "base/files/locations.h"
 #include "base/text/text.h"
 #include "research/files/png.h"
 #include "research/node/phases.h"

@@ -7,10 +7,10 @@
 #include "app/asset_folders.h"
 #include "app/load_config.h"
 #include "ask/engine.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/random.h"
 #include "base/result.h"
-#include "store/memo.h"
+#include "store/content.h"
 #include "store/prune.h"
 
 namespace dossier {

@@ -1,9 +1,8 @@
 #include "app/asset_folders.h"
 
 #include "app/open_model.h"
-#include "base/assets.h"
 #include "base/files/file.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "config/project_assets.h"
 
 namespace dossier::app {

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/files/git_folders.h"
 #include "base/hash.h"
-#include "base/text/shell_quote.h"
 #include "base/text/text.h"
 #include "config/config_file.h"
 #include "config/expand.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "assembly/layout/yaml_fields.h"
-#include "model/local/embedding_files.h"
+#include "model/local/local_pull.h"
 
 namespace dossier::app {
 namespace {

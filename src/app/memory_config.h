@@ -34,7 +34,7 @@ struct MemoryConfig {
   memory::PressureLevel consolidation_trigger = memory::PressureLevel::kHigh;
   bool log_enabled = true;            // memory_log_enabled
   std::int64_t log_max_chars = 1000;  // memory_log_max_chars; code points of one text
-  std::string embed_model = std::string(kNoEmbedModel);  // of model/local/embedding_files.h
+  std::string embed_model = std::string(kNoEmbedModel);  // of model/local/local_pull.h
 };
 
 // Errors: kConfig with FILE:LINE:COL and the key, for unknown keys too, with the nearest.

@@ -4,9 +4,8 @@
 
 #include "app/open_model.h"
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
 #include "memory/records/token_embedder.h"
-#include "model/local/embedding_files.h"
+#include "model/local/local_pull.h"
 
 namespace dossier::app {
 namespace {

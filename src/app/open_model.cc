@@ -6,10 +6,10 @@
 
 #include "base/clock.h"
 #include "base/files/file.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/hash.h"
 #include "base/net/url.h"
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "model/local/local_weights.h"
 #include "model/providers/model_list.h"

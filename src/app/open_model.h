@@ -19,7 +19,7 @@
 #include "base/cancel.h"
 #include "driver/bound_model.h"
 #include "model/providers/connect.h"
-#include "model/providers/probe.h"
+#include "model/providers/model_list.h"
 
 namespace dossier::app {
 

@@ -5,7 +5,7 @@
 #include "app/memory_setup.h"
 #include "base/clock.h"
 #include "base/files/file.h"
-#include "base/text/parse_time.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "memory/render/injection.h"
 #include "sources/header/header_source.h"

@@ -6,9 +6,9 @@
 #include "ask/loop/direct.h"
 #include "ask/loop/metadata.h"
 #include "ask/subcalls/workbench.h"
-#include "base/process/build_id.h"
+#include "base/process/build_info.h"
 #include "base/text/text.h"
-#include "sandbox/session/worker_build.h"
+#include "sandbox/session/session.h"
 
 namespace dossier::ask {
 namespace {

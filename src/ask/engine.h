@@ -35,8 +35,8 @@
 #include "driver/section_reader.h"
 #include "model/client/ledger.h"
 #include "sandbox/session/session.h"
+#include "store/content.h"
 #include "store/journal.h"
-#include "store/memo.h"
 
 namespace dossier::ask {
 

@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/assets.h"
 #include "base/files/file.h"
+#include "base/files/locations.h"
 #include "base/hash.h"
-#include "base/process/build_id.h"
+#include "base/process/build_info.h"
 #include "model/scripted/scripted.h"
 #include "testing/result_matchers.h"
 

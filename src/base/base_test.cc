@@ -7,18 +7,16 @@
 #include <limits>
 #include <thread>
 
-#include "base/assets.h"
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
+#include "base/files/locations.h"
 #include "base/hash.h"
 #include "base/json/json.h"
 #include "base/json/json_lexer.h"
-#include "base/process/cancel_fd.h"
 #include "base/random.h"
 #include "base/text/ascii.h"
-#include "base/text/parse_time.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "testing/result_matchers.h"
 

@@ -1,6 +1,10 @@
 #include "base/cancel.h"
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <condition_variable>
+#include <utility>
 
 namespace dossier {
 
@@ -68,6 +72,18 @@ void CancelSource::CancelState(const std::shared_ptr<CancelToken::State>& state,
     callbacks.swap(state->callbacks);
   }
   for (auto& [id, callback] : callbacks) callback();
+}
+
+CancelFd::CancelFd(CancelToken cancel)
+    : cancel_(std::move(cancel)), fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (fd_ < 0) return;
+  id_ = cancel_.OnCancel([fd = fd_] { (void)eventfd_write(fd, 1); });
+  if (id_ == 0 && !cancel_.cancelled()) close(std::exchange(fd_, -1));  // it never will be
+}
+
+CancelFd::~CancelFd() {
+  cancel_.Forget(id_);
+  if (fd_ >= 0) close(fd_);
 }
 
 }  // namespace dossier

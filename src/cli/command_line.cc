@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/json/json.h"
-#include "base/process/build_id.h"
+#include "base/process/build_info.h"
 #include "cli/commands.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/standard_streams.h"

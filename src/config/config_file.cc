@@ -9,7 +9,6 @@
 
 #include "assembly/layout/yaml_table.h"
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
 #include "base/text/utf8.h"
 
 namespace dossier::config {

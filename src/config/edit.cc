@@ -4,7 +4,7 @@
 
 #include "assembly/layout/yaml_table.h"
 #include "base/text/text.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 #include "config/config_file.h"
 
 namespace dossier::config {

@@ -4,7 +4,7 @@
 
 #include "assembly/layout/yaml_table.h"
 #include "base/random.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::config {

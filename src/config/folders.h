@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/result.h"
 #include "config/expand.h"
 

@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
 #include "config/expand.h"
 #include "config/keys.h"
 #include "config/power.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/files/regular_file.h"
+#include "base/files/file.h"
 
 namespace dossier::config {
 namespace {

@@ -1,7 +1,7 @@
 #include "config/read_value.h"
 
 #include "base/net/url.h"
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 
 namespace dossier::config {

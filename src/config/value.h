@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/json/json.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 
 namespace dossier::config {
 

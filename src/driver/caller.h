@@ -29,8 +29,8 @@
 #include "base/result.h"
 #include "driver/bound_model.h"
 #include "driver/retry_policy.h"
+#include "model/client/client.h"
 #include "model/client/ledger.h"
-#include "model/client/usage_sum.h"
 
 namespace dossier::driver {
 

@@ -5,8 +5,8 @@
 
 #include <set>
 
-#include "base/assets.h"
 #include "base/files/file.h"
+#include "base/files/locations.h"
 #include "research/files/phase_files.h"
 #include "research/run/run_history.h"
 #include "research/run/run_setup.h"

@@ -9,6 +9,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json/json.h"
 #include "base/result.h"
@@ -30,6 +31,24 @@ Result<Json> MakeBody(std::string_view text, std::size_t inline_limit, ContentSt
 // their body in their place; numbers that JSON cannot hold (NaN, infinity) become null.
 // Errors: kInvalidArgument above kMaxEventDepth; those of ContentStore::Put.
 Status CleanEventData(JsonObject& data, std::size_t inline_limit, ContentStore& content);
+
+// An event's data without its texts: what stays of a run whose words have to go.
+//
+//   Erased erased = EraseTextsOf({{"turn", 1}, {"body", {{"text", "secret"}}}});
+//   erased.data;        // {"turn": 1, "body": {"bytes": 6, "left_out": true}}
+//   erased.bodies;      // hashes of the bodies that it referred to
+//
+// Thread-safety: pure functions.
+
+struct Erased {
+  JsonObject data;
+  std::vector<std::string> bodies;  // SHA-256 of each body in the content store
+};
+// A body becomes {"bytes": N, "left_out": true}, as --no-log leaves it, without its hash: that of a
+// short text tells the text. Of other strings those under the names of ids and states stay
+// (event_data.cc has the list); all others become "". So a name that is not on the list loses its
+// text, not its secrecy.
+Erased EraseTextsOf(const JsonObject& data);
 
 }  // namespace dossier::store
 

@@ -14,11 +14,8 @@
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "store/erase_texts.h"
 #include "store/event_data.h"
-#include "store/journal_schema.h"
-#include "store/live_runs.h"
-#include "store/network_fs.h"
+#include "store/journal_file.h"
 #include "store/sqlite.h"
 
 namespace dossier::store {
@@ -321,7 +318,7 @@ class SqliteJournal final : public Journal {
     return transaction.Commit();
   }
 
-  // Whether an event needs the body still; a memo that does only forgets its result (store/memo.h).
+  // Whether an event needs the body still; a memo that does only forgets its result (Memo).
   // A look at all of the journal: nobody waits for a deletion.
   Result<bool> IsReferredTo(const std::string& sha256) {
     DOSSIER_ASSIGN_OR_RETURN(

@@ -8,7 +8,6 @@
 
 #include "base/files/file.h"
 #include "base/random.h"
-#include "store/network_fs.h"
 #include "store/sqlite.h"
 #include "testing/result_matchers.h"
 

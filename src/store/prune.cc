@@ -14,10 +14,9 @@
 #include "base/files/file.h"
 #include "base/random.h"
 #include "base/text/ascii.h"
-#include "base/text/parse_time.h"
+#include "base/text/parse.h"
 #include "store/content.h"
-#include "store/journal_schema.h"
-#include "store/live_runs.h"
+#include "store/journal_file.h"
 #include "store/sqlite.h"
 
 namespace dossier::store {

@@ -13,7 +13,6 @@
 #include "base/hash.h"
 #include "store/content.h"
 #include "store/journal.h"
-#include "store/memo.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::store {

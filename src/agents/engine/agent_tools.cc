@@ -7,7 +7,6 @@
 
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "sandbox/jail/degraded.h"
 #include "sandbox/jail/jail.h"
 
 namespace dossier::agents {

@@ -9,11 +9,11 @@
 #include <cerrno>
 
 #include "agents/engine/process_jail.h"
+#include "base/cancel.h"
 #include "base/files/file.h"
-#include "base/process/cancel_fd.h"
 #include "base/process/supervised_process.h"
 #include "base/text/text.h"
-#include "sandbox/jail/degraded.h"
+#include "sandbox/jail/jail.h"
 
 namespace dossier::agents {
 namespace {

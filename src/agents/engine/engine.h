@@ -28,7 +28,7 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/result.h"
-#include "model/client/usage_sum.h"
+#include "model/client/client.h"
 #include "tokens/counter/counter.h"
 
 namespace dossier::agents {

@@ -8,7 +8,7 @@
 #include "agents/git/state_folder.h"
 #include "base/files/file.h"
 #include "base/process/process.h"
-#include "model/providers/command_preset.h"
+#include "model/providers/command_client.h"
 
 namespace dossier::agents {
 namespace {

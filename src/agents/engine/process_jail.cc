@@ -9,7 +9,7 @@
 #include "base/files/file.h"
 #include "base/process/process.h"
 #include "base/text/text.h"
-#include "sandbox/jail/degraded.h"
+#include "sandbox/jail/jail.h"
 
 namespace dossier::agents {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 
 namespace dossier::agents {

@@ -8,7 +8,6 @@
 
 #include "agents/git/tree_removal.h"
 #include "base/files/file.h"
-#include "base/files/replace_file.h"
 #include "base/text/text.h"
 
 namespace dossier::agents {

@@ -11,7 +11,6 @@
 #include "agents/git/diff_headers.h"
 #include "agents/git/path_rules.h"
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
 #include "base/json/json.h"
 #include "base/task_group.h"
 #include "base/text/text.h"

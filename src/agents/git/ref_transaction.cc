@@ -8,7 +8,7 @@
 
 #include <utility>
 
-#include "base/process/child_plan.h"
+#include "base/process/child.h"
 
 namespace dossier::agents {
 namespace {

@@ -1,7 +1,6 @@
 #include "agents/git/state_folder.h"
 
 #include "base/files/file.h"
-#include "base/files/replace_file.h"
 
 namespace dossier::agents {
 

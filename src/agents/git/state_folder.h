@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/files/replace_file.h"
+#include "base/files/file.h"
 #include "base/result.h"
 
 namespace dossier::agents {

@@ -8,9 +8,7 @@
 
 #include "agents/git/tree_removal.h"
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
-#include "base/files/replace_file.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/hash.h"
 #include "base/json/json.h"
 #include "base/text/text.h"

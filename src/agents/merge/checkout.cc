@@ -10,7 +10,6 @@
 
 #include "agents/git/worktree.h"
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
 #include "base/hash.h"
 #include "base/text/text.h"
 

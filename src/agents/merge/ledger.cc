@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
 #include "base/hash.h"
 #include "base/text/text.h"
 

@@ -13,7 +13,6 @@
 #include "agents/merge/recover.h"
 #include "agents/merge/test_fault.h"
 #include "base/files/file.h"
-#include "base/files/file_lock.h"
 #include "base/text/text.h"
 
 namespace dossier::agents {

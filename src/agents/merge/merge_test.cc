@@ -6,7 +6,7 @@
 
 #include "agents/merge/ledger.h"
 #include "agents/merge/recover.h"
-#include "base/files/file_lock.h"
+#include "base/files/file.h"
 #include "base/random.h"
 #include "testing/result_matchers.h"
 #include "testing/test_repository.h"

@@ -11,7 +11,6 @@
 
 #include "agents/merge/publish.h"
 #include "base/files/file.h"
-#include "base/files/file_lock.h"
 #include "base/text/text.h"
 
 namespace dossier::agents {

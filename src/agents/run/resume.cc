@@ -12,7 +12,7 @@
 #include "agents/run/task_queue.h"
 #include "agents/run/whole_run.h"
 #include "agents/task/task_json.h"
-#include "base/process/hide_process.h"
+#include "base/process/child.h"
 
 namespace dossier::agents {
 namespace {

@@ -8,7 +8,7 @@
 #include "agents/run/task_merge.h"
 #include "agents/run/whole_run.h"
 #include "agents/task/task_json.h"
-#include "base/process/hide_process.h"
+#include "base/process/child.h"
 
 namespace dossier::agents {
 // Everything that was recorded at the start, for a resume.

@@ -10,7 +10,7 @@
 #include "agents/merge/merge.h"
 #include "agents/merge/recover.h"
 #include "agents/task/refusal_note.h"
-#include "base/files/file_lock.h"
+#include "base/files/file.h"
 #include "base/text/text.h"
 
 namespace dossier::agents {

@@ -11,7 +11,7 @@
 #include "agents/run/run.h"
 #include "agents/run/run_setup.h"
 #include "agents/run/task_merge.h"
-#include "base/text/parse_time.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "sources/header/task.h"
 

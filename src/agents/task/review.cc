@@ -12,7 +12,6 @@
 #include "agents/git/worktree.h"
 #include "agents/task/task_result.h"
 #include "base/files/file.h"
-#include "base/files/replace_file.h"
 #include "base/json/json.h"
 #include "base/text/utf8.h"
 

@@ -12,8 +12,7 @@
 #include "agents/task/log_line.h"
 #include "base/clock.h"
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
-#include "base/text/parse_time.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 
 namespace dossier::agents {

@@ -15,7 +15,7 @@
 #include "agents/git/violation.h"
 #include "agents/task/task_status.h"
 #include "base/json/json.h"
-#include "model/client/usage_sum.h"
+#include "model/client/client.h"
 
 namespace dossier::agents {
 

@@ -12,9 +12,9 @@
 #include <set>
 #include <thread>
 
+#include "base/cancel.h"
 #include "base/files/secret_files.h"
 #include "base/files/walk.h"
-#include "base/process/cancel_fd.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "inspect/text/encoding.h"

@@ -7,7 +7,7 @@
 
 #include "ask/reply/fences.h"
 #include "base/text/ascii.h"
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 
 namespace dossier::ask {

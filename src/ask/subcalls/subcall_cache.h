@@ -18,7 +18,7 @@
 
 #include "ask/engine.h"
 #include "model/client/client.h"
-#include "store/memo.h"
+#include "store/content.h"
 
 namespace dossier::ask {
 

@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "assembly/assemble.h"
-#include "base/files/replace_file.h"
+#include "base/files/file.h"
 #include "base/json/json.h"
 #include "base/result.h"
 

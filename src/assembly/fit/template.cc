@@ -7,7 +7,7 @@
 #include "assembly/layout/yaml_table.h"
 #include "assembly/sources/fence.h"
 #include "base/text/text.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 
 namespace dossier::assembly {
 namespace {

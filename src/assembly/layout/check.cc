@@ -5,9 +5,9 @@
 
 #include "assembly/layout/lookup.h"
 #include "assembly/layout/template_scan.h"
-#include "base/assets.h"
+#include "base/files/locations.h"
 #include "base/text/text.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 
 namespace dossier::assembly {
 namespace {

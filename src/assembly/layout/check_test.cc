@@ -5,8 +5,8 @@
 #include <set>
 
 #include "assembly/layout/lookup.h"
-#include "base/assets.h"
 #include "base/files/file.h"
+#include "base/files/locations.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::assembly {

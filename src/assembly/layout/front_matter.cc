@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 
 namespace dossier::assembly {
 namespace {

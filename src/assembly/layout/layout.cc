@@ -9,7 +9,7 @@
 #include "assembly/layout/yaml_table.h"
 #include "base/hash.h"
 #include "base/text/text.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 
 namespace dossier::assembly {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "assembly/layout/layout.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 
 namespace dossier::assembly {
 

@@ -9,7 +9,7 @@
 #include "assembly/layout/yaml_table.h"
 #include "base/files/file.h"
 #include "base/random.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::assembly {

@@ -9,11 +9,11 @@
 
 #include "assembly/layout/layout_reader.h"
 #include "assembly/layout/template_scan.h"
-#include "base/assets.h"
 #include "base/files/file.h"
+#include "base/files/locations.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 
 namespace dossier::assembly {
 namespace {

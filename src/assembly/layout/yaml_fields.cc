@@ -1,6 +1,6 @@
 #include "assembly/layout/yaml_fields.h"
 
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 
 namespace dossier::assembly {
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "assembly/layout/template_scan.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 
 namespace dossier::assembly {
 

@@ -1,6 +1,6 @@
 #include "assembly/layout/yaml_table.h"
 
-#include "base/yaml/yaml_tree.h"
+#include "base/yaml/yaml.h"
 
 extern "C" const char dossier_yaml_table[], dossier_yaml_table_end[];  // cmake/YamlTable.cmake
 

@@ -14,7 +14,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 
 namespace dossier::assembly {
 

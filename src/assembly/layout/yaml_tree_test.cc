@@ -1,13 +1,12 @@
-#include "base/yaml/yaml_tree.h"
 
 #include <gtest/gtest.h>
 
 #include "assembly/layout/front_matter.h"
 #include "assembly/layout/yaml_fields.h"
 #include "assembly/layout/yaml_table.h"
-#include "base/assets.h"
+#include "base/files/locations.h"
 #include "base/random.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::assembly {

@@ -3,10 +3,9 @@
 #include <cstdio>
 
 #include "assembly/layout/front_matter.h"
-#include "base/assets.h"
 #include "base/files/file.h"
-#include "base/yaml/yaml_reader.h"
-#include "base/yaml/yaml_tree.h"
+#include "base/files/locations.h"
+#include "base/yaml/yaml.h"
 
 namespace dossier::assembly {
 namespace {

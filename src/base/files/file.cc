@@ -1,15 +1,20 @@
 #include "base/files/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
+#include <thread>
 
-#include "base/files/replace_file.h"
+#include "base/cancel.h"
 #include "base/random.h"
 
 namespace dossier {
@@ -205,6 +210,183 @@ Result<std::string> ExecutableFolder() {
   if (length <= 0) return MakeErrnoError(errno, "/proc/self/exe");
   path.resize(static_cast<std::size_t>(length));
   return path.substr(0, path.rfind('/'));
+}
+
+namespace {
+
+enum class Target : std::uint8_t {
+  kFile,  // one that is there, or none
+  kFolder,
+  kDevice,  // or a pipe, a terminal: what a rename would put a plain file in the place of
+};
+
+Target TargetOf(const std::string& path) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode)) return Target::kFile;
+  return S_ISDIR(info.st_mode) ? Target::kFolder : Target::kDevice;
+}
+
+Status WriteParts(int fd, const std::vector<std::string_view>& parts) {
+  for (const std::string_view part : parts) DOSSIER_RETURN_IF_ERROR(WriteAll(fd, part));
+  return {};
+}
+
+// Makes the rename durable; a file system that cannot sync a folder is no reason to fail.
+void SyncFolderOf(const std::string& path) {
+  const auto slash = path.rfind('/');
+  const std::string folder =
+      slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
+  UniqueFd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.valid()) fsync(fd.get());
+}
+
+tl::unexpected<Error> AtPath(const std::string& path, const Error& error) {
+  return MakeError(error.code, "{}: {}", path, error.message);
+}
+
+// Gives the open file `fd` the owner and the mode of `path`, if that is there.
+Status CopyAttributes(const std::string& path, int fd) {
+  struct stat old{}, made{};
+  if (stat(path.c_str(), &old) != 0) return {};
+  if (fstat(fd, &made) != 0) return MakeErrnoError(errno, "fstat");
+  const bool same_owner = old.st_uid == made.st_uid && old.st_gid == made.st_gid;
+  if (!same_owner && fchown(fd, old.st_uid, old.st_gid) != 0) {
+    return MakeErrnoError(errno, "keep the owner");
+  }
+  if (fchmod(fd, old.st_mode & 07777) != 0) return MakeErrnoError(errno, "keep the mode");
+  return {};
+}
+
+Status WriteToDevice(const std::string& path, const std::vector<std::string_view>& parts) {
+  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (!fd.valid()) return MakeErrnoError(errno, path);
+  const Status written = WriteParts(fd.get(), parts);
+  if (!written) return AtPath(path, written.error());
+  return {};
+}
+
+}  // namespace
+
+Status ReplaceFile(const std::string& path, const std::vector<std::string_view>& parts,
+                   const ReplaceOptions& options) {
+  const Target target = TargetOf(path);
+  if (target == Target::kFolder) return MakeErrnoError(EISDIR, path);
+  if (target == Target::kDevice) return WriteToDevice(path, parts);
+  const bool synced = options.durability == Durability::kSurvivesPowerLoss;
+  const std::string temporary = fmt::format("{}.{}.tmp", path, RandomHex(12));
+  UniqueFd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, options.mode));
+  if (!fd.valid()) return MakeErrnoError(errno, path);
+  Status written = WriteParts(fd.get(), parts);
+  if (written && options.attributes == Attributes::kOfTheOldFile) {
+    written = CopyAttributes(path, fd.get());
+  }
+  if (written && synced && fsync(fd.get()) != 0) written = MakeErrnoError(errno, "fsync");
+  if (written && rename(temporary.c_str(), path.c_str()) != 0) {
+    written = MakeErrnoError(errno, "rename");
+  }
+  if (!written) {
+    unlink(temporary.c_str());
+    return AtPath(path, written.error());
+  }
+  if (synced) SyncFolderOf(path);
+  return {};
+}
+
+namespace {
+
+constexpr mode_t kGroupAndOthers = S_IWGRP | S_IWOTH;
+
+Status CheckOwner(const struct stat& info, const std::string& path, mode_t others) {
+  if (info.st_uid != geteuid() && info.st_uid != 0) {
+    return MakeError(ErrorCode::kRefused,
+                     "{} belongs to another user; make it your own, or move it away", path);
+  }
+  if ((info.st_mode & others) != 0) {
+    return MakeError(ErrorCode::kRefused, "{} may be written by others; run: chmod go-w {}", path,
+                     path);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::int64_t NanosSinceEpoch(const timespec& time) {
+  constexpr std::int64_t kPerSecond = 1'000'000'000;
+  using Limits = std::numeric_limits<std::int64_t>;
+  std::int64_t nanos = 0;
+  if (__builtin_mul_overflow(std::int64_t{time.tv_sec}, kPerSecond, &nanos) ||
+      __builtin_add_overflow(nanos, std::int64_t{time.tv_nsec}, &nanos)) {
+    return time.tv_sec < 0 ? Limits::min() : Limits::max();
+  }
+  return nanos;
+}
+
+Result<UniqueFd> OpenRegularFile(const std::string& path, struct stat* info) {
+  // Not blocking: a pipe without a writer must not hang us.
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd.valid()) {
+    if (errno == ENXIO) return MakeError(ErrorCode::kConfig, "{} is no regular file", path);
+    return MakeErrnoError(errno, path);
+  }
+  if (fstat(fd.get(), info) != 0) return MakeErrnoError(errno, path);
+  if (!S_ISREG(info->st_mode)) {
+    return MakeError(ErrorCode::kConfig, "{} is no regular file", path);
+  }
+  return fd;
+}
+
+Status CheckFileOwner(const struct stat& info, const std::string& path) {
+  if (!S_ISREG(info.st_mode)) {
+    return MakeError(ErrorCode::kConfig, "{} is no regular file", path);
+  }
+  return CheckOwner(info, path, kGroupAndOthers);
+}
+
+Status CheckOwnPath(const std::string& path, PathKind kind) {
+  struct stat info{};
+  if (lstat(path.c_str(), &info) != 0) return {};
+  if (S_ISLNK(info.st_mode)) {
+    return MakeError(ErrorCode::kRefused, "{} is a link, and may lead anywhere", path);
+  }
+  const bool right = kind == PathKind::kFile ? S_ISREG(info.st_mode) : S_ISDIR(info.st_mode);
+  if (!right) {
+    return MakeError(ErrorCode::kConfig, "{} is no {}", path,
+                     kind == PathKind::kFile ? "regular file" : "folder");
+  }
+  // Folders are made with the group's right on machines where each user is a group.
+  return CheckOwner(info, path, kind == PathKind::kFile ? kGroupAndOthers : S_IWOTH);
+}
+
+Result<std::string> ReadRegularFile(const std::string& path, std::uint64_t max_bytes) {
+  struct stat info{};
+  DOSSIER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, &info));
+  return ReadAll(fd.get(), path, max_bytes);
+}
+
+Result<std::string> ReadOwnedFile(const std::string& path, std::uint64_t max_bytes) {
+  struct stat info{};
+  DOSSIER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, &info));
+  DOSSIER_RETURN_IF_ERROR(CheckFileOwner(info, path));
+  return ReadAll(fd.get(), path, max_bytes);
+}
+
+Result<FileLock> FileLock::Take(const std::string& path, Millis limit, const CancelToken& cancel) {
+  UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd.valid()) return MakeErrnoError(errno, path);
+  const auto until = std::chrono::steady_clock::now() + limit;
+  // The kernel has no wait with a limit for this lock.
+  while (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return MakeErrnoError(errno, "lock " + path);
+    if (cancel.cancelled()) {
+      return MakeError(ErrorCode::kCancelled, "cancelled: {}", cancel.reason());
+    }
+    if (std::chrono::steady_clock::now() >= until) {
+      return MakeError(ErrorCode::kLocked, "another dossier has held {} for {} s", path,
+                       limit.count() / 1000);
+    }
+    std::this_thread::sleep_for(Millis(20));
+  }
+  return FileLock(std::move(fd));
 }
 
 }  // namespace dossier

@@ -1,4 +1,4 @@
-// Files, descriptors and folders.
+// Files, descriptors, folders and locks between processes.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile("notes.md"));
 //   DOSSIER_RETURN_IF_ERROR(WriteFileAtomic("notes.md", text));   // whole, or not at all
@@ -10,14 +10,20 @@
 #define DOSSIER_BASE_FILES_FILE_H_
 
 #include <cstdint>
+#include <ctime>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 
+struct stat;
+
 namespace dossier {
+
+class CancelToken;
 
 class UniqueFd {
  public:
@@ -100,6 +106,82 @@ Result<UniqueFd> OpenNameless();
 
 // The folder that holds the running executable.
 Result<std::string> ExecutableFolder();
+
+// Replaces a file atomically with parts that are written one after the other, so that a large text
+// need not be in memory as a whole.
+//
+//   const ReplaceOptions options{.durability = Durability::kSurvivesCrash};
+//   DOSSIER_RETURN_IF_ERROR(ReplaceFile(path, {head, body}, options));
+//
+// Readers see the old or the new content, never a mix, as with WriteFileAtomic, which is this with
+// one part.
+
+// What the new content survives once ReplaceFile has returned: a crash of the process, or a power
+// failure too, which needs an fsync.
+enum class Durability : std::uint8_t { kSurvivesCrash, kSurvivesPowerLoss };
+
+// Whose mode, owner and group the new file gets. kOfTheOldFile: exactly those of the file that is
+// replaced; if there is none, `mode` and the user's own.
+enum class Attributes : std::uint8_t { kOfANewFile, kOfTheOldFile };
+
+struct ReplaceOptions {
+  unsigned mode = 0644;
+  Durability durability = Durability::kSurvivesPowerLoss;
+  Attributes attributes = Attributes::kOfANewFile;
+};
+
+// On failure the old file stays and nothing half-made is left. A device or pipe is written to,
+// never replaced. Errors carry the path.
+Status ReplaceFile(const std::string& path, const std::vector<std::string_view>& parts,
+                   const ReplaceOptions& options);
+
+// Nanoseconds since 1970. A file may carry any time: what 64 bits cannot hold (before 1677, after
+// 2262) is the nearest that they can.
+std::int64_t NanosSinceEpoch(const timespec& time);
+
+// Reading files that the user did not name: the program finds them by fixed names in a folder,
+// where somebody else may have put them.
+//
+//   auto text = ReadOwnedFile(project + "/.dossier/layouts/ask.yaml", 1 << 20);
+//   if (!text && text.error().code == ErrorCode::kNotFound) UseBuiltIn();
+//
+// A pipe, a device or a socket of such a name is refused at once: to open it as a file would hang.
+
+// A descriptor for reading of a regular file. Errors: kNotFound, kPermission, kIo; kConfig for
+// anything but a regular file.
+Result<UniqueFd> OpenRegularFile(const std::string& path, struct stat* info);
+
+// Checks that only this user (or root) can change a file that steers the program. Errors: kConfig
+// for anything but a regular file; kRefused if it belongs to another user or others may write to
+// it.
+Status CheckFileOwner(const struct stat& info, const std::string& path);
+
+// The same check by path. A path that does not exist passes; a folder may be writable by its group.
+// Errors: as CheckFileOwner; kRefused for a symbolic link.
+enum class PathKind : std::uint8_t { kFile, kFolder };
+Status CheckOwnPath(const std::string& path, PathKind kind);
+
+// The whole file. Errors: as OpenRegularFile; kTooLong above `max_bytes`.
+Result<std::string> ReadRegularFile(const std::string& path, std::uint64_t max_bytes);
+
+// ReadRegularFile for a file that must pass CheckFileOwner.
+Result<std::string> ReadOwnedFile(const std::string& path, std::uint64_t max_bytes);
+
+// A lock between processes: a file that the kernel unlocks when its holder ends.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(FileLock lock, FileLock::Take(path, Millis(10000), cancel));
+//
+// Ownership: held until the object is destroyed. Thread-safety: two threads exclude each other too.
+
+class FileLock {
+ public:
+  // Errors: kLocked after `limit`, kCancelled, kIo.
+  static Result<FileLock> Take(const std::string& path, Millis limit, const CancelToken& cancel);
+
+ private:
+  explicit FileLock(UniqueFd fd) : fd_(std::move(fd)) {}
+  UniqueFd fd_;
+};
 
 }  // namespace dossier
 

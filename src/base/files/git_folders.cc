@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
 #include "base/text/text.h"
 
 namespace dossier {

@@ -1,4 +1,4 @@
-// One answer over HTTP that fits into memory, waited for.
+// One answer over HTTP, waited for: whole where it fits into memory, else in pieces.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto loop, HttpLoop::Make());
 //   DOSSIER_ASSIGN_OR_RETURN(std::string body,
@@ -11,7 +11,11 @@
 #define DOSSIER_BASE_NET_HTTP_GET_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/cancel.h"
 #include "base/net/http_loop.h"
@@ -32,6 +36,46 @@ Result<HttpAnswer> AskHttp(HttpLoop& loop, HttpCall call, std::uint64_t most_byt
 // kAuth (401, 403), kNotFound (404), as AskHttp's.
 Result<std::string> HttpGet(HttpLoop& loop, HttpCall call, std::uint64_t most_bytes,
                             const CancelToken& cancel);
+
+// One download, read in pieces by a thread that waits for each. While nobody reads, the transfer
+// pauses, so memory stays bounded.
+//
+//   HttpDownload download(loop, {.method = HttpCall::Method::kGet, .url = url}, cancel);
+//   DOSSIER_ASSIGN_OR_RETURN(const HttpDownload::Head* head, download.ReadHead());
+//   while (true) {
+//     DOSSIER_ASSIGN_OR_RETURN(std::string piece, download.Read());
+//     if (piece.empty()) break;      // whole
+//   }
+//
+// Ends the transfer when it is destroyed. Thread-safety: one reader.
+
+class HttpDownload {
+ public:
+  struct Head {
+    int status = 0;
+    std::vector<std::pair<std::string, std::string>> headers;  // as HttpReceiver::OnHead
+    std::string_view Header(std::string_view name) const;      // empty if absent
+  };
+
+  HttpDownload(std::shared_ptr<HttpLoop> loop, HttpCall call, const CancelToken& cancel);
+  ~HttpDownload();
+  HttpDownload(const HttpDownload&) = delete;
+  HttpDownload& operator=(const HttpDownload&) = delete;
+
+  // Waits for status and headers. Errors: kNetwork, kTimeout, kCancelled.
+  Result<const Head*> ReadHead();
+  // The next piece; empty at the end of a whole body. Errors: as ReadHead.
+  Result<std::string> Read();
+  // Whether another try may help after the last error.
+  HttpEnd::Again again() const;
+
+ private:
+  class Pipe;
+  const std::shared_ptr<HttpLoop> loop_;
+  CancelSource source_;
+  const std::shared_ptr<Pipe> pipe_;
+  std::uint64_t transfer_ = 0;
+};
 
 }  // namespace dossier
 

@@ -1,6 +1,6 @@
 #include "base/net/url.h"
 
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 
 namespace dossier {

@@ -10,10 +10,9 @@
 
 #include <cstring>
 
+#include "base/cancel.h"
 #include "base/files/file.h"
-#include "base/process/cancel_fd.h"
-#include "base/process/child_plan.h"
-#include "base/process/send_signal.h"
+#include "base/process/child.h"
 #include "base/text/text.h"
 
 namespace dossier {

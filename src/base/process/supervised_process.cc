@@ -1,17 +1,42 @@
 #include "base/process/supervised_process.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
-#include "base/process/child_plan.h"
-#include "base/process/send_signal.h"
-#include "base/process/supervisor.h"
+#include "base/process/child.h"
+
+// The process between us and a program: see supervised_process.h.
+//
+// It runs in a fork of a process with threads, so it makes async-signal-safe calls only: no memory
+// from the heap, no stdio.
+
+namespace dossier::internal {
+
+inline constexpr int kGiveUpMillis = 1000;  // how long to wait after KILL for processes to go
+
+// The one message of a supervisor, sent just before it ends.
+struct SupervisorReport {
+  enum class Kind : int { kNotStarted, kEnded };
+  Kind kind = Kind::kEnded;
+  int value = 0;  // errno, or the program's status as waitpid gives it
+  ProcessEnd::Left left = ProcessEnd::Left::kNothing;
+};
+
+// All signals must be blocked. A message on `control`, or its end, asks for the end of everything.
+[[noreturn]] void RunSupervisor(const ChildPlan& plan, const Supervision& rules, int control);
+
+}  // namespace dossier::internal
 
 namespace dossier {
 namespace {
@@ -124,3 +149,240 @@ void SupervisedProcess::Stop() {
 }
 
 }  // namespace dossier
+
+namespace dossier::internal {
+
+// The C library's own. That of a sanitizer keeps one address to return to for each thread, and here
+// one vfork stands inside another.
+pid_t PlainVfork() __asm__("__vfork");
+
+namespace {
+
+constexpr int kControl = 3;  // where the control socket lies in the supervisor
+
+struct ProcessIds {
+  pid_t pid, parent;
+};
+
+pid_t ReadPid(const char* text) {
+  pid_t pid = 0;
+  while (*text >= '0' && *text <= '9') pid = pid * 10 + (*text++ - '0');
+  return pid;
+}
+
+// "PID (NAME) STATE PARENT …", where NAME may hold anything. 0 if the process is gone.
+pid_t ParentOf(const char* pid) {
+  char path[32] = "/proc/";
+  strncat(path, pid, 12);
+  strcat(path, "/stat");
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  char text[256];
+  const ssize_t got = read(fd, text, sizeof(text) - 1);
+  close(fd);
+  if (got <= 0) return 0;
+  text[got] = '\0';
+  const char* name_end = strrchr(text, ')');
+  return name_end && strlen(name_end) > 4 ? ReadPid(name_end + 4) : 0;
+}
+
+// Calls `visit` for every process of the system. (The kernel's own list of children,
+// /proc/PID/task/TID/children, is an option of its build that some lack.)
+template <typename Visit>
+void ForEachProcess(Visit visit) {
+  const int folder = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  alignas(dirent64) char block[8192];
+  ssize_t got = 0;
+  while ((got = getdents64(folder, block, sizeof(block))) > 0) {
+    for (ssize_t at = 0; at < got;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(block + at);
+      at += entry->d_reclen;
+      if (const pid_t pid = ReadPid(entry->d_name)) visit({pid, ParentOf(entry->d_name)});
+    }
+  }
+  close(folder);
+}
+
+class Supervisor {
+ public:
+  Supervisor(const ChildPlan& plan, const Supervision& rules) : plan_(plan), rules_(rules) {}
+
+  [[noreturn]] void Run() {
+    if (const int reason = Start()) {
+      End({.kind = SupervisorReport::Kind::kNotStarted, .value = reason});
+    }
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    signals_ = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    while (true) {
+      Reap();
+      if (ended_ && !stopping_) Leave();
+      if (stopping_) KeepStopping();
+      Wait();
+    }
+  }
+
+ private:
+  // 0, or errno. Between us and the program stands, for a moment, the leader of its session: were
+  // the program itself the leader, a `setsid` that it is would fork, end at once, and look like a
+  // success. All share our memory until the program runs, so that nothing is copied for it.
+  int Start() {
+    volatile int reason = 0;
+    volatile pid_t program = -1;
+    const pid_t leader = PlainVfork();
+    if (leader == 0) {
+      setsid();
+      const pid_t pid = PlainVfork();
+      if (pid == 0) {
+        StartProgram(plan_);
+        reason = errno;
+        _exit(127);
+      }
+      if (pid < 0) reason = errno;
+      program = pid;
+      _exit(0);
+    }
+    if (leader < 0) return errno;
+    WaitFor(leader, nullptr);
+    if (reason != 0) return reason;
+    program_ = program;
+    if (program_ < 0) Orphaned();
+    // The program's pipes must end with the program.
+    dup2(0, 1);
+    dup2(0, 2);
+    return 0;
+  }
+
+  // The program was faster than the leader, and killed it before it could tell the program's
+  // number. Who begins so is not let run: as a child of ours it is found by its parent.
+  void Orphaned() {
+    ended_ = stopping_ = true;
+    status_ = SIGKILL;  // as waitpid would tell of it
+    kill_at_ = Now();
+  }
+
+  [[noreturn]] static void End(const SupervisorReport& report) {
+    send(kControl, &report, sizeof(report), MSG_NOSIGNAL);
+    _exit(0);
+  }
+
+  void Reap() {
+    int status = 0;
+    pid_t pid = 0;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+      if (pid != program_) continue;
+      ended_ = true;
+      status_ = status;
+    }
+    alone_ = pid < 0 && errno == ECHILD;
+  }
+
+  // The program has ended by itself.
+  void Leave() {
+    const bool success = WIFEXITED(status_) && WEXITSTATUS(status_) == 0;
+    if (alone_) End({.value = status_});
+    if (success && rules_.leftovers == Supervision::Leftovers::kLive) {
+      End({.value = status_, .left = ProcessEnd::Left::kBackground});
+    }
+    Stop();
+  }
+
+  void Stop() {
+    stopping_ = true;
+    kill_at_ = Now() + rules_.grace.count();
+    Term();
+  }
+
+  // All that can be found, before the first of them reacts.
+  void Term() {
+    constexpr int kMost = 8192;
+    ProcessIds all[kMost];
+    int count = 0;
+    ForEachProcess([&](ProcessIds ids) {
+      if (count < kMost) all[count++] = ids;
+    });
+    if (!ended_) SendSignal(program_, SIGTERM);
+    const pid_t self = getpid();
+    // Each round marks, by our own number as parent, the children of those marked before.
+    for (bool more = true; more;) {
+      more = false;
+      for (int i = 0; i < count; ++i) {
+        if (all[i].parent != self || all[i].pid == 0) continue;
+        SendSignal(all[i].pid, SIGTERM);
+        for (int j = 0; j < count; ++j) {
+          if (all[j].parent == all[i].pid) all[j].parent = self;
+        }
+        all[i].pid = 0;
+        more = true;
+      }
+    }
+  }
+
+  void KeepStopping() {
+    if (alone_) End({.value = status_});
+    if (Now() >= kill_at_ + kGiveUpMillis) {
+      End({.value = status_, .left = ProcessEnd::Left::kSurvivors});
+    }
+    if (Now() < kill_at_) return;
+    if (!ended_) SendSignal(program_, SIGKILL);
+    // The children of a child that dies become ours, so each round goes one level deeper.
+    const pid_t self = getpid();
+    ForEachProcess([self](ProcessIds ids) {
+      if (ids.parent == self) SendSignal(ids.pid, SIGKILL);
+    });
+  }
+
+  // Until a child ends, a message comes, or time is up.
+  void Wait() {
+    constexpr int kKillPause = 10;
+    pollfd waits[] = {{signals_, POLLIN, 0}, {stopping_ ? -1 : kControl, POLLIN, 0}};
+    const auto until_kill = static_cast<int>(std::max<std::int64_t>(kill_at_ - Now(), 0));
+    const int limit = !stopping_ ? -1 : until_kill > 0 ? until_kill : kKillPause;
+    if (poll(waits, 2, limit) <= 0) return;
+    signalfd_siginfo info;
+    while (read(signals_, &info, sizeof(info)) > 0) {
+    }
+    if (!stopping_ && waits[1].revents) {
+      char byte = 0;
+      recv(kControl, &byte, sizeof(byte), MSG_DONTWAIT);
+      Reap();
+      if (!ended_) Stop();
+    }
+  }
+
+  static std::int64_t Now() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+  }
+
+  const ChildPlan& plan_;
+  const Supervision& rules_;
+  pid_t program_ = -1;
+  int signals_ = -1;
+  int status_ = 0;
+  bool ended_ = false;  // the program
+  bool alone_ = false;  // no child is left
+  bool stopping_ = false;
+  std::int64_t kill_at_ = 0;  // milliseconds of a monotonic clock
+};
+
+}  // namespace
+
+void RunSupervisor(const ChildPlan& plan, const Supervision& rules, int control) {
+  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+  setsid();  // out of reach of Ctrl-C, which we pass on in our own way
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  // The sources are all above 2; the last may overwrite one that has been copied.
+  dup2(plan.in, 0);
+  dup2(plan.out, 1);
+  dup2(plan.err, 2);
+  if (control != kControl) dup2(control, kControl);
+  fcntl(kControl, F_SETFD, FD_CLOEXEC);
+  close_range(kControl + 1, ~0U, 0);
+  Supervisor(plan, rules).Run();
+}
+
+}  // namespace dossier::internal

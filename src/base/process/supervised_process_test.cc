@@ -13,7 +13,7 @@
 
 #include <cstddef>
 
-#include "base/process/send_signal.h"
+#include "base/process/child.h"
 
 namespace dossier {
 namespace {

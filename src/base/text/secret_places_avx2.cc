@@ -1,4 +1,4 @@
-#include "base/text/secret_places.h"
+#include "base/text/secret_detection.h"
 #include "base/text/utf8_avx2.h"
 
 namespace dossier::secrets {

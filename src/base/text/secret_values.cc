@@ -1,12 +1,9 @@
-#include "base/text/secret_values.h"
-
 #include <algorithm>
 #include <bitset>
 #include <optional>
 #include <string>
 
-#include "base/text/chance.h"
-#include "base/text/secret_text.h"
+#include "base/text/secret_detection.h"
 
 namespace dossier::secrets {
 namespace {

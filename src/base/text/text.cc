@@ -4,7 +4,8 @@
 #include <cctype>
 #include <numeric>
 
-#include "base/text/parse_number.h"
+#include "base/text/ascii.h"
+#include "base/text/parse.h"
 
 namespace dossier {
 namespace {
@@ -113,6 +114,14 @@ std::string ReplaceAll(std::string_view text, std::string_view from, std::string
     out += to;
     text.remove_prefix(at + from.size());
   }
+}
+
+std::string ShellQuote(std::string_view text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
+    return IsAlnum(c) || std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
+  });
+  if (plain && !text.empty()) return std::string(text);
+  return "'" + ReplaceAll(text, "'", R"('"'"')") + "'";
 }
 
 std::string Base64(std::string_view bytes) {

@@ -32,6 +32,8 @@ std::vector<std::string_view> Split(std::string_view text, char separator);
 std::string Join(std::span<const std::string> parts, std::string_view separator);
 std::string Base64(std::string_view bytes);  // RFC 4648, padded
 std::string ReplaceAll(std::string_view text, std::string_view from, std::string_view to);
+// `text` as one word of a POSIX shell: src/a.cc stays as it is, a b becomes 'a b'.
+std::string ShellQuote(std::string_view text);
 
 // Up to `count` of `names`, nearest first by edit distance without case; those too far to be meant
 // (more than two fifths of the longer name's length) are left out.

@@ -12,7 +12,7 @@
 #include <memory>
 #include <thread>
 
-#include "base/files/regular_file.h"
+#include "base/files/file.h"
 #include "base/random.h"
 #include "base/text/ascii.h"
 #include "chat/document/document.h"

@@ -10,7 +10,7 @@
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 #include "chat/context/plan.h"
 #include "chat/document/folder.h"
 #include "store/sqlite.h"

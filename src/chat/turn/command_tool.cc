@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "base/text/text.h"
-#include "sandbox/commands/command_lexer.h"
+#include "sandbox/commands/usage_rule.h"
 #include "sandbox/jail/jail.h"
 #include "sources/commands/command_text.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/text/ascii.h"
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "chat/store/store.h"

@@ -9,8 +9,8 @@
 
 #include "base/files/file.h"
 #include "base/files/git_folders.h"
+#include "base/files/locations.h"
 #include "base/files/secret_files.h"
-#include "base/files/user_folders.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "chat/document/folder.h"

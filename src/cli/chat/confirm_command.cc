@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "base/files/file.h"
-#include "base/text/shell_quote.h"
 #include "base/text/text.h"
 #include "cli/terminal/terminal.h"
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "base/files/file.h"
-#include "base/process/spawn_attributes.h"
+#include "base/process/child.h"
 #include "base/text/utf8.h"
 
 namespace dossier::cli {

@@ -7,7 +7,7 @@
 #include "base/files/file.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 #include "sources/commands/variables.h"
 #include "sources/template/template_render.h"
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "chat/context/frozen.h"
 #include "chat/context/replaced_context.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/text_diff.h"
 #include "chat/context/frozen.h"

@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "base/json/json.h"
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "cli/conversations/context_commands.h"
 #include "cli/terminal/terminal.h"

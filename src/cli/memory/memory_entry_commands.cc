@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "cli/memory/memory_call.h"
 #include "cli/memory/memory_view.h"

@@ -19,8 +19,7 @@
 #include "memory/consolidate/pressure.h"
 #include "memory/records/operations.h"
 #include "memory/render/render.h"
-#include "memory/render/viewer_data.h"
-#include "memory/render/viewer_page.h"
+#include "memory/render/viewer.h"
 #include "memory/transfer/call_log.h"
 
 namespace dossier::cli {

@@ -7,7 +7,7 @@
 #include "cli/memory/memory_view.h"
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/memory_setup.h"
-#include "memory/transfer/lines.h"
+#include "memory/transfer/transfer.h"
 
 namespace dossier::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "ask/engine.h"
 #include "base/files/file.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/net/url.h"
 #include "base/random.h"
 #include "base/text/text.h"

@@ -2,8 +2,6 @@
 #include <utility>
 
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
-#include "base/text/shell_quote.h"
 #include "base/text/text.h"
 #include "cli/runs/research_setup.h"
 #include "cli/terminal/terminal.h"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
 #include "base/text/text.h"
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/open_chat_model.h"

@@ -5,9 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/cancel.h"
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
-#include "base/process/cancel_fd.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/runs/research_setup.h"

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/files/file.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/commands.h"

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/files/file.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/net/url.h"
 #include "base/text/text.h"
 #include "cli/commands.h"
@@ -20,9 +20,8 @@
 #include "model/local/local_runtime.h"
 #include "model/local/local_weights.h"
 #include "model/providers/model_list.h"
-#include "model/providers/probe.h"
 #include "sandbox/session/session.h"
-#include "store/network_fs.h"
+#include "store/sqlite.h"
 
 namespace dossier::cli {
 namespace {

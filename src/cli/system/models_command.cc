@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/files/file.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/json/json.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -21,7 +21,7 @@
 #include "model/catalog/keys.h"
 #include "model/client/gate.h"
 #include "model/local/local_weights.h"
-#include "model/providers/probe.h"
+#include "model/providers/model_list.h"
 
 namespace dossier::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/files/file.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/json/json.h"
 #include "base/text/text.h"
 #include "cli/system/models_commands.h"
@@ -13,7 +13,6 @@
 #include "cli/wiring/model_pull.h"
 #include "cli/wiring/quantity_flags.h"
 #include "model/dialects/role_rules.h"
-#include "model/local/embedding_files.h"
 #include "model/local/local_fetch.h"
 #include "model/local/local_pull.h"
 #include "model/local/local_server.h"

@@ -1,7 +1,7 @@
 // models refresh: what the providers themselves say that they have.
 
 #include "base/clock.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/json/json.h"
 #include "base/net/url.h"
 #include "base/text/text.h"

@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "base/text/text_diff.h"

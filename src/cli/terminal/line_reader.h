@@ -13,7 +13,6 @@
 #include <string_view>
 
 #include "base/cancel.h"
-#include "base/process/cancel_fd.h"
 #include "base/result.h"
 
 namespace dossier::cli {

@@ -2,7 +2,7 @@
 // to stderr.
 
 #include "base/clock.h"
-#include "base/text/parse_time.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "cli/commands.h"
 #include "cli/terminal/terminal.h"

@@ -3,7 +3,7 @@
 #include "assembly/layout/check.h"
 #include "assembly/layout/lookup.h"
 #include "base/files/file.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/json/json.h"
 #include "base/text/text.h"
 #include "base/text/text_diff.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 

@@ -6,7 +6,7 @@
 #include <CLI/Validators.hpp>
 #include <algorithm>
 
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 

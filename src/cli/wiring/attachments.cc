@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "base/files/file.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/net/http_get.h"
 #include "base/net/url.h"
 #include "base/text/ascii.h"

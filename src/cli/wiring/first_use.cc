@@ -2,8 +2,7 @@
 
 #include <iostream>
 
-#include "base/files/user_folders.h"
-#include "base/text/shell_quote.h"
+#include "base/files/locations.h"
 #include "base/text/text.h"
 #include "cli/wiring/model_pull.h"
 

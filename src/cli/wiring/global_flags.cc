@@ -7,7 +7,6 @@
 
 #include "base/files/git_folders.h"
 #include "base/hash.h"
-#include "base/text/shell_quote.h"
 #include "base/text/text.h"
 #include "base/text/text_diff.h"
 #include "base/text/utf8.h"

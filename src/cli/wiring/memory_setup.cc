@@ -1,6 +1,6 @@
 #include "cli/wiring/memory_setup.h"
 
-#include "base/text/parse_time.h"
+#include "base/text/parse.h"
 
 namespace dossier::cli {
 namespace {

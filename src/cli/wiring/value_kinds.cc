@@ -5,7 +5,7 @@
 #include "agents/run/run.h"
 #include "assembly/layout/lookup.h"
 #include "base/files/file.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/terminal/terminal.h"

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "base/text/ascii.h"
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 
 namespace dossier::inspect {

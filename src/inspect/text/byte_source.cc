@@ -11,7 +11,6 @@
 #include <mutex>
 
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
 #include "base/text/text.h"
 
 namespace dossier::inspect {

@@ -5,10 +5,9 @@
 #include <iterator>
 #include <string>
 
-#include "memory/consolidate/answer_book.h"
 #include "memory/consolidate/consolidate.h"
 #include "memory/records/connection.h"
-#include "memory/records/redaction.h"
+#include "memory/records/types.h"
 
 namespace dossier::memory {
 

@@ -104,6 +104,15 @@ struct UpdateBlock {
 UpdateBlock CheckBlock(std::vector<std::pair<std::string, Json>> members,
                        const std::vector<std::string>& repeated);
 
+// Checks the value of one operation of a block. Internal to block.cc.
+//
+// Thread-safety: pure.
+
+// `path` is the value's place in the block: "$.core_set". What is taken otherwise than written is
+// added to `warnings`.
+BlockOperation CheckValue(const Operation& operation, const std::string& path, const Json& value,
+                          std::vector<Notice>& warnings);
+
 }  // namespace dossier::memory
 
 #endif  // DOSSIER_MEMORY_BLOCKS_BLOCK_H_

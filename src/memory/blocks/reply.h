@@ -8,23 +8,138 @@
 //   for (chunk : chunks) Show(filter.Push(chunk));   // blocks never show
 //   Show(filter.Finish());
 //
-// Both read by the same machine (reply_scanner.h). Thread-safety: ParseReply is pure; a filter has
+// Both read by the same machine (ReplyScanner). Thread-safety: ParseReply is pure; a filter has
 // one owner.
 
 #ifndef DOSSIER_MEMORY_BLOCKS_REPLY_H_
 #define DOSSIER_MEMORY_BLOCKS_REPLY_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "memory/blocks/block.h"
-#include "memory/blocks/reply_scanner.h"
 #include "memory/consolidate/summarizer.h"
 
 namespace dossier::memory {
+
+// Finds memory blocks in a reply while it arrives: one machine for the parser and for the display,
+// so that both agree whatever the pieces.
+//
+//   ReplyScanner scanner([&](const ReplyPiece& piece) { … });
+//   scanner.Push(chunk);                       // any bytes, any length
+//   scanner.Finish();
+//
+// A piece comes as soon as what it is is certain. Time is linear in the reply. Thread-safety: none;
+// one owner.
+
+enum class BlockClosing : std::uint8_t {
+  kClosed,   // by </memory_update> or <\/memory_update>
+  kSlash,    // by /> behind its JSON
+  kMissing,  // the reply ended
+  kNoTag,    // closed, but its opening tag was not
+};
+
+struct ByteRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+// A part of the reply, in order; `whole` counts bytes of the reply.
+struct ReplyPiece {
+  enum class Kind : std::uint8_t { kText, kBlock, kResults };
+  Kind kind = Kind::kText;
+  ByteRange whole;
+  // Of a block: between its tags, what stands in the opening tag, and how it ends.
+  ByteRange content;
+  ByteRange attributes;
+  BlockClosing end = BlockClosing::kClosed;
+};
+
+class ReplyScanner {
+ public:
+  using Sink = std::function<void(const ReplyPiece&)>;
+  // If the whole reply is one code fence, blocks are looked for inside of it.
+  enum class Unwrap : std::uint8_t { kYes, kNo };
+  explicit ReplyScanner(Sink sink, Unwrap unwrap = Unwrap::kYes)
+      : sink_(std::move(sink)), unwrap_(unwrap) {}
+
+  void Push(std::string_view chunk);
+  void Finish();
+
+  std::string_view reply() const { return reply_; }  // all that was pushed
+  // After Finish: the inside of the fence, if blocks were looked for in there.
+  const std::optional<ByteRange>& unwrapped() const { return unwrapped_; }
+
+ private:
+  enum class Step : std::uint8_t { kOn, kWait };  // kWait: more text is needed, or there is none
+  enum class Mode : std::uint8_t { kOutside, kTag, kContent, kResults };
+  enum class Wrapper : std::uint8_t { kNone, kOpen, kClosed };
+  // Where the JSON of a block is; kNone: there is none, kDone: other text follows it.
+  enum class Value : std::uint8_t { kBefore, kFenceLine, kIn, kAfter, kNone, kDone };
+  struct Fence {
+    char mark = '`';
+    std::size_t count = 3;
+  };
+  struct Line {
+    enum class Kind : std::uint8_t { kPlain, kOpens, kCloses, kUndecided } kind = Kind::kPlain;
+    Fence fence;
+    std::size_t end = 0;  // behind its line end
+  };
+
+  void Scan();
+  Step ScanOutside();
+  Step ScanLineStart();
+  Step ScanTag();
+  Step ScanContent();
+  Step ScanResults();
+  Step BeginMarkup();
+  Step LookIntoWrapper();
+  Line ClassifyLine() const;
+  void OpenFence(const Line& line);
+  void CloseFence(const Line& line);
+  void TrackJson(char c);
+  bool TrackValue(char c);
+  Step EndUnclosed();
+  void EndBlock(BlockClosing how, std::size_t content_end, std::size_t end);
+  void ScanInside();
+  void Emit(const ReplyPiece& piece) { sink_(piece); }
+  void EmitText(std::size_t end);
+  bool MayStart(std::string_view word) const;
+
+  const Sink sink_;
+  const Unwrap unwrap_;
+  std::string reply_;
+  bool final_ = false;
+  std::size_t at_ = 0;       // scanned up to here
+  std::size_t emitted_ = 0;  // handed out up to here
+  Mode mode_ = Mode::kOutside;
+
+  // Outside of blocks.
+  bool line_start_ = true;
+  bool blank_so_far_ = true;
+  std::optional<Fence> fence_;
+  std::size_t json_depth_ = 0;
+  bool in_string_ = false;
+  bool escaped_ = false;
+  bool no_results_end_ = false;  // none follows: a further search would find nothing
+  bool no_block_end_ = false;
+
+  // The fence that the reply begins with.
+  Wrapper wrapper_ = Wrapper::kNone;
+  ByteRange inside_;
+  std::optional<std::size_t> held_;  // what may be a block in it: not handed out from here
+  std::optional<ByteRange> unwrapped_;
+
+  // The block under way.
+  ReplyPiece block_;
+  Value value_ = Value::kBefore;
+  std::size_t value_depth_ = 0;
+  std::size_t value_end_ = 0;
+};
 
 // Why the block of a reply cannot be applied.
 struct ReplyFault {

@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "base/files/file.h"
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 
 namespace dossier::memory {
-
 namespace {
 
 // SQLite's file format: the write lock of the log is byte 120 of the -shm file; the rollback

@@ -1,6 +1,5 @@
-#include "memory/records/redaction.h"
-
 #include "base/random.h"
+#include "memory/records/types.h"
 #include "memory/transfer/transfer.h"
 #include "testing/store_for_test.h"
 
@@ -102,4 +101,5 @@ TEST(RedactionTest, NoSecretReachesRowsHistoryOrExport) {  // MEM-T17
 }
 
 }  // namespace
+
 }  // namespace dossier::memory

@@ -8,7 +8,7 @@
 
 #include "base/files/file.h"
 #include "base/random.h"
-#include "store/network_fs.h"
+#include "store/sqlite.h"
 
 namespace dossier::memory {
 namespace {

@@ -1,4 +1,4 @@
-#include "memory/render/viewer_page.h"
+#include "memory/render/viewer.h"
 
 namespace dossier::memory {
 

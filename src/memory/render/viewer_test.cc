@@ -1,3 +1,5 @@
+#include "memory/render/viewer.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include "base/files/file.h"
 #include "base/random.h"
 #include "memory/consolidate/consolidate.h"
-#include "memory/render/viewer_page.h"
 #include "testing/store_for_test.h"
 
 namespace dossier::memory {

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "memory/search/ranking.h"
 #include "memory/search/search.h"
-#include "memory/search/text_table.h"
 #include "memory/search/vectors.h"
 #include "memory/search/view_state.h"
 

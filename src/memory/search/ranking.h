@@ -13,13 +13,161 @@
 #ifndef DOSSIER_MEMORY_SEARCH_RANKING_H_
 #define DOSSIER_MEMORY_SEARCH_RANKING_H_
 
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "memory/search/text_table.h"
+#include "memory/records/types.h"
 
 namespace dossier::memory {
+
+// The texts that a search ranks, by number: lengths, neighbours, age; and where a term stands in
+// them.
+//
+//   const TextTable table({{.id = 7, .at = 100, .thread = 1, .length = 9},
+//                          {.id = 8, .at = 200, .thread = 1, .length = 6}});
+//   PostingsBuilder linker(table);
+//   linker.Add(7);                                  // once each time the term stands in #7
+//   const TermPostings postings = std::move(linker).Finish();
+//
+// Texts are numbered so that those of one thread stand side by side, oldest first: the neighbours
+// of a text are the numbers beside its own. 24 bytes a text, 5 bytes a posting.
+// Thread-safety: immutable once made.
+
+using TextNumber = std::uint32_t;  // of a text in its table, from 0
+
+struct TextRow {
+  std::int64_t id = 0;  // each once in a table
+  Micros at = 0;
+  std::uint32_t thread = 0;  // 0: none, the text has no neighbours
+  std::uint32_t length = 0;  // terms
+};
+
+// What is scored: a text, or the text made of it and its neighbours, one before and one after by
+// (time, id) in the same thread.
+enum class Unit : std::uint8_t { kRecord, kWindow };
+
+class TextTable {
+ public:
+  // At most 2^31 rows, in any order.
+  explicit TextTable(std::vector<TextRow> rows);
+
+  TextNumber size() const { return static_cast<TextNumber>(ids_.size()); }
+  std::int64_t id(TextNumber text) const { return ids_[text]; }
+  std::uint32_t length(Unit unit, TextNumber text) const { return lengths(unit)[text]; }
+  const std::vector<std::uint32_t>& lengths(Unit unit) const {
+    return unit == Unit::kRecord ? lengths_ : window_lengths_;
+  }
+  double average_length(Unit unit) const;
+  std::uint64_t total_length() const { return total_length_; }
+  // Whether the text before, or after, this one is a neighbour.
+  bool HasBefore(TextNumber text) const { return !first_[text]; }
+  bool HasAfter(TextNumber text) const { return text + 1 < size() && !first_[text + 1]; }
+  // By (time, id).
+  bool IsNewer(TextNumber a, TextNumber b) const { return ages_[a] > ages_[b]; }
+
+  std::optional<TextNumber> Find(std::int64_t id) const;
+
+ private:
+  friend class IdCursor;
+
+  std::vector<std::int64_t> ids_;
+  std::vector<std::uint32_t> lengths_, window_lengths_;
+  std::vector<std::uint32_t> ages_;  // place by (time, id), 0 the oldest
+  std::vector<bool> first_;          // of a thread
+  std::vector<TextNumber> by_id_;
+  std::uint64_t total_length_ = 0, total_window_length_ = 0;
+};
+
+// Finds ids that mostly ascend, each from where the last one was.
+class IdCursor {
+ public:
+  explicit IdCursor(const TextTable& table) : table_(&table) {}
+  std::optional<TextNumber> Find(std::int64_t id);
+
+ private:
+  const TextTable* table_;
+  std::size_t place_ = 0;  // in by_id_
+};
+
+// The texts that a term stands in, ascending, and how often.
+class Postings {
+ public:
+  std::size_t size() const { return texts_.size(); }
+  TextNumber text(std::size_t i) const { return texts_[i]; }
+  std::uint32_t count(std::size_t i) const {
+    return counts_[i] < kLarge ? counts_[i] : LargeCount(texts_[i]);
+  }
+  std::uint32_t CountIn(TextNumber text) const;  // 0 where the term does not stand
+  std::size_t bytes() const;
+
+  void Reserve(std::size_t size);
+  void Append(TextNumber text, std::uint32_t count);  // behind all others
+
+ private:
+  static constexpr std::uint8_t kLarge = 255;
+  std::uint32_t LargeCount(TextNumber text) const;
+
+  std::vector<TextNumber> texts_;
+  std::vector<std::uint8_t> counts_;
+  std::vector<std::pair<TextNumber, std::uint32_t>> large_;  // counts from kLarge
+};
+
+struct TermPostings {
+  Postings records;
+  std::uint32_t windows = 0;  // how many windows the term stands in
+
+  std::uint32_t texts(Unit unit) const {
+    return unit == Unit::kRecord ? static_cast<std::uint32_t>(records.size()) : windows;
+  }
+};
+
+// Collects a term's places; ids that the table does not have are passed over.
+class PostingsBuilder {
+ public:
+  explicit PostingsBuilder(const TextTable& table) : table_(&table), cursor_(table) {}
+  void Add(std::int64_t id, std::uint32_t count = 1);
+  TermPostings Finish() &&;
+
+ private:
+  const TextTable* table_;
+  IdCursor cursor_;
+  std::optional<std::int64_t> last_id_;
+  std::optional<TextNumber> last_text_;
+  std::vector<std::pair<TextNumber, std::uint32_t>> places_;
+};
+
+// Calls `take(TextNumber, count)` with each text of `unit` that the term stands in, ascending.
+template <typename Take>
+void ForEachText(const TextTable& table, Unit unit, const Postings& postings, const Take& take) {
+  if (unit == Unit::kRecord) {
+    for (std::size_t i = 0; i < postings.size(); ++i) take(postings.text(i), postings.count(i));
+    return;
+  }
+  // counts[i] is of the window around text `first` + i; a posting reaches three of them.
+  std::int64_t first = 0;
+  std::uint32_t counts[3] = {0, 0, 0};
+  const auto move_to = [&](std::int64_t next) {
+    for (int shift = 0; shift < 3 && first < next; ++shift, ++first) {
+      if (counts[0] > 0) take(static_cast<TextNumber>(first), counts[0]);
+      counts[0] = counts[1];
+      counts[1] = counts[2];
+      counts[2] = 0;
+    }
+    first = next;
+  };
+  for (std::size_t i = 0; i < postings.size(); ++i) {
+    const TextNumber text = postings.text(i);
+    const std::uint32_t count = postings.count(i);
+    move_to(std::int64_t{text} - 1);
+    if (table.HasBefore(text)) counts[0] += count;
+    counts[1] += count;
+    if (table.HasAfter(text)) counts[2] += count;
+  }
+  move_to(first + 3);
+}
 
 inline constexpr std::size_t kListLimit = 200;  // texts of a list that fusion looks at
 inline constexpr double kRecordsWeight = 1.5;

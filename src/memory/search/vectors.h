@@ -22,7 +22,6 @@
 #include "memory/records/connection.h"
 #include "memory/records/embedder.h"
 #include "memory/search/ranking.h"
-#include "memory/search/text_table.h"
 
 namespace dossier::memory {
 

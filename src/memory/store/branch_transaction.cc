@@ -7,7 +7,7 @@
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "memory/records/redaction.h"
+#include "memory/records/types.h"
 #include "memory/store/branch_transaction_impl.h"
 
 namespace dossier::memory {

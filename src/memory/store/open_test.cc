@@ -4,7 +4,7 @@
 #include <sys/file.h>
 
 #include "memory/records/connection.h"
-#include "store/network_fs.h"
+#include "store/sqlite.h"
 #include "testing/result_matchers.h"
 #include "testing/store_for_test.h"
 

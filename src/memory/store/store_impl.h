@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "base/files/file_lock.h"
+#include "base/files/file.h"
 #include "memory/records/connection.h"
 #include "memory/search/rows.h"
 #include "memory/store/store.h"
@@ -79,7 +79,7 @@ struct RevertRequest {
   Micros now = 0;
 };
 
-// history.cc, revert.cc, prune.cc, check.cc: see Store.
+// history.cc, prune.cc, check.cc: see Store.
 Result<std::vector<Change>> LoadHistory(Connection& connection, std::string_view branch,
                                         const HistoryFilter& filter);
 Result<Seq> RevertBranch(Connection& connection, const RevertRequest& request);

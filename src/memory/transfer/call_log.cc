@@ -10,9 +10,8 @@
 #include "base/files/file.h"
 #include "base/text/utf8.h"
 #include "memory/records/operations.h"
-#include "memory/records/redaction.h"
 #include "memory/records/types.h"
-#include "memory/transfer/lines.h"
+#include "memory/transfer/transfer.h"
 
 namespace dossier::memory {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "base/text/text.h"
-#include "memory/records/redaction.h"
+#include "memory/records/types.h"
 #include "memory/search/branches.h"
 #include "memory/transfer/transfer.h"
 

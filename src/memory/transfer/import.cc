@@ -2,12 +2,14 @@
 #include <map>
 #include <unordered_map>
 
-#include "base/text/parse_time.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
-#include "memory/records/redaction.h"
+#include "base/text/utf8.h"
+#include "memory/blocks/block.h"
+#include "memory/blocks/block_json.h"
+#include "memory/records/types.h"
 #include "memory/search/branches.h"
 #include "memory/search/rows.h"
-#include "memory/transfer/lines.h"
 #include "memory/transfer/transfer.h"
 
 namespace dossier::memory {
@@ -358,6 +360,155 @@ Result<ImportResult> ImportLines(Store& store, std::string_view text, const Writ
   std::ranges::move(faults, std::back_inserter(result.faults));
   std::ranges::sort(result.faults, {}, &LineFault::line);
   return result;
+}
+
+namespace {
+
+// Lines that share a transaction: enough that its cost is small, few enough that others get a turn.
+constexpr std::size_t kLinesTogether = 5000;
+
+Result<Record> RecordOf(const Json& value, Tier tier) {
+  std::vector<Notice> warnings;
+  BlockOperation read = CheckValue(OperationOf(OperationId::kRecallAppend), "$", value, warnings);
+  if (const auto* bad = std::get_if<BadValue>(&read.value)) {
+    return MakeError(ErrorCode::kInvalidArgument, "{}", bad->Text());
+  }
+  Record record = std::move(std::get<NewRecords>(read.value).records.front());
+  record.tier = tier;
+  if (tier != Tier::kRecall && !Find(value, "kind")) record.kind.clear();
+  return record;
+}
+
+class Loading {
+ public:
+  Loading(Store& store, std::string_view branch, const LoadOptions& options)
+      : store_(store), branch_(branch), options_(options) {}
+
+  Status Take(const Line& line) {
+    tl::expected<Json, LineFault> value = ReadObject(line);
+    if (!value) {
+      result_.faults.push_back(std::move(value).error());
+      return {};
+    }
+    Result<Record> record = RecordOf(*value, options_.tier);
+    if (!record) {
+      AddFault(line, record.error());
+      return {};
+    }
+    batch_.push_back({line, *std::move(record)});
+    return batch_.size() < kLinesTogether ? Status() : Flush();
+  }
+
+  Status Flush() {
+    LoadResult added;
+    const auto work = [&](BranchTransaction& session) -> Status {
+      added = {};
+      for (const auto& [line, record] : batch_) {
+        DOSSIER_RETURN_IF_ERROR(Add(session, line, record, &added));
+      }
+      return {};
+    };
+    if (!batch_.empty()) {
+      DOSSIER_RETURN_IF_ERROR(store_.Transact(branch_, options_.context, work));
+    }
+    batch_.clear();
+    result_.added += added.added;
+    result_.unchanged += added.unchanged;
+    result_.redacted += added.redacted;
+    std::ranges::move(added.faults, std::back_inserter(result_.faults));
+    return {};
+  }
+
+  LoadResult Finish() {
+    std::ranges::sort(result_.faults, {}, &LineFault::line);
+    return std::move(result_);
+  }
+
+ private:
+  struct Waiting {
+    Line line;
+    Record record;
+  };
+
+  void AddFault(const Line& line, const Error& error) {
+    result_.faults.push_back({line.number, line.byte, error.message});
+  }
+
+  // A line that is refused fails alone; an error of the disk ends the load.
+  static Status Add(BranchTransaction& session, const Line& line, const Record& record,
+                    LoadResult* added) {
+    const Result<RecordWrite> written = session.Add(record);
+    if (written) {
+      ++(written->unchanged ? added->unchanged : added->added);
+      added->redacted += written->redacted;
+      return {};
+    }
+    const ErrorCode code = written.error().code;
+    if (code != ErrorCode::kInvalidArgument && code != ErrorCode::kNotFound) {
+      return tl::unexpected(written.error());
+    }
+    added->faults.push_back({line.number, line.byte, written.error().message});
+    return {};
+  }
+
+  Store& store_;
+  const std::string_view branch_;
+  const LoadOptions& options_;
+  std::vector<Waiting> batch_;
+  LoadResult result_;
+};
+
+}  // namespace
+
+Result<Record> ReadLoadLine(std::string_view line, Tier tier) {
+  const tl::expected<Json, LineFault> value = ReadObject({line, 1, 0});
+  if (!value) {
+    return MakeError(ErrorCode::kInvalidArgument, "byte {}: {}", value.error().byte,
+                     value.error().message);
+  }
+  return RecordOf(*value, tier);
+}
+
+Result<LoadResult> LoadLines(Store& store, std::string_view branch, std::string_view text,
+                             const LoadOptions& options) {
+  // A branch that is not there is told before a line is read.
+  DOSSIER_RETURN_IF_ERROR(store.Snapshot(branch));
+  Loading loading(store, branch, options);
+  LineReader lines(text);
+  for (auto line = lines.Next(); line; line = lines.Next()) {
+    DOSSIER_RETURN_IF_ERROR(loading.Take(*line));
+  }
+  DOSSIER_RETURN_IF_ERROR(loading.Flush());
+  return loading.Finish();
+}
+
+std::optional<Line> LineReader::Next() {
+  while (at_ < text_.size()) {
+    const std::size_t begin = at_;
+    const std::size_t end = std::min(text_.find('\n', begin), text_.size());
+    at_ = end + 1;
+    ++number_;
+    std::string_view line = text_.substr(begin, end - begin);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!TrimSpace(line).empty()) return Line{line, number_, static_cast<std::int64_t>(begin)};
+  }
+  return std::nullopt;
+}
+
+tl::expected<Json, LineFault> ReadObject(const Line& line) {
+  const auto fault = [&](std::size_t at, std::string message) {
+    return tl::unexpected(
+        LineFault{line.number, line.byte + static_cast<std::int64_t>(at), std::move(message)});
+  };
+  if (!utf8::IsValid(line.text)) return fault(utf8::FirstInvalid(line.text), "not UTF-8");
+  Result<Json> value = ParseJson(line.text);
+  if (!value) {
+    const auto wrong = ReadBlockJson(line.text).fault;
+    if (wrong) return fault(wrong->offset, fmt::format("expected {}", wrong->expected));
+    return fault(0, value.error().message);
+  }
+  if (!value->is_object()) return fault(0, "expected a JSON object");
+  return *std::move(value);
 }
 
 }  // namespace dossier::memory

@@ -10,12 +10,14 @@
 #ifndef DOSSIER_MEMORY_TRANSFER_TRANSFER_H_
 #define DOSSIER_MEMORY_TRANSFER_TRANSFER_H_
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json/json.h"
 #include "memory/store/store.h"
 
 namespace dossier::memory {
@@ -67,6 +69,33 @@ Result<ImportResult> ImportLines(Store& store, std::string_view text, const Writ
 std::string RowUid(std::string_view store_id, Seq seq);
 
 inline constexpr std::string_view kExportSchema = "dossier.memory.export/1";
+
+// The lines of a text, with the place of each.
+//
+//   for (LineReader lines(text); auto line = lines.Next();) Use(line->text, line->number);
+//
+// Thread-safety: one owner.
+
+struct Line {
+  std::string_view text;    // without its end, LF or CRLF
+  std::int64_t number = 0;  // from 1
+  std::int64_t byte = 0;    // where it begins
+};
+
+class LineReader {
+ public:
+  explicit LineReader(std::string_view text) : text_(text) {}
+  // The next line that is not blank; nullopt at the end.
+  std::optional<Line> Next();
+
+ private:
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::int64_t number_ = 0;
+};
+
+// The object on a line, or what is wrong with it and where.
+tl::expected<Json, LineFault> ReadObject(const Line& line);
 
 }  // namespace dossier::memory
 

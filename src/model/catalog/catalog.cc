@@ -5,9 +5,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "base/assets.h"
 #include "base/files/file.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/net/url.h"
 #include "base/text/text.h"
 #include "model/catalog/catalog_reader.h"
@@ -165,7 +164,7 @@ class Chooser {
   }
 
   void Assume() {
-    // A preset brings its own facts (model/providers/command_preset.h); the weights theirs.
+    // A preset brings its own facts (model/providers/command_client.h); the weights theirs.
     const std::string& provider = choice_.provider.name;
     const bool brings_facts = provider == "command" || provider == "local";
     if (choice_.entry.known || brings_facts || choice_.model.empty()) return;

@@ -8,9 +8,18 @@
 #ifndef DOSSIER_MODEL_CATALOG_CATALOG_READER_H_
 #define DOSSIER_MODEL_CATALOG_CATALOG_READER_H_
 
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
+#include "base/yaml/yaml.h"
 #include "model/catalog/catalog.h"
 
 namespace dossier::model {
@@ -24,6 +33,86 @@ Entry ConservativeEntry(std::string_view provider, std::string_view name);
 // What its family says of a model of `provider` (empty: of any); unset if it has none.
 std::optional<Entry> EntryByFamily(const CatalogData& data, std::string_view provider,
                                    std::string_view name);
+
+// Typed fields of a YAML node, read or left as they are: the catalog's and the scripts' reader.
+// Only for .cc files of this module.
+//
+//   return ReadYamlFile(text, "models.yaml", [&](const Node& root) {
+//     ReadCount(root["window"], entry.capability.window);    // absent: unchanged
+//   });
+//
+// All throw Misplaced with the place of the mistake; ReadYamlFile makes it an Error.
+// Thread-safety: pure functions.
+
+using Names = std::initializer_list<std::string_view>;
+
+struct Misplaced {
+  int line, column;
+  std::string reason;
+};
+
+// A node of a tree that outlives it, or the place of a key that is not there.
+class Node {
+ public:
+  Node(const YamlNode& node) : node_(&node) {}  // NOLINT(google-explicit-constructor)
+
+  explicit operator bool() const { return node_ != nullptr; }
+  Node operator[](std::string_view key) const;
+  const YamlNode& operator*() const { return *node_; }
+  const YamlNode* operator->() const { return node_; }
+
+  bool is_null() const { return node_->kind == YamlNode::Kind::kNull; }
+  bool is_scalar() const { return node_->kind == YamlNode::Kind::kScalar; }
+  bool is_list() const { return node_->kind == YamlNode::Kind::kList; }
+  bool is_map() const { return node_->kind == YamlNode::Kind::kMap; }
+
+ private:
+  Node() = default;
+
+  const YamlNode* node_ = nullptr;
+};
+
+// Calls `read` with the root of the document. Errors: kConfig, "FILE:LINE:COL: reason".
+Status ReadYamlFile(std::string_view text, std::string_view file,
+                    const std::function<void(const Node& root)>& read);
+// The same of a tree that is there already; a node on line 0 has no place: "FILE: reason".
+Status ReadYamlTree(const YamlNode& root, std::string_view file,
+                    const std::function<void(const Node& root)>& read);
+
+[[noreturn]] void FailAt(const Node& node, const std::string& reason);
+
+// `node` is a map whose keys are all in `known`.
+void CheckKeys(const Node& node, Names known);
+void ReadText(const Node& node, std::string& out);
+void ReadOneOf(const Node& node, std::span<const std::string_view> allowed, std::string& out);
+void ReadOneOf(const Node& node, Names allowed, std::string& out);
+// A word of a table as the value beside it. YAML's bare yes and no are words here.
+template <typename Value>
+void ReadWord(const Node& node, std::initializer_list<std::pair<std::string_view, Value>> words,
+              Value& out) {
+  if (!node) return;
+  std::string text, known;
+  ReadText(node, text);
+  for (const auto& [word, value] : words) {
+    if (word == text) {
+      out = value;
+      return;
+    }
+    known += known.empty() ? "" : ", ";
+    known += word;
+  }
+  FailAt(node, "one of " + known + " is wanted");
+}
+void ReadFlag(const Node& node, bool& out);
+void ReadCount(const Node& node, std::int64_t& out);                 // above 0
+void ReadCount(const Node& node, std::optional<std::int64_t>& out);  // null: unknown
+void ReadNumber(const Node& node, double least, double most, double& out);
+void ReadNumber(const Node& node, double least, double most, std::optional<double>& out);
+// One text, or a list of them.
+void ReadTexts(const Node& node, std::vector<std::string>& out);
+void ReadNumbers(const Node& node, double least, double most, std::vector<double>& out);
+// Dollars for a million tokens as nano-dollars for one; null: unknown.
+void ReadPrice(const Node& node, std::optional<std::int64_t>& out);
 
 }  // namespace dossier::model
 

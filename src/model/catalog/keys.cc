@@ -6,8 +6,7 @@
 #include <cerrno>
 
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/process/process.h"
 #include "base/text/text.h"
 #include "model/local/local_runtime.h"

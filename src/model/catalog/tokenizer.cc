@@ -1,7 +1,7 @@
 #include "model/catalog/tokenizer.h"
 
 #include "base/files/file.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "model/local/local_weights.h"
 
 namespace dossier::model {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/random.h"
-#include "model/client/fair_queue.h"
 #include "model/client/gate_core.h"
 #include "model/client/request_size.h"
 

@@ -7,7 +7,12 @@
 #ifndef DOSSIER_MODEL_CLIENT_GATE_CORE_H_
 #define DOSSIER_MODEL_CLIENT_GATE_CORE_H_
 
+#include <deque>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "model/client/gate.h"
 #include "model/client/timer.h"
@@ -16,6 +21,49 @@ namespace dossier::model {
 
 std::unique_ptr<Gate> MakeGate(std::shared_ptr<Client> client, const GateOptions& options,
                                std::shared_ptr<const Clock> clock, std::shared_ptr<Timer> timer);
+
+// Fair between calls of a tree, first in, first out within one.
+//
+//   FairQueue<int> queue;
+//   queue.Push("0.1", 7);
+//   std::optional<int> next = queue.Pop();     // takes turns between the keys that wait
+//
+// Thread-safety: none; the gate guards it.
+
+template <typename T>
+class FairQueue {
+ public:
+  void Push(const std::string& key, T value) { Lane(key).push_back(std::move(value)); }
+  // Before all others of its key: for a retry, which keeps its place.
+  void PushFront(const std::string& key, T value) { Lane(key).push_front(std::move(value)); }
+
+  std::optional<T> Pop() {
+    if (turns_.empty()) return std::nullopt;
+    const std::string key = std::move(turns_.front());
+    turns_.pop_front();
+    const auto lane = lanes_.find(key);
+    T value = std::move(lane->second.front());
+    lane->second.pop_front();
+    if (lane->second.empty()) {
+      lanes_.erase(lane);
+    } else {
+      turns_.push_back(key);
+    }
+    return value;
+  }
+
+  bool empty() const { return turns_.empty(); }
+
+ private:
+  std::deque<T>& Lane(const std::string& key) {
+    const auto [lane, is_new] = lanes_.try_emplace(key);
+    if (is_new) turns_.push_back(key);
+    return lane->second;
+  }
+
+  std::map<std::string, std::deque<T>> lanes_;  // none is empty
+  std::deque<std::string> turns_;               // each key of lanes_ once
+};
 
 }  // namespace dossier::model
 

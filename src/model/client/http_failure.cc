@@ -4,7 +4,7 @@
 
 #include "base/json/json.h"
 #include "base/text/ascii.h"
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"

@@ -28,7 +28,6 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "model/client/client.h"
-#include "model/client/usage_sum.h"
 
 namespace dossier::model {
 

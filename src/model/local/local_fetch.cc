@@ -5,12 +5,11 @@
 #include <unistd.h>
 
 #include "base/files/file.h"
-#include "base/files/file_lock.h"
 #include "base/hash.h"
 #include "base/json/json.h"
-#include "base/net/http_download.h"
+#include "base/net/http_get.h"
 #include "base/net/url.h"
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "model/local/local_pull.h"
 

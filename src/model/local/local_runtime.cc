@@ -5,9 +5,7 @@
 #include <algorithm>
 
 #include "base/files/file.h"
-#include "base/files/file_lock.h"
 #include "base/text/redact.h"
-#include "base/text/secret_variables.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 

@@ -49,7 +49,7 @@ Result<std::string> EnsurePython(const std::string& data_folder, const CancelTok
 Status RunPip(const std::string& python, const std::vector<std::string>& arguments,
               const std::string& temporary_folder, const CancelToken& cancel);
 
-// Our environment without what IsSecretVariable knows (base/text/secret_variables.h); proxies and
+// Our environment without what IsSecretVariable knows (base/text/redact.h); proxies and
 // settings of pip are judged by their names alone.
 std::vector<std::string> EnvironmentWithoutSecrets();
 

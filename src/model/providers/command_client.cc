@@ -1,13 +1,17 @@
 #include "model/providers/command_client.h"
 
+#include <cmath>
+#include <filesystem>
 #include <list>
 #include <mutex>
 #include <set>
 #include <thread>
 
 #include "base/files/file.h"
+#include "base/files/locations.h"
 #include "base/process/process.h"
 #include "base/text/text.h"
+#include "model/catalog/catalog_reader.h"
 #include "model/client/http_failure.h"
 #include "model/client/timer.h"
 #include "model/dialects/wire.h"
@@ -168,6 +172,232 @@ Result<std::shared_ptr<Client>> MakeCommandClient(CommandPreset preset, CommandO
                      preset.argv[0]);
   }
   return std::make_shared<CommandClient>(std::move(preset), std::move(options));
+}
+
+namespace {
+
+constexpr std::string_view kFolder = "data/commands/";
+
+void ReadReply(const Node& node, CommandPreset& preset) {
+  if (!node) return;
+  using Form = CommandPreset::Form;
+  CheckKeys(node, {"form", "text", "finish", "failed", "input", "cached", "written",
+                   "cached_counts", "output"});
+  ReadWord<Form>(node["form"],
+                 {{"text", Form::kText}, {"json", Form::kJson}, {"json_lines", Form::kJsonLines}},
+                 preset.form);
+  using Cached = CommandPreset::Cached;
+  ReadWord<Cached>(node["cached_counts"], {{"beside", Cached::kBeside}, {"part", Cached::kPart}},
+                   preset.counted);
+  const std::pair<const char*, std::string*> paths[] = {
+      {"text", &preset.text},    {"finish", &preset.finish}, {"failed", &preset.failed},
+      {"input", &preset.input},  {"cached", &preset.cached}, {"written", &preset.written},
+      {"output", &preset.output}};
+  for (const auto& [key, path] : paths) {
+    ReadText(node[key], *path);
+    if (!path->empty() && (*path)[0] != '/') FailAt(node[key], "a JSON pointer starts with /");
+  }
+  if (preset.form != Form::kText && preset.text.empty()) FailAt(node, "text: where is the text?");
+}
+
+CommandPreset ReadPreset(const Node& root) {
+  CheckKeys(root, {"schema", "argv", "model", "prompt", "reply", "pass_env", "billing", "network",
+                   "window", "max_output", "as_of", "source", "status"});
+  std::string schema;
+  ReadText(root["schema"], schema);
+  if (schema != "dossier.command/1") FailAt(root, "schema: dossier.command/1 is wanted");
+  CommandPreset preset;
+  ReadTexts(root["argv"], preset.argv);
+  if (preset.argv.empty()) FailAt(root, "argv is a program and its arguments");
+  ReadText(root["model"], preset.model);
+  using Prompt = CommandPreset::Prompt;
+  ReadWord<Prompt>(root["prompt"], {{"stdin", Prompt::kStdin}, {"file", Prompt::kFile}},
+                   preset.prompt);
+  ReadReply(root["reply"], preset);
+  ReadTexts(root["pass_env"], preset.pass_env);
+  ReadTexts(root["billing"], preset.billing);
+  using Network = CommandPreset::Network;
+  ReadWord<Network>(root["network"], {{"needed", Network::kNeeded}, {"none", Network::kNone}},
+                    preset.network);
+  ReadCount(root["window"], preset.window);
+  ReadCount(root["max_output"], preset.max_output);
+  return preset;
+}
+
+// The values at JSON pointer `path`, one step at a time: nothing hostile can make it throw.
+std::vector<const Json*> AllAt(const Json& value, std::string_view path) {
+  std::vector<const Json*> found = {&value};
+  for (const std::string_view step : Split(path.substr(1), '/')) {
+    std::vector<const Json*> next;
+    for (const Json* at : found) {
+      boost::system::error_code error;
+      if (step != "*") {
+        // With "~1" for a slash in a key; a word is no place in a list.
+        const Json* inner = at->find_pointer("/" + std::string(step), error);
+        if (inner) next.push_back(inner);
+      } else if (const auto* list = at->if_array()) {
+        for (const Json& inner : *list) next.push_back(&inner);
+      } else if (const auto* map = at->if_object()) {
+        for (const auto& [key, inner] : *map) next.push_back(&inner);
+      }
+    }
+    found = std::move(next);
+  }
+  return found;
+}
+
+// The documents of an output; the last that has a path is the one that counts for it.
+class Documents {
+ public:
+  static Result<Documents> Parse(CommandPreset::Form form, std::string_view output) {
+    Documents documents;
+    if (form == CommandPreset::Form::kJson) {
+      DOSSIER_ASSIGN_OR_RETURN(Json value, ParseLenient(TrimSpace(output), documents.warnings_));
+      documents.values_.push_back(std::move(value));
+      return documents;
+    }
+    for (const std::string_view line : Split(output, '\n')) {
+      if (TrimSpace(line).substr(0, 1) != "{") continue;
+      auto value = ParseLenient(TrimSpace(line), documents.warnings_);
+      if (value) documents.values_.push_back(std::move(*value));  // programs print other lines too
+    }
+    return documents;
+  }
+
+  const Json* Last(std::string_view path) const {
+    if (path.empty()) return nullptr;
+    for (auto value = values_.rbegin(); value != values_.rend(); ++value) {
+      if (const auto found = AllAt(*value, path); !found.empty()) return found.back();
+    }
+    return nullptr;
+  }
+  // The sum of what stands at `path`; unset if no number does.
+  std::optional<double> Number(std::string_view path, CommandPreset::Counts counts) const {
+    std::optional<double> sum;
+    if (path.empty()) return sum;
+    for (auto value = values_.rbegin(); value != values_.rend(); ++value) {
+      for (const Json* found : AllAt(*value, path)) {
+        if (!found->is_number()) continue;
+        const double number = found->to_number<double>();
+        if (number >= 0 && number < kMostCounted) sum = sum.value_or(0) + number;
+      }
+      if (sum && counts == CommandPreset::Counts::kLast) break;
+    }
+    return sum;
+  }
+  std::vector<std::string>& warnings() { return warnings_; }
+
+ private:
+  static constexpr double kMostCounted = 1e12;  // tokens or dollars of one program
+
+  std::vector<Json> values_;
+  std::vector<std::string> warnings_;
+};
+
+Finish FinishOf(const Json* value) {
+  if (!value || !value->is_string()) return Finish::kStop;
+  const std::string_view reason = value->as_string();
+  const bool cut = reason == "length" || reason == "max_tokens" || reason == "MAX_TOKENS";
+  return cut ? Finish::kLength : Finish::kStop;
+}
+
+// Unset if the program does not tell.
+std::optional<Usage> UsageIn(const CommandPreset& preset, const Documents& documents) {
+  const auto tokens = [&](const std::string& path) {
+    return static_cast<std::int64_t>(documents.Number(path, preset.counts).value_or(0));
+  };
+  const auto cost = documents.Number(preset.cost, preset.counts);
+  Usage usage{.input = tokens(preset.input),
+              .output = tokens(preset.output),
+              .cached = tokens(preset.cached),
+              .cache_write = tokens(preset.written)};
+  if (usage.output == 0 && !cost) return std::nullopt;
+  const std::int64_t beside = usage.cached + usage.cache_write;
+  usage.input = preset.counted == CommandPreset::Cached::kBeside ? usage.input + beside
+                                                                 : std::max(usage.input, beside);
+  constexpr double kNanoPerUsd = 1e9, kMostUsd = 1e6;
+  if (cost && *cost < kMostUsd) {
+    usage.cost_nano_usd = static_cast<std::int64_t>(std::llround(*cost * kNanoPerUsd));
+  }
+  return usage;
+}
+
+}  // namespace
+
+ProgramReport ReadReport(const CommandPreset& preset, std::string_view output) {
+  ProgramReport report;
+  if (preset.form == CommandPreset::Form::kText) return report;
+  const auto documents = Documents::Parse(preset.form, output);
+  if (!documents) return report;
+  if (const Json* text = documents->Last(preset.text); text && text->is_string()) {
+    report.text = text->as_string();
+  }
+  report.usage = UsageIn(preset, *documents);
+  return report;
+}
+
+Result<CommandPreset> ParsePreset(std::string_view yaml, std::string_view file) {
+  CommandPreset preset;
+  DOSSIER_RETURN_IF_ERROR(
+      ReadYamlFile(yaml, file, [&](const Node& root) { preset = ReadPreset(root); }));
+  return preset;
+}
+
+std::vector<std::string> PresetNames(const std::string& folder) {
+  std::set<std::string> names;
+  for (const std::string_view path : BuiltInAssets(kFolder)) {
+    names.insert(std::filesystem::path(path).stem());
+  }
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+    if (entry.path().extension() == ".yaml") names.insert(entry.path().stem());
+  }
+  return {names.begin(), names.end()};
+}
+
+Result<CommandPreset> LoadPreset(const std::string& name, const std::string& folder) {
+  const std::vector<std::string> names = PresetNames(folder);
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    const auto near = NearestNames(name, names);
+    return MakeError(ErrorCode::kConfig, "there is no command preset {}; there are {}{}", name,
+                     Join(names, ", "), near.empty() ? "" : "; near: " + Join(near, ", "));
+  }
+  const std::string path = folder + "/" + name + ".yaml";
+  std::string text(BuiltInAsset(fmt::format("{}{}.yaml", kFolder, name)).value_or(""));
+  const bool own = Exists(path);
+  if (own) {
+    DOSSIER_ASSIGN_OR_RETURN(text, ReadFile(path, 1 << 20));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(CommandPreset preset,
+                           ParsePreset(text, own ? path : fmt::format("{}{}.yaml", kFolder, name)));
+  preset.name = name;
+  return preset;
+}
+
+Result<Reply> ReadOutput(const CommandPreset& preset, std::string_view output) {
+  Reply reply;
+  reply.provider_data = JsonObject();
+  reply.usage.estimated = true;
+  if (preset.form == CommandPreset::Form::kText) {
+    reply.text = std::string(CleanText(TrimSpace(output)).as_string());
+    if (reply.text.empty()) return MalformedReply("the program printed nothing");
+    return reply;
+  }
+  DOSSIER_ASSIGN_OR_RETURN(Documents documents, Documents::Parse(preset.form, output));
+  const Json* text = documents.Last(preset.text);
+  const Json* failed = documents.Last(preset.failed);
+  if (failed && failed->is_bool() && failed->as_bool()) {
+    return MakeError(ErrorCode::kFailed, "{} reports: {}", preset.argv[0],
+                     Excerpt(text && text->is_string() ? text->as_string() : output, ""));
+  }
+  if (!text || !text->is_string()) {
+    return MalformedReply(fmt::format("no text at {}: {}", preset.text, Excerpt(output, "")));
+  }
+  reply.text = text->as_string();
+  reply.finish = FinishOf(documents.Last(preset.finish));
+  reply.warnings = std::move(documents.warnings());
+  if (const auto usage = UsageIn(preset, documents)) reply.usage = *usage;
+  return reply;
 }
 
 }  // namespace dossier::model

@@ -2,12 +2,10 @@
 
 #include "base/clock.h"
 #include "base/files/file.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/net/url.h"
 #include "model/catalog/tokenizer.h"
-#include "model/local/local_plan.h"
 #include "model/local/local_server.h"
-#include "model/local/local_tokenizer.h"
 #include "model/providers/command_client.h"
 #include "model/providers/provider_client.h"
 #include "model/scripted/scripted.h"

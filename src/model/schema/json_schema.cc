@@ -1,7 +1,6 @@
 #include "model/schema/json_schema.h"
 
 #include "base/text/text.h"
-#include "model/schema/schema_compiler.h"
 #include "model/schema/schema_keywords.h"
 
 namespace dossier::model {

@@ -32,7 +32,7 @@ struct SchemaViolation {
   std::string reason;   // "is \"x\", which is no integer"
 };
 
-struct CompiledSchema;  // schema_compiler.h
+struct CompiledSchema;  // schema_keywords.h
 
 class JsonSchema {
  public:

@@ -1,4 +1,3 @@
-#include "model/schema/schema_compiler.h"
 
 #include <pcre2.h>
 

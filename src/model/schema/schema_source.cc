@@ -9,7 +9,7 @@
 #include "base/net/http_get.h"
 #include "base/net/url.h"
 #include "base/text/ascii.h"
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 
 namespace dossier::model {

@@ -6,7 +6,6 @@
 #include "base/files/file.h"
 #include "base/random.h"
 #include "base/text/text.h"
-#include "model/scripted/recording_json.h"
 #include "testing/fakes_for_test.h"
 #include "testing/result_matchers.h"
 

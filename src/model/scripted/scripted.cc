@@ -5,10 +5,10 @@
 #include <limits>
 
 #include "base/files/file.h"
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "model/catalog/catalog_fields.h"
+#include "model/catalog/catalog_reader.h"
 #include "model/client/http_failure.h"
 #include "model/client/request_size.h"
 #include "model/client/timer.h"

@@ -9,8 +9,8 @@
 #include <set>
 
 #include "assembly/fit/prompt_log.h"
-#include "base/assets.h"
 #include "base/files/file.h"
+#include "base/files/locations.h"
 #include "research/call/caller.h"
 #include "testing/result_matchers.h"
 #include "testing/scripted_model_for_test.h"

@@ -1,7 +1,7 @@
 #include "research/call/reply_forms.h"
 
 #include "assembly/layout/yaml_table.h"
-#include "base/assets.h"
+#include "base/files/locations.h"
 #include "base/text/text.h"
 #include "research/files/replies.h"
 

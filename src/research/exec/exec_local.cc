@@ -15,7 +15,6 @@
 #include "research/exec/command_rules.h"
 #include "research/exec/environment_list.h"
 #include "research/exec/system_layers.h"
-#include "sandbox/jail/degraded.h"
 #include "sandbox/jail/jail.h"
 
 namespace dossier::research {

@@ -7,7 +7,6 @@
 
 #include "base/text/ascii.h"
 #include "base/text/redact.h"
-#include "base/text/secret_variables.h"
 #include "base/text/text.h"
 #include "research/exec/environment_list.h"
 #include "research/exec/probe.h"

@@ -8,7 +8,6 @@
 
 #include "base/files/file.h"
 #include "base/process/process.h"
-#include "base/text/shell_quote.h"
 #include "base/text/text.h"
 #include "research/files/cuts.h"
 

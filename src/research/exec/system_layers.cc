@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <iterator>
 
-#include "base/assets.h"
 #include "base/files/file.h"
+#include "base/files/locations.h"
 #include "base/text/text.h"
 #include "research/exec/environment_list.h"
 

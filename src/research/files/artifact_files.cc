@@ -6,7 +6,6 @@
 
 #include "assembly/sources/fence.h"
 #include "base/files/file.h"
-#include "base/files/replace_file.h"
 #include "research/files/artifacts.h"
 #include "research/files/inside.h"
 #include "research/files/languages.h"

@@ -13,8 +13,6 @@
 #include <utility>
 
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
-#include "base/files/replace_file.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "memory/records/connection.h"

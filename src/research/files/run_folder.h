@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/files/file_lock.h"
+#include "base/files/file.h"
 #include "base/json/json.h"
 #include "base/result.h"
 

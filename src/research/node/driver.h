@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/files/replace_file.h"
+#include "base/files/file.h"
 #include "model/client/ledger.h"
 #include "research/node/phases.h"
 #include "research/run.h"

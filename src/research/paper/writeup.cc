@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/assets.h"
 #include "base/files/file.h"
+#include "base/files/locations.h"
 #include "base/text/text.h"
 #include "research/files/replies.h"
 #include "research/files/run_folder.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/assets.h"
+#include "base/files/locations.h"
 #include "research/exec/exec_local.h"
 #include "research/paper/latex.h"
 #include "research/paper/latex_build.h"

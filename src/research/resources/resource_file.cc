@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 #include "research/resources/resource_policy.h"
 #include "research/resources/resources.h"
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
 #include "base/text/text.h"
 #include "research/call/call_sites.h"
 #include "research/exec/disk_limit.h"

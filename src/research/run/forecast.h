@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "model/catalog/catalog.h"
-#include "model/client/usage_sum.h"
+#include "model/client/client.h"
 #include "research/run.h"
 
 namespace dossier::research {

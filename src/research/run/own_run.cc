@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "base/clock.h"
-#include "base/files/regular_file.h"
+#include "base/files/file.h"
 #include "base/hash.h"
-#include "base/text/shell_quote.h"
+#include "base/text/text.h"
 #include "config/folders.h"
 #include "research/files/run_folder.h"
 #include "research/run/idea.h"

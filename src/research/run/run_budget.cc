@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "base/text/parse_time.h"
+#include "base/text/parse.h"
 #include "research/files/number_text.h"
 #include "store/event_data.h"
 

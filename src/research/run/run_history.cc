@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
 #include "memory/records/operations.h"
 #include "research/files/run_folder.h"
 #include "research/node/select.h"

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
 #include "base/json/json.h"
 #include "base/text/text.h"
 #include "research/files/run_folder.h"

@@ -5,9 +5,7 @@
 #include <utility>
 
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
-#include "base/text/parse_time.h"
-#include "base/text/shell_quote.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "research/files/number_text.h"

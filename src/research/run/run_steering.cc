@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/text/redact.h"
-#include "base/text/shell_quote.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "research/files/run_folder.h"

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
 #include "base/hash.h"
 #include "base/text/ascii.h"
 #include "base/text/redact.h"

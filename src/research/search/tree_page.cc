@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "base/text/text.h"
-#include "memory/render/viewer_page.h"
+#include "memory/render/viewer.h"
 #include "research/files/cuts.h"
 #include "research/files/number_text.h"
 #include "research/files/png.h"

@@ -9,7 +9,7 @@
 
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "memory/render/viewer_page.h"
+#include "memory/render/viewer.h"
 #include "research/files/number_text.h"
 #include "research/search/tree_page.h"
 #include "research/tree/metric.h"

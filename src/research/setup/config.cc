@@ -11,7 +11,7 @@
 #include "assembly/layout/template_scan.h"
 #include "base/hash.h"
 #include "base/text/text.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 #include "config/edit.h"
 #include "config/keys.h"
 #include "config/read_value.h"

@@ -17,7 +17,7 @@
 
 #include "base/json/json.h"
 #include "base/result.h"
-#include "model/client/usage_sum.h"
+#include "model/client/client.h"
 
 namespace dossier::research {
 

@@ -27,7 +27,6 @@
 #include <string_view>
 #include <vector>
 
-#include "sandbox/commands/command_lexer.h"
 #include "sandbox/commands/usage_rule.h"
 #include "sandbox/jail/jail.h"
 

@@ -1,6 +1,7 @@
 #include "sandbox/jail/jail.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -11,13 +12,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <limits>
+#include <string_view>
 
 #include "base/files/file.h"
 #include "base/json/json.h"
-#include "base/process/hide_process.h"
-#include "base/process/send_signal.h"
+#include "base/process/child.h"
 #include "sandbox/jail/jail_plan.h"
 #include "sandbox/walls/process_layer.h"
 
@@ -455,6 +457,52 @@ std::vector<std::string> SystemFolders(JailNetwork network) {
                     "/etc/services", "/etc/protocols", "/etc/ssl/certs", "/etc/gai.conf"});
   }
   return folders;
+}
+
+namespace {
+
+// Those that strict isolation has; a missing one must be named to be done without.
+constexpr std::array<std::string_view, 6> kLayers = {"process", "namespaces", "flags",
+                                                     "rlimits", "landlock",   "seccomp"};
+
+template <typename Names>
+bool Holds(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+Status CheckLayerNames(std::span<const std::string> names) {
+  for (const std::string& name : names) {
+    if (Holds(kLayers, name)) continue;
+    return MakeError(ErrorCode::kUsage, "--degraded {}: no such layer; there are {}", name,
+                     fmt::join(kLayers, ", "));
+  }
+  return {};
+}
+
+void AcceptMissing(std::span<const std::string> names, JailSpec* spec) {
+  spec->mode = names.empty() ? Mode::kStrict : Mode::kDegraded;
+  for (const std::string_view layer : kLayers) {
+    if (!Holds(names, layer)) spec->required_layers.emplace_back(layer);
+  }
+}
+
+std::string WayOut(const Error& error) {
+  if (error.code != ErrorCode::kUnavailable) return "";
+  for (const std::string_view layer : kLayers) {
+    if (error.message.find(fmt::format(" {} ", layer)) == std::string::npos) continue;
+    return fmt::format("; `--degraded {}` runs without it", layer);
+  }
+  return "";
+}
+
+std::vector<std::string> MissingLayers(const IsolationReport& report) {
+  std::vector<std::string> missing;
+  for (const std::string_view layer : kLayers) {
+    if (!report.Applied(layer)) missing.emplace_back(layer);
+  }
+  return missing;
 }
 
 }  // namespace dossier::sandbox

@@ -47,6 +47,7 @@
 
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/result.h"
 #include "sandbox/walls/cgroup.h"
 #include "sandbox/walls/isolation.h"
 
@@ -166,6 +167,26 @@ Result<Exit> RunJailed(const JailSpec& spec, std::span<const std::string> argv, 
 // Where programs, libraries and what they need to start lie: /usr, /bin, /lib…, and single files of
 // /etc without accounts or secrets. For network: also names of hosts and certificates.
 std::vector<std::string> SystemFolders(JailNetwork network);
+
+// Layers of the jail that a person does without, by name: what `--degraded NAME` means everywhere.
+//
+//   DOSSIER_RETURN_IF_ERROR(CheckLayerNames(names));       // "--degraded landlok: no such layer"
+//   AcceptMissing(names, &spec);                           // strict, but for these
+//   if (!exit) Tell(exit.error().message + WayOut(exit.error()));
+//
+// Thread-safety: pure functions.
+
+// Errors: kUsage, naming the first that is no layer of a jail, and those that there are.
+Status CheckLayerNames(std::span<const std::string> names);
+
+// Every layer but `names` must be there.
+void AcceptMissing(std::span<const std::string> names, JailSpec* spec);
+
+// For an error that names a missing layer: "; `--degraded landlock` runs without it". Else "".
+std::string WayOut(const Error& error);
+
+// Of a jail's layers, those that were not applied.
+std::vector<std::string> MissingLayers(const IsolationReport& report);
 
 }  // namespace dossier::sandbox
 

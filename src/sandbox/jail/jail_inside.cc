@@ -16,7 +16,7 @@
 #include <limits>
 
 #include "base/json/json.h"
-#include "base/process/hide_process.h"
+#include "base/process/child.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "sandbox/jail/jail_plan.h"
@@ -24,7 +24,6 @@
 #include "sandbox/walls/process_layer.h"
 #include "sandbox/walls/process_tree.h"
 #include "sandbox/walls/seccomp_policy.h"
-#include "sandbox/walls/watch_rules.h"
 
 namespace dossier::sandbox {
 namespace {

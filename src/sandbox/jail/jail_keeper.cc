@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <limits>
 
-#include "base/process/send_signal.h"
+#include "base/process/child.h"
 #include "sandbox/jail/jail_plan.h"
 #include "sandbox/walls/process_tree.h"
 

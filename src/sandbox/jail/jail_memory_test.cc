@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files/file.h"
-#include "base/instrumentation.h"
+#include "base/process/build_info.h"
 #include "sandbox/jail/jail.h"
 #include "testing/jail_folder.h"
 #include "testing/result_matchers.h"

@@ -13,9 +13,8 @@
 #include <utility>
 
 #include "base/files/file.h"
-#include "base/instrumentation.h"
+#include "base/process/build_info.h"
 #include "base/text/text.h"
-#include "sandbox/jail/degraded.h"
 #include "testing/isolation_harness.h"
 #include "testing/jail_folder.h"
 #include "testing/result_matchers.h"

@@ -21,8 +21,6 @@
 
 #include "base/files/file.h"
 #include "base/text/text.h"
-#include "sandbox/probes/escape_attempts.h"
-#include "sandbox/probes/escape_native.h"
 
 namespace dossier::sandbox {
 namespace {
@@ -43,7 +41,7 @@ class EscapeGround {
   // Removes what attempts left in a /tmp that was not private.
   ~EscapeGround();
 
-  // Replaces the names of escape_attempts.h but $ROOT$.
+  // Replaces the names of escape.h but $ROOT$.
   std::string Fill(std::string_view code) const;
   // Random; it stands in the files outside and in no code.
   const std::string& secret() const { return secret_; }

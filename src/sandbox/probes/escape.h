@@ -14,12 +14,14 @@
 #ifndef DOSSIER_SANDBOX_PROBES_ESCAPE_H_
 #define DOSSIER_SANDBOX_PROBES_ESCAPE_H_
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/cancel.h"
 #include "sandbox/session/session.h"
+#include "sandbox/walls/isolation.h"
 
 namespace dossier::sandbox {
 
@@ -45,6 +47,57 @@ struct EscapeReport {
 // what Pool::Open returns; kIo if the listeners and files to escape to cannot be made; kCancelled.
 Result<EscapeReport> RunEscapeTests(Pool& pool, const PoolOptions& options,
                                     const CancelToken& cancel = {});
+
+// The escape attempts as data: one entry an attempt.
+//
+// Code is the body of a function. It returns something true if it had an effect; an exception is a
+// refusal. `$NAME$` is replaced: $FOLDER$ a folder outside with a file `secret` that anyone may
+// read and change, $HOME$, $STORE$, $TCP$ and $UDP$ ports of the host's loopback, $STREAM$ and
+// $DGRAM$ unix sockets in the folder, $ABSTRACT$ an abstract one, $ROOT$ 1 if the new root must
+// hide file names. Thread-safety: read-only data.
+
+struct EscapeAttempt {
+  enum class Then { kNothing, kSameSession, kNextSession };
+
+  std::string_view id, name;
+  std::string_view code;  // empty: native probes only
+  Then then = Then::kNothing;
+  std::string_view check;  // a second block there: returns true if the first one had its effect
+  // Of the host: whether the first block's result shows an effect.
+  bool (*effect)(const BlockResult& result, const Limits& limits) = nullptr;
+};
+
+std::span<const EscapeAttempt> EscapeAttempts();
+
+// Attempts of the list that this build cannot make, because they need the JavaScript worker.
+std::span<const std::string_view> JavaScriptAttempts();
+
+// Native probes: single system calls tried by a process under the worker's own lock.
+//
+//   const NativeProbe probes[] = {{"unshare", [] { return unshare(CLONE_NEWUSER) == 0; }}};
+//   DOSSIER_ASSIGN_OR_RETURN(auto results, RunNativeProbes(options, probes));
+//   results[0].refused;   // the call failed, or the process died of it
+//
+// Each runs in a session of its own, because most die. Thread-safety: forks; the child of a process
+// with threads is safe, since it only runs what follows fork() in glibc.
+
+struct NativeProbe {
+  std::string_view name;
+  bool (*succeeds)();  // errno says why not
+};
+
+struct NativeResult {
+  std::string_view name;
+  bool refused = false;
+  std::string how;  // "errno 1", "signal 31", "it worked"
+};
+
+// The probes of the attempt with this id ("E6.1"); empty if it has none.
+std::span<const NativeProbe> NativeProbes(std::string_view id);
+
+// Errors: kUnavailable if the lock cannot be closed; kIo.
+Result<std::vector<NativeResult>> RunNativeProbes(const IsolationOptions& options,
+                                                  std::span<const NativeProbe> probes);
 
 }  // namespace dossier::sandbox
 

@@ -1,4 +1,4 @@
-#include "sandbox/probes/escape_attempts.h"
+#include "sandbox/probes/escape.h"
 
 namespace dossier::sandbox {
 namespace {

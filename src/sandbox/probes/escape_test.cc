@@ -8,8 +8,6 @@
 #include <set>
 
 #include "base/files/file.h"
-#include "sandbox/probes/escape_attempts.h"
-#include "sandbox/probes/escape_native.h"
 #include "testing/isolation_harness.h"
 #include "testing/result_matchers.h"
 

@@ -1,7 +1,13 @@
 #include "sandbox/session/message.h"
 
+#include <sys/socket.h>
+
+#include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <span>
+#include <string_view>
 
 namespace dossier::sandbox {
 namespace {
@@ -276,6 +282,206 @@ Result<Message> MessageDecoder::Finish(Partial partial) {
     message.raw = partial.bytes.substr(json_bytes);
   }
   return message;
+}
+
+namespace {
+
+template <typename T>
+void Put(char* out, T value) {
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    out[i] = static_cast<char>(static_cast<unsigned char>(value >> (8 * i)));
+  }
+}
+
+template <typename T>
+T Take(const char* in) {
+  T value = 0;
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    value = static_cast<T>(value | (static_cast<T>(static_cast<unsigned char>(in[i])) << (8 * i)));
+  }
+  return value;
+}
+
+}  // namespace
+
+std::array<char, kFrameHeaderBytes> EncodeHeader(const FrameHeader& header) {
+  std::array<char, kFrameHeaderBytes> out{};
+  Put<std::uint32_t>(&out[0], header.payload_bytes);
+  out[4] = static_cast<char>(kProtocolVersion);
+  out[5] = static_cast<char>(header.type);
+  Put<std::uint16_t>(&out[6], header.flags);
+  Put<std::uint64_t>(&out[8], header.id);
+  Put<std::uint32_t>(&out[16], header.block);
+  Put<std::uint32_t>(&out[20], header.json_bytes);
+  return out;
+}
+
+Result<FrameHeader> DecodeHeader(std::span<const char, kFrameHeaderBytes> bytes) {
+  FrameHeader header;
+  header.payload_bytes = Take<std::uint32_t>(&bytes[0]);
+  const auto version = static_cast<std::uint8_t>(bytes[4]);
+  header.type = static_cast<std::uint8_t>(bytes[5]);
+  header.flags = Take<std::uint16_t>(&bytes[6]);
+  header.id = Take<std::uint64_t>(&bytes[8]);
+  header.block = Take<std::uint32_t>(&bytes[16]);
+  header.json_bytes = Take<std::uint32_t>(&bytes[20]);
+  if (version != kProtocolVersion) {
+    return MakeError(ErrorCode::kProtocol, "bridge: frame of version {}; ours is {}", version,
+                     kProtocolVersion);
+  }
+  if (header.type == 0 || header.type > kLastFrameType) {
+    return MakeError(ErrorCode::kProtocol, "bridge: unknown frame type {}", header.type);
+  }
+  if (header.flags & ~(kFlagMore | kFlagDescriptors)) {
+    return MakeError(ErrorCode::kProtocol, "bridge: unknown frame flags {:#x}", header.flags);
+  }
+  if (header.payload_bytes > kMaxFramePayload) {
+    return MakeError(ErrorCode::kProtocol, "bridge: a frame of {} bytes; the limit is {}",
+                     header.payload_bytes, kMaxFramePayload);
+  }
+  return header;
+}
+
+std::span<char> FrameDecoder::Space(std::size_t bytes) {
+  if (begin_ == end_) begin_ = end_ = 0;
+  if (buffer_.size() - end_ < bytes && begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  if (buffer_.size() - end_ < bytes) buffer_.resize(end_ + bytes);
+  return {buffer_.data() + end_, buffer_.size() - end_};
+}
+
+void FrameDecoder::Feed(std::string_view bytes) {
+  if (bytes.empty()) return;
+  std::memcpy(Space(bytes.size()).data(), bytes.data(), bytes.size());
+  Commit(bytes.size());
+}
+
+Result<std::optional<Frame>> FrameDecoder::Next() {
+  if (broken_) return tl::unexpected(*broken_);
+  if (end_ - begin_ < kFrameHeaderBytes) return std::nullopt;
+  const char* start = buffer_.data() + begin_;
+  auto header = DecodeHeader(std::span<const char, kFrameHeaderBytes>(start, kFrameHeaderBytes));
+  if (!header) {
+    broken_ = header.error();
+    return tl::unexpected(*broken_);
+  }
+  if (end_ - begin_ - kFrameHeaderBytes < header->payload_bytes) return std::nullopt;
+  begin_ += kFrameHeaderBytes + header->payload_bytes;
+  return Frame{*header, {start + kFrameHeaderBytes, header->payload_bytes}};
+}
+
+namespace {
+
+// Adds the part of `piece` that lies in [from, to) of a stream in which it starts at `at`.
+int AddPiece(iovec* out, std::string_view piece, std::uint64_t at, std::uint64_t from,
+             std::uint64_t to) {
+  const std::uint64_t begin = std::max(from, at);
+  const std::uint64_t end = std::min(to, at + piece.size());
+  if (begin >= end) return 0;
+  out->iov_base = const_cast<char*>(piece.data() + (begin - at));
+  out->iov_len = end - begin;
+  return 1;
+}
+
+}  // namespace
+
+void MessageWriter::Push(Message message, Urgency urgency) {
+  std::string json;
+  if (!message.json.empty()) json = boost::json::serialize(message.json);
+  PushSerialized(std::move(message), std::move(json), urgency);
+}
+
+void MessageWriter::PushSerialized(Message message, std::string json, Urgency urgency) {
+  Item item;
+  item.json = std::move(json);
+  item.message = std::move(message);
+  pending_bytes_ += item.total();
+  item.urgent = urgency == Urgency::kUrgent;
+  if (!item.urgent) return queue_.push_back(std::move(item));
+  auto at = queue_.begin() + (in_frame_ ? 1 : 0);
+  while (at != queue_.end() && at->urgent) ++at;
+  queue_.insert(at, std::move(item));
+}
+
+FrameHeader MessageWriter::HeaderOf(const Item& item) {
+  const std::uint64_t left = item.total() - item.sent;
+  FrameHeader header;
+  header.payload_bytes =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(left, kMaxFramePayload));
+  header.type = static_cast<std::uint8_t>(item.message.type);
+  header.flags = left > kMaxFramePayload ? kFlagMore : 0;
+  header.id = item.message.id;
+  header.block = item.message.block;
+  header.json_bytes = item.sent == 0 ? static_cast<std::uint32_t>(item.json.size()) : 0;
+  return header;
+}
+
+void MessageWriter::BeginFrame() {
+  const FrameHeader header = HeaderOf(queue_.front());
+  header_ = EncodeHeader(header);
+  frame_bytes_ = kFrameHeaderBytes + header.payload_bytes;
+  frame_sent_ = 0;
+  in_frame_ = true;
+}
+
+void MessageWriter::FinishFrame() {
+  Item& item = queue_.front();
+  item.sent += frame_bytes_ - kFrameHeaderBytes;
+  in_frame_ = false;
+  if (item.sent < item.total()) {
+    const auto first_normal = std::find_if(queue_.begin() + 1, queue_.end(),
+                                           [](const Item& other) { return !other.urgent; });
+    std::rotate(queue_.begin(), queue_.begin() + 1, first_normal);  // behind the urgent ones
+    return;
+  }
+  pending_bytes_ -= item.total();
+  queue_.pop_front();
+}
+
+Status MessageWriter::Flush(int fd) {
+  while (!queue_.empty()) {
+    if (!in_frame_) BeginFrame();
+    const Item& item = queue_.front();
+    iovec pieces[3];
+    const std::uint64_t payload = frame_bytes_ - kFrameHeaderBytes;
+    int count = AddPiece(pieces, {header_.data(), header_.size()}, 0, frame_sent_, frame_bytes_);
+    const std::uint64_t from =
+        item.sent + (frame_sent_ > kFrameHeaderBytes ? frame_sent_ - kFrameHeaderBytes : 0);
+    const std::uint64_t to = item.sent + payload;
+    count += AddPiece(pieces + count, item.json, 0, from, to);
+    count += AddPiece(pieces + count, item.message.raw, item.json.size(), from, to);
+    msghdr message{};
+    message.msg_iov = pieces;
+    message.msg_iovlen = static_cast<std::size_t>(count);
+    const ssize_t written = sendmsg(fd, &message, MSG_NOSIGNAL);
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      if (errno == EAGAIN || errno == EWOULDBLOCK) return {};
+      return tl::unexpected(Error{ErrorCode::kDied, ErrnoError(errno, "bridge: write").message});
+    }
+    frame_sent_ += static_cast<std::uint64_t>(written);
+    if (frame_sent_ == frame_bytes_) FinishFrame();
+  }
+  return {};
+}
+
+std::string MessageWriter::Encode(const Message& message, std::uint16_t extra_flags) {
+  Item item{.message = message};
+  if (!message.json.empty()) item.json = boost::json::serialize(message.json);
+  const std::string payload = item.json + message.raw;
+  std::string out;
+  do {
+    FrameHeader header = HeaderOf(item);
+    header.flags |= extra_flags;
+    const auto bytes = EncodeHeader(header);
+    out.append(bytes.data(), bytes.size());
+    out.append(payload, item.sent, header.payload_bytes);
+    item.sent += header.payload_bytes;
+  } while (item.sent < item.total());
+  return out;
 }
 
 }  // namespace dossier::sandbox

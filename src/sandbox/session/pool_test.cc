@@ -7,7 +7,7 @@
 
 #include <thread>
 
-#include "base/assets.h"
+#include "base/files/locations.h"
 #include "base/text/text.h"
 #include "testing/session_fixture.h"
 

@@ -215,6 +215,16 @@ class Pool {
                                                 const CancelToken& cancel = {}) = 0;
 };
 
+// Which build of the worker sessions run in, for reports that must name it.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(std::string build, WorkerBuild({}));   // "705460f34c82…"
+//
+// Thread-safety: reads files only.
+
+// As base/process/build_info.h, of the worker that a pool with these options starts. Errors:
+// kUnavailable (no worker is there), kDamaged.
+Result<std::string> WorkerBuild(const PoolOptions& options);
+
 }  // namespace dossier::sandbox
 
 #endif  // DOSSIER_SANDBOX_SESSION_SESSION_H_

@@ -5,7 +5,7 @@
 #include <condition_variable>
 #include <thread>
 
-#include "base/instrumentation.h"
+#include "base/process/build_info.h"
 #include "testing/session_fixture.h"
 
 namespace dossier::sandbox {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/instrumentation.h"
+#include "base/process/build_info.h"
 #include "testing/session_fixture.h"
 
 namespace dossier::sandbox {

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/process/cancel_fd.h"
+#include "base/cancel.h"
 
 namespace dossier::sandbox {
 namespace {

@@ -13,11 +13,9 @@
 #include <cerrno>
 #include <thread>
 
-#include "base/process/hide_process.h"
-#include "base/process/send_signal.h"
-#include "base/process/spawn_attributes.h"
+#include "base/process/child.h"
 #include "base/text/text.h"
-#include "sandbox/session/message_writer.h"
+#include "sandbox/session/message.h"
 #include "sandbox/session/session_open.h"
 #include "sandbox/session/session_socket.h"
 

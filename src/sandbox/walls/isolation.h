@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/files/file.h"
 #include "base/json/json.h"
 #include "base/result.h"
 #include "sandbox/walls/seccomp_policy.h"
@@ -222,7 +223,7 @@ class IsolationPlan {
   Result<IsolationReport> LockSession(const SessionLock& lock);
 
   // In the zygote: forks and locks a child that tries to open a file, make a socket, exec, ptrace,
-  // fork and use the bridge (self_check.h does it in two steps). Errors: kUnavailable naming what
+  // fork and use the bridge (SelfTest does it in two steps). Errors: kUnavailable naming what
   // succeeded in spite of an applied wall, or the layer that strict lacks.
   Status RunSelfTest();
 
@@ -233,6 +234,32 @@ class IsolationPlan {
  private:
   struct State;
   std::unique_ptr<State> state_;
+};
+
+// The self test of the walls: a locked child tries what must not work.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(SelfTest test, SelfTest::Start(plan));   // in the zygote
+//   … other work …
+//   DOSSIER_RETURN_IF_ERROR(test.Finish());                           // before the first session
+//
+// Thread-safety: forks; call it while the process has one thread.
+
+class SelfTest {
+ public:
+  // Forks the child that tries. Errors: kUnavailable.
+  static Result<SelfTest> Start(IsolationPlan& plan);
+  SelfTest(SelfTest&&) noexcept = default;
+
+  // Waits for its end. Errors: kUnavailable. "sandbox: the self test opened /etc/passwd although …"
+  // for an attempt that succeeded although an applied layer refuses it; what LockSession said if
+  // strict lacks a layer.
+  Status Finish();
+
+ private:
+  SelfTest(pid_t pid, UniqueFd answer) : pid_(pid), answer_(std::move(answer)) {}
+
+  pid_t pid_;
+  UniqueFd answer_;
 };
 
 }  // namespace dossier::sandbox

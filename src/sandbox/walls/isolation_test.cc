@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <thread>
 
-#include "base/instrumentation.h"
+#include "base/process/build_info.h"
 #include "base/random.h"
-#include "sandbox/probes/escape_native.h"
+#include "sandbox/probes/escape.h"
 #include "testing/isolation_harness.h"
 #include "testing/result_matchers.h"
 

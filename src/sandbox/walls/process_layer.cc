@@ -14,10 +14,9 @@
 #include <cerrno>
 
 #include "base/files/file.h"
-#include "base/instrumentation.h"
+#include "base/process/build_info.h"
 
 namespace dossier::sandbox {
-
 namespace {
 
 Status SetLimit(__rlimit_resource resource, const char* name, std::uint64_t value) {

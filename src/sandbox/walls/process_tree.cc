@@ -13,7 +13,7 @@
 #include <unordered_map>
 
 #include "base/files/file.h"
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 
 namespace dossier::sandbox {

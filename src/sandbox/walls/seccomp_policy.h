@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/instrumentation.h"
+#include "base/process/build_info.h"
 #include "sandbox/walls/seccomp_program.h"
 
 namespace dossier::sandbox {
@@ -68,6 +68,23 @@ struct ProgramPolicy {
 // For programs: compilers, interpreters and their children work, what reaches into other processes,
 // the kernel or a terminal gets EPERM. Fallback: Allow.
 std::vector<FilterRule> ProgramRules(const ProgramPolicy& policy);
+
+// System calls by which a program in a jail could get away from the process that watches it.
+//
+//   std::vector<FilterRule> rules = ProgramRules(policy);
+//   AppendWatchRules({.keeper = getppid(), .memfds = WatchPolicy::Memfds::kNone}, rules);
+//
+// Thread-safety: pure functions.
+
+struct WatchPolicy {
+  // Whose priority and processors the program cannot change, though both have one user.
+  pid_t keeper = 0;
+  // Memory in a descriptor that is not mapped shows nowhere. kNone: the kernel says that it has
+  // none, as an older one does, and programs go on without.
+  enum class Memfds { kAny, kNone } memfds = Memfds::kAny;
+};
+
+void AppendWatchRules(const WatchPolicy& policy, std::vector<FilterRule>& rules);
 
 }  // namespace dossier::sandbox
 

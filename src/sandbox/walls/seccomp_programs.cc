@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "sandbox/walls/seccomp_policy.h"
-#include "sandbox/walls/watch_rules.h"
 
 // Newer than the system's headers; numbers are the same on every architecture.
 #ifndef __NR_memfd_secret

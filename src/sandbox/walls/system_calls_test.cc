@@ -23,7 +23,6 @@
 #include "base/files/file.h"
 #include "base/text/text.h"
 #include "sandbox/walls/seccomp_policy.h"
-#include "sandbox/walls/watch_rules.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::sandbox {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/text/secret_variables.h"
+#include "base/text/redact.h"
 
 namespace dossier::sources {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 #include "sources/commands/context_command.h"
 
 namespace dossier::sources {

@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "assembly/sources/fence.h"
+#include "base/cancel.h"
 #include "base/files/file.h"
 #include "base/hash.h"
-#include "base/process/cancel_fd.h"
 #include "base/process/git_call.h"
 #include "base/process/supervised_process.h"
 #include "base/text/text.h"

@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "base/text/ascii.h"
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 
 namespace dossier::sources {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 #include "sources/template/template_render.h"
 
 namespace dossier::sources {

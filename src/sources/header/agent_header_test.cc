@@ -5,7 +5,7 @@
 #include "assembly/layout/yaml_table.h"
 #include "base/random.h"
 #include "base/text/utf8.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 #include "sources/header/header_tokens.h"
 #include "testing/result_matchers.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/assets.h"
+#include "base/files/locations.h"
 #include "base/text/text.h"
 #include "config/power.h"
 #include "sources/header/data_file.h"

@@ -6,7 +6,7 @@
 #include "assembly/layout/yaml_table.h"
 #include "base/files/file.h"
 #include "base/text/text.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 #include "sources/header/edn.h"
 
 namespace dossier::sources {

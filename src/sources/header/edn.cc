@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/text/ascii.h"
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 

@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "base/files/file.h"
-#include "base/files/replace_file.h"
 #include "base/text/ascii.h"
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 

@@ -13,7 +13,6 @@
 #include <memory>
 
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
 #include "base/text/utf8.h"
 
 namespace dossier::sources {

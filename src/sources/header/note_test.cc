@@ -9,7 +9,6 @@
 #include <filesystem>
 
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
 #include "base/random.h"
 #include "sources/header/note_scan.h"
 #include "testing/result_matchers.h"

@@ -8,7 +8,7 @@
 #include "base/files/file.h"
 #include "base/hash.h"
 #include "base/text/ascii.h"
-#include "base/text/parse_number.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "sources/header/data_file.h"

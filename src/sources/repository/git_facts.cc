@@ -11,7 +11,7 @@
 
 #include "base/files/file.h"
 #include "base/files/git_folders.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/hash.h"
 #include "base/process/git_call.h"
 #include "base/process/process.h"

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "base/files/file.h"
-#include "base/files/regular_file.h"
 #include "base/process/git_call.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "base/text/shell_quote.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "sources/template/template_lexer.h"

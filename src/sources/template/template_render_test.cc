@@ -4,7 +4,7 @@
 
 #include "assembly/layout/yaml_table.h"
 #include "base/random.h"
-#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml.h"
 #include "sources/commands/variables.h"
 #include "sources/template/template_filters.h"
 #include "testing/result_matchers.h"

@@ -10,7 +10,7 @@
 #include "base/text/utf8.h"
 #include "testing/result_matchers.h"
 #include "tokens/files/open.h"
-#include "tokens/files/rank_file.h"
+#include "tokens/files/vocabulary_files.h"
 
 namespace dossier::tokens {
 namespace {

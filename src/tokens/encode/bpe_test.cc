@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "base/text/utf8.h"
 #include "testing/result_matchers.h"
-#include "tokens/encode/vocabulary_builder.h"
+#include "tokens/encode/vocabulary.h"
 
 namespace dossier::tokens {
 namespace {

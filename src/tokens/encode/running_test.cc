@@ -4,7 +4,7 @@
 #include "base/text/utf8.h"
 #include "testing/result_matchers.h"
 #include "tokens/encode/bpe_counter.h"
-#include "tokens/encode/vocabulary_builder.h"
+#include "tokens/encode/vocabulary.h"
 
 namespace dossier::tokens {
 namespace {

@@ -27,6 +27,7 @@
 
 #include "base/result.h"
 #include "base/text/utf8.h"
+#include "tokens/counter/added_tokens.h"
 #include "tokens/counter/counter.h"
 
 namespace dossier::tokens {
@@ -104,6 +105,25 @@ void SentencePieces::ForEachPiece(std::string_view text, Begin begin, Use&& use)
   }
   use(text.size(), std::string_view(piece));
 }
+
+// Exact counts by a SentencePiece vocabulary, equal to llama-server's /tokenize without special
+// tokens.
+//
+//   auto counter = MakeSentencePieceCounter({.name = "gguf:model.gguf",
+//                                            .pieces = std::move(pieces),
+//                                            .added = AddedTokens(std::move(tokens))});
+//
+// The starts of a text and of what follows an added token get a mark, if the model asks for one.
+// Thread-safety: as Counter.
+
+struct SentencePieceOptions {
+  std::string name;
+  SentencePieces pieces;
+  AddedTokens added;  // matched before anything else
+  SentencePieces::Begin begin = SentencePieces::Begin::kMarked;
+};
+
+std::shared_ptr<const Counter> MakeSentencePieceCounter(SentencePieceOptions options);
 
 }  // namespace dossier::tokens
 

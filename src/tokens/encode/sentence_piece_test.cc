@@ -9,7 +9,6 @@
 #include "base/json/json.h"
 #include "base/random.h"
 #include "testing/result_matchers.h"
-#include "tokens/encode/sentence_piece_counter.h"
 #include "tokens/files/gguf.h"
 #include "tokens/files/open.h"
 

@@ -20,7 +20,7 @@
 #include "base/result.h"
 #include "tokens/counter/added_tokens.h"
 #include "tokens/encode/sentence_piece.h"
-#include "tokens/encode/vocabulary_builder.h"
+#include "tokens/encode/vocabulary.h"
 
 namespace dossier::tokens {
 

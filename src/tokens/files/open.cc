@@ -3,15 +3,13 @@
 #include <cstdlib>
 
 #include "base/files/file.h"
-#include "base/files/installed.h"
-#include "base/files/user_folders.h"
+#include "base/files/locations.h"
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "tokens/encode/bpe_counter.h"
-#include "tokens/encode/sentence_piece_counter.h"
+#include "tokens/encode/sentence_piece.h"
 #include "tokens/files/gguf.h"
-#include "tokens/files/rank_file.h"
-#include "tokens/files/tokenizer_json.h"
+#include "tokens/files/vocabulary_files.h"
 
 namespace dossier::tokens {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "base/files/file.h"
-#include "tokens/files/rank_file.h"
+#include "tokens/files/vocabulary_files.h"
 
 namespace {
 

@@ -28,7 +28,7 @@
 
 #include "base/files/file.h"
 #include "output_capture.h"
-#include "sandbox/session/message_writer.h"
+#include "sandbox/session/message.h"
 #include "sandbox/session/session_socket.h"
 
 namespace dossier::worker {

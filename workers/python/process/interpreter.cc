@@ -2,9 +2,8 @@
 
 #include <dlfcn.h>
 
-#include "base/assets.h"
 #include "base/files/file.h"
-#include "base/files/installed.h"
+#include "base/files/locations.h"
 #include "base/text/text.h"
 #include "code_archive.h"
 #include "module.h"

@@ -7,13 +7,12 @@
 #include <cstdio>
 #include <thread>
 
-#include "base/files/installed.h"
+#include "base/files/locations.h"
 #include "interpreter.h"
-#include "sandbox/session/message_writer.h"
+#include "sandbox/session/message.h"
 #include "sandbox/session/session_socket.h"
 #include "sandbox/session/zygote_client.h"
 #include "sandbox/walls/isolation.h"
-#include "sandbox/walls/self_check.h"
 #include "zygote.h"
 
 namespace dossier::worker {

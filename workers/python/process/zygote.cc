@@ -12,7 +12,7 @@
 
 #include "context_string.h"
 #include "contexts.h"
-#include "sandbox/session/message_writer.h"
+#include "sandbox/session/message.h"
 #include "sandbox/session/session_open.h"
 #include "sandbox/session/session_socket.h"
 #include "session_process.h"

@@ -1,0 +1,112 @@
+#include "base/files/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "testing/result_matchers.h"
+
+namespace dossier {
+namespace {
+
+using ::dossier::testing::FailsWith;
+using ::dossier::testing::Succeeds;
+
+class RegularFileTest : public ::testing::Test {
+ protected:
+  std::string Path(const std::string& name) const { return folder_.path() + "/" + name; }
+  TempFolder folder_ = *TempFolder::Make("regular");
+};
+
+TEST_F(RegularFileTest, APipeIsRefusedAndNotWaitedFor) {  // FLT-83
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  EXPECT_THAT(ReadRegularFile(Path("pipe"), 10), FailsWith(ErrorCode::kConfig, "no regular file"));
+  EXPECT_THAT(ReadRegularFile("/dev/zero", 10), FailsWith(ErrorCode::kConfig, "no regular file"));
+  EXPECT_THAT(ReadRegularFile(folder_.path(), 10),
+              FailsWith(ErrorCode::kConfig, "no regular file"));
+  EXPECT_THAT(ReadRegularFile(Path("none"), 10), FailsWith(ErrorCode::kNotFound, "none"));
+}
+
+TEST_F(RegularFileTest, SizesHold) {
+  ASSERT_TRUE(WriteFileAtomic(Path("file"), "0123456789"));
+  EXPECT_EQ(*ReadRegularFile(Path("file"), 10), "0123456789");
+  EXPECT_THAT(ReadRegularFile(Path("file"), 9), FailsWith(ErrorCode::kTooLong, "larger than 9"));
+}
+
+TEST_F(RegularFileTest, WhatOthersMayWriteIsRefused) {  // FLT-83, FLT-88
+  ASSERT_TRUE(WriteFileAtomic(Path("file"), "x"));
+  EXPECT_EQ(*ReadOwnedFile(Path("file"), 10), "x");
+  chmod(Path("file").c_str(), 0666);
+  EXPECT_THAT(ReadOwnedFile(Path("file"), 10), FailsWith(ErrorCode::kRefused, "chmod go-w"));
+  if (geteuid() != 0) return;
+  chmod(Path("file").c_str(), 0644);
+  ASSERT_EQ(chown(Path("file").c_str(), 12345, 12345), 0);
+  EXPECT_THAT(ReadOwnedFile(Path("file"), 10),
+              FailsWith(ErrorCode::kRefused, "belongs to another user"));
+  EXPECT_THAT(CheckOwnPath(Path("file"), PathKind::kFile),
+              FailsWith(ErrorCode::kRefused, "belongs to another user"));
+}
+
+TEST_F(RegularFileTest, ALinkIsNotTheUsersOwnPlace) {  // FLT-88
+  ASSERT_EQ(symlink("/etc", Path("link").c_str()), 0);
+  EXPECT_THAT(CheckOwnPath(Path("link"), PathKind::kFolder),
+              FailsWith(ErrorCode::kRefused, "is a link"));
+  EXPECT_THAT(CheckOwnPath(folder_.path(), PathKind::kFolder), Succeeds());
+  EXPECT_THAT(CheckOwnPath(Path("none"), PathKind::kFolder), Succeeds());
+}
+
+}  // namespace
+
+namespace {
+
+using ::dossier::testing::FailsWith;
+
+std::ptrdiff_t NamesIn(const std::string& folder) {
+  return std::distance(std::filesystem::directory_iterator(folder), {});
+}
+
+TEST(ReplaceFileTest, PartsStandOneAfterTheOtherAndNothingElseIsLeft) {
+  const auto folder = *TempFolder::Make();
+  const std::string path = folder.path() + "/out.txt";
+  for (const Durability durability : {Durability::kSurvivesCrash, Durability::kSurvivesPowerLoss}) {
+    ASSERT_TRUE(WriteFileAtomic(path, "what was there before, and longer"));
+    ASSERT_TRUE(ReplaceFile(path, {"one ", "", "two"}, {.mode = 0600, .durability = durability}));
+    EXPECT_EQ(*ReadFile(path), "one two");
+    struct stat info{};
+    ASSERT_EQ(stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0600u);
+    EXPECT_EQ(NamesIn(folder.path()), 1);
+  }
+}
+
+TEST(ReplaceFileTest, AFailureNamesTheFileNotATemporaryOne) {
+  EXPECT_THAT(ReplaceFile("/nowhere/out.txt", {"x"}, {}),
+              FailsWith(ErrorCode::kNotFound, "/nowhere/out.txt: "));
+  const auto folder = *TempFolder::Make();
+  ASSERT_TRUE(MakeFolders(folder.path() + "/taken"));
+  EXPECT_EQ(ReplaceFile(folder.path() + "/taken", {"x"}, {}).error().message,
+            folder.path() + "/taken: Is a directory");
+  EXPECT_EQ(NamesIn(folder.path()), 1);
+}
+
+TEST(ReadFileTest, FilesThatSayTheyAreEmptyAndFilesOfAnySizeAreReadWhole) {
+  EXPECT_GT(ReadFile("/proc/self/status")->size(), 100u);
+  const auto folder = *TempFolder::Make();
+  const std::string path = folder.path() + "/x";
+  for (const std::size_t size : {0, 1, 15, 16, 4096, 65535, 65536, 70000, 200000}) {
+    const std::string text(size, 'x');
+    ASSERT_TRUE(WriteFileAtomic(path, text));
+    const auto read = ReadFile(path);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(*read, text);
+    if (size > 0) {
+      EXPECT_LE(read->capacity(), size + 16);
+    }
+  }
+}
+
+}  // namespace
+
+}  // namespace dossier

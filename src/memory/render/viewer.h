@@ -1,0 +1,109 @@
+// What the viewer page shows: every branch with all that it ever held, and from which write to
+// which it was there.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const ViewerData data, GatherViewer(*store, {}));
+//   WriteFile(path, ViewerPage(data));
+//
+// Secrets are replaced, as in an export. Thread-safety: plain data; GatherViewer as the store.
+
+#ifndef DOSSIER_MEMORY_RENDER_VIEWER_H_
+#define DOSSIER_MEMORY_RENDER_VIEWER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "memory/store/store.h"
+
+namespace dossier::memory {
+
+// The writes during which something was there: from `from` up to, but not including, `to`. `to` 0:
+// it is still there.
+struct SeqSpan {
+  Seq from = 0;
+  Seq to = 0;
+
+  bool Holds(Seq seq) const { return from <= seq && (to == 0 || seq < to); }
+  bool operator==(const SeqSpan&) const = default;
+};
+
+struct ViewerItem {
+  std::string label;  // a key, "#12 turn"
+  std::string text;
+  std::string note;  // tags, time, branch; "": none
+  std::vector<SeqSpan> spans;
+};
+
+struct ViewerBranch {
+  std::string name, parent, node, time;
+  int depth = 0;  // in the tree
+  Seq fork_seq = 0;
+  Seq seq = 0;  // the write that made it
+  std::vector<ViewerItem> own_core, inherited_core, events, archival, summaries, exclusions;
+};
+
+struct ViewerPhase {
+  std::string phase;  // "": none was said
+  std::int64_t reads = 0, writes = 0, forks = 0;
+};
+
+struct ViewerWrite {
+  Seq seq = 0;
+  std::string time, branch, op;
+};
+
+struct ViewerNode {
+  std::string name;
+  double score = 0;
+  std::string summary;
+};
+
+// Known to a run and not to the store, which no read changes.
+struct ViewerExtras {
+  std::vector<ViewerNode> best_nodes;             // best first
+  std::map<std::string, std::int64_t> reads;      // by phase
+  std::map<std::string, std::string> node_names;  // by id: what people call them
+};
+
+struct ViewerData {
+  std::string store_id;
+  Seq newest = 0;
+  // In the order of the tree; a branch whose parent is gone stands under a virtual one, which has
+  // no data, at the end.
+  std::vector<ViewerBranch> branches;
+  std::vector<ViewerPhase> phases;
+  std::vector<ViewerWrite> writes;
+  std::vector<ViewerNode> best_nodes;
+};
+
+inline constexpr std::string_view kVirtualRoot = "(no parent)";
+
+Result<ViewerData> GatherViewer(const Store& store, const ViewerExtras& extras);
+
+// The viewer page: one HTML file for a browser, which loads nothing.
+//
+//   const std::string html = ViewerPage(data);
+//
+// Its policy allows the one script and the one style in it, by their hashes, and no address at all;
+// stored text stands escaped. Thread-safety: pure.
+
+std::string ViewerPage(const ViewerData& data);
+
+// `&`, `<`, `>` and quotes as entities; control characters but line ends and tabs as U+FFFD.
+std::string EscapeHtml(std::string_view text);
+// JSON that may stand in a script element: `<`, `>` and `&` as \u escapes.
+std::string EscapeForScript(std::string_view json);
+
+// What a content security policy calls a script or style of exactly this text: 'sha256-…'.
+std::string HashSource(std::string_view text);
+
+// Internal: viewer_assets.cc.
+std::string_view ViewerStyle();
+std::string_view ViewerScript();
+
+}  // namespace dossier::memory
+
+#endif  // DOSSIER_MEMORY_RENDER_VIEWER_H_
