@@ -153,23 +153,23 @@ Result<ResearchRun> RunResearch(const ResearchOptions& options) {
     static_cast<void>(RemoveAll(order.folder));  // nothing is in it
     return tl::unexpected(ready.error());
   }
-  DOSSIER_ASSIGN_OR_RETURN(research::OwnRun own, research::OwnRun::Of(order.folder));
-  DOSSIER_RETURN_IF_ERROR(own.Begin(research::ConfigYaml(order.config)));
+  using research::OwnRun;
+  DOSSIER_ASSIGN_OR_RETURN(const OwnRun own, OwnRun::Of(order.folder, OwnRun::Trust::kApproved));
+  order.approve = own.Approver();
   return Work(order, options.cancel);
 }
 
 Result<ResearchRun> ResumeResearch(const std::string& folder, const ResearchOptions& options) {
   using research::OwnRun;
-  DOSSIER_ASSIGN_OR_RETURN(OwnRun own, OwnRun::Of(folder));
-  DOSSIER_RETURN_IF_ERROR(own.Check(options.trust == ResearchOptions::Trust::kFolder
-                                        ? OwnRun::Trust::kGiven
-                                        : OwnRun::Trust::kApproved));
+  DOSSIER_ASSIGN_OR_RETURN(const OwnRun own,
+                           OwnRun::Of(folder, options.trust == ResearchOptions::Trust::kFolder
+                                                  ? OwnRun::Trust::kGiven
+                                                  : OwnRun::Trust::kApproved));
+  DOSSIER_RETURN_IF_ERROR(own.Check());
   DOSSIER_ASSIGN_OR_RETURN(RunOrder order, StoredOrder(folder, options));
   DOSSIER_RETURN_IF_ERROR(FillPorts(options, &order));
-  DOSSIER_RETURN_IF_ERROR(own.Begin(research::ConfigYaml(order.config)));
-  auto worked = Work(order, options.cancel);
-  DOSSIER_RETURN_IF_ERROR(own.End());
-  return worked;
+  order.approve = own.Approver();
+  return Work(order, options.cancel);
 }
 
 Result<ResearchStatus> GetResearchStatus(const std::string& folder) {

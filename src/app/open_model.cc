@@ -101,6 +101,7 @@ Status TakeWindow(const std::optional<std::int64_t>& window, model::Choice* choi
   }
   entry.capability.window = *window;
   entry.capability.max_output = std::min(entry.capability.max_output, *window / 2);
+  if (entry.family.empty()) choice->assumed.clear();  // it was the window
   return {};
 }
 

@@ -58,6 +58,9 @@ struct RunOrder {
   std::vector<std::string> environment;  // of this process, "NAME=value"; secrets are filtered out
   std::string probe_cache;               // folder that keeps probes for a day; "": none
   std::string journal_folder;            // of the user's journal, which lists the run; "": none
+  // Called before a file that says what a run may do is written: its name in the folder and its
+  // text. Empty: nobody remembers them (own_run.h).
+  std::function<Status(std::string_view name, std::string_view text)> approve;
   // One GET of a search for literature; empty: there is none.
   std::function<Result<std::string>(const std::string& url, const CancelToken& cancel)> fetch;
   std::function<void(std::string_view)> progress;  // one line for a person; may be empty

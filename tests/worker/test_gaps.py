@@ -48,6 +48,26 @@ class GapsTest(WorkerTest):
         for rows in ("records", "list(records)"):
             self.assertEqual(self.run_block(f"print(sum(r['amount'] for r in {rows}[:-1]))")["gaps"], [])
 
+    def test_a_part_of_all_is_a_part_however_it_is_cut(self) -> None:  # FLT-36
+        self.check((
+            "print(doc[:6000].count('open'))", "t = doc[0:6000]\nn = t.count('open')\nprint(n)",
+            "print(context[:len(context) // 2].count('open'))",
+            "print(sum(r['amount'] for r in records[:len(records) // 2]))",
+            "rows = list(records)\nprint(sum(r['amount'] for r in rows[:int(len(rows) * 0.5)]))",
+            "ch = list(doc.chunks(2000))\nprint(sum(str(x).count('open') for x in ch[:3]))",
+            "ch = doc.chunks(2000)\nprint(sum(str(x).count('open') for x in ch[:3]))",
+        ), "Only .* are in what the code works with")
+        self.check((
+            "print(doc[:6000])", "print(doc[:len(doc)].count('open'))",
+            "print(context[:len(context) // 2].count('x') + context[len(context) // 2:].count('x'))",
+            "ch = doc.chunks(2000)\nprint(sum(str(x).count('open') for x in ch[:len(ch)]))",
+            "ch = doc.chunks(2000)\nprint(llm_query('q: ' + str(ch[:2][0])) and 1)",
+            "part = doc[:6000]\nprint(sum(map(int, '12')))",
+        ), "")
+        self.start([Text(f"{i}.txt", f"note {i} of boats\n") for i in range(30)])
+        told = self.run_block("print(sum('boats' in text for text in context[:5]))")["gaps"]
+        self.assertRegex(told[0][0], "Only 5 of 30 documents")
+
     def test_marks_of_missing_values_hide_no_order_of_numbers_by_letters(self) -> None:
         self.check((
             "print(max(['98', '130', 'N/A', '7']))", "print(min(['98', '130', '-', '7']))",

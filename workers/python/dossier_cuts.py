@@ -140,7 +140,7 @@ class Uses:
 
 
 def slices(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[ast.Subscript]:
-    """x[:100], x[-100:], x[::10] with numbers that the code says itself."""
+    """x[:100], x[-100:], x[::10] with numbers that the code says itself, and x[:len(x) // 2]."""
     firsts = {ast.unparse(node.value) for node in parsed.of(ast.Subscript)
               if isinstance(node.slice, ast.Constant) and node.slice.value == 0}
     items = {name.id for kind in (ast.For, ast.comprehension) for node in parsed.of(kind)
@@ -154,8 +154,18 @@ def slices(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[ast.Subscript]:
         text = ast.unparse(node.value)
         if text in firsts and (upper, step) == (None, None) and lower == 1:
             continue   # the first is taken by itself
-        if (upper or 0) > 0 or (lower or 0) != 0 or upper is not None or (step or 1) > 1:
+        if (upper or 0) > 0 or (lower or 0) != 0 or upper is not None or (step or 1) > 1 \
+                or any(_is_share(bound, text) for bound in (node.slice.lower, node.slice.upper)):
             yield node
+
+
+def _is_share(bound: ast.expr | None, text: str) -> bool:
+    """Whether a bound says nothing but a share of the length of what is cut."""
+    lengths = {id(part): call for call in ast.walk(bound) if called(call) == "len"
+               and [ast.unparse(argument) for argument in getattr(call, "args", ())] == [text]
+               for part in ast.walk(call)} if bound is not None else {}
+    return bool(lengths) and all(id(part) in lengths or getattr(part, "id", "int") in ("int", "round")
+                                 for part in ast.walk(bound) if isinstance(part, ast.Name))
 
 
 def ends_taken(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[tuple[str, int]]:

@@ -100,7 +100,8 @@ class Segment:
 class Chunks(Sequence):
     """Pieces of a view, each cut when it is asked for."""
 
-    def __init__(self, count: int, cut: Callable[[int], Piece]) -> None:
+    def __init__(self, count: int, cut: Callable[[int], Piece], of_all: bool = False) -> None:
+        self.of_all = of_all   # of a whole document or of several
         self._indexes = range(count)
         self._cut = cut
 
@@ -315,7 +316,8 @@ class Doc:
             units = self._units(segment, by)
             for start in range(0, max(units - overlap, 1) if units else 0, size - overlap):
                 plan.append((segment, start, min(start + size, units)))
-        return Chunks(len(plan), lambda i: self._chunk(by, *plan[i]))
+        return Chunks(len(plan), lambda i: self._chunk(by, *plan[i]),
+                      all(segment.whole for segment in self._segments))
 
     def _units(self, segment: Segment, by: str) -> int:
         if by == "chars":

@@ -52,9 +52,10 @@ class Gaps:
 
     def __init__(self, sizes: Callable[[], Iterable[int]],
                  part: Callable[..., str] = lambda text, *bounds: text[slice(*bounds)],
-                 is_context: Callable[[str], bool] = lambda _text: False) -> None:
-        """`part` cuts a text as the block would; `is_context` knows the text of `context`."""
-        self._sizes, self._part, self._is_context = sizes, part, is_context
+                 unit_of: Callable[[Any], str] = lambda _value: "") -> None:
+        """`part` cuts a text as the block would; `unit_of` says of what all of the data consists
+        where a value is all of them: "characters", "documents", "chunks"; else ""."""
+        self._sizes, self._part, self._unit_of = sizes, part, unit_of
         self._names: dict[str, list[Gap]] = {}     # what the value of a name leaves out
         self._cut_names: dict[str, list[int]] = {}  # names that hold a slice, by its number
         self._cuts: dict[int, Gap] = {}             # slices that cut something off
@@ -76,7 +77,7 @@ class Gaps:
         self._numbers = 0
 
     def forget(self) -> None:
-        self.__init__(self._sizes, self._part, self._is_context)  # type: ignore[misc]
+        self.__init__(self._sizes, self._part, self._unit_of)  # type: ignore[misc]
 
     def functions(self) -> dict[str, Callable[..., Any]]:
         """What rewritten code calls."""
@@ -277,10 +278,10 @@ class Gaps:
 
     def _cut(self, number: int, whole: Any, take: Any, *arguments: Any, **options: Any) -> Any:
         """A slice, islice(), sample() or head(), which tells what it leaves out."""
+        if take == "__getitem__" and (unit := self._unit_of(whole)):
+            return self._part_of_all(number, whole, arguments[0], unit)
         if whole.__class__ is str and take == "__getitem__":
-            if not self._is_context(whole):
-                return whole[arguments[0]]
-            return self._text_part(number, whole, arguments[0])
+            return whole[arguments[0]]
         part = getattr(whole, take)(*arguments, **options) if isinstance(take, str) else \
             take(whole, *arguments, **options)
         self._cuts.pop(number, None)
@@ -339,11 +340,12 @@ class Gaps:
             self._cuts[number] = Gap(f"Only {of_all} {unit} are in what the code works with: {text}.",
                                      line, taken, count, ())
 
-    def _text_part(self, number: int, whole: str, part: slice) -> str:
+    def _part_of_all(self, number: int, whole: Any, part: slice, unit: str) -> Any:
         taken = self._part(whole, part.start, part.stop, part.step)
-        if len(whole) >= _LEAST_TEXT:
+        self._cuts.pop(number, None)
+        if len(whole) >= (_LEAST_TEXT if unit == "characters" else 2):
             start, stop, step = part.indices(len(whole))
-            self._leave(number, range(start, stop, step), len(whole), "characters")
+            self._leave(number, range(start, stop, step), len(whole), unit)
         return taken
 
     def _stopped(self, number: int) -> None:

@@ -61,7 +61,7 @@ class Session:
         features: Mapping[str, Any] = _dossier.features()
         self._notes: list[str] = []
         self._gaps = Gaps(self._sizes, lambda *part: self._world.part(*part),
-                          lambda text: text is self._world.data.get("context"))
+                          lambda value: self._world.unit_of(value))
         self._skipped = Skipped(self._gaps.say)
         self._module = make_module(tolerant_builtins(self._skipped) | self._gaps.functions())
         self._namespace = self._module.__dict__

@@ -19,13 +19,13 @@ from dossier_bridge import LLMError, Parts, blob, call
 from dossier_calls import Caller, make_calls
 from dossier_code import Parsed
 from dossier_contexts import Contexts
-from dossier_doc import Doc
+from dossier_doc import Chunks, Doc
 from dossier_history import History
 from dossier_labels import make_map
 from dossier_memory import make_memory
 from dossier_records import Records, Tables
 from dossier_show import is_variable, list_variables, variable_names
-from dossier_text import Source
+from dossier_text import Piece, Source
 
 _STRING_MAX = 2 << 30
 _LOOKED_AT = 200    # rows, to see what a field holds
@@ -258,6 +258,20 @@ class World:
             first, end, _ = slice(lower, upper, 1).indices(len(value))
             self.sources[0].note_slice(first, end)
         return part
+
+    def unit_of(self, value: Any) -> str:
+        """Of what all of the data consists, where `value` is all of them; else ""."""
+        if value.__class__ is str or isinstance(value, Doc):
+            return "characters" if value is self.data.get("context") or value is self.data.get("doc") else ""
+        if isinstance(value, Chunks):
+            return "chunks" if value.of_all and len(self.sources) == 1 else ""
+        if not isinstance(value, list) or not value:
+            return ""
+        if any(value is self.data.get(name) for name in ("context", "contexts")):
+            return "documents"
+        whole = all(isinstance(item, Piece) for item in value) \
+            and sum(map(len, value)) >= sum(source.characters for source in self.sources)
+        return "chunks" if whole else ""
 
     def _views(self, reason: str) -> Any:
         self._note(f"`context` {reason}: it is the view `doc` (len, slices, find, grep, chunks).")

@@ -43,13 +43,25 @@ bool IsDenial(const std::string& answer) {
   return ToLowerAscii(TrimOf(answer, kAround)) == kNotStated;
 }
 
-// What stands behind "Answer:" on the last line: a line that was copied may hold the word, too.
+// Where "Answer:" begins on a line, npos: nowhere. Behind the end of a sentence it may stand on the
+// line that was copied; such a line may hold the word itself, so there only with a capital.
+std::size_t PlaceOfAnswer(std::string_view line) {
+  if (ToLowerAscii(line).starts_with(kAnswer)) return 0;
+  const std::size_t at = line.rfind("Answer:");
+  if (at == line.npos) return at;
+  const std::string_view before = TrimSpace(line.substr(0, at));
+  const bool ends = !before.empty() && std::string_view(".!?\"'").find(before.back()) != line.npos;
+  return ends ? at : line.npos;
+}
+
+// What stands behind "Answer:" on the last line.
 std::string AnswerOf(std::string_view said) {
   const std::string_view text = TrimSpace(said);
   const std::string line = ReplaceAll(text.substr(text.rfind('\n') + 1), "**", "");
   const std::string_view last = TrimSpace(line);
-  if (!ToLowerAscii(last).starts_with(kAnswer)) return {};
-  const std::string_view answer = TrimSpace(last.substr(kAnswer.size()));
+  const std::size_t at = PlaceOfAnswer(last);
+  if (at == last.npos) return {};
+  const std::string_view answer = TrimSpace(last.substr(at + kAnswer.size()));
   return IsShort(answer) ? std::string(answer) : std::string();
 }
 

@@ -52,7 +52,7 @@ namespace {
 
 int SumOf(const std::map<std::string, int>& kinds) {
   int count = 0;
-  for (const auto& [kind, number] : kinds) count += number;
+  for (const auto& [kind, number] : kinds) count += std::max(number, 0);
   return count;
 }
 
@@ -60,6 +60,7 @@ int SumOf(const std::map<std::string, int>& kinds) {
 std::string ListOf(const std::map<std::string, int>& kinds) {
   std::string list;
   for (const auto& [kind, number] : kinds) {
+    if (number <= 0) continue;
     list += fmt::format("{}{} {}", list.empty() ? "" : ", ", number, kind);
   }
   return list;
@@ -325,24 +326,29 @@ Status Subcalls::CheckLength(std::initializer_list<std::string_view> parts) cons
 // Only what a model has really been shown and answered counts as read.
 void Subcalls::SendPrepared(Prepared prepared, model::Sampling sampling, const CancelToken& cancel,
                             Done done) {
+  std::string prompt = ToJson(assembly::ToCanonicalJson(prepared.prompt.messages));
+  std::map<std::string, int> before;
   {
     std::lock_guard lock(mutex_);
     ++tally_.made;
+    if (auto lost = lost_.extract(prompt)) before = std::move(lost.mapped());
   }
   Send(std::move(prepared.prompt), model::Purpose::kSubcall, std::move(sampling), cancel,
-       [this, slices = std::move(prepared.slices), texts = std::move(prepared.texts),
+       [this, prompt = std::move(prompt), before = std::move(before),
+        slices = std::move(prepared.slices), texts = std::move(prepared.texts),
         done = std::move(done)](Result<model::Reply> result) {
          if (!result) {
-           CountFailure(ErrorName(result.error().code), result.error().message);
+           CountLost(prompt, before, ErrorName(result.error().code), result.error().message);
            return done(std::move(result));
          }
          result->text = StripThinking(result->text).text;
          // One from the cache, or from a server that does not say.
          if (result->resolved_model.empty()) result->resolved_model = run_.options.sub.name;
          if (const ReplyEnding ending = EndingOf(*result, result->text); !ending.kind.empty()) {
-           CountFailure(ending.kind);
+           CountLost(prompt, before, ending.kind);
            return done(std::move(result));
          }
+         CountMadeGood(before);
          for (const Slice& slice : slices) {
            coverage_.AddSlice(slice.document, slice.at, slice.length);
          }
@@ -510,6 +516,20 @@ void Subcalls::CountFailure(std::string_view kind, std::string_view told) {
   std::lock_guard lock(mutex_);
   ++tally_.failures[std::string(kind)];
   if (!told.empty() && error_texts_.size() < kMostErrorTexts) error_texts_.emplace(told);
+}
+
+void Subcalls::CountLost(const std::string& prompt, const std::map<std::string, int>& before,
+                         std::string_view kind, std::string_view told) {
+  CountFailure(kind, told);
+  std::lock_guard lock(mutex_);
+  std::map<std::string, int>& lost = lost_[prompt];
+  ++lost[std::string(kind)];
+  for (const auto& [earlier, number] : before) lost[earlier] += number;
+}
+
+void Subcalls::CountMadeGood(const std::map<std::string, int>& before) {
+  std::lock_guard lock(mutex_);
+  for (const auto& [kind, number] : before) tally_.failures[kind] -= number;
 }
 
 void Subcalls::CountUnsent(std::string_view kind, std::string_view told) {

@@ -31,7 +31,8 @@
 namespace dossier::ask {
 
 // Sub-calls that code made, and those of them that failed, by kind: "cut", "empty", "timeout",
-// "too_long" (never sent).
+// "too_long" (never sent). A prompt that failed, was asked again and was answered then did not fail
+// any more; where its failure was in an earlier tally, the number of this one is negative.
 struct SubcallTally {
   int made = 0;
   std::map<std::string, int> failures;
@@ -125,6 +126,10 @@ class Subcalls {
   void LogResult(std::int64_t id, model::Purpose purpose, const Result<model::Reply>& result);
   // `told`: what code reads of it; empty: nothing.
   void CountFailure(std::string_view kind, std::string_view told = {});
+  // Of a prompt that was sent; `before`: its earlier failures, which no answer has made good.
+  void CountLost(const std::string& prompt, const std::map<std::string, int>& before,
+                 std::string_view kind, std::string_view told = {});
+  void CountMadeGood(const std::map<std::string, int>& before);
   // As CountFailure, of a call that no request left for.
   void CountUnsent(std::string_view kind, std::string_view told = {});
 
@@ -137,6 +142,7 @@ class Subcalls {
   int in_flight_ = 0;
   std::int64_t next_id_ = 0;
   SubcallTally tally_;
+  std::map<std::string, std::map<std::string, int>> lost_;  // by prompt; failures by kind
   std::set<std::string, std::less<>> error_texts_;
 };
 

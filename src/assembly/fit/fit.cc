@@ -376,6 +376,19 @@ std::optional<Fitted> FitFirstOf(const Part& part, std::int64_t grant, const Fit
   return std::nullopt;
 }
 
+// Of the shortest form.
+std::int64_t LeastForm(const Part& part, const FitContext& context) {
+  const std::string* shortest = nullptr;
+  for (const std::string& form : part.rule->alternatives) {
+    const auto found = part.alternatives.find(form);
+    if (found == part.alternatives.end()) continue;
+    if (!shortest || found->second.size() < shortest->size()) shortest = &found->second;
+  }
+  if (!shortest) return part.full.tokens;
+  const std::string text = Framed(part.frame, TrimLineEnds(*shortest));
+  return std::min(context.counter.CountText(text).tokens, part.full.tokens);
+}
+
 bool IsOverCap(const Part& part) {
   return part.rule->cap_chars && !part.fixed() &&
          static_cast<std::int64_t>(utf8::CodePoints(part.body)) > *part.rule->cap_chars;
@@ -437,7 +450,7 @@ std::int64_t LeastGrant(const Part& part, const FitContext& context) {
   if (part.rule->min) return std::min(*part.rule->min, part.full.tokens);
   if (!part.turns.empty()) return LeastHistory(part, context);
   if (part.rule->fit == Fit::kWhole) return part.full.tokens;
-  if (part.rule->fit == Fit::kFirstOf) return 1;
+  if (part.rule->fit == Fit::kFirstOf) return LeastForm(part, context);
   if (part.rule->fit == Fit::kItems) {
     if (part.items.size() < 2) return part.full.tokens;
     return std::min(WithItems(part, ItemsByWorth(part), part.items.size() - 1, context).tokens,

@@ -243,8 +243,9 @@ Result<int> StartResearch(const ResearchCall& call) {
     static_cast<void>(RemoveAll(order.folder));  // nothing is in it
     return tl::unexpected(ready.error());
   }
-  DOSSIER_ASSIGN_OR_RETURN(research::OwnRun own, research::OwnRun::Of(order.folder));
-  DOSSIER_RETURN_IF_ERROR(own.Begin(research::ConfigYaml(order.config)));
+  DOSSIER_ASSIGN_OR_RETURN(const research::OwnRun own,
+                           research::OwnRun::Of(order.folder, research::OwnRun::Trust::kApproved));
+  order.approve = own.Approver();
   progress.Say("run folder " + order.folder);
   return Work(call, order);
 }
@@ -265,9 +266,11 @@ Result<int> PlanResearch(const ResearchCall& call) {
 Result<int> ResumeResearch(const ResearchCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder,
                            research::FindRun(call.arguments.out, call.arguments.run));
-  DOSSIER_ASSIGN_OR_RETURN(research::OwnRun own, research::OwnRun::Of(folder));
-  DOSSIER_RETURN_IF_ERROR(own.Check(call.flags.trust_config ? research::OwnRun::Trust::kGiven
-                                                            : research::OwnRun::Trust::kApproved));
+  using research::OwnRun;
+  DOSSIER_ASSIGN_OR_RETURN(const OwnRun own,
+                           OwnRun::Of(folder, call.flags.trust_config ? OwnRun::Trust::kGiven
+                                                                      : OwnRun::Trust::kApproved));
+  DOSSIER_RETURN_IF_ERROR(own.Check());
   DOSSIER_ASSIGN_OR_RETURN(const research::RunRecord record, research::ReadRunRecord(folder));
   RunOrder order{.folder = folder, .mode = RunOrder::Mode::kResume};
   const auto read = [&](std::string_view name) {
@@ -284,11 +287,9 @@ Result<int> ResumeResearch(const ResearchCall& call) {
   order.memory_store = record.memory_store;
   const Progress progress(call.flags, call.err);
   DOSSIER_RETURN_IF_ERROR(FillPorts(call, progress, &order));
-  DOSSIER_RETURN_IF_ERROR(own.Begin(research::ConfigYaml(order.config)));
+  order.approve = own.Approver();
   progress.Say("run folder " + folder);
-  Result<int> worked = Work(call, order);
-  DOSSIER_RETURN_IF_ERROR(own.End());
-  return worked;
+  return Work(call, order);
 }
 
 }  // namespace dossier::cli

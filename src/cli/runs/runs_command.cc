@@ -1,5 +1,6 @@
 // runs: what was done before, step by step, whatever command did it; and removing old runs.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <ostream>
@@ -83,6 +84,17 @@ void TellResearch(const store::Event& listed, std::string_view status, std::ostr
       << Safe(research::TreeText(*history, 0));
 }
 
+Status CheckTurn(const std::vector<store::Event>& events, std::int64_t turn) {
+  std::int64_t last = 0;
+  for (const store::Event& event : events) {
+    if (event.type != "turn.started") continue;
+    last = std::max(last, FindInt(Json(event.data), "turn").value_or(0));
+  }
+  if (turn >= 0 && turn <= last) return {};  // 0: what was sent before the first one
+  return MakeError(ErrorCode::kNotFound, "run {} has no turn {}; it has {}", events.front().run,
+                   turn, last);
+}
+
 Status TellStory(store::Journal& journal, const std::vector<store::Event>& events,
                  const RunsArguments& arguments, std::ostream& out) {
   const store::Event& started = events.front();
@@ -97,6 +109,7 @@ Status TellStory(store::Journal& journal, const std::vector<store::Event>& event
     TellResearch(started, status, out);
     return {};
   }
+  if (arguments.turn) DOSSIER_RETURN_IF_ERROR(CheckTurn(events, *arguments.turn));
   StoryOptions options{.turn = arguments.turn};
   if (arguments.messages) options.messages = StoryOptions::Messages::kWhole;
   TellRun(journal, events, options, status, out);

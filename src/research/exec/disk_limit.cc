@@ -53,11 +53,13 @@ class Watch {
   std::string Look() const {
     std::uint64_t used = 0;
     for (const std::string& folder : folders_) {
-      const std::uint64_t use = DiskUse(folder);
-      if (use == kUncountable) {
-        return "folders are nested too deep for their files to be counted (exec.disk)";
+      const DiskUse use = DiskUseOf(folder);
+      if (use.seen == DiskUse::Seen::kSome) {
+        return "folders are nested too deep or closed to their own user, so that their files "
+               "cannot "
+               "be counted (exec.disk)";
       }
-      used += use;
+      used += use.bytes;
     }
     if (used > limit_.bytes) {
       return fmt::format("{} on the disk, and {} are allowed (exec.disk)", FormatSize(used),
@@ -99,7 +101,8 @@ class LimitedBackend final : public ExecBackend {
 
   Status Start(const SandboxSpec& spec) override {
     folders_ = {spec.workspace};
-    if (!spec.system.empty()) folders_.push_back(spec.system);
+    // Of the layers, what commands wrote: beside it the kernel has a folder that nobody may read.
+    if (!spec.system.empty()) folders_.push_back(spec.system + "/upper");
     return inner_->Start(spec);
   }
 
@@ -150,25 +153,26 @@ class LimitedBackend final : public ExecBackend {
 
 }  // namespace
 
-std::uint64_t DiskUse(const std::string& folder) {
+DiskUse DiskUseOf(const std::string& folder) {
   std::string root = folder;
   char* const roots[] = {root.data(), nullptr};
   FTS* const tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, nullptr);
-  if (tree == nullptr) return 0;
-  std::uint64_t blocks = 0;
-  bool too_deep = false;
+  if (tree == nullptr) return {};
+  DiskUse use;
   std::set<std::pair<dev_t, ino_t>> seen;  // of files with several names
   while (const FTSENT* entry = fts_read(tree)) {
     const bool failed = entry->fts_info == FTS_NS || entry->fts_info == FTS_DNR;
-    too_deep |= failed && entry->fts_errno == ENAMETOOLONG;                // meaningless elsewhere
+    // fts_errno is meaningless elsewhere. What is gone meanwhile uses nothing.
+    if (failed && entry->fts_errno != ENOENT && entry->fts_level > 0)
+      use.seen = DiskUse::Seen::kSome;
     if (entry->fts_info == FTS_DP || entry->fts_info == FTS_NS) continue;  // again; not there
     const struct stat& facts = *entry->fts_statp;
     const bool again = entry->fts_info == FTS_F && facts.st_nlink > 1 &&
                        !seen.emplace(facts.st_dev, facts.st_ino).second;
-    if (!again) blocks += static_cast<std::uint64_t>(facts.st_blocks);
+    if (!again) use.bytes += static_cast<std::uint64_t>(facts.st_blocks) * kBlock;
   }
   fts_close(tree);
-  return too_deep ? kUncountable : blocks * kBlock;
+  return use;
 }
 
 BackendFactory WithDiskLimit(BackendFactory inner, DiskLimit limit) {

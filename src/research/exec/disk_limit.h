@@ -14,7 +14,6 @@
 #define DOSSIER_RESEARCH_EXEC_DISK_LIMIT_H_
 
 #include <cstdint>
-#include <limits>
 #include <string>
 
 #include "research/exec/exec_backend.h"
@@ -28,11 +27,14 @@ struct DiskLimit {
 
 BackendFactory WithDiskLimit(BackendFactory inner, DiskLimit limit);
 
-// Bytes that the files below `folder` take on their disk; 0 if it is not there. No link is
-// followed, a file of several names counts once, and a folder that may not be read is passed over.
-// kUncountable where folders are nested deeper than a path can say.
-inline constexpr auto kUncountable = std::numeric_limits<std::uint64_t>::max();
-std::uint64_t DiskUse(const std::string& folder);
+// What the files below a folder take on their disk; 0 if it is not there. No link is followed, and
+// a file of several names counts once. kSome: below a folder that its user closed or that is nested
+// deeper than a path can say, nothing was counted.
+struct DiskUse {
+  std::uint64_t bytes = 0;
+  enum class Seen { kAll, kSome } seen = Seen::kAll;
+};
+DiskUse DiskUseOf(const std::string& folder);
 
 }  // namespace dossier::research
 

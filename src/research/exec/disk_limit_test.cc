@@ -111,10 +111,10 @@ TEST_F(DiskLimitTest, FilesCountOnceAndLinksNot) {
   ASSERT_THAT(WriteFileAtomic(file, std::string(1 << 20, 'x')), Succeeds());
   ASSERT_EQ(link(file.c_str(), (workspace_ + "/again").c_str()), 0);
   ASSERT_EQ(symlink("/usr", (workspace_ + "/usr").c_str()), 0);
-  const std::uint64_t used = DiskUse(workspace_);
+  const std::uint64_t used = DiskUseOf(workspace_).bytes;
   EXPECT_GE(used, 1u << 20);
   EXPECT_LT(used, (1u << 20) + (64u << 10));
-  EXPECT_EQ(DiskUse(workspace_ + "/none"), 0u);
+  EXPECT_EQ(DiskUseOf(workspace_ + "/none").bytes, 0u);
 }
 
 TEST_F(DiskLimitTest, FoldersDeeperThanAPathCountAsFull) {  // FLT-68
@@ -128,8 +128,19 @@ TEST_F(DiskLimitTest, FoldersDeeperThanAPathCountAsFull) {  // FLT-68
     at = next;
   }
   close(at);
-  EXPECT_EQ(DiskUse(workspace_), kUncountable);
+  EXPECT_EQ(DiskUseOf(workspace_).seen, DiskUse::Seen::kSome);
   ASSERT_EQ(std::system(fmt::format("rm -rf '{}'", workspace_).c_str()), 0);
+}
+
+TEST_F(DiskLimitTest, FoldersThatTheirUserCannotReadCountAsFull) {  // FLT-68
+  const std::string closed = workspace_ + "/closed";
+  ASSERT_THAT(MakeFolders(closed), Succeeds());
+  ASSERT_THAT(WriteFileAtomic(closed + "/file", std::string(1 << 20, 'x')), Succeeds());
+  ASSERT_EQ(chmod(closed.c_str(), 0300), 0);
+  const DiskUse use = DiskUseOf(workspace_);
+  EXPECT_EQ(use.bytes >= 1u << 20, geteuid() == 0);
+  EXPECT_EQ(use.seen == DiskUse::Seen::kAll, geteuid() == 0);
+  ASSERT_EQ(chmod(closed.c_str(), 0700), 0);
 }
 
 TEST_F(DiskLimitTest, TheLocalSandboxIsEndedInTheMiddleOfAFile) {  // FLT-68

@@ -181,8 +181,7 @@ void AddRun(const std::string& folder, MeasuredRuns* measured) {
   ++measured->runs;
   measured->nodes += nodes;
   measured->seconds += history->spend.seconds;
-  const std::uint64_t bytes = DiskUse(folder);
-  if (bytes != kUncountable) measured->bytes += static_cast<double>(bytes);
+  measured->bytes += static_cast<double>(DiskUseOf(folder).bytes);
 }
 
 // "1,234" or "1,234 to 5,678".

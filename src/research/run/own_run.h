@@ -1,19 +1,18 @@
 // Whether a run's folder is this user's own.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(OwnRun own, OwnRun::Of(folder));
-//   DOSSIER_RETURN_IF_ERROR(own.Check(OwnRun::Trust::kApproved));   // of a resume
-//   DOSSIER_RETURN_IF_ERROR(own.Begin(ConfigYaml(order.config)));   // which the run writes anew
-//   … the run …
-//   DOSSIER_RETURN_IF_ERROR(own.End());
+//   DOSSIER_ASSIGN_OR_RETURN(const OwnRun own, OwnRun::Of(folder, OwnRun::Trust::kApproved));
+//   DOSSIER_RETURN_IF_ERROR(own.Check());   // of a resume
+//   order.approve = own.Approver();         // remembers what the run is about to write
 //
-// A run's folder says which commands run and what they may read, and it may have come with
-// somebody's project. So a resume wants the configuration that this user's own run wrote there
-// last, or that the user approved (`dossier trust`). Thread-safety: one owner.
+// Three files of a run say what it may do: which commands run and which folders they see
+// (config.yaml, resources.yaml), and where its memory is (run.json). The folder may have come with
+// somebody's project. So a resume wants these files as this user's own run wrote them last, or as
+// the user approved them (`dossier trust`). Thread-safety: one owner.
 
 #ifndef DOSSIER_RESEARCH_RUN_OWN_RUN_H_
 #define DOSSIER_RESEARCH_RUN_OWN_RUN_H_
 
-#include <optional>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,33 +24,31 @@ namespace dossier::research {
 
 class OwnRun {
  public:
-  enum class Trust { kApproved, kGiven };  // kGiven: the caller vouches for the configuration
+  enum class Trust { kApproved, kGiven };  // kGiven: the caller vouches for the folder
 
   // Errors: those of opening `folder` and of the user's folders.
-  static Result<OwnRun> Of(const std::string& folder);
+  static Result<OwnRun> Of(const std::string& folder, Trust trust);
 
-  // Of a run that is there. Errors: kRefused, for a configuration that this user has neither
-  // written nor approved, and as CheckRunFolder.
-  Status Check(Trust trust);
-  // Remembers what the run is about to write as this user's own; nothing where the caller vouched.
-  Status Begin(std::string_view config);
-  // A run that was refused before it wrote anything is approved as it was.
-  Status End();
+  // Of a run that is there. Errors: kRefused, for files that this user has neither written nor
+  // approved, and as CheckRunFolder.
+  Status Check() const;
+  // For RunOrder::approve; empty where the caller vouched: what others say is not remembered.
+  std::function<Status(std::string_view name, std::string_view text)> Approver() const;
 
  private:
-  OwnRun(std::string folder, config::TrustStore store)
-      : folder_(std::move(folder)), store_(std::move(store)) {}
-  std::string path() const;
-  Result<std::string> ReadConfig() const;
+  OwnRun(std::string folder, config::TrustStore store, Trust trust)
+      : folder_(std::move(folder)), store_(std::move(store)), trust_(trust) {}
+  Result<bool> IsApproved(const std::string& path) const;
 
   std::string folder_;  // without links
   config::TrustStore store_;
-  Trust trust_ = Trust::kApproved;
-  std::optional<std::string> before_;  // the configuration that was checked
+  Trust trust_;
 };
 
-// Errors: kRefused where a link in a run's folder, but inside of workspaces, leads out of it, or
-// where a pipe or device stands for a file: this program would read or write there, or hang.
+// Errors: kRefused where a link in a run's folder leads out of it, to nothing, or to where a
+// command may exchange it for another, and where a pipe or device stands for a file: this program
+// would read or write there, or hang. What commands leave in workspaces and in the system of a jail
+// is not looked at.
 Status CheckRunFolder(const std::string& folder);
 
 }  // namespace dossier::research

@@ -107,7 +107,7 @@ RunRecord RecordOf(const RunOrder& order, std::string_view run, std::string_view
           .memory_store = order.memory_store};
 }
 
-Status WriteRunRecord(const std::string& folder, const RunRecord& record) {
+std::string RunRecordText(const RunRecord& record) {
   std::vector<std::string> stages;
   for (const int stage : record.stages) stages.push_back(std::to_string(stage));
   JsonArray skip;
@@ -119,7 +119,11 @@ Status WriteRunRecord(const std::string& folder, const RunRecord& record) {
                         {"until", record.until ? Json(StepName(*record.until)) : Json(nullptr)},
                         {"skip", std::move(skip)},
                         {"memory_store", record.memory_store}};
-  return WriteFileAtomic(folder + "/" + std::string(run_files::kRun), ToPrettyJson(json) + "\n");
+  return ToPrettyJson(json) + "\n";
+}
+
+Status WriteRunRecord(const std::string& folder, const RunRecord& record) {
+  return WriteFileAtomic(folder + "/" + std::string(run_files::kRun), RunRecordText(record));
 }
 
 Result<RunRecord> ReadRunRecord(const std::string& folder) {

@@ -32,6 +32,7 @@ struct RunRecord {
 };
 
 RunRecord RecordOf(const RunOrder& order, std::string_view run, std::string_view title);
+std::string RunRecordText(const RunRecord& record);
 Status WriteRunRecord(const std::string& folder, const RunRecord& record);
 // Errors: kNotFound (no run there), kDamaged naming the field.
 Result<RunRecord> ReadRunRecord(const std::string& folder);

@@ -46,17 +46,18 @@ Status RefuseChanges(const RunOrder& order, const JsonObject& started) {
                    Join(changed, ", "));
 }
 
+Status WriteApproved(const RunOrder& order, std::string_view name, const std::string& text) {
+  if (order.approve) DOSSIER_RETURN_IF_ERROR(order.approve(name, text));
+  return WriteFileAtomic(InFolder(order, name), text);
+}
+
 Status WriteOrder(const RunOrder& order, const Idea& idea) {
-  const std::pair<std::string_view, std::string> files[] = {
-      {run_files::kIdea, order.idea},
-      {run_files::kIdeaJson, ToPrettyJson(IdeaJson(idea)) + "\n"},
-      {run_files::kConfig, ConfigYaml(order.config)},
-      {run_files::kResourceFile, order.resources}};
-  for (const auto& [name, text] : files) {
-    if (text.empty()) continue;
-    DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(InFolder(order, name), text));
-  }
-  return {};
+  DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(InFolder(order, run_files::kIdea), order.idea));
+  DOSSIER_RETURN_IF_ERROR(
+      WriteFileAtomic(InFolder(order, run_files::kIdeaJson), ToPrettyJson(IdeaJson(idea)) + "\n"));
+  DOSSIER_RETURN_IF_ERROR(WriteApproved(order, run_files::kConfig, ConfigYaml(order.config)));
+  if (order.resources.empty()) return {};
+  return WriteApproved(order, run_files::kResourceFile, order.resources);
 }
 
 // The same for every run of this idea with this seed: a recording of one is replayed by another.
@@ -397,8 +398,8 @@ Result<std::unique_ptr<RunSetup>> SetUpRun(const RunOrder& order, const CancelTo
     DOSSIER_RETURN_IF_ERROR(WriteOrder(order, setup->idea));
   }
   if (!Exists(InFolder(order, run_files::kRun))) {
-    DOSSIER_RETURN_IF_ERROR(
-        WriteRunRecord(order.folder, RecordOf(order, setup->log->run(), setup->idea.title)));
+    const RunRecord record = RecordOf(order, setup->log->run(), setup->idea.title);
+    DOSSIER_RETURN_IF_ERROR(WriteApproved(order, run_files::kRun, RunRecordText(record)));
   }
   const MemoryOptions memory = ReadMemoryOptions(order.config.memory);
   DOSSIER_RETURN_IF_ERROR(OpenMemory(order, memory, setup.get()));

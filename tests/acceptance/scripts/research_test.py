@@ -227,15 +227,33 @@ class ResearchTest(harness.Case):
         shutil.copytree(folder, cloned, symlinks=True)
         code, _, err = self.run_to_end("research", "resume", str(cloned), *self.model, limit=300)
         self.assertEqual(code, 12, err)
-        self.assertIn("is not as your own run left it", err)
+        self.assertRegex(err, r"config.yaml, .*run.json are not as your own run left them: .*"
+                              r"dossier trust .*config.yaml && dossier trust .*run.json")
         self.ok("trust", str(cloned / "config.yaml"))
-        (cloned / "nodes" / "elsewhere").symlink_to(self.home)
         code, _, err = self.run_to_end("research", "resume", str(cloned), *self.model, limit=300)
         self.assertEqual(code, 12, err)
-        self.assertIn("is a link that leads out of the run's folder", err)
-        code, _, err = self.run_to_end("research", "report", str(cloned), "--rewrite")
+        self.assertIn("run.json is not as your own run left it", err)
+        self.ok("trust", str(cloned / "run.json"))
+        node = next((cloned / "nodes").iterdir())
+        (node / "system" / "upper").mkdir(parents=True, exist_ok=True)
+        for link, target in ((cloned / "nodes" / "elsewhere", self.home),
+                             (cloned / "logs" / "new.jsonl", self.home / "not there"),
+                             (cloned / "nodes" / "other", f"{node.name}/workspace"),
+                             (cloned / "nodes" / "turned", f"{node.name}/../{node.name}"),
+                             (node / "system" / "upper" / "opt2", self.home)):
+            link.symlink_to(target)
+            code, _, err = self.run_to_end("research", "resume", str(cloned), *self.model, limit=300)
+            self.assertEqual(code, 12, err)
+            self.assertIn("is a link that leads out of the run's folder, into a workspace or to nothing", err)
+            code, _, err = self.run_to_end("research", "report", str(cloned), "--rewrite")
+            self.assertEqual(code, 12, err)
+            link.unlink()
+        # What somebody else adds to a run of one's own grants its commands nothing.
+        bind = f"resources: [{{name: home, path: {self.home}, read_only: false}}]\n"
+        (folder / "resources.yaml").write_text(bind)
+        code, _, err = self.run_to_end("research", "resume", str(folder), *self.model, limit=300)
         self.assertEqual(code, 12, err)
-        (cloned / "nodes" / "elsewhere").unlink()
+        self.assertIn("resources.yaml is not as your own run left it", err)
         for name in ("steering.jsonl", "run.json", "config.yaml", "lock", "report.md", "idea.md"):
             path, kept = cloned / name, cloned / "kept"
             if path.exists():
