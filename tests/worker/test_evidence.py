@@ -26,6 +26,14 @@ class EvidenceTest(WorkerTest):
                             ("x = [1, 'b']\nprint(x)", ["1", "b"]), ("'the piano'", ["the piano"])):
             self.assertEqual(self.judged(code), (False, typed), code)
 
+    def test_days_that_data_must_equal_or_begin_with(self) -> None:  # FLT-36
+        self.start([Text("d.txt", "01.02.2025;8\n")])
+        for code, days in (("d = '01.02.2025'\nprint(sum(r == d for r in doc))", ["01.02.2025"]),
+                           ("print([r for r in doc if r.startswith('2025-02-01')])", ["2025-02-01"]),
+                           ("print([r for r in doc if '2025-02-01' <= r < '2025-03-01'])", []),
+                           ("print([r for r in doc if r.endswith('02.2025')])", [])):
+            self.assertEqual(self.run_block(code)["days"], days, code)
+
     def test_what_code_makes_of_constants_alone_is_typed(self) -> None:  # FLT-15
         for code in ("print('13' + '43')", "import sys\nsys.stdout.write('1343')",
                      "import sys\nprint(1343, file=sys.stdout)", "print(int('0x53f', 16))",

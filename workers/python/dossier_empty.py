@@ -12,9 +12,11 @@ import time
 import unicodedata
 from collections import Counter, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from dossier_code import Parsed
+from dossier_fold import Unknown, fold
 from dossier_rewrite import ordered_alike
 from dossier_seek import Case, Seeker
 
@@ -28,6 +30,7 @@ _FEW_KINDS = 50        # values of a field that says which kind a row is of
 _LEAST_ALIKE = 5       # letters of texts that may be one word in two spellings
 _ALIKE = 0.85
 _LONGEST_SEARCHED = 200  # characters
+_DIGITS = re.compile(r"\d+")
 _TAKES_TEXT = {"findall", "finditer", "search", "match", "fullmatch", "split", "sub", "compile",
                "grep", "startswith", "endswith", "partition"}
 _EITHER_CASE = re.compile(r"\[(\w)\w\]")  # [Cc]hapter
@@ -266,6 +269,20 @@ class Values:
                 in _nearest_first(counter, test.values[0])[:_SHOWN_VALUES]]
         more = len(counter) - _SHOWN_VALUES
         return f"Its values: {', '.join(rows)}{f' and {more:,} more' if more > 0 else ''}."
+
+
+def days_of(parsed: Parsed, fixed: Mapping[str, Any]) -> list[str]:
+    """Texts of three numbers or more, as days are, which data must equal or begin with."""
+    sides = [side for node in parsed.of(ast.Compare) if isinstance(node.ops[0], ast.Eq)
+             for side in (node.left, *node.comparators)]
+    sides += [side for node in parsed.of(ast.Call) if getattr(node.func, "attr", "") == "startswith"
+              for side in node.args[:1]]
+    days = []
+    for side in sides:
+        with suppress(Unknown):
+            days.append(fold(side, fixed))
+    return [text for text in dict.fromkeys(day for day in days if isinstance(day, str))
+            if len(text) <= _LONGEST_SEARCHED and len(_DIGITS.findall(text)) >= 3][:_MOST_SEARCHED]
 
 
 def searched_texts(parsed: Parsed) -> list[str]:

@@ -27,7 +27,7 @@ import dossier_code
 import dossier_errors
 from dossier_answers import Stop
 from dossier_code import Parsed, drop_imports, last_assigned, sets_answer_items
-from dossier_empty import is_empty_output, numbers_of, searched_texts
+from dossier_empty import days_of, is_empty_output, numbers_of, searched_texts
 from dossier_evidence import Evidence, reads_whole_context
 from dossier_files import Files
 from dossier_gaps import Gaps
@@ -47,7 +47,7 @@ _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE; that module is slow to load
 _EMPTY_RESULT: dict[str, Any] = {"status": "ok", "error": None, "last": "", "vars": [],
                                  "answer": None, "draft": None, "notes": [], "refused": "",
                                  "assigned": [], "touches_data": False, "typed": [], "read": [],
-                                 "unmatched": [], "settled": [], "searched": [], "gaps": []}
+                                 "unmatched": [], "settled": [], "searched": [], "days": [], "gaps": []}
 
 
 class Interrupted(BaseException):
@@ -201,6 +201,7 @@ class Session:
         error: BaseException | None = None
         result["touches_data"], result["typed"] = self._evidence.judge(parsed)
         result["searched"] = searched_texts(parsed)
+        result["days"] = days_of(parsed, self._evidence.fixed)
         self._world.answers.begin_block(sets_answer_items(parsed))
         try:
             self._running = True
@@ -373,6 +374,7 @@ class Session:
         result["unmatched"] = list(map(clean, result["unmatched"]))
         result["settled"] = list(map(clean, result["settled"]))
         result["searched"] = list(map(clean, result["searched"]))
+        result["days"] = list(map(clean, result["days"]))
         return result
 
 

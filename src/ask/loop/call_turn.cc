@@ -528,6 +528,7 @@ GateSituation CallLoop::Situation(std::string_view answer) {
                           .code = &evidence_.code(),
                           .passages = metadata_.passages.text,
                           .searched = &evidence_.searched(),
+                          .day = evidence_.UnnamedDay(),
                           .wanted = WantedKind()};
   if (reader_.found_nothing()) {
     situation.passages_read = GateSituation::Passages::kStateNothing;

@@ -14,13 +14,43 @@ namespace {
 
 constexpr std::size_t kLongestProse = 600;  // bytes of a reply that is only an answer
 
+// Numbers by value: "01" and "1" are one.
+std::set<std::string_view> NumbersIn(std::string_view text) {
+  std::set<std::string_view> numbers;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && IsDigit(text[end])) ++end;
+    while (at + 1 < end && text[at] == '0') ++at;
+    if (end > at) numbers.insert(text.substr(at, end - at));
+    at = std::max(end, at + 1);
+  }
+  return numbers;
+}
+
 }  // namespace
+
+std::string Evidence::UnnamedDay() const {
+  // A month may be named by a word, so one of its numbers may be missing in the question.
+  constexpr std::size_t kMostUnnamed = 1;
+  const std::set<std::string_view> named = NumbersIn(question_);
+  for (const std::string& day : days_) {
+    const std::set<std::string_view> numbers = NumbersIn(day);
+    const auto unnamed =
+        std::ranges::count_if(numbers, [&](auto number) { return !named.contains(number); });
+    const bool printed =
+        std::ranges::any_of(printed_.begin(), printed_.end() - (printed_.empty() ? 0 : 1),
+                            [&](const std::string& text) { return text.find(day) != text.npos; });
+    if (static_cast<std::size_t>(unnamed) > kMostUnnamed && !printed) return day;
+  }
+  return {};
+}
 
 void Evidence::AddClean(std::string_view code, const sandbox::BlockResult& result,
                         std::string seen) {
   clean_code_ = CodeKey(code);
   NoteUnmatched(result);
   searched_ = result.searched;
+  days_ = result.days;
   printed_.push_back(std::move(seen));
   if (result.ground != sandbox::BlockResult::Ground::kData) return;
   touched_data_ = true;
@@ -92,6 +122,7 @@ void Evidence::StartAfresh() {
   outputs_.clear();
   unmatched_.clear();
   searched_.clear();
+  days_.clear();
   clean_code_.clear();
   earlier_ = code_.size();
   old_names_.insert(names_.begin(), names_.end());

@@ -60,6 +60,9 @@ class Evidence {
   std::vector<std::string> LeftOut(std::string_view answer, std::string_view sizes) const;
   // What the newest clean block looked for in texts.
   const std::vector<std::string>& searched() const { return searched_; }
+  // A day, or another text of three numbers or more, to which the newest clean block keeps although
+  // neither the question nor what was printed before names it; empty: there is none.
+  std::string UnnamedDay() const;
   const std::vector<std::string>& code() const { return code_; }
   // That of this attempt only.
   std::span<const std::string> attempt_code() const { return std::span(code_).subspan(earlier_); }
@@ -82,7 +85,7 @@ class Evidence {
   bool touched_data_ = false;
   std::size_t earlier_ = 0;                                   // blocks of earlier attempts
   std::vector<std::vector<sandbox::BlockResult::Gap>> gaps_;  // of each of shown_
-  std::vector<std::string> printed_, shown_, outputs_, code_, unmatched_, searched_;
+  std::vector<std::string> printed_, shown_, outputs_, code_, unmatched_, searched_, days_;
   std::string clean_code_;                   // the newest block that ran without error, as CodeKey
   std::set<std::string> names_, old_names_;  // of variables: all, and those of earlier attempts
 };

@@ -237,6 +237,11 @@ std::string Gates::SearchedElse(std::string_view answer, const GateSituation& si
         "something else.",
         situation.mentions);
   }
+  if (!situation.day.empty() && HasNumber(answer)) {
+    return fmt::format(
+        "The code looks only at \"{}\", which neither the question nor an earlier output names.{}",
+        situation.day, kComputeIt);
+  }
   if (situation.passages_read == GateSituation::Passages::kNotRead || !situation.rarity) return {};
   if (!HasNumber(answer) || !situation.searched || situation.searched->empty()) return {};
   const bool named = std::ranges::any_of(*situation.searched, [&](const std::string& text) {

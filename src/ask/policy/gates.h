@@ -56,6 +56,7 @@ struct GateSituation {
   std::vector<std::string> readings;
   std::vector<std::string> likely_numbers;  // of these, numbers that the model rather believes
   const std::vector<std::string>* searched = nullptr;  // what the newest code looked for in texts
+  std::string day;       // to which code keeps though nothing names it (Evidence::UnnamedDay)
   std::string mentions;  // a text whose mentions the answer counts, which is not what is asked
   std::string
       left_out;  // a value of the data that the question names and no code says; may be empty

@@ -101,6 +101,7 @@ void ReadEvidence(const JsonObject& json, BlockResult* result) {
   }
   result->typed = StringsOf(json.if_contains("typed"));
   result->searched = StringsOf(json.if_contains("searched"));
+  result->days = StringsOf(json.if_contains("days"));
   result->unmatched = StringsOf(json.if_contains("unmatched"));
   result->settled = StringsOf(json.if_contains("settled"));
   result->gaps = ReadGaps(json.if_contains("gaps"));

@@ -91,6 +91,7 @@ struct BlockResult {
   enum class Ground { kNothing, kData } ground = Ground::kNothing;
   std::vector<std::string> typed;     // texts of output and answer that stand in the code itself
   std::vector<std::string> searched;  // constants of the code that it looks for in texts
+  std::vector<std::string> days;  // of three numbers or more, which data must equal or begin with
   // Conditions and searched texts of the code that fit nothing in the data, a sentence each.
   std::vector<std::string> unmatched;
   // Those of earlier blocks whose condition this block wrote in a way that fits something.
