@@ -215,7 +215,7 @@ void Engine::Impl::Start(RunState& run, const ModeDecision& decision) {
     }
   }
   for (const std::string& note : request.context->notes()) {
-    run.log.Warn(0, "context_given_twice", Json(note));
+    run.log.Warn(0, "context_noted", Json(note));
   }
   if (!run.memory) return;
   JsonObject shown = memory::AccountingJson(run.shown_memory.accounting);

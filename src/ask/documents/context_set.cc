@@ -337,7 +337,9 @@ class Loader {
     }
     if (twice_ > 0) {
       notes.push_back(fmt::format("{} are one file, which is used once", twice_example_));
-      if (twice_ > 1) notes[0] += fmt::format("; so it is with {} others", GroupDigits(twice_ - 1));
+      if (twice_ > 1) {
+        notes.back() += fmt::format("; so it is with {} others", GroupDigits(twice_ - 1));
+      }
     }
     for (const auto& entry : entries_) {
       if (entries_.size() == 1 && entry->document.description.counts.chars == 0) {

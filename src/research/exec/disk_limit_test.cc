@@ -55,7 +55,7 @@ class DiskLimitTest : public ::testing::Test {
 };
 
 TEST_F(DiskLimitTest, ACommandThatWritesTooMuchIsEndedAndSaysSo) {  // FLT-68
-  for (const std::string& where : {workspace_, system_}) {
+  for (const std::string& where : {workspace_, system_ + "/upper"}) {
     ASSERT_THAT(MakeFolders(where), Succeeds());
     script_->On("fill")
         .Does([&](const Command& command, const std::string&, const CancelToken& cancel) {
