@@ -10,6 +10,7 @@ import json
 import math
 import pathlib
 import random
+import re
 import subprocess
 import tempfile
 import textwrap
@@ -92,6 +93,15 @@ def write_lines(path: pathlib.Path, rows: list) -> None:
 
 def read_lines(path: pathlib.Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def others(names, chosen: str) -> tuple[str, ...]:
+    return tuple(sorted(set(names) - {chosen}))
+
+
+def texts(block: str) -> list[str]:
+    """Split at each end of a line and each slash between blanks."""
+    return re.split(r"\n| / ", block.strip())
 
 
 def day(rng: random.Random, years: tuple[int, ...]) -> str:

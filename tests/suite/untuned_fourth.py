@@ -15,15 +15,7 @@ import xml.etree.ElementTree as xml
 
 import untuned_data as data
 from grading import Question
-
-
-def others(names, chosen: str) -> tuple[str, ...]:
-    return tuple(sorted(set(names) - {chosen}))
-
-
-def texts(block: str) -> list[str]:
-    """Split at each end of a line and each slash between blanks."""
-    return re.split(r"\n| / ", block.strip())
+from untuned_data import others, texts
 
 
 def make_bank(path: pathlib.Path) -> None:

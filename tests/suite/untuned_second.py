@@ -17,10 +17,7 @@ import xml.etree.ElementTree as xml
 import sources
 import untuned_data as data
 from grading import Question
-
-
-def others(names, chosen: str) -> tuple[str, ...]:
-    return tuple(sorted(set(names) - {chosen}))
+from untuned_data import others
 
 
 def make_parking(path: pathlib.Path) -> None:

@@ -89,7 +89,9 @@ CallResult CallLoop::Ended(RunStatus status) {
   WarnOfSkippedRows();
   if (all_subcalls_.failed() > 0) {
     JsonObject kinds;
-    for (const auto& [kind, count] : all_subcalls_.failures) kinds[kind] = count;
+    for (const auto& [kind, count] : all_subcalls_.failures) {
+      if (count > 0) kinds[kind] = count;
+    }
     run_.log.Warn(0, "subcalls_failed",
                   Json(JsonObject{{"sent", all_subcalls_.made},
                                   {"failed", all_subcalls_.failed()},

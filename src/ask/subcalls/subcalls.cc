@@ -2,6 +2,7 @@
 
 #include "ask/policy/repeated_question.h"
 #include "ask/reply/reply_text.h"
+#include "base/hash.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
@@ -23,6 +24,13 @@ JsonObject TextValue(const model::Reply& reply, std::string* raw) {
                    {"model", reply.resolved_model}};
   if (!ending.problem.empty()) value["problem"] = ending.problem;
   return value;
+}
+
+// Of all texts of a prompt of one sub-call: a retry has the same.
+std::string HashOf(const assembly::Messages& messages) {
+  std::string hashes = Sha256Hex(messages.SystemText());
+  for (const assembly::Turn& turn : messages.turns) hashes += Sha256Hex(turn.Text());
+  return hashes;
 }
 
 constexpr std::size_t kMostErrorTexts = 100;  // kept to know them again
@@ -326,7 +334,7 @@ Status Subcalls::CheckLength(std::initializer_list<std::string_view> parts) cons
 // Only what a model has really been shown and answered counts as read.
 void Subcalls::SendPrepared(Prepared prepared, model::Sampling sampling, const CancelToken& cancel,
                             Done done) {
-  std::string prompt = ToJson(assembly::ToCanonicalJson(prepared.prompt.messages));
+  std::string prompt = HashOf(prepared.prompt.messages);
   std::map<std::string, int> before;
   {
     std::lock_guard lock(mutex_);

@@ -122,10 +122,6 @@ std::string RunRecordText(const RunRecord& record) {
   return ToPrettyJson(json) + "\n";
 }
 
-Status WriteRunRecord(const std::string& folder, const RunRecord& record) {
-  return WriteFileAtomic(folder + "/" + std::string(run_files::kRun), RunRecordText(record));
-}
-
 Result<RunRecord> ReadRunRecord(const std::string& folder) {
   const std::string path = folder + "/" + std::string(run_files::kRun);
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadRegularFile(path, kMaxRecordBytes));

@@ -1,7 +1,7 @@
 // run.json of a run folder: which run this is, and what it was asked to do, so that a resume does
 // the same.
 //
-//   DOSSIER_RETURN_IF_ERROR(WriteRunRecord(folder, RecordOf(order, run_id, title)));
+//   const std::string text = RunRecordText(RecordOf(order, run_id, title));
 //   DOSSIER_ASSIGN_OR_RETURN(const RunRecord record, ReadRunRecord(folder));
 //
 // Thread-safety: functions over files.
@@ -32,8 +32,7 @@ struct RunRecord {
 };
 
 RunRecord RecordOf(const RunOrder& order, std::string_view run, std::string_view title);
-std::string RunRecordText(const RunRecord& record);
-Status WriteRunRecord(const std::string& folder, const RunRecord& record);
+std::string RunRecordText(const RunRecord& record);  // of the file
 // Errors: kNotFound (no run there), kDamaged naming the field.
 Result<RunRecord> ReadRunRecord(const std::string& folder);
 

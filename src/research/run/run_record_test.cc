@@ -17,7 +17,8 @@ TEST(RunRecordTest, WhatWasAskedForIsReadBack) {
   order.until = Step::kPaper;
   order.skip = {RunOrder::Skip::kCitations, RunOrder::Skip::kReview};
   order.memory_store = "/data/memory.sqlite";
-  ASSERT_TRUE(WriteRunRecord(temp.path(), RecordOf(order, "r1", "Sorting")));
+  ASSERT_TRUE(
+      WriteFileAtomic(temp.path() + "/run.json", RunRecordText(RecordOf(order, "r1", "Sorting"))));
   const auto record = ReadRunRecord(temp.path());
   ASSERT_TRUE(record) << record.error().message;
   EXPECT_EQ(record->run, "r1");

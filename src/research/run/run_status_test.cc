@@ -24,7 +24,8 @@ constexpr std::string_view kStage = "1_initial_implementation_1_preliminary";
 class RunStatusTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(WriteRunRecord(folder(), {.run = "r", .title = "Sorting"}));
+    ASSERT_TRUE(
+        WriteFileAtomic(folder() + "/run.json", RunRecordText({.run = "r", .title = "Sorting"})));
     log_ = *RunLog::Start(folder(), {{"question", "Sorting"}}, SystemClock(), {});
     ASSERT_TRUE(log_->Add("round.selected", std::string(kStage) + "/0",
                           {{"stage", kStage}, {"round", 0}, {"picks", JsonArray()}}));
