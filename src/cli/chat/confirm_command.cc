@@ -20,9 +20,7 @@ constexpr std::size_t kMaxReasonShown = 200;
 Consent Ask(int fd, const chat::Judged& judged) {
   const std::string question = ConsentQuestion(judged);
   while (true) {
-    ForgetTyped(fd);
-    if (!WriteAll(fd, question)) return Consent::kQuit;
-    const auto answer = ReadAnswer(fd);
+    const auto answer = AskOn(fd, [&] { return WriteAll(fd, question); });
     if (!answer || !*answer) return Consent::kQuit;
     const std::string word = ToLowerAscii(TrimSpace(**answer));
     if (word == "y") return Consent::kYes;
@@ -50,9 +48,8 @@ Result<std::string> AskOnTerminal(std::string_view question) {
   if (!terminal.valid() || isatty(STDIN_FILENO) == 0) {
     return MakeError(ErrorCode::kUsage, "there is no terminal to ask on");
   }
-  ForgetTyped(terminal.get());
-  DOSSIER_RETURN_IF_ERROR(WriteAll(terminal.get(), question));
-  DOSSIER_ASSIGN_OR_RETURN(const auto answer, ReadAnswer(terminal.get()));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const auto answer, AskOn(terminal.get(), [&] { return WriteAll(terminal.get(), question); }));
   return answer.value_or("");
 }
 

@@ -1,13 +1,17 @@
 #include "cli/terminal/terminal.h"
 
+#include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 
+#include "base/files/file.h"
 #include "base/json/json.h"
 #include "base/text/redact.h"
 #include "base/text/utf8.h"
@@ -45,6 +49,56 @@ std::string SafeJson(std::string_view json) {
   }
   return out;
 }
+
+// While it lives, SIGINT, SIGTERM and SIGHUP are caught and wake who waits: what was caught, and
+// nothing else, is told, so none is lost between a look and a wait.
+class EndingSignals {
+ public:
+  EndingSignals() : wakeup_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    caught = 0;
+    wakeup = wakeup_.get();
+    struct sigaction stop = {};
+    stop.sa_handler = [](int signal) {
+      caught = signal;
+      eventfd_write(wakeup, 1);
+    };
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (std::size_t i = 0; i < kEnding.size(); ++i) {
+      sigaction(kEnding[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler == SIG_IGN) continue;  // nohup(1)
+      sigaddset(&ending, kEnding[i]);
+      sigaction(kEnding[i], &stop, nullptr);
+    }
+    pthread_sigmask(SIG_UNBLOCK, &ending, &mask_);
+  }
+  EndingSignals(const EndingSignals&) = delete;
+  EndingSignals& operator=(const EndingSignals&) = delete;
+  ~EndingSignals() {
+    pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
+    for (std::size_t i = 0; i < kEnding.size(); ++i) sigaction(kEnding[i], &before_[i], nullptr);
+    if (caught != 0) kill(getpid(), caught);  // The rest of the program sees it, too.
+  }
+
+  // True when `fd` has something to read, false when a signal came first.
+  bool WaitFor(int fd) const {
+    std::array<pollfd, 2> waiting = {pollfd{fd, POLLIN, 0}, pollfd{wakeup_.get(), POLLIN, 0}};
+    while (caught == 0 && poll(waiting.data(), waiting.size(), -1) < 0 && errno == EINTR) {
+    }
+    return caught == 0;
+  }
+  bool Caught() const { return caught != 0; }
+
+ private:
+  static constexpr std::array kEnding = {SIGINT, SIGTERM, SIGHUP};
+  // A handler is told of nothing else that would outlive it.
+  static inline thread_local volatile std::sig_atomic_t caught;
+  static inline thread_local volatile std::sig_atomic_t wakeup;
+
+  UniqueFd wakeup_;
+  std::array<struct sigaction, kEnding.size()> before_ = {};
+  sigset_t mask_ = {};
+};
 
 }  // namespace
 
@@ -114,33 +168,15 @@ std::string OutputText(std::string_view text, Terminal::Kind kind) {
 
 void ForgetTyped(int fd) { tcflush(fd, TCIFLUSH); }
 
-Result<std::optional<std::string>> ReadAnswer(int fd) {
-  constexpr std::array kEnding = {SIGINT, SIGTERM, SIGHUP};
-  // A handler is told of nothing else that would outlive it.
-  static thread_local volatile std::sig_atomic_t caught;
-  caught = 0;
-  struct sigaction stop = {};
-  stop.sa_handler = [](int signal) { caught = signal; };
-  std::array<struct sigaction, kEnding.size()> before = {};
-  sigset_t ending, mask;
-  sigemptyset(&ending);
-  for (std::size_t i = 0; i < kEnding.size(); ++i) {
-    sigaction(kEnding[i], nullptr, &before[i]);
-    if (before[i].sa_handler == SIG_IGN) continue;  // nohup(1)
-    sigaddset(&ending, kEnding[i]);
-    sigaction(kEnding[i], &stop, nullptr);
-  }
-  pthread_sigmask(SIG_UNBLOCK, &ending, &mask);
+Result<std::optional<std::string>> AskOn(int fd, const std::function<Status()>& ask) {
+  const EndingSignals signals;
+  ForgetTyped(fd);
+  DOSSIER_RETURN_IF_ERROR(ask());
   std::string line;
   char c = 0;
   ssize_t got = 0;
-  while ((got = read(fd, &c, 1)) == 1 && c != '\n') line += c;
-  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-  for (std::size_t i = 0; i < kEnding.size(); ++i) sigaction(kEnding[i], &before[i], nullptr);
-  if (caught != 0) {
-    kill(getpid(), caught);
-    return MakeError(ErrorCode::kCancelled, "ended at a question");
-  }
+  while (signals.WaitFor(fd) && (got = read(fd, &c, 1)) == 1 && c != '\n') line += c;
+  if (signals.Caught()) return MakeError(ErrorCode::kCancelled, "ended at a question");
   return got == 1 || (got == 0 && !line.empty()) ? std::optional(line) : std::nullopt;
 }
 

@@ -8,6 +8,7 @@
 #ifndef DOSSIER_CLI_TERMINAL_TERMINAL_H_
 #define DOSSIER_CLI_TERMINAL_TERMINAL_H_
 
+#include <functional>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -53,10 +54,10 @@ std::string OutputText(std::string_view text, Terminal::Kind kind);
 
 // What was typed before a question stands on the terminal `fd` answers nothing: it is dropped.
 void ForgetTyped(int fd);
-// One line from the terminal `fd`; none at the end of the input. kCancelled at SIGINT, SIGTERM and
-// SIGHUP, which the rest of the program then sees, too: it would not notice before the line has
-// ended.
-Result<std::optional<std::string>> ReadAnswer(int fd);
+// One line from the terminal `fd`, asked for by `ask`, which writes the question; none at the end
+// of the input. What was typed before is dropped. kCancelled at SIGINT, SIGTERM and SIGHUP, which
+// the rest of the program then sees, too: it would not notice before the line has ended.
+Result<std::optional<std::string>> AskOn(int fd, const std::function<Status()>& ask);
 
 // One line, "dossier: MESSAGE", safe for a terminal, without secrets. Returns the error's exit
 // code.

@@ -1,6 +1,10 @@
 #include "cli/terminal/terminal.h"
 
 #include <gtest/gtest.h>
+#include <pty.h>
+#include <unistd.h>
+
+#include <csignal>
 
 namespace dossier::cli {
 namespace {
@@ -50,6 +54,26 @@ TEST(TerminalTest, ControlBytesShowOnATerminalAndPassThroughAPipe) {  // CON-7, 
   EXPECT_EQ(OutputText(json, Kind::kPipe), json + "\n");
   EXPECT_EQ(OutputText("[\r\n  \"\u009b\"\r\n]", Kind::kTerminal), "[\n  \"\\u009b\"\n]\n");
   EXPECT_EQ(OutputText("say \"\u009b\"", Kind::kTerminal), "say \"\\u{9B}\"\n");
+}
+
+// The signal comes before anything waits: a look at what was caught and the wait are one step.
+TEST(TerminalTest, AQuestionEndsWithASignalThatComesWhileItIsWritten) {  // FLT-43
+  static volatile std::sig_atomic_t seen;
+  for (const int ending : {SIGINT, SIGTERM, SIGHUP}) {
+    seen = 0;
+    const auto before = std::signal(ending, [](int signal) { seen = signal; });
+    int master = -1, slave = -1;
+    ASSERT_EQ(openpty(&master, &slave, nullptr, nullptr, nullptr), 0);
+    const auto answer = AskOn(slave, [&]() -> Status {
+      std::raise(ending);
+      return {};
+    });
+    EXPECT_EQ(answer.error().code, ErrorCode::kCancelled);
+    EXPECT_EQ(seen, ending) << "the rest of the program was not told";
+    std::signal(ending, before);
+    close(master);
+    close(slave);
+  }
 }
 
 }  // namespace

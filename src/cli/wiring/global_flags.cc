@@ -26,9 +26,10 @@ constexpr std::size_t kMaxQuestion = 600;  // characters
 Result<bool> Ask(std::string_view question, std::ostream& err,
                  DefaultAnswer otherwise = DefaultAnswer::kNo) {
   const bool yes = otherwise == DefaultAnswer::kYes;
-  ForgetTyped(STDIN_FILENO);
-  err << OnOneLine(question, kMaxQuestion) << (yes ? " [Y/n] " : " [y/N] ") << std::flush;
-  const auto read = ReadAnswer(STDIN_FILENO);
+  const auto read = AskOn(STDIN_FILENO, [&]() -> Status {
+    err << OnOneLine(question, kMaxQuestion) << (yes ? " [Y/n] " : " [y/N] ") << std::flush;
+    return {};
+  });
   if (!read || !*read) err << "\n" << std::flush;
   DOSSIER_ASSIGN_OR_RETURN(const auto answer, read);
   const std::string word = ToLowerAscii(TrimSpace(answer.value_or("")));
