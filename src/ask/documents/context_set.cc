@@ -194,7 +194,7 @@ class Loader {
       : options_(options), cancel_(cancel) {}
 
   Status Add(const ContextSource& source) {
-    if (source.text) return AddText(*source.text, "");
+    if (source.text) return AddText(source);
     if (source.path == "-") return AddStream();
     struct stat info{};
     if (stat(source.path.c_str(), &info) != 0) return MakeErrnoError(errno, source.path);
@@ -232,8 +232,16 @@ class Loader {
     return {};
   }
 
-  Status AddText(const std::string& text, const std::string& name) {
-    return AddInMemory(text, "", name);
+  Status AddText(const ContextSource& source) {
+    DOSSIER_RETURN_IF_ERROR(AddInMemory(*source.text, "", ""));
+    ContextDocument& document = entries_.back()->document;
+    document.name = document.description.name = source.name;
+    for (const std::string& note : source.notes) {
+      document.description.notes.push_back(
+          {.code = "source", .offset = {}, .line = {}, .text = note});
+      given_notes_.push_back(fmt::format("{}: {}", source.name, note));
+    }
+    return {};
   }
 
   Status AddStream() {
@@ -329,7 +337,7 @@ class Loader {
   }
 
   std::vector<std::string> Notes() const {
-    std::vector<std::string> notes;
+    std::vector<std::string> notes = given_notes_;
     if (secrets_ > 0) {
       notes.push_back(fmt::format("{} holds secrets and is left out{}; name it to use it",
                                   secret_example_,
@@ -342,7 +350,8 @@ class Loader {
       }
     }
     for (const auto& entry : entries_) {
-      if (entries_.size() == 1 && entry->document.description.counts.chars == 0) {
+      const bool told = !given_notes_.empty();
+      if (!told && entries_.size() == 1 && entry->document.description.counts.chars == 0) {
         notes.push_back(fmt::format("{} is empty", entry->document.name));
       }
     }
@@ -431,7 +440,8 @@ class Loader {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> given_;  // device, inode: path
   std::uint64_t twice_ = 0;                                               // files given again
   std::string twice_example_;
-  std::uint64_t secrets_ = 0;  // files of folders that are left out
+  std::vector<std::string> given_notes_;  // of sources
+  std::uint64_t secrets_ = 0;             // files of folders that are left out
   std::string secret_example_;
 };
 

@@ -28,7 +28,9 @@ namespace dossier::ask {
 
 struct ContextSource {
   std::string path;                 // a file, a folder, or "-"
-  std::optional<std::string> text;  // --context-text: instead of a path
+  std::optional<std::string> text;  // instead of a path
+  std::string name;                 // of `text`; it tells nothing of what the text is
+  std::vector<std::string> notes;   // on `text`, for the model and the user: sentences
 };
 
 struct ContextOptions {

@@ -14,6 +14,7 @@
 #include "base/text/utf8.h"
 #include "cli/commands.h"
 #include "cli/runs/ask_end.h"
+#include "cli/runs/ask_sources.h"
 #include "cli/runs/ask_words.h"
 #include "cli/runs/closing_line.h"
 #include "cli/runs/progress_view.h"
@@ -41,6 +42,7 @@ struct AskArguments {
   std::vector<std::string> words;     // the question and contexts, in any order
   std::vector<std::string> contexts;  // -c
   std::vector<std::string> texts;     // --context-text
+  ContextFlags exec;                  // --exec
   bool recurse = false;               // -r
   std::string mode = "auto", profile = "auto", forcing = "full";
   std::string blocks = "until-error", dialect = "python";
@@ -151,7 +153,8 @@ Status RefuseWideFolder() {
 // Without a context: what is piped in, else, on a terminal, the current folder.
 Status AddMissingContext(const AskArguments& arguments, const GlobalFlags& flags,
                          const CancelToken& cancel, std::ostream& err, Asked* asked) {
-  if (!asked->paths.empty() || !arguments.texts.empty() || asked->question == "-") return {};
+  const bool given = !arguments.texts.empty() || !arguments.exec.exec.empty();
+  if (!asked->paths.empty() || given || asked->question == "-") return {};
   if (!flags.no_stdin && StdinStream().IsTerminal()) {
     DOSSIER_RETURN_IF_ERROR(RefuseWideFolder());
     if (!flags.quiet) {
@@ -231,27 +234,6 @@ Result<Request> MakeRequest(const AskArguments& arguments, std::span<const std::
   if (arguments.seed) request.seed_from = Request::Seed::kGiven;
   for (const std::string& word : argv) request.argv.emplace_back(word);
   return request;
-}
-
-std::vector<ask::ContextSource> Sources(const AskArguments& arguments, const Asked& asked) {
-  std::vector<ask::ContextSource> sources;
-  for (const std::string& path : asked.paths) sources.push_back({.path = path});
-  for (const std::string& text : arguments.texts) sources.push_back({.text = text});
-  return sources;
-}
-
-constexpr std::uint64_t kMaxFetched = 64 << 20;  // bytes of an address
-
-// A file in `folder` with the name that ends the address, so that its ending still tells what it
-// is.
-std::string FetchedPath(const std::string& folder, std::string_view url) {
-  const std::string_view whole = url.substr(0, url.find_first_of("?#"));
-  const std::string_view last = whole.substr(whole.rfind('/') + 1);
-  const bool usable = !last.empty() && last != "." && last != "..";
-  const std::string name(usable ? utf8::Prefix(last, 100) : "page");
-  std::string path = fmt::format("{}/{}", folder, name);
-  for (int number = 2; Exists(path); ++number) path = fmt::format("{}/{}-{}", folder, number, name);
-  return path;
 }
 
 int WriteAnswer(const AskArguments& arguments, const ask::Outcome& outcome, std::ostream& out,
@@ -362,6 +344,7 @@ class Asking {
         config_(config),
         argv_(context.argv),
         cancel_(context.cancel),
+        sources_(config, context.cancel),
         out_(context.out),
         err_(context.err) {}
 
@@ -444,28 +427,13 @@ class Asking {
     DOSSIER_ASSIGN_OR_RETURN(options.stdin_silence, StdinTimeout(flags_));
     if (options.stdin_silence == Millis(0)) options.stdin_silence.reset();
     options.copy_limit = config_.store.copy_limit;
-    DOSSIER_ASSIGN_OR_RETURN(const auto sources, FetchedSources());
+    DOSSIER_ASSIGN_OR_RETURN(
+        const auto sources,
+        sources_.Gather({.paths = asked_.paths,
+                         .texts = arguments_.texts,
+                         .exec = arguments_.exec,
+                         .network = flags_.offline ? Network::kNone : Network::kAny}));
     return ask::LoadContext(sources, options, cancel_);
-  }
-
-  // The contexts; an address that was named is fetched into a file of its own.
-  Result<std::vector<ask::ContextSource>> FetchedSources() {
-    std::vector<ask::ContextSource> sources = Sources(arguments_, asked_);
-    for (ask::ContextSource& source : sources) {
-      if (source.text || !IsWebAddress(source.path)) continue;
-      if (!fetched_) {
-        DOSSIER_ASSIGN_OR_RETURN(TempFolder made, TempFolder::Make());
-        fetched_.emplace(std::move(made));
-      }
-      DOSSIER_ASSIGN_OR_RETURN(
-          const std::string body,
-          FetchAddress(source.path, kMaxFetched, flags_.offline ? Network::kNone : Network::kAny,
-                       cancel_));
-      const std::string path = FetchedPath(fetched_->path(), source.path);
-      DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(path, body, 0600));
-      source.path = path;
-    }
-    return sources;
   }
 
   Result<int> Answer(ask::Engine& engine, const Request& request, ProgressStyle style,
@@ -489,8 +457,8 @@ class Asking {
   const GlobalFlags& flags_;
   const config::Config& config_;
   const std::span<const std::string> argv_;
-  std::optional<TempFolder> fetched_;  // what addresses gave
   const CancelToken& cancel_;
+  AskSources sources_;
   std::ostream& out_;
   std::ostream& err_;
 };
@@ -581,6 +549,8 @@ void DeclareAsk(Flags& flags, AskArguments& to) {
   flags.Add("--json", &to.json, "one object with the answer and what it took");
   flags.Add("-o,--out", &to.output, "write the answer to a file").Kind(kPath).Formerly("--output");
   flags.Add("--dry-run", &to.dry_run, "print the first messages, call nothing");
+  AddExecFlags(flags.In("Contexts"), "run CMD in a shell; what it prints is a context (repeat)",
+               &to.exec);
   AddContentFlags(flags.In("Contexts"), &to.content);
   AddMemoryFlags(flags.In("Memory"), &to.memory);
   AddModelFlags(flags, &to.model);

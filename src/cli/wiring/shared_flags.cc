@@ -82,19 +82,21 @@ void AddMemoryFlags(Flags flags, MemoryFlags* to) {
   flags.Add("--no-memory", &to->off, "no memory, whatever the configuration says");
 }
 
-void AddContextFlags(const Flags& flags, ContextFlags* to) {
-  Flags context = flags.In("Context");
-  context.Add("--exec", &to->exec, "run CMD in a shell and put its output in the prompt (repeat)")
-      .Kind(kShellCommand)
-      .Often();
-  context.Add("-D,--var", &to->variables, "KEY=VALUE for templates in commands (repeat)")
-      .Kind(kVariable);
-  context.Add("--context-jobs", &to->jobs, "commands that run at the same time")
+void AddExecFlags(Flags flags, std::string help, ContextFlags* to) {
+  flags.Add("--exec", &to->exec, std::move(help)).Kind(kShellCommand).Often();
+  flags.Add("--context-jobs", &to->jobs, "commands that run at the same time")
       .Between(1, 1000)
       .ShowDefault();
-  context.Add("--context-timeout", &to->timeout, "of all commands together")
+  flags.Add("--context-timeout", &to->timeout, "of all commands together")
       .Kind(kTime)
       .ShowDefault();
+}
+
+void AddContextFlags(const Flags& flags, ContextFlags* to) {
+  Flags context = flags.In("Context");
+  AddExecFlags(context, "run CMD in a shell and put its output in the prompt (repeat)", to);
+  context.Add("-D,--var", &to->variables, "KEY=VALUE for templates in commands (repeat)")
+      .Kind(kVariable);
 }
 
 void AddSandboxFlags(const Flags& flags, SandboxFlags* to) {

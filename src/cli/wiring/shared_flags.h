@@ -45,7 +45,9 @@ void AddContentFlags(Flags flags, ContentFlags* to);
 // --memory[=STORE], --memory-branch, --no-memory. STORE stands behind "=", so that a word behind
 // --memory is never taken for it.
 void AddMemoryFlags(Flags flags, MemoryFlags* to);
-// --exec, -D, --context-jobs, --context-timeout.
+// --exec, --context-jobs, --context-timeout.
+void AddExecFlags(Flags flags, std::string help, ContextFlags* to);
+// The same, and -D.
 void AddContextFlags(const Flags& flags, ContextFlags* to);
 // Of all commands that run code.
 void AddSandboxFlags(const Flags& flags, SandboxFlags* to);

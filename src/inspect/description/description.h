@@ -216,7 +216,8 @@ struct Member {
 
 // Codes: empty, invalid-encoding, guessed-encoding, lone-surrogate, nul-bytes, unstable, max-scan,
 // malformed, comments, footer, two-line-header, header-of-values, named-but-not, broken, too-deep,
-// duplicate-keys, ragged, stray-quote, open-quote, duplicate-names, forced, read-error.
+// duplicate-keys, ragged, stray-quote, open-quote, duplicate-names, forced, read-error, source (of
+// whoever brought the text).
 struct Note {
   std::string code;
   std::optional<std::uint64_t> offset;  // stored bytes

@@ -75,6 +75,15 @@ std::string SampleText(const Description& description, std::uint64_t chars) {
   return fmt::format("{}… (of {} chars)", cut.text, GroupDigits(description.sample_full_chars));
 }
 
+// What whoever brought the text says of it: that the command that printed it failed, for example.
+std::string SourceNotes(const Description& description) {
+  std::vector<std::string> notes;
+  for (const Note& note : description.notes) {
+    if (note.code == "source") notes.push_back(CleanText(note.text));
+  }
+  return Join(notes, "; ");
+}
+
 void AddLine(std::string_view label, const std::string& value, std::string* out) {
   if (value.empty()) return;
   // A list that starts on its own line brings its line ends along.
@@ -89,6 +98,7 @@ std::string Lines(const Description& description, const HintOptions& options,
   const bool named = !description.name.empty();
   if (named) {
     AddLine("Source", CleanName(description.name), &out);
+    AddLine("Note", SourceNotes(description), &out);
     AddLine("Format", FormatLabel(description), &out);
     AddLine("Size", SizeText(description), &out);
   }
@@ -238,6 +248,7 @@ std::string RenderHint(std::span<const Description> documents, const HintOptions
         ShortLabel(document),
         Amount(document.counts.chars, "char", "chars", document.counts.exactness));
     if (document.records) line += ", " + RecordsOf(document);
+    if (const std::string notes = SourceNotes(document); !notes.empty()) line += "; " + notes;
     line += ")";
     const auto length = static_cast<std::size_t>(utf8::CodePoints(line));
     if (used + length + kMoreLine > options.max_chars) break;

@@ -1,0 +1,112 @@
+#include "cli/runs/ask_sources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "cli/terminal/terminal.h"
+#include "sources/commands/context_run.h"
+
+namespace dossier::cli {
+namespace {
+
+constexpr std::uint64_t kMaxFetched = 64 << 20;  // bytes of an address
+constexpr std::uint64_t kMaxPrinted = 64 << 20;  // bytes of a command
+constexpr std::size_t kLongestName = 80;         // characters of a command in a document's name
+
+// A file in `folder` with the name that ends the address, so that its ending still tells what it
+// is.
+std::string FetchedPath(const std::string& folder, std::string_view url) {
+  const std::string_view whole = url.substr(0, url.find_first_of("?#"));
+  const std::string_view last = whole.substr(whole.rfind('/') + 1);
+  const bool usable = !last.empty() && last != "." && last != "..";
+  const std::string name(usable ? utf8::Prefix(last, 100) : "page");
+  std::string path = fmt::format("{}/{}", folder, name);
+  for (int number = 2; Exists(path); ++number) path = fmt::format("{}/{}-{}", folder, number, name);
+  return path;
+}
+
+// What sh says of a program that it cannot find or start: nothing that it printed is of use.
+bool NeverRan(const sources::CommandResult& result) {
+  return result.outcome == sources::CommandOutcome::kStartError ||
+         (result.outcome == sources::CommandOutcome::kExit &&
+          (result.status == 126 || result.status == 127));
+}
+
+std::vector<std::string> NotesOf(const sources::CommandResult& result) {
+  std::vector<std::string> notes;
+  if (result.failed()) notes.push_back(result.error);
+  if (result.bytes == 0) notes.push_back("the command printed nothing");
+  if (result.notes.cut_bytes > 0) {
+    notes.push_back(fmt::format("{} of the {} bytes that the command printed are left out",
+                                GroupDigits(result.notes.cut_bytes), GroupDigits(result.bytes)));
+  }
+  return notes;
+}
+
+}  // namespace
+
+Result<std::string> AskSources::Fetch(const std::string& address, Network network) {
+  if (!fetched_) {
+    DOSSIER_ASSIGN_OR_RETURN(TempFolder made, TempFolder::Make());
+    fetched_.emplace(std::move(made));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const std::string body,
+                           FetchAddress(address, kMaxFetched, network, cancel_));
+  std::string path = FetchedPath(fetched_->path(), address);
+  DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(path, body, 0600));
+  return path;
+}
+
+// The commands of the configuration are for conversations: a question names its own.
+Result<std::vector<ask::ContextSource>> AskSources::Run(const ContextFlags& flags) const {
+  std::vector<ask::ContextSource> out;
+  if (flags.exec.empty()) return out;
+  DOSSIER_ASSIGN_OR_RETURN(PreparedContext prepared, PrepareContext(flags, config_));
+  std::vector<sources::ContextCommand>& commands = prepared.setup.commands;
+  std::erase_if(commands, [](const sources::ContextCommand& command) {
+    return command.origin != sources::CommandOrigin::kExec;
+  });
+  for (sources::ContextCommand& command : commands) {
+    command.max_output = kMaxPrinted;
+    command.timeout = prepared.setup.run.deadline;
+  }
+  DOSSIER_ASSIGN_OR_RETURN(std::vector<sources::CommandResult> results,
+                           sources::RunContext(commands, prepared.setup.run, cancel_));
+  for (sources::CommandResult& result : results) {
+    if (NeverRan(result)) {
+      return MakeError(ErrorCode::kContextCommand, "--exec {}: {}", flags.exec[result.index],
+                       result.text.empty() ? result.error : std::string(TrimSpace(result.text)));
+    }
+    out.push_back({.path = "",
+                   .text = std::move(result.text),
+                   .name = OnOneLine(flags.exec[result.index], kLongestName),
+                   .notes = NotesOf(result)});
+  }
+  return out;
+}
+
+Result<std::vector<ask::ContextSource>> AskSources::Gather(const AskWanted& wanted) {
+  std::vector<ask::ContextSource> sources;
+  for (const std::string& path : wanted.paths) {
+    sources.push_back({.path = path, .text = {}, .name = {}, .notes = {}});
+    if (!IsWebAddress(path)) continue;
+    DOSSIER_ASSIGN_OR_RETURN(sources.back().path, Fetch(path, wanted.network));
+  }
+  for (const std::string& text : wanted.texts) {
+    sources.push_back({.path = "", .text = text, .name = {}, .notes = {}});
+  }
+  DOSSIER_ASSIGN_OR_RETURN(std::vector<ask::ContextSource> printed, Run(wanted.exec));
+  const bool alone = sources.empty() && !printed.empty();
+  std::ranges::move(printed, std::back_inserter(sources));
+  if (alone && std::ranges::all_of(sources, [](const auto& one) { return one.text->empty(); })) {
+    return MakeError(ErrorCode::kContextCommand, "--exec {}: {}, and there is no other context",
+                     sources[0].name, sources[0].notes[0]);
+  }
+  return sources;
+}
+
+}  // namespace dossier::cli

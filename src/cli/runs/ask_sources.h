@@ -1,0 +1,55 @@
+// What a question is asked about: paths, texts, addresses that are fetched, commands that are run.
+//
+//   AskSources gathered(config, cancel);
+//   DOSSIER_ASSIGN_OR_RETURN(auto sources, gathered.Gather({.paths = {"a.csv"}}));
+//   LoadContext(sources, options, cancel);
+//
+// Files of fetched addresses live as long as the object. Thread-safety: one owner.
+
+#ifndef DOSSIER_CLI_RUNS_ASK_SOURCES_H_
+#define DOSSIER_CLI_RUNS_ASK_SOURCES_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ask/documents/context_set.h"
+#include "base/cancel.h"
+#include "base/files/file.h"
+#include "base/net/url.h"
+#include "base/result.h"
+#include "cli/wiring/attachments.h"
+#include "cli/wiring/context_setup.h"
+#include "config/config.h"
+
+namespace dossier::cli {
+
+struct AskWanted {
+  std::vector<std::string> paths;  // files, folders, addresses, "-"
+  std::vector<std::string> texts;
+  ContextFlags exec;
+  Network network = Network::kAny;  // for addresses
+};
+
+class AskSources {
+ public:
+  AskSources(const config::Config& config, const CancelToken& cancel)
+      : config_(config), cancel_(cancel) {}
+
+  // A command that fails leaves what it printed, and a note that says so.
+  // Errors: of an address that cannot be fetched; kContextCommand (one that cannot be started, or
+  // that printed nothing and is all there is); kUsage (a flag); kCancelled; kIo.
+  Result<std::vector<ask::ContextSource>> Gather(const AskWanted& wanted);
+
+ private:
+  Result<std::string> Fetch(const std::string& address, Network network);
+  Result<std::vector<ask::ContextSource>> Run(const ContextFlags& flags) const;
+
+  const config::Config& config_;
+  const CancelToken& cancel_;
+  std::optional<TempFolder> fetched_;
+};
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_RUNS_ASK_SOURCES_H_
