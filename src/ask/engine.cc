@@ -394,6 +394,7 @@ void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
   outcome->evidence.attempts = result.attempts;
   outcome->evidence.agreeing = result.agreeing;
   outcome->evidence.doubts = std::move(result.doubts);
+  outcome->citations = CheckCitations(outcome->text, *run.request.context, run.cancel);
   outcome->last_output = std::move(result.last_output);
   outcome->usage = run.ledger.use();
   const std::optional<std::int64_t>& cost = outcome->usage.spent.total.cost_nano_usd;
@@ -410,6 +411,7 @@ void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
                       {"cached_calls", outcome->usage.cached_calls},
                       {"nano_usd", cost ? Json(*cost) : Json(nullptr)},
                       {"evidence", outcome->evidence.ToJson()},
+                      {"citations", CitationsJson(outcome->citations)},
                       {"ms", outcome->elapsed.count()}};
   if (outcome->error) finished["error"] = outcome->error->message;
   if (outcome->sandbox) finished["sandbox"] = outcome->sandbox->ToJson();

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "ask/documents/context_set.h"
+#include "ask/reply/citations.h"
 #include "assembly/layout/layout.h"
 #include "base/cancel.h"
 #include "base/clock.h"
@@ -146,6 +147,7 @@ struct Outcome {
   EvidenceSummary evidence;
   // Where no answer was handed in: what the last block showed. No answer.
   std::string last_output;
+  std::vector<Citation> citations;  // in the order of the answer
   std::vector<LimitHit> limits_hit;
   std::vector<Compacted> compactions;  // in order
   std::vector<Warning> warnings;

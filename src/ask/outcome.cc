@@ -119,6 +119,7 @@ Json Outcome::ToJson() const {
       {"evidence", JsonObject{{"attempts", evidence.attempts},
                               {"agreeing", evidence.agreeing},
                               {"doubts", boost::json::value_from(evidence.doubts)}}},
+      {"citations", CitationsJson(citations)},
       {"limits_hit", LimitsJson(limits_hit)},
       {"compactions", CompactionsJson(compactions)},
       {"warnings", WarningsJson(warnings)},

@@ -37,6 +37,26 @@ std::string Read(const ask::EvidenceSummary& evidence) {
   return text.empty() ? "no reading was seen" : text;
 }
 
+// "2 of 3 quotes verified, 1 reference to nothing"; empty where the answer cites nothing.
+std::string QuotesText(const std::vector<ask::Citation>& citations) {
+  std::uint64_t quotes = 0, verified = 0, wrong = 0;
+  for (const ask::Citation& one : citations) {
+    const bool holds = one.status == ask::Citation::Status::kVerified;
+    if (one.quote.empty()) {
+      wrong += one.status == ask::Citation::Status::kOutOfRange ? 1 : 0;
+    } else {
+      ++quotes;
+      verified += holds ? 1 : 0;
+    }
+  }
+  std::vector<std::string> parts;
+  if (quotes > 0) {
+    parts.push_back(fmt::format("{} of {} verified", verified, Counted(quotes, "quote")));
+  }
+  if (wrong > 0) parts.push_back(Counted(wrong, "reference") + " to nothing");
+  return Join(parts, ", ");
+}
+
 }  // namespace
 
 std::string CostText(std::optional<std::int64_t> nano_usd) {
@@ -58,6 +78,9 @@ std::string EvidenceText(const ask::EvidenceSummary& evidence) {
 
 std::string ClosingLine(const ask::Outcome& outcome) {
   std::vector<std::string> parts = {Took(outcome), EvidenceText(outcome.evidence)};
+  if (std::string quotes = QuotesText(outcome.citations); !quotes.empty()) {
+    parts.push_back(std::move(quotes));
+  }
   if (!outcome.warnings.empty()) parts.push_back(Counted(outcome.warnings.size(), "warning"));
   if (!outcome.run.empty()) parts.emplace_back("dossier runs show last");
   return Join(parts, kDivider);

@@ -42,6 +42,18 @@ TEST(ClosingLineTest, SaysWhatSpeaksAgainstTheAnswer) {  // FLT-34
             "was seen");
 }
 
+TEST(ClosingLineTest, CountsTheQuotesThatHold) {  // REC-66
+  using Status = ask::Citation::Status;
+  ask::Outcome outcome = Answered();
+  outcome.citations = {{.ref = "Doc 1", .quote = "some words", .status = Status::kVerified},
+                       {.quote = "other words", .status = Status::kNotFound},
+                       {.ref = "Doc 3", .status = Status::kInRange},
+                       {.ref = "Doc 9", .status = Status::kOutOfRange}};
+  EXPECT_EQ(ClosingLine(outcome),
+            "3 turns, 12 calls, 46,353 tokens, $0.0123; code read all; 1 of 2 quotes verified, "
+            "1 reference to nothing; dossier runs show last");
+}
+
 TEST(ClosingLineTest, CostsAreNotRoundedToNothing) {  // FLT-34
   EXPECT_EQ(CostText(std::nullopt), "of unknown cost");
   EXPECT_EQ(CostText(0), "free");
