@@ -16,7 +16,7 @@ NONE = re.compile(r"^\W*(?:there (?:are|is|were|was) )?(?:no|none|not (?:one|a s
 GROUPED = re.compile(r"\d{1,3}(?:[,.'\u2019\u00a0\u202f ]\d{3})+(?!\d)")
 NUMBER = re.compile(r"(?<![A-Za-z0-9_.])-?(?:" + GROUPED.pattern + r"|\d+)(?:[.,]\d+)?")
 
-# How an answer says, in the five languages asked in, that the text does not hold what was asked.
+# How an answer says that the text does not hold what was asked, in the five languages of such questions.
 SAYS_ABSENT = re.compile(
     r"^\W*(?:none|null|nothing|n/?a|not applicable)\W*$"
     r"|(?:\bnot|\bnever|n't|n\u2019t|\bnowhere|\bneither)\b.{0,60}\b(?:mention|found|find|stat|specif|"

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Asks questions that nothing was tuned on: how often is an answer right, wrong, or flagged?
 
-usage: untuned.py --dossier PATH --half tune|held|second|third|fourth|fifth [--seeds 1,2,3] [--only KIND]
+usage: untuned.py --dossier PATH --half tune|held|second|third|fourth|fifth|sixth [--seeds 1,2,3] [--only KIND]
                   [--question N] [--results FILE] [--show] [-- FLAGS of dossier ask]
-       untuned.py --half tune|held|second|third|fourth|fifth --check [--show]
+       untuned.py --half tune|held|second|third|fourth|fifth|sixth --check [--show]
 
 KIND is table, prose, folder, judged or short (small contexts). An answer is flagged when the exit code is not 0. --check
 asks no model: it makes the data twice, compares the bytes, and prints each question with its truth.
 The held half is asked once a release, and nobody who tunes reads it (docs/small-models.md): its
 questions, truths and answers are printed with --show only. The file of --results holds them.
-The second to fifth halves are newer sets of the same make, asked once and unread as well.
+The second to sixth halves are newer sets of the same make, asked once at most and unread as well.
 """
 
 import argparse
@@ -30,10 +30,12 @@ import run
 import untuned_data
 
 HALVES = {"tune": "untuned_questions", "held": "untuned_held", "second": "untuned_second",
-          "third": "untuned_third", "fourth": "untuned_fourth", "fifth": "untuned_fifth"}
-UNREAD = {"held", "second", "third", "fourth", "fifth"}
+          "third": "untuned_third", "fourth": "untuned_fourth", "fifth": "untuned_fifth",
+          "sixth": "untuned_sixth"}
+UNREAD = {"held", "second", "third", "fourth", "fifth", "sixth"}
 PER_KIND = {"table": 12, "prose": 12, "folder": 6, "judged": 6}
-SHORT = {"tune": 24, "third": 12, "fourth": 12, "fifth": 12}  # questions over contexts that fit one plain call
+# Questions over contexts that fit one plain call.
+SHORT = {"tune": 24, "third": 12, "fourth": 12, "fifth": 12, "sixth": 12}
 KINDS = [*PER_KIND, "short"]
 
 

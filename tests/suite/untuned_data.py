@@ -5,6 +5,7 @@ sources.py is. TEXTS names them all; the runner says which could not be had.
 """
 
 import csv
+import datetime
 import gzip
 import json
 import math
@@ -31,6 +32,8 @@ TEXTS = {
     "reference-fr": ("debian-reference-fr", "usr/share/debian-reference/debian-reference.fr.txt.gz"),
     "reference-es": ("debian-reference-es", "usr/share/debian-reference/debian-reference.es.txt.gz"),
     "proverbs-es": ("fortunes-es", "usr/share/games/fortunes/es/refranes.fortunes"),
+    "reference-ja": ("debian-reference-ja", "usr/share/debian-reference/debian-reference.ja.txt.gz"),
+    "reference-pt": ("debian-reference-pt", "usr/share/debian-reference/debian-reference.pt.txt.gz"),
     "reference-zh": ("debian-reference-zh-cn",
                      "usr/share/debian-reference/debian-reference.zh-cn.txt.gz"),
 }
@@ -136,6 +139,29 @@ def write_pages(folder: pathlib.Path, seed: int, names: list[str], subjects: lis
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"# {path.stem.replace('-', ' ').title()}\n\n{lines}", "utf-8")
+
+
+def write_sections(path: pathlib.Path, seed: int, heads: list[str], parts: str, planted: dict[int, str],
+                   close: str = "") -> None:
+    """A section a head; each sentence is a subject, a deed and an end, one line of `parts` each."""
+    rng = random.Random(seed)
+    subjects, deeds, ends = (line.split("/") for line in parts.strip("\n").split("\n"))
+    sections = []
+    for number, head in enumerate(heads):
+        paragraphs = []
+        for _ in range(rng.randrange(1, 4)):
+            paragraphs.append([f"{rng.choice(subjects)} {rng.choice(deeds)}{rng.choice(ends)}."
+                               for _ in range(rng.randrange(2, 6))])
+        if number in planted:
+            chosen = rng.choice(paragraphs)
+            chosen.insert(rng.randrange(0, len(chosen) + 1), planted[number])
+        body = "\n\n".join(textwrap.fill(" ".join(one), 84, break_on_hyphens=False) for one in paragraphs)
+        sections.append(f"{head}\n\n{body}\n" + (f"\n{close}\n" if close else ""))
+    path.write_text("\n".join(sections), "utf-8")
+
+
+def evenings(start: datetime.date, step: int, count: int, form: str) -> list[str]:
+    return [form.format(day=start + datetime.timedelta(days=step * number)) for number in range(count)]
 
 
 def write_tree(folder: pathlib.Path, files: dict[str, str]) -> None:

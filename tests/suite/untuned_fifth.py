@@ -21,7 +21,7 @@ import xml.etree.ElementTree as xml
 import sources
 import untuned_data as data
 from grading import Question
-from untuned_data import others, texts
+from untuned_data import evenings, others, texts, write_sections
 
 
 def make_meter(path: pathlib.Path) -> None:
@@ -348,29 +348,6 @@ def tables(folder: pathlib.Path) -> list[Question]:
         ask("dhcpd.leases", "How many different devices, going by their hardware address, were given a lease?",
             len(set(re.findall("hardware ethernet (.*);", read("dhcpd.leases"))))),
     ]
-
-
-def write_sections(path: pathlib.Path, seed: int, heads: list[str], parts: str, planted: dict[int, str],
-                   close: str = "") -> None:
-    """A section a head; each sentence is a subject, a deed and an end, one line of `parts` each."""
-    rng = random.Random(seed)
-    subjects, deeds, ends = (line.split("/") for line in parts.strip("\n").split("\n"))
-    sections = []
-    for number, head in enumerate(heads):
-        paragraphs = []
-        for _ in range(rng.randrange(1, 4)):
-            paragraphs.append([f"{rng.choice(subjects)} {rng.choice(deeds)}{rng.choice(ends)}."
-                               for _ in range(rng.randrange(2, 6))])
-        if number in planted:
-            chosen = rng.choice(paragraphs)
-            chosen.insert(rng.randrange(0, len(chosen) + 1), planted[number])
-        body = "\n\n".join(textwrap.fill(" ".join(one), 84, break_on_hyphens=False) for one in paragraphs)
-        sections.append(f"{head}\n\n{body}\n" + (f"\n{close}\n" if close else ""))
-    path.write_text("\n".join(sections), "utf-8")
-
-
-def evenings(start: datetime.date, step: int, count: int, form: str) -> list[str]:
-    return [form.format(day=start + datetime.timedelta(days=step * number)) for number in range(count)]
 
 
 CRICKET = """
