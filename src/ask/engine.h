@@ -26,6 +26,7 @@
 
 #include "ask/documents/context_set.h"
 #include "ask/reply/citations.h"
+#include "ask/reply/requirement.h"
 #include "assembly/layout/layout.h"
 #include "base/cancel.h"
 #include "base/clock.h"
@@ -97,7 +98,9 @@ struct Request {
   std::optional<std::int64_t> sub_max_output;  // tokens of a sub-call's reply; unset: the model's
   std::uint64_t seed = 0;
   enum class Seed { kDrawn, kGiven } seed_from = Seed::kDrawn;  // given: replies can be repeated
-  JsonArray argv;                                               // for the journal
+  std::vector<Requirement> requirements;                        // that the answer must satisfy
+  int repairs = 2;  // how often an answer that does not may be mended
+  JsonArray argv;   // for the journal
   driver::MemoryUse memory;
 };
 

@@ -78,7 +78,8 @@ int Outcome::exit_code() const {
     case RunStatus::kExtracted:
       return ExitCode(ErrorCode::kLimit);
     case RunStatus::kPartial:
-      return ExitCode(ErrorCode::kPartial);
+      return ExitCode(error && error->code == ErrorCode::kSchema ? ErrorCode::kSchema
+                                                                 : ErrorCode::kPartial);
     case RunStatus::kInterrupted:
       return ExitCode(ErrorCode::kCancelled);
     case RunStatus::kNone:

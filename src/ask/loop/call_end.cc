@@ -103,6 +103,12 @@ CallResult CallLoop::Ended(RunStatus status) {
           .compactions = room_.done()};
 }
 
+void MarkNotAsRequired(const std::string& complaint, CallResult* result) {
+  result->status = RunStatus::kPartial;
+  result->error =
+      Error{ErrorCode::kSchema, fmt::format("the answer is not as required. {}", complaint)};
+}
+
 CallResult CallLoop::Finish(Offer offer, RunStatus status) {
   CallResult result = Ended(status);
   NoteDoubt(offer, &result);
@@ -133,6 +139,7 @@ void CallLoop::NoteDoubt(const Offer& offer, CallResult* result) const {
   result->attempts = std::max(1, static_cast<int>(ballot_.size()));
   result->agreeing = ballot_.agreeing();
   if (offer.doubt.empty()) return;
+  if (offer.failed_check == "requirement") return MarkNotAsRequired(offer.doubt, result);
   const bool whole = result->status == RunStatus::kFinal || result->status == RunStatus::kExtracted;
   if (whole) result->status = RunStatus::kPartial;
   result->doubts.push_back(offer.doubt);
@@ -148,8 +155,12 @@ CallResult CallLoop::KeepDraft(RunStatus status, std::optional<Error> error) {
   if (draft_ && !draft_->text.empty()) {
     result.source = Source::kDraft;
     result.text = std::move(draft_->text);
-    if (!draft_->doubt.empty()) result.doubts.push_back(std::move(draft_->doubt));
     if (status != RunStatus::kInterrupted) result.status = RunStatus::kPartial;
+    if (draft_->failed_check == "requirement" && !result.error) {
+      MarkNotAsRequired(draft_->doubt, &result);
+    } else if (!draft_->doubt.empty()) {
+      result.doubts.push_back(std::move(draft_->doubt));
+    }
   }
   return result;
 }
@@ -233,7 +244,9 @@ Result<assembly::Assembled> CallLoop::ClosingPrompt(const std::string& reason) {
 
 // What the offer was doubted for already stays where nothing else speaks against it.
 void CallLoop::NoteClosingDoubt(Offer* offer) {
-  if (auto doubt = gates_.Doubt(offer->text, Situation(offer->text))) {
+  const std::string claims =
+      ClaimsOf({.text = offer->text, .value = offer->value}, run_.request.requirements);
+  if (auto doubt = gates_.Doubt(claims, Situation(claims))) {
     offer->failed_check = std::move(doubt->gate);
     offer->doubt = std::move(doubt->reason);
   }
@@ -268,6 +281,7 @@ CallResult CallLoop::Close(const std::string& reason) {
   if (!offer) return KeepDraft(RunStatus::kNone, std::nullopt);
   offer->source = Source::kExtract;
   NoteClosingDoubt(&*offer);
+  Require(&*offer, Repairs::kNoMore);
   // A closing reply that nothing supports does not replace a draft that the data do support.
   if (!offer->doubt.empty() && draft_ && !draft_->text.empty()) {
     Offer draft = *draft_;

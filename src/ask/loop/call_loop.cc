@@ -96,6 +96,7 @@ std::optional<CallResult> CallLoop::ReadFirst() {
       });
   // A plain call has read all of it already, without settling the question.
   if (data || run_.plain || !reader_.possible()) return std::nullopt;
+  if (!run_.request.requirements.empty()) return std::nullopt;  // a sentence of the text is prose
   auto reading = reader_.Read();
   if (!reading) return std::nullopt;
   Offer offer{.text = std::move(reading->answer), .source = Source::kPassage};
@@ -294,6 +295,7 @@ std::map<std::string, std::string> CallLoop::Values() const {
           {"passages", metadata_.passages.text},
           {"access", metadata_.access},
           {"memory", MemoryText(run_)},
+          {"requirements", RequirementsText(run_.request.requirements)},
           {"question", run_.request.question}};
 }
 

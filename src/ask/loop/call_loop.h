@@ -61,6 +61,9 @@ struct CallResult {
   std::string last_output;  // where no answer was handed in
 };
 
+// Marks an answer that is kept although it is not as the caller requires: it is partial (exit 11).
+void MarkNotAsRequired(const std::string& complaint, CallResult* result);
+
 class CallLoop {
  public:
   // Makes the workbench when the first code has to run: the first request does not wait for it.
@@ -133,6 +136,8 @@ class CallLoop {
   bool Computes(const BareAnswer& bare);
   std::optional<Offer> RunAnswer(const BareAnswer& bare, Feedback* feedback);
   std::optional<Offer> RefuseOnce(const BareAnswer& bare, std::string reason, Feedback* feedback);
+  enum class Repairs { kAsAllowed, kNoMore };
+  std::optional<Refusal> Require(Offer* offer, Repairs repairs);
   TurnEnd Decide(Offer offer, Feedback* feedback);
   TurnEnd Continue(Feedback feedback);
   SubcallTally TakeTally();  // of the sub-calls since the last one
@@ -203,6 +208,7 @@ class CallLoop {
   // Those that no feedback has told of; those of the call; those of the newest block.
   SubcallTally untold_, all_subcalls_, newest_block_;
   bool asked_is_it_ = false;
+  int repairs_ = 0;             // of answers that are not as the caller requires
   bool refused_final_ = false;  // a final that had no value was refused
   std::vector<LimitHit> limits_hit_;
 };

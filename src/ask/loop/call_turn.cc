@@ -519,17 +519,19 @@ bool CallLoop::ShowValuesOfData(std::span<const std::string> outputs) const {
 GateSituation CallLoop::Situation(std::string_view answer) {
   using Explored = GateSituation::Explored;
   const bool read = HasReadContext();
-  GateSituation situation{.last_chance = LastChance() ? GateSituation::LastChance::kYes
-                                                      : GateSituation::LastChance::kNo,
-                          .explored = read ? Explored::kYes : Explored::kNo,
-                          .shown = &evidence_.shown(),
-                          .outputs = &evidence_.outputs(),
-                          .unmatched = &evidence_.unmatched(),
-                          .code = &evidence_.code(),
-                          .passages = metadata_.passages.text,
-                          .searched = &evidence_.searched(),
-                          .day = evidence_.UnnamedDay(),
-                          .wanted = WantedKind()};
+  GateSituation situation{
+      .last_chance =
+          LastChance() ? GateSituation::LastChance::kYes : GateSituation::LastChance::kNo,
+      .explored = read ? Explored::kYes : Explored::kNo,
+      .shown = &evidence_.shown(),
+      .outputs = &evidence_.outputs(),
+      .unmatched = &evidence_.unmatched(),
+      .code = &evidence_.code(),
+      .passages = metadata_.passages.text,
+      .searched = &evidence_.searched(),
+      .day = evidence_.UnnamedDay(),
+      // A schema says it better than the question does.
+      .wanted = SchemaOf(run_.request.requirements) ? AnswerKind::kUnknown : WantedKind()};
   if (reader_.found_nothing()) {
     situation.passages_read = GateSituation::Passages::kStateNothing;
   } else if (!reader_.readings().empty()) {
@@ -569,19 +571,42 @@ GateSituation CallLoop::Situation(std::string_view answer) {
   return situation;
 }
 
+// What the caller requires of `offer` and it does not satisfy, as a refusal while the model may
+// mend it. Behind the last repair the offer is marked.
+std::optional<Refusal> CallLoop::Require(Offer* offer, Repairs repairs) {
+  if (run_.request.requirements.empty()) return std::nullopt;
+  FoundAnswer answer{.text = offer->text, .value = offer->value};
+  const auto complaint = FirstComplaint(run_.request.requirements, &answer, run_.cancel);
+  if (complaint && complaint->empty()) {
+    offer->text = std::move(answer.text);
+    offer->value = std::move(answer.value);
+    return std::nullopt;
+  }
+  if (complaint && repairs == Repairs::kAsAllowed && repairs_ < run_.request.repairs) {
+    ++repairs_;
+    return Refusal{.gate = "requirement", .reason = *complaint};
+  }
+  offer->failed_check = "requirement";
+  offer->doubt = complaint ? *complaint : complaint.error().message;
+  return std::nullopt;
+}
+
 CallLoop::TurnEnd CallLoop::Decide(Offer offer, Feedback* feedback) {
   run_.log.Add(0, "answer.offered",
                {{"source", SourceName(offer.source)}, {"value", run_.log.Body(offer.text)}});
   if (offer.source == Source::kPartial) return {.accepted = std::move(offer)};
-  const GateSituation situation = Situation(offer.text);
-  const auto refusal = offer.doubt.empty() ? gates_.Check(offer.text, situation) : std::nullopt;
+  const std::string claims =
+      ClaimsOf({.text = offer.text, .value = offer.value}, run_.request.requirements);
+  const GateSituation situation = Situation(claims);
+  auto refusal = offer.doubt.empty() ? gates_.Check(claims, situation) : std::nullopt;
   if (!refusal) {
-    if (!offer.doubt.empty()) return {.accepted = std::move(offer)};
-    if (auto doubt = gates_.Doubt(offer.text, situation)) {
+    auto doubt = offer.doubt.empty() ? gates_.Doubt(claims, situation) : std::nullopt;
+    if (doubt) {
       offer.failed_check = std::move(doubt->gate);
       offer.doubt = std::move(doubt->reason);
     }
-    return {.accepted = std::move(offer)};
+    refusal = Require(&offer, LastChance() ? Repairs::kNoMore : Repairs::kAsAllowed);
+    if (!refusal) return {.accepted = std::move(offer)};
   }
   run_.log.Add(0, "answer.refused", {{"gate", refusal->gate}, {"reason", refusal->reason}});
   draft_ = std::move(offer);

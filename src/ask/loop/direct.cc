@@ -62,7 +62,9 @@ Result<assembly::Assembled> AssembleOverContext(RunState& run, std::string_view 
   DOSSIER_ASSIGN_OR_RETURN(
       assembly::Assembled prompt,
       run.prompts.Assemble(layout, run.options.root,
-                           {{"question", run.request.question}, {"memory", run.shown_memory.text}},
+                           {{"question", run.request.question},
+                            {"memory", run.shown_memory.text},
+                            {"requirements", RequirementsText(run.request.requirements)}},
                            sections, run.boundary, reply_tokens));
   // The layout may do without a context, as there may be none; one that is there is never left out.
   if (!context.empty() && !IsKept(prompt.report, "content")) {
@@ -76,17 +78,52 @@ Result<assembly::Assembled> AssembleDirect(RunState& run) {
   return AssembleOverContext(run, "direct", text, run.reserve_output());
 }
 
+namespace {
+
+// Lets the model mend a whole reply that is not as required: the same messages, the reply, what is
+// wrong with it. `result` gets the newest text.
+Result<model::Reply> AskUntilAsRequired(RunState& run, assembly::Assembled prompt,
+                                        CallResult* result) {
+  const std::vector<Requirement>& requirements = run.request.requirements;
+  for (int round = 0;; ++round) {
+    const RootRequest about{
+        .purpose = model::Purpose::kDirect, .turn = round + 1, .schema = SchemaOf(requirements)};
+    DOSSIER_ASSIGN_OR_RETURN(model::Reply reply, AskRoot(run, prompt, about));
+    if (IsCut(reply)) {
+      DOSSIER_ASSIGN_OR_RETURN(reply, AskAgain(run, prompt, about, std::move(reply)));
+    }
+    ++result->turns;
+    FoundAnswer answer{.text = std::string(TrimSpace(StripThinking(reply.text).text))};
+    const Result<std::string> complaint =
+        IsCut(reply) ? std::string() : FirstComplaint(requirements, &answer, run.cancel);
+    result->text = std::move(answer.text);
+    result->value = std::move(answer.value);
+    if (complaint && complaint->empty()) return reply;
+    const std::string reason = complaint ? *complaint : complaint.error().message;
+    if (!complaint || round >= run.request.repairs) {
+      MarkNotAsRequired(reason, result);
+      return reply;
+    }
+    run.log.Add(0, "answer.refused", {{"gate", "requirement"}, {"reason", reason}});
+    DOSSIER_ASSIGN_OR_RETURN(std::string text,
+                             run.prompts.Text("final_refused", {{"reason", reason}}, run.boundary));
+    const tokens::Counter& counter = *run.options.root.counter;
+    prompt.tokens += counter.CountText(reply.text).upper() + counter.CountText(text).upper();
+    prompt.messages.turns.push_back(model::AssistantTurn(reply));
+    prompt.messages.turns.push_back(
+        {.role = assembly::Role::kUser, .blocks = {{.text = std::move(text)}}});
+  }
+}
+
+}  // namespace
+
 Result<DirectAnswer> AnswerDirectly(RunState& run) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string context, ContextText(*run.request.context));
   DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt,
                            AssembleOverContext(run, "direct", context, run.reserve_output()));
-  const RootRequest about{.purpose = model::Purpose::kDirect};
-  DOSSIER_ASSIGN_OR_RETURN(model::Reply reply, AskRoot(run, prompt, about));
-  if (IsCut(reply)) {
-    DOSSIER_ASSIGN_OR_RETURN(reply, AskAgain(run, prompt, about, std::move(reply)));
-  }
-  CallResult result{.status = RunStatus::kFinal, .source = Source::kDirect, .turns = 1};
-  result.text = std::string(TrimSpace(StripThinking(reply.text).text));
+  CallResult result{.status = RunStatus::kFinal, .source = Source::kDirect};
+  DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply,
+                           AskUntilAsRequired(run, std::move(prompt), &result));
   if (IsCut(reply)) {
     result.status = RunStatus::kPartial;
     run.log.Warn(0, "reply_cut",
@@ -99,7 +136,8 @@ Result<DirectAnswer> AnswerDirectly(RunState& run) {
     return DirectAnswer{.result = std::move(result)};
   }
   std::optional<PlainAnswer> unsettled;
-  if (!IsCut(reply) && ChecksDirect(run, result.text)) unsettled = Checked(run, context, &result);
+  const bool checked = run.request.requirements.empty() && ChecksDirect(run, result.text);
+  if (!IsCut(reply) && checked) unsettled = Checked(run, context, &result);
   run.log.Add(0, "answer.accepted",
               {{"source", SourceName(result.source)}, {"status", RunStatusName(result.status)}});
   return DirectAnswer{.result = std::move(result), .unsettled = std::move(unsettled)};

@@ -53,6 +53,7 @@ model::Request MakeRequest(const RunState& run, const assembly::Assembled& promp
     *request.sampling.seed += turn;
   }
   if (root.entry.grammar) request.sampling.grammar = about.grammar;
+  if (about.schema) request.schema = *about.schema;
   request.turn = about.turn;
   return request;
 }

@@ -18,11 +18,11 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::uint64_t kShortestQuote = 10;   // characters
-constexpr std::size_t kLongestQuote = 4'000;   // bytes; a longer one is no quote, but the text
-constexpr std::size_t kMostQuotes = 200;       // of one answer
-constexpr std::size_t kWindow = 64u << 20;     // bytes searched between two looks at the clock
-constexpr std::size_t kOverlap = 64u << 10;    // bytes, for quotes that lie across windows
+constexpr std::uint64_t kShortestQuote = 10;      // characters
+constexpr std::size_t kLongestQuote = 4'000;      // bytes; a longer one is no quote, but the text
+constexpr std::size_t kMostQuotes = 200;          // of one answer
+constexpr std::size_t kWindow = 64u << 20;        // bytes searched between two looks at the clock
+constexpr std::size_t kOverlap = 64u << 10;       // bytes, for quotes that lie across windows
 constexpr std::int64_t kSearchMemory = 64 << 20;  // bytes, of the automaton of all quotes
 
 // A reference or a quote: where it stands in the answer.
@@ -32,11 +32,11 @@ struct Piece {
 };
 
 struct Reference : Piece {
-  std::string text;                      // as written
-  std::optional<std::size_t> document;   // unset: there is none such
+  std::string text;                     // as written
+  std::optional<std::size_t> document;  // unset: there is none such
   enum class Unit { kWhole, kLines, kCharacters } unit = Unit::kWhole;
-  std::uint64_t first = 0, last = 0;     // lines from 0, both included; characters, `last` excluded
-  bool bare_number = false;              // **3**
+  std::uint64_t first = 0, last = 0;  // lines from 0, both included; characters, `last` excluded
+  bool bare_number = false;           // **3**
 };
 
 struct Quote : Piece {
@@ -48,8 +48,7 @@ std::vector<std::size_t> Paragraphs(std::string_view text) {
   std::vector<std::size_t> starts = {0};
   static const re2::RE2 kBlank(R"(\n[ \t\r]*\n\s*)");
   re2::StringPiece found;
-  for (std::size_t at = 0;
-       kBlank.Match(text, at, text.size(), re2::RE2::UNANCHORED, &found, 1);) {
+  for (std::size_t at = 0; kBlank.Match(text, at, text.size(), re2::RE2::UNANCHORED, &found, 1);) {
     at = static_cast<std::size_t>(found.data() + found.size() - text.data());
     starts.push_back(at);
   }
@@ -67,12 +66,11 @@ class ReferenceReader {
 
   std::vector<Reference> Read() {
     // One pattern, so that `Doc **3**` is not read a second time as `**3**`.
-    static const re2::RE2 kReference(
-        R"(\[([^\[\]\n]{1,300}):(\d{1,12})(?:-(\d{1,12}))?\])"
-        R"(|\[([^\[\]\n]{1,300})@(\d{1,15})-(\d{1,15})\])"
-        R"(|\bDoc (?:\*\*(\d{1,9})\*\*|(\d{1,9})\b))"
-        R"(|\bcontexts?\[(\d{1,9})\])"
-        R"(|\*\*(\d{1,9})\*\*)");
+    static const re2::RE2 kReference(R"(\[([^\[\]\n]{1,300}):(\d{1,12})(?:-(\d{1,12}))?\])"
+                                     R"(|\[([^\[\]\n]{1,300})@(\d{1,15})-(\d{1,15})\])"
+                                     R"(|\bDoc (?:\*\*(\d{1,9})\*\*|(\d{1,9})\b))"
+                                     R"(|\bcontexts?\[(\d{1,9})\])"
+                                     R"(|\*\*(\d{1,9})\*\*)");
     std::vector<Reference> out;
     re2::StringPiece groups[11];
     std::size_t at = 0;
@@ -142,7 +140,8 @@ class ReferenceReader {
 struct Mark {
   std::string_view open, close;
 };
-constexpr Mark kMarks[] = {{"\"", "\""}, {"“", "”"}, {"„", "“"}, {"«", "»"}, {"「", "」"}, {"`", "`"}};
+constexpr Mark kMarks[] = {{"\"", "\""}, {"“", "”"},   {"„", "“"},
+                           {"«", "»"},   {"「", "」"}, {"`", "`"}};
 
 // The quote that `mark` opens at `at`, which ends in the same paragraph.
 std::optional<Quote> QuoteAt(std::string_view answer, std::size_t at, std::size_t paragraph_end,
@@ -373,8 +372,8 @@ std::vector<Citation> CheckCitations(std::string_view answer, const ContextSet& 
   }
   std::erase_if(references, [&](const Reference& reference) {
     return reference.bare_number && std::ranges::none_of(quotes, [&](const Quote& quote) {
-      return quote.paragraph == reference.paragraph;
-    });
+             return quote.paragraph == reference.paragraph;
+           });
   });
   if (quotes.empty() && references.empty()) return {};
   Finder finder(context, quotes, cancel);
@@ -383,15 +382,15 @@ std::vector<Citation> CheckCitations(std::string_view answer, const ContextSet& 
   std::vector<const Reference*> used;
   for (std::size_t i = 0; i < quotes.size(); ++i) {
     used.push_back(ReferenceOf(i, quotes, references));
-    found.emplace_back(quotes[i].at, JudgeQuote(i, quotes[i], used.back(),
-                                                context.documents().size(), finder));
+    found.emplace_back(quotes[i].at,
+                       JudgeQuote(i, quotes[i], used.back(), context.documents().size(), finder));
   }
   for (const Reference& reference : references) {
     if (std::ranges::find(used, &reference) != used.end()) continue;
     const bool there = RangeOf(reference, finder).has_value();
-    found.emplace_back(reference.at,
-                       Citation{.ref = reference.text,
-                                .status = there ? Citation::Status::kInRange : Citation::Status::kOutOfRange});
+    found.emplace_back(reference.at, Citation{.ref = reference.text,
+                                              .status = there ? Citation::Status::kInRange
+                                                              : Citation::Status::kOutOfRange});
   }
   std::ranges::stable_sort(found, {}, &std::pair<std::size_t, Citation>::first);
   std::vector<Citation> out;

@@ -1,15 +1,16 @@
-// Whether what an answer cites and quotes stands in the context. No model is asked, and no answer is
-// changed or held back.
+// Whether what an answer cites and quotes stands in the context. No model is asked, and no answer
+// is changed or held back.
 //
 //   for (const Citation& one : CheckCitations(R"("a wet day" [log.txt:3-4])", context, cancel)) {
 //     Print(one.ToJson());  // {"ref":"[log.txt:3-4]","quote":"a wet day","status":"verified",…}
 //   }
 //
-// References: `[name:12-30]` and `[name:12]` (lines from 1), `[name@100-220]` (characters from 0, the
-// last not included), `Doc 3`, `Doc **3**`, `context[3]` (documents from 0, as the hint counts them),
-// and `**3**` where a quote stands in the same paragraph: alone it is a number in bold type.
+// References: `[name:12-30]` and `[name:12]` (lines from 1), `[name@100-220]` (characters from 0,
+// the last not included), `Doc 3`, `Doc **3**`, `context[3]` (documents from 0, as the hint counts
+// them), and `**3**` where a quote stands in the same paragraph: alone it is a number in bold type.
 // Quotes: 10 characters or more in double quotes or single backticks, searched as a whole, without
-// regard to case and to the amount of white space. Thread-safety: pure, but for the copies waited for.
+// regard to case and to the amount of white space. Thread-safety: pure, but for the copies waited
+// for.
 
 #ifndef DOSSIER_ASK_REPLY_CITATIONS_H_
 #define DOSSIER_ASK_REPLY_CITATIONS_H_

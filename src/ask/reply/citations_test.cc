@@ -25,7 +25,8 @@ class CitationsTest : public ::testing::Test {
     Add("b/c.txt", "Nothing of that kind.\nÄpfel und Birnen sind Obst.\n");
     Add("d.txt", "same sentence in both\n");
     Add("e.txt", "Same Sentence in Both\nand more of it\n");
-    auto context = LoadContext({{.path = folder_->path() + "/in"}}, {.content = content_.get()}, {});
+    auto context =
+        LoadContext({{.path = folder_->path() + "/in"}}, {.content = content_.get()}, {});
     EXPECT_TRUE(context) << context.error().message;
     context_ = *context;
   }

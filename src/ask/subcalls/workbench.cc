@@ -19,6 +19,7 @@ sandbox::SessionSpec MakeSpec(const RunState& run) {
                    {"max_subcall_chars", run.max_subcall_chars},
                    {"question", run.request.question},
                    {"memory", run.memory != nullptr}};
+  if (const Json* schema = SchemaOf(run.request.requirements)) spec.features["schema"] = *schema;
   return spec;
 }
 

@@ -6,6 +6,18 @@
 namespace dossier::chat {
 namespace {
 
+// What a repair round tells the model: prompts/schema_repair.md.
+Result<std::string> RepairText(const std::vector<std::string>& violations,
+                               const assembly::AssetFolders& folders) {
+  DOSSIER_ASSIGN_OR_RETURN(const assembly::Template text,
+                           assembly::FindTemplate("schema_repair.md", folders));
+  std::string lines;
+  for (const std::string& violation : violations) {
+    lines += (lines.empty() ? "- " : "\n- ") + violation;
+  }
+  return assembly::RenderTemplate(text, {{"violations", lines}}, /*boundary=*/{});
+}
+
 using assembly::Role;
 using assembly::Turn;
 
@@ -58,7 +70,7 @@ Status TurnDriver::Converse() {
 Status TurnDriver::CheckedConverse() {
   for (int round = 0;; ++round) {
     DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply, NextReply());
-    CheckedReply checked = CheckReply(reply.text, *request_.schema);
+    model::CheckedReply checked = model::CheckReply(reply.text, *request_.schema);
     for (const std::string& warning : checked.warnings) Warn(warning);
     if (checked.value) {
       outcome_.data = std::move(checked.value);
@@ -75,7 +87,7 @@ Status TurnDriver::CheckedConverse() {
   }
 }
 
-Status TurnDriver::Refuse(const CheckedReply& checked, const model::Reply& reply) {
+Status TurnDriver::Refuse(const model::CheckedReply& checked, const model::Reply& reply) {
   outcome_.violations = checked.violations;
   outcome_.finish = model::FinishName(reply.finish);
   return MakeError(ErrorCode::kSchema,

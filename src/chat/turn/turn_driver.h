@@ -18,12 +18,12 @@
 #include <string_view>
 
 #include "chat/turn/chat.h"
-#include "chat/turn/reply_check.h"
 #include "chat/turn/resume.h"
 #include "chat/turn/turn_memory.h"
 #include "driver/caller.h"
 #include "memory/blocks/rounds.h"
 #include "model/client/ledger.h"
+#include "model/schema/schema_reply.h"
 
 namespace dossier::chat {
 
@@ -83,7 +83,7 @@ class TurnDriver {
   Result<model::Reply> CallModel(model::Purpose purpose);
   void NoteUsage();
   void LogRequest(model::Purpose purpose);
-  Status Refuse(const CheckedReply& checked, const model::Reply& reply);
+  Status Refuse(const model::CheckedReply& checked, const model::Reply& reply);
   Status Accept(const model::Reply& reply, std::string text);
   Status KeepIncomplete(const Error& why);
   model::Request MakeRequest(const assembly::Assembled& prompt, model::Purpose purpose) const;

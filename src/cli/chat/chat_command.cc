@@ -37,7 +37,7 @@ Status CheckChatFlags(const ChatArguments& arguments) {
     bool first, second;
     std::string_view names[2];
   };
-  const bool schema = !arguments.schema.empty() || !arguments.schema_file.empty();
+  const bool schema = !arguments.schema.text.empty() || !arguments.schema.file.empty();
   const bool named = arguments.conversation.has_value();
   const Pair pairs[] = {
       {arguments.raw.value_or(false), schema, {"--raw", "a JSON schema"}},
@@ -48,8 +48,8 @@ Status CheckChatFlags(const ChatArguments& arguments) {
       {named, arguments.last, {"--conversation", "--continue"}},
       {arguments.json, arguments.jsonl, {"--json", "--jsonl"}},
       {arguments.compact, arguments.no_compact, {"--compact", "--no-compact"}},
-      {!arguments.schema.empty(),
-       !arguments.schema_file.empty(),
+      {!arguments.schema.text.empty(),
+       !arguments.schema.file.empty(),
        {"--json-schema", "--json-schema-file"}},
       {arguments.system.has_value(), !arguments.system_file.empty(), {"--system", "--system-file"}},
       {!arguments.system_file.empty(), !arguments.role.empty(), {"--system-file", "--role"}},
@@ -329,9 +329,8 @@ class ChatRun {
   }
 
   Result<int> ShowSchema(const config::Config& config) {
-    DOSSIER_ASSIGN_OR_RETURN(
-        const auto schema, ChooseSchema({.text = arguments_.schema, .file = arguments_.schema_file},
-                                        config, global_, cancel_));
+    DOSSIER_ASSIGN_OR_RETURN(const auto schema,
+                             ChooseSchema(arguments_.schema, config, global_, cancel_));
     if (!schema) {
       return MakeError(ErrorCode::kNotFound,
                        "--validate-schema: there is no schema; give --json-schema or "
@@ -424,9 +423,8 @@ void DeclareContext(Flags flags, ChatArguments& to) {
 }
 
 void DeclareReply(Flags flags, ChatArguments& to) {
-  flags.Add("--json-schema", &to.schema,
-            "want a reply in JSON that fits this schema; or 'name, age int'");
-  flags.Add("--json-schema-file", &to.schema_file, "the same, from a file or address").Kind(kPath);
+  AddSchemaFlags(flags, "want a reply in JSON that fits this schema; or 'name, age int'",
+                 &to.schema);
   flags.Add("--repair", &to.repair, "how often the model may correct a reply that does not fit (1)")
       .Between(0, 3);
   flags.Add("--validate-schema", &to.validate_schema, "only show the schema, ask nothing");

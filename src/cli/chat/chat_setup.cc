@@ -223,9 +223,7 @@ Status ChatSetup::ReadSystemText() {
 }
 
 Status ChatSetup::FindSchema() {
-  DOSSIER_ASSIGN_OR_RETURN(
-      schema_, ChooseSchema({.text = arguments_.schema, .file = arguments_.schema_file}, config_,
-                            global_, cancel_));
+  DOSSIER_ASSIGN_OR_RETURN(schema_, ChooseSchema(arguments_.schema, config_, global_, cancel_));
   if (!schema_) return {};
   for (const std::string& warning : schema_->warnings) say_("warning: " + warning);
   if (arguments_.raw.value_or(config_.raw_response)) {

@@ -23,6 +23,7 @@
 #include "chat/store/store.h"
 #include "chat/turn/chat.h"
 #include "chat/turn/command_tool.h"
+#include "cli/chat/schema_choice.h"
 #include "cli/wiring/attachments.h"
 #include "cli/wiring/context_setup.h"
 #include "cli/wiring/global_flags.h"
@@ -57,7 +58,7 @@ struct ChatArguments {
   ContextFlags context;
   bool no_context_exec = false, refresh_context = false;
 
-  std::string schema, schema_file;
+  SchemaFlags schema;
   std::optional<int> repair;
   bool validate_schema = false;
 

@@ -4,6 +4,7 @@
 
 #include "base/net/url.h"
 #include "cli/wiring/model_flags.h"
+#include "cli/wiring/value_kinds.h"
 
 namespace dossier::cli {
 namespace {
@@ -19,6 +20,11 @@ Result<model::SchemaSource> SourceFor(const config::Config& config, const Global
 }
 
 }  // namespace
+
+void AddSchemaFlags(Flags flags, std::string help, SchemaFlags* to) {
+  flags.Add("--json-schema", &to->text, std::move(help));
+  flags.Add("--json-schema-file", &to->file, "the same, from a file or address").Kind(kPath);
+}
 
 Result<std::optional<model::FoundSchema>> ChooseSchema(const SchemaFlags& flags,
                                                        const config::Config& config,

@@ -11,6 +11,7 @@
 
 #include "base/cancel.h"
 #include "base/result.h"
+#include "cli/tree/command.h"
 #include "cli/wiring/global_flags.h"
 #include "config/config.h"
 #include "model/schema/schema_source.h"
@@ -21,6 +22,7 @@ struct SchemaFlags {
   std::string text;  // --json-schema
   std::string file;  // --json-schema-file: path or address
 };
+void AddSchemaFlags(Flags flags, std::string help, SchemaFlags* to);
 
 // nullopt if nobody asks for one. A relative file of the flag is looked for in the working folder,
 // .dossier and .cllm. Errors: as SchemaSource.

@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "cli/chat/schema_choice.h"
 #include "cli/commands.h"
 #include "cli/runs/ask_end.h"
 #include "cli/runs/ask_sources.h"
@@ -30,6 +31,7 @@
 #include "cli/wiring/section_makers.h"
 #include "cli/wiring/shared_flags.h"
 #include "config/expand.h"
+#include "sources/commands/context_command.h"
 #include "store/journal.h"
 #include "store/prune.h"
 
@@ -64,6 +66,9 @@ struct AskArguments {
   bool json = false, dry_run = false;
   std::string output;  // -o
   std::string layouts_dir;
+  SchemaFlags schema;    // --json-schema, --json-schema-file
+  std::string validate;  // --validate
+  int repair = 2;
   ContentFlags content;
   MemoryFlags memory;
   ModelFlags model;
@@ -169,6 +174,9 @@ Status AddMissingContext(const AskArguments& arguments, const GlobalFlags& flags
 }
 
 Status CheckChoices(const AskArguments& arguments) {
+  if (!arguments.schema.text.empty() && !arguments.schema.file.empty()) {
+    return MakeError(ErrorCode::kUsage, "--json-schema and --json-schema-file exclude each other");
+  }
   if (arguments.dialect != "python") {
     return MakeError(ErrorCode::kUsage, "--dialect {}: this version runs python only",
                      arguments.dialect);
@@ -377,6 +385,8 @@ class Asking {
     request.temperature = model_flags.temperature;
     DOSSIER_ASSIGN_OR_RETURN(request.question, ReadQuestion(asked_, flags_, cancel_, err_));
     request.context = context;
+    request.repairs = arguments_.repair;
+    DOSSIER_ASSIGN_OR_RETURN(request.requirements, Requirements());
     DOSSIER_ASSIGN_OR_RETURN(
         request.memory,
         MemoryOf(arguments_, config_, [this](std::string_view line) { Say(line); }));
@@ -418,6 +428,23 @@ class Asking {
                        model.root.name, model.sub.name);
     }
     return {};
+  }
+
+  // A schema of the configuration is for conversations.
+  Result<std::vector<ask::Requirement>> Requirements() {
+    std::vector<ask::Requirement> out;
+    const SchemaFlags& flags = arguments_.schema;
+    if (!flags.text.empty() || !flags.file.empty()) {
+      DOSSIER_ASSIGN_OR_RETURN(const auto found, ChooseSchema(flags, config_, flags_, cancel_));
+      for (const std::string& warning : found->warnings) Say("warning: " + warning);
+      out.push_back(ask::RequireSchema(found->schema));
+    }
+    if (!arguments_.validate.empty()) {
+      out.push_back(ask::RequireCommand(
+          {.line = arguments_.validate,
+           .environment = sources::CommandEnvironment(sources::CurrentEnvironment(), {}, {})}));
+    }
+    return out;
   }
 
   Result<std::shared_ptr<const ask::ContextSet>> Load(store::ContentStore& content) {
@@ -532,6 +559,21 @@ void DeclareLimits(Flags limits, AskArguments& to) {
       .Positive();
 }
 
+void DeclareRequired(Flags answer, AskArguments& to) {
+  AddSchemaFlags(answer, "want an answer in JSON that fits this schema; or 'name, age int'",
+                 &to.schema);
+  answer
+      .Add("--validate", &to.validate,
+           "run CMD in a shell with the answer as JSON on stdin; exit code 0 accepts it, else what "
+           "it prints goes back to the model")
+      .Kind(kShellCommand);
+  answer
+      .Add("--repair", &to.repair,
+           "how often the model may mend an answer that --json-schema or --validate refuses")
+      .Between(0, 20)
+      .ShowDefault();
+}
+
 void DeclareAsk(Flags& flags, AskArguments& to) {
   flags
       .Add("question-or-path", &to.words,
@@ -542,6 +584,7 @@ void DeclareAsk(Flags& flags, AskArguments& to) {
   flags.Add("-r,--recurse", &to.recurse, "no effect: folders are always read");
   DeclareChoices(flags, to);
   DeclareLimits(flags.In("Limits"), to);
+  DeclareRequired(flags.In("Answer"), to);
   flags.Add("--seed", &to.seed, "makes all that is drawn at random the same each time");
   flags.Add("--layouts-dir", &to.layouts_dir, "folder with layouts/ and prompts/ of your own")
       .Kind(kFolder);

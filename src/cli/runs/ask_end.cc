@@ -100,8 +100,8 @@ void ExplainEnd(const GlobalFlags& flags, const ask::Outcome& outcome, std::ostr
                               "(exit 10)");
       break;
     case ask::RunStatus::kPartial:
-      PrintWarning(err, fmt::format("this answer is not confirmed{} (exit 13)",
-                                    ReasonsToTell(outcome, flags)));
+      PrintWarning(err, fmt::format("this answer is not confirmed{} (exit {})",
+                                    ReasonsToTell(outcome, flags), outcome.exit_code()));
       break;
     case ask::RunStatus::kNone:
       if (!outcome.error) {

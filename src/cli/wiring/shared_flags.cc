@@ -5,7 +5,7 @@
 namespace dossier::cli {
 namespace {
 
-constexpr ValueKind kPrice{"PRICE"}, kUrl{"URL"}, kShellCommand{"CMD"};
+constexpr ValueKind kPrice{"PRICE"}, kUrl{"URL"};
 
 }  // namespace
 

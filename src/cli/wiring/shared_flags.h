@@ -22,6 +22,8 @@
 
 namespace dossier::cli {
 
+inline constexpr ValueKind kShellCommand{"CMD"};
+
 // The limits of a whole run, as `agents run` and `research run` take them. Unset: none.
 struct LimitFlags {
   std::optional<double> max_cost;  // USD

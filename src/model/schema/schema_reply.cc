@@ -1,8 +1,8 @@
-#include "chat/turn/reply_check.h"
+#include "model/schema/schema_reply.h"
 
 #include "base/text/text.h"
 
-namespace dossier::chat {
+namespace dossier::model {
 namespace {
 
 constexpr std::string_view kFence = "```";
@@ -21,7 +21,7 @@ std::optional<std::string_view> WithoutFence(std::string_view text) {
 
 }  // namespace
 
-CheckedReply CheckReply(std::string_view text, const model::JsonSchema& schema) {
+CheckedReply CheckReply(std::string_view text, const JsonSchema& schema) {
   CheckedReply out;
   std::string_view json = TrimSpace(text);
   if (const auto inside = WithoutFence(json)) {
@@ -34,22 +34,11 @@ CheckedReply CheckReply(std::string_view text, const model::JsonSchema& schema) 
     out.violations.push_back(": is not JSON: " + value.error().message);
     return out;
   }
-  for (const model::SchemaViolation& violation : schema.Check(*value)) {
+  for (const SchemaViolation& violation : schema.Check(*value)) {
     out.violations.push_back(fmt::format("{}: {}", violation.pointer, violation.reason));
   }
   if (out.violations.empty()) out.value = std::move(*value);
   return out;
 }
 
-Result<std::string> RepairText(const std::vector<std::string>& violations,
-                               const assembly::AssetFolders& folders) {
-  DOSSIER_ASSIGN_OR_RETURN(const assembly::Template text,
-                           assembly::FindTemplate("schema_repair.md", folders));
-  std::string lines;
-  for (const std::string& violation : violations) {
-    lines += (lines.empty() ? "- " : "\n- ") + violation;
-  }
-  return assembly::RenderTemplate(text, {{"violations", lines}}, /*boundary=*/{});
-}
-
-}  // namespace dossier::chat
+}  // namespace dossier::model

@@ -1,0 +1,144 @@
+#include "ask/reply/requirement.h"
+
+#include <fmt/format.h>
+
+#include "base/process/process.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "model/schema/schema_reply.h"
+
+namespace dossier::ask {
+namespace {
+
+constexpr std::size_t kComplaintShown = 2'000;  // characters
+
+std::string Violations(const std::vector<model::SchemaViolation>& violations) {
+  std::string lines = "It does not fit the schema:";
+  for (const model::SchemaViolation& one : violations) {
+    lines += fmt::format("\n- {}: {}", one.pointer.empty() ? "the value" : one.pointer, one.reason);
+  }
+  return lines;
+}
+
+// Data that code handed over is judged as it is; a text is read as JSON.
+std::string SchemaComplaint(const model::JsonSchema& schema, FoundAnswer* answer) {
+  std::vector<model::SchemaViolation> violations;
+  if (answer->value) {
+    violations = schema.Check(*answer->value);
+    if (violations.empty()) {
+      answer->text = ToJson(*answer->value);
+      return {};
+    }
+  }
+  if (!answer->value || answer->value->is_string()) {
+    model::CheckedReply read = model::CheckReply(answer->text, schema);
+    if (read.value) {
+      answer->text = ToJson(*read.value);
+      answer->value = std::move(read.value);
+      return {};
+    }
+    if (!answer->value) {
+      std::string lines = "It does not fit the schema:";
+      for (const std::string& violation : read.violations) {
+        lines += fmt::format("\n- {}{}", violation.starts_with(':') ? "the value" : "", violation);
+      }
+      return lines;
+    }
+  }
+  return Violations(violations);
+}
+
+Result<std::string> CommandComplaint(const CommandRequired& command, const FoundAnswer& answer,
+                                     const CancelToken& cancel) {
+  ProcessSpec spec{.argv = {"/bin/sh", "-c", command.line},
+                   .environment = command.environment,
+                   .input = ToJson(answer.value ? *answer.value : Json(answer.text)) + "\n",
+                   .max_output = 1u << 20,
+                   .timeout = command.timeout};
+  DOSSIER_ASSIGN_OR_RETURN(const ProcessResult ran, RunProcess(spec, cancel));
+  if (ran.exit_code == 0) return std::string();
+  if (ran.timed_out) {
+    return MakeError(ErrorCode::kContextCommand, "--validate {}: it did not end within {} ms",
+                     command.line, command.timeout.count());
+  }
+  const std::string said = utf8::Sanitize(ran.out + (ran.out.empty() ? "" : "\n") + ran.err);
+  if (ran.exit_code == 126 || ran.exit_code == 127) {
+    return MakeError(ErrorCode::kContextCommand, "--validate {}: {}", command.line,
+                     TrimSpace(said));
+  }
+  const std::string_view shown = utf8::Prefix(TrimSpace(said), kComplaintShown);
+  if (!shown.empty()) return fmt::format("The program that checks it says:\n{}", shown);
+  return ran.exit_code > 0
+             ? fmt::format("The program that checks it ended with exit code {} and said nothing.",
+                           ran.exit_code)
+             : fmt::format("The program that checks it was ended by signal {}.", ran.signal);
+}
+
+void AddValues(const Json& json, std::string* lines) {
+  if (const JsonObject* object = json.if_object()) {
+    for (const auto& [name, value] : *object) AddValues(value, lines);
+  } else if (const JsonArray* array = json.if_array()) {
+    for (const Json& value : *array) AddValues(value, lines);
+  } else {
+    if (!lines->empty()) *lines += '\n';
+    *lines += json.is_string() ? std::string(json.get_string()) : ToJson(json);
+  }
+}
+
+}  // namespace
+
+Requirement RequireSchema(const model::JsonSchema& schema) {
+  return {.told = fmt::format(
+              "It is one JSON value that fits this JSON Schema, handed in as a value or as the text "
+              "of the JSON and nothing else:\n{}",
+              ToJson(schema.json())),
+          .schema = schema.json(),
+          .complaint = [schema](FoundAnswer* answer, const CancelToken&) -> Result<std::string> {
+            return SchemaComplaint(schema, answer);
+          }};
+}
+
+Requirement RequireCommand(CommandRequired command) {
+  return {.told = "A program checks it; what it finds wrong comes back.",
+          .complaint = [command = std::move(command)](FoundAnswer* answer,
+                                                      const CancelToken& cancel) {
+            return CommandComplaint(command, *answer, cancel);
+          }};
+}
+
+Result<std::string> FirstComplaint(std::span<const Requirement> requirements, FoundAnswer* answer,
+                                   const CancelToken& cancel) {
+  for (const Requirement& requirement : requirements) {
+    DOSSIER_ASSIGN_OR_RETURN(std::string complaint, requirement.complaint(answer, cancel));
+    if (!complaint.empty()) return complaint;
+  }
+  return std::string();
+}
+
+std::string ClaimsOf(const FoundAnswer& answer, std::span<const Requirement> requirements) {
+  if (!SchemaOf(requirements)) return answer.text;
+  Json value = answer.value.value_or(nullptr);
+  if (!value.is_object() && !value.is_array()) value = ParseJson(answer.text).value_or(nullptr);
+  if (!value.is_object() && !value.is_array()) return answer.text;
+  std::string lines;
+  AddValues(value, &lines);
+  return lines;
+}
+
+std::string RequirementsText(std::span<const Requirement> requirements) {
+  std::string text;
+  for (const Requirement& requirement : requirements) {
+    if (!text.empty()) text += '\n';
+    text += "- " + requirement.told;
+  }
+  return text;
+}
+
+const Json* SchemaOf(std::span<const Requirement> requirements) {
+  for (const Requirement& requirement : requirements) {
+    if (requirement.schema) return &*requirement.schema;
+  }
+  return nullptr;
+}
+
+}  // namespace dossier::ask

@@ -1,0 +1,66 @@
+// What a caller requires of an answer, beside the engine's own checks: that it fits a JSON Schema,
+// or that a program of the caller accepts it.
+//
+//   request.requirements.push_back(RequireSchema(schema));
+//   request.requirements.push_back(RequireCommand({.line = "./check.py"}));
+//   request.repairs = 2;   // how often the model may mend an answer that was refused
+//
+// Thread-safety: a requirement may be used by many runs at once.
+
+#ifndef DOSSIER_ASK_REPLY_REQUIREMENT_H_
+#define DOSSIER_ASK_REPLY_REQUIREMENT_H_
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/json/json.h"
+#include "base/result.h"
+#include "model/schema/json_schema.h"
+
+namespace dossier::ask {
+
+struct FoundAnswer {
+  std::string text;
+  std::optional<Json> value;  // where code handed over data
+};
+
+struct Requirement {
+  std::string told;            // to the model, before it answers
+  std::optional<Json> schema;  // for servers that hold replies to one
+  // What is wrong with the answer, for the model; empty: it satisfies, and may have been brought
+  // into its canonical form. Errors: nobody could tell.
+  std::function<Result<std::string>(FoundAnswer*, const CancelToken&)> complaint;
+};
+
+// The answer becomes the value as JSON on one line. A code fence around a text is removed.
+Requirement RequireSchema(const model::JsonSchema& schema);
+
+struct CommandRequired {
+  std::string line;                      // for /bin/sh
+  std::vector<std::string> environment;  // "NAME=value"
+  Millis timeout{60'000};
+};
+// The command gets the answer as one JSON value on stdin. It accepts by exit code 0; else what it
+// prints, at most 2,000 characters, is the complaint. Errors: kContextCommand, where it cannot be
+// started or does not end in time.
+Requirement RequireCommand(CommandRequired command);
+
+// The first complaint of all.
+Result<std::string> FirstComplaint(std::span<const Requirement> requirements, FoundAnswer* answer,
+                                   const CancelToken& cancel);
+// What an answer says, for the checks of what it says: of data that a schema asks for the values, a
+// line each. The names are the schema's.
+std::string ClaimsOf(const FoundAnswer& answer, std::span<const Requirement> requirements);
+// What the model is told of all; empty: nothing is required.
+std::string RequirementsText(std::span<const Requirement> requirements);
+// The first schema that is asked for; null: none is.
+const Json* SchemaOf(std::span<const Requirement> requirements);
+
+}  // namespace dossier::ask
+
+#endif  // DOSSIER_ASK_REPLY_REQUIREMENT_H_
