@@ -16,8 +16,6 @@
 #include <variant>
 #include <vector>
 
-#include "sources/commands/context_command.h"
-
 namespace dossier::sources {
 
 enum class OnFailure { kWarn, kIgnore, kFail };

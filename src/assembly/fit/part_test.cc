@@ -1,4 +1,4 @@
-#include "assembly/fit/share.h"
+#include "assembly/fit/part.h"
 
 #include <gtest/gtest.h>
 

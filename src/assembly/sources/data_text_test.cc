@@ -1,4 +1,4 @@
-#include "assembly/sources/data_yaml.h"
+#include "assembly/sources/data_text.h"
 
 #include <gtest/gtest.h>
 
