@@ -3,7 +3,7 @@
 #include "app/open_model.h"
 #include "base/files/file.h"
 #include "base/files/locations.h"
-#include "config/project_assets.h"
+#include "config/trust.h"
 
 namespace dossier::app {
 namespace {

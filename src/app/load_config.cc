@@ -6,7 +6,7 @@
 #include "base/files/git_folders.h"
 #include "base/hash.h"
 #include "base/text/text.h"
-#include "config/config_file.h"
+#include "config/edit.h"
 #include "config/expand.h"
 #include "config/trust.h"
 #include "sources/repository/repo_facts.h"

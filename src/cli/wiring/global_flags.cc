@@ -13,7 +13,7 @@
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/quantity_flags.h"
 #include "cli/wiring/value_kinds.h"
-#include "config/power.h"
+#include "config/load.h"
 #include "config/trust.h"
 
 namespace dossier::cli {

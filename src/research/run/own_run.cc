@@ -9,7 +9,7 @@
 #include "base/files/file.h"
 #include "base/hash.h"
 #include "base/text/text.h"
-#include "config/folders.h"
+#include "config/config.h"
 #include "research/files/run_folder.h"
 #include "research/run/idea.h"
 

@@ -14,7 +14,6 @@
 #include "base/yaml/yaml.h"
 #include "config/edit.h"
 #include "config/keys.h"
-#include "config/read_value.h"
 #include "research/setup/config_keys.h"
 
 namespace dossier::research {

@@ -5,7 +5,7 @@
 
 #include "base/files/locations.h"
 #include "base/text/text.h"
-#include "config/power.h"
+#include "config/load.h"
 #include "sources/header/data_file.h"
 #include "sources/header/edn.h"
 #include "sources/header/json_fields.h"

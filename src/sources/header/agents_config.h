@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "config/config.h"
-#include "config/config_file.h"
+#include "config/edit.h"
 #include "config/load.h"
 
 namespace dossier::sources {

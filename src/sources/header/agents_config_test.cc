@@ -2,9 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "config/config_file.h"
+#include "config/edit.h"
 #include "config/load.h"
-#include "config/power.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::sources {
