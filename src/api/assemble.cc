@@ -10,7 +10,7 @@
 #include "base/files/file.h"
 #include "base/random.h"
 #include "base/result.h"
-#include "model/catalog/tokenizer.h"
+#include "model/catalog/catalog.h"
 
 namespace dossier {
 namespace {

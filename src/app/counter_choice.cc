@@ -4,7 +4,7 @@
 
 #include "app/open_model.h"
 #include "base/clock.h"
-#include "model/catalog/tokenizer.h"
+#include "model/catalog/catalog.h"
 
 namespace dossier::app {
 

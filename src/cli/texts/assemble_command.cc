@@ -20,7 +20,6 @@
 #include "cli/wiring/value_kinds.h"
 #include "driver/section_reader.h"
 #include "model/catalog/catalog.h"
-#include "model/catalog/tokenizer.h"
 #include "model/dialects/dialect.h"
 #include "sources/repository/git_facts.h"
 #include "tokens/files/open.h"

@@ -23,6 +23,7 @@
 #include "model/catalog/user_config.h"
 #include "model/client/client.h"
 #include "model/client/ledger.h"
+#include "tokens/files/open.h"
 
 namespace dossier::model {
 
@@ -161,6 +162,18 @@ class Catalog {
  private:
   CatalogData data_;
 };
+
+// The counter of a model, by what its entry says of its tokenizer.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened, OpenTokenizer(entry,
+//   tokens::DefaultDataPaths()));
+//
+// A public encoding: exact. With a ratio: its counts times that, within the entry's margin, 0.15 at
+// least. The local model: the vocabulary of its own weights file. Else by bytes. Thread-safety:
+// functions over files.
+
+// Errors: kConfig for an entry that names no known encoding or a ratio out of range.
+Result<tokens::Opened> OpenTokenizer(const Entry& entry, const tokens::DataPaths& paths);
 
 }  // namespace dossier::model
 

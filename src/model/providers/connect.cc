@@ -4,7 +4,7 @@
 #include "base/files/file.h"
 #include "base/files/locations.h"
 #include "base/net/url.h"
-#include "model/catalog/tokenizer.h"
+#include "model/catalog/catalog.h"
 #include "model/local/local_server.h"
 #include "model/providers/command_client.h"
 #include "model/providers/provider_client.h"
