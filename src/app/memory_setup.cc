@@ -4,7 +4,7 @@
 
 #include "app/open_model.h"
 #include "base/files/file.h"
-#include "memory/records/token_embedder.h"
+#include "memory/records/embedder.h"
 #include "model/local/local_pull.h"
 
 namespace dossier::app {

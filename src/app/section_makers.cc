@@ -7,7 +7,7 @@
 #include "base/files/file.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"
-#include "memory/render/injection.h"
+#include "memory/render/render.h"
 #include "sources/header/header_source.h"
 #include "sources/header/json_fields.h"
 

@@ -3,7 +3,6 @@
 #include "base/text/text.h"
 #include "chat/turn/turn_driver.h"
 #include "memory/blocks/reply.h"
-#include "memory/blocks/results_text.h"
 #include "memory/blocks/rounds.h"
 #include "memory/records/operations.h"
 
