@@ -17,7 +17,7 @@
 
 #include "agents/git/patch.h"
 #include "agents/git/violation.h"
-#include "sources/header/change_policy.h"
+#include "sources/header/agents_config.h"
 
 namespace dossier::agents {
 

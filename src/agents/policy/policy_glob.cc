@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "sources/header/change_policy.h"
+#include "sources/header/agents_config.h"
 
 namespace dossier::agents {
 namespace {

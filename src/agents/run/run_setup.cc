@@ -9,7 +9,7 @@
 #include "base/files/file.h"
 #include "base/random.h"
 #include "base/text/text.h"
-#include "sources/header/task_order.h"
+#include "sources/header/task.h"
 
 namespace dossier::agents {
 namespace {

@@ -23,9 +23,9 @@
 #include "base/result.h"
 #include "chat/context/context_need.h"
 #include "chat/context/frozen.h"
+#include "sources/commands/command_text.h"
 #include "sources/commands/context_command.h"
 #include "sources/commands/context_run.h"
-#include "sources/commands/variables.h"
 #include "tokens/counter/counter.h"
 
 namespace dossier::chat {

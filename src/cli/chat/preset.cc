@@ -8,7 +8,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "base/yaml/yaml.h"
-#include "sources/commands/variables.h"
+#include "sources/commands/command_text.h"
 #include "sources/template/template_render.h"
 
 namespace dossier::cli {

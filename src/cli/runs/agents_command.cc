@@ -24,7 +24,7 @@
 #include "cli/wiring/shared_flags.h"
 #include "cli/wiring/value_kinds.h"
 #include "sources/header/header_source.h"
-#include "sources/header/note_scan.h"
+#include "sources/header/note.h"
 #include "sources/repository/repo_facts.h"
 
 namespace dossier::cli {

@@ -20,8 +20,7 @@
 #include "cli/wiring/prompt_input.h"
 #include "cli/wiring/value_kinds.h"
 #include "sources/pack/pack.h"
-#include "sources/pack/pack_order.h"
-#include "sources/pack/pack_report.h"
+#include "sources/pack/pack_rank.h"
 #include "sources/repository/git_facts.h"
 #include "tokens/files/open.h"
 

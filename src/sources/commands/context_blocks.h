@@ -20,8 +20,8 @@
 
 #include "assembly/sources/fence.h"
 #include "base/result.h"
+#include "sources/commands/command_text.h"
 #include "sources/commands/context_command.h"
-#include "sources/commands/variables.h"
 #include "sources/template/template_render.h"
 
 namespace dossier::sources {

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <string_view>
 
+#include "assembly/layout/yaml_fields.h"
 #include "base/text/redact.h"
+#include "base/text/text.h"
 
 namespace dossier::sources {
 
@@ -71,6 +75,195 @@ std::vector<std::string> CommandEnvironment(std::span<const std::string> inherit
   for (const auto& [name, value] : kAlways) Set(name, value, &environment);
   for (const auto& [name, value] : command.environment) Set(name, value, &environment);
   return environment;
+}
+
+namespace {
+
+using assembly::Field;
+using assembly::FieldPlace;
+using assembly::Into;
+using assembly::ReadFlag;
+using assembly::ReadString;
+using assembly::ReadStrings;
+
+std::string Shown(const YamlNode& value) {
+  switch (value.kind) {
+    case YamlNode::Kind::kNull:
+      return "null";
+    case YamlNode::Kind::kList:
+      return "a list";
+    case YamlNode::Kind::kMap:
+      return "a map";
+    case YamlNode::Kind::kScalar:
+      break;
+  }
+  return value.style == YamlNode::Style::kQuoted ? fmt::format("\"{}\"", value.scalar)
+                                                 : value.scalar;
+}
+
+tl::unexpected<Error> Refuse(const FieldPlace& at, std::string_view legal) {
+  return at.Fail(fmt::format("{} {}: must be {}", at.key, Shown(at.value), legal));
+}
+
+template <typename T>
+Status ReadWord(const FieldPlace& at, std::span<const std::pair<std::string_view, T>> words,
+                T* out) {
+  std::string legal;
+  const std::string given = ToLowerAscii(at.value.scalar);
+  for (const auto& [word, value] : words) {
+    if (at.value.kind == YamlNode::Kind::kScalar && word == given) {
+      *out = value;
+      return {};
+    }
+    if (!legal.empty()) legal += word == words.back().first ? " or " : ", ";
+    legal += word;
+  }
+  return Refuse(at, legal);
+}
+
+Status ReadOnFailure(const FieldPlace& at, ContextCommand* out) {
+  constexpr std::pair<std::string_view, OnFailure> kWords[] = {
+      {"warn", OnFailure::kWarn}, {"ignore", OnFailure::kIgnore}, {"fail", OnFailure::kFail}};
+  return ReadWord<OnFailure>(at, kWords, &out->on_failure);
+}
+
+Status ReadUnchanged(const FieldPlace& at, ContextCommand* out) {
+  constexpr std::pair<std::string_view, Unchanged> kWords[] = {{"full", Unchanged::kFull},
+                                                               {"note", Unchanged::kNote}};
+  return ReadWord<Unchanged>(at, kWords, &out->unchanged);
+}
+
+// 10, 0.5, 500ms, 2m.
+Status ReadTimeout(const FieldPlace& at, ContextCommand* out) {
+  constexpr std::string_view kLegal = "above 0: seconds, or a time such as 500ms or 2m";
+  constexpr double kMostSeconds = 7 * 86'400;
+  if (at.value.kind != YamlNode::Kind::kScalar) return Refuse(at, kLegal);
+  const std::string& text = at.value.scalar;
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  const bool plain = text.find_first_not_of("0123456789.-") == std::string::npos;
+  if (plain && !text.empty() && end == text.c_str() + text.size()) {
+    if (seconds > kMostSeconds) return Refuse(at, "at most 7d");
+    out->timeout = std::chrono::milliseconds(std::llround(seconds * 1000));
+  } else if (const auto time = ParseDuration(text)) {
+    out->timeout = *time;
+  } else {
+    return Refuse(at, kLegal);
+  }
+  if (out->timeout <= std::chrono::milliseconds(0)) return Refuse(at, kLegal);
+  return {};
+}
+
+Status ReadMaxOutput(const FieldPlace& at, ContextCommand* out) {
+  std::int64_t bytes = 0;
+  DOSSIER_RETURN_IF_ERROR(assembly::ReadWhole(at, 1, &bytes));
+  out->max_output = static_cast<std::uint64_t>(bytes);
+  return {};
+}
+
+Status ReadEnvironment(const FieldPlace& at, ContextCommand* out) {
+  if (at.value.kind != YamlNode::Kind::kMap) return Refuse(at, "a map of names to texts");
+  for (const YamlEntry& entry : at.value.entries) {
+    std::string value;
+    DOSSIER_RETURN_IF_ERROR(assembly::ReadString({at.file, entry.key, entry.value}, &value));
+    const bool usable = !entry.key.empty() &&
+                        entry.key.find_first_of(std::string_view("=\0", 2)) == std::string::npos;
+    if (!usable || value.find('\0') != std::string::npos) {
+      return Refuse({at.file, entry.key, entry.value}, "a name without = and a text without NUL");
+    }
+    out->environment.emplace_back(entry.key, std::move(value));
+  }
+  return {};
+}
+
+constexpr auto ReadDynamic = assembly::ReadFlagAs<Freshness::kDynamic, Freshness::kStatic>;
+
+constexpr Field<ContextCommand> kFields[] = {
+    {"name", Into<ReadString, &ContextCommand::name>},
+    {"command",
+     [](const FieldPlace& at, ContextCommand* out) {
+       return ReadString(at, &out->run.emplace<std::string>());
+     }},
+    {"argv", [](const FieldPlace& at,
+                ContextCommand* out) { return ReadStrings(at, &out->run.emplace<Argv>()); }},
+    {"on_failure", ReadOnFailure},
+    {"timeout", ReadTimeout},
+    {"dynamic", Into<ReadDynamic, &ContextCommand::freshness>},
+    {"persist", Into<ReadFlag, &ContextCommand::persist>},
+    {"unchanged", ReadUnchanged},
+    {"cwd", Into<ReadString, &ContextCommand::folder>},
+    {"env", ReadEnvironment},
+    {"pass_env", Into<ReadStrings, &ContextCommand::pass_environment>},
+    {"max_output", ReadMaxOutput},
+    {"keep_full", Into<ReadFlag, &ContextCommand::keep_full>},
+};
+
+bool Has(const YamlNode& item, std::string_view key) {
+  return std::any_of(item.entries.begin(), item.entries.end(),
+                     [&](const YamlEntry& entry) { return entry.key == key; });
+}
+
+// One item, known to be number `index`.
+class ItemReader {
+ public:
+  ItemReader(const YamlNode& item, std::string_view file, std::size_t index)
+      : item_(item), file_(file), index_(index) {}
+
+  Result<ContextCommand> Read() const {
+    if (item_.kind != YamlNode::Kind::kMap) return Fail("must be a map with 'name' and 'command'");
+    if (!Has(item_, "name")) return Fail("'name' is missing");
+    const bool line = Has(item_, "command"), argv = Has(item_, "argv");
+    if (!line && !argv) return Fail("'command' is missing");
+    if (line && argv) return Fail("give 'command' or 'argv', not both");
+    ContextCommand command;
+    if (const Status read = assembly::ReadFields<ContextCommand>(item_, file_, kFields, &command);
+        !read) {
+      return tl::unexpected(Error{ErrorCode::kConfig, fmt::format("context_commands[{}]: {}",
+                                                                  index_, read.error().message)});
+    }
+    if (TrimSpace(command.name).empty()) return Fail("'name' is empty");
+    if (const auto* text = std::get_if<std::string>(&command.run);
+        text && TrimSpace(*text).empty()) {
+      return Fail("'command' is empty");
+    }
+    if (const auto* words = std::get_if<Argv>(&command.run); words && words->empty()) {
+      return Fail("'argv' is empty");
+    }
+    // Else the earlier block is out of view, and the note would point at nothing.
+    if (command.unchanged == Unchanged::kNote && !command.persist) {
+      return Fail("'unchanged: note' needs 'persist: true'");
+    }
+    return command;
+  }
+
+ private:
+  tl::unexpected<Error> Fail(std::string_view message) const {
+    return MakeError(ErrorCode::kConfig, "context_commands[{}]: {} ({}:{})", index_, message, file_,
+                     item_.line);
+  }
+
+  const YamlNode& item_;
+  std::string_view file_;
+  std::size_t index_;
+};
+
+}  // namespace
+
+Result<std::vector<ContextCommand>> ReadContextCommands(const YamlNode& list,
+                                                        std::string_view file) {
+  std::vector<ContextCommand> commands;
+  if (list.kind == YamlNode::Kind::kNull) return commands;
+  if (list.kind != YamlNode::Kind::kList) {
+    return MakeError(ErrorCode::kConfig,
+                     "context_commands: must be a list of maps with 'name' and 'command' ({}:{})",
+                     file, list.line);
+  }
+  for (const YamlNode& item : list.items) {
+    DOSSIER_ASSIGN_OR_RETURN(ContextCommand command,
+                             ItemReader(item, file, commands.size()).Read());
+    commands.push_back(std::move(command));
+  }
+  return commands;
 }
 
 }  // namespace dossier::sources

@@ -12,9 +12,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "base/result.h"
+#include "base/yaml/yaml.h"
 
 namespace dossier::sources {
 
@@ -86,6 +90,18 @@ std::vector<std::string> CurrentEnvironment();
 std::vector<std::string> CommandEnvironment(std::span<const std::string> inherited,
                                             const ContextCommand& command,
                                             std::span<const std::string> known_keys);
+
+// The config key `context_commands`.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto commands, ReadContextCommands(*value, "dossier.yml"));
+//
+// Thread-safety: a pure function.
+
+// `list` is the key's value; nothing (null) is an empty list. Places are counted from 0, as in
+// "context_commands[2]: 'command' is missing (FILE:LINE)".
+// Errors: kConfig with key, value, legal values and place.
+Result<std::vector<ContextCommand>> ReadContextCommands(const YamlNode& list,
+                                                        std::string_view file);
 
 }  // namespace dossier::sources
 

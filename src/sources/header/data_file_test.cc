@@ -1,9 +1,8 @@
-#include "sources/header/edn.h"
+#include "sources/header/data_file.h"
 
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "sources/header/data_file.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::sources {

@@ -1,11 +1,11 @@
-#include "sources/commands/context_commands_yaml.h"
+#include "sources/commands/context_command.h"
 
 #include <gtest/gtest.h>
 
 #include "assembly/layout/yaml_table.h"
 #include "base/random.h"
 #include "sources/commands/context_blocks.h"
-#include "sources/commands/context_cut.h"
+#include "sources/commands/context_run.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::sources {
