@@ -22,6 +22,7 @@
 
 #include "assembly/assemble.h"
 #include "chat/document/stored.h"
+#include "model/catalog/catalog.h"
 #include "tokens/counter/counter.h"
 
 namespace dossier::chat {
@@ -110,6 +111,14 @@ Compacted FinishCompaction(const CompactionPlan& plan, std::optional<std::string
 std::int64_t NextCompactionId(const Stored& stored);
 // How many entries at the end of metadata.dossier.compaction the last compaction made.
 std::size_t LastCompactionEntries(const Stored& stored);
+
+// Prices of a model's cache over those of plain input, for the limits of compaction.
+//
+//   PlanCompaction(stored, limits, CachePricesOf(model.entry), size, counter, ByHand::kNo);
+//
+// Thread-safety: pure.
+
+CachePrices CachePricesOf(const model::Entry& entry);
 
 }  // namespace dossier::chat
 

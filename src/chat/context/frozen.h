@@ -11,12 +11,15 @@
 #ifndef DOSSIER_CHAT_CONTEXT_FROZEN_H_
 #define DOSSIER_CHAT_CONTEXT_FROZEN_H_
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "chat/context/context_need.h"
+#include "chat/document/stored.h"
 #include "tokens/counter/counter.h"
 
 namespace dossier::chat {
@@ -78,6 +81,32 @@ enum class OtherBlocks { kGo, kStay };
 Refreshed Refresh(const Stored& stored, std::span<const DeclaredCommand> commands,
                   std::span<const ContextBlock> blocks, std::string_view now,
                   const tokens::Counter& counter, OtherBlocks others = OtherBlocks::kGo);
+
+// The texts of contexts that a refresh replaced: metadata.context.history names their hashes, the
+// content store keeps the texts.
+//
+//   DOSSIER_RETURN_IF_ERROR(KeepReplacedContext(content_folder, refreshed.replaced));
+//   for (const ReplacedContext& one : ReplacedContexts(stored)) {
+//     DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadReplacedContext(content_folder, one));
+//   }
+//
+// Thread-safety: a function over files.
+
+// Called before the conversation's file changes, so that a failure loses nothing. Nothing is kept
+// of an empty text, nor if `content_folder` is "". Errors: those of the content store.
+Status KeepReplacedContext(const std::string& content_folder, std::string_view text);
+
+// An entry of metadata.context.history.
+struct ReplacedContext {
+  std::string sha256, replaced_at;
+  std::uint64_t bytes = 0;
+};
+// The oldest first.
+std::vector<ReplacedContext> ReplacedContexts(const Stored& stored);
+
+// Errors: kNotFound if the text is not kept here, those of the content store.
+Result<std::string> ReadReplacedContext(const std::string& content_folder,
+                                        const ReplacedContext& replaced);
 
 }  // namespace dossier::chat
 

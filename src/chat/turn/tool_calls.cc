@@ -1,5 +1,7 @@
 #include "chat/turn/tool_calls.h"
 
+#include "base/text/text.h"
+
 namespace dossier::chat {
 namespace {
 
@@ -89,6 +91,55 @@ void ToolCalls::Record(const Judged& judged, std::string_view decision, const To
   }
   if (watch_.done) watch_.done(record, judged.allowed ? judged.reason : judged.sentence);
   records_.push_back(std::move(record));
+}
+
+namespace {
+
+constexpr std::string_view kFence = "```";
+
+// The text between one pair of fences around the whole of it; nullopt if there is none.
+std::optional<std::string_view> WithoutFence(std::string_view text) {
+  const std::size_t line = text.find('\n');
+  if (!text.starts_with(kFence) || line == std::string_view::npos) return std::nullopt;
+  std::string_view inside = text.substr(line + 1);
+  if (!inside.ends_with(kFence)) return std::nullopt;
+  inside.remove_suffix(kFence.size());
+  // Two blocks are no surrounding fence.
+  if (inside.find(kFence) != std::string_view::npos) return std::nullopt;
+  return TrimSpace(inside);
+}
+
+}  // namespace
+
+CheckedReply CheckReply(std::string_view text, const model::JsonSchema& schema) {
+  CheckedReply out;
+  std::string_view json = TrimSpace(text);
+  if (const auto inside = WithoutFence(json)) {
+    out.warnings.emplace_back("the reply stood in a code fence, which was removed");
+    json = *inside;
+  }
+  out.text = json;
+  auto value = ParseJson(json);
+  if (!value) {
+    out.violations.push_back(": is not JSON: " + value.error().message);
+    return out;
+  }
+  for (const model::SchemaViolation& violation : schema.Check(*value)) {
+    out.violations.push_back(fmt::format("{}: {}", violation.pointer, violation.reason));
+  }
+  if (out.violations.empty()) out.value = std::move(*value);
+  return out;
+}
+
+Result<std::string> RepairText(const std::vector<std::string>& violations,
+                               const assembly::AssetFolders& folders) {
+  DOSSIER_ASSIGN_OR_RETURN(const assembly::Template text,
+                           assembly::FindTemplate("schema_repair.md", folders));
+  std::string lines;
+  for (const std::string& violation : violations) {
+    lines += (lines.empty() ? "- " : "\n- ") + violation;
+  }
+  return assembly::RenderTemplate(text, {{"violations", lines}}, /*boundary=*/{});
 }
 
 }  // namespace dossier::chat

@@ -1,7 +1,7 @@
 // Before every call: does the history have to become shorter?
 
-#include "chat/context/cache_prices.h"
-#include "chat/turn/summarize.h"
+#include "chat/context/compact.h"
+#include "chat/turn/refresh_now.h"
 #include "chat/turn/turn_driver.h"
 
 namespace dossier::chat {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "chat/context/replaced_context.h"
+#include "chat/context/frozen.h"
 #include "chat/document/wire.h"
 
 namespace dossier::chat {

@@ -5,7 +5,6 @@
 
 #include "base/text/text.h"
 #include "chat/store/save.h"
-#include "chat/turn/compact_now.h"
 #include "chat/turn/refresh_now.h"
 #include "chat/turn/usage.h"
 #include "cli/chat/chat_output.h"

@@ -17,7 +17,7 @@
 #include "assembly/layout/messages.h"
 #include "base/cancel.h"
 #include "base/result.h"
-#include "chat/context/text_context.h"
+#include "chat/context/gather.h"
 
 namespace dossier::cli {
 

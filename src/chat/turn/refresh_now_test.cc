@@ -1,4 +1,4 @@
-#include "chat/turn/compact_now.h"
+#include "chat/turn/refresh_now.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "chat/context/text_context.h"
+#include "chat/context/gather.h"
 
 #include <gtest/gtest.h>
 
