@@ -2,7 +2,6 @@
 
 #include "agents/run/run.h"
 #include "api/access.h"
-#include "app/asset_folders.h"
 #include "app/load_config.h"
 #include "base/result.h"
 #include "sources/commands/context_command.h"

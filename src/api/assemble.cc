@@ -3,8 +3,8 @@
 #include <dossier/assemble.h>
 
 #include "api/access.h"
-#include "app/asset_folders.h"
-#include "app/counter_choice.h"
+#include "app/load_config.h"
+#include "app/open_model.h"
 #include "assembly/layout/lookup.h"
 #include "base/clock.h"
 #include "base/files/file.h"

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <optional>
 
-#include "app/counter_choice.h"
+#include "app/open_model.h"
 #include "base/files/file.h"
 #include "base/hash.h"
 #include "base/text/text.h"

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "app/counter_choice.h"
+#include "app/open_model.h"
 #include "assembly/fit/prompt_log.h"
 #include "base/clock.h"
 #include "base/files/file.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <ostream>
 
-#include "app/counter_choice.h"
+#include "app/open_model.h"
 #include "assembly/assemble.h"
 #include "base/files/file.h"
 #include "base/random.h"

@@ -1,4 +1,4 @@
-// Where the commands look for layouts and templates: app/asset_folders.h with the trust of a
+// Where the commands look for layouts and templates: app/load_config.h with the trust of a
 // person.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const assembly::AssetFolders folders,
@@ -12,7 +12,7 @@
 #include <ostream>
 #include <string>
 
-#include "app/asset_folders.h"
+#include "app/load_config.h"
 #include "base/result.h"
 #include "cli/wiring/global_flags.h"
 

@@ -1,4 +1,4 @@
-// app/memory_model.h with the flags of a command.
+// app/memory_setup.h with the flags of a command.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const memory::Summarizer summarizer,
 //                            OpenSummarizer(flags, settings, config, global, say, cancel));
@@ -11,7 +11,7 @@
 #include <functional>
 #include <string_view>
 
-#include "app/memory_model.h"
+#include "app/memory_setup.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
 

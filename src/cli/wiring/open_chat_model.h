@@ -1,4 +1,4 @@
-// app/open_chat_model.h with the flags of a command: the same for `chat` and `conversations
+// app/open_model.h with the flags of a command: the same for `chat` and `conversations
 // compact`.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model,
@@ -12,7 +12,7 @@
 #include <functional>
 #include <string_view>
 
-#include "app/open_chat_model.h"
+#include "app/open_model.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
 

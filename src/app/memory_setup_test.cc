@@ -1,8 +1,7 @@
-#include "app/memory_config.h"
+#include "app/memory_setup.h"
 
 #include <gtest/gtest.h>
 
-#include "app/memory_model.h"
 #include "assembly/layout/yaml_table.h"
 #include "base/yaml/yaml.h"
 #include "testing/result_matchers.h"
