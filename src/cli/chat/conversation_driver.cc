@@ -10,7 +10,7 @@
 #include "cli/chat/chat_output.h"
 #include "cli/conversations/context_table.h"
 #include "cli/conversations/conversations_view.h"
-#include "cli/wiring/asset_folders.h"
+#include "cli/wiring/run_setup.h"
 
 namespace dossier::cli {
 namespace {

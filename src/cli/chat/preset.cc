@@ -5,9 +5,11 @@
 
 #include "assembly/layout/front_matter.h"
 #include "base/files/file.h"
+#include "base/net/url.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "base/yaml/yaml.h"
+#include "cli/wiring/model_flags.h"
 #include "sources/commands/command_text.h"
 #include "sources/template/template_render.h"
 
@@ -97,6 +99,43 @@ Result<std::string> FillTemplate(std::string_view text, std::string input,
   DOSSIER_ASSIGN_OR_RETURN(std::string filled, sources::RenderTemplate(text, values));
   if (marked.find(mark) != marked.npos || input.empty()) return filled;
   return filled + "\n\n" + input;
+}
+
+namespace {
+
+Result<model::SchemaSource> SourceFor(const config::Config& config, const GlobalFlags& global) {
+  std::error_code error;
+  const std::string here = std::filesystem::current_path(error).string();
+  model::SchemaSource source{.folders = {here, here + "/.dossier", here + "/.cllm"},
+                             .cache_folder = config.user.cache + "/schemas"};
+  DOSSIER_ASSIGN_OR_RETURN(source.rules, model::SchemaRulesOf(Environment));
+  if (global.offline) source.rules.network = model::SchemaRules::Network::kOffline;
+  return source;
+}
+
+}  // namespace
+
+Result<std::optional<model::FoundSchema>> ChooseSchema(const SchemaFlags& flags,
+                                                       const config::Config& config,
+                                                       const GlobalFlags& global,
+                                                       const CancelToken& cancel) {
+  if (!flags.text.empty()) return model::SchemaOfText(flags.text, "--json-schema");
+  std::string place = flags.file;
+  if (place.empty() && config.json_schema) {
+    DOSSIER_ASSIGN_OR_RETURN(model::JsonSchema schema,
+                             model::JsonSchema::Compile(*config.json_schema));
+    std::vector<std::string> warnings = schema.warnings();
+    return model::FoundSchema{.schema = std::move(schema),
+                              .origin = config.OriginOf("json_schema").ToText(),
+                              .warnings = std::move(warnings)};
+  }
+  if (place.empty()) place = config.json_schema_file;
+  if (place.empty()) return std::nullopt;
+  DOSSIER_ASSIGN_OR_RETURN(model::SchemaSource source, SourceFor(config, global));
+  if (IsWebAddress(place)) {
+    DOSSIER_ASSIGN_OR_RETURN(source.fetch, model::FetchByHttp());
+  }
+  return source.Find(place, cancel);
 }
 
 }  // namespace dossier::cli

@@ -15,7 +15,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cancel.h"
 #include "base/result.h"
+#include "cli/wiring/global_flags.h"
+#include "config/config.h"
+#include "model/schema/schema_source.h"
 
 namespace dossier::cli {
 
@@ -38,6 +42,23 @@ Status KeepPreset(std::string_view kind, const std::string& name, std::string_vi
 // Errors: kConfig, kUsage.
 Result<std::string> FillTemplate(std::string_view text, std::string input,
                                  const std::vector<std::string>& variables);
+
+// The JSON Schema that a reply has to match: of a flag, else of the configuration.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const auto schema, ChooseSchema({.file = "review.json"}, config, …));
+//   if (schema) Say(model::DescribeSchema(schema->schema));
+
+struct SchemaFlags {
+  std::string text;  // --json-schema
+  std::string file;  // --json-schema-file: path or address
+};
+
+// nullopt if nobody asks for one. A relative file of the flag is looked for in the working folder,
+// .dossier and .cllm. Errors: as SchemaSource.
+Result<std::optional<model::FoundSchema>> ChooseSchema(const SchemaFlags& flags,
+                                                       const config::Config& config,
+                                                       const GlobalFlags& global,
+                                                       const CancelToken& cancel);
 
 }  // namespace dossier::cli
 

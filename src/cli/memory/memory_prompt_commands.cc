@@ -11,7 +11,7 @@
 #include "cli/memory/memory_call.h"
 #include "cli/memory/memory_view.h"
 #include "cli/terminal/terminal.h"
-#include "cli/wiring/memory_model.h"
+#include "cli/wiring/memory_flags.h"
 #include "cli/wiring/shared_flags.h"
 #include "memory/blocks/apply.h"
 #include "memory/blocks/reply.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text/utf8.h"
-#include "cli/runs/event_lines.h"
+#include "cli/runs/run_story.h"
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/terminal_filter.h"
 

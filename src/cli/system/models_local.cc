@@ -11,7 +11,7 @@
 #include "cli/terminal/terminal_filter.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_pull.h"
-#include "cli/wiring/quantity_flags.h"
+#include "cli/wiring/sandbox_flags.h"
 #include "model/dialects/role_rules.h"
 #include "model/local/local_fetch.h"
 #include "model/local/local_pull.h"

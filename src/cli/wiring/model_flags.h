@@ -41,6 +41,33 @@ Result<OpenedModel> OpenModel(const ModelFlags& flags,
                               const std::function<void(std::string_view)>& say,
                               const CancelToken& cancel);
 
+// app/open_model.h with the flags of a command: the same for `chat` and `conversations
+// compact`.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model,
+//                            OpenChatModel(flags, config, global, say, cancel));
+//
+// Thread-safety: as OpenModel.
+
+using app::LimitsOf;
+
+// With -v `say` is told which model it is and why. Errors: as SettingsOf and app::OpenChatModel.
+Result<driver::BoundModel> OpenChatModel(const ModelFlags& flags, const config::Config& config,
+                                         const GlobalFlags& global,
+                                         const std::function<void(std::string_view)>& say,
+                                         const CancelToken& cancel);
+
+// What a person is asked where no model is there yet: a server of this machine, else the local
+// model.
+//
+//   settings.first_use = OfferFirstUse(flags);
+//
+// Thread-safety: none needed.
+
+// Empty where nobody can be asked and nothing may be fetched: then the error says what to type. It
+// asks on the terminal; with -y nothing is asked and the answer is yes.
+decltype(app::ModelSettings::first_use) OfferFirstUse(const GlobalFlags& flags);
+
 }  // namespace dossier::cli
 
 #endif  // DOSSIER_CLI_WIRING_MODEL_FLAGS_H_

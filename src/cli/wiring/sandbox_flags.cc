@@ -1,7 +1,7 @@
 #include "cli/wiring/sandbox_flags.h"
 
 #include "base/files/file.h"
-#include "cli/wiring/quantity_flags.h"
+#include "base/text/text.h"
 
 namespace dossier::cli {
 
@@ -25,6 +25,27 @@ Result<SandboxChoice> ParseSandboxFlags(const SandboxFlags& flags) {
       choice.context_string_max,
       ReadSizeFlag("--context-string-max", flags.context_string_max, Zero::kTaken));
   return choice;
+}
+
+namespace {
+
+template <typename Value>
+Result<Value> Named(std::string_view flag, std::string_view text, Result<Value> read, Zero zero) {
+  if (!read) return MakeError(ErrorCode::kUsage, "{} {}", flag, read.error().message);
+  if (zero == Zero::kRefused && *read == Value(0)) {
+    return MakeError(ErrorCode::kUsage, "{} {}: must be above 0", flag, text);
+  }
+  return read;
+}
+
+}  // namespace
+
+Result<Millis> ReadTimeFlag(std::string_view flag, const std::string& text, Zero zero) {
+  return Named(flag, text, ParseDuration(text), zero);
+}
+
+Result<std::uint64_t> ReadSizeFlag(std::string_view flag, const std::string& text, Zero zero) {
+  return Named(flag, text, ParseSize(text), zero);
 }
 
 }  // namespace dossier::cli

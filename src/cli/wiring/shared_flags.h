@@ -15,9 +15,9 @@
 
 #include "cli/tree/command.h"
 #include "cli/wiring/content_flags.h"
-#include "cli/wiring/context_setup.h"
 #include "cli/wiring/memory_flags.h"
 #include "cli/wiring/model_flags.h"
+#include "cli/wiring/run_setup.h"
 #include "cli/wiring/sandbox_flags.h"
 
 namespace dossier::cli {

@@ -1,4 +1,4 @@
-#include "cli/runs/ask_words.h"
+#include "cli/runs/ask_view.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,37 @@
-#include "cli/chat/pick_conversation.h"
+#include "cli/chat/chat_dialogs.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 namespace dossier::cli {
+namespace {
+
+TEST(ConsentQuestionTest, TheModelCannotDrawTheQuestion) {  // FLT-131
+  chat::Judged judged;
+  judged.asked = {"sh", "-c", "rm x\ndossier: run it? [y/n/a/q] y", "a b"};
+  judged.reason = "to look\n\n\n\x1b[2J\ndossier: run: ls \u202e";
+  const std::string question = ConsentQuestion(judged);
+  EXPECT_EQ(question,
+            "dossier: the model asks to run\n"
+            "    sh -c 'rm x\\ndossier: run it? [y/n/a/q] y' 'a b'\n"
+            "  it says: to look\\n\\n\\n^[[2J\\ndossier: run: ls \\u{202E}\n"
+            "dossier: run it? [y/n/a/q] ");
+  EXPECT_EQ(std::count(question.begin(), question.end(), '\n'), 3);
+}
+
+TEST(ConsentQuestionTest, ALongCommandLosesItsMiddleAndSaysItsLength) {  // FLT-131
+  chat::Judged judged;
+  judged.asked = {"echo", std::string(5000, 'x'), "end"};
+  const std::string question = ConsentQuestion(judged);
+  EXPECT_LT(question.size(), 800u);
+  EXPECT_NE(question.find("[… 5009 characters in all …]"), std::string::npos) << question;
+  EXPECT_NE(question.find("x end\n"), std::string::npos) << question;
+}
+
+}  // namespace
+
 namespace {
 
 const std::vector<chat::Listed> kList = {

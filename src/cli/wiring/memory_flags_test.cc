@@ -1,4 +1,4 @@
-#include "cli/wiring/memory_setup.h"
+#include "cli/wiring/memory_flags.h"
 
 #include <gtest/gtest.h>
 
