@@ -434,8 +434,7 @@ namespace {
 using driver::BoundModel;
 
 std::function<std::string(const model::Request&)> WireOf(const OpenedModel& opened) {
-  const model::Dialect* dialect = model::FindDialect(opened.dialect);
-  if (!dialect) dialect = model::FindDialect("openai");
+  const model::Dialect* dialect = &model::DialectOf(opened.dialect);
   const model::WireOptions options{
       .entry = opened.root.entry,
       .provider = opened.provider,

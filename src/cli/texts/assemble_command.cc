@@ -235,10 +235,8 @@ class Assembling {
   // The body as the provider gets it; keys travel in headers, never in it.
   Status PrintRequest(const Assembled& prompt) {
     const model::Request request{.model = entry_.name, .messages = prompt.messages};
-    const model::Dialect* dialect = model::FindDialect(dialect_);
-    if (!dialect) dialect = model::FindDialect("openai");  // of the local server and of scripts
     const model::WireRequest wire =
-        dialect->build(request, {.entry = entry_, .provider = entry_.provider});
+        model::DialectOf(dialect_).build(request, {.entry = entry_, .provider = entry_.provider});
     for (const std::string& warning : wire.warnings) PrintWarning(err_, warning);
     out_ << wire.body << "\n";
     return {};

@@ -233,7 +233,7 @@ class Chooser {
 
   bool SpeaksOpenAi(std::string_view name) const {
     const Provider* provider = catalog_.FindProvider(name);
-    return provider && provider->dialect == "openai";
+    return provider && provider->speaks_openai();
   }
 
   // Of the provider whose address it is; else of the model of that name, wherever the same wire
@@ -268,7 +268,7 @@ class Chooser {
       auto address = Variable(environment_, name);
       if (!address) continue;
       *variable = name;
-      return provider.dialect == "openai" ? WholeAddress(*address) : *address;
+      return provider.speaks_openai() ? WholeAddress(*address) : *address;
     }
     return std::nullopt;
   }

@@ -121,6 +121,22 @@ std::string WordsForSchema(const Json& schema) {
          ToJson(schema);
 }
 
+JsonArray StopList(const std::vector<std::string>& stops) {
+  JsonArray list;
+  for (const std::string& stop : stops) list.push_back(CleanText(stop));
+  return list;
+}
+
+void SamplingWriter::operator()(std::string_view parameter, Json value,
+                                std::string_view name) const {
+  if (value.is_array() && value.get_array().empty()) return;
+  if (entry.Takes(parameter)) {
+    body[name.empty() ? parameter : name] = std::move(value);
+  } else {
+    warnings.push_back(LeftOut(request, parameter));
+  }
+}
+
 std::string LeftOut(const Request& request, std::string_view parameter) {
   return fmt::format("{} refuses {}: left out", request.model, parameter);
 }
