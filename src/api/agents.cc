@@ -39,6 +39,7 @@ Result<agents::RunPorts> PortsOf(const AgentsOptions& options) {
   ports.environment = sources::CurrentEnvironment();
   ports.journal_folder = config.user.data + "/runs";
   DOSSIER_ASSIGN_OR_RETURN(ports.assets, app::UserAssetFolders(""));
+  ports.makers = SectionMakersOf(config, options.cancel);
   ports.cancel = options.cancel;
   if (options.on_warning) ports.warn = options.on_warning;
   ports.watch = WatchOf(options.on_event);

@@ -75,6 +75,7 @@ Status FillPorts(const ResearchOptions& options, RunOrder* order) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config own, app::LoadOwnConfig());
   order->open_model = RoleOpener(options, order->config, own);
   DOSSIER_ASSIGN_OR_RETURN(order->assets, app::UserAssetFolders(""));
+  order->makers = SectionMakersOf(own, options.cancel);
   order->clock = SystemClock();
   order->environment = sources::CurrentEnvironment();
   DOSSIER_ASSIGN_OR_RETURN(order->backend,

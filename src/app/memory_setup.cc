@@ -221,9 +221,9 @@ using memory::SummaryRequest;
 // What a call needs; the functions of a summarizer share one.
 class MemoryModel {
  public:
-  MemoryModel(driver::BoundModel model, assembly::AssetFolders folders, CancelToken cancel)
+  MemoryModel(driver::BoundModel model, driver::LayoutSources layouts, CancelToken cancel)
       : model_(std::move(model)),
-        folders_(std::move(folders)),
+        layouts_(std::move(layouts)),
         cancel_(std::move(cancel)),
         ledger_({}, SystemClock()),
         caller_(ledger_, SystemClock()) {}
@@ -261,32 +261,16 @@ class MemoryModel {
   // `most_tokens`: a code point is at most one token in most texts, so characters will do.
   Result<std::string> Ask(std::string_view layout_name,
                           const std::vector<assembly::Section>& sections,
-                          std::map<std::string, std::string> values, std::int64_t most_tokens) {
-    const assembly::Capability& capability = model_.entry.capability;
-    const std::int64_t output = std::min<std::int64_t>(most_tokens, capability.max_output);
-    DOSSIER_ASSIGN_OR_RETURN(const assembly::Layout layout,
-                             assembly::FindLayout(std::string(layout_name), folders_));
+                          driver::SectionValues values, std::int64_t most_tokens) {
     DOSSIER_ASSIGN_OR_RETURN(
-        const assembly::Assembled prompt,
-        assembly::Assemble(layout, sections, {.reserve_output = output}, capability,
-                           *model_.counter,
-                           {.variables = std::move(values),
-                            .boundary = assembly::MakeBoundary(SystemEntropy()),
-                            .more_room = assembly::AssembleOptions::MoreRoom::kLargerModel}));
-    model::Request request = driver::RequestTo(model_, prompt, model::Purpose::kCompact);
-    request.sampling = {.max_output = output};
-    const driver::Called called = caller_.Ask(model_, std::move(request), {}, cancel_);
-    if (!called.reply) return tl::unexpected(called.reply.error());
-    const std::string_view text = TrimSpace(called.reply->text);
-    if (text.empty()) {
-      return MakeError(ErrorCode::kNetwork, "the model returned no text (finish reason {})",
-                       model::FinishName(called.reply->finish));
-    }
-    return std::string(text);
+        const model::Reply reply,
+        driver::AskByLayout({std::string(layout_name), sections, std::move(values), most_tokens},
+                            layouts_, model_, caller_, cancel_));
+    return std::string(TrimSpace(reply.text));
   }
 
   const driver::BoundModel model_;
-  const assembly::AssetFolders folders_;
+  const driver::LayoutSources layouts_;
   const CancelToken cancel_;
   model::Ledger ledger_;
   driver::Caller caller_;
@@ -295,7 +279,7 @@ class MemoryModel {
 }  // namespace
 
 Result<memory::Summarizer> OpenSummarizer(ModelSettings settings, const MemoryConfig& memory_config,
-                                          const config::Config& config, const FindFolders& folders,
+                                          const config::Config& config, const FindLayouts& layouts,
                                           const std::function<void(std::string_view)>& say,
                                           const CancelToken& cancel) {
   const bool by_config = settings.model.empty() && memory_config.use_llm_compression.value_or(true);
@@ -303,7 +287,7 @@ Result<memory::Summarizer> OpenSummarizer(ModelSettings settings, const MemoryCo
   if (settings.model.empty()) return memory::Summarizer();
   DOSSIER_ASSIGN_OR_RETURN(driver::BoundModel model,
                            OpenChatModel(std::move(settings), config, say, cancel));
-  DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders found, folders());
+  DOSSIER_ASSIGN_OR_RETURN(driver::LayoutSources found, layouts());
   memory::Summarizer summarizer{.model = model.stored,
                                 // Half the window: the rest is for the instruction and the reply.
                                 .window_chars = model.entry.capability.window / 2};

@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "app/open_model.h"
-#include "assembly/layout/layout.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "config/config.h"
+#include "driver/caller.h"
 #include "memory/consolidate/pressure.h"
 #include "memory/consolidate/summarizer.h"
 #include "memory/store/store.h"
@@ -105,11 +105,11 @@ Result<PromptMemory> OpenPromptMemory(const MemoryWish& wish, const config::Conf
 // Layouts memory.consolidate, memory.compress, memory.rate. Thread-safety: as driver::Caller.
 
 // The model of `settings`, else memory.model; without either, or with use_llm_compression: false
-// and none in `settings`, a summarizer without functions. `folders` is asked only if there is a
-// model. Errors: as OpenChatModel, and those of `folders`.
-using FindFolders = std::function<Result<assembly::AssetFolders>()>;
+// and none in `settings`, a summarizer without functions. `layouts` is asked only if there is a
+// model. Errors: as OpenChatModel, and those of `layouts`.
+using FindLayouts = std::function<Result<driver::LayoutSources>()>;
 Result<memory::Summarizer> OpenSummarizer(ModelSettings settings, const MemoryConfig& memory_config,
-                                          const config::Config& config, const FindFolders& folders,
+                                          const config::Config& config, const FindLayouts& layouts,
                                           const std::function<void(std::string_view)>& say,
                                           const CancelToken& cancel);
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <condition_variable>
 
+#include "base/random.h"
+#include "base/text/text.h"
+
 namespace dossier::driver {
 namespace {
 
@@ -146,6 +149,46 @@ Result<model::Reply> AskWithRetry(const std::function<Result<model::Reply>()>& a
     policy.wait ? policy.wait(time, cancel) : void(WaitUnlessCancelled(time, cancel));
     waited += time;
   }
+}
+
+namespace {
+
+std::int64_t OutputOf(const LayoutCall& call, const BoundModel& model) {
+  return std::min(call.max_output, model.entry.capability.max_output);
+}
+
+}  // namespace
+
+Result<assembly::Assembled> AssembleLayout(const LayoutCall& call, const LayoutSources& sources,
+                                           const BoundModel& model, const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const assembly::Layout layout,
+                           assembly::FindLayout(call.layout, sources.folders));
+  DOSSIER_ASSIGN_OR_RETURN(const UserSections own,
+                           ReadUserSections(layout, {.makers = sources.makers,
+                                                     .values = call.values,
+                                                     .counter = model.counter,
+                                                     .cancel = cancel}));
+  return assembly::Assemble(layout, own.With(call.sections),
+                            {.reserve_output = OutputOf(call, model)}, model.entry.capability,
+                            *model.counter,
+                            {.variables = call.values,
+                             .boundary = assembly::MakeBoundary(SystemEntropy()),
+                             .more_room = assembly::AssembleOptions::MoreRoom::kLargerModel});
+}
+
+Result<model::Reply> AskByLayout(const LayoutCall& call, const LayoutSources& sources,
+                                 const BoundModel& model, Caller& caller,
+                                 const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt,
+                           AssembleLayout(call, sources, model, cancel));
+  model::Request request = RequestTo(model, prompt, model::Purpose::kCompact);
+  request.sampling = {.max_output = OutputOf(call, model)};
+  Called called = caller.Ask(model, std::move(request), {}, cancel);
+  if (called.reply && TrimSpace(called.reply->text).empty()) {
+    return MakeError(ErrorCode::kNetwork, "the model returned no text (finish reason {})",
+                     model::FinishName(called.reply->finish));
+  }
+  return std::move(called.reply);
 }
 
 }  // namespace dossier::driver

@@ -28,6 +28,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "driver/bound_model.h"
+#include "driver/section_reader.h"
 #include "model/client/client.h"
 #include "model/client/ledger.h"
 
@@ -104,6 +105,27 @@ class Caller {
   mutable std::mutex mutex_;
   model::UsageSum usage_;
 };
+
+// A call whose prompt is one layout, found by name, with the user's own sections in it.
+struct LayoutSources {
+  assembly::AssetFolders folders;
+  SectionMakers makers;  // of sections that a user's layout adds
+};
+struct LayoutCall {
+  std::string layout;  // "memory.rate"
+  std::vector<assembly::Section> sections;
+  SectionValues values;         // of its templates
+  std::int64_t max_output = 0;  // tokens; at most what the model can
+};
+
+// Errors: those of the layout, its sections and the prompt.
+Result<assembly::Assembled> AssembleLayout(const LayoutCall& call, const LayoutSources& sources,
+                                           const BoundModel& model, const CancelToken& cancel);
+// For texts that make room: of a history, of memory. Errors: also those of Caller::Ask; kNetwork if
+// the model returned no text.
+Result<model::Reply> AskByLayout(const LayoutCall& call, const LayoutSources& sources,
+                                 const BoundModel& model, Caller& caller,
+                                 const CancelToken& cancel);
 
 }  // namespace dossier::driver
 

@@ -5,6 +5,7 @@
 
 #include <deque>
 
+#include "base/files/file.h"
 #include "model/scripted/scripted.h"
 #include "testing/result_matchers.h"
 
@@ -217,6 +218,41 @@ TEST(RetryPolicyTest, APauseEndsWithItsCancellation) {
   const auto begun = SystemClock()->Now();
   EXPECT_FALSE(WaitUnlessCancelled(Millis(60'000), stop.token()));
   EXPECT_LT(SystemClock()->Now() - begun, Millis(30'000));
+}
+
+// A layout whose call makes room is filled as any other.
+TEST_F(CallerTest, TheUsersSectionsAreInTheCallOfALayout) {  // ASM-118, HSE-21
+  const TempFolder folder = *TempFolder::Make("layout-call");
+  ASSERT_THAT(MakeFolders(folder.path() + "/layouts"), Succeeds());
+  ASSERT_THAT(WriteFileAtomic(folder.path() + "/layouts/memory.rate.yaml",
+                              "name: memory.rate\nsections:\n"
+                              "  - {name: facts, zone: volatile, role: user, source: data}\n"
+                              "  - {name: mine, zone: volatile, role: user, source: memory}\n"
+                              "  - {name: go, zone: request, role: user, text: Go}\n"),
+              Succeeds());
+  const LayoutSources sources{
+      .folders = {.overrides = {folder.path()}},
+      .makers = {{"memory", [](const Json&, const SectionValues& values) {
+                    return Result<std::optional<std::string>>("count " + values.at("count"));
+                  }}}};
+  const BoundModel model = Scripted("- {reply: '[1, 2, 3]'}\n");
+  Caller caller(ledger_, clock_);
+  LayoutCall call{.layout = "memory.rate",
+                  .sections = {{.name = "facts", .content = "one, two, three"}},
+                  .values = {{"count", "3"}},
+                  .max_output = 64};
+  const auto prompt = AssembleLayout(call, sources, model, {});
+  ASSERT_THAT(prompt, Succeeds());
+  std::string text;
+  for (const assembly::Turn& turn : prompt->messages.turns) text += turn.Text();
+  EXPECT_THAT(text, ::testing::HasSubstr("one, two, three"));
+  EXPECT_THAT(text, ::testing::HasSubstr("count 3"));
+  const auto reply = AskByLayout(call, sources, model, caller, {});
+  ASSERT_THAT(reply, Succeeds());
+  EXPECT_EQ(reply->text, "[1, 2, 3]");
+  EXPECT_EQ(caller.usage().calls, 1);
+  EXPECT_THAT(AskByLayout(call, sources, Scripted("- {reply: ' '}\n"), caller, {}),
+              FailsWith(ErrorCode::kNetwork, "no text"));
 }
 
 }  // namespace

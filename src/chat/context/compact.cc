@@ -294,21 +294,12 @@ Result<CompactionPlan> PlanCompaction(const Stored& stored, const CompactionLimi
   return CompactionPlanner(stored, limits, prices, size, counter, by_hand).Run();
 }
 
-Result<assembly::Assembled> SummaryRequest(const CompactionPlan& plan,
-                                           const assembly::Layout& layout,
-                                           const assembly::Capability& capability,
-                                           const tokens::Counter& counter,
-                                           std::string_view boundary) {
-  const std::vector<assembly::Section> sections = {
-      {.name = "transcript", .content = plan.transcript}};
-  // English words are about 1.3 tokens; some room is left.
-  const std::string words = std::to_string(plan.summary_tokens * 2 / 3);
-  return assembly::Assemble(
-      layout, sections, {.reserve_output = std::min(plan.summary_tokens, capability.max_output)},
-      capability, counter,
-      {.variables = {{"words", words}},
-       .boundary = std::string(boundary),
-       .more_room = assembly::AssembleOptions::MoreRoom::kLargerModel});
+driver::LayoutCall SummaryCall(const CompactionPlan& plan) {
+  return {.layout = "chat.compaction",
+          .sections = {{.name = "transcript", .content = plan.transcript}},
+          // English words are about 1.3 tokens; some room is left.
+          .values = {{"words", std::to_string(plan.summary_tokens * 2 / 3)}},
+          .max_output = plan.summary_tokens};
 }
 
 Compacted FinishCompaction(const CompactionPlan& plan, std::optional<std::string_view> summary,

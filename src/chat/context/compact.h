@@ -22,6 +22,7 @@
 
 #include "assembly/assemble.h"
 #include "chat/document/stored.h"
+#include "driver/caller.h"
 #include "model/catalog/catalog.h"
 #include "tokens/counter/counter.h"
 
@@ -82,12 +83,8 @@ Result<CompactionPlan> PlanCompaction(const Stored& stored, const CompactionLimi
                                       const CachePrices& prices, const RequestSize& size,
                                       const tokens::Counter& counter, ByHand by_hand = ByHand::kNo);
 
-// The request that asks for the summary; `layout` is chat.compaction.
-Result<assembly::Assembled> SummaryRequest(const CompactionPlan& plan,
-                                           const assembly::Layout& layout,
-                                           const assembly::Capability& capability,
-                                           const tokens::Counter& counter,
-                                           std::string_view boundary);
+// The call that asks for the summary.
+driver::LayoutCall SummaryCall(const CompactionPlan& plan);
 
 // What a plan comes to: with a summary of so many tokens, or without one. A dry run asks with the
 // most that the summary may cost, a real one with what it does cost.

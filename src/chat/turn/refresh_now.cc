@@ -63,12 +63,13 @@ Result<CompactedNow> CompactNow(const CompactParts& parts, std::string_view id,
   if (parts.action == CompactParts::Action::kPlan) {
     return CompactedNow{.line = DryRunLine(plan), .figures = FiguresOf(plan, plan.summary_tokens)};
   }
-  std::optional<Summary> summary;
+  std::optional<model::Reply> summary;
   if (plan.summary) {
     const auto clock = SystemClock();
     model::Ledger ledger({}, clock);
     driver::Caller caller(ledger, clock);
-    DOSSIER_ASSIGN_OR_RETURN(summary, Summarize(plan, parts.writer, parts.folders, caller, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(summary, driver::AskByLayout(SummaryCall(plan), parts.layouts,
+                                                          parts.writer, caller, cancel));
   }
   const Compacted done = FinishCompaction(
       plan, summary ? std::optional<std::string_view>(summary->text) : std::nullopt, id,
@@ -84,26 +85,6 @@ Result<CompactedNow> CompactNow(const CompactParts& parts, std::string_view id,
   return CompactedNow{.line = done.line,
                       .figures = done.figures,
                       .usage = summary ? summary->usage : model::Usage()};
-}
-
-Result<Summary> Summarize(const CompactionPlan& plan, const driver::BoundModel& writer,
-                          const assembly::AssetFolders& folders, driver::Caller& caller,
-                          const CancelToken& cancel) {
-  DOSSIER_ASSIGN_OR_RETURN(const assembly::Layout layout,
-                           assembly::FindLayout("chat.compaction", folders));
-  DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt,
-                           SummaryRequest(plan, layout, writer.entry.capability, *writer.counter,
-                                          assembly::MakeBoundary(SystemEntropy())));
-  model::Request request = driver::RequestTo(writer, prompt, model::Purpose::kCompact);
-  request.sampling = {.max_output = plan.summary_tokens};
-  const driver::Called called = caller.Ask(writer, std::move(request), {}, cancel);
-  if (!called.reply) return tl::unexpected(called.reply.error());
-  const model::Reply& reply = *called.reply;
-  if (TrimSpace(reply.text).empty()) {
-    return MakeError(ErrorCode::kNetwork, "the model returned no text (finish reason {})",
-                     model::FinishName(reply.finish));
-  }
-  return Summary{.text = reply.text, .usage = reply.usage};
 }
 
 }  // namespace dossier::chat

@@ -65,7 +65,7 @@ struct CompactParts {
   const driver::BoundModel& model;   // the conversation's: its tokens count
   const driver::BoundModel& writer;  // of the summary; may be the same
   CompactionLimits limits;
-  assembly::AssetFolders folders;
+  driver::LayoutSources layouts;                              // of the summary
   enum class Action { kSave, kPlan } action = Action::kSave;  // kPlan: --dry-run
 };
 
@@ -79,24 +79,6 @@ struct CompactedNow {
 // conversation lost messages meanwhile.
 Result<CompactedNow> CompactNow(const CompactParts& parts, std::string_view id,
                                 const CancelToken& cancel);
-
-// The summary that stands for old turns, asked of a model.
-//
-//   DOSSIER_ASSIGN_OR_RETURN(const Summary summary,
-//                            Summarize(plan, writer, folders, caller, cancel));
-//   FinishCompaction(plan, summary.text, id, writer.stored, now, *counter);
-//
-// Thread-safety: blocks its caller; shares nothing.
-
-struct Summary {
-  std::string text;  // not blank
-  model::Usage usage;
-};
-// `plan` needs a summary. Errors: those of the layout chat.compaction and of the call; kNetwork if
-// the model returned no text.
-Result<Summary> Summarize(const CompactionPlan& plan, const driver::BoundModel& writer,
-                          const assembly::AssetFolders& folders, driver::Caller& caller,
-                          const CancelToken& cancel);
 
 }  // namespace dossier::chat
 

@@ -45,7 +45,8 @@ std::optional<std::string> TurnDriver::Summarize(const CompactionPlan& plan) {
       DOSSIER_ASSIGN_OR_RETURN(other, parts_.open_model(request_.compaction_model));
       model = &other;
     }
-    auto written = chat::Summarize(plan, *model, parts_.folders, caller_, cancel_);
+    auto written = driver::AskByLayout(SummaryCall(plan), {parts_.folders, parts_.makers}, *model,
+                                       caller_, cancel_);
     NoteUsage();
     if (!written) return tl::unexpected(written.error());
     return std::move(written->text);

@@ -340,10 +340,9 @@ Status ChatSetup::MakeChat() {
   parts.journal = journal_;
   parts.content_folder = content_folder();
   parts.rescue_folder = config_.user.state + "/unsaved";
-  DOSSIER_ASSIGN_OR_RETURN(folders_, AssetFoldersFor("", global_, std::cerr));
-  parts.folders = folders_;
-  parts.makers =
-      SectionMakersFor({.flags = global_, .cancel = cancel_, .err = std::cerr, .now = {}});
+  DOSSIER_ASSIGN_OR_RETURN(layouts_, LayoutSourcesFor(global_, cancel_, std::cerr));
+  parts.folders = layouts_.folders;
+  parts.makers = layouts_.makers;
   chat_ = std::make_unique<chat::Chat>(std::move(parts));
   return {};
 }

@@ -122,7 +122,7 @@ class ChatSetup {
   Result<driver::BoundModel> OpenChatModel(const std::string& name);
   chat::ContextSource& context() { return *context_; }
   // Where layouts and templates come from.
-  const assembly::AssetFolders& folders() const { return folders_; }
+  const driver::LayoutSources& layouts() const { return layouts_; }
   const std::vector<std::string>& exec() const { return arguments_.context.exec; }
 
   // Whether a person is asked before a command of agent mode runs.
@@ -162,7 +162,7 @@ class ChatSetup {
   bool id_is_new_ = false;
   std::string system_text_, template_;
   bool system_asked_ = false;  // system_text_ is a flag's
-  assembly::AssetFolders folders_;
+  driver::LayoutSources layouts_;
   PreparedContext prepared_;
   std::unique_ptr<chat::CommandContext> context_;
   Attachments attached_;

@@ -225,7 +225,7 @@ Result<std::string> ConversationDriver::Compact(const CancelToken& cancel) {
                                                                       .model = model,
                                                                       .writer = writer,
                                                                       .limits = request.compaction,
-                                                                      .folders = setup_.folders()},
+                                                                      .layouts = setup_.layouts()},
                                                                      setup_.id(), cancel));
   if (done.usage.input > 0) usage_.Add(done.usage);
   return std::move(done.line);

@@ -313,14 +313,15 @@ class Conversations {
         const driver::BoundModel writer,
         named ? Result<driver::BoundModel>(model) : OpenModelNamed(config_.compaction.model));
     using Action = chat::CompactParts::Action;
-    DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, AssetFoldersFor("", global_, err_));
+    DOSSIER_ASSIGN_OR_RETURN(driver::LayoutSources layouts,
+                             LayoutSourcesFor(global_, cancel_, err_));
     DOSSIER_ASSIGN_OR_RETURN(
         const chat::CompactedNow done,
         chat::CompactNow({.store = store_,
                           .model = model,
                           .writer = writer,
                           .limits = LimitsOf(config_.compaction),
-                          .folders = std::move(folders),
+                          .layouts = std::move(layouts),
                           .action = arguments_.dry_run ? Action::kPlan : Action::kSave},
                          loaded.id, cancel_));
     return Say(loaded.id, done.line, done.figures);

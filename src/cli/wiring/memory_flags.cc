@@ -78,8 +78,8 @@ Result<memory::Summarizer> OpenSummarizer(const ModelFlags& flags,
   model.offline = global.offline;
   if (global.verbose > 0) model.announce = app::ModelSettings::Announce::kYes;
   return app::OpenSummarizer(
-      std::move(model), settings, config, [&] { return AssetFoldersFor("", global, std::cerr); },
-      say, cancel);
+      std::move(model), settings, config,
+      [&] { return LayoutSourcesFor(global, cancel, std::cerr); }, say, cancel);
 }
 
 }  // namespace dossier::cli

@@ -27,6 +27,14 @@ Result<sources::AgentsConfig> LoadAgents(const GlobalFlags& flags, std::ostream&
   return LoadAgents(flags, config, err);
 }
 
+Result<driver::LayoutSources> LayoutSourcesFor(const GlobalFlags& flags, const CancelToken& cancel,
+                                               std::ostream& err) {
+  DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, AssetFoldersFor("", flags, err));
+  return driver::LayoutSources{
+      std::move(folders),
+      SectionMakersFor({.flags = flags, .cancel = cancel, .err = err, .now = {}})};
+}
+
 Result<PreparedContext> PrepareContext(const ContextFlags& flags, const config::Config& config) {
   const auto deadline = ParseDuration(flags.timeout);
   if (!deadline || *deadline <= Millis(0)) {

@@ -1,8 +1,13 @@
-// app/section_makers.h with the flags and the trust of a person.
+// What a run needs beside its model, by the flags and the trust of a person: layouts and what fills
+// their sections, the agents of a repository, context commands.
 //
 //   options.makers = SectionMakersFor({.flags = flags, .cancel = cancel, .err = err, .now = {}});
+//   DOSSIER_ASSIGN_OR_RETURN(const sources::AgentsConfig agents, LoadAgents(flags, err));
+//   DOSSIER_ASSIGN_OR_RETURN(const auto folders, AssetFoldersFor("mine", flags, err));
+//   ContextFlags flags;  AddContextFlags(*command, &flags);
+//   DOSSIER_ASSIGN_OR_RETURN(PreparedContext context, PrepareContext(flags, config));
 //
-// Thread-safety: as there.
+// Thread-safety: as app/section_makers.h and app/load_config.h.
 
 #ifndef DOSSIER_CLI_WIRING_RUN_SETUP_H_
 #define DOSSIER_CLI_WIRING_RUN_SETUP_H_
@@ -18,7 +23,7 @@
 #include "base/result.h"
 #include "cli/wiring/global_flags.h"
 #include "config/config.h"
-#include "driver/section_reader.h"
+#include "driver/caller.h"
 #include "sources/header/agents_config.h"
 
 namespace dossier::cli {
@@ -32,25 +37,12 @@ struct SectionMakerSetting {
 
 driver::SectionMakers SectionMakersFor(const SectionMakerSetting& setting);
 
-// From flags to what `dossier.yml` and `agentnet.edn` say about agents and the header.
-//
-//   DOSSIER_ASSIGN_OR_RETURN(const sources::AgentsConfig agents, LoadAgents(flags, err));
-//
-// Thread-safety: none needed; one call a process.
-
-// All layers, with trust (as LoadConfig). Errors: kConfig, kRefused.
+// What `dossier.yml` and `agentnet.edn` say about agents and the header. All layers, with trust (as
+// LoadConfig). Errors: kConfig, kRefused.
 Result<sources::AgentsConfig> LoadAgents(const GlobalFlags& flags, std::ostream& err);
 // The same over a configuration that is loaded already.
 Result<sources::AgentsConfig> LoadAgents(const GlobalFlags& flags, const config::Config& config,
                                          std::ostream& err);
-
-// Where the commands look for layouts and templates: app/load_config.h with the trust of a
-// person.
-//
-//   DOSSIER_ASSIGN_OR_RETURN(const assembly::AssetFolders folders,
-//                            AssetFoldersFor("mine", flags, err));
-//
-// Thread-safety: as there.
 
 using app::AllAssetFolders;
 using app::NamedAssetFolder;
@@ -60,12 +52,9 @@ inline Result<assembly::AssetFolders> AssetFoldersFor(const std::string& layouts
                                                       const GlobalFlags& flags, std::ostream& err) {
   return app::AssetFoldersFor(layouts_dir, DecideBy(flags, err));
 }
-
-// The flags of context commands, and what they mean with the configuration.
-//
-//   ContextFlags flags;  AddContextFlags(*command, &flags);
-//   DOSSIER_ASSIGN_OR_RETURN(PreparedContext context, PrepareContext(flags, config));
-//   chat::CommandContext source(context.setup);
+// Both. Errors: as AssetFoldersFor.
+Result<driver::LayoutSources> LayoutSourcesFor(const GlobalFlags& flags, const CancelToken& cancel,
+                                               std::ostream& err);
 
 using app::PreparedContext;
 
