@@ -3,8 +3,8 @@
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "model/client/client.h"
 #include "model/client/http_failure.h"
-#include "model/client/request_size.h"
 
 namespace dossier::model {
 namespace {
