@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
-#include "sources/commands/context_blocks.h"
+#include "sources/commands/context_command.h"
 #include "store/content.h"
 
 namespace dossier::chat {

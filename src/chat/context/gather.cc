@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
-#include "sources/commands/context_blocks.h"
+#include "sources/commands/context_command.h"
 #include "sources/commands/context_run.h"
 
 namespace dossier::chat {

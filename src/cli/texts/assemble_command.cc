@@ -20,7 +20,7 @@
 #include "driver/section_reader.h"
 #include "model/catalog/catalog.h"
 #include "model/dialects/dialect.h"
-#include "sources/repository/git_facts.h"
+#include "sources/repository/repo_facts.h"
 #include "tokens/files/open.h"
 
 namespace dossier::cli {

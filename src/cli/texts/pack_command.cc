@@ -21,7 +21,7 @@
 #include "cli/wiring/value_kinds.h"
 #include "sources/pack/pack.h"
 #include "sources/pack/pack_rank.h"
-#include "sources/repository/git_facts.h"
+#include "sources/repository/repo_facts.h"
 #include "tokens/files/open.h"
 
 namespace dossier::cli {

@@ -27,7 +27,6 @@
 #include "base/process/supervised_process.h"
 #include "base/text/text.h"
 #include "sources/commands/command_text.h"
-#include "sources/commands/context_blocks.h"
 #include "sources/commands/context_command.h"
 #include "store/content.h"
 

@@ -18,7 +18,7 @@
 
 #include "sources/pack/pack.h"
 #include "sources/repository/code_facts.h"
-#include "sources/repository/git_facts.h"
+#include "sources/repository/repo_facts.h"
 
 namespace dossier::sources {
 

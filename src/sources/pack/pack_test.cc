@@ -13,7 +13,7 @@
 #include "base/random.h"
 #include "base/text/text.h"
 #include "sources/pack/pack_rank.h"
-#include "sources/repository/git_facts.h"
+#include "sources/repository/repo_facts.h"
 #include "testing/result_matchers.h"
 #include "testing/without_root_powers.h"
 #include "tokens/files/open.h"
