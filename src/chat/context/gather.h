@@ -21,7 +21,6 @@
 #include "base/cancel.h"
 #include "base/json/json.h"
 #include "base/result.h"
-#include "chat/context/context_need.h"
 #include "chat/context/frozen.h"
 #include "sources/commands/command_text.h"
 #include "sources/commands/context_command.h"

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "chat/context/compact_view.h"
+#include "chat/context/compact.h"
 #include "chat/document/wire.h"
 #include "sources/commands/context_command.h"
 

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "assembly/assemble.h"
-#include "chat/context/context_need.h"
 #include "chat/context/frozen.h"
 #include "chat/document/stored.h"
 #include "driver/section_reader.h"

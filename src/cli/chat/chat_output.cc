@@ -2,7 +2,7 @@
 
 #include "base/text/redact.h"
 #include "base/text/text.h"
-#include "chat/turn/usage.h"
+#include "chat/turn/chat.h"
 #include "cli/conversations/context_table.h"
 #include "cli/markdown/code_block.h"
 

@@ -5,8 +5,8 @@
 
 #include "base/text/text.h"
 #include "chat/store/save.h"
+#include "chat/turn/chat.h"
 #include "chat/turn/refresh_now.h"
-#include "chat/turn/usage.h"
 #include "cli/chat/chat_output.h"
 #include "cli/conversations/context_table.h"
 #include "cli/conversations/conversations_view.h"

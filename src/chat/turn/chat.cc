@@ -1,4 +1,4 @@
-#include "chat/turn/usage.h"
+#include "chat/turn/chat.h"
 
 #include <algorithm>
 
