@@ -21,7 +21,6 @@
 #include "chat/turn/chat.h"
 #include "cli/markdown/markdown_view.h"
 #include "cli/terminal/terminal.h"
-#include "cli/terminal/waiting_line.h"
 
 namespace dossier::cli {
 

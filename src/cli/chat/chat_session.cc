@@ -10,9 +10,8 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/markdown/code_block.h"
-#include "cli/terminal/terminal_filter.h"
-#include "cli/terminal/waiting_line.h"
-#include "cli/wiring/attachments.h"
+#include "cli/terminal/terminal.h"
+#include "cli/wiring/prompt_input.h"
 #include "cli/wiring/value_kinds.h"
 
 namespace dossier::cli {

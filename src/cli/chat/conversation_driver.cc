@@ -8,7 +8,6 @@
 #include "chat/turn/chat.h"
 #include "chat/turn/refresh_now.h"
 #include "cli/chat/chat_output.h"
-#include "cli/conversations/context_table.h"
 #include "cli/conversations/conversations_view.h"
 #include "cli/wiring/run_setup.h"
 

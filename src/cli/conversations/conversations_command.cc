@@ -24,7 +24,6 @@
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
 #include "cli/wiring/run_setup.h"
-#include "cli/wiring/sandbox_flags.h"
 #include "cli/wiring/shared_flags.h"
 #include "cli/wiring/value_kinds.h"
 #include "store/journal.h"

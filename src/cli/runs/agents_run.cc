@@ -13,7 +13,7 @@
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
 #include "cli/wiring/run_setup.h"
-#include "cli/wiring/sandbox_flags.h"
+#include "cli/wiring/shared_flags.h"
 #include "sources/commands/context_command.h"
 
 namespace dossier::cli {

@@ -7,7 +7,6 @@
 #include "base/text/utf8.h"
 #include "cli/runs/run_story.h"
 #include "cli/terminal/terminal.h"
-#include "cli/terminal/terminal_filter.h"
 
 namespace dossier::cli {
 namespace {

@@ -8,9 +8,11 @@
 #ifndef DOSSIER_CLI_RUNS_ASK_VIEW_H_
 #define DOSSIER_CLI_RUNS_ASK_VIEW_H_
 
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -61,6 +63,26 @@ Result<ProgressStyle> ParseProgressStyle(std::string_view word, const Terminal& 
 
 std::unique_ptr<ask::EventSink> MakeProgressView(ProgressStyle style, const Terminal& terminal,
                                                  std::ostream& err);
+
+// The one line that a person reads when a question is answered: what it took, what the answer
+// stands on, and where to look.
+//
+//   err << FitClosingLine(ClosingLine(outcome), terminal.columns);
+//   // 3 turns, 12 calls, 46,353 tokens, $0.0123; code read all; dossier runs show last
+//
+// Thread-safety: pure functions.
+
+// "code read all; 2 of 3 attempts agree; 1 doubt".
+std::string EvidenceText(const ask::EvidenceSummary& evidence);
+
+// "$0.0123", "free", "of unknown cost".
+std::string CostText(std::optional<std::int64_t> nano_usd);
+
+// Without a line end; its parts are divided by "; ".
+std::string ClosingLine(const ask::Outcome& outcome);
+
+// With a line end. Where the line is wider than the terminal it goes on below, at a part's start.
+std::string FitClosingLine(std::string_view line, int columns);
 
 }  // namespace dossier::cli
 

@@ -59,4 +59,61 @@ TEST(AskWordsTest, NoneOrSeveralQuestionsAreRefusedWithBothReadings) {  // FLT-4
 }
 
 }  // namespace
+
+namespace {
+
+ask::Outcome Answered() {
+  ask::Outcome outcome;
+  outcome.status = ask::RunStatus::kFinal;
+  outcome.run = "20261123-010203-abcdef";
+  outcome.turns = 3;
+  outcome.usage.calls = 12;
+  outcome.usage.spent.total = {.input = 45'120, .output = 1'233, .cost_nano_usd = 12'345'678};
+  outcome.evidence = {.read_by_code = 1, .attempts = 1, .agreeing = 1};
+  return outcome;
+}
+
+TEST(ClosingLineTest, SaysWhatItTookAndWhatItStandsOn) {  // FLT-34
+  EXPECT_EQ(ClosingLine(Answered()),
+            "3 turns, 12 calls, 46,353 tokens, $0.0123; code read all; dossier runs show last");
+}
+
+TEST(ClosingLineTest, SaysWhatSpeaksAgainstTheAnswer) {  // FLT-34
+  ask::Outcome outcome = Answered();
+  outcome.turns = 1;
+  outcome.usage = {.calls = 1, .cached_calls = 4};
+  outcome.usage.spent.total = {.input = 1, .estimated = true};
+  outcome.evidence = {.read_by_models = 0.004, .read_by_code = 0.999, .attempts = 3, .agreeing = 2};
+  outcome.evidence.doubts = {"It stands in no output."};
+  outcome.warnings = {{"a", nullptr}, {"b", nullptr}};
+  EXPECT_EQ(
+      ClosingLine(outcome),
+      "1 turn, 1 call (and 4 from the cache), about 1 token, of unknown cost; models read less "
+      "than 1 %, code read 99 %; 2 of 3 attempts agree; 1 doubt; 2 warnings; dossier runs show "
+      "last");
+  outcome.evidence = {};
+  outcome.run.clear();  // no journal
+  outcome.warnings.clear();
+  EXPECT_EQ(ClosingLine(outcome),
+            "1 turn, 1 call (and 4 from the cache), about 1 token, of unknown cost; no reading "
+            "was seen");
+}
+
+TEST(ClosingLineTest, CostsAreNotRoundedToNothing) {  // FLT-34
+  EXPECT_EQ(CostText(std::nullopt), "of unknown cost");
+  EXPECT_EQ(CostText(0), "free");
+  EXPECT_EQ(CostText(1'000), "less than $0.0001");
+  EXPECT_EQ(CostText(123'456'789), "$0.1235");
+}
+
+TEST(ClosingLineTest, ANarrowTerminalGetsWholeParts) {  // FLT-34
+  const std::string line = "one, two; three four; five";
+  EXPECT_EQ(FitClosingLine(line, 80), line + "\n");
+  EXPECT_EQ(FitClosingLine(line, 26), "one, two; three four;\nfive\n");
+  EXPECT_EQ(FitClosingLine(line, 27), line + "\n");
+  EXPECT_EQ(FitClosingLine(line, 12), "one, two;\nthree four;\nfive\n");
+  EXPECT_EQ(FitClosingLine(line, 1), "one, two;\nthree four;\nfive\n");
+}
+
+}  // namespace
 }  // namespace dossier::cli

@@ -14,8 +14,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/runs/agents_view.h"
-#include "cli/runs/closing_line.h"
-#include "cli/terminal/counted.h"
+#include "cli/runs/ask_view.h"
 #include "cli/terminal/terminal.h"
 
 namespace dossier::cli {

@@ -14,7 +14,6 @@
 #include "cli/tree/command.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
-#include "cli/wiring/model_pull.h"
 #include "cli/wiring/shared_flags.h"
 #include "cli/wiring/value_kinds.h"
 #include "model/catalog/catalog.h"

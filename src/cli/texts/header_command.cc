@@ -7,7 +7,6 @@
 #include "cli/commands.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
-#include "cli/tree/failure.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/run_setup.h"
 #include "cli/wiring/value_kinds.h"

@@ -11,7 +11,7 @@
 #include "base/text/text_diff.h"
 #include "base/text/utf8.h"
 #include "cli/terminal/terminal.h"
-#include "cli/wiring/sandbox_flags.h"
+#include "cli/wiring/shared_flags.h"
 #include "cli/wiring/value_kinds.h"
 #include "config/load.h"
 #include "config/trust.h"
