@@ -3,7 +3,7 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const CompactionPlan plan,
 //                            PlanCompaction(stored, limits, prices, size, *counter));
 //   if (plan.trigger != CompactionPlan::Trigger::kNone) {
-//     std::optional<std::string> summary;                  // of SummaryRequest, by a model
+//     std::optional<std::string> summary;                  // of SummaryCall, by a model
 //     const Compacted done = FinishCompaction(plan, summary, model, now, *counter);
 //     input.compaction = done.records;                     // the next request and save hold them
 //   }

@@ -398,7 +398,8 @@ class Asking {
     }
     ask::Engine engine(std::move(options));
     if (arguments_.dry_run) {
-      DOSSIER_ASSIGN_OR_RETURN(const ask::Plan plan, engine.DryRun(request));
+      DOSSIER_ASSIGN_OR_RETURN(const ask::Plan plan, engine.DryRun(request, cancel_));
+      for (const std::string& warning : plan.warnings) PrintWarning(err_, warning);
       return ShowPlan(plan, out_);
     }
     return Answer(engine, request, style, terminal);

@@ -303,4 +303,18 @@ Status LookAhead(const RunOrder& order, ForecastFacts* facts, const CancelToken&
   return {};
 }
 
+Result<Forecast> Foresee(RunOrder order, const std::string& out,
+                         const std::function<Status(RunOrder* order)>& fill,
+                         const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::Make("dossier-research"));
+  order.folder = folder.path();
+  order.resources.clear();  // nothing is fetched for a plan
+  DOSSIER_RETURN_IF_ERROR(fill(&order));
+  order.journal_folder.clear();
+  const MeasuredRuns before = MeasureRuns(out);
+  ForecastFacts facts{.order = &order, .before = &before};
+  DOSSIER_RETURN_IF_ERROR(LookAhead(order, &facts, cancel));
+  return ForecastRun(facts);
+}
+
 }  // namespace dossier::research
