@@ -27,6 +27,10 @@ namespace dossier::research {
 
 enum class PhaseMode : std::uint8_t { kSplit, kSingle };
 
+// Where commands of a run are run: the names of exec.backend and --backend.
+inline constexpr std::string_view kBackendNames[] = {"local", "apptainer", "singularity", "slurm",
+                                                     "slurm-plain"};
+
 struct ExecConfig {
   std::int64_t timeout = 3600;  // seconds, of one command
   std::string language = "auto";

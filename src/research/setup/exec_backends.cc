@@ -148,9 +148,8 @@ Result<BackendFactory> NamedBackends(const BackendSetup& setup) {
       return Result<std::unique_ptr<ExecBackend>>(std::move(inner));
     });
   }
-  return MakeError(ErrorCode::kUsage,
-                   "exec.backend {}: there are local, apptainer, singularity, slurm, slurm-plain",
-                   name);
+  return MakeError(ErrorCode::kUsage, "exec.backend {}: there are {}", name,
+                   fmt::join(kBackendNames, ", "));
 }
 
 }  // namespace
