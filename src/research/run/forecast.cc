@@ -8,7 +8,7 @@
 #include "base/text/text.h"
 #include "research/call/call_sites.h"
 #include "research/exec/disk_limit.h"
-#include "research/files/number_text.h"
+#include "research/files/cuts.h"
 #include "research/files/run_folder.h"
 #include "research/node/driver.h"
 #include "research/run/run_history.h"

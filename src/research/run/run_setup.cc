@@ -11,10 +11,9 @@
 #include "research/files/phase_files.h"
 #include "research/resources/resources.h"
 #include "research/run/run_record.h"
+#include "research/setup/config.h"
 #include "research/setup/config_keys.h"
 #include "research/setup/exec_backends.h"
-#include "research/setup/memory_options.h"
-#include "research/setup/output_name.h"
 
 namespace dossier::research {
 namespace {

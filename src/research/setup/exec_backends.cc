@@ -6,7 +6,7 @@
 
 #include "base/process/process.h"
 #include "research/exec/disk_limit.h"
-#include "research/exec/environment_list.h"
+#include "research/exec/exec_backend.h"
 #include "research/exec/exec_container.h"
 #include "research/exec/exec_local.h"
 #include "research/exec/exec_slurm.h"
