@@ -1,4 +1,4 @@
-#include "agents/git/tree_links.h"
+#include "agents/git/diff_output.h"
 
 #include <gtest/gtest.h>
 
