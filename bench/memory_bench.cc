@@ -8,7 +8,7 @@
 #include "base/json/json.h"
 #include "benches.h"
 #include "measure.h"
-#include "memory/records/token_embedder.h"
+#include "memory/records/embedder.h"
 #include "memory/store/store.h"
 
 namespace dossier::bench {

@@ -8,9 +8,9 @@
 #include "benches.h"
 #include "measure.h"
 #include "sources/header/agent_header.h"
-#include "sources/header/edn.h"
+#include "sources/header/data_file.h"
 #include "sources/header/header_source.h"
-#include "sources/header/note_scan.h"
+#include "sources/header/note.h"
 
 namespace dossier::bench {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/text/utf8.h"
 #include "sources/commands/command_text.h"
-#include "sources/commands/context_blocks.h"
+#include "sources/commands/context_command.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dossier::sources;

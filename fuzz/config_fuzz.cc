@@ -8,7 +8,6 @@
 #include "base/yaml/yaml.h"
 #include "config/edit.h"
 #include "config/load.h"
-#include "config/power.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dossier;

@@ -5,9 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "sources/header/change_policy.h"
+#include "sources/header/agents_config.h"
 #include "sources/header/data_file.h"
-#include "sources/header/edn.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dossier;

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "agents/git/diff_headers.h"
 #include "agents/git/diff_output.h"
+#include "agents/git/patch.h"
 #include "agents/git/path_rules.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "research/files/relaxed_json.h"
 #include "research/files/replies.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -6,9 +6,8 @@
 #include <string_view>
 
 #include "research/exec/command_rules.h"
+#include "research/exec/exec_slurm.h"
 #include "research/exec/phase_log.h"
-#include "research/exec/shell_words.h"
-#include "research/exec/slurm_job.h"
 #include "research/node/phase0.h"
 #include "research/node/phase1.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "memory/records/token_embedder.h"
+#include "memory/records/embedder.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto table =

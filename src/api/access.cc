@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "app/load_config.h"
-#include "app/open_chat_model.h"
+#include "app/open_model.h"
 #include "app/section_makers.h"
 
 namespace dossier {

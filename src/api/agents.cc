@@ -2,7 +2,6 @@
 
 #include "agents/run/run.h"
 #include "api/access.h"
-#include "app/asset_folders.h"
 #include "app/load_config.h"
 #include "base/result.h"
 #include "sources/commands/context_command.h"
@@ -40,6 +39,7 @@ Result<agents::RunPorts> PortsOf(const AgentsOptions& options) {
   ports.environment = sources::CurrentEnvironment();
   ports.journal_folder = config.user.data + "/runs";
   DOSSIER_ASSIGN_OR_RETURN(ports.assets, app::UserAssetFolders(""));
+  ports.makers = SectionMakersOf(config, options.cancel);
   ports.cancel = options.cancel;
   if (options.on_warning) ports.warn = options.on_warning;
   ports.watch = WatchOf(options.on_event);

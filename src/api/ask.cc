@@ -4,7 +4,6 @@
 #include <mutex>
 
 #include "api/access.h"
-#include "app/asset_folders.h"
 #include "app/load_config.h"
 #include "ask/engine.h"
 #include "base/files/locations.h"

@@ -3,14 +3,14 @@
 #include <dossier/assemble.h>
 
 #include "api/access.h"
-#include "app/asset_folders.h"
-#include "app/counter_choice.h"
+#include "app/load_config.h"
+#include "app/open_model.h"
 #include "assembly/layout/lookup.h"
 #include "base/clock.h"
 #include "base/files/file.h"
 #include "base/random.h"
 #include "base/result.h"
-#include "model/catalog/tokenizer.h"
+#include "model/catalog/catalog.h"
 
 namespace dossier {
 namespace {

@@ -3,9 +3,8 @@
 #include <dossier/chat.h>
 
 #include "api/access.h"
-#include "app/asset_folders.h"
 #include "app/load_config.h"
-#include "app/open_chat_model.h"
+#include "app/open_model.h"
 #include "base/result.h"
 
 namespace dossier {

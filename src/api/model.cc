@@ -3,7 +3,7 @@
 
 #include "api/access.h"
 #include "app/load_config.h"
-#include "app/open_chat_model.h"
+#include "app/open_model.h"
 #include "base/clock.h"
 #include "base/net/url.h"
 #include "base/result.h"

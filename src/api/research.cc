@@ -3,9 +3,8 @@
 #include <map>
 
 #include "api/access.h"
-#include "app/asset_folders.h"
 #include "app/load_config.h"
-#include "app/open_chat_model.h"
+#include "app/open_model.h"
 #include "base/files/file.h"
 #include "base/result.h"
 #include "research/files/run_folder.h"
@@ -16,12 +15,9 @@
 #include "research/run/idea.h"
 #include "research/run/own_run.h"
 #include "research/run/run_history.h"
-#include "research/run/run_record.h"
 #include "research/run/run_status.h"
 #include "research/run/run_steering.h"
-#include "research/setup/exec_backends.h"
 #include "research/setup/role_models.h"
-#include "sources/commands/context_command.h"
 
 namespace dossier {
 namespace {
@@ -76,15 +72,8 @@ Status FillPorts(const ResearchOptions& options, RunOrder* order) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config own, app::LoadOwnConfig());
   order->open_model = RoleOpener(options, order->config, own);
   DOSSIER_ASSIGN_OR_RETURN(order->assets, app::UserAssetFolders(""));
-  order->clock = SystemClock();
-  order->environment = sources::CurrentEnvironment();
-  DOSSIER_ASSIGN_OR_RETURN(order->backend,
-                           research::MakeBackends({.config = &order->config.exec,
-                                                   .folder = order->folder,
-                                                   .degraded = order->config.exec.degraded,
-                                                   .host_environment = order->environment}));
-  order->probe_cache = own.user.cache + "/probes";
-  order->journal_folder = own.user.data + "/runs";
+  order->makers = SectionMakersOf(own, options.cancel);
+  DOSSIER_RETURN_IF_ERROR(research::UseOwnMachine(own.user, order));
   if (options.network == ResearchOptions::Network::kAllowed) {
     order->fetch = research::HttpFetch();
   }
@@ -112,20 +101,6 @@ Result<RunOrder> NewOrder(const ResearchOptions& options) {
     DOSSIER_ASSIGN_OR_RETURN(order.resources,
                              ReadFile(order.resources_path, research::kMaxResourceFileBytes));
   }
-  return order;
-}
-
-Result<RunOrder> StoredOrder(const std::string& folder, const ResearchOptions& options) {
-  DOSSIER_ASSIGN_OR_RETURN(const research::RunRecord record, research::ReadRunRecord(folder));
-  RunOrder order{.folder = research::AbsolutePath(folder), .mode = RunOrder::Mode::kResume};
-  const auto at = [&](std::string_view name) { return fmt::format("{}/{}", folder, name); };
-  DOSSIER_ASSIGN_OR_RETURN(order.idea, ReadFile(at(research::run_files::kIdea)));
-  DOSSIER_ASSIGN_OR_RETURN(order.config, ReadSettings(at(research::run_files::kConfig), options));
-  order.resources = ReadFile(at(research::run_files::kResourceFile)).value_or("");
-  order.resources_path = order.config.exec.resources;
-  order.stages = record.stages;
-  order.skip = record.skip;
-  order.memory_store = record.memory_store;
   return order;
 }
 
@@ -166,7 +141,11 @@ Result<ResearchRun> ResumeResearch(const std::string& folder, const ResearchOpti
                                                   ? OwnRun::Trust::kGiven
                                                   : OwnRun::Trust::kApproved));
   DOSSIER_RETURN_IF_ERROR(own.Check());
-  DOSSIER_ASSIGN_OR_RETURN(RunOrder order, StoredOrder(folder, options));
+  const std::string whole = research::AbsolutePath(folder);
+  DOSSIER_ASSIGN_OR_RETURN(
+      research::RunConfig config,
+      ReadSettings(fmt::format("{}/{}", whole, research::run_files::kConfig), options));
+  DOSSIER_ASSIGN_OR_RETURN(RunOrder order, research::StoredOrder(whole, std::move(config)));
   DOSSIER_RETURN_IF_ERROR(FillPorts(options, &order));
   order.approve = own.Approver();
   return Work(order, options.cancel);
@@ -191,15 +170,9 @@ Result<ResearchStatus> GetResearchStatus(const std::string& folder) {
 
 Result<ResearchPlan> PlanResearch(const ResearchOptions& options) {
   DOSSIER_ASSIGN_OR_RETURN(RunOrder order, NewOrder(options));
-  DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::Make("dossier-research"));
-  order.folder = folder.path();
-  order.resources.clear();  // nothing is fetched for a plan
-  DOSSIER_RETURN_IF_ERROR(FillPorts(options, &order));
-  order.journal_folder.clear();
-  const research::MeasuredRuns before = research::MeasureRuns(options.out);
-  research::ForecastFacts facts{.order = &order, .before = &before};
-  DOSSIER_RETURN_IF_ERROR(research::LookAhead(order, &facts, options.cancel));
-  const research::Forecast forecast = research::ForecastRun(facts);
+  const auto fill = [&](RunOrder* scratch) { return FillPorts(options, scratch); };
+  DOSSIER_ASSIGN_OR_RETURN(const research::Forecast forecast,
+                           research::Foresee(std::move(order), options.out, fill, options.cancel));
   const auto range = [](const std::optional<research::Range>& from) {
     return from ? ResearchPlan::Range{from->least, from->most} : ResearchPlan::Range{};
   };

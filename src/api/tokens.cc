@@ -1,7 +1,7 @@
 #include <dossier/tokens.h>
 
 #include "api/access.h"
-#include "app/counter_choice.h"
+#include "app/open_model.h"
 #include "base/result.h"
 #include "tokens/counter/counter.h"
 

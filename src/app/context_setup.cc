@@ -6,7 +6,7 @@
 #include "base/files/file.h"
 #include "base/text/text.h"
 #include "model/catalog/user_config.h"
-#include "sources/commands/context_commands_yaml.h"
+#include "sources/commands/context_command.h"
 
 namespace dossier::app {
 namespace {

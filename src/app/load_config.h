@@ -10,7 +10,9 @@
 #define DOSSIER_APP_LOAD_CONFIG_H_
 
 #include <string>
+#include <string_view>
 
+#include "assembly/layout/layout.h"
 #include "base/result.h"
 #include "config/config.h"
 #include "config/load.h"
@@ -35,6 +37,31 @@ Status UseIfApproved(const config::Question& question);
 // Errors: kConfig, and what `decide` returns.
 Result<sources::AgentsConfig> LoadAgents(const config::Config& config, const std::string& folder,
                                          const config::Decide& decide);
+
+// Where layouts and templates are looked for.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const assembly::AssetFolders folders,
+//                            AssetFoldersFor("mine", decide));
+//
+// A project's `.dossier` needs trust, as its configuration does; what a caller, a variable or the
+// user's own folder names is the user's. In this order: the folder given, $DOSSIER_LAYOUTS_DIR,
+// .dossier of the current folder, the user's configuration folder; then what is built in. Each
+// holds layouts/ and prompts/. Thread-safety: reads the environment and the file system.
+
+// `layouts_dir` may be empty. `decide` says whether layouts or prompts of the project may be used;
+// its error is returned. Errors: kNotFound if a folder that was named is not there.
+Result<assembly::AssetFolders> AssetFoldersFor(const std::string& layouts_dir,
+                                               const config::Decide& decide);
+
+// The same folders for those who only look at what is there.
+Result<assembly::AssetFolders> AllAssetFolders(const std::string& layouts_dir);
+
+// Without the project's: what a library uses that does not know in whose folder it runs.
+Result<assembly::AssetFolders> UserAssetFolders(const std::string& layouts_dir);
+
+// The folder of layouts/ and prompts/ that `name` means: itself, or the one whose layouts/ it is.
+// Errors: kNotFound, with `flag` in front of the name, if it is not there or holds neither.
+Result<std::string> NamedAssetFolder(std::string_view flag, const std::string& name);
 
 }  // namespace dossier::app
 

@@ -1,6 +1,7 @@
 #include "app/open_model.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 
@@ -11,6 +12,8 @@
 #include "base/net/url.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"
+#include "model/catalog/catalog.h"
+#include "model/dialects/dialect.h"
 #include "model/local/local_weights.h"
 #include "model/providers/model_list.h"
 
@@ -387,6 +390,112 @@ Result<OpenedModel> OpenModel(const ModelSettings& settings,
     DOSSIER_ASSIGN_OR_RETURN(opened.sub, opener.Bind(sub, &unused));
   }
   return opened;
+}
+
+Result<tokens::Opened> OpenCounter(const CounterChoice& choice) {
+  if (!choice.encoding.empty() && !choice.model.empty()) {
+    return MakeError(ErrorCode::kUsage,
+                     "give --encoding or --model, not both: a model says how it counts");
+  }
+  const tokens::DataPaths paths = tokens::DefaultDataPaths();
+  if (choice.model.empty()) {
+    return tokens::Open(choice.encoding.empty() ? "o200k_base" : choice.encoding, paths);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const model::Choice chosen,
+                           ChooseWithoutKey(choice.model, choice.config));
+  return model::OpenTokenizer(chosen.entry, paths);
+}
+
+std::string CountsFolder(const tokens::Opened& opened) {
+  const std::string cache = tokens::DefaultDataPaths().cache;
+  return opened.identity.empty() || cache.empty() ? "" : cache + "/counts";
+}
+
+Result<model::Choice> ChooseWithoutKey(const std::string& name, const config::Config* config) {
+  ModelSettings settings{.model = name};
+  if (config) DOSSIER_RETURN_IF_ERROR(ApplyConfig(*config, &settings));
+  DOSSIER_ASSIGN_OR_RETURN(const ModelData data,
+                           settings.config ? LoadModelData(*settings.config) : LoadModelData());
+  model::Wanted wanted{.name = settings.model,
+                       .base_url = settings.base_url,
+                       .config = data.config,
+                       .today = std::chrono::floor<std::chrono::days>(SystemClock()->WallNow())};
+  // Without a name the keys that are there say which model is meant, if the configuration does not.
+  if (wanted.name.empty()) {
+    auto choice = data.catalog.Choose(wanted, Environment);
+    if (choice || choice.error().code != ErrorCode::kAuth) return choice;
+  }
+  wanted.keys = model::Wanted::Keys::kNone;
+  return data.catalog.Choose(wanted, Environment);
+}
+
+namespace {
+
+using driver::BoundModel;
+
+std::function<std::string(const model::Request&)> WireOf(const OpenedModel& opened) {
+  const model::Dialect* dialect = &model::DialectOf(opened.dialect);
+  const model::WireOptions options{
+      .entry = opened.root.entry,
+      .provider = opened.provider,
+      .stream = opened.root.entry.streaming ? model::Streaming::kYes : model::Streaming::kNo};
+  return [dialect, options](const model::Request& request) {
+    model::WireOptions own = options;
+    if (request.raw == model::Request::Raw::kKept) own.stream = model::Streaming::kNo;
+    return dialect->build(request, own).body;
+  };
+}
+
+}  // namespace
+
+std::string AskedName(const ModelSettings& asked) {
+  ModelSettings split = asked;
+  SplitAddress(&split);
+  if (split.model.empty() || split.base_url.empty()) return split.model;
+  return model::WholeAddress(split.base_url) + "#" + split.model;
+}
+
+std::string StoredName(const ModelSettings& asked, const OpenedModel& opened) {
+  ModelSettings named = asked;
+  if (!named.base_url.empty() && named.model.empty()) named.model = opened.root.name;
+  if (std::string name = AskedName(named); !name.empty()) return name;
+  const std::string& provider = opened.root.entry.provider;
+  if (provider == "local" || provider == "scripted") return provider;
+  // A bare name that the model data do not have would not be found again.
+  const bool found_by_name = opened.root.entry.known || provider == "openai-compatible";
+  return found_by_name ? opened.root.name : opened.provider + "/" + opened.root.name;
+}
+
+BoundModel ChatModelOf(const OpenedModel& opened, std::string stored) {
+  BoundModel model = opened.root;
+  model.stored = std::move(stored);
+  model.wire = WireOf(opened);
+  return model;
+}
+
+Result<BoundModel> OpenChatModel(ModelSettings settings, const config::Config& config,
+                                 const std::function<void(std::string_view)>& say,
+                                 const CancelToken& cancel) {
+  const ModelSettings asked = settings;
+  DOSSIER_RETURN_IF_ERROR(ApplyConfig(config, &settings));
+  DOSSIER_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(settings, say, cancel));
+  BoundModel model = ChatModelOf(opened, StoredName(asked, opened));
+  model.sampling.temperature = settings.temperature;
+  if (config.debug || settings.announce == ModelSettings::Announce::kYes) {
+    say(fmt::format("model: {} ({})", opened.description, opened.why));
+  }
+  return model;
+}
+
+chat::CompactionLimits LimitsOf(const config::Compaction& config) {
+  using Mode = chat::CompactionLimits::Mode;
+  return {.mode = config.mode == config::Compaction::Mode::kOff ? Mode::kOff : Mode::kAuto,
+          .soft_tokens = config.soft_tokens,
+          .hard_tokens = config.hard_tokens,
+          .keep_turns = config.keep_turns,
+          .summary_tokens = config.summary_tokens,
+          .horizon = config.horizon,
+          .min_gain = config.min_gain};
 }
 
 }  // namespace dossier::app

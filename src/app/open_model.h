@@ -17,9 +17,13 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "chat/context/compact.h"
+#include "config/config.h"
 #include "driver/bound_model.h"
+#include "model/catalog/catalog.h"
 #include "model/providers/connect.h"
 #include "model/providers/model_list.h"
+#include "tokens/files/open.h"
 
 namespace dossier::app {
 
@@ -91,6 +95,58 @@ Result<ModelData> LoadModelData();
 Result<ModelData> LoadModelData(model::UserConfig config);
 // What every connection takes from config and catalog.
 model::ConnectOptions ConnectOptionsFor(const ModelData& data, const model::Choice& choice);
+
+// The counter of a command that counts for a model and asks none: by --encoding or by -m.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened, OpenCounter({.encoding = "cl100k_base"}));
+//   DOSSIER_ASSIGN_OR_RETURN(const model::Choice choice, ChooseWithoutKey("gpt-5-mini"));
+//
+// A model's counter is opened as model/providers/connect.h opens it for the engine: by the model's
+// entry, as the user's config extends it. No key is needed. Thread-safety: functions over files.
+
+struct CounterChoice {
+  std::string encoding, model;  // both empty: o200k_base
+  const config::Config* config = nullptr;
+};
+
+// Errors: kUsage (both are given; no such encoding, with the nearest), kConfig (no such model, with
+// the nearest; the config), as tokens::Open for files.
+Result<tokens::Opened> OpenCounter(const CounterChoice& choice);
+
+// The folder of counts that are kept by content (tokens/files/count_cache.h); empty for counts that
+// are not exact, which cost nothing.
+std::string CountsFolder(const tokens::Opened& opened);
+
+// The model `name`, or the one that the config or a key says if it is empty. Without `config` only
+// the user's own file counts, and no address of it. Errors: as model::Catalog::Choose.
+Result<model::Choice> ChooseWithoutKey(const std::string& name,
+                                       const config::Config* config = nullptr);
+
+// A model as a conversation uses it, and how its history is kept short.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model,
+//                            OpenChatModel({.model = "local"}, config, say, cancel));
+//
+// Thread-safety: as OpenModel.
+
+// The name that was asked for, with the address where one was given: "http://pool:8000/v1#qwen3".
+// ApplyConfig takes it apart. Empty: no model is named.
+std::string AskedName(const ModelSettings& asked);
+
+// What the conversation's file says of a model, so that a later turn finds it again: its AskedName,
+// else what was chosen.
+std::string StoredName(const ModelSettings& asked, const OpenedModel& opened);
+
+// A model that is open already; `stored` as BoundModel::stored.
+driver::BoundModel ChatModelOf(const OpenedModel& opened, std::string stored);
+
+// With `debug` of the configuration `say` is told which model it is, too. Errors: as ApplyConfig
+// and OpenModel.
+Result<driver::BoundModel> OpenChatModel(ModelSettings settings, const config::Config& config,
+                                         const std::function<void(std::string_view)>& say,
+                                         const CancelToken& cancel);
+
+chat::CompactionLimits LimitsOf(const config::Compaction& config);
 
 }  // namespace dossier::app
 

@@ -1,13 +1,16 @@
 #include "app/section_makers.h"
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 
+#include "app/context_setup.h"
 #include "app/memory_setup.h"
 #include "base/clock.h"
 #include "base/files/file.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"
-#include "memory/render/injection.h"
+#include "memory/render/render.h"
 #include "sources/header/header_source.h"
 #include "sources/header/json_fields.h"
 
@@ -101,15 +104,54 @@ Result<std::optional<std::string>> MakeMemory(const SectionMakerParts& parts, co
   return wish.show == SectionWish::Show::kCore ? std::move(made.core) : std::move(made.rest);
 }
 
+// The output of one command of `context_commands`, as it stands in the context of a conversation.
+// A layout can only name what the configuration declares, and a project's needs a person's trust.
+Result<std::optional<std::string>> MakeCommand(const SectionMakerParts& parts, const Json& with) {
+  std::string name;
+  constexpr JsonField<std::string> kFields[] = {{"name", ReadText}};
+  DOSSIER_RETURN_IF_ERROR(
+      ReadJsonFields<std::string>(with, "source: command", kFields, UnknownKeys::kRefused, &name));
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, parts.config());
+  DOSSIER_ASSIGN_OR_RETURN(PreparedContext prepared, PrepareContext({}, config));
+  const auto& commands = prepared.setup.commands;
+  const auto found = std::find_if(commands.begin(), commands.end(),
+                                  [&](const auto& command) { return command.name == name; });
+  if (found == commands.end()) {
+    return MakeError(ErrorCode::kConfig,
+                     "source: command: context_commands has none of the name \"{}\"; write with: "
+                     "{{name: NAME}}",
+                     name);
+  }
+  const auto index = static_cast<std::size_t>(found - commands.begin());
+  chat::CommandContext context(std::move(prepared.setup));
+  const auto counter = tokens::MakeCharCounter();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();  // the layout cuts it
+  DOSSIER_ASSIGN_OR_RETURN(chat::Gathered gathered,
+                           context.Gather({{index}}, {*counter, kMost}, parts.cancel));
+  for (const std::string& warning : gathered.warnings) {
+    if (parts.warn) parts.warn(warning);
+  }
+  return std::move(gathered.blocks.front().text);
+}
+
 }  // namespace
 
 driver::SectionMakers SectionMakersFor(SectionMakerParts parts) {
   const auto shared = std::make_shared<const SectionMakerParts>(std::move(parts));
-  return {{"header", [shared](const Json& with,
-                              const driver::SectionValues&) { return MakeHeader(*shared, with); }},
-          {"memory", [shared](const Json& with, const driver::SectionValues& values) {
-             return MakeMemory(*shared, with, values);
-           }}};
+  return {
+      {"header", [shared](const Json& with,
+                          const driver::SectionValues&) { return MakeHeader(*shared, with); }},
+      {"environment",
+       [](const Json&, const driver::SectionValues&) -> Result<std::optional<std::string>> {
+         const sources::HeaderEnvironment machine = sources::ProbeEnvironment();
+         return fmt::format("os: {}\nsandbox: {}\nnetwork: {}\ntools: {}", machine.os,
+                            machine.sandbox, machine.network, Join(machine.tools, ", "));
+       }},
+      {"command", [shared](const Json& with,
+                           const driver::SectionValues&) { return MakeCommand(*shared, with); }},
+      {"memory", [shared](const Json& with, const driver::SectionValues& values) {
+         return MakeMemory(*shared, with, values);
+       }}};
 }
 
 }  // namespace dossier::app

@@ -1,5 +1,5 @@
-// Who makes the content of layouts' sections that no file holds: `source: header` and
-// `source: memory`; the same for the command and the library.
+// Who makes the content of layouts' sections that no file holds, `source: header`, `memory`,
+// `command` and `environment`; the same for the command and the library.
 //
 //   options.makers = SectionMakersFor({.config = LoadOwnConfig, .agents = load, .warn = say});
 //

@@ -125,7 +125,7 @@ class Engine::Impl {
   }
 
   Result<Outcome> Run(const Request& request, const CancelToken& cancel, EventSink& events);
-  Result<Plan> DryRun(const Request& request);
+  Result<Plan> DryRun(const Request& request, const CancelToken& cancel);
 
  private:
   Result<PromptBook> Prompts(const Request& request);
@@ -420,22 +420,24 @@ void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
   outcome->warnings = run.log.warnings();
 }
 
-Result<Plan> Engine::Impl::DryRun(const Request& request) {
+Result<Plan> Engine::Impl::DryRun(const Request& request, const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(PromptBook prompts, Prompts(request));
-  DOSSIER_RETURN_IF_ERROR(ReadUserSections(request, /*cancel=*/{}, &prompts));
+  DOSSIER_ASSIGN_OR_RETURN(std::vector<std::string> told,
+                           ReadUserSections(request, cancel, &prompts));
   model::Ledger ledger(MakeLimits(request.limits, *options_.clock), options_.clock);
   class Nobody final : public EventSink {
     void OnEvent(const store::Event&) override {}
   } nobody;
   RunLog log(nullptr, nobody, options_.clock);
   driver::Caller caller(ledger, options_.clock);
-  RunState run = MakeState(request, std::move(prompts), ledger, log, caller, /*cancel=*/{});
+  RunState run = MakeState(request, std::move(prompts), ledger, log, caller, cancel);
   DOSSIER_RETURN_IF_ERROR(ShowMemory(run, RunMemory::Writes::kNo));
   DOSSIER_ASSIGN_OR_RETURN(const ModeDecision decision, DecideMode(run));
   Plan plan{.mode = decision.mode,
             .tokens = decision.tokens,
             .threshold = decision.threshold,
-            .reason = decision.reason};
+            .reason = decision.reason,
+            .warnings = std::move(told)};
   if (decision.mode == Mode::kDirect) {
     DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt, AssembleDirect(run));
     plan.messages = std::move(prompt.messages);
@@ -459,6 +461,8 @@ Result<Outcome> Engine::Run(const Request& request, const CancelToken& cancel, E
   return impl_->Run(request, cancel, events);
 }
 
-Result<Plan> Engine::DryRun(const Request& request) { return impl_->DryRun(request); }
+Result<Plan> Engine::DryRun(const Request& request, const CancelToken& cancel) {
+  return impl_->DryRun(request, cancel);
+}
 
 }  // namespace dossier::ask

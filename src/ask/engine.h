@@ -189,6 +189,7 @@ struct Plan {
   std::string reason;
   assembly::Messages messages;
   Json report;
+  std::vector<std::string> warnings;  // of the sections that the user's layouts add
 };
 
 class Engine {
@@ -198,7 +199,7 @@ class Engine {
 
   Result<Outcome> Run(const Request& request, const CancelToken& cancel, EventSink& events);
   // Calls no model and starts no worker.
-  Result<Plan> DryRun(const Request& request);
+  Result<Plan> DryRun(const Request& request, const CancelToken& cancel);
 
  private:
   class Impl;

@@ -332,7 +332,7 @@ TEST_F(EngineTest, AnAnswerThatNothingShowsIsSaidToBeDoubtful) {  // REC-40, REC
 TEST_F(EngineTest, ADryRunCallsNobodyAndShowsTheFirstMessages) {
   request_.mode = Mode::kRecursive;
   Engine engine(Options("[]"));
-  const auto plan = engine.DryRun(request_);
+  const auto plan = engine.DryRun(request_, {});
   ASSERT_THAT(plan, Succeeds());
   EXPECT_EQ(plan->mode, Mode::kRecursive);
   EXPECT_THAT(plan->messages.turns.back().Text(), HasSubstr(request_.question));

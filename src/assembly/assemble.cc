@@ -8,8 +8,6 @@
 #include "assembly/fit/gather.h"
 #include "assembly/fit/part.h"
 #include "assembly/fit/report.h"
-#include "assembly/fit/share.h"
-#include "assembly/fit/tally.h"
 #include "base/text/text.h"
 
 namespace dossier::assembly {

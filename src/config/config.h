@@ -13,6 +13,7 @@
 #define DOSSIER_CONFIG_CONFIG_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,13 +21,86 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/files/locations.h"
 #include "base/json/json.h"
 #include "base/result.h"
-#include "config/folders.h"
-#include "config/layers.h"
+#include "config/expand.h"
 #include "config/value.h"
 
 namespace dossier::config {
+
+// Where conversations live, and how paths in configuration are meant.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const UserFolders user, UserFoldersOf(variables));
+//   const Located found = ConversationFolder({.config = path, .user = user}, is_folder);
+//   found.path;     // "/home/ada/.local/share/dossier/conversations"
+//
+// Thread-safety: plain data; ConversationFolder asks `exists`, the rest is pure.
+
+using dossier::UserFolders;
+
+// Errors: as UserFolders::From.
+Result<UserFolders> UserFoldersOf(const Variables& variables);
+
+// `path` seen from `folder`: absolute, "~/" is `home`, without "." and "..".
+std::string ResolvePath(const std::string& path, const std::string& folder,
+                        const std::string& home);
+
+// What the choice of the conversation folder rests on, high to low; "" is "not given".
+struct ConversationPlaces {
+  std::string flag;                             // --conversations-path
+  std::string dossier_variable, cllm_variable;  // …_CONVERSATIONS_PATH
+  std::string config;                           // conversations_path, resolved
+  std::string config_dir;                       // --config-dir
+  std::string dossier_config_dir, cllm_path;    // variables
+  std::vector<std::string> project_folders;     // from the working folder up to the root
+  UserFolders user;
+};
+
+struct Located {
+  std::string path;
+  std::string why;  // "--conversations-path", "$CLLM_PATH", "/repo/.dossier is there"
+};
+Located ConversationFolder(const ConversationPlaces& places,
+                           const std::function<bool(const std::string&)>& is_folder);
+
+// Which configuration files there may be, low to high.
+//
+//   for (const Candidate& file : FindCandidates(search)) TryToRead(file.path);
+//
+// Pure: nothing is looked at; a candidate need not exist.
+
+enum class Mode { kDefault, kCompat };
+
+struct Search {
+  std::string folder;      // working folder, absolute, without links
+  std::string root;        // of the repository; "" outside one
+  std::string config_dir;  // --config-dir or $DOSSIER_CONFIG_DIR; replaces the search
+  // Whose the files of `config_dir` are: who names a folder on the command line means what is in
+  // it.
+  enum class ConfigDir { kNamed, kFromVariable } config_dir_from = ConfigDir::kFromVariable;
+  std::string cllm_path;  // $CLLM_PATH; counts with kCompat only
+  std::string name;       // --config
+  Mode mode = Mode::kDefault;
+  UserFolders user;
+};
+
+struct Candidate {
+  enum class Owner { kUser, kProject };
+  std::string path;
+  Owner owner = Owner::kProject;
+
+  bool operator==(const Candidate&) const = default;
+};
+
+std::vector<Candidate> FindCandidates(const Search& search);
+
+// The files that `--config NAME` may mean. The nearest group with a file in it counts, and in a
+// group the first file that exists; with kCompat every group counts, low to high.
+std::vector<std::vector<Candidate>> FindNamedCandidates(const Search& search);
+
+// From the working folder up to the repository's root; the working folder alone outside one.
+std::vector<std::string> ProjectFolders(const std::string& folder, const std::string& root);
 
 // A part that another module parses, `${NAME}` expanded. Lines in `node` are lines of `file`: a
 // list is always of one file, a map that was merged has the lines of each and the file of its last.

@@ -13,12 +13,15 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/json/json.h"
 #include "base/result.h"
 #include "config/config.h"
-#include "config/config_file.h"
+#include "config/edit.h"
 #include "config/expand.h"
+#include "config/value.h"
 
 namespace dossier::config {
 
@@ -53,6 +56,24 @@ Result<Config> LoadConfig(const LoadRequest& request, const FileReader& read, co
 // Only the user's own file at `path`, for what does not depend on the project: models, keys.
 Result<Config> LoadUserFile(const std::string& path, const UserFolders& user,
                             const Variables& variables, const FileReader& read);
+
+// What a configuration file could do to the person who runs it.
+//
+//   FindPowers(values)   // {"context_commands (line 3)", "${HOME} in params.user (line 9)"}
+//
+// Thread-safety: pure function.
+
+// Empty: the file may be used unseen. `values` is one file, not expanded.
+std::vector<std::string> FindPowers(const Value& values);
+
+// Whether an entry of `agents` starts programs (engines, checks), redirects what is written (runs),
+// or names a path outside the repository.
+bool IsAgentPower(std::string_view key, const Json& value);
+
+// What a person is shown before a file is approved: all its lines but blank ones, with their
+// numbers. A part would not do, since YAML lets a value stand elsewhere: on a later line that is
+// not indented, or behind an anchor.
+std::string NumberedLines(std::string_view text);
 
 }  // namespace dossier::config
 

@@ -7,7 +7,6 @@
 #include "base/files/file.h"
 #include "base/random.h"
 #include "config/keys.h"
-#include "config/power.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::config {

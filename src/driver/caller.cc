@@ -1,6 +1,10 @@
 #include "driver/caller.h"
 
+#include <algorithm>
 #include <condition_variable>
+
+#include "base/random.h"
+#include "base/text/text.h"
 
 namespace dossier::driver {
 namespace {
@@ -113,6 +117,78 @@ model::UsageSum Caller::usage() const {
 void Caller::Add(const model::Usage& usage) {
   std::lock_guard lock(mutex_);
   usage_.Add(usage);
+}
+
+namespace {
+
+constexpr Millis kFirstWait{5'000}, kLongestWait{300'000};
+
+}  // namespace
+
+bool MayPass(ErrorCode code) {
+  return code == ErrorCode::kRateLimited || code == ErrorCode::kNetwork ||
+         code == ErrorCode::kTimeout;
+}
+
+Result<model::Reply> AskWithRetry(const std::function<Result<model::Reply>()>& attempt,
+                                  const RetryPolicy& policy, const CancelToken& cancel) {
+  Millis waited{0};
+  for (Millis next = kFirstWait;; next = std::min(next * 2, kLongestWait)) {
+    Result<model::Reply> reply = attempt();
+    const bool again = !reply && policy.max_wait > Millis(0) && MayPass(reply.error().code);
+    if (!again) return reply;
+    if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
+    const Error& error = reply.error();
+    if (waited >= policy.max_wait) {
+      return MakeError(error.code, "{} (after {} s of waiting; {})", error.message,
+                       std::chrono::duration_cast<std::chrono::seconds>(waited).count(),
+                       policy.setting);
+    }
+    const Millis time = std::min(next, policy.max_wait - waited);
+    if (policy.on_wait) policy.on_wait(error.message, time);
+    policy.wait ? policy.wait(time, cancel) : void(WaitUnlessCancelled(time, cancel));
+    waited += time;
+  }
+}
+
+namespace {
+
+std::int64_t OutputOf(const LayoutCall& call, const BoundModel& model) {
+  return std::min(call.max_output, model.entry.capability.max_output);
+}
+
+}  // namespace
+
+Result<assembly::Assembled> AssembleLayout(const LayoutCall& call, const LayoutSources& sources,
+                                           const BoundModel& model, const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const assembly::Layout layout,
+                           assembly::FindLayout(call.layout, sources.folders));
+  DOSSIER_ASSIGN_OR_RETURN(const UserSections own,
+                           ReadUserSections(layout, {.makers = sources.makers,
+                                                     .values = call.values,
+                                                     .counter = model.counter,
+                                                     .cancel = cancel}));
+  return assembly::Assemble(layout, own.With(call.sections),
+                            {.reserve_output = OutputOf(call, model)}, model.entry.capability,
+                            *model.counter,
+                            {.variables = call.values,
+                             .boundary = assembly::MakeBoundary(SystemEntropy()),
+                             .more_room = assembly::AssembleOptions::MoreRoom::kLargerModel});
+}
+
+Result<model::Reply> AskByLayout(const LayoutCall& call, const LayoutSources& sources,
+                                 const BoundModel& model, Caller& caller,
+                                 const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt,
+                           AssembleLayout(call, sources, model, cancel));
+  model::Request request = RequestTo(model, prompt, model::Purpose::kCompact);
+  request.sampling = {.max_output = OutputOf(call, model)};
+  Called called = caller.Ask(model, std::move(request), {}, cancel);
+  if (called.reply && TrimSpace(called.reply->text).empty()) {
+    return MakeError(ErrorCode::kNetwork, "the model returned no text (finish reason {})",
+                     model::FinishName(called.reply->finish));
+  }
+  return std::move(called.reply);
 }
 
 }  // namespace dossier::driver

@@ -28,11 +28,35 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "driver/bound_model.h"
-#include "driver/retry_policy.h"
+#include "driver/section_reader.h"
 #include "model/client/client.h"
 #include "model/client/ledger.h"
 
 namespace dossier::driver {
+
+// How long a driver waits for a provider that is away, behind the gate's own few retries.
+//
+//   RetryPolicy{}                               // not at all: what the gate reports is the result
+//   RetryPolicy{.max_wait = Millis(3'600'000)}  // 5 s, doubled up to 5 minutes, an hour together
+//
+// A request of one turn fails at once, so that a person can act. A run of hours outlasts a bad
+// hour. Thread-safety: plain data and functions.
+
+struct RetryPolicy {
+  Millis max_wait{0};   // all waits behind the gate together; 0: it never asks again
+  std::string setting;  // what a user changes to wait longer; named in the error
+  // What it waits for, and until the next try; of the gate's own retries, too. May be empty.
+  std::function<void(std::string_view reason, Millis left)> on_wait;
+  std::function<void(Millis time, const CancelToken& cancel)> wait;  // empty: waits
+};
+
+// Whether the same request may succeed later: a rate limit, a lost connection, a timeout.
+bool MayPass(ErrorCode code);
+
+// Calls `attempt` until it succeeds, fails for good, or the policy's waits are used up.
+// Errors: those of `attempt`; kCancelled.
+Result<model::Reply> AskWithRetry(const std::function<Result<model::Reply>()>& attempt,
+                                  const RetryPolicy& policy, const CancelToken& cancel);
 
 // What came of a call.
 struct Called {
@@ -81,6 +105,27 @@ class Caller {
   mutable std::mutex mutex_;
   model::UsageSum usage_;
 };
+
+// A call whose prompt is one layout, found by name, with the user's own sections in it.
+struct LayoutSources {
+  assembly::AssetFolders folders;
+  SectionMakers makers;  // of sections that a user's layout adds
+};
+struct LayoutCall {
+  std::string layout;  // "memory.rate"
+  std::vector<assembly::Section> sections;
+  SectionValues values;         // of its templates
+  std::int64_t max_output = 0;  // tokens; at most what the model can
+};
+
+// Errors: those of the layout, its sections and the prompt.
+Result<assembly::Assembled> AssembleLayout(const LayoutCall& call, const LayoutSources& sources,
+                                           const BoundModel& model, const CancelToken& cancel);
+// For texts that make room: of a history, of memory. Errors: also those of Caller::Ask; kNetwork if
+// the model returned no text.
+Result<model::Reply> AskByLayout(const LayoutCall& call, const LayoutSources& sources,
+                                 const BoundModel& model, Caller& caller,
+                                 const CancelToken& cancel);
 
 }  // namespace dossier::driver
 

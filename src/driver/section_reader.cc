@@ -303,6 +303,16 @@ Status SectionReader::ReadMade(const LayoutSection& rule, const SectionMaker& ma
   return CannotFill(rule);
 }
 
+bool SectionReader::IsSet(const std::string& name) const {
+  const auto found = sources_.values.find(name);
+  return found != sources_.values.end() && !found->second.empty();
+}
+
+bool SectionReader::IsLeftOut(const LayoutSection& rule, Known values) const {
+  if (!rule.unless.empty() && IsSet(rule.unless)) return true;
+  return values == Known::kAll && !rule.when.empty() && !IsSet(rule.when);
+}
+
 Status SectionReader::ReadDeclared(const LayoutSection& rule, std::vector<Section>* out) {
   const std::string path = WithPath(rule, "path");
   if (rule.source == "inspect" && !path.empty()) {
@@ -361,7 +371,7 @@ Result<std::vector<Section>> SectionReader::ReadAll(const std::map<std::string, 
     const auto own = given.find(rule.name);
     if (own != given.end()) {
       DOSSIER_RETURN_IF_ERROR(ReadGiven(rule, own->second, in, &out));
-    } else if (FilledBy(rule) != Filled::kByLayout) {
+    } else if (FilledBy(rule) != Filled::kByLayout && !IsLeftOut(rule, Known::kAll)) {
       DOSSIER_RETURN_IF_ERROR(ReadDeclared(rule, &out));
     }
   }
@@ -393,7 +403,12 @@ Result<UserSections> ReadUserSections(const assembly::Layout& layout, SectionSou
   SectionReader reader(layout, std::move(sources));
   for (const LayoutSection& rule : layout.sections) {
     if (!IsFromOutside(rule) || IsBuiltIn(rule, built_in)) continue;
-    DOSSIER_RETURN_IF_ERROR(reader.ReadDeclared(rule, &own.sections));
+    if (reader.IsLeftOut(rule, SectionReader::Known::kSome)) continue;
+    const Status read = reader.ReadDeclared(rule, &own.sections);
+    const bool decided_later = !rule.when.empty() || !rule.unless.empty();
+    if (!read && !(decided_later && read.error().code == ErrorCode::kNotFound)) {
+      return tl::unexpected(read.error());
+    }
   }
   own.warnings = reader.warnings();
   return own;

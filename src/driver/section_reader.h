@@ -41,7 +41,7 @@ using SectionMakers = std::map<std::string, SectionMaker>;  // by source
 
 struct SectionSources {
   SectionMakers makers;
-  SectionValues values;
+  SectionValues values;                            // of templates and conditions
   std::shared_ptr<const tokens::Counter> counter;  // of the files of a folder
   CancelToken cancel;
 };
@@ -59,11 +59,15 @@ class SectionReader {
                                                  std::istream& in);
   // The content of one section from its declared source, added to `out`. Errors: as ReadAll.
   Status ReadDeclared(const assembly::LayoutSection& rule, std::vector<assembly::Section>* out);
+  // Whether `when` or `unless` leaves the section out, by the values. kSome: more may be set later.
+  enum class Known { kAll, kSome };
+  bool IsLeftOut(const assembly::LayoutSection& rule, Known values) const;
 
   // Of the sources, after a read.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
+  bool IsSet(const std::string& name) const;
   Status ReadGiven(const assembly::LayoutSection& rule, const std::string& reference,
                    std::istream& in, std::vector<assembly::Section>* out);
   Status ReadFiles(const assembly::LayoutSection& rule, const std::vector<std::string>& paths,
@@ -90,7 +94,8 @@ struct UserSections {
   JsonObject Hashes() const;
 };
 
-// Errors: as ReadAll; kNotFound for a source that nobody fills.
+// A section that a condition leaves out by `sources.values` is not read; one whose condition only
+// the prompt decides may be missing. Errors: as ReadAll; kNotFound for a source that nobody fills.
 Result<UserSections> ReadUserSections(const assembly::Layout& layout, SectionSources sources);
 
 }  // namespace dossier::driver

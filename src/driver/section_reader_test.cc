@@ -178,6 +178,37 @@ sections:
   EXPECT_TRUE(own->sections.empty());
 }
 
+TEST_F(UserSectionsTest, WhatAConditionLeavesOutIsNotRead) {  // ASM-118
+  const std::string last = "  - {name: user_text, zone: request, source: data, required: true}\n";
+  const std::string absent = "  - {name: a, zone: stable, source: file, with: {path: none.md}, ";
+  for (const char* condition : {"unless: question}\n", "when: small}\n", "unless: small}\n"}) {
+    const auto own = Read("chat", absent + condition + last);
+    ASSERT_THAT(own, Succeeds()) << condition;
+    EXPECT_TRUE(own->sections.empty()) << condition;
+  }
+  const auto own = Read("chat", fmt::format("  - {{name: a, zone: stable, source: file, with: "
+                                            "{{path: {}}}, when: small}}\n{}",
+                                            File("rules.md", "be brief"), last));
+  ASSERT_THAT(own, Succeeds());
+  EXPECT_EQ(own->sections.size(), 1u) << "the prompt decides: what may be wanted is read";
+}
+
+TEST_F(UserSectionsTest, AssembleKnowsAllValuesAndReadsNoMore) {  // ASM-118
+  const auto layout = assembly::ParseLayout(R"(sections:
+  - {name: a, zone: stable, source: file, with: {path: none.md}, when: verbose}
+  - {name: b, zone: stable, source: file, with: {path: none.md}, unless: brief}
+  - {name: q, zone: request, text: Go}
+)",
+                                            "x.yaml");
+  ASSERT_THAT(layout, Succeeds());
+  std::istringstream in;
+  SectionReader brief(*layout, {.values = {{"brief", "1"}}, .counter = tokens::MakeCharCounter()});
+  EXPECT_THAT(brief.ReadAll({}, in), Succeeds());
+  SectionReader verbose(*layout, {.values = {{"brief", "1"}, {"verbose", "1"}},
+                                  .counter = tokens::MakeCharCounter()});
+  EXPECT_THAT(verbose.ReadAll({}, in), FailsWith(ErrorCode::kNotFound, "section a: none.md"));
+}
+
 TEST_F(UserSectionsTest, ABuiltInLayoutReadsNothing) {  // ASM-118
   const auto layout = assembly::FindLayout("pack", {});
   ASSERT_THAT(layout, Succeeds());

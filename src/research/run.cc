@@ -5,7 +5,7 @@
 
 #include "base/files/file.h"
 #include "base/text/text.h"
-#include "research/files/number_text.h"
+#include "research/files/cuts.h"
 #include "research/node/node_request.h"
 #include "research/node/select.h"
 #include "research/run/closing.h"

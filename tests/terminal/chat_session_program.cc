@@ -5,8 +5,8 @@
 #include <iostream>
 #include <string>
 
+#include "cli/chat/chat_dialogs.h"
 #include "cli/chat/chat_session.h"
-#include "cli/chat/edit_message.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/line_editor.h"
 

@@ -8,6 +8,8 @@
 #ifndef DOSSIER_AGENTS_GIT_DIFF_OUTPUT_H_
 #define DOSSIER_AGENTS_GIT_DIFF_OUTPUT_H_
 
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +25,35 @@ struct DiffOutput {
 
 // Errors: kProtocol for anything but that form.
 Result<DiffOutput> ParseDiffOutput(std::string_view out);
+
+// Finds symbolic links of a tree that lead out of it, by the tree's contents alone, without a file
+// system.
+//
+//   TreeLinks links;
+//   links.Add("out", "/etc");
+//   links.Add("src/inner", "../out/passwd");
+//   links.WayOut("src/inner")            // "out": behind that link the tree ends
+//
+// A link whose own target stays inside may still pass through another link that leads out. A name
+// that is no link of the tree counts as a plain folder or file.
+//
+// Thread-safety: const methods may be called from many threads.
+
+inline constexpr int kMaxLinksOnAWay = 40;  // as Linux follows: MAXSYMLINKS, then ELOOP
+
+class TreeLinks {
+ public:
+  void Add(std::string path, std::string target) {
+    targets_.insert_or_assign(std::move(path), std::move(target));
+  }
+
+  // The last link that is followed on the way from the link `path` before the way leaves the tree
+  // or enters git's folder; empty if it does neither. A way in circles leads nowhere, so not out.
+  std::string WayOut(std::string_view path) const;
+
+ private:
+  std::map<std::string, std::string, std::less<>> targets_;  // by path
+};
 
 }  // namespace dossier::agents
 

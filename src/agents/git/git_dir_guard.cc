@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "agents/git/tree_removal.h"
+#include "agents/git/worktree.h"
 #include "base/files/file.h"
 #include "base/text/text.h"
 

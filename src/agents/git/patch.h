@@ -20,12 +20,13 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agents/git/git.h"
 #include "agents/git/git_dir_guard.h"
+#include "agents/git/path_rules.h"
 #include "agents/git/secret_values.h"
-#include "agents/git/violation.h"
 #include "agents/git/worktree.h"
 
 namespace dossier::agents {
@@ -108,6 +109,18 @@ Result<std::string> CommitCandidate(const Git& git, const std::string& tree,
 
 // "refs/dossier/RUN/TASK/ATTEMPT".
 std::string CandidateRef(std::string_view run, std::string_view task, int attempt);
+
+// The paths in the headers of a diff that a program wrote.
+//
+//   for (const std::string_view path : DiffHeaderPaths(text)) …   // "a/src/x.cc", "/dev/null"
+//
+// As they stand, with a prefix, quoted or not; lines of hunks that look like headers are not. `git
+// apply` strips a leading slash, so an absolute path shows only here.
+//
+// Thread-safety: a pure function.
+
+// What follows `--- `, `+++ `, `rename from ` and `to `, `copy from ` and `to `, up to a tab.
+std::vector<std::string_view> DiffHeaderPaths(std::string_view text);
 
 }  // namespace dossier::agents
 

@@ -1,6 +1,5 @@
 #include "agents/git/patch.h"
 
-#include "agents/git/diff_headers.h"
 #include "agents/git/diff_output.h"
 #include "agents/git/path_rules.h"
 #include "base/hash.h"

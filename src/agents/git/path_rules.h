@@ -8,6 +8,7 @@
 #ifndef DOSSIER_AGENTS_GIT_PATH_RULES_H_
 #define DOSSIER_AGENTS_GIT_PATH_RULES_H_
 
+#include <string>
 #include <string_view>
 
 namespace dossier::agents {
@@ -21,6 +22,21 @@ const char* PathProblem(std::string_view path);
 // True if the link `path` with `target` stays in the tree. `..` is accepted only at the start of
 // `target`: after a name, which may be a link itself, it could lead anywhere.
 bool LinkStaysInside(std::string_view path, std::string_view target);
+
+// One broken rule, as results and logs show it.
+//
+//   violations.push_back({.rule = "max-files", .value = "11", .limit = "10"});
+//
+// Thread-safety: plain data.
+
+struct Violation {
+  std::string rule;   // its name: "deny", "allow", …
+  std::string path;   // empty for a rule about the whole patch
+  std::string value;  // what was found
+  std::string limit;  // what the rule allows; a pattern, a number
+
+  bool operator==(const Violation&) const = default;
+};
 
 }  // namespace dossier::agents
 

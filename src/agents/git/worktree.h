@@ -25,6 +25,7 @@
 
 #include "agents/git/git.h"
 #include "agents/git/state_folder.h"
+#include "base/result.h"
 
 namespace dossier::agents {
 
@@ -81,6 +82,16 @@ Status RemoveRecordedWorktrees(const StateFolder& state, std::string_view run);
 // Copies an index with its time of change: git compares that with the times of the entries to see
 // which of them it cannot trust.
 Status CopyIndex(const std::string& from, const std::string& to);
+
+// Removes a folder that a hostile program filled: without following links, and through folders
+// that it made unreadable or read-only.
+//
+//   DOSSIER_RETURN_IF_ERROR(RemoveTree(worktree_path));
+//
+// Thread-safety: a function over files.
+
+// Absent is success. Errors: kIo, kPermission, with the path.
+Status RemoveTree(const std::string& path);
 
 }  // namespace dossier::agents
 

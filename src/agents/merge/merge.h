@@ -28,7 +28,7 @@
 #include "agents/merge/intent.h"
 #include "agents/policy/policy_check.h"
 #include "base/clock.h"
-#include "sources/header/change_policy.h"
+#include "sources/header/agents_config.h"
 
 namespace dossier::agents {
 

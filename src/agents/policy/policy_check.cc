@@ -1,14 +1,18 @@
 #include "agents/policy/policy_check.h"
 
+#include <utf8proc.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "agents/git/path_rules.h"
-#include "agents/policy/policy_glob.h"
 #include "base/files/file.h"
 #include "base/text/text.h"
+#include "sources/header/agents_config.h"
 
 namespace dossier::agents {
 namespace {
@@ -205,6 +209,286 @@ PolicyReport CheckNewFile(const sources::ChangePolicy& policy,
   patch.changes.push_back({.path = std::string(path), .new_mode = 0100644});
   patch.stat.files = 1;
   return CheckPolicy(policy, targets, patch, control);
+}
+
+namespace {
+
+constexpr char32_t kFirstRawByte = 0x110000;  // behind the last code point
+
+// One character, or a byte that belongs to none.
+char32_t NextCharacter(std::string_view text, std::size_t* at) {
+  utf8proc_int32_t code = 0;
+  const auto size = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + *at,
+                                     static_cast<utf8proc_ssize_t>(text.size() - *at), &code);
+  if (size > 0 && code >= 0) {
+    *at += static_cast<std::size_t>(size);
+    return static_cast<char32_t>(code);
+  }
+  return kFirstRawByte + static_cast<unsigned char>(text[(*at)++]);
+}
+
+std::string FoldValid(std::string_view text) {
+  utf8proc_uint8_t* out = nullptr;
+  constexpr int kOptions = UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD;
+  const auto size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                 static_cast<utf8proc_ssize_t>(text.size()), &out,
+                                 static_cast<utf8proc_option_t>(kOptions));
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(out, &std::free);
+  if (size < 0) return std::string(text);
+  return {reinterpret_cast<const char*>(out), static_cast<std::size_t>(size)};
+}
+
+}  // namespace
+
+std::string FoldPath(std::string_view path) {
+  std::string folded;
+  std::size_t start = 0;
+  for (std::size_t at = 0; at < path.size();) {
+    const std::size_t here = at;
+    if (NextCharacter(path, &at) < kFirstRawByte) continue;
+    folded += FoldValid(path.substr(start, here - start));
+    folded += path[here];
+    start = at;
+  }
+  return folded + FoldValid(path.substr(start));
+}
+
+class PolicyGlob::Compiler {
+ public:
+  Compiler(std::string_view pattern, std::vector<State>* states)
+      : pattern_(pattern), states_(*states) {}
+
+  void Compile() {
+    Sequence(Position::kStartOfName, Until::kEnd);
+    if (too_deep_) states_.assign(1, {.kind = Kind::kNever});
+  }
+
+ private:
+  using Kind = State::Kind;
+  enum class Position : std::uint8_t { kStartOfName, kInName };
+  enum class Until : std::uint8_t { kEnd, kCommaOrBrace };
+
+  // Ends before a comma or brace that belongs to the group around it.
+  void Sequence(Position position, Until until) {
+    while (at_ < pattern_.size()) {
+      const char c = pattern_[at_];
+      if (until == Until::kCommaOrBrace && (c == ',' || c == '}')) return;
+      if (c == '*') {
+        position = Stars(position);
+      } else if (c == '{') {
+        Group(position);
+        position = Position::kInName;
+      } else {
+        One();
+        position = c == '/' ? Position::kStartOfName : Position::kInName;
+      }
+    }
+  }
+
+  void One() {
+    const char c = pattern_[at_];
+    if (c == '[') return Class();
+    if (c == '?') {
+      ++at_;
+      states_.push_back({.kind = Kind::kName});
+      return;
+    }
+    if (c == '\\' && ++at_ == pattern_.size()) {
+      states_.push_back({.kind = Kind::kNever});
+      return;
+    }
+    states_.push_back({.kind = Kind::kCharacter, .character = NextCharacter(pattern_, &at_)});
+  }
+
+  Position Stars(Position position) {
+    const std::size_t start = at_;
+    at_ = std::min(pattern_.find_first_not_of('*', at_), pattern_.size());
+    const bool at_end = at_ == pattern_.size();
+    const bool fills_name =
+        at_ - start >= 2 && position == Position::kStartOfName && (at_end || pattern_[at_] == '/');
+    if (!fills_name) {
+      states_.push_back({.kind = Kind::kNames});
+      return Position::kInName;
+    }
+    if (at_end) {
+      states_.push_back({.kind = Kind::kAll});
+      return Position::kInName;
+    }
+    ++at_;
+    // Nothing, or anything that ends in a slash.
+    const auto split = static_cast<std::uint32_t>(states_.size());
+    states_.push_back({.kind = Kind::kSplit, .targets = {split + 1, split + 3}});
+    states_.push_back({.kind = Kind::kAll});
+    states_.push_back({.kind = Kind::kCharacter, .character = '/'});
+    return Position::kStartOfName;
+  }
+
+  // A `{` without a comma is one like any other, as in a shell.
+  void Group(Position position) {
+    if (!IsGroup()) {
+      ++at_;
+      states_.push_back({.kind = Kind::kCharacter, .character = '{'});
+      return;
+    }
+    if (depth_ == sources::kMaxGlobDepth) {
+      too_deep_ = true;
+      at_ = pattern_.size();
+      return;
+    }
+    ++depth_;
+    const std::size_t split = states_.size();
+    states_.push_back({.kind = Kind::kSplit});
+    std::vector<std::size_t> ends;
+    // A class may have taken the brace that would close the group: then nothing does.
+    while (at_ < pattern_.size() && pattern_[at_] != '}') {
+      ++at_;  // the brace, or a comma
+      states_[split].targets.push_back(static_cast<std::uint32_t>(states_.size()));
+      Sequence(position, Until::kCommaOrBrace);
+      ends.push_back(states_.size());
+      states_.push_back({.kind = Kind::kSplit});
+    }
+    const bool closed = at_ < pattern_.size();
+    if (closed) ++at_;
+    for (const std::size_t end : ends) {
+      states_[end].targets.push_back(static_cast<std::uint32_t>(states_.size()));
+    }
+    if (!closed) states_.push_back({.kind = Kind::kNever});
+    --depth_;
+  }
+
+  bool IsGroup() const {
+    int depth = 0;
+    bool comma = false;
+    for (std::size_t at = at_; at < pattern_.size(); ++at) {
+      const char c = pattern_[at];
+      if (c == '\\') ++at;
+      if (c == '{') ++depth;
+      if (c == ',' && depth == 1) comma = true;
+      if (c == '}' && --depth == 0) return comma;
+    }
+    return false;
+  }
+
+  void Class() {
+    State state{.kind = Kind::kClass};
+    ++at_;
+    if (at_ < pattern_.size() && (pattern_[at_] == '!' || pattern_[at_] == '^')) {
+      state.negated = true;
+      ++at_;
+    }
+    for (bool first = true; first || (at_ < pattern_.size() && pattern_[at_] != ']');
+         first = false) {
+      if (at_ >= pattern_.size()) break;
+      const char32_t low = Member();
+      char32_t high = low;
+      if (at_ + 1 < pattern_.size() && pattern_[at_] == '-' && pattern_[at_ + 1] != ']') {
+        ++at_;
+        high = Member();
+      }
+      state.ranges.emplace_back(low, high);
+    }
+    if (at_ < pattern_.size()) {
+      ++at_;
+    } else {
+      state.kind = Kind::kNever;
+    }
+    states_.push_back(std::move(state));
+  }
+
+  char32_t Member() {
+    if (pattern_[at_] == '\\' && at_ + 1 < pattern_.size()) ++at_;
+    return NextCharacter(pattern_, &at_);
+  }
+
+  const std::string_view pattern_;
+  std::size_t at_ = 0, depth_ = 0;
+  bool too_deep_ = false;
+  std::vector<State>& states_;
+};
+
+// The states that the path read so far may be in.
+class PolicyGlob::Walk {
+ public:
+  explicit Walk(const std::vector<State>& states) : states_(states), marks_(states.size() + 1, 0) {
+    Enter(0);
+  }
+
+  void Read(char32_t character) {
+    active_.swap(before_);
+    active_.clear();
+    ++round_;
+    for (const std::uint32_t at : before_) {
+      if (at == states_.size() || !Takes(states_[at], character)) continue;
+      const bool stays = states_[at].kind == Kind::kNames || states_[at].kind == Kind::kAll;
+      Enter(stays ? at : at + 1);
+    }
+  }
+
+  bool ended() const { return marks_[states_.size()] == round_; }
+
+ private:
+  using Kind = State::Kind;
+
+  void Enter(std::uint32_t first) {
+    std::vector<std::uint32_t> waiting = {first};
+    while (!waiting.empty()) {
+      const std::uint32_t at = waiting.back();
+      waiting.pop_back();
+      if (marks_[at] == round_) continue;
+      marks_[at] = round_;
+      if (at == states_.size()) continue;
+      const State& state = states_[at];
+      if (state.kind == Kind::kSplit) {
+        waiting.insert(waiting.end(), state.targets.begin(), state.targets.end());
+        continue;
+      }
+      active_.push_back(at);
+      if (state.kind == Kind::kNames || state.kind == Kind::kAll) waiting.push_back(at + 1);
+    }
+  }
+
+  static bool Takes(const State& state, char32_t character) {
+    switch (state.kind) {
+      case Kind::kCharacter:
+        return character == state.character;
+      case Kind::kAll:
+        return true;
+      case Kind::kName:
+      case Kind::kNames:
+        return character != '/';
+      case Kind::kClass: {
+        bool in = false;
+        for (const auto& [low, high] : state.ranges) in |= character >= low && character <= high;
+        return character != '/' && in != state.negated;
+      }
+      case Kind::kSplit:
+      case Kind::kNever:
+        break;
+    }
+    return false;
+  }
+
+  const std::vector<State>& states_;
+  std::vector<std::uint32_t> active_, before_;
+  std::vector<std::uint64_t> marks_;  // the round that last entered each state
+  std::uint64_t round_ = 1;
+};
+
+PolicyGlob::PolicyGlob(std::string_view pattern, CaseSensitivity letters) : letters_(letters) {
+  if (pattern.size() > sources::kMaxGlobBytes) {
+    states_.push_back({.kind = State::Kind::kNever});
+    return;
+  }
+  const std::string folded = letters == CaseSensitivity::kInsensitive ? FoldPath(pattern) : "";
+  Compiler(letters == CaseSensitivity::kInsensitive ? folded : pattern, &states_).Compile();
+}
+
+bool PolicyGlob::Matches(std::string_view path) const {
+  const std::string folded = letters_ == CaseSensitivity::kInsensitive ? FoldPath(path) : "";
+  const std::string_view text = letters_ == CaseSensitivity::kInsensitive ? folded : path;
+  Walk walk(states_);
+  for (std::size_t at = 0; at < text.size();) walk.Read(NextCharacter(text, &at));
+  return walk.ended();
 }
 
 }  // namespace dossier::agents

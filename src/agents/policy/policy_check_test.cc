@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "agents/policy/policy_glob.h"
 #include "base/random.h"
 #include "base/text/text.h"
 

@@ -9,7 +9,7 @@
 #include "base/files/file.h"
 #include "base/random.h"
 #include "base/text/text.h"
-#include "sources/header/task_order.h"
+#include "sources/header/task.h"
 
 namespace dossier::agents {
 namespace {
@@ -241,6 +241,8 @@ Status RunSetup::PreparePrompts() {
   prompts_.clock = ports_.clock;
   prompts_.folders = ports_.assets;
   prompts_.makers = ports_.makers;
+  prompts_.warn = ports_.warn;
+  prompts_.cancel = ports_.cancel;
   DOSSIER_ASSIGN_OR_RETURN(prompts_.boundary, Boundary(ground_.state));
   if (!policy_.file.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(prompts_.policy,

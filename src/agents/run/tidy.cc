@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "agents/git/tree_removal.h"
 #include "agents/git/worktree.h"
 #include "agents/run/progress.h"
 #include "agents/run/run.h"

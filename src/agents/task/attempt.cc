@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "agents/git/tree_removal.h"
+#include "agents/git/worktree.h"
 #include "agents/merge/test_fault.h"
 #include "agents/policy/policy_check.h"
 #include "agents/task/checks.h"

@@ -6,7 +6,7 @@
 #include "base/json/json.h"
 #include "base/text/utf8.h"
 #include "sources/header/header_tokens.h"
-#include "sources/header/note_scan.h"
+#include "sources/header/note.h"
 
 namespace dossier::agents {
 namespace {

@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "agents/git/agent_file.h"
-#include "agents/git/tree_removal.h"
 #include "agents/git/worktree.h"
 #include "agents/task/task_result.h"
 #include "base/files/file.h"

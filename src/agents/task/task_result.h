@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "agents/git/violation.h"
+#include "agents/git/path_rules.h"
 #include "agents/task/task_status.h"
 #include "base/json/json.h"
 #include "model/client/client.h"

@@ -29,7 +29,6 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "sources/header/agents_config.h"
-#include "sources/header/change_policy.h"
 
 namespace dossier::agents {
 

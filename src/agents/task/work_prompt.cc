@@ -48,7 +48,11 @@ Result<sources::AgentPrompt> WorkPrompt::Assemble(const assembly::Capability& ca
         driver::UserSections own,
         driver::ReadUserSections(layout, {.makers = setting_.makers,
                                           .values = {{"question", content_.task->summary}},
-                                          .counter = counter}));
+                                          .counter = counter,
+                                          .cancel = setting_.cancel}));
+    for (const std::string& warning : own.warnings) {
+      if (setting_.warn) setting_.warn(warning);
+    }
     return std::move(own.sections);
   };
   return sources::AssembleAgentPrompt(input,

@@ -8,13 +8,16 @@
 #ifndef DOSSIER_AGENTS_TASK_WORK_PROMPT_H_
 #define DOSSIER_AGENTS_TASK_WORK_PROMPT_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agents/engine/engine.h"
 #include "assembly/layout/layout.h"
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "driver/section_reader.h"
 #include "sources/header/agent_prompt.h"
@@ -27,7 +30,9 @@ struct PromptSetting {
   sources::HeaderSource* source = nullptr;
   std::shared_ptr<const Clock> clock;
   assembly::AssetFolders folders;
-  driver::SectionMakers makers;                             // of sections that a user's layouts add
+  driver::SectionMakers makers;                // of sections that a user's layouts add
+  std::function<void(std::string_view)> warn;  // of those sections; may be empty
+  CancelToken cancel;
   std::string boundary;                                     // 32 hex digits
   std::string policy;                                       // text of the policy file
   std::optional<sources::CustomPrompt> engineer, reviewer;  // the repository's own

@@ -84,7 +84,7 @@ std::size_t ClosingParenthesis(std::string_view text, Quotes quotes) {
   return std::string_view::npos;
 }
 
-std::string_view Arguments(std::string_view text) {
+std::string_view ArgumentsOf(std::string_view text) {
   std::size_t end = ClosingParenthesis(text, Quotes::kRespected);
   if (end == std::string_view::npos) end = ClosingParenthesis(text, Quotes::kIgnored);
   return text.substr(0, end);  // npos: a missing parenthesis runs to the end
@@ -180,7 +180,7 @@ std::optional<BareAnswer> ReadCall(std::string_view text, ModelSize model, int r
     std::string_view rest = text.substr(name.size());
     rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
     if (!rest.starts_with('(')) continue;
-    const Literal literal = Clean(Arguments(rest.substr(1)), model);
+    const Literal literal = Clean(ArgumentsOf(rest.substr(1)), model);
     const bool quoted = literal.quoted == Literal::Quoted::kYes;
     if (literal.text.empty() && !quoted) return std::nullopt;
     if (form == Form::kFinalVar && literal.text.empty()) return std::nullopt;

@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "ask/documents/document_positions.h"
+#include "ask/documents/served_document.h"
 #include "base/json/json.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"

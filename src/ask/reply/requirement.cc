@@ -88,22 +88,23 @@ void AddValues(const Json& json, std::string* lines) {
 }  // namespace
 
 Requirement RequireSchema(const model::JsonSchema& schema) {
-  return {.told = fmt::format(
-              "It is one JSON value that fits this JSON Schema, handed in as a value or as the text "
-              "of the JSON and nothing else:\n{}",
-              ToJson(schema.json())),
-          .schema = schema.json(),
-          .complaint = [schema](FoundAnswer* answer, const CancelToken&) -> Result<std::string> {
-            return SchemaComplaint(schema, answer);
-          }};
+  return {
+      .told = fmt::format(
+          "It is one JSON value that fits this JSON Schema, handed in as a value or as the text "
+          "of the JSON and nothing else:\n{}",
+          ToJson(schema.json())),
+      .schema = schema.json(),
+      .complaint = [schema](FoundAnswer* answer, const CancelToken&) -> Result<std::string> {
+        return SchemaComplaint(schema, answer);
+      }};
 }
 
 Requirement RequireCommand(CommandRequired command) {
-  return {.told = "A program checks it; what it finds wrong comes back.",
-          .complaint = [command = std::move(command)](FoundAnswer* answer,
-                                                      const CancelToken& cancel) {
-            return CommandComplaint(command, *answer, cancel);
-          }};
+  return {
+      .told = "A program checks it; what it finds wrong comes back.",
+      .complaint = [command = std::move(command)](FoundAnswer* answer, const CancelToken& cancel) {
+        return CommandComplaint(command, *answer, cancel);
+      }};
 }
 
 Result<std::string> FirstComplaint(std::span<const Requirement> requirements, FoundAnswer* answer,

@@ -5,10 +5,9 @@
 namespace dossier::ask {
 namespace {
 
-
 Requirement Sum() {
-  auto schema = model::JsonSchema::Compile(
-      *ParseJson(R"({"type":"object","required":["sum"],"properties":{"sum":{"type":"integer"}}})"));
+  auto schema = model::JsonSchema::Compile(*ParseJson(
+      R"({"type":"object","required":["sum"],"properties":{"sum":{"type":"integer"}}})"));
   return RequireSchema(*schema);
 }
 
@@ -43,7 +42,8 @@ TEST(RequirementTest, AValueOrATextThatFitsBecomesOneLineOfJson) {  // REC-64
 
 TEST(RequirementTest, AProgramGetsTheAnswerAsJsonAndItsWordsComeBack) {  // REC-80
   const auto check = [](std::string line, FoundAnswer answer) {
-    return Complaint(RequireCommand({.line = std::move(line), .environment = {"PATH=/bin:/usr/bin"},
+    return Complaint(RequireCommand({.line = std::move(line),
+                                     .environment = {"PATH=/bin:/usr/bin"},
                                      .timeout = Millis(300)}),
                      &answer);
   };
@@ -53,7 +53,8 @@ TEST(RequirementTest, AProgramGetsTheAnswerAsJsonAndItsWordsComeBack) {  // REC-
             "The program that checks it says:\nno\n\nreally");
   EXPECT_EQ(check("exit 3", {.text = "a"}),
             "The program that checks it ended with exit code 3 and said nothing.");
-  EXPECT_EQ(check("no_such_checker", {.text = "a"}).find("error: --validate no_such_checker: "), 0U);
+  EXPECT_EQ(check("no_such_checker", {.text = "a"}).find("error: --validate no_such_checker: "),
+            0U);
   EXPECT_EQ(check("sleep 20", {.text = "a"}),
             "error: --validate sleep 20: it did not end within 300 ms");
 }

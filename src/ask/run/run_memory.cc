@@ -5,7 +5,7 @@
 
 #include "ask/documents/document_arguments.h"
 #include "base/text/text.h"
-#include "memory/blocks/results_text.h"
+#include "memory/blocks/rounds.h"
 
 namespace dossier::ask {
 namespace {

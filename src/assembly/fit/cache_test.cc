@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "assembly/assemble.h"
+#include "assembly/fit/part.h"
 #include "assembly/fit/report.h"
-#include "assembly/fit/tally.h"
 #include "base/hash.h"
 #include "testing/test_prompts.h"
 

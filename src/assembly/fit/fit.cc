@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-#include "assembly/fit/tally.h"
+#include "assembly/fit/part.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 

@@ -4,8 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "assembly/sources/data_markdown.h"
-#include "assembly/sources/data_yaml.h"
+#include "assembly/sources/data_text.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 

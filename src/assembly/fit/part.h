@@ -8,15 +8,47 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "assembly/assemble.h"
-#include "assembly/fit/share.h"
+#include "assembly/layout/messages.h"
 #include "assembly/sources/fence.h"
+#include "tokens/counter/counter.h"
 
 namespace dossier::assembly {
+
+// Who gets how many tokens: the arithmetic of budgets, apart from any text.
+//
+//   std::vector<Demand> demands = {{.wanted = 9000, .weight = 3, .priority = 0.6}, …};
+//   std::vector<Grant> grants = ShareOut(10'000, demands);
+//
+// Thread-safety: pure functions.
+
+// What one section asks for, in tokens. Ties go to the one that stands first.
+struct Demand {
+  std::int64_t wanted = 0;  // its full size, or its cap if that is less
+  std::int64_t floor = 0, weight = 0;
+  double priority = 0.5;
+  std::int64_t least = 1;  // a smaller grant is none
+  int cascade_place = -1;  // index in budget.cascade; -1: not named there
+};
+
+struct Grant {
+  std::int64_t floor = 0, weight = 0, cascade = 0;
+  bool dropped = false;  // got less than `least`; holds nothing
+
+  std::int64_t total() const { return floor + weight + cascade; }
+};
+
+// Shares `room` tokens: floors by priority, the rest by weight, what is left by the cascade; then,
+// lowest priority first, whoever has less than its least gives all back to the cascade.
+std::vector<Grant> ShareOut(std::int64_t room, std::span<const Demand> demands);
+
+// Indexes of `demands` in cascade order: those that budget.cascade names, then by priority.
+std::vector<std::size_t> CascadeOrder(std::span<const Demand> demands);
 
 // What a cut left out; the text of the marker.
 struct LeftOut {
@@ -81,6 +113,27 @@ struct Warning {
 struct Repair {
   std::string rule, where, text;
 };
+
+// Counting turns and whole requests.
+//
+// Thread-safety: pure functions.
+
+// A request as it will be sent, counted message by message: never a sum of its sections.
+struct Tally {
+  std::int64_t used = 0;     // tokens of all texts
+  std::int64_t framing = 0;  // tokens the provider adds per message and request
+
+  std::int64_t total() const { return used + framing; }
+};
+
+Tally CountRequest(const Messages& messages, const Capability& capability,
+                   const tokens::Counter& counter);
+
+// Of one message: texts as they are joined, calls, results, thinking and images; without framing.
+// An image costs `image_tokens`. Texts that were measured are not counted again.
+std::int64_t CountBlocks(std::span<const Block> blocks, const tokens::Counter& counter,
+                         std::int64_t image_tokens);
+std::int64_t CountTools(const std::vector<ToolSpec>& tools, const tokens::Counter& counter);
 
 }  // namespace dossier::assembly
 

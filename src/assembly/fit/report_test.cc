@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "assembly/assemble.h"
-#include "assembly/fit/tally.h"
+#include "assembly/fit/part.h"
 #include "base/files/file.h"
 #include "base/random.h"
 #include "testing/test_prompts.h"

@@ -43,7 +43,7 @@ constexpr SectionSource kSources[] = {
     {"header", Trust::kUntrusted, Filled::kByMaker},  // it quotes the repository
     {"environment", Trust::kUntrusted, Filled::kByMaker},
     {"memory", Trust::kUntrusted, Filled::kByMaker},
-    {"resources", Trust::kUntrusted, Filled::kByMaker},
+    {"resources", Trust::kUntrusted, Filled::kByPath},
     {"history", Trust::kTrusted, Filled::kByDriver},
     {"inspect", Trust::kUntrusted, Filled::kByReader},
     {"var", Trust::kTrusted, Filled::kByLayout},

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "assembly/sources/data_markdown.h"
+#include "assembly/sources/data_text.h"
 #include "testing/test_prompts.h"
 
 namespace dossier::assembly {

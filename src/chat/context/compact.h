@@ -3,7 +3,7 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const CompactionPlan plan,
 //                            PlanCompaction(stored, limits, prices, size, *counter));
 //   if (plan.trigger != CompactionPlan::Trigger::kNone) {
-//     std::optional<std::string> summary;                  // of SummaryRequest, by a model
+//     std::optional<std::string> summary;                  // of SummaryCall, by a model
 //     const Compacted done = FinishCompaction(plan, summary, model, now, *counter);
 //     input.compaction = done.records;                     // the next request and save hold them
 //   }
@@ -16,12 +16,16 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "assembly/assemble.h"
+#include "assembly/fit/compaction.h"
 #include "chat/document/stored.h"
+#include "driver/caller.h"
+#include "model/catalog/catalog.h"
 #include "tokens/counter/counter.h"
 
 namespace dossier::chat {
@@ -81,12 +85,8 @@ Result<CompactionPlan> PlanCompaction(const Stored& stored, const CompactionLimi
                                       const CachePrices& prices, const RequestSize& size,
                                       const tokens::Counter& counter, ByHand by_hand = ByHand::kNo);
 
-// The request that asks for the summary; `layout` is chat.compaction.
-Result<assembly::Assembled> SummaryRequest(const CompactionPlan& plan,
-                                           const assembly::Layout& layout,
-                                           const assembly::Capability& capability,
-                                           const tokens::Counter& counter,
-                                           std::string_view boundary);
+// The call that asks for the summary.
+driver::LayoutCall SummaryCall(const CompactionPlan& plan);
 
 // What a plan comes to: with a summary of so many tokens, or without one. A dry run asks with the
 // most that the summary may cost, a real one with what it does cost.
@@ -110,6 +110,38 @@ Compacted FinishCompaction(const CompactionPlan& plan, std::optional<std::string
 std::int64_t NextCompactionId(const Stored& stored);
 // How many entries at the end of metadata.dossier.compaction the last compaction made.
 std::size_t LastCompactionEntries(const Stored& stored);
+
+// Prices of a model's cache over those of plain input, for the limits of compaction.
+//
+//   PlanCompaction(stored, limits, CachePricesOf(model.entry), size, counter, ByHand::kNo);
+//
+// Thread-safety: pure.
+
+CachePrices CachePricesOf(const model::Entry& entry);
+
+// The history of a conversation as the compactor sees it, and as requests hold it.
+//
+// Messages keep their index as id ("7"). What can become a line by rule: results of tools, and the
+// blocks that a turn of ours saved in front of the user's text; nothing that a user typed.
+// Thread-safety: pure functions over plain data.
+
+// Every message behind the system message, with its tokens and framing.
+std::vector<assembly::HistoryTurn> HistoryTurns(const Stored& stored,
+                                                const tokens::Counter& counter,
+                                                std::vector<std::string>* warnings);
+
+// How turns are counted and shortened; limits are the caller's. `keep_turns` newest exchanges stay.
+assembly::CompactionPolicy ViewPolicy(std::span<const assembly::HistoryTurn> turns,
+                                      const Stored& stored, std::int64_t keep_turns,
+                                      const tokens::Counter& counter);
+
+// What the records of the file say about these turns. A later record stands for an earlier one that
+// it covers.
+assembly::Compaction ToCompaction(std::span<const CompactionRecord> records,
+                                  std::span<const assembly::HistoryTurn> turns,
+                                  const assembly::CompactionPolicy& policy);
+
+std::size_t IndexOf(const assembly::HistoryTurn& turn);  // of its message
 
 }  // namespace dossier::chat
 

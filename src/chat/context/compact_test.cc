@@ -205,9 +205,8 @@ TEST(SummaryRequest, AsksForTheOldTurns) {
   const TalkRig rig = Talk(6, 500);
   const auto plan = PlanCompaction(*rig.Read(), kLimits, kPrices, {}, *rig.counter, ByHand::kYes);
   ASSERT_THAT(plan, Succeeds());
-  const auto request =
-      SummaryRequest(*plan, *assembly::FindLayout("chat.compaction", {}), rig.capability,
-                     *rig.counter, "0123456789abcdef0123456789abcdef");
+  const driver::BoundModel model{.entry = {.capability = rig.capability}, .counter = rig.counter};
+  const auto request = driver::AssembleLayout(SummaryCall(*plan), {}, model, {});
   ASSERT_THAT(request, Succeeds());
   const std::string text = request->messages.turns.back().Text();
   EXPECT_NE(text.find("USER:\nturn 1 "), std::string::npos);

@@ -21,11 +21,10 @@
 #include "base/cancel.h"
 #include "base/json/json.h"
 #include "base/result.h"
-#include "chat/context/context_need.h"
 #include "chat/context/frozen.h"
+#include "sources/commands/command_text.h"
 #include "sources/commands/context_command.h"
 #include "sources/commands/context_run.h"
-#include "sources/commands/variables.h"
 #include "tokens/counter/counter.h"
 
 namespace dossier::chat {
@@ -77,6 +76,35 @@ class CommandContext final : public ContextSource {
                                                       std::vector<std::string>* warnings) const;
 
   const ContextSetup setup_;
+};
+
+// Texts that a person named, files and addresses, as blocks of a turn beside those of the commands.
+//
+//   TextContext context(commands, {{.name = "notes.txt", .text = "…"}});
+//   parts.context = &context;
+//
+// A text stands where the output of an --exec command would: frozen in a new conversation, before
+// the message in one that is there. It is never cut: what does not fit is said by the plan.
+// Ownership: the commands outlive it. Thread-safety: as ContextSource.
+
+struct NamedText {
+  std::string name, text;  // UTF-8
+};
+
+class TextContext final : public ContextSource {
+ public:
+  TextContext(ContextSource& commands, std::vector<NamedText> texts)
+      : commands_(commands), texts_(std::move(texts)) {}
+
+  std::vector<DeclaredCommand> Declared() const override;
+  Result<Gathered> Gather(std::span<const std::size_t> run, const GatherLimits& limits,
+                          const CancelToken& cancel) override;
+
+ private:
+  ContextBlock BlockOf(const NamedText& text, std::size_t index, const GatherLimits& limits) const;
+
+  ContextSource& commands_;
+  const std::vector<NamedText> texts_;
 };
 
 }  // namespace dossier::chat

@@ -5,9 +5,9 @@
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "chat/context/compact_view.h"
+#include "chat/context/compact.h"
 #include "chat/document/wire.h"
-#include "sources/commands/context_blocks.h"
+#include "sources/commands/context_command.h"
 
 namespace dossier::chat {
 namespace {

@@ -18,14 +18,30 @@
 #include <vector>
 
 #include "assembly/assemble.h"
-#include "chat/context/context_need.h"
 #include "chat/context/frozen.h"
-#include "chat/context/memory_texts.h"
 #include "chat/document/stored.h"
 #include "driver/section_reader.h"
 #include "tokens/counter/counter.h"
 
 namespace dossier::chat {
+
+// What stands in a chat's prompt of its memory.
+//
+//   input.memory = {.help = help, .core = shown.core, .rest = shown.rest, .boundary = boundary};
+//
+// Thread-safety: plain data.
+
+// All empty: nothing stands there.
+struct MemoryTexts {
+  std::string help;      // of the operations
+  std::string core;      // changes only when core does
+  std::string rest;      // about this turn
+  std::string results;   // what the reply before this one read
+  std::string feedback;  // why the reply before this one was no answer
+  std::string boundary;  // of the fences around stored text: 32 hex digits, the conversation's own
+  // kBlockAlone: the text of the reply is kept, only its block is asked for again.
+  enum class Asked { kReply, kBlockAlone } asked = Asked::kReply;
+};
 
 struct TurnInput {
   std::vector<DeclaredCommand> commands;  // as given to NeedOf

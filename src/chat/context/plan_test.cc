@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text/text.h"
-#include "chat/turn/usage.h"
+#include "chat/turn/chat.h"
 #include "testing/talk_rig_for_test.h"
 
 namespace dossier::chat {

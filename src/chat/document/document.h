@@ -24,7 +24,6 @@
 #include "base/json/json.h"
 #include "base/result.h"
 #include "chat/document/json_patch.h"
-#include "chat/document/json_slice.h"
 
 namespace dossier::chat {
 

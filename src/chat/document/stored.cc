@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/hash.h"
-#include "sources/commands/context_blocks.h"
+#include "sources/commands/context_command.h"
 
 namespace dossier::chat {
 namespace {

@@ -78,4 +78,82 @@ TEST(Repair, TakesAwayNoMoreMetadataThanItMust) {
 }
 
 }  // namespace
+
+namespace {
+
+using dossier::testing::Succeeds;
+
+Document Legacy(const std::vector<std::pair<std::string, std::string>>& messages) {
+  Document document = Document::Make("x", "m", "2026-01-01T00:00:00.000000Z");
+  for (const auto& [role, text] : messages) {
+    document.AppendMessage(JsonObject{{"role", role}, {"content", text}});
+  }
+  EXPECT_THAT(document.Apply(), Succeeds());
+  return document;
+}
+
+Migration Done(Document* document,
+               MigrateOptions::Changed changed = MigrateOptions::Changed::kKeep) {
+  const auto done = Migrate({.changed = changed}, "2026-02-01T00:00:00.000000Z",
+                            *tokens::MakeCharCounter(), document);
+  EXPECT_THAT(done, Succeeds());
+  EXPECT_THAT(document->Apply(), Succeeds());
+  return *done;
+}
+
+// CON-27
+TEST(Migrate, MovesTheFirstBlocksAndDropsTheirCopies) {
+  const std::string a = BlockText("a", "one"), changed = BlockText("a", "two");
+  for (const char* system : {"S", ""}) {
+    std::vector<std::pair<std::string, std::string>> messages = {{"user", a + "\n\nfirst"},
+                                                                 {"assistant", "r"},
+                                                                 {"user", a + "\n\nsecond"},
+                                                                 {"assistant", "r"},
+                                                                 {"user", changed + "\n\nthird"}};
+    if (*system) messages.insert(messages.begin(), {"system", system});
+    Document document = Legacy(messages);
+    const Migration done = Done(&document);
+    EXPECT_EQ(done.lines.size(), 3u);
+    const Stored stored = *ReadStored(document);
+    ASSERT_EQ(stored.messages.size(), 6u);
+    EXPECT_EQ(stored.System()->Text(), *system ? "S\n\n" + a : a);
+    EXPECT_EQ(stored.messages[1].Text(), "first");
+    EXPECT_EQ(stored.messages[3].Text(), "second");
+    EXPECT_EQ(stored.messages[5].Text(), changed + "\n\nthird");
+    EXPECT_EQ(stored.context->source, "migrated");
+    EXPECT_EQ(StateOf(&stored), State::kFrozen);
+    EXPECT_EQ(SplitSystem(stored).context, a);
+    const std::string text = document.Render().Joined();
+    EXPECT_TRUE(Done(&document).lines.empty());
+    EXPECT_EQ(document.Render().Joined(), text);
+  }
+}
+
+// CON-27
+TEST(Migrate, DropsChangedCopiesWhenAsked) {
+  Document document = Legacy({{"user", BlockText("a", "one") + "\n\nfirst"},
+                              {"user", BlockText("a", "two") + "\n\nsecond"}});
+  Done(&document, MigrateOptions::Changed::kDrop);
+  EXPECT_EQ(ReadStored(document)->messages[2].Text(), "second");
+}
+
+// CON-27, CON-B1
+TEST(Migrate, DescribesBlocksThatStandWhereTheyBelong) {
+  const std::string system = "S\n\n" + BlockText("a", "one");
+  Document document = Legacy({{"system", system}, {"user", "u"}});
+  EXPECT_EQ(Done(&document).lines.size(), 1u);
+  const Stored stored = *ReadStored(document);
+  EXPECT_EQ(stored.System()->Text(), system);
+  EXPECT_EQ(stored.context->offset, 3u);
+  EXPECT_EQ(SplitSystem(stored).context, BlockText("a", "one"));
+}
+
+TEST(Migrate, LeavesAPlainConversationAlone) {
+  Document document = Legacy({{"user", "u"}, {"assistant", "r"}});
+  const std::string before = document.Render().Joined();
+  EXPECT_TRUE(Done(&document).lines.empty());
+  EXPECT_EQ(document.Render().Joined(), before);
+}
+
+}  // namespace
 }  // namespace dossier::chat

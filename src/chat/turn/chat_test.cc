@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "chat/turn/forget.h"
 #include "chat/turn/resume.h"
 #include "store/content.h"
 #include "testing/chat_rig_for_test.h"

@@ -11,6 +11,7 @@
 #define DOSSIER_CHAT_TURN_RESUME_H_
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "base/json/json.h"
 #include "base/result.h"
 #include "chat/context/gather.h"
+#include "chat/store/store.h"
 #include "model/client/client.h"
 #include "store/journal.h"
 
@@ -54,6 +56,26 @@ struct ConversationPlace {
 Result<InterruptedTurn> FindInterrupted(store::Journal& journal, const ConversationPlace& place);
 // The runs of all its turns, newest first.
 Result<std::vector<std::string>> RunsOf(store::Journal& journal, const ConversationPlace& place);
+
+// What a conversation leaves outside of its file, taken away when it is deleted: the words of its
+// runs in the journal, and the contexts that refreshes replaced.
+//
+//   const ForgetParts parts{.store = store, .journal = journal.get(), .content_folder = folder};
+//   DOSSIER_RETURN_IF_ERROR(ForgetTraces(parts, ids));
+//   for (const std::string& id : ids) DOSSIER_RETURN_IF_ERROR(store.Delete(id, cancel));
+//
+// The files go last: what fails before can be tried again. Thread-safety: as Store.
+
+struct ForgetParts {
+  const Store& store;
+  store::Journal* journal = nullptr;  // null: there is none
+  std::string content_folder;         // as KeepReplacedContext
+};
+
+// Runs and contexts that a conversation which stays names too (a fork has those of its origin) are
+// left alone; they go with the last one. Of a damaged file only what the journal knows is found.
+// Errors: those of the journal and the content store.
+Status ForgetTraces(const ForgetParts& parts, std::span<const std::string> ids);
 
 }  // namespace dossier::chat
 

@@ -1,5 +1,7 @@
 #include "chat/turn/tool_calls.h"
 
+#include "base/text/text.h"
+
 namespace dossier::chat {
 namespace {
 

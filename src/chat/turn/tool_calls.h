@@ -15,13 +15,16 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "assembly/layout/layout.h"
 #include "assembly/layout/messages.h"
 #include "base/cancel.h"
 #include "base/json/json.h"
 #include "base/result.h"
 #include "chat/turn/command_tool.h"
+#include "model/schema/json_schema.h"
 
 namespace dossier::chat {
 

@@ -19,6 +19,7 @@
 
 #include "chat/turn/chat.h"
 #include "chat/turn/resume.h"
+#include "chat/turn/tool_calls.h"
 #include "chat/turn/turn_memory.h"
 #include "driver/caller.h"
 #include "memory/blocks/rounds.h"

@@ -27,7 +27,7 @@
 #include "base/result.h"
 #include "chat/document/stored.h"
 #include "driver/memory_port.h"
-#include "memory/render/injection.h"
+#include "memory/render/render.h"
 
 namespace dossier::chat {
 

@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <istream>
 
+#include "cli/chat/chat_dialogs.h"
 #include "cli/chat/chat_output.h"
 #include "cli/chat/chat_session.h"
 #include "cli/chat/chat_setup.h"
 #include "cli/chat/conversation_driver.h"
-#include "cli/chat/edit_message.h"
-#include "cli/chat/pick_conversation.h"
-#include "cli/chat/schema_choice.h"
+#include "cli/chat/preset.h"
 #include "cli/commands.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/line_editor.h"

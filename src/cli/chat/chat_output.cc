@@ -2,8 +2,8 @@
 
 #include "base/text/redact.h"
 #include "base/text/text.h"
-#include "chat/turn/usage.h"
-#include "cli/conversations/context_table.h"
+#include "chat/turn/chat.h"
+#include "cli/conversations/conversations_view.h"
 #include "cli/markdown/code_block.h"
 
 namespace dossier::cli {

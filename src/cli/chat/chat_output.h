@@ -19,9 +19,8 @@
 
 #include "base/cancel.h"
 #include "chat/turn/chat.h"
-#include "cli/markdown/reply_view.h"
+#include "cli/markdown/markdown_view.h"
 #include "cli/terminal/terminal.h"
-#include "cli/terminal/waiting_line.h"
 
 namespace dossier::cli {
 

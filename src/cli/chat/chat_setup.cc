@@ -15,14 +15,12 @@
 #include "base/text/utf8.h"
 #include "chat/document/folder.h"
 #include "chat/store/index.h"
-#include "cli/chat/confirm_command.h"
+#include "cli/chat/chat_dialogs.h"
 #include "cli/chat/preset.h"
-#include "cli/chat/schema_choice.h"
 #include "cli/terminal/terminal.h"
-#include "cli/wiring/asset_folders.h"
-#include "cli/wiring/memory_model.h"
-#include "cli/wiring/open_chat_model.h"
-#include "cli/wiring/section_makers.h"
+#include "cli/wiring/memory_flags.h"
+#include "cli/wiring/model_flags.h"
+#include "cli/wiring/run_setup.h"
 #include "sources/commands/context_command.h"
 
 namespace dossier::cli {
@@ -340,10 +338,9 @@ Status ChatSetup::MakeChat() {
   parts.journal = journal_;
   parts.content_folder = content_folder();
   parts.rescue_folder = config_.user.state + "/unsaved";
-  DOSSIER_ASSIGN_OR_RETURN(folders_, AssetFoldersFor("", global_, std::cerr));
-  parts.folders = folders_;
-  parts.makers =
-      SectionMakersFor({.flags = global_, .cancel = cancel_, .err = std::cerr, .now = {}});
+  DOSSIER_ASSIGN_OR_RETURN(layouts_, LayoutSourcesFor(global_, cancel_, std::cerr));
+  parts.folders = layouts_.folders;
+  parts.makers = layouts_.makers;
   chat_ = std::make_unique<chat::Chat>(std::move(parts));
   return {};
 }

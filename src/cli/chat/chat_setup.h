@@ -23,12 +23,12 @@
 #include "chat/store/store.h"
 #include "chat/turn/chat.h"
 #include "chat/turn/command_tool.h"
-#include "cli/chat/schema_choice.h"
-#include "cli/wiring/attachments.h"
-#include "cli/wiring/context_setup.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/memory_flags.h"
 #include "cli/wiring/model_flags.h"
+#include "cli/wiring/prompt_input.h"
+#include "cli/wiring/run_setup.h"
+#include "cli/wiring/schema_choice.h"
 #include "config/config.h"
 #include "model/schema/json_schema.h"
 #include "model/schema/schema_source.h"
@@ -123,7 +123,7 @@ class ChatSetup {
   Result<driver::BoundModel> OpenChatModel(const std::string& name);
   chat::ContextSource& context() { return *context_; }
   // Where layouts and templates come from.
-  const assembly::AssetFolders& folders() const { return folders_; }
+  const driver::LayoutSources& layouts() const { return layouts_; }
   const std::vector<std::string>& exec() const { return arguments_.context.exec; }
 
   // Whether a person is asked before a command of agent mode runs.
@@ -163,7 +163,7 @@ class ChatSetup {
   bool id_is_new_ = false;
   std::string system_text_, template_;
   bool system_asked_ = false;  // system_text_ is a flag's
-  assembly::AssetFolders folders_;
+  driver::LayoutSources layouts_;
   PreparedContext prepared_;
   std::unique_ptr<chat::CommandContext> context_;
   Attachments attached_;

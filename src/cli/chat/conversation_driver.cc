@@ -5,13 +5,11 @@
 
 #include "base/text/text.h"
 #include "chat/store/save.h"
-#include "chat/turn/compact_now.h"
+#include "chat/turn/chat.h"
 #include "chat/turn/refresh_now.h"
-#include "chat/turn/usage.h"
 #include "cli/chat/chat_output.h"
-#include "cli/conversations/context_table.h"
 #include "cli/conversations/conversations_view.h"
-#include "cli/wiring/asset_folders.h"
+#include "cli/wiring/run_setup.h"
 
 namespace dossier::cli {
 namespace {
@@ -226,7 +224,7 @@ Result<std::string> ConversationDriver::Compact(const CancelToken& cancel) {
                                                                       .model = model,
                                                                       .writer = writer,
                                                                       .limits = request.compaction,
-                                                                      .folders = setup_.folders()},
+                                                                      .layouts = setup_.layouts()},
                                                                      setup_.id(), cancel));
   if (done.usage.input > 0) usage_.Add(done.usage);
   return std::move(done.line);

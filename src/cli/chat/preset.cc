@@ -5,10 +5,12 @@
 
 #include "assembly/layout/front_matter.h"
 #include "base/files/file.h"
+#include "base/net/url.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "base/yaml/yaml.h"
-#include "sources/commands/variables.h"
+#include "cli/wiring/model_flags.h"
+#include "sources/commands/command_text.h"
 #include "sources/template/template_render.h"
 
 namespace dossier::cli {

@@ -15,7 +15,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cancel.h"
 #include "base/result.h"
+#include "cli/wiring/global_flags.h"
+#include "config/config.h"
+#include "model/schema/schema_source.h"
 
 namespace dossier::cli {
 

@@ -17,7 +17,7 @@
 #include "cli/wiring/model_flags.h"
 #include "cli/wiring/shared_flags.h"
 #include "cli/wiring/value_kinds.h"
-#include "model/catalog/tokenizer.h"
+#include "model/catalog/catalog.h"
 
 namespace dossier::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include "cli/tree/command.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/shared_flags.h"
-#include "sources/commands/context_blocks.h"
+#include "sources/commands/context_command.h"
 #include "sources/commands/context_run.h"
 
 namespace dossier::cli {

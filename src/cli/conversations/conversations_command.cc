@@ -15,16 +15,15 @@
 #include "chat/store/index.h"
 #include "chat/store/repair.h"
 #include "chat/store/store.h"
-#include "chat/turn/compact_now.h"
-#include "chat/turn/forget.h"
+#include "chat/turn/refresh_now.h"
+#include "chat/turn/resume.h"
 #include "cli/commands.h"
 #include "cli/conversations/conversations_view.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
-#include "cli/wiring/asset_folders.h"
 #include "cli/wiring/global_flags.h"
-#include "cli/wiring/open_chat_model.h"
-#include "cli/wiring/quantity_flags.h"
+#include "cli/wiring/model_flags.h"
+#include "cli/wiring/run_setup.h"
 #include "cli/wiring/shared_flags.h"
 #include "cli/wiring/value_kinds.h"
 #include "store/journal.h"
@@ -313,14 +312,15 @@ class Conversations {
         const driver::BoundModel writer,
         named ? Result<driver::BoundModel>(model) : OpenModelNamed(config_.compaction.model));
     using Action = chat::CompactParts::Action;
-    DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, AssetFoldersFor("", global_, err_));
+    DOSSIER_ASSIGN_OR_RETURN(driver::LayoutSources layouts,
+                             LayoutSourcesFor(global_, cancel_, err_));
     DOSSIER_ASSIGN_OR_RETURN(
         const chat::CompactedNow done,
         chat::CompactNow({.store = store_,
                           .model = model,
                           .writer = writer,
                           .limits = LimitsOf(config_.compaction),
-                          .folders = std::move(folders),
+                          .layouts = std::move(layouts),
                           .action = arguments_.dry_run ? Action::kPlan : Action::kSave},
                          loaded.id, cancel_));
     return Say(loaded.id, done.line, done.figures);

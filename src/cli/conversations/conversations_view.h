@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json/json.h"
+#include "chat/context/plan.h"
 #include "chat/store/index.h"
 #include "chat/store/store.h"
 
@@ -67,6 +70,23 @@ class Exporter {
 // Errors: kUsage if both are given and do not agree. `format` is md, json, jsonl or "", which is
 // md.
 Result<ExportFormat> ExportFormatOf(std::string_view format, bool json);
+
+// Where each block of a request stands and what it costs: `chat --explain-context`.
+//
+//   out << ContextTable(*outcome.plan, outcome.blocks);
+//
+// Thread-safety: pure functions.
+
+// A line for each context block and each section of the request: block, source, bytes, tokens, cut,
+// zone.
+// `blocks` are those of the plan.
+std::string ContextTable(const chat::TurnPlan& plan, std::span<const chat::ContextBlock> blocks);
+
+// A line for each command whose output is frozen: block, source, bytes, tokens, cut, outcome.
+std::string FrozenTable(const chat::ContextRecord& context);
+
+// The sections of an assembly report: name, zone, tokens.
+Json ContextSections(const Json& report);
 
 }  // namespace dossier::cli
 

@@ -17,19 +17,61 @@
 #define DOSSIER_CLI_MARKDOWN_MARKDOWN_VIEW_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "cli/markdown/code_block.h"
 #include "cli/markdown/markdown_inline.h"
 #include "cli/markdown/markdown_line.h"
-#include "cli/markdown/reply_view.h"
 #include "cli/markdown/text_flow.h"
+#include "cli/terminal/terminal.h"
 
 namespace dossier::cli {
+
+// A model's reply on its way to stdout: as it is to a pipe, safe or rendered to a terminal.
+//
+//   auto view = MakeReplyView(MarkdownMode::kAuto, Terminal::Detect(), std::cout);
+//   view->Write("The **disk** is");       // any chunks
+//   view->Write(" full.");
+//   view->End();                           // adds the final newline that is missing
+//
+// Pipe: exact bytes, unbuffered, no escapes. Terminal: control bytes show as ^[, also with
+// --markdown off. Whatever the chunks, half a code point is never written. Ownership: the stream
+// stays the caller's and outlives the view. Thread-safety: one caller at a time.
+
+class ReplyView {
+ public:
+  virtual ~ReplyView() = default;
+  // Flushes what can be shown.
+  virtual void Write(std::string_view chunk) = 0;
+  // The end of the reply; Write may begin a next one.
+  virtual void End() = 0;
+};
+
+enum class MarkdownMode : std::uint8_t { kAuto, kOn, kOff };  // kAuto: on a terminal
+
+// `word` as given to --markdown. Errors: kUsage with the words there are.
+Result<MarkdownMode> ParseMarkdownMode(std::string_view word);
+
+std::unique_ptr<ReplyView> MakeReplyView(MarkdownMode mode, const Terminal& terminal,
+                                         std::ostream& out);
+
+// Puts code points together again that chunks have cut.
+class CodePointJoiner {
+ public:
+  // All whole code points so far; what is invalid stays as it is.
+  std::string Take(std::string_view chunk);
+  // What was left: an incomplete code point.
+  std::string TakeRest();
+
+ private:
+  std::string held_;
+};
 
 class MarkdownView final : public ReplyView {
  public:
@@ -99,6 +141,32 @@ class MarkdownView final : public ReplyView {
   bool blank_waits_ = false;
   std::size_t blank_depth_ = 0;  // containers around the blank line
 };
+
+// Markdown tables, fitted to the width of a terminal.
+//
+//   const std::vector<std::string> lines = {"| package | size |", "|---|---:|", "| vim | 12 |"};
+//   for (auto& line : DrawTable(lines, {.width = 60, …})) out << line << "\n";
+//
+// Cells that are too wide wrap within their column, wide characters count as two; with so many
+// columns that none would be readable, each row becomes a list of "HEADER: value" lines.
+// Thread-safety: pure.
+
+struct TableOptions {
+  int width = 80;
+  Terminal::Color color = Terminal::Color::kNo;
+  Markers markers = Markers::kShow;
+};
+
+// The cells of a row: between `|`, trimmed; `\|` is a bar of the text.
+std::vector<std::string> SplitRow(std::string_view line);
+
+// Whether `line` is the line below a table's header: dashes, bars and colons.
+bool IsDelimiterRow(std::string_view line);
+
+// `lines` is a header, a delimiter row, and rows; longer rows lose their surplus cells, as in
+// GitHub's tables. At most as wide as asked for, unless a single character is wider.
+std::vector<std::string> DrawTable(const std::vector<std::string>& lines,
+                                   const TableOptions& options);
 
 }  // namespace dossier::cli
 

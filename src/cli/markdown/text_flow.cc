@@ -1,8 +1,7 @@
 #include "cli/markdown/text_flow.h"
 
 #include "base/text/utf8.h"
-#include "cli/terminal/display_width.h"
-#include "cli/terminal/terminal_filter.h"
+#include "cli/terminal/terminal.h"
 
 namespace dossier::cli {
 namespace {

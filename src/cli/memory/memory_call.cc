@@ -6,7 +6,7 @@
 
 #include "base/files/file.h"
 #include "cli/terminal/terminal.h"
-#include "cli/wiring/memory_setup.h"
+#include "cli/wiring/memory_flags.h"
 #include "cli/wiring/prompt_input.h"
 
 namespace dossier::cli {

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/memory_config.h"
+#include "app/memory_setup.h"
 #include "cli/tree/command.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"

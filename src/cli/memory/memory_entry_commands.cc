@@ -7,7 +7,7 @@
 #include "cli/memory/memory_call.h"
 #include "cli/memory/memory_view.h"
 #include "cli/terminal/terminal.h"
-#include "cli/wiring/memory_setup.h"
+#include "cli/wiring/memory_flags.h"
 #include "cli/wiring/value_kinds.h"
 #include "memory/blocks/block.h"
 

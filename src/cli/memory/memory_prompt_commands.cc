@@ -4,14 +4,14 @@
 #include <iterator>
 #include <optional>
 
-#include "app/counter_choice.h"
+#include "app/open_model.h"
 #include "base/files/file.h"
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "cli/memory/memory_call.h"
 #include "cli/memory/memory_view.h"
 #include "cli/terminal/terminal.h"
-#include "cli/wiring/memory_model.h"
+#include "cli/wiring/memory_flags.h"
 #include "cli/wiring/shared_flags.h"
 #include "memory/blocks/apply.h"
 #include "memory/blocks/reply.h"

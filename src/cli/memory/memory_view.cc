@@ -6,7 +6,7 @@
 
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "cli/terminal/display_width.h"
+#include "cli/terminal/terminal.h"
 
 namespace dossier::cli {
 namespace {

@@ -19,12 +19,12 @@
 #include "cli/terminal/terminal.h"
 #include "cli/texts/assembly_table.h"
 #include "cli/tree/command.h"
-#include "cli/wiring/agents_setup.h"
 #include "cli/wiring/global_flags.h"
+#include "cli/wiring/run_setup.h"
 #include "cli/wiring/shared_flags.h"
 #include "cli/wiring/value_kinds.h"
 #include "sources/header/header_source.h"
-#include "sources/header/note_scan.h"
+#include "sources/header/note.h"
 #include "sources/repository/repo_facts.h"
 
 namespace dossier::cli {

@@ -10,12 +10,10 @@
 #include "base/text/utf8.h"
 #include "cli/runs/agents_view.h"
 #include "cli/terminal/terminal.h"
-#include "cli/wiring/agents_setup.h"
-#include "cli/wiring/asset_folders.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
-#include "cli/wiring/quantity_flags.h"
-#include "cli/wiring/section_makers.h"
+#include "cli/wiring/run_setup.h"
+#include "cli/wiring/shared_flags.h"
 #include "sources/commands/context_command.h"
 
 namespace dossier::cli {

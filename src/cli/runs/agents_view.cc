@@ -5,9 +5,8 @@
 #include <algorithm>
 
 #include "base/text/utf8.h"
-#include "cli/runs/event_lines.h"
+#include "cli/runs/run_story.h"
 #include "cli/terminal/terminal.h"
-#include "cli/terminal/terminal_filter.h"
 
 namespace dossier::cli {
 namespace {

@@ -12,23 +12,16 @@
 #include "base/random.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "cli/chat/schema_choice.h"
 #include "cli/commands.h"
-#include "cli/runs/ask_end.h"
 #include "cli/runs/ask_sources.h"
-#include "cli/runs/ask_words.h"
-#include "cli/runs/closing_line.h"
-#include "cli/runs/progress_view.h"
-#include "cli/terminal/counted.h"
+#include "cli/runs/ask_view.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
 #include "cli/tree/parser.h"
-#include "cli/wiring/asset_folders.h"
-#include "cli/wiring/attachments.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/prompt_input.h"
-#include "cli/wiring/quantity_flags.h"
-#include "cli/wiring/section_makers.h"
+#include "cli/wiring/run_setup.h"
+#include "cli/wiring/schema_choice.h"
 #include "cli/wiring/shared_flags.h"
 #include "config/expand.h"
 #include "sources/commands/context_command.h"
@@ -398,7 +391,8 @@ class Asking {
     }
     ask::Engine engine(std::move(options));
     if (arguments_.dry_run) {
-      DOSSIER_ASSIGN_OR_RETURN(const ask::Plan plan, engine.DryRun(request));
+      DOSSIER_ASSIGN_OR_RETURN(const ask::Plan plan, engine.DryRun(request, cancel_));
+      for (const std::string& warning : plan.warnings) PrintWarning(err_, warning);
       return ShowPlan(plan, out_);
     }
     return Answer(engine, request, style, terminal);

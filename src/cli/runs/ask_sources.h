@@ -18,8 +18,8 @@
 #include "base/files/file.h"
 #include "base/net/url.h"
 #include "base/result.h"
-#include "cli/wiring/attachments.h"
-#include "cli/wiring/context_setup.h"
+#include "cli/wiring/prompt_input.h"
+#include "cli/wiring/run_setup.h"
 #include "config/config.h"
 
 namespace dossier::cli {

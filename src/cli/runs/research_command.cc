@@ -171,7 +171,7 @@ void DeclareChanges(Flags& flags, ResearchArguments& to) {
 void DeclareBackend(Flags& flags, ResearchArguments& to) {
   flags.Add("--run-config", &to.config, "the run's configuration").Kind(kPath).Formerly("--config");
   flags.Add("--backend", &to.backend, "where commands are run (local)")
-      .OneOf({"local", "apptainer", "singularity", "slurm", "slurm-plain"});
+      .OneOf({std::begin(research::kBackendNames), std::end(research::kBackendNames)});
   flags.Add("--image", &to.image, "of apptainer and singularity").Kind(kPath);
   flags.Add("--degraded", &to.degraded, "a wall that may be missing here").Kind(kLayer);
 }

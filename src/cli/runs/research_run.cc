@@ -5,8 +5,7 @@
 #include "base/text/text.h"
 #include "cli/runs/research_setup.h"
 #include "cli/terminal/terminal.h"
-#include "cli/wiring/asset_folders.h"
-#include "cli/wiring/section_makers.h"
+#include "cli/wiring/run_setup.h"
 #include "research/files/run_folder.h"
 #include "research/paper/literature.h"
 #include "research/run/forecast.h"
@@ -14,10 +13,7 @@
 #include "research/run/own_run.h"
 #include "research/run/report.h"
 #include "research/run/run_history.h"
-#include "research/run/run_record.h"
 #include "research/run/run_status.h"
-#include "research/setup/exec_backends.h"
-#include "sources/commands/context_command.h"
 
 namespace dossier::cli {
 namespace {
@@ -68,15 +64,7 @@ Status FillPorts(const ResearchCall& call, const Progress& progress, RunOrder* o
   DOSSIER_ASSIGN_OR_RETURN(order->assets, AssetFoldersFor("", call.flags, call.err));
   order->makers =
       SectionMakersFor({.flags = call.flags, .cancel = call.cancel, .err = call.err, .now = {}});
-  order->clock = SystemClock();
-  order->environment = sources::CurrentEnvironment();
-  DOSSIER_ASSIGN_OR_RETURN(order->backend,
-                           research::MakeBackends({.config = &order->config.exec,
-                                                   .folder = order->folder,
-                                                   .degraded = order->config.exec.degraded,
-                                                   .host_environment = order->environment}));
-  if (const auto cache = CacheFolder()) order->probe_cache = *cache + "/probes";
-  order->journal_folder = loaded.user.data + "/runs";
+  DOSSIER_RETURN_IF_ERROR(research::UseOwnMachine(loaded.user, order));
   if (!call.flags.offline) order->fetch = research::HttpFetch();
   order->progress = [&progress](std::string_view line) { progress.Say(line); };
   order->watch = [&progress](const store::Event& event) { progress.See(event); };
@@ -174,41 +162,31 @@ Result<int> Work(const ResearchCall& call, const RunOrder& order) {
   return Finish(call, order.folder, *outcome);
 }
 
-// Works with an order in a folder that is gone afterwards, in no list of runs.
-template <typename Work>
-auto InScratch(const ResearchCall& call, RunOrder order, const Work& work)
-    -> decltype(work(order)) {
+// In a folder that is gone afterwards, in no list of runs.
+Result<int> Preview(const ResearchCall& call, RunOrder order) {
   DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::Make("dossier-research"));
   order.folder = folder.path();
   const Progress progress(call.flags, call.err);
   DOSSIER_RETURN_IF_ERROR(FillPorts(call, progress, &order));
   order.journal_folder.clear();
-  return work(order);
-}
-
-Result<int> Preview(const ResearchCall& call, const RunOrder& order) {
-  return InScratch(call, order, [&](const RunOrder& here) -> Result<int> {
-    DOSSIER_ASSIGN_OR_RETURN(JsonObject preview, research::PreviewRun(here, call.cancel));
-    preview.emplace("schema", "dossier.research.preview/1");
-    call.out << ToPrettyJson(preview) << "\n";
-    return 0;
-  });
+  DOSSIER_ASSIGN_OR_RETURN(JsonObject preview, research::PreviewRun(order, call.cancel));
+  preview.emplace("schema", "dossier.research.preview/1");
+  call.out << ToPrettyJson(preview) << "\n";
+  return 0;
 }
 
 Result<research::Forecast> Foresee(const ResearchCall& call, const RunOrder& order) {
-  RunOrder alone = order;
-  alone.resources.clear();  // nothing is fetched for a plan
   ResearchArguments arguments = call.arguments;
   arguments.dry_run = true;  // models are looked at: no key is needed, no server is started
   const ResearchCall look{arguments, call.flags, call.cancel, call.out, call.err};
-  return InScratch(look, alone, [&](RunOrder& here) -> Result<research::Forecast> {
-    here.watch = {};
-    here.progress = {};
-    const research::MeasuredRuns before = research::MeasureRuns(call.arguments.out);
-    research::ForecastFacts facts{.order = &here, .before = &before};
-    DOSSIER_RETURN_IF_ERROR(research::LookAhead(here, &facts, call.cancel));
-    return research::ForecastRun(facts);
-  });
+  const Progress progress(call.flags, call.err);
+  const auto fill = [&](RunOrder* scratch) -> Status {
+    DOSSIER_RETURN_IF_ERROR(FillPorts(look, progress, scratch));
+    scratch->watch = {};
+    scratch->progress = {};
+    return {};
+  };
+  return research::Foresee(order, call.arguments.out, fill, call.cancel);
 }
 
 // Where money is at stake and a person is there to ask. Errors: kRefused, which asked nothing.
@@ -271,20 +249,10 @@ Result<int> ResumeResearch(const ResearchCall& call) {
                            OwnRun::Of(folder, call.flags.trust_config ? OwnRun::Trust::kGiven
                                                                       : OwnRun::Trust::kApproved));
   DOSSIER_RETURN_IF_ERROR(own.Check());
-  DOSSIER_ASSIGN_OR_RETURN(const research::RunRecord record, research::ReadRunRecord(folder));
-  RunOrder order{.folder = folder, .mode = RunOrder::Mode::kResume};
-  const auto read = [&](std::string_view name) {
-    return ReadRegularFile(fmt::format("{}/{}", folder, name), research::kMaxIdeaBytes);
-  };
-  DOSSIER_ASSIGN_OR_RETURN(order.idea, read(research::run_files::kIdea));
-  DOSSIER_ASSIGN_OR_RETURN(order.config, ReadStoredConfig(folder, call.arguments));
-  order.resources = read(research::run_files::kResourceFile).value_or("");
-  order.resources_path = order.config.exec.resources;
+  DOSSIER_ASSIGN_OR_RETURN(research::RunConfig config, ReadStoredConfig(folder, call.arguments));
+  DOSSIER_ASSIGN_OR_RETURN(RunOrder order, research::StoredOrder(folder, std::move(config)));
   if (call.arguments.retry_failed) order.retry = RunOrder::Retry::kFailed;
   if (!call.arguments.until.empty()) order.until = research::FindStep(call.arguments.until);
-  order.stages = record.stages;
-  order.skip = record.skip;
-  order.memory_store = record.memory_store;
   const Progress progress(call.flags, call.err);
   DOSSIER_RETURN_IF_ERROR(FillPorts(call, progress, &order));
   order.approve = own.Approver();

@@ -9,7 +9,7 @@
 #include "base/files/file.h"
 #include "base/text/text.h"
 #include "cli/terminal/terminal.h"
-#include "cli/wiring/open_chat_model.h"
+#include "cli/wiring/model_flags.h"
 #include "config/edit.h"
 #include "research/files/run_folder.h"
 #include "research/setup/config_keys.h"

@@ -11,9 +11,11 @@
 #include <cstdint>
 #include <optional>
 #include <ostream>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json/json.h"
 #include "store/journal.h"
 
 namespace dossier::cli {
@@ -26,6 +28,35 @@ struct StoryOptions {
 // `status`: what the journal says of the run now; told where the run has no end.
 void TellRun(store::Journal& journal, const std::vector<store::Event>& events,
              const StoryOptions& options, std::string_view status, std::ostream& out);
+
+// A run of `dossier agents`, told to a person from its journal: one task after the other, whatever
+// order their steps had, each with its engines, patch, checks, verdicts and commit.
+//
+//   TellAgentsRun(*journal, events, status, out);
+//
+// Everything from the journal is cleaned for a terminal. Thread-safety: a function.
+
+// Where the prompts and the output of the engines lie; `started`: of `run.started`.
+std::string AgentsFolder(const store::Event& started);
+
+// `status`: what the journal says of the run now.
+void TellAgentsRun(store::Journal& journal, const std::vector<store::Event>& events,
+                   std::string_view status, std::ostream& out);
+
+// Events of a run as one line each, where progress and `runs show` say the same.
+//
+//   CompactionLine(event.data)
+//   // "turns 2 to 7 became a summary: 3,412 -> 1,880 tokens; the journal keeps them"
+//   PassageLine(event.data)  // "novel.txt, line 812: Morwenna Tregarth (3.1)"
+//
+// Thread-safety: pure.
+
+// `data`: of an event `compaction.done`.
+std::string CompactionLine(const Json& data);
+// `data`: of an event `passage.read`. In brackets stands how sure the model is.
+std::string PassageLine(const Json& data);
+// What an event of a run of agents says that is done with a task now; "": nothing new.
+std::string AgentStep(std::string_view type, const Json& data);
 
 }  // namespace dossier::cli
 

@@ -19,7 +19,7 @@
 #include "config/edit.h"
 #include "config/expand.h"
 #include "config/keys.h"
-#include "config/power.h"
+#include "config/load.h"
 #include "config/trust.h"
 #include "store/prune.h"
 

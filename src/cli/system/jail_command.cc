@@ -13,7 +13,7 @@
 #include "cli/system/sandbox_command.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
-#include "cli/wiring/quantity_flags.h"
+#include "cli/wiring/shared_flags.h"
 #include "sandbox/commands/policy.h"
 
 namespace dossier::cli {

@@ -14,7 +14,6 @@
 #include "cli/tree/command.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
-#include "cli/wiring/model_pull.h"
 #include "cli/wiring/shared_flags.h"
 #include "cli/wiring/value_kinds.h"
 #include "model/catalog/catalog.h"
@@ -347,7 +346,7 @@ class Trial {
     request.messages.turns.push_back(
         {.role = assembly::Role::kUser, .blocks = {{.text = std::string(question)}}});
     request.sampling.max_output = 64;
-    if (model_.entry.sampling) request.sampling.temperature = 0;
+    if (model_.entry.Takes("temperature")) request.sampling.temperature = 0;
     request.schema = std::move(schema);
     Measured measured;
     const auto begin = SystemClock()->Now();

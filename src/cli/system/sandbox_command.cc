@@ -11,7 +11,7 @@
 #include "base/text/text.h"
 #include "cli/commands.h"
 #include "cli/terminal/terminal.h"
-#include "cli/tree/failure.h"
+#include "cli/tree/command.h"
 #include "cli/wiring/shared_flags.h"
 #include "inspect/description/hint.h"
 #include "sandbox/probes/escape.h"

@@ -15,7 +15,7 @@
 
 #include "base/cancel.h"
 #include "cli/tree/command.h"
-#include "cli/wiring/sandbox_flags.h"
+#include "cli/wiring/shared_flags.h"
 
 namespace dossier::cli {
 

@@ -1,9 +1,12 @@
 #include "cli/terminal/line_editor.h"
 
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,11 +14,10 @@
 #include <cstdlib>
 
 #include "base/files/file.h"
+#include "base/text/redact.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "cli/terminal/display_width.h"
-#include "cli/terminal/edit_api.h"
-#include "cli/terminal/input_history.h"
+#include "cli/terminal/terminal.h"
 
 namespace dossier::cli {
 namespace {
@@ -365,6 +367,103 @@ Result<std::unique_ptr<LineEditor>> LineEditor::Make(LineEditorOptions options) 
   auto editor = std::make_unique<EditLineEditor>(*api, std::move(options));
   DOSSIER_RETURN_IF_ERROR(editor->Open());
   return editor;
+}
+
+namespace {
+
+Result<EditApi> Load() {
+  void* library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    return MakeError(ErrorCode::kUnavailable,
+                     "libedit.so.2 cannot be loaded ({}); install the package libedit2", dlerror());
+  }
+  const char* missing = nullptr;
+  const auto find = [&](const char* name, auto& function) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+    if (!function && !missing) missing = name;
+  };
+  EditApi api{};
+  find("el_init", api.init);
+  find("el_end", api.end);
+  find("el_gets", api.gets);
+  find("el_wgetc", api.wgetc);
+  find("el_set", api.set);
+  find("el_get", api.get);
+  find("el_line", api.line);
+  find("el_insertstr", api.insertstr);
+  find("el_deletestr", api.deletestr);
+  find("el_cursor", api.cursor);
+  find("el_resize", api.resize);
+  find("el_source", api.source);
+  find("history_init", api.history_init);
+  find("history_end", api.history_end);
+  find("history", api.history);
+  if (missing) {
+    return MakeError(ErrorCode::kUnavailable,
+                     "libedit.so.2 has no {}; version 3.1 is needed (package libedit2)", missing);
+  }
+  return api;
+}
+
+}  // namespace
+
+Result<const EditApi*> LoadEdit() {
+  static const Result<EditApi> api = Load();
+  if (!api) return tl::unexpected(api.error());
+  return &*api;
+}
+
+namespace {
+
+constexpr std::uint64_t kMaxFile = 64ull * 1024 * 1024;
+
+std::string Escape(std::string_view message) {
+  return ReplaceAll(ReplaceAll(message, "\\", "\\\\"), "\n", "\\n");
+}
+
+std::string Unescape(std::string_view line) {
+  std::string message;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] != '\\' || i + 1 == line.size()) {
+      message += line[i];
+    } else {
+      ++i;
+      message += line[i] == 'n' ? '\n' : line[i];
+    }
+  }
+  return message;
+}
+
+std::string Folder(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+}  // namespace
+
+std::vector<std::string> InputHistory::Load() const {
+  std::vector<std::string> messages;
+  if (path_.empty()) return messages;
+  const Result<std::string> text = ReadFile(path_, kMaxFile);
+  if (!text) return messages;
+  for (const std::string_view line : Split(*text, '\n')) {
+    if (!line.empty()) messages.push_back(Unescape(line));
+  }
+  if (messages.size() <= kMaxEntries) return messages;
+  messages.erase(messages.begin(), messages.end() - kMaxEntries);
+  std::string kept;
+  for (const std::string& message : messages) kept += Escape(message) + "\n";
+  // Once it is twice too long is often enough.
+  if (kept.size() * 2 < text->size()) static_cast<void>(WriteFileAtomic(path_, kept, 0600));
+  return messages;
+}
+
+void InputHistory::Add(std::string_view message) {
+  if (path_.empty() || message.empty() || message.size() > kMaxEntry || message == last_) return;
+  last_ = message;
+  if (!MakeFolders(Folder(path_), 0700)) return;
+  const UniqueFd file(
+      open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file.valid()) return;
+  // One write: lines of two sessions do not mix.
+  static_cast<void>(WriteAll(file.get(), Escape(Redact(message)) + "\n"));
 }
 
 }  // namespace dossier::cli

@@ -8,6 +8,9 @@
 #ifndef DOSSIER_CLI_TERMINAL_LINE_READER_H_
 #define DOSSIER_CLI_TERMINAL_LINE_READER_H_
 
+#include <termios.h>
+
+#include <atomic>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -69,6 +72,32 @@ enum class MessageEnd {
 
 // The lines of one message, joined by "\n". An interrupt drops what was read.
 Result<Line> ReadMessage(LineReader& reader, const LinePrompt& prompt, MessageEnd end);
+
+// While work runs, what a person types is kept for the next prompt instead of being shown in the
+// middle of the output.
+//
+//   HeldInput held(HeldInput::When::kAtTerminal);
+//   …                                              // Ctrl-C still raises its signal
+//   held.Release();                                // or the end of its life
+//
+// Ownership: changes the terminal of descriptor 0 and puts it back. Thread-safety: Release from any
+// thread, also twice.
+
+class HeldInput {
+ public:
+  enum class When { kNever, kAtTerminal };
+
+  explicit HeldInput(When when);
+  ~HeldInput() { Release(); }
+  HeldInput(const HeldInput&) = delete;
+  HeldInput& operator=(const HeldInput&) = delete;
+
+  void Release();
+
+ private:
+  termios before_{};
+  std::atomic<bool> holding_ = false;
+};
 
 }  // namespace dossier::cli
 

@@ -6,10 +6,13 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
+#include <utf8proc.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <limits>
 
 #include "base/files/file.h"
 #include "base/json/json.h"
@@ -187,6 +190,157 @@ int PrintError(std::ostream& err, const Error& error) {
 
 void PrintWarning(std::ostream& err, std::string_view message) {
   err << "dossier: warning: " << SafeMessage(message) << "\n" << std::flush;
+}
+
+namespace {
+
+constexpr std::size_t kLongest = 4;  // bytes of a code point
+
+// How many bytes at the end of `text` may be the start of a code point that goes on.
+std::size_t OpenEnd(std::string_view text) {
+  for (std::size_t back = 1; back < kLongest && back <= text.size(); ++back) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if ((byte & 0xC0) == 0x80) continue;
+    const std::size_t whole = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
+    return whole > back ? back : 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+TerminalFilter::TerminalFilter(std::streambuf* next, int fd)
+    : next_(next), terminal_(isatty(fd) == 1) {}
+
+TerminalFilter::~TerminalFilter() { End(); }
+
+void TerminalFilter::WriteOwn(std::string_view text) {
+  End();
+  next_->sputn(text.data(), static_cast<std::streamsize>(text.size()));
+}
+
+// What never became whole is shown as what it is.
+void TerminalFilter::End() {
+  if (begun_.empty()) return;
+  const std::string shown = utf8::Sanitize(begun_);
+  begun_.clear();
+  next_->sputn(shown.data(), static_cast<std::streamsize>(shown.size()));
+}
+
+TerminalFilter::int_type TerminalFilter::overflow(int_type c) {
+  if (traits_type::eq_int_type(c, traits_type::eof())) return traits_type::not_eof(c);
+  const char byte = traits_type::to_char_type(c);
+  return xsputn(&byte, 1) == 1 ? c : traits_type::eof();
+}
+
+std::streamsize TerminalFilter::xsputn(const char* text, std::streamsize size) {
+  if (!terminal_) return next_->sputn(text, size);
+  const std::string all = begun_ + std::string(text, static_cast<std::size_t>(size));
+  const std::string_view whole = std::string_view(all).substr(0, all.size() - OpenEnd(all));
+  begun_ = all.substr(whole.size());
+  const std::string shown = utf8::CleanForTerminal(whole);
+  const auto length = static_cast<std::streamsize>(shown.size());
+  return next_->sputn(shown.data(), length) == length ? size : 0;
+}
+
+int TerminalFilter::sync() { return next_->pubsync(); }
+
+std::ostream& operator<<(std::ostream& out, const Own& own) {
+  if (auto* filter = dynamic_cast<TerminalFilter*>(out.rdbuf())) {
+    filter->WriteOwn(own.text);
+    return out;
+  }
+  return out << own.text;
+}
+
+namespace {
+
+constexpr char32_t kJoiner = 0x200D;
+
+// The end of the longest start within `columns`, and its width.
+struct Measured {
+  std::size_t bytes = 0;
+  int columns = 0;
+};
+
+Measured Measure(std::string_view text, int columns) {
+  Measured measured;
+  bool joined = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const char32_t code_point = utf8::Next(text, &at);
+    const int width =
+        joined ? 0 : std::max(0, utf8proc_charwidth(static_cast<utf8proc_int32_t>(code_point)));
+    if (width > columns - measured.columns) break;
+    measured.columns += width;
+    measured.bytes = at;
+    joined = code_point == kJoiner;
+  }
+  return measured;
+}
+
+}  // namespace
+
+int DisplayWidth(std::string_view text) {
+  return Measure(text, std::numeric_limits<int>::max()).columns;
+}
+
+int StyledWidth(std::string_view text) {
+  int width = 0;
+  while (!text.empty()) {
+    const std::size_t escape = std::min(text.find('\x1b'), text.size());
+    width += DisplayWidth(text.substr(0, escape));
+    const std::size_t end = text.find('m', escape);
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return width;
+}
+
+std::string_view DisplayPrefix(std::string_view text, int columns) {
+  return text.substr(0, Measure(text, columns).bytes);
+}
+
+namespace {
+
+constexpr std::string_view kFrames[] = {"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
+
+}  // namespace
+
+void WaitingLine::Start(std::string_view what) {
+  if (terminal_.err != Terminal::Kind::kTerminal) return;
+  Stop();
+  std::lock_guard lock(thread_mutex_);
+  stopping_ = false;
+  thread_ = std::thread([this, what = utf8::CleanForTerminal(what)] { Draw(what); });
+}
+
+void WaitingLine::Stop() {
+  std::lock_guard lock(thread_mutex_);
+  if (!thread_.joinable()) return;
+  {
+    std::lock_guard state(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void WaitingLine::Draw(const std::string& what) {
+  const auto begun = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
+  if (changed_.wait_for(lock, kQuiet, [this] { return stopping_; })) return;
+  // Spaces over it, not an escape sequence: this also holds under NO_COLOR.
+  std::size_t width = 0;
+  for (std::size_t frame = 0; !stopping_; ++frame) {
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begun);
+    const std::string line =
+        fmt::format("{} {} {} s", kFrames[frame % std::size(kFrames)], what, seconds.count());
+    const std::string_view shown = DisplayPrefix(line, ColumnsNow(terminal_) - 1);
+    width = std::max(width, static_cast<std::size_t>(DisplayWidth(shown)));
+    err_ << Own("\r") << shown << std::flush;
+    changed_.wait_for(lock, kStep, [this] { return stopping_; });
+  }
+  err_ << Own("\r") << std::string(width, ' ') << Own("\r") << std::flush;
 }
 
 }  // namespace dossier::cli

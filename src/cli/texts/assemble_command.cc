@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "app/counter_choice.h"
+#include "app/open_model.h"
 #include "assembly/fit/prompt_log.h"
 #include "base/clock.h"
 #include "base/files/file.h"
@@ -13,16 +13,14 @@
 #include "cli/terminal/terminal.h"
 #include "cli/texts/assembly_table.h"
 #include "cli/tree/command.h"
-#include "cli/wiring/asset_folders.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
-#include "cli/wiring/section_makers.h"
+#include "cli/wiring/run_setup.h"
 #include "cli/wiring/value_kinds.h"
 #include "driver/section_reader.h"
 #include "model/catalog/catalog.h"
-#include "model/catalog/tokenizer.h"
 #include "model/dialects/dialect.h"
-#include "sources/repository/git_facts.h"
+#include "sources/repository/repo_facts.h"
 #include "tokens/files/open.h"
 
 namespace dossier::cli {
@@ -237,10 +235,8 @@ class Assembling {
   // The body as the provider gets it; keys travel in headers, never in it.
   Status PrintRequest(const Assembled& prompt) {
     const model::Request request{.model = entry_.name, .messages = prompt.messages};
-    const model::Dialect* dialect = model::FindDialect(dialect_);
-    if (!dialect) dialect = model::FindDialect("openai");  // of the local server and of scripts
     const model::WireRequest wire =
-        dialect->build(request, {.entry = entry_, .provider = entry_.provider});
+        model::DialectOf(dialect_).build(request, {.entry = entry_, .provider = entry_.provider});
     for (const std::string& warning : wire.warnings) PrintWarning(err_, warning);
     out_ << wire.body << "\n";
     return {};

@@ -13,7 +13,6 @@
 #include "cli/commands.h"
 #include "cli/tree/command.h"
 #include "cli/wiring/prompt_input.h"
-#include "cli/wiring/quantity_flags.h"
 #include "cli/wiring/shared_flags.h"
 #include "inspect/describe/describe.h"
 #include "inspect/description/hint.h"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/cancel.h"
-#include "cli/wiring/content_flags.h"
+#include "cli/wiring/shared_flags.h"
 
 namespace dossier::cli {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <ostream>
 
-#include "app/counter_choice.h"
+#include "app/open_model.h"
 #include "assembly/assemble.h"
 #include "base/files/file.h"
 #include "base/random.h"
@@ -20,9 +20,8 @@
 #include "cli/wiring/prompt_input.h"
 #include "cli/wiring/value_kinds.h"
 #include "sources/pack/pack.h"
-#include "sources/pack/pack_order.h"
-#include "sources/pack/pack_report.h"
-#include "sources/repository/git_facts.h"
+#include "sources/pack/pack_rank.h"
+#include "sources/repository/repo_facts.h"
 #include "tokens/files/open.h"
 
 namespace dossier::cli {

@@ -11,7 +11,7 @@
 #include "cli/commands.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
-#include "cli/wiring/asset_folders.h"
+#include "cli/wiring/run_setup.h"
 
 namespace dossier::cli {
 namespace {

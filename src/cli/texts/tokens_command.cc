@@ -8,7 +8,7 @@
 #include <map>
 #include <ostream>
 
-#include "app/counter_choice.h"
+#include "app/open_model.h"
 #include "base/files/file.h"
 #include "base/files/walk.h"
 #include "base/json/json.h"

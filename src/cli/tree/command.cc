@@ -4,9 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "base/json/json.h"
 #include "base/text/parse.h"
+#include "base/text/redact.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "cli/terminal/terminal.h"
 
 namespace dossier::cli {
 namespace {
@@ -261,6 +264,18 @@ std::string TwinOf(std::string_view long_name) {
   constexpr std::string_view kNo = "no-";
   if (long_name.starts_with(kNo)) return fmt::format("--{}", long_name.substr(kNo.size()));
   return fmt::format("--no-{}", long_name);
+}
+
+int Fail(const Error& error, FailureForm form, std::ostream& out, std::ostream& err) {
+  if (form == FailureForm::kJson) {
+    out << ToJson(JsonObject{{"schema", "dossier.error/1"},
+                             {"error", JsonObject{{"code", ErrorName(error.code)},
+                                                  {"exit", ExitCode(error.code)},
+                                                  {"message", Redact(error.message)}}}})
+        << '\n'
+        << std::flush;
+  }
+  return PrintError(err, error);
 }
 
 }  // namespace dossier::cli

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "cli/tree/complete.h"
-#include "cli/tree/failure.h"
 #include "cli/tree/help_text.h"
 #include "cli/tree/parser.h"
 #include "cli/wiring/global_flags.h"

@@ -11,9 +11,9 @@
 #include "base/text/text_diff.h"
 #include "base/text/utf8.h"
 #include "cli/terminal/terminal.h"
-#include "cli/wiring/quantity_flags.h"
+#include "cli/wiring/shared_flags.h"
 #include "cli/wiring/value_kinds.h"
-#include "config/power.h"
+#include "config/load.h"
 #include "config/trust.h"
 
 namespace dossier::cli {

@@ -9,11 +9,16 @@
 #ifndef DOSSIER_CLI_WIRING_MEMORY_FLAGS_H_
 #define DOSSIER_CLI_WIRING_MEMORY_FLAGS_H_
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "app/memory_setup.h"
+#include "base/clock.h"
 #include "base/result.h"
+#include "cli/wiring/global_flags.h"
+#include "cli/wiring/model_flags.h"
 #include "config/config.h"
 
 namespace dossier::cli {
@@ -34,6 +39,37 @@ struct MemoryFlags {
 // Errors: kUsage (flags that exclude each other), kConfig, those of memory::Store::Open.
 Result<PromptMemory> OpenPromptMemory(const MemoryFlags& flags, const config::Config& config,
                                       MemoryNeed need);
+
+// Times that flags of memory commands name, and where its store lies.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const auto clock, ClockOf(arguments.now));
+//
+// Thread-safety: pure functions, and those of app/memory_setup.h.
+
+using app::CallLogOf;
+using app::MemoryStorePath;
+using app::StoreOptionsOf;
+
+// A clock that always says `now`, for --now; "": the machine's. Errors: kUsage with the flag.
+Result<std::shared_ptr<const Clock>> ClockOf(const std::string& now);
+
+// RFC 3339, or a day alone: its begin or its end. Errors: kUsage with `flag`.
+enum class DayEdge : std::uint8_t { kBegin, kEnd };
+Result<memory::Micros> ReadMoment(std::string_view flag, const std::string& text, DayEdge edge);
+
+// app/memory_setup.h with the flags of a command.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const memory::Summarizer summarizer,
+//                            OpenSummarizer(flags, settings, config, global, say, cancel));
+//
+// Thread-safety: as there.
+
+// Errors: as SettingsOf and app::OpenSummarizer.
+Result<memory::Summarizer> OpenSummarizer(const ModelFlags& flags,
+                                          const app::MemoryConfig& settings,
+                                          const config::Config& config, const GlobalFlags& global,
+                                          const std::function<void(std::string_view)>& say,
+                                          const CancelToken& cancel);
 
 }  // namespace dossier::cli
 

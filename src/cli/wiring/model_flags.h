@@ -5,14 +5,21 @@
 #ifndef DOSSIER_CLI_WIRING_MODEL_FLAGS_H_
 #define DOSSIER_CLI_WIRING_MODEL_FLAGS_H_
 
+#include <chrono>
 #include <functional>
+#include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "app/open_model.h"
 #include "base/cancel.h"
+#include "base/result.h"
+#include "cli/terminal/terminal.h"
 #include "cli/wiring/global_flags.h"
+#include "model/local/local_pull.h"
+#include "model/local/local_runtime.h"
 
 namespace dossier::cli {
 
@@ -40,6 +47,64 @@ Result<ModelFlags> WithConfig(ModelFlags flags, const config::Config& config,
 Result<OpenedModel> OpenModel(const ModelFlags& flags,
                               const std::function<void(std::string_view)>& say,
                               const CancelToken& cancel);
+
+// app/open_model.h with the flags of a command: the same for `chat` and `conversations
+// compact`.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model,
+//                            OpenChatModel(flags, config, global, say, cancel));
+//
+// Thread-safety: as OpenModel.
+
+using app::LimitsOf;
+
+// With -v `say` is told which model it is and why. Errors: as SettingsOf and app::OpenChatModel.
+Result<driver::BoundModel> OpenChatModel(const ModelFlags& flags, const config::Config& config,
+                                         const GlobalFlags& global,
+                                         const std::function<void(std::string_view)>& say,
+                                         const CancelToken& cancel);
+
+// What a person is asked where no model is there yet: a server of this machine, else the local
+// model.
+//
+//   settings.first_use = OfferFirstUse(flags);
+//
+// Thread-safety: none needed.
+
+// Empty where nobody can be asked and nothing may be fetched: then the error says what to type. It
+// asks on the terminal; with -y nothing is asked and the answer is yes.
+decltype(app::ModelSettings::first_use) OfferFirstUse(const GlobalFlags& flags);
+
+// Fetching a model for a person: how far it is, and the local model as a whole.
+//
+//   PullView view(Terminal::Detect(), err);
+//   options.progress = [&view](const model::PullProgress& progress) { view.Show(progress); };
+//   ... view.End();
+//
+// Thread-safety: none needed; PullProgress comes from one thread.
+
+// How far a download is: one line that is written over on a terminal, a line every tenth in a pipe.
+class PullView {
+ public:
+  PullView(const Terminal& terminal, std::ostream& err) : terminal_(terminal), err_(err) {}
+  void Show(const model::PullProgress& progress);
+  void End();  // ends the line
+
+ private:
+  const Terminal terminal_;
+  std::ostream& err_;
+  std::optional<std::chrono::steady_clock::time_point> started_;
+  std::uint64_t next_tenth_ = 0;
+  bool line_open_ = false;
+};
+
+// Prints each line with the program's name.
+model::Say SayTo(std::ostream& err);
+
+// The default weights and what runs them, so that the first question needs no network. Says on
+// `out` what is there then. Errors: as PullWeights and EnsureRuntime.
+Status PullDefaultModel(const std::string& data_folder, const CancelToken& cancel,
+                        std::ostream& out, std::ostream& err);
 
 }  // namespace dossier::cli
 

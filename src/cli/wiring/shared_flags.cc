@@ -1,5 +1,7 @@
 #include "cli/wiring/shared_flags.h"
 
+#include "base/files/file.h"
+#include "base/text/text.h"
 #include "cli/wiring/value_kinds.h"
 
 namespace dossier::cli {
@@ -120,6 +122,120 @@ void AddSandboxFlags(const Flags& flags, SandboxFlags* to) {
            "largest data that the code gets as one text")
       .ShowDefault();
   sandbox.Add("--sandbox-read", &to->read_folders, "a folder that the code may read").Kind(kFolder);
+}
+
+Result<SandboxChoice> ParseSandboxFlags(const SandboxFlags& flags) {
+  SandboxChoice choice;
+  choice.pool.mode = flags.mode == "degraded" ? sandbox::Mode::kDegraded : sandbox::Mode::kStrict;
+  for (const std::string& folder : flags.read_folders) {
+    if (Exists(folder)) continue;
+    return MakeError(ErrorCode::kNotFound, "--sandbox-read {}: there is no such folder", folder);
+  }
+  choice.pool.read_folders = flags.read_folders;
+  choice.limits.counts = sandbox::Limits::Counts::kIdle;
+  if (!flags.cell_time.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(choice.limits.silence, ReadTimeFlag("--cell-time", flags.cell_time));
+    choice.limits.counts = sandbox::Limits::Counts::kWall;
+  }
+  DOSSIER_ASSIGN_OR_RETURN(choice.limits.cpu, ReadTimeFlag("--cell-cpu", flags.cell_cpu));
+  DOSSIER_ASSIGN_OR_RETURN(choice.limits.memory, ReadSizeFlag("--cell-memory", flags.cell_memory));
+  DOSSIER_ASSIGN_OR_RETURN(choice.limits.output, ReadSizeFlag("--cell-output", flags.cell_output));
+  DOSSIER_ASSIGN_OR_RETURN(
+      choice.context_string_max,
+      ReadSizeFlag("--context-string-max", flags.context_string_max, Zero::kTaken));
+  return choice;
+}
+
+namespace {
+
+template <typename Value>
+Result<Value> Named(std::string_view flag, std::string_view text, Result<Value> read, Zero zero) {
+  if (!read) return MakeError(ErrorCode::kUsage, "{} {}", flag, read.error().message);
+  if (zero == Zero::kRefused && *read == Value(0)) {
+    return MakeError(ErrorCode::kUsage, "{} {}: must be above 0", flag, text);
+  }
+  return read;
+}
+
+}  // namespace
+
+Result<Millis> ReadTimeFlag(std::string_view flag, const std::string& text, Zero zero) {
+  return Named(flag, text, ParseDuration(text), zero);
+}
+
+Result<std::uint64_t> ReadSizeFlag(std::string_view flag, const std::string& text, Zero zero) {
+  return Named(flag, text, ParseSize(text), zero);
+}
+
+namespace {
+
+// All but the last, which nobody can ask for.
+std::string EncodingList() {
+  const std::vector<std::string_view> names = inspect::EncodingNames();
+  return Join(std::vector<std::string>(names.begin(), names.end() - 1), ", ");
+}
+
+std::string FormatList() {
+  const std::vector<std::string_view> names = inspect::FormatNames();
+  return Join(std::vector<std::string>(names.begin(), names.end()), ", ");
+}
+
+Status SetDelimiter(const std::string& delimiter, inspect::Options* options) {
+  if (delimiter == "\\t") {
+    options->delimiter = '\t';
+  } else if (delimiter.size() == 1 &&
+             std::string_view("\"\r\n").find(delimiter) == std::string_view::npos) {
+    options->delimiter = delimiter[0];
+  } else if (!delimiter.empty()) {
+    return MakeError(ErrorCode::kUsage,
+                     "--delimiter {}: must be one byte that is no quote or line end, or \\t",
+                     delimiter);
+  }
+  return {};
+}
+
+Status SetComment(const std::string& comment, inspect::Options* options) {
+  if (comment == "auto") return {};
+  if (comment == "none") {
+    options->comment = "";
+    return {};
+  }
+  if (comment.empty() || comment.size() > 8 ||
+      comment.find_first_of("\"\r\n") != std::string::npos) {
+    return MakeError(
+        ErrorCode::kUsage,
+        "--comment {}: must be what comment lines begin with (such as #), none or auto", comment);
+  }
+  options->comment = comment;
+  return {};
+}
+
+}  // namespace
+
+Status ApplyContentFlags(const ContentFlags& flags, inspect::Options* options) {
+  if (!flags.format.empty()) {
+    options->format = inspect::FormatFromName(flags.format);
+    if (!options->format) {
+      return MakeError(ErrorCode::kUsage, "--format {}: unknown; one of {}", flags.format,
+                       FormatList());
+    }
+  }
+  if (!flags.encoding.empty()) {
+    options->encoding = inspect::EncodingFromName(ToLowerAscii(flags.encoding));
+    if (!options->encoding || *options->encoding == inspect::EncodingKind::kBinary) {
+      return MakeError(ErrorCode::kUsage, "--encoding {}: unknown; one of {}", flags.encoding,
+                       EncodingList());
+    }
+  }
+  DOSSIER_RETURN_IF_ERROR(SetDelimiter(flags.delimiter, options));
+  if (flags.header == "yes") {
+    options->header = inspect::HeaderRow::kYes;
+  } else if (flags.header == "no") {
+    options->header = inspect::HeaderRow::kNo;
+  } else if (flags.header != "auto") {
+    return MakeError(ErrorCode::kUsage, "--header {}: must be yes, no or auto", flags.header);
+  }
+  return SetComment(flags.comment, options);
 }
 
 }  // namespace dossier::cli

@@ -11,18 +11,71 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/result.h"
 #include "cli/tree/command.h"
-#include "cli/wiring/content_flags.h"
-#include "cli/wiring/context_setup.h"
 #include "cli/wiring/memory_flags.h"
 #include "cli/wiring/model_flags.h"
-#include "cli/wiring/sandbox_flags.h"
+#include "cli/wiring/run_setup.h"
+#include "inspect/description/options.h"
+#include "sandbox/session/session.h"
 
 namespace dossier::cli {
 
 inline constexpr ValueKind kShellCommand{"CMD"};
+// The flags that say what a file is, where `inspect` and `ask` would find out: one declaration.
+//
+//   DOSSIER_RETURN_IF_ERROR(ApplyContentFlags(arguments.content, &options));
+//
+// Errors: kUsage, each naming the flag and its values. Thread-safety: none needed.
+
+// Values as a person typed them; empty: found out.
+struct ContentFlags {
+  std::string format;            // --format
+  std::string encoding;          // --encoding
+  std::string delimiter;         // --delimiter: one byte, or \t
+  std::string header = "auto";   // --header: yes, no, auto
+  std::string comment = "auto";  // --comment: a mark, none, auto
+};
+
+Status ApplyContentFlags(const ContentFlags& flags, inspect::Options* options);
+
+// The flags of all commands that run code.
+
+struct SandboxFlags {
+  std::string mode = "strict";
+  std::string cell_time;  // empty: 60s of idleness, else wall time
+  std::string cell_cpu = "120s";
+  std::string cell_memory = "1G", cell_output = "10M", context_string_max = "2G";
+  std::vector<std::string> read_folders;
+};
+
+struct SandboxChoice {
+  sandbox::PoolOptions pool;
+  sandbox::Limits limits;
+  std::uint64_t context_string_max = 2ull << 30;  // bytes
+};
+
+// Errors: kUsage naming the flag and its value.
+Result<SandboxChoice> ParseSandboxFlags(const SandboxFlags& flags);
+
+// Flags that are a time or a size: their texts, read with the flag's name in front of what is
+// wrong.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(options.deadline, ReadTimeFlag("--timeout", flags.timeout));
+//
+// Errors: kUsage with flag and text. Thread-safety: pure functions.
+
+// Whether 0 is a value like any other, or nonsense: a limit that lets nothing through.
+enum class Zero { kRefused, kTaken };
+
+Result<Millis> ReadTimeFlag(std::string_view flag, const std::string& text,
+                            Zero zero = Zero::kRefused);
+Result<std::uint64_t> ReadSizeFlag(std::string_view flag, const std::string& text,
+                                   Zero zero = Zero::kRefused);
 
 // The limits of a whole run, as `agents run` and `research run` take them. Unset: none.
 struct LimitFlags {

@@ -22,7 +22,7 @@
 
 #include "base/clock.h"
 #include "memory/blocks/block.h"
-#include "memory/blocks/results_text.h"
+#include "memory/blocks/rounds.h"
 #include "memory/consolidate/pressure.h"
 #include "memory/consolidate/summarizer.h"
 #include "memory/store/store.h"

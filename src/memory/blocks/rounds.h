@@ -19,10 +19,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "memory/blocks/reply.h"
+#include "memory/records/types.h"
 
 namespace dossier::memory {
 
@@ -80,6 +82,31 @@ using ApplyFn = std::function<Result<std::string>(const ParsedReply& reply)>;
 // Errors: those of `ask` and `apply`.
 Result<RoundsOutcome> RunRounds(const RoundLimits& limits, const AskFn& ask,
                                 const ValidateFn& validate, const ApplyFn& apply);
+
+// What a model is told about its reads.
+//
+//   std::string section = ResultsText(result.reads);   // <memory_results> … </memory_results>
+//
+// Thread-safety: pure.
+
+// What the reads of a block gave; unset: that was not asked for.
+struct ReadResults {
+  std::optional<std::vector<std::pair<std::string, std::optional<std::string>>>> core;
+  std::optional<std::vector<Record>> records;   // archival_get
+  std::optional<std::vector<Record>> archival;  // archival_search, best first
+  std::optional<std::vector<Record>> recall;    // recall_search, best first
+  std::vector<std::string> errors;              // of reads that failed, a sentence each
+
+  bool empty() const { return !core && !records && !archival && !recall && errors.empty(); }
+};
+
+std::string ResultsText(const ReadResults& results);
+
+// `text` with `<memory_` and `</memory_` broken up, so that stored text can neither begin a block
+// nor end the results.
+std::string Harmless(std::string_view text);
+// At most `code_points` of `text`, the last one … where something is missing.
+std::string CutText(std::string_view text, std::int64_t code_points);
 
 }  // namespace dossier::memory
 

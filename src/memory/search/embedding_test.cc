@@ -5,7 +5,7 @@
 
 #include "base/files/file.h"
 #include "base/random.h"
-#include "memory/records/token_embedder.h"
+#include "memory/records/embedder.h"
 #include "memory/search/vectors.h"
 #include "memory/transfer/transfer.h"
 #include "testing/result_matchers.h"

@@ -11,6 +11,7 @@
 #include "base/text/text.h"
 #include "model/catalog/catalog_reader.h"
 #include "model/catalog/keys.h"
+#include "model/local/local_weights.h"
 
 namespace dossier::model {
 namespace {
@@ -232,7 +233,7 @@ class Chooser {
 
   bool SpeaksOpenAi(std::string_view name) const {
     const Provider* provider = catalog_.FindProvider(name);
-    return provider && provider->dialect == "openai";
+    return provider && provider->speaks_openai();
   }
 
   // Of the provider whose address it is; else of the model of that name, wherever the same wire
@@ -267,7 +268,7 @@ class Chooser {
       auto address = Variable(environment_, name);
       if (!address) continue;
       *variable = name;
-      return provider.dialect == "openai" ? WholeAddress(*address) : *address;
+      return provider.speaks_openai() ? WholeAddress(*address) : *address;
     }
     return std::nullopt;
   }
@@ -457,6 +458,45 @@ std::vector<std::string> Catalog::NamesOf(std::string_view provider) const {
 
 Result<Choice> Catalog::Choose(const Wanted& wanted, const Environment& environment) const {
   return Chooser(*this, wanted, environment).Run();
+}
+
+namespace {
+
+constexpr double kLeastMargin = 0.15;  // of a ratio to another vocabulary
+
+Result<tokens::Opened> OpenLocal(const Entry& entry, const tokens::DataPaths& paths) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
+  DOSSIER_ASSIGN_OR_RETURN(const Weights weights, FindWeights(data, entry.name));
+  return tokens::Open("gguf:" + weights.path, paths);
+}
+
+Result<tokens::Opened> OpenEstimate(const Entry& entry, std::string warning) {
+  DOSSIER_ASSIGN_OR_RETURN(
+      auto counter,
+      tokens::MakeEstimator({.bytes_per_token = entry.bytes_per_token, .margin = entry.margin}));
+  return tokens::Opened{.counter = std::move(counter), .warning = std::move(warning)};
+}
+
+}  // namespace
+
+Result<tokens::Opened> OpenTokenizer(const Entry& entry, const tokens::DataPaths& paths) {
+  if (entry.provider == "local" && entry.tokenizer.empty()) {
+    auto own = OpenLocal(entry, paths);
+    if (own) return own;
+    return OpenEstimate(entry, fmt::format("{}: token counts are estimates within {:.0f} %",
+                                           own.error().message, 100 * entry.margin));
+  }
+  if (entry.tokenizer.empty()) return OpenEstimate(entry, "");
+  auto opened = tokens::Open(entry.tokenizer, paths);
+  if (!opened) {
+    return MakeError(ErrorCode::kConfig, "{}: {}", entry.name, opened.error().message);
+  }
+  if (!entry.ratio) return opened;
+  DOSSIER_ASSIGN_OR_RETURN(
+      opened->counter,
+      tokens::MakeScaled(opened->counter, *entry.ratio, std::max(entry.margin, kLeastMargin)));
+  opened->identity.clear();
+  return opened;
 }
 
 }  // namespace dossier::model

@@ -10,6 +10,7 @@
 #ifndef DOSSIER_MODEL_CATALOG_CATALOG_H_
 #define DOSSIER_MODEL_CATALOG_CATALOG_H_
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <functional>
@@ -23,6 +24,7 @@
 #include "model/catalog/user_config.h"
 #include "model/client/client.h"
 #include "model/client/ledger.h"
+#include "tokens/files/open.h"
 
 namespace dossier::model {
 
@@ -45,7 +47,9 @@ struct Entry {
   double bytes_per_token = 3.3, margin = 0.15;  // for estimates
   // Nano-dollars for one token; unset: unknown.
   std::optional<std::int64_t> price_input, price_cached, price_output;
-  bool streaming = true, json_schema = false, grammar = false, sampling = true;
+  bool streaming = true, json_schema = false, grammar = false;
+  // The parameters that the model takes; it refuses the others or overlooks them.
+  std::vector<std::string> sampling = {"temperature", "top_p", "seed", "stop"};
   bool tools = false, vision = false, thinking = false;
   // What a reply may spend on thinking before its text begins, on top of the text's own cap.
   std::int64_t thinking_tokens = 0;
@@ -57,6 +61,10 @@ struct Entry {
   std::string family;
   // false: no file knows this very model; the facts are its family's, or careful ones.
   bool known = true;
+
+  bool Takes(std::string_view parameter) const {
+    return std::find(sampling.begin(), sampling.end(), parameter) != sampling.end();
+  }
 };
 
 // The wire formats that providers speak, in the order of the table in model/dialects/dialect.cc.
@@ -70,6 +78,8 @@ struct Provider {
   std::vector<std::string> base_url_variables;  // the first that is set moves the provider
   std::string default_model;
   int concurrency = 16;  // requests in flight, unless the user says otherwise
+
+  bool speaks_openai() const { return dialect == kDialectNames[0]; }
 };
 
 // What files of the form of data/models.yaml say. A family is an entry whose name ends in "*": it
@@ -161,6 +171,18 @@ class Catalog {
  private:
   CatalogData data_;
 };
+
+// The counter of a model, by what its entry says of its tokenizer.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened, OpenTokenizer(entry,
+//   tokens::DefaultDataPaths()));
+//
+// A public encoding: exact. With a ratio: its counts times that, within the entry's margin, 0.15 at
+// least. The local model: the vocabulary of its own weights file. Else by bytes. Thread-safety:
+// functions over files.
+
+// Errors: kConfig for an entry that names no known encoding or a ratio out of range.
+Result<tokens::Opened> OpenTokenizer(const Entry& entry, const tokens::DataPaths& paths);
 
 }  // namespace dossier::model
 

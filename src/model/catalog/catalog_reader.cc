@@ -104,7 +104,10 @@ void ReadCapabilities(const Node& node, Entry& entry) {
   ReadFlag(node["stream_options"], entry.form.stream_options);
   if (const Node sampling = node["sampling"]) {
     if (!sampling.is_list()) FailAt(sampling, "a list of parameter names is wanted");
-    entry.sampling = !sampling->items.empty();
+    entry.sampling.clear();
+    for (const YamlNode& item : sampling->items) {
+      ReadOneOf(item, {"temperature", "top_p", "seed", "stop"}, entry.sampling.emplace_back());
+    }
   }
 }
 

@@ -344,7 +344,7 @@ TEST(CatalogTest, DamagedFilesNeverCrash) {
   Random random(5);
   const std::string base =
       "schema: dossier.models/1\nmodels:\n- {name: a, provider: b, as_of: 2026-01-01, source: c, "
-      "prices: {input: 1}, capabilities: {sampling: [a]}}\n";
+      "prices: {input: 1}, capabilities: {sampling: [seed]}}\n";
   for (int round = 0; round < 2000; ++round) {
     std::string text = base;
     for (int i = 0; i < 3; ++i) {

@@ -1,5 +1,8 @@
 #include "model/client/client.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace dossier::model {
 
 std::string_view PurposeName(Purpose purpose) {
@@ -92,6 +95,88 @@ void UsageSum::Add(const Usage& usage) {
 void UsageSum::Add(const UsageSum& more) {
   calls += more.calls;
   AddTokens(more.total, &total);
+}
+
+namespace {
+
+// What is missing of a shorter prompt is taken for framing, which does not grow with the prompt; of
+// a longer one for a share, as of another vocabulary.
+constexpr std::int64_t kShortPrompt = 256, kUsualFraming = 32;  // tokens
+// A server that says more is mistaken, and would stop all that follows.
+constexpr std::int64_t kMostFraming = 4096;
+constexpr double kMostShare = 4;
+
+std::int64_t Up(double tokens) { return static_cast<std::int64_t>(std::ceil(tokens)); }
+
+// What `share` must be for `expected` tokens to become `said`.
+void Raise(std::int64_t said, std::int64_t expected, double* share) {
+  if (expected <= 0) return;
+  const double wanted = static_cast<double>(said) / static_cast<double>(expected);
+  *share = std::max(*share, std::min(wanted, kMostShare));
+}
+
+}  // namespace
+
+std::int64_t RequestSize::Text(std::string_view text) const {
+  return counter_ ? counter_->CountText(text).tokens : EstimateTokens(text.size());
+}
+
+std::int64_t RequestSize::Prompt(const Request& request) const {
+  // Whoever assembled the prompt has counted it.
+  const std::int64_t schema =
+      request.schema ? EstimateTokens(ToJson(*request.schema).size()) : std::int64_t{0};
+  if (request.estimated_tokens > 0) return request.estimated_tokens + schema;
+  std::int64_t tokens = schema;
+  for (const auto& block : request.messages.system) tokens += Text(block.text);
+  for (const auto& turn : request.messages.turns) {
+    for (const auto& block : turn.blocks) tokens += Text(block.text);
+  }
+  return tokens;
+}
+
+void RequestSize::Recount(Reply* reply) const {
+  if (!counter_) return;
+  std::int64_t by_bytes = EstimateTokens(reply->text.size() + reply->thinking.size());
+  std::int64_t counted = Text(reply->text) + Text(reply->thinking);
+  for (const ToolCall& call : reply->tool_calls) {
+    const std::string arguments = ToJson(call.arguments);
+    by_bytes += EstimateTokens(arguments.size());
+    counted += Text(arguments);
+  }
+  // More than the bytes would give was said by the server.
+  if (reply->usage.output <= by_bytes) reply->usage.output = counted;
+}
+
+std::int64_t RequestSize::MostInput(std::int64_t expected) const {
+  const double margin = counter_ ? counter_->margin() : 0;
+  return Up(static_cast<double>(expected) * std::max(1 + margin, input_share_)) + framing_;
+}
+
+std::int64_t RequestSize::MostOutput(std::int64_t cap) const {
+  return cap > 0 ? std::max(Up(static_cast<double>(cap) * output_share_), most_beyond_cap_) : 0;
+}
+
+std::int64_t RequestSize::CapFor(std::int64_t most_output) const {
+  return static_cast<std::int64_t>(static_cast<double>(most_output) / output_share_);
+}
+
+void RequestSize::LearnArrived(const Sent& sent, std::int64_t output) {
+  if (sent.cap <= 0 || output <= MostOutput(sent.cap)) return;
+  Raise(output, sent.cap, &output_share_);
+  if (output > MostOutput(sent.cap)) most_beyond_cap_ = output;
+}
+
+void RequestSize::Learn(const Sent& sent, const Usage& usage) {
+  const std::int64_t missing = usage.input - MostInput(sent.input);
+  if (missing > 0 && sent.input < kShortPrompt) {
+    framing_ = std::min(kMostFraming, framing_ + missing);
+  } else if (missing > 0) {
+    framing_ = std::max(framing_, std::min(missing, kUsualFraming));
+    Raise(usage.input - framing_, sent.input, &input_share_);
+  }
+  if (sent.cap > 0 && usage.output > MostOutput(sent.cap)) {
+    Raise(usage.output, sent.cap, &output_share_);
+  }
 }
 
 }  // namespace dossier::model

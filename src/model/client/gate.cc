@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/random.h"
+#include "model/client/client.h"
 #include "model/client/gate_core.h"
-#include "model/client/request_size.h"
 
 namespace dossier::model {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/random.h"
+#include "model/client/client.h"
 #include "model/client/gate_core.h"
-#include "model/client/request_size.h"
 #include "testing/fakes_for_test.h"
 #include "testing/result_matchers.h"
 

@@ -140,17 +140,10 @@ class AnthropicBody {
 
   void AddSampling() {
     const Sampling& sampling = request_.sampling;
-    const auto number = [&](std::string_view name, const std::optional<double>& value) {
-      if (!value) return;
-      if (options_.entry.sampling) {
-        body_[name] = *value;
-      } else {
-        warnings_.push_back(LeftOut(request_, name));
-      }
-    };
-    number("temperature", sampling.temperature);
-    number("top_p", sampling.top_p);
-    if (sampling.seed) warnings_.push_back(LeftOut(request_, "seed"));
+    SamplingWriter add{request_, options_.entry, body_, warnings_};
+    if (sampling.temperature) add("temperature", *sampling.temperature);
+    if (sampling.top_p) add("top_p", *sampling.top_p);
+    if (sampling.seed) warnings_.push_back(LeftOut(request_, "seed"));  // the API has none
     JsonArray stops;
     for (const std::string& stop : sampling.stop) {
       if (TrimSpace(stop).empty()) {
@@ -159,7 +152,7 @@ class AnthropicBody {
         stops.push_back(CleanText(stop));
       }
     }
-    if (!stops.empty()) body_["stop_sequences"] = std::move(stops);
+    add("stop", std::move(stops), "stop_sequences");
   }
 
   void AddSchema() {
@@ -444,6 +437,7 @@ const Dialect kAnthropicDialect{
           if (!key.empty()) headers.push_back(fmt::format("x-api-key: {}", key));
           return headers;
         },
+    .list_query = "?limit=1000",
     .build = BuildAnthropicBody,
     .parse = ParseAnthropicReply,
     .read_usage = ReadAnthropicUsage,

@@ -83,7 +83,7 @@ TEST(AnthropicRequestTest, WhatTheApiWouldRefuseIsNotSent) {  // MOD-11, MOD-10
                       .stop = {"\n", "END"},
                       .extra = {{"thinking", "on"}, {"system", "evil"}}};
   Entry entry = Claude();
-  entry.sampling = false;
+  entry.sampling = {"stop"};
   WireRequest wire = kAnthropicDialect.build(request, {.entry = entry});
   const Json body = *ParseJson(wire.body);
   EXPECT_EQ(body.at_pointer("/messages/1/content/0/text"), "{")

@@ -27,6 +27,11 @@ const Dialect* FindDialect(std::string_view name) {
   return nullptr;
 }
 
+const Dialect& DialectOf(std::string_view name) {
+  const Dialect* dialect = FindDialect(name);
+  return dialect ? *dialect : kOpenAiDialect;
+}
+
 std::string AddressOf(const Dialect& dialect, std::string_view base_url, const Request& request,
                       Streaming stream) {
   while (!base_url.empty() && base_url.back() == '/') base_url.remove_suffix(1);

@@ -82,6 +82,7 @@ struct Dialect {
   std::string (*target)(const Request& request, Streaming stream);
   // "x-api-key: KEY", and what else every request carries; without a key only the rest.
   std::vector<std::string> (*headers)(std::string_view key);
+  std::string_view list_query;  // behind the address of the list of models: "?limit=1000"
   WireRequest (*build)(const Request& request, const WireOptions& options);
   // Usage that is missing is left at 0 and marked as estimated.
   // Errors: kNetwork ("malformed reply", with what is wrong), kFailed (refused by the provider).
@@ -94,6 +95,8 @@ struct Dialect {
 extern const Dialect kOpenAiDialect, kAnthropicDialect, kGeminiDialect;
 // "openai", "anthropic", "gemini"; nullptr for any other name.
 const Dialect* FindDialect(std::string_view name);
+// The same, and openai's for any other name: of the local server and of scripts.
+const Dialect& DialectOf(std::string_view name);
 
 // Where `request` goes.
 std::string AddressOf(const Dialect& dialect, std::string_view base_url, const Request& request,

@@ -131,21 +131,12 @@ class GeminiBody {
 
   void AddSampling() {
     const Sampling& sampling = request_.sampling;
-    const auto number = [&](std::string_view name, const std::optional<double>& value) {
-      if (!value) return;
-      if (options_.entry.sampling) {
-        config_[name] = *value;
-      } else {
-        warnings_.push_back(LeftOut(request_, name));
-      }
-    };
-    number("temperature", sampling.temperature);
-    number("topP", sampling.top_p);
+    SamplingWriter add{request_, options_.entry, config_, warnings_};
+    if (sampling.temperature) add("temperature", *sampling.temperature);
+    if (sampling.top_p) add("top_p", *sampling.top_p, "topP");
     if (sampling.max_output) config_["maxOutputTokens"] = *sampling.max_output;
-    if (sampling.seed) config_["seed"] = static_cast<std::int64_t>(*sampling.seed & 0x7fffffff);
-    JsonArray stops;
-    for (const std::string& stop : sampling.stop) stops.push_back(CleanText(stop));
-    if (!stops.empty()) config_["stopSequences"] = std::move(stops);
+    if (sampling.seed) add("seed", static_cast<std::int64_t>(*sampling.seed & 0x7fffffff));
+    add("stop", StopList(sampling.stop), "stopSequences");
   }
 
   void AddSchema() {
@@ -435,6 +426,7 @@ const Dialect kGeminiDialect{
           if (!key.empty()) headers.push_back(fmt::format("x-goog-api-key: {}", key));
           return headers;
         },
+    .list_query = "?pageSize=1000",
     .build = BuildGeminiBody,
     .parse = ParseGeminiReply,
     .read_usage = ReadGeminiUsage,

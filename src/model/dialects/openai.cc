@@ -192,22 +192,11 @@ void AddSchema(const Request& request, const WireOptions& options, JsonObject& b
 void AddSampling(const Request& request, const WireOptions& options, JsonObject& body,
                  std::vector<std::string>& warnings) {
   const Sampling& sampling = request.sampling;
-  JsonObject optional;
-  if (sampling.temperature) optional["temperature"] = *sampling.temperature;
-  if (sampling.top_p) optional["top_p"] = *sampling.top_p;
-  if (!sampling.stop.empty()) {
-    JsonArray stops;
-    for (const std::string& stop : sampling.stop) stops.push_back(CleanText(stop));
-    optional["stop"] = std::move(stops);
-  }
-  for (auto& [name, value] : optional) {
-    if (options.entry.sampling) {
-      body[name] = value;
-    } else {
-      warnings.push_back(LeftOut(request, name));
-    }
-  }
-  if (sampling.seed) body[options.entry.form.seed_name] = *sampling.seed;
+  SamplingWriter add{request, options.entry, body, warnings};
+  if (sampling.temperature) add("temperature", *sampling.temperature);
+  if (sampling.top_p) add("top_p", *sampling.top_p);
+  add("stop", StopList(sampling.stop));
+  if (sampling.seed) add("seed", *sampling.seed, options.entry.form.seed_name);
   if (sampling.max_output) body[options.entry.max_tokens_name] = *sampling.max_output;
   if (sampling.first_tokens > 0 && options.entry.logprobs) {
     body["logprobs"] = true;

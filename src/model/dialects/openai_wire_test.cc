@@ -64,20 +64,28 @@ TEST(OpenAiRequestTest, CapabilitiesDecideNamesAndWhatIsLeftOut) {  // MOD-10
                       .extra = {{"n", 2}, {"messages", "evil"}}};
   Entry entry = FullEntry();
   entry.max_tokens_name = "max_completion_tokens";
-  entry.sampling = false;
+  entry.sampling = {};
   entry.capability.system_role = "developer";
   WireRequest wire = kOpenAiDialect.build(request, {.entry = entry, .provider = "openai"});
   Json body = *ParseJson(wire.body);
   EXPECT_EQ(FindInt(body, "max_completion_tokens"), 7);
-  EXPECT_EQ(FindInt(body, "seed"), 5);
   EXPECT_EQ(FindInt(body, "n"), 2);
   EXPECT_EQ(FindBool(body, "stream"), true);
   EXPECT_EQ(body.at_pointer("/stream_options/include_usage"), true);
   EXPECT_EQ(body.at_pointer("/messages/0/role"), "developer");
-  for (const char* absent : {"temperature", "top_p", "stop", "grammar", "cache_prompt"}) {
+  for (const char* absent : {"temperature", "top_p", "stop", "seed", "grammar", "cache_prompt"}) {
     EXPECT_FALSE(Find(body, absent)) << absent;
   }
-  EXPECT_EQ(wire.warnings.size(), 3u);
+  EXPECT_EQ(wire.warnings.size(), 4u);
+
+  entry.sampling = {"top_p", "stop"};
+  wire = kOpenAiDialect.build(request, {.entry = entry, .provider = "openai"});
+  body = *ParseJson(wire.body);
+  EXPECT_EQ(FindNumber(body, "top_p"), 0.9);
+  EXPECT_TRUE(Find(body, "stop"));
+  EXPECT_FALSE(Find(body, "temperature"));
+  EXPECT_FALSE(Find(body, "seed"));
+  EXPECT_EQ(wire.warnings.size(), 2u);
 
   body = OpenAiBodyOf(request, {.entry = FullEntry(), .provider = "local"});
   EXPECT_EQ(FindInt(body, "max_tokens"), 7);

@@ -3,8 +3,8 @@
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "model/client/client.h"
 #include "model/client/http_failure.h"
-#include "model/client/request_size.h"
 
 namespace dossier::model {
 namespace {
@@ -119,6 +119,22 @@ Json CleanText(std::string_view text) {
 std::string WordsForSchema(const Json& schema) {
   return "\n\nReply with one JSON value that matches this JSON Schema, and with nothing else:\n" +
          ToJson(schema);
+}
+
+JsonArray StopList(const std::vector<std::string>& stops) {
+  JsonArray list;
+  for (const std::string& stop : stops) list.push_back(CleanText(stop));
+  return list;
+}
+
+void SamplingWriter::operator()(std::string_view parameter, Json value,
+                                std::string_view name) const {
+  if (value.is_array() && value.get_array().empty()) return;
+  if (entry.Takes(parameter)) {
+    body[name.empty() ? parameter : name] = std::move(value);
+  } else {
+    warnings.push_back(LeftOut(request, parameter));
+  }
 }
 
 std::string LeftOut(const Request& request, std::string_view parameter) {

@@ -25,6 +25,17 @@ Json CleanText(std::string_view text);
 std::string WordsForSchema(const Json& schema);
 // What the model refuses, in one sentence for each.
 std::string LeftOut(const Request& request, std::string_view parameter);
+// Puts a parameter of sampling into a body, under `name` where the provider calls it otherwise; one
+// that the model does not take is left out, with a warning. An empty list is nothing.
+struct SamplingWriter {
+  void operator()(std::string_view parameter, Json value, std::string_view name = {}) const;
+
+  const Request& request;
+  const Entry& entry;
+  JsonObject& body;
+  std::vector<std::string>& warnings;
+};
+JsonArray StopList(const std::vector<std::string>& stops);
 // Ids of tool calls as a provider takes them: other characters become '_'.
 std::string CleanCallId(std::string_view id);
 

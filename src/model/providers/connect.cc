@@ -4,7 +4,7 @@
 #include "base/files/file.h"
 #include "base/files/locations.h"
 #include "base/net/url.h"
-#include "model/catalog/tokenizer.h"
+#include "model/catalog/catalog.h"
 #include "model/local/local_server.h"
 #include "model/providers/command_client.h"
 #include "model/providers/provider_client.h"
@@ -60,8 +60,7 @@ Result<Connection> ConnectProvider(const Choice& choice, const ConnectOptions& o
                     .counter = std::move(counter),
                     .description = fmt::format("{} {}, {}", choice.provider.name, choice.model,
                                                choice.provider.base_url),
-                    // Reasoning models refuse `stop` with the rest of the sampling parameters.
-                    .stop_sequences = choice.entry.sampling || choice.provider.dialect != "openai"};
+                    .stop_sequences = choice.entry.Takes("stop")};
 }
 
 Result<Connection> ConnectCommand(const Choice& choice, const ConnectOptions& options) {
@@ -176,7 +175,7 @@ Result<Connection> ConnectReplay(const Choice& choice, const ConnectOptions& opt
       .entry = choice.entry,
       .counter = std::move(counter),
       .description = fmt::format("replay of {} {}", choice.provider.name, choice.model),
-      .stop_sequences = choice.entry.sampling || choice.provider.dialect != "openai"};
+      .stop_sequences = choice.entry.Takes("stop")};
 }
 
 Result<Connection> ConnectReal(const Choice& choice, const ConnectOptions& options,

@@ -75,21 +75,17 @@ std::optional<ListedModel> ReadModel(const Json& model) {
 
 // Where the list is, behind the base address and its version.
 std::string ListAddress(const Provider& provider) {
-  const Dialect* dialect = FindDialect(provider.dialect);
-  Dialect lists = dialect ? *dialect : *FindDialect("openai");
+  Dialect lists = DialectOf(provider.dialect);
   lists.target = [](const Request&, Streaming) { return std::string("/models"); };
-  const std::string address = AddressOf(lists, provider.base_url, Request(), Streaming::kNo);
-  if (provider.dialect == "anthropic") return address + "?limit=1000";
-  return provider.dialect == "gemini" ? address + "?pageSize=1000" : address;
+  return AddressOf(lists, provider.base_url, Request(), Streaming::kNo) +
+         std::string(lists.list_query);
 }
 
 // Asks one address. The key goes in a header.
 Result<std::vector<ListedModel>> Ask(HttpLoop& loop, const std::string& url,
                                      const Provider& provider, std::string_view key, Millis limit,
                                      const CancelToken& cancel) {
-  const Dialect* dialect = FindDialect(provider.dialect);
-  if (!dialect) dialect = FindDialect("openai");
-  HttpCall call{.url = url, .headers = dialect->headers(key), .deadline = limit};
+  HttpCall call{.url = url, .headers = DialectOf(provider.dialect).headers(key), .deadline = limit};
   call.idle_limit = limit;
   call.headers.emplace_back("Accept: application/json");
   call.headers.emplace_back("User-Agent: dossier");
@@ -121,7 +117,7 @@ Result<std::vector<ListedModel>> FetchModelList(const Provider& provider, std::s
   DOSSIER_ASSIGN_OR_RETURN(const Url url, ParseUrl(provider.base_url));
   DOSSIER_ASSIGN_OR_RETURN(const std::shared_ptr<HttpLoop> loop, HttpLoop::Make());
   auto models = Ask(*loop, ListAddress(provider), provider, key, limit, cancel);
-  const bool may_be_ollama = !models && url.is_loopback() && provider.dialect == "openai" &&
+  const bool may_be_ollama = !models && url.is_loopback() && provider.speaks_openai() &&
                              models.error().code == ErrorCode::kNotFound;
   if (!may_be_ollama) return models;
   const std::string origin = provider.base_url.substr(0, provider.base_url.find('/', 8));

@@ -12,8 +12,8 @@
 #include "base/net/url.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "model/client/client.h"
 #include "model/client/http_failure.h"
-#include "model/client/request_size.h"
 #include "model/dialects/wire.h"
 
 namespace dossier::model {

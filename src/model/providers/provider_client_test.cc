@@ -639,7 +639,7 @@ TEST(ProviderClientTest, ThroughTheGateA429IsWaitedForAndA500TriedAgain) {  // M
 TEST(ProviderClientTest, AWarningAboutRefusedSamplingIsGivenOnce) {  // MOD-10
   auto server = Serve("- {reply: a, times: always}");
   Entry entry;
-  entry.sampling = false;
+  entry.sampling = {};
   auto client = MakeProviderClient({.base_url = Address(*server), .entry = entry});
   Request request = UserRequest("x");
   request.sampling.temperature = 1;

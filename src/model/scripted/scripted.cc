@@ -9,8 +9,8 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "model/catalog/catalog_reader.h"
+#include "model/client/client.h"
 #include "model/client/http_failure.h"
-#include "model/client/request_size.h"
 #include "model/client/timer.h"
 
 namespace dossier::model {

@@ -4,7 +4,7 @@
 
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "memory/blocks/results_text.h"
+#include "memory/blocks/rounds.h"
 #include "memory/render/render.h"
 #include "research/call/values.h"
 

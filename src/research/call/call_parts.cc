@@ -76,7 +76,11 @@ Result<const driver::UserSections*> CallParts::UserSectionsOf(const CallSite& si
   if (found != user_sections_.end()) return &found->second;
   DOSSIER_ASSIGN_OR_RETURN(driver::UserSections own,
                            driver::ReadUserSections(LayoutOf(site), {.makers = options_.makers,
-                                                                     .counter = model.counter}));
+                                                                     .counter = model.counter,
+                                                                     .cancel = options_.cancel}));
+  for (const std::string& warning : own.warnings) {
+    if (options_.warn) options_.warn(warning);
+  }
   for (assembly::Section& section : own.sections) CleanSection(&section);
   return &user_sections_.emplace(site.name, std::move(own)).first->second;
 }

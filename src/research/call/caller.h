@@ -34,8 +34,8 @@
 #include "base/json/json.h"
 #include "base/result.h"
 #include "driver/bound_model.h"
+#include "driver/caller.h"
 #include "driver/memory_port.h"
-#include "driver/retry_policy.h"
 #include "driver/section_reader.h"
 #include "model/client/ledger.h"
 #include "research/tree/node.h"
@@ -102,7 +102,9 @@ struct CallerOptions {
   // By role: "code feedback vlm summary select report cite write review memory"; once each.
   driver::OpenModel open;
   assembly::AssetFolders assets;
-  driver::SectionMakers makers;  // of sections that a user's layouts add
+  driver::SectionMakers makers;                // of sections that a user's layouts add
+  std::function<void(std::string_view)> warn;  // of those sections; may be empty
+  CancelToken cancel;                          // of reading them
   std::shared_ptr<const Clock> clock;
   std::string run_folder;
   std::string persona = "AI researcher";  // agent.role_description

@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "assembly/sources/data_markdown.h"
+#include "assembly/sources/data_text.h"
 #include "base/text/text.h"
 #include "store/event_data.h"
 

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "research/exec/shell_words.h"
 
 namespace dossier::research {
 namespace {

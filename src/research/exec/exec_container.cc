@@ -1,17 +1,23 @@
 #include "research/exec/exec_container.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "base/files/file.h"
+#include "base/hash.h"
 #include "base/process/process.h"
 #include "base/text/text.h"
 #include "research/exec/command_rules.h"
-#include "research/exec/environment_list.h"
+#include "research/exec/exec_backend.h"
 #include "research/exec/probe.h"
 #include "research/files/cuts.h"
 
@@ -322,6 +328,27 @@ Status CheckSameImage(std::string_view before, const ImageRef& now) {
       "the image {} has {}, but the run began with {}: give it the image back, or start "
       "a new run",
       now.path, digest, before);
+}
+
+Result<std::string> FileDigests::Of(const std::string& path) {
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info;
+  if (!file.valid() || fstat(file.get(), &info) != 0) return MakeErrnoError(errno, path);
+  if (S_ISDIR(info.st_mode)) return std::string();
+  const std::string key =
+      fmt::format("{}\n{}\n{}.{}", path, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+  const std::lock_guard lock(mutex_);
+  if (const auto known = known_.find(key); known != known_.end()) return known->second;
+  Sha256 hash;
+  std::vector<char> block(1 << 20);
+  while (true) {
+    const ssize_t got = read(file.get(), block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return MakeErrnoError(errno, path);
+    if (got == 0) break;
+    hash.Update({block.data(), static_cast<std::size_t>(got)});
+  }
+  return known_[key] = hash.Hex();
 }
 
 }  // namespace dossier::research

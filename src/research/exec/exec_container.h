@@ -16,14 +16,34 @@
 #define DOSSIER_RESEARCH_EXEC_EXEC_CONTAINER_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "research/exec/exec_backend.h"
-#include "research/exec/file_digest.h"
 
 namespace dossier::research {
+
+// SHA-256 of files on the host. Images are large, so each hash is kept while the file does not
+// change.
+//
+//   FileDigests digests;
+//   DOSSIER_ASSIGN_OR_RETURN(const std::string hex, digests.Of("/images/x.sif"));
+//
+// Thread-safety: all methods from any thread; one file at a time is read.
+
+class FileDigests {
+ public:
+  // 64 hex digits; "" for a folder. Errors: kNotFound, kPermission, kIo with the path.
+  Result<std::string> Of(const std::string& path);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::string> known_;  // by path, size, time of change
+};
 
 // exec.writable_mode: kAuto is a sandbox folder in phase 1 and a tmpfs after it.
 enum class WritableMode : std::uint8_t { kAuto, kSandbox, kTmpfs, kOverlay, kNone };

@@ -13,7 +13,7 @@
 #include "base/files/file.h"
 #include "base/text/text.h"
 #include "research/exec/command_rules.h"
-#include "research/exec/environment_list.h"
+#include "research/exec/exec_backend.h"
 #include "research/exec/system_layers.h"
 #include "sandbox/jail/jail.h"
 

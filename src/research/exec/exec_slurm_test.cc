@@ -5,7 +5,6 @@
 
 #include "base/files/file.h"
 #include "base/text/text.h"
-#include "research/exec/slurm_job.h"
 #include "testing/engine_fakes_for_test.h"
 #include "testing/exec_scripted_for_test.h"
 #include "testing/result_matchers.h"

@@ -10,8 +10,8 @@
 #include "base/text/redact.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "research/exec/shell_words.h"
-#include "research/files/number_text.h"
+#include "research/exec/command_rules.h"
+#include "research/files/cuts.h"
 
 namespace dossier::research {
 namespace {

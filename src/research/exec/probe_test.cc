@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files/file.h"
-#include "research/exec/environment_list.h"
+#include "research/exec/exec_backend.h"
 #include "research/exec/exec_local.h"
 #include "testing/exec_scripted_for_test.h"
 #include "testing/result_matchers.h"

@@ -14,7 +14,7 @@
 #include "base/files/file.h"
 #include "base/files/locations.h"
 #include "base/text/text.h"
-#include "research/exec/environment_list.h"
+#include "research/exec/exec_backend.h"
 
 namespace dossier::research {
 namespace {

@@ -9,11 +9,12 @@
 #include <utility>
 
 #include "base/files/file.h"
+#include "base/files/walk.h"
 #include "base/json/json.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "research/files/cuts.h"
-#include "research/files/relaxed_json.h"
+#include "research/files/replies.h"
 
 namespace dossier::research {
 namespace {
@@ -150,6 +151,22 @@ std::string NpySchema(const NpyHeader& header) {
   const std::string type =
       header.values == NpyHeader::Values::kPickled ? "pickled objects" : TypeName(header.descr);
   return fmt::format("{}, shape ({})", type, shape);
+}
+
+Result<Json> NpyList(const std::string& workspace) {
+  JsonArray arrays;
+  if (!Exists(workspace)) return arrays;
+  DOSSIER_ASSIGN_OR_RETURN(
+      const WalkResult walked,
+      WalkFolder(workspace, {.ignore = IgnoreRules::kDisregard, .max_files = 100'000}));
+  for (const std::string& path : walked.files) {
+    if (!path.ends_with(".npy")) continue;
+    if (arrays.size() == kMaxListedArrays) break;
+    const Result<NpyHeader> header = ReadNpyHeader(path);
+    arrays.push_back(JsonObject{{"path", path.substr(workspace.size() + 1)},
+                                {"schema", header ? NpySchema(*header) : header.error().message}});
+  }
+  return arrays;
 }
 
 }  // namespace dossier::research

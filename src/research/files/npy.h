@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json/json.h"
 #include "base/result.h"
 
 namespace dossier::research {
@@ -34,6 +35,18 @@ Result<NpyHeader> ParseNpyHeader(std::string_view bytes);
 Result<NpyHeader> ReadNpyHeader(const std::string& path);
 // "float64, shape (3, 4)", "pickled objects, shape (2,)".
 std::string NpySchema(const NpyHeader& header);
+
+// The arrays of a workspace, for prompts: where each lies and what is in it, without opening it.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(Json arrays, NpyList(workspace));
+//   request.sections.push_back({"npy", arrays});
+//
+// A file whose header cannot be read is listed with the reason. Errors: kIo of the folder.
+
+inline constexpr std::size_t kMaxListedArrays = 100;
+
+// [{"path": "working/x.npy", "schema": "float64, shape (3, 4)"}], by path.
+Result<Json> NpyList(const std::string& workspace);
 
 }  // namespace dossier::research
 

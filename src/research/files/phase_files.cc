@@ -18,7 +18,6 @@
 
 #include "base/files/file.h"
 #include "base/text/ascii.h"
-#include "research/files/inside.h"
 #include "research/files/languages.h"
 #include "research/files/run_folder.h"
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "base/files/file.h"
-#include "research/files/inside.h"
+#include "research/files/run_folder.h"
 #include "testing/result_matchers.h"
 #include "testing/without_root_powers.h"
 

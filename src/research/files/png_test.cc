@@ -5,7 +5,6 @@
 #include "base/files/file.h"
 #include "base/process/process.h"
 #include "base/random.h"
-#include "research/files/png_bytes.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::research {

@@ -1,10 +1,15 @@
 #include "research/files/replies.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string>
 
 #include "ask/reply/fences.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
-#include "research/files/relaxed_json.h"
+#include "base/text/utf8.h"
 
 namespace dossier::research {
 namespace {
@@ -154,6 +159,215 @@ Result<std::string> ReadLatex(std::string_view payload) {
 
 bool SaysDone(std::string_view payload) {
   return ToLowerAscii(payload).find("i am done") != kNone && CodeFences(payload).empty();
+}
+
+namespace {
+
+constexpr int kMaxDepth = 64;
+
+// Reads one value from the start; `at` stands where something is wrong.
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {}
+
+  Result<Json> Whole() {
+    DOSSIER_ASSIGN_OR_RETURN(Json value, Value(1));
+    DOSSIER_RETURN_IF_ERROR(SkipBlanks());
+    if (at_ < text_.size()) return Expected("the end of the text");
+    return value;
+  }
+
+ private:
+  tl::unexpected<Error> Expected(std::string_view what) const {
+    const std::string_view before = text_.substr(0, std::min(at_, text_.size()));
+    const auto line = std::ranges::count(before, '\n') + 1;
+    const std::size_t start =
+        before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+    return MakeError(ErrorCode::kInvalidArgument, "line {}, column {}: expected {}", line,
+                     utf8::CodePoints(before.substr(start)) + 1, what);
+  }
+
+  bool Take(std::string_view what) {
+    if (!text_.substr(at_).starts_with(what)) return false;
+    at_ += what.size();
+    return true;
+  }
+
+  Status SkipBlanks() {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
+        ++at_;
+      } else if (c == '#' || text_.substr(at_).starts_with("//")) {
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      } else if (text_.substr(at_).starts_with("/*")) {
+        const std::size_t end = text_.find("*/", at_ + 2);
+        if (end == std::string_view::npos) return Expected("a comment that ends in */");
+        at_ = end + 2;
+      } else {
+        break;
+      }
+    }
+    return {};
+  }
+
+  Result<Json> Value(int depth) {
+    if (depth > kMaxDepth) return Expected(fmt::format("at most {} levels", kMaxDepth));
+    DOSSIER_RETURN_IF_ERROR(SkipBlanks());
+    if (at_ >= text_.size()) return Expected("a value");
+    switch (text_[at_]) {
+      case '{':
+        return Map(depth);
+      case '[':
+        return List(depth, ']');
+      case '(':
+        return List(depth, ')');
+      case '"':
+      case '\'': {
+        DOSSIER_ASSIGN_OR_RETURN(std::string text, Text());
+        return Json(text);
+      }
+      default:
+        return IsWordByte(text_[at_]) && !(text_[at_] >= '0' && text_[at_] <= '9') ? Name()
+                                                                                   : Number();
+    }
+  }
+
+  Result<Json> Map(int depth) {
+    JsonObject map;
+    ++at_;
+    while (true) {
+      DOSSIER_RETURN_IF_ERROR(SkipBlanks());
+      if (Take("}")) return Json(std::move(map));
+      if (at_ >= text_.size() || (text_[at_] != '"' && text_[at_] != '\'')) {
+        return Expected("a name in quotes or '}'");
+      }
+      DOSSIER_ASSIGN_OR_RETURN(const std::string key, Text());
+      DOSSIER_RETURN_IF_ERROR(SkipBlanks());
+      if (!Take(":")) return Expected("':'");
+      DOSSIER_ASSIGN_OR_RETURN(map[key], Value(depth + 1));
+      DOSSIER_RETURN_IF_ERROR(SkipBlanks());
+      if (Take(",")) continue;
+      if (at_ >= text_.size() || text_[at_] != '}') return Expected("',' or '}'");
+    }
+  }
+
+  Result<Json> List(int depth, char close) {
+    JsonArray list;
+    ++at_;
+    while (true) {
+      DOSSIER_RETURN_IF_ERROR(SkipBlanks());
+      if (Take(std::string_view(&close, 1))) return Json(std::move(list));
+      DOSSIER_ASSIGN_OR_RETURN(Json value, Value(depth + 1));
+      list.push_back(std::move(value));
+      DOSSIER_RETURN_IF_ERROR(SkipBlanks());
+      if (Take(",")) continue;
+      if (at_ >= text_.size() || text_[at_] != close) {
+        return Expected(fmt::format("',' or '{}'", close));
+      }
+    }
+  }
+
+  Result<Json> Name() {
+    std::size_t end = at_;
+    while (end < text_.size() && IsWordByte(text_[end])) ++end;
+    const std::string_view name = text_.substr(at_, end - at_);
+    std::optional<Json> value;
+    if (name == "true" || name == "True") value = Json(true);
+    if (name == "false" || name == "False") value = Json(false);
+    if (name == "null" || name == "None") value = Json(nullptr);
+    if (!value) return Expected("a value; text stands in quotes");
+    at_ = end;
+    return *std::move(value);
+  }
+
+  Result<Json> Number() {
+    const char* const begin = text_.data() + at_;
+    const char* const end = text_.data() + text_.size();
+    std::int64_t whole = 0;
+    const auto as_whole = std::from_chars(begin, end, whole);
+    double number = 0;
+    const auto as_number = std::from_chars(begin, end, number);
+    if (as_number.ec != std::errc() || !std::isfinite(number)) return Expected("a value");
+    const bool is_whole = as_whole.ec == std::errc() && as_whole.ptr == as_number.ptr;
+    if (as_number.ptr != end && IsWordByte(*as_number.ptr)) return Expected("a number");
+    at_ += static_cast<std::size_t>(as_number.ptr - begin);
+    return is_whole ? Json(whole) : Json(number);
+  }
+
+  Result<std::string> Text() {
+    const char quote = text_[at_];
+    const std::string triple(3, quote);
+    const bool is_triple = Take(triple);
+    if (!is_triple) ++at_;
+    const std::string_view close =
+        is_triple ? std::string_view(triple) : std::string_view(triple).substr(0, 1);
+    std::string out;
+    while (at_ < text_.size()) {
+      if (Take(close)) return out;
+      if (text_[at_] == '\\') {
+        DOSSIER_RETURN_IF_ERROR(Escape(&out));
+      } else {
+        out += text_[at_++];
+      }
+    }
+    return Expected(fmt::format("the closing {}", close));
+  }
+
+  Status Escape(std::string* out) {
+    constexpr std::string_view kFrom = "\"'\\/bfnrtav";
+    constexpr std::string_view kTo = "\"'\\/\b\f\n\r\t\a\v";
+    ++at_;
+    if (at_ >= text_.size()) return Expected("the rest of an escape");
+    const char c = text_[at_++];
+    if (c == '\n') return {};  // a continued line
+    if (c == 'u') return CodePoint(4, out);
+    if (c == 'x') return CodePoint(2, out);
+    if (c == 'U') return CodePoint(8, out);
+    if (const std::size_t found = kFrom.find(c); found != std::string_view::npos) {
+      *out += kTo[found];
+    } else {
+      *out += '\\';  // as Python does with an escape that it does not know
+      *out += c;
+    }
+    return {};
+  }
+
+  Result<std::uint32_t> Hex(std::size_t digits) {
+    std::uint32_t number = 0;
+    const std::string_view hex = text_.substr(at_, digits);
+    const auto read = std::from_chars(hex.data(), hex.data() + hex.size(), number, 16);
+    if (hex.size() != digits || read.ec != std::errc() || read.ptr != hex.data() + digits) {
+      return Expected(fmt::format("{} hex digits", digits));
+    }
+    at_ += digits;
+    return number;
+  }
+
+  // Half a surrogate pair without the other half becomes U+FFFD.
+  Status CodePoint(std::size_t digits, std::string* out) {
+    constexpr std::uint32_t kReplacement = 0xFFFD;
+    DOSSIER_ASSIGN_OR_RETURN(std::uint32_t code, Hex(digits));
+    if (code >= 0xD800 && code < 0xDC00 && Take("\\u")) {
+      DOSSIER_ASSIGN_OR_RETURN(const std::uint32_t low, Hex(4));
+      const bool pair = low >= 0xDC00 && low < 0xE000;
+      code = pair ? 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00) : kReplacement;
+    }
+    if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) code = kReplacement;
+    utf8::Append(static_cast<char32_t>(code), out);
+    return {};
+  }
+
+  const std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+Result<RelaxedJson> ParseRelaxedJson(std::string_view text) {
+  if (auto strict = ParseJson(text)) return RelaxedJson{.value = *std::move(strict)};
+  DOSSIER_ASSIGN_OR_RETURN(Json value, Reader(text).Whole());
+  return RelaxedJson{.value = std::move(value), .repaired = RelaxedJson::Repaired::kYes};
 }
 
 }  // namespace dossier::research

@@ -11,6 +11,7 @@
 #ifndef DOSSIER_RESEARCH_FILES_REPLIES_H_
 #define DOSSIER_RESEARCH_FILES_REPLIES_H_
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,6 +58,25 @@ Result<PlanAndScript> ReadPython(std::string_view payload);
 Result<std::string> ReadLatex(std::string_view payload);
 // "I am done", in any case, and no fence.
 bool SaysDone(std::string_view payload);
+
+// JSON as models write it: Python's literals are taken, too.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const RelaxedJson reply, ParseRelaxedJson("{'done': True,}"));
+//   reply.value;       // {"done":true}
+//   reply.repaired;    // kYes
+//
+// Beyond JSON: True, False, None; strings in single or triple quotes, with Python's escapes and
+// with line ends inside; trailing commas; comments from # or // to the end of the line and in /*
+// */; tuples as lists. Errors: kInvalidArgument with line, column and what was expected there.
+// Thread-safety: pure.
+
+struct RelaxedJson {
+  Json value;
+  enum class Repaired : std::uint8_t { kNo, kYes } repaired = Repaired::kNo;  // it was no JSON
+};
+
+// Exactly one value; depth at most 64.
+Result<RelaxedJson> ParseRelaxedJson(std::string_view text);
 
 }  // namespace dossier::research
 

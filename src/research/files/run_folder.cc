@@ -10,6 +10,7 @@
 #include <charconv>
 #include <filesystem>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "base/files/file.h"
@@ -234,6 +235,22 @@ std::optional<RunLock::Holder> RunLock::HolderOf(const std::string& folder) {
   // run that does start keeps it from being had.
   if (flock(file.get(), LOCK_SH | LOCK_NB) == 0) return std::nullopt;
   return ReadHolder(path).value_or(Holder{});
+}
+
+namespace fs = std::filesystem;
+
+bool IsInside(const fs::path& root, const fs::path& path) {
+  const fs::path inside = path.lexically_relative(root);
+  return !inside.empty() && *inside.begin() != "..";
+}
+
+std::optional<fs::path> PlaceInside(const fs::path& root, const fs::path& relative) {
+  const fs::path plain = relative.lexically_normal();
+  if (plain.empty() || plain == ".") return root;
+  std::error_code error;
+  fs::path place = fs::weakly_canonical(root / plain, error);
+  if (error || !IsInside(root, place)) return std::nullopt;
+  return place;
 }
 
 }  // namespace dossier::research

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "research/files/cuts.h"
-#include "research/files/npy_list.h"
+#include "research/files/npy.h"
 #include "research/files/phase_files.h"
 #include "research/files/replies.h"
 #include "research/node/node_request.h"

@@ -9,7 +9,7 @@
 #include "base/files/file.h"
 #include "base/text/redact.h"
 #include "research/files/cuts.h"
-#include "research/files/relaxed_json.h"
+#include "research/files/replies.h"
 #include "research/files/run_folder.h"
 
 namespace dossier::research {

@@ -12,7 +12,7 @@
 #include "base/text/utf8.h"
 #include "research/files/cuts.h"
 #include "research/files/phase_files.h"
-#include "research/files/relaxed_json.h"
+#include "research/files/replies.h"
 #include "research/node/phase0.h"
 #include "research/node/phase_history.h"
 

@@ -14,7 +14,7 @@
 #include "research/node/phase_history.h"
 #include "research/node/phase_outcome.h"
 #include "research/node/phase_run.h"
-#include "research/setup/output_name.h"
+#include "research/setup/config.h"
 
 namespace dossier::research {
 namespace {

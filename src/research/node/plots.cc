@@ -6,7 +6,7 @@
 
 #include "base/text/text.h"
 #include "research/files/image_files.h"
-#include "research/files/npy_list.h"
+#include "research/files/npy.h"
 #include "research/files/replies.h"
 #include "research/files/run_folder.h"
 #include "research/node/driver.h"

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "research/paper/paper_sections.h"
 #include "testing/research_rig_for_test.h"
 #include "testing/result_matchers.h"
 #include "testing/store_for_test.h"

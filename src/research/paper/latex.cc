@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/text/ascii.h"
 #include "base/text/text.h"
@@ -268,6 +269,232 @@ std::string FigureOf(std::string_view argument, std::span<const std::string> fig
     }
   }
   return {};
+}
+
+namespace {
+
+struct MachineFacts {
+  std::size_t begin = 0, end = 0;  // bytes, with \begin and \end
+  std::vector<LatexUse> uses;      // inside
+};
+
+// Outermost figure environments; of two columns, too.
+std::vector<MachineFacts> FigureEnvironments(std::string_view tex) {
+  std::vector<MachineFacts> found;
+  const std::string clean = WithoutComments(tex);
+  bool inside = false;
+  for (LatexUse& use : ScanLatex(clean)) {
+    const bool figure = use.argument == "figure" || use.argument == "figure*";
+    if (use.command == "begin" && figure && !inside) {
+      found.push_back({.begin = use.begin});
+      inside = true;
+    } else if (use.command == "end" && figure && inside) {
+      found.back().end = use.end;
+      inside = false;
+    } else if (inside) {
+      found.back().uses.push_back(std::move(use));
+    }
+  }
+  if (inside) found.pop_back();
+  return found;
+}
+
+bool RefersTo(std::string_view paragraph, std::string_view label) {
+  for (const LatexUse& use : ScanLatex(paragraph)) {
+    if (use.command.ends_with("ref") && use.argument == label) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<PaperFigure> FiguresOf(std::string_view tex) {
+  std::vector<PaperFigure> figures;
+  const std::string clean = WithoutComments(tex);
+  for (const MachineFacts& environment : FigureEnvironments(tex)) {
+    PaperFigure figure;
+    for (const LatexUse& use : environment.uses) {
+      if (use.command == "includegraphics") figure.images.push_back(use.argument);
+      if (use.command == "caption" && figure.caption.empty()) figure.caption = use.argument;
+      if (use.command == "label" && figure.label.empty()) figure.label = use.argument;
+    }
+    std::size_t begin = 0;
+    while (!figure.label.empty() && begin < clean.size()) {
+      const std::size_t end = std::min(clean.find("\n\n", begin), clean.size());
+      const std::string_view paragraph =
+          TrimSpace(std::string_view(clean).substr(begin, end - begin));
+      if (RefersTo(paragraph, figure.label)) figure.references.emplace_back(paragraph);
+      begin = end + 2;
+    }
+    figures.push_back(std::move(figure));
+  }
+  return figures;
+}
+
+std::string WithoutFigure(std::string_view tex, std::string_view image) {
+  const std::string name(image);
+  const std::span<const std::string> names(&name, 1);
+  std::string kept(tex);
+  std::vector<MachineFacts> environments = FigureEnvironments(tex);
+  for (auto environment = environments.rbegin(); environment != environments.rend();
+       ++environment) {
+    std::vector<const LatexUse*> images;
+    for (const LatexUse& use : environment->uses) {
+      if (use.command == "includegraphics") images.push_back(&use);
+    }
+    const auto is_named = [&](const LatexUse* use) {
+      return !FigureOf(use->argument, names).empty();
+    };
+    if (std::ranges::none_of(images, is_named)) continue;
+    if (std::ranges::all_of(images, is_named)) {
+      kept.erase(environment->begin, environment->end - environment->begin);
+      continue;
+    }
+    for (auto use = images.rbegin(); use != images.rend(); ++use) {
+      if (is_named(*use)) kept.erase((*use)->begin, (*use)->end - (*use)->begin);
+    }
+  }
+  return kept;
+}
+
+std::string AbstractOf(std::string_view tex) {
+  const std::string clean = WithoutComments(tex);
+  constexpr std::string_view kBegin = "\\begin{abstract}";
+  const std::size_t begin = clean.find(kBegin);
+  if (begin == std::string::npos) return {};
+  const std::size_t body = begin + kBegin.size();
+  const std::size_t end = clean.find("\\end{abstract}", body);
+  if (end == std::string::npos) return {};
+  return std::string(TrimSpace(std::string_view(clean).substr(body, end - body)));
+}
+
+std::string EscapeLatex(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '\\':
+        escaped += "\\textbackslash{}";
+        break;
+      case '~':
+        escaped += "\\textasciitilde{}";
+        break;
+      case '^':
+        escaped += "\\textasciicircum{}";
+        break;
+      case '#':
+      case '$':
+      case '%':
+      case '&':
+      case '_':
+      case '{':
+      case '}':
+        escaped += '\\';
+        [[fallthrough]];
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+// Parts of a paper that nobody has written yet.
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kHeadings = {"chapter", "section", "subsection",
+                                                       "subsubsection"};
+constexpr std::string_view kBegin = "\\begin{document}";
+
+// How deep a heading stands; unset: it is none.
+std::optional<std::size_t> DepthOf(const LatexUse& use) {
+  const auto* const found = std::ranges::find(kHeadings, use.command);
+  if (found == kHeadings.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - kHeadings.begin());
+}
+
+bool Ends(const LatexUse& use, std::string_view environment) {
+  return use.command == "end" && use.argument == environment;
+}
+
+// The document between its begin and its end, without comments.
+std::string BodyOf(std::string_view tex) {
+  const std::string clean = WithoutComments(tex);
+  const std::size_t begin = clean.find(kBegin);
+  return begin == std::string::npos ? clean : clean.substr(begin + kBegin.size());
+}
+
+// Spaces and line ends do not tell two texts apart.
+std::string Squeezed(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    if (!space) {
+      out += c;
+    } else if (!out.empty() && out.back() != ' ') {
+      out += ' ';
+    }
+  }
+  return std::string(TrimSpace(out));
+}
+
+void FindPlaces(std::string_view clean, std::vector<std::string>* parts) {
+  std::size_t number = 0;
+  for (const std::string_view line : Split(clean, '\n')) {
+    ++number;
+    if (!TrimSpace(line).starts_with(kToBeWritten)) continue;
+    parts->push_back(fmt::format("line {}: this is not written yet: {}", number, TrimSpace(line)));
+  }
+}
+
+// A heading whose part ends, at the next heading that is not below it, without any text; an
+// abstract in the same way.
+class EmptyParts {
+ public:
+  explicit EmptyParts(std::string_view clean) : clean_(clean), uses_(ScanLatex(clean)) {}
+
+  void Find(std::vector<std::string>* parts) const {
+    for (std::size_t i = 0; i < uses_.size(); ++i) {
+      const LatexUse& use = uses_[i];
+      const bool abstract = use.command == "begin" && use.argument == "abstract";
+      const std::optional<std::size_t> depth = DepthOf(use);
+      if ((!depth && !abstract) || !IsEmpty(i, depth)) continue;
+      parts->push_back(
+          fmt::format("line {}: \\{}{{{}}} has no text", use.line, use.command, use.argument));
+    }
+  }
+
+ private:
+  // Headings below it and labels are no text; everything else is.
+  bool IsEmpty(std::size_t first, std::optional<std::size_t> depth) const {
+    std::size_t at = uses_[first].end;
+    for (std::size_t i = first + 1; i < uses_.size(); ++i) {
+      const LatexUse& use = uses_[i];
+      if (use.begin < at) continue;  // inside the argument of the one before
+      if (!TrimSpace(clean_.substr(at, use.begin - at)).empty()) return false;
+      const std::optional<std::size_t> other = DepthOf(use);
+      if (Ends(use, "document") || Ends(use, "abstract")) return true;
+      if (other && (!depth || *other <= *depth)) return true;
+      if (!other && use.command != "label") return false;
+      at = use.end;
+    }
+    return TrimSpace(clean_.substr(at)).empty();
+  }
+
+  const std::string_view clean_;
+  const std::vector<LatexUse> uses_;
+};
+
+}  // namespace
+
+std::vector<std::string> UnwrittenParts(std::string_view tex, std::string_view given) {
+  std::vector<std::string> parts;
+  const std::string clean = WithoutComments(tex);
+  FindPlaces(clean, &parts);
+  EmptyParts(clean).Find(&parts);
+  if (parts.empty() && !given.empty() && Squeezed(BodyOf(tex)) == Squeezed(BodyOf(given))) {
+    parts.emplace_back("nothing of the template was changed");
+  }
+  return parts;
 }
 
 }  // namespace dossier::research

@@ -7,11 +7,9 @@
 #include "base/files/file.h"
 #include "base/hash.h"
 #include "base/text/text.h"
-#include "research/files/inside.h"
 #include "research/files/phase_files.h"
 #include "research/files/run_folder.h"
 #include "research/resources/resource_content.h"
-#include "research/resources/resource_fetch.h"
 #include "research/resources/resource_policy.h"
 #include "research/resources/resources.h"
 

@@ -11,7 +11,6 @@
 #include "base/random.h"
 #include "base/text/utf8.h"
 #include "research/resources/resource_content.h"
-#include "research/resources/resource_fetch.h"
 #include "research/resources/resource_policy.h"
 #include "testing/result_matchers.h"
 

@@ -8,7 +8,7 @@
 #include "base/text/text.h"
 #include "research/call/call_sites.h"
 #include "research/exec/disk_limit.h"
-#include "research/files/number_text.h"
+#include "research/files/cuts.h"
 #include "research/files/run_folder.h"
 #include "research/node/driver.h"
 #include "research/run/run_history.h"
@@ -301,6 +301,20 @@ Status LookAhead(const RunOrder& order, ForecastFacts* facts, const CancelToken&
   DOSSIER_ASSIGN_OR_RETURN(const JsonObject preview, PreviewRun(order, cancel));
   facts->prompt_tokens = FindInt(Json(preview), "tokens").value_or(0);
   return {};
+}
+
+Result<Forecast> Foresee(RunOrder order, const std::string& out,
+                         const std::function<Status(RunOrder* order)>& fill,
+                         const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::Make("dossier-research"));
+  order.folder = folder.path();
+  order.resources.clear();  // nothing is fetched for a plan
+  DOSSIER_RETURN_IF_ERROR(fill(&order));
+  order.journal_folder.clear();
+  const MeasuredRuns before = MeasureRuns(out);
+  ForecastFacts facts{.order = &order, .before = &before};
+  DOSSIER_RETURN_IF_ERROR(LookAhead(order, &facts, cancel));
+  return ForecastRun(facts);
 }
 
 }  // namespace dossier::research

@@ -12,6 +12,7 @@
 #define DOSSIER_RESEARCH_RUN_FORECAST_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -67,6 +68,13 @@ JsonObject ForecastJson(const Forecast& forecast);
 // The tokens of the first prompt and the models of all roles, for `facts`. Nothing is asked.
 // `order.folder` is a folder for this alone. Errors: those of PreviewRun.
 Status LookAhead(const RunOrder& order, ForecastFacts* facts, const CancelToken& cancel);
+
+// All of it for `order`, in a folder that is gone afterwards and in no list of runs. `fill` gives
+// the order what a run needs: models, machine. `out` holds the earlier runs. Errors: those of
+// `fill` and of LookAhead.
+Result<Forecast> Foresee(RunOrder order, const std::string& out,
+                         const std::function<Status(RunOrder* order)>& fill,
+                         const CancelToken& cancel);
 
 }  // namespace dossier::research
 

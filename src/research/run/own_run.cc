@@ -9,9 +9,12 @@
 #include "base/files/file.h"
 #include "base/hash.h"
 #include "base/text/text.h"
-#include "config/folders.h"
+#include "config/config.h"
 #include "research/files/run_folder.h"
 #include "research/run/idea.h"
+#include "research/run/run_record.h"
+#include "research/setup/exec_backends.h"
+#include "sources/commands/context_command.h"
 
 namespace dossier::research {
 namespace {
@@ -167,6 +170,35 @@ Status CheckRunFolder(const std::string& folder) {
   const bool failed = error && error != std::errc::no_such_file_or_directory;
   if (failed) return MakeErrnoError(error.value(), folder);
   return {};
+}
+
+Status UseOwnMachine(const UserFolders& user, RunOrder* order) {
+  order->clock = SystemClock();
+  order->environment = sources::CurrentEnvironment();
+  DOSSIER_ASSIGN_OR_RETURN(order->backend, MakeBackends({.config = &order->config.exec,
+                                                         .folder = order->folder,
+                                                         .degraded = order->config.exec.degraded,
+                                                         .host_environment = order->environment}));
+  order->probe_cache = user.cache + "/probes";
+  order->journal_folder = user.data + "/runs";
+  return {};
+}
+
+Result<RunOrder> StoredOrder(const std::string& folder, RunConfig config) {
+  DOSSIER_ASSIGN_OR_RETURN(const RunRecord record, ReadRunRecord(folder));
+  RunOrder order{.folder = folder,
+                 .config = std::move(config),
+                 .mode = RunOrder::Mode::kResume,
+                 .stages = record.stages,
+                 .skip = record.skip,
+                 .memory_store = record.memory_store};
+  const auto read = [&](std::string_view name) {
+    return ReadRegularFile(In(folder, name), kMaxIdeaBytes);
+  };
+  DOSSIER_ASSIGN_OR_RETURN(order.idea, read(run_files::kIdea));
+  order.resources = read(run_files::kResourceFile).value_or("");
+  order.resources_path = order.config.exec.resources;
+  return order;
 }
 
 }  // namespace dossier::research

@@ -17,8 +17,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/files/locations.h"
 #include "base/result.h"
 #include "config/trust.h"
+#include "research/run.h"
 
 namespace dossier::research {
 
@@ -50,6 +52,13 @@ class OwnRun {
 // would read or write there, or hang. What commands leave in workspaces and in the system of a jail
 // is not looked at.
 Status CheckRunFolder(const std::string& folder);
+
+// What every run takes of this machine and its user: clock, environment, sandboxes, the cache of
+// probes and the journal. `order` has its folder and configuration. Errors: those of MakeBackends.
+Status UseOwnMachine(const UserFolders& user, RunOrder* order);
+// The order of the run in `folder`, absolute, for a resume; its configuration is read already.
+// Errors: those of reading run.json and the idea.
+Result<RunOrder> StoredOrder(const std::string& folder, RunConfig config);
 
 }  // namespace dossier::research
 

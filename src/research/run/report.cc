@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text/text.h"
-#include "research/files/number_text.h"
+#include "research/files/cuts.h"
 #include "research/files/run_folder.h"
 #include "research/tree/metric.h"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "research/search/seeds.h"
-#include "research/setup/memory_options.h"
+#include "research/setup/config.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::research {

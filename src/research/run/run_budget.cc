@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/text/parse.h"
-#include "research/files/number_text.h"
+#include "research/files/cuts.h"
 #include "store/event_data.h"
 
 namespace dossier::research {

@@ -11,10 +11,9 @@
 #include "research/files/phase_files.h"
 #include "research/resources/resources.h"
 #include "research/run/run_record.h"
+#include "research/setup/config.h"
 #include "research/setup/config_keys.h"
 #include "research/setup/exec_backends.h"
-#include "research/setup/memory_options.h"
-#include "research/setup/output_name.h"
 
 namespace dossier::research {
 namespace {
@@ -166,7 +165,8 @@ std::function<void(std::string_view, Millis)> WaitTeller(const RunOrder& order) 
   };
 }
 
-Status OpenCaller(const RunOrder& order, const MemoryOptions& memory, RunSetup* setup) {
+Status OpenCaller(const RunOrder& order, const MemoryOptions& memory, RunSetup* setup,
+                  const CancelToken& cancel) {
   setup->ledger = std::make_unique<model::Ledger>(
       LimitsLeft(order.config, setup->spent, *order.clock), order.clock);
   CallerOptions options{
@@ -176,6 +176,8 @@ Status OpenCaller(const RunOrder& order, const MemoryOptions& memory, RunSetup* 
       .open = order.open_model,
       .assets = order.assets,
       .makers = order.makers,
+      .warn = order.progress,
+      .cancel = cancel,
       .clock = order.clock,
       .run_folder = order.folder,
       .persona = order.config.role_description,
@@ -407,7 +409,7 @@ Result<std::unique_ptr<RunSetup>> SetUpRun(const RunOrder& order, const CancelTo
   DOSSIER_RETURN_IF_ERROR(FindMachine(order, setup.get(), cancel));
   DOSSIER_RETURN_IF_ERROR(FindResources(order, setup.get(), cancel));
   DOSSIER_RETURN_IF_ERROR(FindData(order, setup.get()));
-  DOSSIER_RETURN_IF_ERROR(OpenCaller(order, memory, setup.get()));
+  DOSSIER_RETURN_IF_ERROR(OpenCaller(order, memory, setup.get(), cancel));
   setup->driver.services.caller = setup->caller.get();
   DOSSIER_RETURN_IF_ERROR(FillDriver(order, setup.get()));
   DOSSIER_RETURN_IF_ERROR(GoOn(order, setup.get()));

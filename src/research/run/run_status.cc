@@ -8,7 +8,7 @@
 #include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "research/files/number_text.h"
+#include "research/files/cuts.h"
 #include "research/tree/metric.h"
 
 namespace dossier::research {

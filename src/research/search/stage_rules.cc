@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "research/files/number_text.h"
+#include "research/files/cuts.h"
 #include "research/files/run_folder.h"
 #include "research/node/select.h"
 

@@ -9,7 +9,6 @@
 #include "base/text/text.h"
 #include "memory/render/viewer.h"
 #include "research/files/cuts.h"
-#include "research/files/number_text.h"
 #include "research/files/png.h"
 
 namespace dossier::research {

@@ -10,7 +10,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "memory/render/viewer.h"
-#include "research/files/number_text.h"
+#include "research/files/cuts.h"
 #include "research/search/tree_page.h"
 #include "research/tree/metric.h"
 

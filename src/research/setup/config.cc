@@ -5,16 +5,18 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "assembly/layout/template_scan.h"
 #include "base/hash.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/yaml/yaml.h"
 #include "config/edit.h"
 #include "config/keys.h"
-#include "config/read_value.h"
 #include "research/setup/config_keys.h"
 
 namespace dossier::research {
@@ -422,6 +424,117 @@ std::vector<std::string> FrozenDifferences(const JsonObject& before, const RunCo
 
 std::vector<std::string> FrozenDifferences(const RunConfig& before, const RunConfig& now) {
   return FrozenDifferences(FrozenDigests(before), now);
+}
+
+namespace {
+
+using memory::StoreLimits;
+
+struct LimitKey {
+  std::string_view name;
+  std::variant<std::int64_t StoreLimits::*, int StoreLimits::*, double StoreLimits::*> at;
+};
+constexpr LimitKey kLimits[] = {
+    {"core_max_chars", &StoreLimits::core_max_chars},
+    {"core_protected_max_chars", &StoreLimits::core_protected_max_chars},
+    {"recall_max_events", &StoreLimits::recall_max_events},
+    {"retrieval_k", &StoreLimits::retrieval_k},
+    {"memory_budget_chars", &StoreLimits::memory_budget_chars},
+    {"archival_snippet_budget_chars", &StoreLimits::archival_snippet_budget_chars},
+    {"archival_max_chars", &StoreLimits::archival_max_chars},
+    {"max_compression_iterations", &StoreLimits::max_compression_iterations},
+    {"max_memory_read_rounds", &StoreLimits::max_memory_read_rounds},
+    {"recall_consolidation_threshold", &StoreLimits::recall_consolidation_threshold},
+};
+constexpr LimitKey kThresholds[] = {
+    {"medium", &StoreLimits::pressure_medium},
+    {"high", &StoreLimits::pressure_high},
+    {"critical", &StoreLimits::pressure_critical},
+};
+constexpr std::string_view kBudgetEnd = "_budget_chars";
+
+void Read(const Json& section, const LimitKey& key, StoreLimits* limits) {
+  if (const auto* number = std::get_if<double StoreLimits::*>(&key.at)) {
+    limits->** number = FindNumber(section, key.name).value_or(limits->**number);
+    return;
+  }
+  const auto value = FindInt(section, key.name);
+  if (!value) return;
+  if (const auto* wide = std::get_if<std::int64_t StoreLimits::*>(&key.at)) {
+    limits->** wide = *value;
+  } else if (const auto* narrow = std::get_if<int StoreLimits::*>(&key.at)) {
+    constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+    limits->** narrow = static_cast<int>(std::clamp<std::int64_t>(*value, 0, kMost));
+  }
+}
+
+}  // namespace
+
+MemoryOptions ReadMemoryOptions(const JsonObject& section) {
+  MemoryOptions options;
+  const Json whole(section);
+  for (const LimitKey& key : kLimits) Read(whole, key, &options.limits);
+  if (const Json* thresholds = Find(section, "pressure_thresholds")) {
+    for (const LimitKey& key : kThresholds) Read(*thresholds, key, &options.limits);
+  }
+  if (!FindBool(whole, "redact_secrets").value_or(true)) {
+    options.redaction = memory::Redaction::kOff;
+  }
+  for (const auto& [name, value] : section) {
+    const std::string_view key(name.data(), name.size());
+    if (!key.ends_with(kBudgetEnd) || !value.is_int64()) continue;
+    if (std::any_of(std::begin(kLimits), std::end(kLimits),
+                    [&](const LimitKey& limit) { return limit.name == key; })) {
+      continue;  // that of all prompts
+    }
+    options.budget_chars.emplace(key.substr(0, key.size() - kBudgetEnd.size()), value.as_int64());
+  }
+  return options;
+}
+
+namespace {
+
+constexpr std::size_t kMaxName = 50;  // bytes, all ASCII
+
+std::string_view WithoutDate(std::string_view name) {
+  constexpr std::string_view kForm = "0000-00-00_00-00-00_";
+  if (name.size() < kForm.size()) return name;
+  for (std::size_t i = 0; i < kForm.size(); ++i) {
+    if (kForm[i] == '0' ? !IsDigit(name[i]) : name[i] != kForm[i]) return name;
+  }
+  return name.substr(kForm.size());
+}
+
+std::string_view WithoutAttempt(std::string_view name) {
+  constexpr std::string_view kMark = "_attempt_";
+  const std::size_t at = name.rfind(kMark);
+  if (at == std::string_view::npos) return name;
+  const std::string_view number = name.substr(at + kMark.size());
+  const bool is_number = !number.empty() && std::all_of(number.begin(), number.end(), IsDigit);
+  return is_number ? name.substr(0, at) : name;
+}
+
+std::string Trim(std::string name) {
+  name.erase(0, std::min(name.find_first_not_of('_'), name.size()));
+  while (name.ends_with('_')) name.pop_back();
+  return name;
+}
+
+}  // namespace
+
+std::string OutputName(std::string_view run) {
+  if (run.empty()) return "experiment_data.npy";
+  std::string name;
+  for (const char c : WithoutAttempt(WithoutDate(run))) {
+    const bool kept = IsDigit(c) || IsLetter(c) || c == '-';
+    if (kept) {
+      name.push_back(c);
+    } else if (!name.ends_with('_')) {
+      name.push_back('_');
+    }
+  }
+  name = Trim(Trim(std::move(name)).substr(0, kMaxName));
+  return (name.empty() ? "experiment" : ToLowerAscii(name)) + "_data.npy";
 }
 
 }  // namespace dossier::research

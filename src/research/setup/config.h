@@ -21,11 +21,16 @@
 
 #include "base/json/json.h"
 #include "base/result.h"
+#include "memory/store/store.h"
 #include "research/exec/exec_backend.h"
 
 namespace dossier::research {
 
 enum class PhaseMode : std::uint8_t { kSplit, kSingle };
+
+// Where commands of a run are run: the names of exec.backend and --backend.
+inline constexpr std::string_view kBackendNames[] = {"local", "apptainer", "singularity", "slurm",
+                                                     "slurm-plain"};
 
 struct ExecConfig {
   std::int64_t timeout = 3600;  // seconds, of one command
@@ -125,6 +130,32 @@ std::string ConfigYaml(const RunConfig& config);
 // The keys in which `now` differs from `before`, but for those that a resume may change: limits,
 // models, max_parallel.
 std::vector<std::string> FrozenDifferences(const RunConfig& before, const RunConfig& now);
+
+// Section `memory` of a run's configuration, as the memory store and the caller take it.
+//
+//   const MemoryOptions options = ReadMemoryOptions(config.memory);
+//   options.limits.core_max_chars;          // 2000
+//   options.budget_chars.find("draft");     // of memory.draft_budget_chars
+//
+// Names and types are checked when the configuration is read (config.h); what is not a number here
+// is left at its default. Thread-safety: pure function.
+
+struct MemoryOptions {
+  memory::StoreLimits limits;
+  memory::Redaction redaction = memory::Redaction::kOn;
+  std::map<std::string, std::int64_t, std::less<>> budget_chars;  // by hint
+};
+
+MemoryOptions ReadMemoryOptions(const JsonObject& section);
+
+// The file that a run's programs write their results to.
+//
+//   OutputName("2026-01-28_17-46-11_Matrix Opt!_attempt_3")     // "matrix_opt_data.npy"
+//
+// Thread-safety: pure function.
+
+// `run` is the name of a run's folder, with or without its date and attempt.
+std::string OutputName(std::string_view run);
 
 }  // namespace dossier::research
 

@@ -24,7 +24,7 @@ std::vector<Key> ExecKeys() {
       {.name = "exec.phase_mode", .at = DOSSIER_AT(exec.phase_mode), .words = {"split", "single"}},
       {.name = "exec.backend",
        .at = DOSSIER_AT(exec.backend),
-       .words = {"local", "apptainer", "singularity", "slurm", "slurm-plain"}},
+       .words = {std::begin(kBackendNames), std::end(kBackendNames)}},
       {.name = "exec.singularity_image",
        .at = DOSSIER_AT(exec.singularity_image),
        .form = Form::kPath},

@@ -6,7 +6,7 @@
 
 #include "base/process/process.h"
 #include "research/exec/disk_limit.h"
-#include "research/exec/environment_list.h"
+#include "research/exec/exec_backend.h"
 #include "research/exec/exec_container.h"
 #include "research/exec/exec_local.h"
 #include "research/exec/exec_slurm.h"
@@ -148,9 +148,8 @@ Result<BackendFactory> NamedBackends(const BackendSetup& setup) {
       return Result<std::unique_ptr<ExecBackend>>(std::move(inner));
     });
   }
-  return MakeError(ErrorCode::kUsage,
-                   "exec.backend {}: there are local, apptainer, singularity, slurm, slurm-plain",
-                   name);
+  return MakeError(ErrorCode::kUsage, "exec.backend {}: there are {}", name,
+                   fmt::join(kBackendNames, ", "));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/text/text.h"
-#include "research/files/number_text.h"
+#include "research/files/cuts.h"
 
 namespace dossier::research {
 namespace {

@@ -12,16 +12,19 @@
 #ifndef DOSSIER_SOURCES_COMMANDS_CONTEXT_RUN_H_
 #define DOSSIER_SOURCES_COMMANDS_CONTEXT_RUN_H_
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "sources/commands/command_text.h"
 #include "sources/commands/context_command.h"
-#include "sources/commands/variables.h"
 #include "store/content.h"
 
 namespace dossier::sources {
@@ -44,6 +47,20 @@ Result<std::vector<CommandResult>> RunContext(std::span<const ContextCommand> co
 // The blocks of `results`, in their order; a failed command with `ignore` has none.
 std::vector<std::string> RenderBlocks(std::span<const ContextCommand> commands,
                                       std::span<const CommandResult> results);
+
+// One limit for the blocks of all commands (`context_max_tokens`).
+//
+//   CutToTokens(commands, max_tokens, count, &results);
+//
+// Thread-safety: pure but for `results`.
+
+using CountTokens = std::function<std::int64_t(std::string_view text)>;
+
+// Cuts the longest texts to the largest common number of bytes with which all blocks, joined, count
+// at most `max_tokens`. Nothing happens if they fit as they are.
+// Errors: kTooLong if even blocks without output do not fit.
+Status CutToTokens(std::span<const ContextCommand> commands, std::int64_t max_tokens,
+                   const CountTokens& count, std::vector<CommandResult>* results);
 
 }  // namespace dossier::sources
 

@@ -11,7 +11,7 @@
 #include "base/files/file.h"
 #include "base/hash.h"
 #include "base/text/text.h"
-#include "sources/commands/context_blocks.h"
+#include "sources/commands/context_command.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::sources {

@@ -21,8 +21,7 @@
 #include "base/clock.h"
 #include "base/json/json.h"
 #include "sources/header/agents_config.h"
-#include "sources/header/change_policy.h"
-#include "sources/header/note_scan.h"
+#include "sources/header/note.h"
 #include "sources/header/task.h"
 #include "sources/repository/repo_facts.h"
 

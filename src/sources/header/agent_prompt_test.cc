@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "assembly/sources/data_yaml.h"
+#include "assembly/sources/data_text.h"
 #include "base/files/file.h"
 #include "testing/result_matchers.h"
 #include "tokens/counter/counter.h"

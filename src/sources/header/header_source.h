@@ -22,8 +22,7 @@
 #include "base/result.h"
 #include "sources/header/agent_header.h"
 #include "sources/header/agents_config.h"
-#include "sources/header/change_policy.h"
-#include "sources/header/note_scan.h"
+#include "sources/header/note.h"
 #include "sources/header/task.h"
 #include "sources/repository/repo_facts.h"
 

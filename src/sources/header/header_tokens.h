@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "sources/header/agent_header.h"
-#include "sources/header/note_scan.h"
+#include "sources/header/note.h"
 #include "sources/header/task.h"
 
 namespace dossier::sources {

@@ -10,7 +10,6 @@
 
 #include "base/files/file.h"
 #include "base/random.h"
-#include "sources/header/note_scan.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::sources {

@@ -8,7 +8,6 @@
 
 #include "base/files/file.h"
 #include "sources/header/note.h"
-#include "sources/header/task_order.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::sources {

@@ -12,7 +12,7 @@
 #include "sources/pack/pack.h"
 #include "sources/pack/pack_rank.h"
 #include "sources/repository/code_facts.h"
-#include "sources/repository/git_facts.h"
+#include "sources/repository/repo_facts.h"
 #include "tokens/files/count_cache.h"
 
 namespace dossier::sources {

@@ -4,7 +4,6 @@
 
 #include "base/random.h"
 #include "base/text/text.h"
-#include "sources/repository/import_graph.h"
 
 namespace dossier::sources {
 namespace {

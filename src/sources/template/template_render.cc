@@ -1,7 +1,7 @@
 #include "sources/template/template_render.h"
 
-#include "sources/template/template_filters.h"
 #include "sources/template/template_tree.h"
+#include "sources/template/template_value.h"
 
 namespace dossier::sources {
 namespace {

@@ -5,8 +5,8 @@
 #include "assembly/layout/yaml_table.h"
 #include "base/random.h"
 #include "base/yaml/yaml.h"
-#include "sources/commands/variables.h"
-#include "sources/template/template_filters.h"
+#include "sources/commands/command_text.h"
+#include "sources/template/template_value.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::sources {

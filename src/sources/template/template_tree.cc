@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/text/utf8.h"
-#include "sources/template/template_filters.h"
+#include "sources/template/template_value.h"
 
 namespace dossier::sources {
 namespace {

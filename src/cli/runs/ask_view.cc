@@ -1,0 +1,534 @@
+#include "cli/runs/ask_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <ostream>
+#include <vector>
+
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "cli/runs/run_story.h"
+#include "cli/terminal/terminal.h"
+
+namespace dossier::cli {
+namespace {
+
+std::string ShownOnOneLine(std::string_view text) {
+  constexpr std::size_t kShown = 200;  // code points
+  std::string line(utf8::Prefix(text, kShown));
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return line.size() < text.size() ? line + "…" : line;
+}
+
+// "3 of 40 sub-calls failed (cut 2, empty 1)"; of map_llm the items that got no label, of all its
+// calls together.
+std::vector<std::string> FailedSubcalls(const std::vector<ask::Warning>& warnings) {
+  struct Sum {
+    std::int64_t all = 0, failed = 0;
+    std::map<std::string, std::int64_t> kinds;
+  };
+  Sum calls, items;
+  for (const ask::Warning& warning : warnings) {
+    if (warning.code != "subcalls_failed") continue;
+    const bool of_map = Find(warning.data, "items") != nullptr;
+    Sum& sum = of_map ? items : calls;
+    sum.all += FindInt(warning.data, of_map ? "items" : "sent").value_or(0);
+    sum.failed += FindInt(warning.data, "failed").value_or(0);
+    const Json* kinds = Find(warning.data, "kinds");
+    if (!kinds || !kinds->is_object()) continue;
+    for (const auto& [kind, count] : kinds->get_object()) {
+      if (count.is_int64()) sum.kinds[std::string(kind)] += count.get_int64();
+    }
+  }
+  std::vector<std::string> lines;
+  const auto add = [&](const Sum& sum, std::string_view form) {
+    if (sum.failed == 0) return;
+    std::vector<std::string> kinds;
+    for (const auto& [kind, count] : sum.kinds) kinds.push_back(fmt::format("{} {}", kind, count));
+    lines.push_back(fmt::format(fmt::runtime(form), GroupDigits(sum.failed), GroupDigits(sum.all),
+                                Join(kinds, ", ")));
+  };
+  add(calls, "subcalls_failed: {} of {} sub-calls failed ({})");
+  add(items, "subcalls_failed: {} of {} items of map_llm got no label ({})");
+  return lines;
+}
+
+// ": why", without what was printed as a warning already.
+std::string ReasonsToTell(const ask::Outcome& outcome, const GlobalFlags& flags) {
+  std::vector<std::string> reasons;
+  for (const std::string& doubt : outcome.evidence.doubts) {
+    const bool told = std::ranges::any_of(outcome.warnings, [&](const ask::Warning& warning) {
+      const auto* text = warning.data.if_string();
+      return text && std::string_view(*text) == doubt;
+    });
+    if (flags.quiet || !told) reasons.push_back(doubt);
+  }
+  return reasons.empty() ? "" : fmt::format(": {}", Join(reasons, " "));
+}
+
+// "the limit of calls was reached, and "; "" where none was.
+std::string LimitsReached(const ask::Outcome& outcome) {
+  std::vector<std::string> names;
+  for (const ask::LimitHit& hit : outcome.limits_hit) names.push_back(hit.limit);
+  return names.empty() ? ""
+                       : fmt::format("the limit of {} was reached, and ", Join(names, " and "));
+}
+
+}  // namespace
+
+void ExplainEnd(const GlobalFlags& flags, const ask::Outcome& outcome, std::ostream& err) {
+  const bool stopped = outcome.status == ask::RunStatus::kInterrupted;
+  if (outcome.error && !stopped) PrintError(err, *outcome.error);
+  if (!flags.quiet) {
+    for (const ask::Warning& warning : outcome.warnings) {
+      if (const auto* text = warning.data.if_string()) {
+        PrintWarning(err, fmt::format("{}: {}", warning.code, std::string_view(*text)));
+      }
+    }
+    for (const std::string& line : FailedSubcalls(outcome.warnings)) PrintWarning(err, line);
+  }
+  switch (outcome.status) {
+    case ask::RunStatus::kExtracted:
+      PrintWarning(err, outcome.limits_hit.empty()
+                            ? "the work was ended early; this is the model's best answer so far "
+                              "(exit 10)"
+                            : "a limit was reached; this is the model's best answer so far "
+                              "(exit 10)");
+      break;
+    case ask::RunStatus::kPartial:
+      PrintWarning(err, fmt::format("this answer is not confirmed{} (exit {})",
+                                    ReasonsToTell(outcome, flags), outcome.exit_code()));
+      break;
+    case ask::RunStatus::kNone:
+      if (!outcome.error) {
+        err << "dossier: " << LimitsReached(outcome) << "no answer was found; `dossier runs show "
+            << outcome.run << "` shows what was tried\n";
+      }
+      if (!outcome.last_output.empty()) {
+        err << "dossier: the last output, which nobody called an answer: "
+            << ShownOnOneLine(outcome.last_output) << "\n";
+      }
+      break;
+    case ask::RunStatus::kInterrupted:
+      err << "dossier: " << (outcome.error ? outcome.error->message : "interrupted")
+          << "; `dossier runs show " << outcome.run << "` shows what was done\n";
+      break;
+    default:
+      break;
+  }
+  err << std::flush;
+}
+
+namespace {
+
+constexpr std::size_t kShownWord = 60;  // code points of a word in a message
+constexpr std::size_t kShownWords = 3;
+
+std::string Quoted(std::string_view word) {
+  const std::string_view start = utf8::Prefix(word, kShownWord);
+  return fmt::format("\"{}{}\"", start, start.size() < word.size() ? "…" : "");
+}
+
+std::string QuotedList(const std::vector<std::string>& words) {
+  std::vector<std::string> shown;
+  for (const std::string& word : words) {
+    if (shown.size() == kShownWords) break;
+    shown.push_back(Quoted(word));
+  }
+  const std::size_t more = words.size() - shown.size();
+  return Join(shown, ", ") + (more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+tl::unexpected<Error> NoQuestion(const std::vector<std::string>& paths) {
+  if (paths.empty()) {
+    return MakeError(ErrorCode::kUsage,
+                     "ask: the question is missing: dossier ask [FILE]... \"QUESTION\"");
+  }
+  return MakeError(ErrorCode::kUsage,
+                   "ask: {} {}, so the question is missing: dossier ask {}{} \"QUESTION\"; to ask "
+                   "just that word, end it with a question mark",
+                   QuotedList(paths), paths.size() == 1 ? "exists here" : "exist here", paths[0],
+                   paths.size() > 1 ? " …" : "");
+}
+
+}  // namespace
+
+Result<AskWords> ReadAskWords(const std::vector<std::string>& words,
+                              const std::function<bool(const std::string&)>& exists) {
+  AskWords read;
+  std::vector<std::string> unknown;
+  for (const std::string& word : words) {
+    if (word == "-" || exists(word)) {
+      read.paths.push_back(word);
+    } else if (!TrimSpace(word).empty()) {
+      unknown.push_back(word);
+    }
+  }
+  if (unknown.size() > 1) {
+    return MakeError(ErrorCode::kUsage,
+                     "ask: {} name no file or folder, and one question is asked at a time: check "
+                     "the paths, or put the whole question between quotation marks",
+                     QuotedList(unknown));
+  }
+  if (unknown.size() == 1) {
+    read.question = std::move(unknown[0]);
+    return read;
+  }
+  const auto dash = std::find(read.paths.begin(), read.paths.end(), "-");
+  if (dash == read.paths.end()) return NoQuestion(read.paths);
+  read.paths.erase(dash);
+  read.question = "-";
+  return read;
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string_view TextOf(const Json* body) {
+  if (!body) return {};
+  return FindString(*body, "text").value_or("");
+}
+
+// The first line of a text that came from a model or from code, fit for a terminal.
+std::string ShownLine(std::string_view text, std::size_t width) {
+  const std::string_view trimmed = TrimSpace(text);
+  const std::string_view line = trimmed.substr(0, trimmed.find('\n'));
+  std::string shown = utf8::CleanForTerminal(utf8::Prefix(line, width));
+  if (line.size() < trimmed.size() || shown.size() < line.size()) shown += " …";
+  return shown;
+}
+
+// What both the plain and the live view count.
+struct Tally {
+  std::int64_t turn = 0, turns = 0, calls = 0, in_flight = 0, input = 0, output = 0, cached = 0;
+  std::string doing;
+
+  void Count(const store::Event& event) {
+    if (event.type == "turn.started") {
+      turn = FindInt(Json(event.data), "turn").value_or(turn);
+      turns = FindInt(Json(event.data), "turns").value_or(turns);
+    } else if (event.type == "request.sent") {
+      ++calls;
+      ++in_flight;
+    } else if (event.type == "reply.received" || event.type == "request.failed") {
+      if (!Find(event.data, "from_cache")) --in_flight;
+      input += FindInt(Json(event.data), "input").value_or(0);
+      output += FindInt(Json(event.data), "output").value_or(0);
+      cached += FindInt(Json(event.data), "cached").value_or(0);
+    }
+  }
+};
+
+class PlainView final : public ask::EventSink {
+ public:
+  explicit PlainView(std::ostream& err) : err_(err), started_(Clock::now()) {}
+
+  void OnEvent(const store::Event& event) override {
+    std::lock_guard lock(mutex_);
+    tally_.Count(event);
+    const Json data(event.data);
+    if (event.type == "mode.decided") {
+      Line(fmt::format(
+          "mode {}: {} tokens, direct up to {}", FindString(data, "mode").value_or(""),
+          GroupDigits(static_cast<std::uint64_t>(FindInt(data, "tokens").value_or(0))),
+          GroupDigits(static_cast<std::uint64_t>(FindInt(data, "threshold").value_or(0)))));
+    } else if (event.type == "block.done") {
+      const auto error = FindString(data, "error");
+      const std::string_view output = TextOf(Find(event.data, "output"));
+      Line(fmt::format(
+          "turn {}/{}: {}", tally_.turn, tally_.turns,
+          error ? "error: " + ShownLine(*error, 100) : "output: " + ShownLine(output, 100)));
+    } else if (event.type == "passage.read") {
+      Line(PassageLine(data));
+    } else if (event.type == "answer.refused") {
+      Line(fmt::format("turn {}/{}: answer refused ({})", tally_.turn, tally_.turns,
+                       FindString(data, "gate").value_or("")));
+    } else if (event.type == "compaction.done") {
+      Line(fmt::format("turn {}/{}: {}", tally_.turn, tally_.turns, CompactionLine(data)));
+    } else if (event.type == "limit.reached") {
+      Line(ShownLine(FindString(data, "reason").value_or(""), 120));
+    } else if (event.type == "run.finished") {
+      const auto counted = [&](std::string_view name, std::string_view noun) {
+        return Counted(static_cast<std::uint64_t>(FindInt(data, name).value_or(0)), noun);
+      };
+      // What the run was charged for includes requests that got no answer.
+      const auto tokens = [&](std::string_view name, std::int64_t counted_here) {
+        const std::int64_t count = FindInt(data, name).value_or(counted_here);
+        return GroupDigits(static_cast<std::uint64_t>(count));
+      };
+      Line(fmt::format("{}: {}, {}, {} + {} tokens", FindString(data, "status").value_or(""),
+                       counted("turns", "turn"), counted("calls", "call"),
+                       tokens("input", tally_.input), tokens("output", tally_.output)));
+    }
+  }
+
+ private:
+  void Line(std::string_view text) {
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - started_);
+    err_ << fmt::format("[{:6.1f} s] {}\n", static_cast<double>(ms.count()) / 1000, text)
+         << std::flush;
+  }
+
+  std::ostream& err_;
+  const Clock::time_point started_;
+  std::mutex mutex_;
+  Tally tally_;
+};
+
+// One status line that is rewritten in place, above it a line for each finished step.
+class LiveView final : public ask::EventSink {
+ public:
+  LiveView(const Terminal& terminal, std::ostream& err)
+      : err_(err),
+        columns_(std::max(20, terminal.columns)),
+        color_(terminal.color == Terminal::Color::kYes),
+        started_(Clock::now()) {}
+  ~LiveView() override {
+    std::lock_guard lock(mutex_);
+    Erase();
+  }
+
+  void OnEvent(const store::Event& event) override {
+    std::lock_guard lock(mutex_);
+    tally_.Count(event);
+    const Json data(event.data);
+    if (event.type == "request.sent") {
+      tally_.doing = tally_.in_flight > 1 ? fmt::format("{} requests in flight", tally_.in_flight)
+                                          : "model is reading";
+    } else if (event.type == "block.started") {
+      Above("code", ShownLine(TextOf(Find(event.data, "code")), 200), kDim);
+      tally_.doing = "code is running";
+    } else if (event.type == "block.done") {
+      if (const auto error = FindString(data, "error")) {
+        Above("error", ShownLine(*error, 200), kRed);
+      } else {
+        Above("output", ShownLine(TextOf(Find(event.data, "output")), 200), kGreen);
+      }
+    } else if (event.type == "passage.read") {
+      Above("read", PassageLine(data), kDim);
+    } else if (event.type == "answer.refused") {
+      Above("refused", FindString(data, "gate").value_or(""), kRed);
+    } else if (event.type == "compaction.done") {
+      Above("compacted", CompactionLine(data), kDim);
+    } else if (event.type == "limit.reached") {
+      Above("limit", ShownLine(FindString(data, "reason").value_or(""), 200), kRed);
+    } else if (event.type == "run.finished") {
+      Erase();
+      err_ << std::flush;
+      finished_ = true;
+      return;
+    }
+    Draw();
+  }
+
+  void OnDelta(std::string_view text) override {
+    std::lock_guard lock(mutex_);
+    received_ += utf8::CodePoints(text);
+    tally_.doing = fmt::format("model is writing ({} characters)", received_);
+    const auto now = Clock::now();
+    if (now - drawn_ < std::chrono::milliseconds(100)) return;
+    Draw();
+  }
+
+ private:
+  static constexpr std::string_view kDim = "\x1b[2m", kRed = "\x1b[31m", kGreen = "\x1b[32m";
+
+  std::string Fit(std::string_view text) const {
+    const std::string_view cut = utf8::Prefix(text, static_cast<std::uint64_t>(columns_ - 1));
+    return std::string(cut);
+  }
+
+  void Erase() {
+    if (shown_) err_ << Own("\r\x1b[K");
+    shown_ = false;
+  }
+
+  void Above(std::string_view label, std::string_view text, std::string_view color) {
+    Erase();
+    const std::string line = Fit(fmt::format("  {:<9} {}", label, text));
+    err_ << Own(color_ ? color : "") << line << Own(color_ ? "\x1b[0m" : "") << "\n";
+  }
+
+  void Draw() {
+    if (finished_) return;
+    const auto now = Clock::now();
+    const double seconds = std::chrono::duration<double>(now - started_).count();
+    std::string line =
+        fmt::format("turn {}/{}  {}  {} calls  {}+{} tokens  {:.0f} s", tally_.turn, tally_.turns,
+                    tally_.doing, tally_.calls, tally_.input, tally_.output, seconds);
+    Erase();
+    err_ << Fit(std::move(line)) << std::flush;
+    shown_ = true;
+    drawn_ = now;
+    if (tally_.doing.starts_with("code")) received_ = 0;
+  }
+
+  std::ostream& err_;
+  const int columns_;
+  const bool color_;
+  const Clock::time_point started_;
+  std::mutex mutex_;
+  Tally tally_;
+  Clock::time_point drawn_{};
+  std::uint64_t received_ = 0;
+  bool shown_ = false, finished_ = false;
+};
+
+class JsonView final : public ask::EventSink {
+ public:
+  explicit JsonView(std::ostream& err) : err_(err) {}
+  void OnEvent(const store::Event& event) override {
+    const std::string line = ToJson(JsonObject{{"run", event.run},
+                                               {"seq", event.seq},
+                                               {"time", event.time},
+                                               {"call", event.call},
+                                               {"type", event.type},
+                                               {"data", event.data}});
+    std::lock_guard lock(mutex_);
+    err_ << line << "\n" << std::flush;
+  }
+
+ private:
+  std::ostream& err_;
+  std::mutex mutex_;
+};
+
+class NoView final : public ask::EventSink {
+ public:
+  void OnEvent(const store::Event&) override {}
+};
+
+}  // namespace
+
+Result<ProgressStyle> ParseProgressStyle(std::string_view word, const Terminal& terminal) {
+  if (word == "auto") {
+    return terminal.err == Terminal::Kind::kTerminal ? ProgressStyle::kTree : ProgressStyle::kPlain;
+  }
+  if (word == "tree") return ProgressStyle::kTree;
+  if (word == "plain") return ProgressStyle::kPlain;
+  if (word == "json") return ProgressStyle::kJson;
+  if (word == "none") return ProgressStyle::kNone;
+  return MakeError(ErrorCode::kUsage,
+                   "--progress {}: unknown; one of auto, tree, plain, json, none", word);
+}
+
+std::unique_ptr<ask::EventSink> MakeProgressView(ProgressStyle style, const Terminal& terminal,
+                                                 std::ostream& err) {
+  switch (style) {
+    case ProgressStyle::kTree:
+      return std::make_unique<LiveView>(terminal, err);
+    case ProgressStyle::kPlain:
+      return std::make_unique<PlainView>(err);
+    case ProgressStyle::kJson:
+      return std::make_unique<JsonView>(err);
+    case ProgressStyle::kNone:
+      break;
+  }
+  return std::make_unique<NoView>();
+}
+
+namespace {
+
+constexpr std::string_view kDivider = "; ";
+
+std::string Took(const ask::Outcome& outcome) {
+  const model::LedgerUse& use = outcome.usage;
+  const auto count = [](std::int64_t number, std::string_view what) {
+    return Counted(static_cast<std::uint64_t>(number), what);
+  };
+  std::string text = count(outcome.turns, "turn") + ", " + count(use.calls, "call");
+  if (use.cached_calls > 0) text += fmt::format(" (and {} from the cache)", use.cached_calls);
+  text += fmt::format(", {}{}", use.spent.total.estimated ? "about " : "",
+                      count(use.spent.tokens(), "token"));
+  return text + ", " + CostText(use.spent.total.cost_nano_usd);
+}
+
+// "all", "37 %", "less than 1 %".
+std::string Share(double share) {
+  if (share >= 1) return "all";
+  if (share < 0.01) return "less than 1 %";
+  return fmt::format("{:.0f} %", std::min(99.0, share * 100));
+}
+
+std::string Read(const ask::EvidenceSummary& evidence) {
+  std::string text;
+  if (evidence.read_by_models > 0) text = "models read " + Share(evidence.read_by_models);
+  if (evidence.read_by_code > 0) {
+    text += (text.empty() ? "" : ", ") + ("code read " + Share(evidence.read_by_code));
+  }
+  return text.empty() ? "no reading was seen" : text;
+}
+
+// "2 of 3 quotes verified, 1 reference to nothing"; empty where the answer cites nothing.
+std::string QuotesText(const std::vector<ask::Citation>& citations) {
+  std::uint64_t quotes = 0, verified = 0, wrong = 0;
+  for (const ask::Citation& one : citations) {
+    const bool holds = one.status == ask::Citation::Status::kVerified;
+    if (one.quote.empty()) {
+      wrong += one.status == ask::Citation::Status::kOutOfRange ? 1 : 0;
+    } else {
+      ++quotes;
+      verified += holds ? 1 : 0;
+    }
+  }
+  std::vector<std::string> parts;
+  if (quotes > 0) {
+    parts.push_back(fmt::format("{} of {} verified", verified, Counted(quotes, "quote")));
+  }
+  if (wrong > 0) parts.push_back(Counted(wrong, "reference") + " to nothing");
+  return Join(parts, ", ");
+}
+
+}  // namespace
+
+std::string CostText(std::optional<std::int64_t> nano_usd) {
+  if (!nano_usd) return "of unknown cost";
+  if (*nano_usd <= 0) return "free";
+  constexpr std::int64_t kShown = 50'000;  // half of the last digit
+  if (*nano_usd < kShown) return "less than $0.0001";
+  return fmt::format("${:.4f}", static_cast<double>(*nano_usd) / 1e9);
+}
+
+std::string EvidenceText(const ask::EvidenceSummary& evidence) {
+  std::vector<std::string> parts = {Read(evidence)};
+  if (evidence.attempts > 1) {
+    parts.push_back(fmt::format("{} of {} attempts agree", evidence.agreeing, evidence.attempts));
+  }
+  if (!evidence.doubts.empty()) parts.push_back(Counted(evidence.doubts.size(), "doubt"));
+  return Join(parts, kDivider);
+}
+
+std::string ClosingLine(const ask::Outcome& outcome) {
+  std::vector<std::string> parts = {Took(outcome), EvidenceText(outcome.evidence)};
+  if (std::string quotes = QuotesText(outcome.citations); !quotes.empty()) {
+    parts.push_back(std::move(quotes));
+  }
+  if (!outcome.warnings.empty()) parts.push_back(Counted(outcome.warnings.size(), "warning"));
+  if (!outcome.run.empty()) parts.emplace_back("dossier runs show last");
+  return Join(parts, kDivider);
+}
+
+std::string FitClosingLine(std::string_view line, int columns) {
+  std::string text;
+  std::uint64_t used = 0;  // columns of the line being written
+  while (!line.empty()) {
+    const std::size_t end = line.find(kDivider);
+    const std::string_view part = line.substr(0, end);
+    line.remove_prefix(end == line.npos ? line.size() : end + kDivider.size());
+    const std::uint64_t wide = utf8::CodePoints(part) + 1;  // with the divider's first character
+    const bool fits = used + wide < static_cast<std::uint64_t>(std::max(1, columns));
+    if (used > 0) text += fits ? kDivider : std::string_view(";\n");
+    used = (used > 0 && fits ? used + 1 : 0) + wide;
+    text += part;
+  }
+  return text + "\n";
+}
+
+}  // namespace dossier::cli

@@ -1,0 +1,36 @@
+// The JSON Schema that a reply has to match: of a flag, else of the configuration.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const auto schema, ChooseSchema({.file = "review.json"}, config, …));
+//   if (schema) Say(model::DescribeSchema(schema->schema));
+
+#ifndef DOSSIER_CLI_WIRING_SCHEMA_CHOICE_H_
+#define DOSSIER_CLI_WIRING_SCHEMA_CHOICE_H_
+
+#include <optional>
+#include <string>
+
+#include "base/cancel.h"
+#include "base/result.h"
+#include "cli/tree/command.h"
+#include "cli/wiring/global_flags.h"
+#include "config/config.h"
+#include "model/schema/schema_source.h"
+
+namespace dossier::cli {
+
+struct SchemaFlags {
+  std::string text;  // --json-schema
+  std::string file;  // --json-schema-file: path or address
+};
+void AddSchemaFlags(Flags flags, std::string help, SchemaFlags* to);
+
+// nullopt if nobody asks for one. A relative file of the flag is looked for in the working folder,
+// .dossier and .cllm. Errors: as SchemaSource.
+Result<std::optional<model::FoundSchema>> ChooseSchema(const SchemaFlags& flags,
+                                                       const config::Config& config,
+                                                       const GlobalFlags& global,
+                                                       const CancelToken& cancel);
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_WIRING_SCHEMA_CHOICE_H_
