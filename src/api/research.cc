@@ -15,6 +15,7 @@
 #include "research/run/idea.h"
 #include "research/run/own_run.h"
 #include "research/run/run_history.h"
+#include "research/run/run_record.h"
 #include "research/run/run_status.h"
 #include "research/run/run_steering.h"
 #include "research/setup/role_models.h"

@@ -13,6 +13,7 @@
 #include "research/run/own_run.h"
 #include "research/run/report.h"
 #include "research/run/run_history.h"
+#include "research/run/run_record.h"
 #include "research/run/run_status.h"
 
 namespace dossier::cli {
