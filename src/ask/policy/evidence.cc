@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ask/policy/grounding.h"
+#include "ask/policy/named_values.h"
 #include "ask/policy/numbers.h"
 #include "ask/reply/extraction.h"
 #include "base/text/text.h"
@@ -83,8 +84,12 @@ std::vector<std::string> Evidence::LeftOut(std::string_view answer, std::string_
   }
   std::vector<std::string> left_out;
   for (const sandbox::BlockResult::Gap& gap : gaps_[shown_.size() - 1 - from_end]) {
-    const bool wanted = gap.rows > 0 && asked.contains(fmt::format("{}.", gap.rows));
-    if (!wanted) left_out.push_back(gap.text);
+    const bool named =
+        !gap.documents.empty() && std::ranges::all_of(gap.documents, [this](const auto& name) {
+          return NamesDocument(question_, name);
+        });
+    const bool counted = gap.rows > 0 && asked.contains(fmt::format("{}.", gap.rows));
+    if (!named && !counted) left_out.push_back(gap.text);
   }
   return left_out;
 }
