@@ -30,6 +30,7 @@ _SIGN_OF = {"fullmatch": "==", "match": "start", "search": "in", "findall": "in"
             "contains": "in", "grep": "in"}
 _TEXTS = {"context", "doc", "open", "splitlines", "readlines", "read_text", "lines"}
 _GAP = re.compile(r"(?<=[^\W_])[\s_\-\u2010-\u2015]+(?=[^\W\d_])|(?<=[^\W\d_])[\s_\-\u2010-\u2015]+(?=\d)")
+_SIGN = re.compile(r"\s*([&/+,;:])\s*")
 _GROUPS = re.compile(r"(?<![\d.,])(\d{1,3})((?:[,'\u2019\u00a0\u202f]\d{3})+)(?![\d])")
 _PLAIN_PATTERN = re.compile(r"(?:\\b|\^)?((?:[^\W_]|[ _\-,:;/'])+)(?:\\b|\$)?")
 
@@ -54,11 +55,11 @@ class Forms:
                 tests.append(Test(field, sign, word, made))
             elif sign == "in" and _is_text(around, parsed):
                 self._words[word] = _is_all(around)
-        for word, around in _searched(parsed):
+        for word, around, found in _searched(parsed):
             field, made = self._seeker.field(around)
             if field is not None:
                 tests.append(Test(field, "in", word, made))
-            elif _is_text(around, parsed):
+            elif _is_text(around, parsed) and not found:
                 self._words[word] = _is_all(around)
         self.tests = [test for test in dict.fromkeys(tests) if test.sign in ("==", "in", "start", "end")
                       and not isinstance(test.value, bool) and len(str(test.value).strip()) >= _LEAST
@@ -89,18 +90,17 @@ class Forms:
         words = {word: (_loose_word(word), Counter[str]()) for word in self._words}
         words = {word: pair for word, pair in words.items() if pair[0] is not None}
         held: Counter[str] = Counter()
-        for text in texts if words else ():
-            for index, line in enumerate(text.split("\n")):
-                if index % _MOST_LINES == 0 and time.monotonic() > deadline:
-                    break
-                for word, (loose, more) in words.items():
-                    strict = line.count(word)
-                    held[word] += strict
-                    if not strict and (hits := loose(line)):
-                        more[hits[0]] += 1
-                    elif strict and self._words[word] and len(hits := loose(line)) > strict:
-                        other = next((hit for hit in hits if hit != word), word)
-                        more[other] += len(hits) - strict
+        lines = (line for text in texts for line in text.split("\n")) if words else ()
+        for index, line in enumerate(lines):
+            if index % _MOST_LINES == 0 and time.monotonic() > deadline:
+                break
+            for word, (loose, more) in words.items():
+                strict, whole = line.count(word), self._words[word]
+                held[word] += strict
+                hits = loose(line) if whole or not strict else []
+                if len(hits) > strict:
+                    other = next((hit for hit in hits if hit != word), word)
+                    more[other] += len(hits) - strict if whole else 1
         return {word: (_sentence(repr(word), more, "places"), (word,))
                 for word, (_, more) in words.items()
                 if more and held[word] and not any(other in more for other in words)}
@@ -109,7 +109,8 @@ class Forms:
 def form(value: object) -> str:
     """One text for all forms of a value."""
     text = _GROUPS.sub(lambda found: found[1] + re.sub(r"\D", "", found[2]), _folded(str(value)))
-    return _GAP.sub("", text.casefold().strip()).rstrip(".").rstrip()
+    text = _SIGN.sub(r"\1", _GAP.sub("", text.casefold().strip()))
+    return text.rstrip(".").rstrip()
 
 
 def _folded(text: str) -> str:
@@ -195,16 +196,16 @@ def _patterns(parsed: Parsed, seeker: Seeker) -> Iterator[tuple[tuple[str, str],
                 yield (("start" if pattern[0] == "^" else _SIGN_OF[name]), plain[1]), around
 
 
-def _searched(parsed: Parsed) -> Iterator[tuple[str, ast.expr]]:
-    """"x" in line, context.count("x")"""
+def _searched(parsed: Parsed) -> Iterator[tuple[str, ast.expr, bool]]:
+    """"x" in line, context.count("x"), and r["text"].find("x"), which tells a place"""
     for node in parsed.of(ast.Compare):
         if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)) \
                 and isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
-            yield node.left.value, node.comparators[0]
+            yield node.left.value, node.comparators[0], False
     for call in parsed.of(ast.Call):
-        if getattr(call.func, "attr", "") == "count" and len(call.args) == 1 \
+        if getattr(call.func, "attr", "") in ("count", "find") and len(call.args) == 1 \
                 and isinstance(getattr(call.args[0], "value", None), str):
-            yield call.args[0].value, call.func.value
+            yield call.args[0].value, call.func.value, call.func.attr == "find"
 
 
 def _is_all(node: ast.expr | None) -> bool:

@@ -34,6 +34,7 @@ _MOST_SAID = 5
 _HANDS_IN = {"FINAL", "FINAL_VAR", "SUBMIT", "PARTIAL"}
 _SHOWS = {*SHOWS, *_HANDS_IN, "answer", "write"}
 _LEAST_TEXT = 1000  # characters
+_LEAST_READ = 100   # characters that a model reads as a part of a text, not as a word of it
 _LEAST = 20         # rows or lines; what is shorter could be a list of anything
 _SAME_TEXT = 20     # characters by which sentences of one line are told apart
 _LEAST_QUOTE = 3    # characters
@@ -383,8 +384,10 @@ class Gaps:
         if unit == "documents":
             self._leave_documents(number, indexes)
         elif len(whole) >= (_LEAST_TEXT if unit == "characters" else 2) and isinstance(part, slice):
-            self._leave(number, indexes, len(whole), unit)
-            if number in self._cuts and number in self._to_models:
+            read = number in self._to_models and unit == "characters"
+            if not read or len(indexes) >= _LEAST_READ:
+                self._leave(number, indexes, len(whole), unit)
+            if read and number in self._cuts:
                 self._cuts[number] = self._cuts[number]._replace(said=str(taken))
         return taken
 

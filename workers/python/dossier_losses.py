@@ -24,9 +24,9 @@ from dossier_empty import NUMBER_LIKE
 from dossier_seek import alike, field_of
 
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")
-_IN_WORDS = re.compile(r"(?:[^\W\d_]{1,12}[\s.:]+){0,2}\W*\d[\d\s.,_'/:T+-]*(?:[^\W\d_]{1,12}[\s.,]*){0,2}")
 _ANOTHER_FORM = ("does not match format", "Invalid isoformat", "unconverted data")
 _MOST_KEYS = 1000
+_MOST_WORDS = 3     # beside a number
 
 _Kept = namedtuple("_Kept", "reads own")   # of a `try`
 
@@ -98,7 +98,7 @@ class Losses:
             return "" if text is None else "blank"   # a mark, or a word among numbers
         if NUMBER_LIKE.fullmatch(text) or any(part in message for part in _ANOTHER_FORM):
             return "lost"
-        return "in_words" if _IN_WORDS.fullmatch(text.strip()) else ""
+        return "in_words" if _in_words(text) else ""
 
     def _kind_of_key(self, number: int, key: Any, frame: Any) -> str:
         """Lost where a dict has the key in another spelling, or is a table of the code's own."""
@@ -126,6 +126,12 @@ class Losses:
             isinstance(value, str) and any(map(str.isdigit, value))
             or isinstance(value, (list, int, float)) and isinstance(error, AttributeError))]
         return "lost" if there else ""
+
+
+def _in_words(text: str) -> bool:
+    """Whether a text is numbers and a few words: "USD 12.50", "about 5 kg", "5 March 2024"; not "A12"."""
+    words = [part for part in re.split(r"[\s\W]+", text) if part and not part.isdigit()]
+    return 0 < len(words) <= _MOST_WORDS and all(map(str.isalpha, words))
 
 
 def silent(node: ast.Try, parsed: Parsed) -> list[ast.ExceptHandler]:

@@ -28,6 +28,14 @@ std::set<std::string_view> NumbersIn(std::string_view text) {
   return numbers;
 }
 
+// Without the marks that may stand around a line or a quotation.
+std::string_view WithoutMarks(std::string_view text) {
+  constexpr std::string_view kMarks = " \t\r#*>`\"'.?";
+  const std::size_t first = text.find_first_not_of(kMarks);
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(kMarks) + 1 - first);
+}
+
 }  // namespace
 
 std::string Evidence::UnnamedDay() const {
@@ -64,6 +72,18 @@ void Evidence::AddRaised(const sandbox::BlockResult& result, std::string_view se
   AddShown(WithoutTyped(seen, result.typed), result);
 }
 
+void Evidence::NoteAsked(std::string_view reply) {
+  constexpr std::string_view kMark = "ASKED:";
+  const std::string question = ToLowerAscii(WithoutMarks(question_));
+  for (std::string_view line : Split(reply, '\n')) {
+    line = WithoutMarks(line);
+    if (!line.starts_with(kMark)) continue;
+    const std::string words = ToLowerAscii(WithoutMarks(line.substr(kMark.size())));
+    const bool quoted = !words.empty() && question.find(words) != question.npos;
+    part_asked_ = part_asked_ || (quoted && words.size() < question.size());
+  }
+}
+
 void Evidence::AddShown(std::string text, const sandbox::BlockResult& result) {
   shown_.push_back(std::move(text));
   gaps_.push_back(result.gaps);
@@ -89,7 +109,7 @@ std::vector<std::string> Evidence::LeftOut(std::string_view answer, std::string_
           return NamesDocument(question_, name);
         });
     const bool counted = gap.rows > 0 && asked.contains(fmt::format("{}.", gap.rows));
-    if (!named && !counted) left_out.push_back(gap.text);
+    if (!named && !counted && !(part_asked_ && gap.rows > 0)) left_out.push_back(gap.text);
   }
   return left_out;
 }
@@ -129,6 +149,7 @@ void Evidence::StartAfresh() {
   searched_.clear();
   days_.clear();
   clean_code_.clear();
+  part_asked_ = false;
   earlier_ = code_.size();
   old_names_.insert(names_.begin(), names_.end());
 }
