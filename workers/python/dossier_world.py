@@ -8,7 +8,7 @@ import ast
 import builtins
 import importlib
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MappingView
 from itertools import islice
 from typing import Any
 
@@ -276,12 +276,13 @@ class World:
     def _is_documents(self, value: Any) -> bool:
         """Whether a list or view has one item for each of several documents: its name, text or rows."""
         count = len(self.sources)
-        value = getattr(value, "_mapping", value)   # of contexts.values()
-        if count < 2 or isinstance(value, str) or not hasattr(value, "__len__") or len(value) != count:
+        if isinstance(value, MappingView):   # contexts.values()
+            value = getattr(value, "_mapping", value)
+        if count < 2 or not isinstance(value, (list, tuple, Contexts)) or len(value) != count:
             return False
         if isinstance(value, Contexts) or value is self.data.get("context"):
             return True
-        return isinstance(value, (list, tuple)) and all(
+        return all(
             item == source.name if item.__class__ is str else
             (item[0] if isinstance(item, tuple) and item else getattr(item, "name", None)) == source.name
             or isinstance(item, (Piece, Records)) for item, source in zip(value, self.sources))
