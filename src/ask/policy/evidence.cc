@@ -29,7 +29,7 @@ std::set<std::string_view> NumbersIn(std::string_view text) {
 }
 
 // Without the marks that may stand around a line or a quotation.
-std::string_view WithoutMarks(std::string_view text) {
+std::string_view Unquoted(std::string_view text) {
   constexpr std::string_view kMarks = " \t\r#*>`\"'.?";
   const std::size_t first = text.find_first_not_of(kMarks);
   if (first == text.npos) return {};
@@ -74,11 +74,11 @@ void Evidence::AddRaised(const sandbox::BlockResult& result, std::string_view se
 
 void Evidence::NoteAsked(std::string_view reply) {
   constexpr std::string_view kMark = "ASKED:";
-  const std::string question = ToLowerAscii(WithoutMarks(question_));
+  const std::string question = ToLowerAscii(Unquoted(question_));
   for (std::string_view line : Split(reply, '\n')) {
-    line = WithoutMarks(line);
+    line = Unquoted(line);
     if (!line.starts_with(kMark)) continue;
-    const std::string words = ToLowerAscii(WithoutMarks(line.substr(kMark.size())));
+    const std::string words = ToLowerAscii(Unquoted(line.substr(kMark.size())));
     const bool quoted = !words.empty() && question.find(words) != question.npos;
     part_asked_ = part_asked_ || (quoted && words.size() < question.size());
   }
