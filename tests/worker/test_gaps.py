@@ -19,7 +19,7 @@ class GapsTest(WorkerTest):
         for code in blocks:
             result = self.run_block(code)
             self.assertIsNone(result["error"], (code, result["error"]))
-        return [text for text, _ in result["gaps"]]
+        return [text for text, *_ in result["gaps"]]
 
     def check(self, cases: tuple, sentence: str) -> None:
         for case in cases:

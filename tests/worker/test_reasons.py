@@ -115,7 +115,7 @@ class ReasonsTest(WorkerTest):
                 told = [text for text in result["unmatched"] if "if they were written alike" in text]
                 self.assertEqual(len(told), 1, (code, key, result))
                 self.assertIn(told[0], result["notes"], code)
-                self.assertIn(told[0], [text for text, _ in result["gaps"]], code)
+                self.assertIn(told[0], [text for text, *_ in result["gaps"]], code)
             for key, looked in ((7, 7), ("Anna", "Bob")):
                 self.assertEqual(self.join(code, key, looked)["gaps"], [], (code, key))
         reason = self.join(by_get, 7, "7")["unmatched"][:1]

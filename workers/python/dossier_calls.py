@@ -16,6 +16,7 @@ from typing import Any
 import _dossier
 
 from dossier_bridge import LLMError, Parts, blob, call, spans_of
+from dossier_rows import no_argument
 
 _loads = json.loads
 _LONGEST_MODEL_NAME = 64
@@ -140,13 +141,11 @@ class Caller:
                        f"{before + len(requests):,} replies are kept: the same call again asks "
                        "only for the others.")
 
-    def _settle(self, model: Any, context: Any, unknown: Iterable[str] = ()) -> tuple[Any, Any]:
+    def _settle(self, model: Any, context: Any) -> tuple[Any, Any]:
         """The second argument is a context where it cannot be a model's name."""
         if not self._allowed:
             raise LLMError("sub-calls are off in this run (depth 0): answer with code alone",
                            "denied")
-        if unknown:
-            raise TypeError(f"there is no argument {min(unknown)!r}")
         if model is not None and context is None and not _may_be_model(model):
             model, context = None, model
         return model, context
@@ -172,14 +171,13 @@ def _are_prompts(value: Any) -> bool:
 
 def _options(options: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a request. What there is not is refused by name, never left out."""
-    settings = {name: value for name, value in options.items() if value is not None}
-    unknown = sorted(settings.keys() - {"max_tokens", "temperature", "system"})
+    unknown = sorted(options.keys() - {"max_tokens", "temperature", "system"})
     if "media" in unknown:
         raise TypeError("media= is not offered: sub-calls read text only")
     if unknown:
-        raise TypeError(f"a model call has no argument {unknown[0]!r}; it has model, context, "
-                        "schema, max_tokens, temperature, system")
-    return settings
+        raise no_argument("a model call", unknown[0],
+                          ("model", "context", "schema", "max_tokens", "temperature", "system"))
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _identity(method: str, request: Mapping[str, Any], base: Mapping[str, Any], raw: bytes

@@ -6,7 +6,7 @@
 """
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -23,12 +23,16 @@ _WHOLE = {"records", "readlines", "splitlines", "reader", "DictReader", "open", 
           "read", "StringIO", "zip"}
 _ORDERS = {"sorted", "sort", "sort_values", "nlargest", "nsmallest", "most_common",
            "reversed", "reverse"}
-TAKES = {"islice": 0, "sample": 0, "choices": 0, "head": None, "tail": None, "grep": None,
-         "lines": None, "read": None}  # where the whole stands
+TAKES = {"islice": 0, "sample": 0, "choices": 0, "next": 0, "head": None, "tail": None, "grep": None,
+         "search": None, "lines": None, "read": None, "slice": None}  # where the whole stands
 _SEARCHES = {"findall", "finditer", "search", "match", "fullmatch", "group", "groups", "strip", "lower",
              "set"}
 _TEXTS = {"context", "doc", "open", "splitlines", "readlines", "read_text", "read", "grep", "lines"}
 _MODELS = {"llm_query", "llm_query_batched", "rlm_query", "rlm_query_batched"}
+_DOCUMENTS = {"contexts", "context"}
+_OF_DOCUMENT = {"text", "records", "doc", "lines", "name", "chars", "meta", "fields"}
+_SAME_DOCUMENTS = {"list", "tuple", "sorted", "iter", "enumerate", "values", "keys", "items"}
+_COUNTS = {"len", "sum", "Counter"}
 ADDS = {"append", "add", "extend", "update"}
 EDGE = 2  # rows or lines that a header or a last line may make
 
@@ -38,6 +42,7 @@ class Uses:
 
     def __init__(self, parsed: Parsed) -> None:
         self._parsed = parsed
+        self.to_models: set[ast.expr] = set()   # of those that of() was asked about
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
@@ -66,8 +71,10 @@ class Uses:
 
     def of(self, node: ast.expr, kind: str) -> tuple[bool, list[tuple[str, tuple[int, int]]]]:
         """Whether a result is made of it, and the names that are bound to it, with where. What is
-        searched for in a part of a "text" and shown is found; of "rows" it may be a choice."""
-        passes = SHOWS | _KEEPS | TAKES.keys() | (_SEARCHES if kind == "text" else set())
+        searched for in a part of a "text" and shown is found; of "rows" it may be a choice; of "hits",
+        the best first, only their number is in doubt."""
+        passes = SHOWS | _KEEPS | TAKES.keys() | (_SEARCHES if kind != "rows" else set()) \
+            | (_OF_DOCUMENT if kind == "documents" else set())
         child, names = node, []
         while (parent := self.parents.get(child)) is not None:
             if isinstance(parent, ast.comprehension):
@@ -80,16 +87,18 @@ class Uses:
                 return self.gathers(parent, None, kind), [*names, *_filled(parent)]
             elif isinstance(parent, ast.Call) and child is not parent.func:
                 name = called(parent)
-                # What of the data a model has read is counted elsewhere; zip(x, x[1:]) makes pairs.
                 paired = name == "zip" and called(child) == "range"   # with so many rows
-                if name in _MODELS or name == "zip" and not paired:
+                if name == "zip" and not paired:   # zip(x, x[1:]) makes pairs
                     return False, names
+                if name in _MODELS:
+                    self.to_models.add(node)
                 if name not in passes and not paired:
-                    return True, names
+                    asked = isinstance(self.parents[parent], ast.Compare)   # len(hits) == 0
+                    return kind != "hits" or name in _COUNTS and not asked, names
             elif isinstance(parent, ast.Attribute) and parent.attr == "total":
-                return False, names   # of matches: all there are
+                return kind == "hits", names   # of other matches: all there are
             elif isinstance(parent, ast.Attribute):
-                if parent.attr not in passes:
+                if parent.attr not in passes and kind != "hits":
                     return True, names
             elif isinstance(parent, (ast.Compare, ast.AugAssign)):
                 return True, names
@@ -117,7 +126,12 @@ class Uses:
             node = parent
 
     def kind(self, node: ast.expr) -> str:
-        """Whether a part is of "text", lines of it or what was found there, or of "rows"."""
+        """Whether a part is of "text", lines of it or what was found there, of "documents", of "hits"
+        of a search, or of "rows"."""
+        if called(node) == "search":
+            return "hits"
+        if one_of_many(node) or called(node) == "next":
+            return "documents"
         names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
         bound = [binding.value for binding in self._parsed.bindings
                  if binding.name in names and binding.value is not None]
@@ -128,7 +142,7 @@ class Uses:
     def gathers(self, loop: ast.For, stop: ast.stmt | None, kind: str) -> bool:
         """Whether a loop counts, adds up or chooses, rather than shows what it goes through."""
         asks = {id(part) for part in ast.walk(self.parents[stop])} if stop is not None else set()
-        counters = _pass_counters(loop)
+        counters = _pass_counters(loop) if kind != "hits" else set()
         for node in (part for statement in loop.body for part in ast.walk(statement)):
             if isinstance(node, ast.Compare) and id(node) not in asks and kind == "rows":
                 return True
@@ -181,13 +195,50 @@ def ends_taken(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[tuple[str, 
             yield ast.unparse(call.func.value), count or 0
 
 
-def takes(parsed: Parsed) -> Iterator[ast.Call]:
+def one_of_many(node: ast.AST) -> bool:
+    """x[3]"""
+    return isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice)
+
+
+def of_documents(parsed: Parsed, names: set[str], fixed: Mapping[str, Any]) -> Iterator[ast.Subscript]:
+    """contexts[3], and docs[0] of a list of them. `names` stand for such lists; learns more."""
+    for binding in parsed.bindings:
+        if isinstance(binding.node, (ast.Assign, ast.AnnAssign)) and binding.value is not None:
+            (names.add if is_documents(binding.value, names) else names.discard)(binding.name)
+    for node in parsed.of(ast.Subscript):
+        if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice) \
+                and is_documents(node.value, names) and whole_number(node.slice, fixed) is not None:
+            yield node
+
+
+def is_documents(node: ast.expr, names: Collection[str] = ()) -> bool:
+    """Whether an expression is all documents, one way or the other: their names, texts or rows."""
+    if isinstance(node, ast.Name):
+        return node.id in _DOCUMENTS or node.id in names
+    if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+        return len(node.generators) == 1 and not node.generators[0].ifs \
+            and is_documents(node.generators[0].iter, names)
+    if not isinstance(node, ast.Call) or called(node) not in _SAME_DOCUMENTS or node.keywords:
+        return False
+    whole = node.args[0] if node.args else getattr(node.func, "value", None)
+    return whole is not None and is_documents(whole, names)
+
+
+def takes(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[ast.Call]:
+    patterns = {binding.name for binding in parsed.bindings if called(binding.value) == "compile"}
     for node in parsed.of(ast.Call):
         name = called(node)
+        if name == "search" and base(node.func) in {"re", "regex", *patterns}:
+            continue
+        if name in ("lines", "slice") and not all(is_constant(item, fixed) for item in node.args):
+            continue   # part by part
+        if name == "next" and not (node.args and called(node.args[0]) == "iter"):
+            continue
         if name not in TAKES or any(isinstance(item, ast.Starred) for item in node.args):
             continue
         module = isinstance(node.func, ast.Name) or base(node.func.value) in ("itertools", "random")
-        if TAKES[name] == 0 and module and node.args and _is_whole(node.args[0], parsed):
+        if TAKES[name] == 0 and module and node.args and (
+                is_documents(node.args[0]) or name != "next" and _is_whole(node.args[0], parsed)):
             yield node
         elif TAKES[name] is None and isinstance(node.func, ast.Attribute) \
                 and (node.args or name == "head" or name == "tail"):
@@ -258,7 +309,7 @@ def _is_whole(node: ast.expr, parsed: Parsed) -> bool:
 def stops(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[tuple[ast.For, ast.stmt, int]]:
     """Loops over all rows that break or return after a fixed number of passes, whatever the rows say."""
     for loop in parsed.of(ast.For):
-        if not _is_whole(loop.iter, parsed):
+        if not _is_whole(loop.iter, parsed) and not is_documents(loop.iter):
             continue
         counters = _pass_counters(loop)
         for statement in loop.body:

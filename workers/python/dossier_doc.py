@@ -59,7 +59,7 @@ class Matches(list):
     cut = False
 
     def __repr__(self) -> str:
-        more = f"\n({self.total:,} matches, {len(self):,} shown)" if self.cut else ""
+        more = f"\n({self.total:,} matches, {len(self):,} shown)" if self.total > len(self) else ""
         return "\n".join(str(match) for match in self) + more if self else "[]"
 
     __str__ = __repr__
@@ -239,9 +239,9 @@ class Doc:
         return result
 
     def grep(self, pattern: Any, max: int = 1000, ignore_case: bool = False,
-             context: int = 0, **options: Any) -> Matches:
+             context: int = 0, flags: int = 0) -> Matches:
         """Lines that match a regular expression (RE2), at most `max`."""
-        flags = getattr(pattern, "flags", 0) | int(options.get("flags", 0))
+        flags = getattr(pattern, "flags", 0) | int(flags)
         ignore_case = bool(ignore_case or flags & re.IGNORECASE)
         pattern = getattr(pattern, "pattern", pattern)
         found = Matches()
@@ -298,6 +298,7 @@ class Doc:
                     hits.append(Match(0, source.piece(row["at"], row["len"]), first + shift,
                                       last + shift, self._label(source), row["score"]))
         hits.sort(key=lambda hit: -hit.score)
+        hits.cut = len(hits) >= k   # there may be more: the host looks for no more than k
         del hits[k:]
         hits.total = len(hits)
         return hits

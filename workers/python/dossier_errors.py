@@ -8,6 +8,7 @@ import ast
 import itertools
 import linecache
 import re
+import sys
 import traceback
 import types
 from collections.abc import Callable, Iterable, Sequence
@@ -18,6 +19,7 @@ from dossier_show import clean
 
 _TRACEBACK_CHARACTERS = 3000
 _BLOCK = re.compile(r"<block (\d+)>")
+_NO_ARGUMENT = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
 
 
 class World:
@@ -96,7 +98,7 @@ def _hint(error: BaseException, message: str, world: World) -> str:
     """One sentence: the nearest name, or the fixed hint for a common slip."""
     if isinstance(error, FieldError):
         return ""
-    near = _nearest(error, world)
+    near = _nearest(error, world) or _argument(error, message)
     if near:
         return near
     for kind, pattern, sentence in _SLIPS:
@@ -134,6 +136,22 @@ def _nearest(error: BaseException, world: World) -> str:
         if isinstance(error.obj, list) and error.name in ("split", "splitlines", "lower", "find"):
             return "This is a list: loop over its items, e.g. for text in context."
         return f"Did you mean .{' or .'.join(near)}?" if near else ""
+    return ""
+
+
+def _argument(error: BaseException, message: str) -> str:
+    """What the call of one of our functions could be given, where it was given something else."""
+    found = _NO_ARGUMENT.fullmatch(message) if isinstance(error, TypeError) else None
+    owner, _, name = found[1].rpartition(".") if found else ("", "", "")
+    for module in list(sys.modules.values()) if owner else ():
+        function = getattr(getattr(module, owner, None), name, None)
+        if function is not None and module.__name__.startswith("dossier_"):
+            code = function.__code__
+            known = [word for word in code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+                     if word != "self"]
+            near = nearest(found[2], known, 1)
+            guess = f"Did you mean {near[0]!r}? " if near else ""
+            return f"{guess}It has {', '.join(known)}."
     return ""
 
 

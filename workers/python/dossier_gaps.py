@@ -24,25 +24,29 @@ from typing import Any
 
 from dossier_code import Parsed
 from dossier_cuts import (ADDS, EDGE, SHOWS, TAKES, Uses, base, called, ends_taken, indexed,
-                          is_constant, ordered_names, orders, slices, stops, takes)
-from dossier_empty import NUMBER_LIKE
+                          is_documents, of_documents, one_of_many, ordered_names, orders, slices, stops, takes)
+from dossier_losses import Losses, goes_through, silent
 from dossier_records import Records, Row
 from dossier_rewrite import placed
-from dossier_slips import slips
+from dossier_slips import digits_kept, lost_point, slips
 
 _MOST_SAID = 5
 _HANDS_IN = {"FINAL", "FINAL_VAR", "SUBMIT", "PARTIAL"}
 _SHOWS = {*SHOWS, *_HANDS_IN, "answer", "write"}
 _LEAST_TEXT = 1000  # characters
+_LEAST_READ = 100   # characters that a model reads as a part of a text, not as a word of it
 _LEAST = 20         # rows or lines; what is shorter could be a list of anything
+_SAME_TEXT = 20     # characters by which sentences of one line are told apart
+_LEAST_QUOTE = 3    # characters
+_NO_WORD = re.compile(r"\W+")
 _MOST_ENDS = 5      # rows at the end, looked at before, that may be left out
-_QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")
 
 
-class Gap(namedtuple("Gap", "text line part whole marks function", defaults=("",))):
+class Gap(namedtuple("Gap", "text line part whole marks function names said",
+                     defaults=("", (), ""))):
     """`part`: the rows of a slice as a range, `whole` how many there are; None for other gaps.
     `line`: where it is in the block; else `marks`, texts that stand there, or the `function` of an
-    earlier block."""
+    earlier block. `names`: of the documents that were taken; `said`: the part that a model read."""
 
     __slots__ = ()
 
@@ -52,10 +56,12 @@ class Gaps:
 
     def __init__(self, sizes: Callable[[], Iterable[int]],
                  part: Callable[..., str] = lambda text, *bounds: text[slice(*bounds)],
-                 unit_of: Callable[[Any], str] = lambda _value: "") -> None:
+                 unit_of: Callable[[Any], str] = lambda _value: "",
+                 documents: Callable[[], Sequence[tuple[str, Any]]] = lambda: ()) -> None:
         """`part` cuts a text as the block would; `unit_of` says of what all of the data consists
-        where a value is all of them: "characters", "documents", "chunks"; else ""."""
-        self._sizes, self._part, self._unit_of = sizes, part, unit_of
+        where a value is all of them: "characters", "documents", "chunks"; else "". `documents()`
+        gives the name and kind of each."""
+        self._sizes, self._part, self._unit_of, self._documents = sizes, part, unit_of, documents
         self._names: dict[str, list[Gap]] = {}     # what the value of a name leaves out
         self._cut_names: dict[str, list[int]] = {}  # names that hold a slice, by its number
         self._cuts: dict[int, Gap] = {}             # slices that cut something off
@@ -64,27 +70,44 @@ class Gaps:
         self._bases: dict[int, str] = {}            # of indexes by range(): the name of the rows
         self._loops: dict[int, Any] = {}            # of the bound of a `while`
         self._used: dict[int, int] = {}             # of this block: slices that are used, with a line
-        self._tries: dict[int, list[int]] = defaultdict(lambda: [0, 0])  # passes, failures
-        self._failed: dict[int, list[Any]] = defaultdict(list)  # errors: blank, with digits, first
+        self._losses = Losses()
         self._lines: dict[int, tuple[int, str]] = {}
         self._kinds: dict[int, str] = {}            # of slices: rows or text
+        self._loops_in: dict[int, bool] = {}        # of a `try`: whether it goes through something
         self._homes: dict[int, str] = {}            # functions in which a `try` stands
         self._said: list[tuple[int, str]] = []      # slips, and what say() was told of
+        self._told: set[Any] = set()                # of this block: line and how a sentence begins
         self._known_sizes: list[int] | None = None
         self._ordered: set[str] = set()   # names of sorted lists
+        self._lists_of_documents: set[str] = set()   # names
+        self._to_models: set[int] = set()      # slices that a model was given
         self._ends_seen: dict[str, int] = {}   # rows at the end that code took by themselves
         self._all_but_one: dict[int, Any] = {}  # of this block: rows whose last one is cut off
         self._numbers = 0
 
     def forget(self) -> None:
-        self.__init__(self._sizes, self._part, self._unit_of)  # type: ignore[misc]
+        self.__init__(self._sizes, self._part, self._unit_of, self._documents)  # type: ignore[misc]
 
     def functions(self) -> dict[str, Callable[..., Any]]:
         """What rewritten code calls."""
-        def _dossier_tried(number: int) -> None:
-            self._tries[number][0] += 1
+        def _dossier_digits(text: Any) -> Any:
+            if lost_point(text):
+                self.say(f"The point of a decimal number is lost: {text!r} is read as "
+                         f"{re.sub(r'[^0-9]', '', text)}")
+            return text
 
-        return {"_dossier_tried": _dossier_tried, "_dossier_swallowed": self._swallowed,
+        def _dossier_coerced(function: Any, values: Any, *more: Any, **options: Any) -> Any:
+            made = function(values, *more, **options)
+            if "coerce" in (*more, *options.values()) and hasattr(made, "__iter__"):
+                lost = [value for value, number in zip(values, made) if number is None
+                        and isinstance(value, str) and any(map(str.isdigit, value))]
+                if lost:
+                    self.say(f"to_numeric() makes nothing of {len(lost):,} of {len(made):,} values, "
+                             f"such as {lost[0][:40]!r}")
+            return made
+
+        return {"_dossier_digits": _dossier_digits, "_dossier_coerced": _dossier_coerced,
+                "_dossier_tried": self._losses.tried, "_dossier_swallowed": self._losses.failed,
                 "_dossier_cut": self._cut, "_dossier_indexes": self._indexes,
                 "_dossier_stopped": self._stopped}
 
@@ -93,17 +116,19 @@ class Gaps:
         frame: Any = sys._getframe(2)
         while frame is not None and not frame.f_code.co_filename.startswith("<block"):
             frame = frame.f_back
-        if frame is not None and len(self._said) < _MOST_SAID:
+        about = (frame.f_lineno, text[:_SAME_TEXT]) if frame is not None else None
+        if frame is not None and len(self._said) < _MOST_SAID and about not in self._told:
+            self._told.add(about)   # once, not for each row
             self._said.append((frame.f_lineno, f"{text} (line {frame.f_lineno})."))
 
     def plan(self, parsed: Parsed, fixed: Mapping[str, Any]) -> None:
         """Finds what is to be counted in a block, while its tree is as it was written."""
         self._plans, self._used, self._bases, self._loops = {}, {}, {}, {}
         self._places.clear()
-        self._tries.clear()
-        self._failed.clear()
+        self._losses.forget()
         try:
             self._said = list(slips(parsed))
+            self._told.clear()
             self._plan(parsed, fixed, Uses(parsed))
         except RecursionError:   # nested too deeply to be written out
             self._plans.clear()
@@ -112,28 +137,40 @@ class Gaps:
     def _plan(self, parsed: Parsed, fixed: Mapping[str, Any], uses: Uses) -> None:
         homes = [node for node in parsed.tree.body if isinstance(node, ast.FunctionDef)]
         for node in parsed.of(ast.Try):
-            silent = [part for part in node.handlers if all(map(_passes_over, part.body))]
-            if silent and not uses.tries_again(node, fixed):
-                self._note(uses, node, "try", _loop_in(node))
+            handlers = silent(node, parsed)
+            if handlers and not uses.tries_again(node, fixed):
+                self._note(uses, node, "try", "")
+                self._losses.note(self._numbers, node, parsed, fixed)
+                self._loops_in[self._numbers] = goes_through(node)
                 self._homes |= {self._numbers: home.name for home in homes
                                 if home.lineno <= node.lineno <= (home.end_lineno or 0)}
-                self._places += [(part, node, "swallow", self._numbers) for part in silent]
+                self._places += [(part, node, "swallow", self._numbers) for part in handlers]
         for node in parsed.of(ast.With):
             if len(node.items) == 1 and called(node.items[0].context_expr) == "suppress":
-                self._note(uses, node, "suppress", _loop_in(node))
+                self._note(uses, node, "suppress", "")
+                self._losses.note(self._numbers, node, parsed, fixed)
+                self._loops_in[self._numbers] = goes_through(node)
+        for node in digits_kept(parsed):
+            self._note(uses, node, "digits", "")
+        for node in parsed.of(ast.Call):
+            if called(node) == "to_numeric" and node.args:
+                self._note(uses, node, "coerced", "")
         self._all_but_one.clear()
         for text, count in ends_taken(parsed, fixed):
             self._ends_seen[text] = max(count, self._ends_seen.get(text, 0))
         self._ordered -= set(parsed.assigned)
         self._ordered |= set(ordered_names(parsed))   # the best so many of all are no part of them
         of_range = dict(indexed(parsed, fixed))
-        cuts = [*slices(parsed, fixed), *takes(parsed), *of_range]
+        documents = list(of_documents(parsed, self._lists_of_documents, fixed))
+        cuts = [*slices(parsed, fixed), *takes(parsed, fixed), *of_range,
+                *(documents if documents and self._documents() else ())]
         loops = list(stops(parsed, fixed))
         if not cuts and not loops and not parsed.reads & self._cut_names.keys():
             return
         for node in cuts:
             whole = node.value if isinstance(node, ast.Subscript) else node
-            if not orders(whole) and base(whole) not in self._ordered:
+            ranked = orders(whole) or base(whole) in self._ordered
+            if not ranked or is_documents(whole, self._lists_of_documents):
                 self._note(uses, node, "cut", ast.unparse(node))
                 self._kinds[self._numbers] = uses.kind(node)
                 self._bases |= {id(node): of_range[node]} if node in of_range else {}
@@ -156,6 +193,11 @@ class Gaps:
                 node.body.insert(0, _say("_dossier_tried", number, node))
             elif kind == "swallow":
                 node.body.insert(0, _say("_dossier_swallowed", number, node.body[0]))
+            elif kind == "digits":
+                _replace(parent, node, placed("_dossier_digits", [node], node))
+            elif kind == "coerced":
+                node.args.insert(0, node.func)
+                node.func = ast.copy_location(ast.Name("_dossier_coerced", ast.Load()), node)
             elif kind == "stop":
                 parent.body.insert(len(parent.body) - 1, _say("_dossier_stopped", number, node))
             elif id(node) in self._plans and id(node) in self._loops:
@@ -167,14 +209,15 @@ class Gaps:
         self._places.clear()
 
     def take(self, parsed: Parsed, misled: Mapping[str, tuple[str, ...]],
-             settled: Collection[str]) -> list[list[Any]]:
-        """What the output or the answer of the block leaves out: a sentence, and how many rows were
-        taken (0: it is about something else). `misled`: reasons why conditions fit nothing."""
+             settled: Collection[str], output: str = "") -> list[list[Any]]:
+        """What the `output` or the answer of the block leaves out: a sentence, how many rows were
+        taken (0: it is about something else), and which documents, if it is about some. `misled`:
+        reasons why conditions fit nothing."""
         own = [Gap(text, 0, None, 0, marks) for text, marks in misled.items()]
         own += [cut._replace(line=line) for number, line in self._used.items()
                 if (cut := self._cuts.get(number))
                 and not _ends_in_totals(self._all_but_one.get(number, ()))]
-        own += self._losses()
+        own += self._lost()
         own += [Gap(text, line, None, 0, ()) for line, text in self._said]
         if settled:
             self._names = {name: [gap for gap in gaps if gap.text not in settled]
@@ -192,8 +235,8 @@ class Gaps:
             if statement in handing if handing else \
                     statement is parsed.last or _names(statement, _SHOWS):
                 shown |= {gap.text: gap for gap in found}
-        return [[gap.text, len(gap.part) if gap.part is not None else gap.whole]
-                for gap in _without_whole(list(shown.values()))]
+        return [[gap.text, len(gap.part) if gap.part is not None else gap.whole, list(gap.names)]
+                for gap in _without_whole(list(shown.values())) if not _quoted(output, gap.said)]
 
     def _flow(self, statement: ast.stmt, own: list[Gap]) -> list[Gap]:
         """What a statement's value leaves out, and what the names that it binds do then."""
@@ -238,43 +281,19 @@ class Gaps:
                 self._plans.pop(id(node), None)
             if used:
                 self._used.setdefault(number, node.lineno)
+            self._to_models |= {number} if node in uses.to_models else set()
             for name, place in names:
                 self._cut_names[name] = [*self._cut_names.get(name, []), number]
                 waiting += [(load, number) for load in loads
                             if load.id == name and (load.lineno, load.col_offset) > place]
 
-    def _swallowed(self, number: int) -> None:
-        self._tries[number][1] += 1
-        error = sys.exception()
-        quoted = _QUOTED.search(str(error)) if error is not None else None
-        blank = "NoneType" in str(error) or (quoted is not None and not quoted[1].strip())
-        lost = quoted is not None and isinstance(error, ValueError) \
-            and bool(NUMBER_LIKE.fullmatch(quoted[1]))
-        known = self._failed[number]
-        if not known:
-            known += [0, 0, ""]
-        known[0] += blank
-        known[1] += lost
-        if not known[2] or lost and known[1] == 1:
-            known[2] = f"{type(error).__name__}: {str(error)[:120]}"
-
-    def _losses(self) -> Iterator[Gap]:
-        """Where so much was passed over, or such things, that a result is doubtful: every pass; a
-        number that is written in another way; much of what is not just missing."""
-        for number, (passes, failures) in self._tries.items():
-            if not failures:
-                continue
-            blank, lost, example = self._failed[number]
-            line, loop = self._lines[number]
-            many = passes > 1 and (failures == passes or lost or 2 * (failures - blank) > passes)
-            if not many and not (passes == 1 and loop):
-                continue
-            home = self._homes.get(number, "")
-            place = f"{home}()" if home else f"line {line}"
-            now = number in self._plans.values()
-            yield Gap(f"In the `try` of {place}, {failures:,} of {passes:,} passes failed and the "
-                      f"code passes over them ({example}).", line if now else 0, None, 0, (),
-                      "" if now else home)
+    def _lost(self) -> Iterator[Gap]:
+        for number, failures, passes, example in self._losses.told(self._loops_in):
+            home, now = self._homes.get(number, ""), number in self._plans.values()
+            line = self._lines[number][0]
+            yield Gap(f"In the `try` of {f'{home}()' if home else f'line {line}'}, {failures:,} of "
+                      f"{passes:,} passes failed and the code passes over them ({example}).",
+                      line if now else 0, None, 0, (), "" if now else home)
 
     def _cut(self, number: int, whole: Any, take: Any, *arguments: Any, **options: Any) -> Any:
         """A slice, islice(), sample() or head(), which tells what it leaves out."""
@@ -283,22 +302,25 @@ class Gaps:
         if whole.__class__ is str and take == "__getitem__":
             return whole[arguments[0]]
         part = getattr(whole, take)(*arguments, **options) if isinstance(take, str) else \
-            take(whole, *arguments, **options)
+            take(iter(whole) if take is next else whole, *arguments, **options)
         self._cuts.pop(number, None)
-        if take == "grep":
+        if take == "grep" or take == "search":
             if getattr(part, "cut", False):
-                self._leave(number, range(len(part)), part.total, "matches")
+                self._leave(number, range(len(part)), part.total if take == "grep" else 0, "matches")
         elif take == "read":
             if isinstance(whole, io.TextIOBase) and whole.seekable() and part:
                 place = whole.tell()
                 if whole.read(1):
                     self._leave(number, range(len(part)), 0, "characters")
                 whole.seek(place)
+        elif take == "slice":
+            if self._unit_of(whole) == "characters" and len(whole) >= _LEAST_TEXT:
+                self._leave(number, range(len(whole))[slice(*arguments)], len(whole), "characters")
         elif take == "lines":
             count = whole.line_count if hasattr(whole, "line_count") else len(part)
             self._leave(number, range(count)[slice(*arguments)], count, "lines")
         elif not isinstance(whole, (bytes, dict)):
-            bounds = arguments[0] if take == "__getitem__" else \
+            bounds = slice(1) if take is next else arguments[0] if take == "__getitem__" else \
                 None if hasattr(part, "__len__") else slice(*arguments)
             self._note_rows(number, whole, part, bounds)
         return part
@@ -312,6 +334,9 @@ class Gaps:
 
     def _note_rows(self, number: int, whole: Any, part: Any, bounds: slice | None) -> None:
         count = len(whole) if hasattr(whole, "__len__") else None
+        if count is not None and self._unit_of(whole) == "documents":
+            self._leave_documents(number, range(count)[bounds or slice(len(part))])
+            return
         if self._known_sizes is None:
             self._known_sizes = [size for size in self._sizes() if size >= _LEAST]
         if count is None:
@@ -340,12 +365,30 @@ class Gaps:
             self._cuts[number] = Gap(f"Only {of_all} {unit} are in what the code works with: {text}.",
                                      line, taken, count, ())
 
-    def _part_of_all(self, number: int, whole: Any, part: slice, unit: str) -> Any:
-        taken = self._part(whole, part.start, part.stop, part.step)
+    def _leave_documents(self, number: int, taken: range) -> None:
+        """A part of the documents that are of one kind: all texts, or tables with the same fields."""
+        documents = self._documents()
+        kinds = {documents[index][1] for index in taken}
+        alike = sum(kind in kinds for _, kind in documents)
+        self._leave(number, taken, alike, "documents")
+        if number in self._cuts:
+            self._cuts[number] = self._cuts[number]._replace(
+                names=tuple(documents[index][0] for index in taken))
+
+    def _part_of_all(self, number: int, whole: Any, part: Any, unit: str) -> Any:
+        taken = self._part(whole, part.start, part.stop, part.step) if isinstance(part, slice) \
+            else whole[part]
         self._cuts.pop(number, None)
-        if len(whole) >= (_LEAST_TEXT if unit == "characters" else 2):
-            start, stop, step = part.indices(len(whole))
-            self._leave(number, range(start, stop, step), len(whole), unit)
+        indexes = range(len(whole))[part] if isinstance(part, slice) else \
+            range(len(whole))[part:][:1]
+        if unit == "documents":
+            self._leave_documents(number, indexes)
+        elif len(whole) >= (_LEAST_TEXT if unit == "characters" else 2) and isinstance(part, slice):
+            read = number in self._to_models and unit == "characters"
+            if not read or len(indexes) >= _LEAST_READ:
+                self._leave(number, indexes, len(whole), unit)
+            if read and number in self._cuts:
+                self._cuts[number] = self._cuts[number]._replace(said=str(taken))
         return taken
 
     def _stopped(self, number: int) -> None:
@@ -361,7 +404,9 @@ def _counted(node: Any, number: int, rows: str) -> ast.expr:
         nothing = ast.arguments([], [], None, [], [], None, [])
         later = ast.copy_location(ast.Lambda(nothing, name), node)
         return placed("_dossier_indexes", [ast.Constant(number), later, node], node)
-    if isinstance(node, ast.Subscript):
+    if one_of_many(node):
+        whole, take, arguments = node.value, ast.Constant("__getitem__"), [node.slice]
+    elif isinstance(node, ast.Subscript):
         bounds = [bound or ast.Constant(None)
                   for bound in (node.slice.lower, node.slice.upper, node.slice.step)]
         whole, take = node.value, ast.Constant("__getitem__")
@@ -370,6 +415,7 @@ def _counted(node: Any, number: int, rows: str) -> ast.expr:
         whole, take, arguments = node.func.value, ast.Constant(node.func.attr), node.args
     else:
         whole, take, arguments = node.args[0], node.func, node.args[1:]
+        whole = whole.args[0] if called(node) == "next" else whole
     made = placed("_dossier_cut", [ast.Constant(number), whole, take, *arguments], node)
     made.keywords = getattr(node, "keywords", [])
     return made
@@ -390,18 +436,28 @@ def _quiet_with(node: ast.With, number: int) -> ast.stmt:
 
 def _without_whole(gaps: list[Gap]) -> list[Gap]:
     """Without slices that together are all rows."""
-    of_whole: dict[int, list[range]] = defaultdict(list)
+    of_whole: dict[tuple[int, bool], list[range]] = defaultdict(list)
     for gap in gaps:
         if gap.part is not None:
-            of_whole[gap.whole].append(gap.part)
+            of_whole[gap.whole, bool(gap.names)].append(gap.part)
     complete = set()
-    for whole, parts in of_whole.items():
+    for (whole, documents), parts in of_whole.items():
+        if documents:
+            complete |= {(whole, True)} if len(set().union(*parts)) >= whole else set()
+            continue
         end = EDGE
         for part in sorted((part for part in parts if part.step == 1), key=lambda part: part.start):
             end = max(end, part.stop) if part.start <= end else end
         if len(parts) > 1 and (end >= whole - EDGE or _interleaved(parts)):
-            complete.add(whole)
-    return [gap for gap in gaps if gap.part is None or gap.whole not in complete]
+            complete.add((whole, False))
+    return [gap for gap in gaps if gap.part is None or (gap.whole, bool(gap.names)) not in complete]
+
+
+def _quoted(output: str, part: str) -> bool:
+    """Whether an output says what stands in a part of a text, word for word: it was read there. The
+    digits of a short number may stand anywhere."""
+    said, text = (_NO_WORD.sub(" ", item).strip().casefold() for item in (output, part))
+    return len(said) >= _LEAST_QUOTE and f" {said} " in f" {text} "
 
 
 def _interleaved(parts: Sequence[range]) -> bool:
@@ -434,22 +490,6 @@ def _ends_in_totals(rows: Sequence[Any]) -> bool:
             value = row.get(name)
             sums[name] += value if type(value) in (int, float) else 0
     return any(abs(sums[name] - last[name]) <= 1e-6 * abs(last[name]) for name in names)
-
-
-def _loop_in(node: ast.AST) -> str:
-    """"loop" if what may fail goes through something: the first failure ends it."""
-    return "loop" if any(isinstance(part, (ast.For, ast.While, ast.comprehension))
-                         for part in ast.walk(node)) else ""
-
-
-def _passes_over(statement: ast.stmt) -> bool:
-    """A statement of a handler that says nothing of what was caught."""
-    if isinstance(statement, (ast.Pass, ast.Continue, ast.Break)):
-        return True
-    value = getattr(statement, "value", None)
-    if isinstance(statement, (ast.Assign, ast.Return, ast.Expr)):
-        return value is None or is_constant(value, {})
-    return False
 
 
 def _says(node: ast.AST, marks: Sequence[Any]) -> bool:

@@ -16,7 +16,7 @@ import _dossier
 from dossier_bridge import LLMError, Parts, as_text, call, spans_of
 from dossier_calls import Caller
 from dossier_records import Records
-from dossier_rows import FieldError, Fields, Row
+from dossier_rows import FieldError, Fields, Row, no_argument
 from dossier_text import Source
 
 
@@ -101,11 +101,14 @@ def make_map(caller: Caller, sources: Sequence[Source], records: Any) -> Any:
 
     def map_llm(items: Any = None, labels: Any = (), instruction: Any = "", *,
                 field: str | None = None, batch: int | None = None, model: str | None = None,
-                unknown: bool = False, **ignored: Any) -> LabelResult:
+                unknown: bool = False, **other: Any) -> LabelResult:
         """Gives every item one of `labels`. Without items: all records, else all lines."""
+        for name in other:
+            raise no_argument("map_llm", name, ("items", "labels", "instruction", "field", "batch",
+                                                "model", "unknown"))
         labels, instruction = _in_order(labels, instruction)
         names, instruction = _names(labels, instruction)
-        caller._settle(None, None, ignored)
+        caller._settle(None, None)
         base = {"labels": names, "instruction": instruction, "batch": batch, "model": model,
                 "unknown": unknown}
         indexes: list[int] = []

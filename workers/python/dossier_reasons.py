@@ -15,8 +15,9 @@ from typing import Any
 
 from dossier_code import Parsed
 from dossier_empty import Test, Values, short, tests_of
+from dossier_forms import Forms
 from dossier_row_store import FILE
-from dossier_seek import Join, Seeker, Sought, made_texts
+from dossier_seek import Join, Seeker, Sought, alike, made_texts
 from dossier_text import Source
 
 _SECONDS = 0.3          # for one block
@@ -40,6 +41,7 @@ class Reasons:
         # what is none of the values that were shown, all of them.
         self.proved: set[str] = set()
         self.misled: dict[str, tuple[str, ...]] = {}    # by key: the constants
+        self.forms: dict[str, tuple[str, tuple[str, ...]]] = {}  # a sentence, and the constants
         self.settled: list[str] = []
         self._shown = ""    # by blocks
 
@@ -49,13 +51,14 @@ class Reasons:
         self._shown = ""
 
     def weigh(self, parsed: Parsed, nothing: bool, named: Collection[str] = (),
-              output: str = "") -> None:
+              output: str = "", counts: bool = False) -> None:
         """`nothing`: the block's `output` or answer says nothing; `named`: fields that are told of as
-        unknown already."""
+        unknown already; `counts`: the output is a number."""
         self._shown = (self._shown + "\n" + output)[-_SHOWN:]
-        self.found, self.settled, self.proved, self.misled = {}, [], set(), {}
-        deadline = time.monotonic() + _SECONDS
+        self.found, self.settled, self.proved, self.misled, self.forms = {}, [], set(), {}, {}
         sought = self._seeker.look(parsed)
+        self._weigh_forms(parsed, counts=counts)
+        deadline = time.monotonic() + _SECONDS
         tests = list(dict.fromkeys(tests_of(parsed, self._seeker)))
         joins = set(self._seeker.joins(parsed))
         if not sought and not tests and not joins:
@@ -75,6 +78,19 @@ class Reasons:
                     text.lower() == other for other in fitting):
                 self.misled[text] = (text,)
         self._settle(fitting, about)
+
+    def _weigh_forms(self, parsed: Parsed, *, counts: bool) -> None:
+        deadline, forms = time.monotonic() + _SECONDS, Forms(self._seeker)
+        forms.look(parsed)
+        records = self._records() if forms.tests else None
+        if records is not None:
+            values = Values(sorted({test.field for test in forms.tests}))
+            values.read(records, set(), deadline)
+            self.forms |= forms.in_values(values, counts)
+        if counts:
+            texts = (str(source.view[at:at + _CHUNK], "utf-8", "replace") for source in self._sources
+                     for at in range(0, source.bytes, _CHUNK))
+            self.forms |= forms.in_lines(texts, deadline)
 
     def _absent(self, sought: Iterable[Sought], deadline: float) -> set[str]:
         records = self._records() if sought else None
@@ -209,12 +225,12 @@ class Reasons:
             if not join.plain or len(pairs) > _MOST_PAIRS or any(kinds & own for kinds, own in pairs):
                 continue
             for kinds, own in pairs:
-                alike = {_alike(value): value for value in kinds}
-                near = next((value for value in own if _alike(value) in alike), None)
+                forms = {alike(value): value for value in kinds}
+                near = next((value for value in own if alike(value) in forms), None)
                 if near is not None:
                     self.found[str(join)] = (
                         f"No {join.looked} is equal to any {join.keys}, though some would be if they were "
-                        f"written alike: {near!r} and {alike[_alike(near)]!r}.")
+                        f"written alike: {near!r} and {forms[alike(near)]!r}.")
                     self.misled[str(join)] = (join.looked.rsplit(".", 1)[-1],)
                     about[str(join)] = str(join)
         return {str(join) for join in joins if not join.plain}
@@ -225,9 +241,3 @@ class Reasons:
                 del self._told[key]
                 self.settled.append(reason)
         self._told |= {key: (about[key], reason) for key, reason in self.found.items()}
-
-
-def _alike(value: Any) -> str:
-    """Numbers and texts alike, without spaces around them, leading zeros and differences of case."""
-    whole = isinstance(value, float) and value.is_integer()
-    return str(int(value) if whole else value).strip().casefold().lstrip("0")

@@ -137,6 +137,14 @@ def nearest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
     return list(dict.fromkeys(folded[hit] for hit in hits))[:count]
 
 
+def no_argument(function: str, name: str, known: Iterable[str]) -> TypeError:
+    """What a call with an unknown keyword raises."""
+    known = list(known)
+    near = nearest(name, known, 1)
+    guess = f"did you mean {near[0]!r}? It" if near else "it"
+    return TypeError(f"{function} has no argument {name!r}; {guess} has {', '.join(known)}")
+
+
 def parse_rows(data: bytes, row_class: type[Row]) -> list[Row]:
     try:
         return _loads(data, object_hook=row_class)

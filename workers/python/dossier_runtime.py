@@ -61,7 +61,8 @@ class Session:
         features: Mapping[str, Any] = _dossier.features()
         self._notes: list[str] = []
         self._gaps = Gaps(self._sizes, lambda *part: self._world.part(*part),
-                          lambda value: self._world.unit_of(value))
+                          lambda value: self._world.unit_of(value),
+                          lambda: self._world.documents())
         self._skipped = Skipped(self._gaps.say)
         self._module = make_module(tolerant_builtins(self._skipped) | self._gaps.functions())
         self._namespace = self._module.__dict__
@@ -321,19 +322,21 @@ class Session:
         unmatched = self._world.take_unknown_fields()
         known = [*self._world.counts(), *numbers_of(" ".join(result["typed"]))]
         nothing = is_empty_output(output, known) or _is_constant(parsed, output)
-        self._reasons.weigh(parsed, nothing, unmatched, output)
+        self._reasons.weigh(parsed, nothing, unmatched, output,
+                            _is_number(output, result["typed"]))
         found, misled = self._reasons.found, self._reasons.misled
         wrong = {found[key]: marks for key, marks in misled.items()}
         wrong |= {note: (name,) for name, note in unmatched.items() if "did you mean" in note}
-        gaps = self._gaps.take(parsed, wrong, self._reasons.settled)
+        wrong |= dict(self._reasons.forms.values())
+        gaps = self._gaps.take(parsed, wrong, self._reasons.settled, output)
         reasons = unmatched | found if nothing else found
         notes = {key: note for key, note in (unmatched | found).items()
                  if nothing or key in unmatched or key in misled}
         told = {*found.values(), *notes.values()}
-        notes |= {text: text for text, _ in gaps if text not in told}
+        notes |= {text: text for text, *_ in gaps if text not in told}
         self._notes += [note for key, note in notes.items() if key not in self._asked]
         self._asked.update(notes)
-        result["gaps"] = [[clean(text), rows] for text, rows in gaps]
+        result["gaps"] = [[clean(text), rows, list(map(clean, names))] for text, rows, names in gaps]
         result["unmatched"] = [note for key, note in reasons.items()
                                if key not in self._reasons.proved]
         result["settled"] = self._reasons.settled
@@ -409,6 +412,13 @@ def _is_constant(parsed: Parsed, output: str) -> bool:
     text = output.strip().strip("'\"")
     return bool(text) and any(isinstance(node.value, str) and node.value.strip() == text
                              for node in parsed.of(ast.Constant))
+
+
+def _is_number(output: str, typed: list[str]) -> bool:
+    """Whether an output is numbers alone, but for what the code says itself."""
+    for text in sorted(typed, key=len, reverse=True):
+        output = output.replace(text, " ")
+    return any(map(str.isdigit, output)) and not any(map(str.isalpha, output))
 
 
 async def _awaited(value: Any) -> Any:

@@ -167,7 +167,7 @@ class Seeker:
         bound: set[str] = set()
         for name, value, loop in _bindings(parsed):
             plain = value if loop in (ast.Assign, ast.arg) and field_of(value) else None
-            same = name not in bound or _alike(self._direct.get(name), plain)
+            same = name not in bound or _same(self._direct.get(name), plain)
             self._direct[name] = plain if same else None
             if name not in bound:
                 self._keys.pop(name, None)
@@ -356,7 +356,7 @@ def _runs(tree: Iterable[Any]) -> Iterator[tuple[str, ...]]:
                 yield tuple(max(runs[0], key=len) for runs in each)
 
 
-def _alike(one: ast.expr | None, other: ast.expr | None) -> bool:
+def _same(one: ast.expr | None, other: ast.expr | None) -> bool:
     return one is not None and other is not None and ast.dump(one) == ast.dump(other)
 
 
@@ -450,3 +450,9 @@ def _paired(target: ast.expr, value: ast.expr | None
             and len(value.elts) == len(target.elts) else [None] * len(target.elts)
         for item, part in zip(target.elts, parts):
             yield from _paired(item, part)
+
+
+def alike(value: Any) -> str:
+    """Numbers and texts alike, without spaces around them, leading zeros and differences of case."""
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value) if whole else value).strip().casefold().lstrip("0")

@@ -5,6 +5,7 @@
 """
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +15,8 @@ from dossier_seek import field_of
 
 _ONCE = {"map", "filter", "zip", "enumerate", "reversed", "iter", "reader", "DictReader", "finditer",
          "open", "islice", "chain"}
+_MAKE_NUMBERS = {"int", "float", "Decimal", "to_numeric"}
+_DECIMAL = re.compile(r"(?:[^\d.,]*[^\w.,])?(?:\d{1,3}(?:,\d{3})+|\d+)\.(\d+)(?:[^\w.,]\D*)?")
 _USES_UP = {"list", "tuple", "set", "sum", "len", "max", "min", "sorted", "Counter", "dict",
             "mean", "median", "fmean", "join", "readlines", "read", "frozenset"}
 
@@ -37,6 +40,58 @@ def slips(parsed: Parsed) -> Iterator[tuple[int, str]]:
             yield call.lineno, (f"`{ast.unparse(call)}` adds equal values once only, because they "
                                 f"are in a set (line {call.lineno}).")
     yield from _used_up(parsed)
+
+
+def digits_kept(parsed: Parsed) -> Iterator[ast.expr]:
+    """Texts of which code drops the point, to make a number of what is left: str(x) in
+    float(str(x).replace(".", "")), in re.sub(r"\\D", "", str(x)), and in "".join(c for c in str(x) if
+    c.isdigit())."""
+    numbers = [part for call in parsed.of(ast.Call)
+               if getattr(call.func, "id", getattr(call.func, "attr", "")) in _MAKE_NUMBERS
+               for part in ast.walk(call) if part is not call]
+    made, read = set(map(id, numbers)), {part.id for part in numbers if isinstance(part, ast.Name)}
+    for statement in parsed.of(ast.Assign) + parsed.of(ast.AnnAssign):
+        for target in getattr(statement, "targets", [getattr(statement, "target", None)]):
+            if getattr(target, "id", "") in read and statement.value is not None:
+                made |= {id(part) for part in ast.walk(statement.value)}
+    for home in parsed.of(ast.FunctionDef):
+        if home.name in read:
+            made |= {id(part) for node in ast.walk(home) if isinstance(node, ast.Return)
+                     for part in ast.walk(node)}
+    scales = [getattr(side, "value", None) for node in parsed.of(ast.BinOp) + parsed.of(ast.AugAssign)
+              if isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mult))
+              for side in (getattr(node, "right", None), getattr(node, "left", None),
+                           getattr(node, "value", None))]
+    if any(value in (10, 100, 1000, 0.1, 0.01, 0.001) for value in scales):
+        return   # the digits behind the point are counted, as cents are
+    for call in parsed.of(ast.Call):
+        name = getattr(call.func, "attr", "")
+        said = [getattr(item, "value", None) for item in call.args]
+        if name == "replace" and said[:2] == [".", ""]:
+            text = call.func.value
+        elif name == "sub" and len(said) >= 3 and said[1] == "" and _drops_points(said[0]):
+            text = call.args[2]
+        elif name == "join" and len(call.args) == 1 and isinstance(call.args[0], (ast.GeneratorExp, ast.ListComp)) \
+                and any(getattr(getattr(test, "func", None), "attr", "") == "isdigit"
+                        for part in call.args[0].generators for test in part.ifs):
+            text = call.args[0].generators[0].iter
+        else:
+            continue
+        if id(call) in made:
+            yield text
+
+
+def _drops_points(pattern: Any) -> bool:
+    try:
+        return isinstance(pattern, str) and re.sub(pattern, "", "1.5") == "15"
+    except re.error:
+        return False
+
+
+def lost_point(text: Any) -> bool:
+    """Whether a text is one number with digits behind its point, and no groups of three."""
+    found = _DECIMAL.fullmatch(text) if isinstance(text, str) else None
+    return found is not None and len(found[1]) != 3
 
 
 def only_filled(parsed: Parsed) -> set[str]:

@@ -8,7 +8,7 @@ import ast
 import builtins
 import importlib
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MappingView
 from itertools import islice
 from typing import Any
 
@@ -265,13 +265,33 @@ class World:
             return "characters" if value is self.data.get("context") or value is self.data.get("doc") else ""
         if isinstance(value, Chunks):
             return "chunks" if value.of_all and len(self.sources) == 1 else ""
+        if self._is_documents(value):
+            return "documents"
         if not isinstance(value, list) or not value:
             return ""
-        if any(value is self.data.get(name) for name in ("context", "contexts")):
-            return "documents"
         whole = all(isinstance(item, Piece) for item in value) \
             and sum(map(len, value)) >= sum(source.characters for source in self.sources)
         return "chunks" if whole else ""
+
+    def _is_documents(self, value: Any) -> bool:
+        """Whether a list or view has one item for each of several documents: its name, text or rows."""
+        count = len(self.sources)
+        if isinstance(value, MappingView):   # contexts.values()
+            value = getattr(value, "_mapping", value)
+        if count < 2 or not isinstance(value, (list, tuple, Contexts)) or len(value) != count:
+            return False
+        if isinstance(value, Contexts) or value is self.data.get("context"):
+            return True
+        return all(
+            item == source.name if item.__class__ is str else
+            (item[0] if isinstance(item, tuple) and item else getattr(item, "name", None)) == source.name
+            or isinstance(item, (Piece, Records)) for item, source in zip(value, self.sources))
+
+    def documents(self) -> list[tuple[str, Any]]:
+        """The name of each of several, and its kind: the fields of a table, None for a text."""
+        kinds = [self._tables.of(source) for source in self.sources if len(self.sources) > 1]
+        return [(source.name, None if rows is None else tuple(rows.fields))
+                for source, rows in zip(self.sources, kinds)]
 
     def _views(self, reason: str) -> Any:
         self._note(f"`context` {reason}: it is the view `doc` (len, slices, find, grep, chunks).")

@@ -110,6 +110,7 @@ Extraction CallLoop::Extract(const model::Reply& reply) {
 
 CallLoop::TurnEnd CallLoop::Act(const model::Reply& reply) {
   const Extraction extraction = Extract(reply);
+  evidence_.NoteAsked(reply.text);
   BareAnswer bare = FindBareAnswer(extraction.text_outside, tolerance());
   if (IsCut(reply)) {
     if (extraction.blocks.empty() && !run_.policy.repeats_itself) return CutTwice(bare);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ask/policy/grounding.h"
+#include "ask/policy/named_values.h"
 #include "ask/policy/numbers.h"
 #include "ask/reply/extraction.h"
 #include "base/text/text.h"
@@ -25,6 +26,14 @@ std::set<std::string_view> NumbersIn(std::string_view text) {
     at = std::max(end, at + 1);
   }
   return numbers;
+}
+
+// Without the marks that may stand around a line or a quotation.
+std::string_view Unquoted(std::string_view text) {
+  constexpr std::string_view kMarks = " \t\r#*>`\"'.?";
+  const std::size_t first = text.find_first_not_of(kMarks);
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(kMarks) + 1 - first);
 }
 
 }  // namespace
@@ -63,6 +72,18 @@ void Evidence::AddRaised(const sandbox::BlockResult& result, std::string_view se
   AddShown(WithoutTyped(seen, result.typed), result);
 }
 
+void Evidence::NoteAsked(std::string_view reply) {
+  constexpr std::string_view kMark = "ASKED:";
+  const std::string question = ToLowerAscii(Unquoted(question_));
+  for (std::string_view line : Split(reply, '\n')) {
+    line = Unquoted(line);
+    if (!line.starts_with(kMark)) continue;
+    const std::string words = ToLowerAscii(Unquoted(line.substr(kMark.size())));
+    const bool quoted = !words.empty() && question.find(words) != question.npos;
+    part_asked_ = part_asked_ || (quoted && words.size() < question.size());
+  }
+}
+
 void Evidence::AddShown(std::string text, const sandbox::BlockResult& result) {
   shown_.push_back(std::move(text));
   gaps_.push_back(result.gaps);
@@ -83,8 +104,12 @@ std::vector<std::string> Evidence::LeftOut(std::string_view answer, std::string_
   }
   std::vector<std::string> left_out;
   for (const sandbox::BlockResult::Gap& gap : gaps_[shown_.size() - 1 - from_end]) {
-    const bool wanted = gap.rows > 0 && asked.contains(fmt::format("{}.", gap.rows));
-    if (!wanted) left_out.push_back(gap.text);
+    const bool named =
+        !gap.documents.empty() && std::ranges::all_of(gap.documents, [this](const auto& name) {
+          return NamesDocument(question_, name);
+        });
+    const bool counted = gap.rows > 0 && asked.contains(fmt::format("{}.", gap.rows));
+    if (!named && !counted && !(part_asked_ && gap.rows > 0)) left_out.push_back(gap.text);
   }
   return left_out;
 }
@@ -124,6 +149,7 @@ void Evidence::StartAfresh() {
   searched_.clear();
   days_.clear();
   clean_code_.clear();
+  part_asked_ = false;
   earlier_ = code_.size();
   old_names_.insert(names_.begin(), names_.end());
 }

@@ -41,6 +41,9 @@ class Evidence {
   // Remembers the names, then drops those of earlier attempts: an attempt that sees the results of
   // another is no independent one.
   void NoteNames(std::vector<sandbox::VariableInfo>* variables);
+  // A line `ASKED: the first hundred rows` of a reply, with words of the question, says that the
+  // question asks for a part: then a part of so many rows or documents leaves nothing out.
+  void NoteAsked(std::string_view reply);
   // A new attempt stands on its own outputs only. Code and the count of clean blocks stay.
   void StartAfresh();
 
@@ -55,8 +58,8 @@ class Evidence {
   // a way that does: why it may have found nothing.
   const std::vector<std::string>& unmatched() const { return unmatched_; }
   // What the newest of the outputs leaves out that `answer` stands in, or of all where it stands in
-  // none, a sentence each; without parts of as many rows as the question itself names. `sizes`: of
-  // the context.
+  // none, a sentence each; without parts of as many rows as the question itself names, of documents
+  // that it names, and of what it asks for as the model said. `sizes`: of the context.
   std::vector<std::string> LeftOut(std::string_view answer, std::string_view sizes) const;
   // What the newest clean block looked for in texts.
   const std::vector<std::string>& searched() const { return searched_; }
@@ -83,7 +86,8 @@ class Evidence {
   const std::string_view question_;
   const std::span<const std::string> hint_values_;
   bool touched_data_ = false;
-  std::size_t earlier_ = 0;                                   // blocks of earlier attempts
+  bool part_asked_ = false;  // by the question, as the model quoted it
+  std::size_t earlier_ = 0;  // blocks of earlier attempts
   std::vector<std::vector<sandbox::BlockResult::Gap>> gaps_;  // of each of shown_
   std::vector<std::string> printed_, shown_, outputs_, code_, unmatched_, searched_, days_;
   std::string clean_code_;                   // the newest block that ran without error, as CodeKey

@@ -29,7 +29,11 @@ constexpr std::string_view kAskThemAgain =
 constexpr std::string_view kLookElsewhere =
     " Look for another place in the text, or answer that the text does not say it.";
 constexpr std::string_view kTakeAll =
-    " Compute it from all of the data, or hand the answer in again if that is what is asked.";
+    " Compute it from all of the data, or hand the answer in again if that is what is asked. If "
+    "the "
+    "question asks for this part only, write before it a line `ASKED: ` and the words of the "
+    "question "
+    "that say so.";
 constexpr std::string_view kAdvice[] = {kComputeIt, kAskThemAgain, kLookElsewhere, kTakeAll};
 
 }  // namespace

@@ -93,6 +93,30 @@ TEST(GatesTest, WhatTheNewestOutputOfAnAnswerLeavesOutIsRefusedOnce) {  // FLT-3
   EXPECT_NE(GateOf(gates.Doubt("0", situation)), "gaps");
 }
 
+TEST(GatesTest, APartThatTheQuestionAsksForLeavesNothingOut) {  // FLT-36
+  sandbox::BlockResult part;
+  part.ground = sandbox::BlockResult::Ground::kData;
+  part.gaps = {{"Only 100 of 300 rows.", 100}, {"3 of 9 passes failed.", 0}};
+  for (const auto& [reply, parts] :
+       {std::pair{"ASKED: first hundred rows\nFINAL(5)", 1},
+        std::pair{"# ASKED: \"First hundred\"", 1}, std::pair{"ASKED: the last rows", 2},
+        std::pair{"ASKED:", 2}, std::pair{"ASKED: What do the first hundred rows add up to?", 2},
+        std::pair{"It was asked: first hundred rows", 2}}) {
+    Evidence evidence("What do the first hundred rows add up to?", {});
+    evidence.AddClean("a", part, "500\n");
+    evidence.NoteAsked(reply);
+    EXPECT_EQ(evidence.LeftOut("500", "").size(), static_cast<std::size_t>(parts)) << reply;
+    evidence.StartAfresh();
+    evidence.AddClean("a", part, "500\n");
+    EXPECT_EQ(evidence.LeftOut("500", "").size(), 2u) << reply;
+  }
+  part.gaps = {{"Only 1 of 9 documents.", 1, {"notes/b.txt"}},
+               {"Only 2 of 9 documents.", 2, {"b.txt", "c.txt"}}};
+  Evidence evidence("How often does b.txt say boat?", {});
+  evidence.AddClean("a", part, "500\n");
+  EXPECT_EQ(evidence.LeftOut("500", ""), Texts{"Only 2 of 9 documents."});
+}
+
 TEST(GatesTest, NoGateRefusesOnTheLastTurnOrWithoutFullForcing) {  // REC-41
   for (const Forcing forcing : {Forcing::kFull, Forcing::kReference, Forcing::kNone}) {
     GateContext context = Context(Checked::kEveryWord);

@@ -82,15 +82,17 @@ std::vector<VariableInfo> ReadVariables(const Json* list) {
   return variables;
 }
 
-// [["Only 100 of 3,000 rows …", 100]]
+// [["Only 100 of 3,000 rows …", 100, []], ["Only 1 of 9 documents …", 1, ["a.txt"]]]
 std::vector<BlockResult::Gap> ReadGaps(const Json* list) {
   std::vector<BlockResult::Gap> gaps;
   if (!list || !list->is_array()) return gaps;
   for (const Json& item : list->get_array()) {
-    const JsonArray* pair = item.if_array();
-    if (!pair || pair->size() != 2 || !(*pair)[0].is_string() || !(*pair)[1].is_int64()) continue;
-    const std::int64_t rows = std::max<std::int64_t>((*pair)[1].get_int64(), 0);
-    gaps.push_back({std::string((*pair)[0].get_string()), static_cast<std::uint64_t>(rows)});
+    const JsonArray* parts = item.if_array();
+    if (!parts || parts->size() != 3 || !(*parts)[0].is_string() || !(*parts)[1].is_int64())
+      continue;
+    const std::int64_t rows = std::max<std::int64_t>((*parts)[1].get_int64(), 0);
+    gaps.push_back({std::string((*parts)[0].get_string()), static_cast<std::uint64_t>(rows),
+                    StringsOf(&(*parts)[2])});
   }
   return gaps;
 }

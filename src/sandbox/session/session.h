@@ -102,6 +102,7 @@ struct BlockResult {
     std::string text;  // a sentence
     std::uint64_t rows =
         0;  // that were taken, where so many were named; a question may ask for them
+    std::vector<std::string> documents;  // names of those that were taken, for the same reason
   };
   std::vector<Gap> gaps;
   // Rows and texts that code got; without searches, which the host makes.
