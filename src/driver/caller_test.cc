@@ -226,7 +226,8 @@ TEST_F(CallerTest, TheUsersSectionsAreInTheCallOfALayout) {  // ASM-118, HSE-21
   ASSERT_THAT(MakeFolders(folder.path() + "/layouts"), Succeeds());
   ASSERT_THAT(WriteFileAtomic(folder.path() + "/layouts/memory.rate.yaml",
                               "name: memory.rate\nsections:\n"
-                              "  - {name: facts, zone: volatile, role: user, source: data}\n"
+                              "  - {name: facts, zone: volatile, role: user, source: data, trust: "
+                              "untrusted, fence: data}\n"
                               "  - {name: mine, zone: volatile, role: user, source: memory}\n"
                               "  - {name: go, zone: request, role: user, text: Go}\n"),
               Succeeds());
