@@ -88,8 +88,8 @@ std::vector<Piece> PiecesOf(std::string_view text) {
 }
 
 std::string_view Span(const Piece& first, const Piece& last) {
-  return {first.text.data(), static_cast<std::size_t>(last.text.data() + last.text.size() -
-                                                      first.text.data())};
+  return {first.text.data(),
+          static_cast<std::size_t>(last.text.data() + last.text.size() - first.text.data())};
 }
 
 // "2024-05-03", "03.05.2024", "5/3/2024": by slashes the day or the month may come first.
@@ -169,7 +169,8 @@ std::string TurnedDate(std::string_view answer, std::string_view question,
   if (given.empty()) return {};
   std::vector<Day> days;
   const auto add = [&](std::string_view text) {
-    for (const Date& date : DatesOf(text)) days.insert(days.end(), date.days.begin(), date.days.end());
+    for (const Date& date : DatesOf(text))
+      days.insert(days.end(), date.days.begin(), date.days.end());
   };
   add(question);
   for (const std::string& text : shown) add(text);

@@ -19,8 +19,8 @@ namespace dossier::ask {
 std::string TurnedDate(std::string_view answer, std::string_view question,
                        std::span<const std::string> shown);
 
-// Whether `word` is the name of a month or a day of the week, in one of several languages: an answer
-// may have worked it out from a date.
+// Whether `word` is the name of a month or a day of the week, in one of several languages: an
+// answer may have worked it out from a date.
 bool IsCalendarName(std::string_view word);
 
 }  // namespace dossier::ask

@@ -101,6 +101,7 @@ class SeenWords {
   // Whether the word was seen without a capital: at the start of a sentence it is no name.
   bool IsOrdinary(const std::string& folded) const { return ordinary_.contains(folded); }
   bool HasCode(const std::string& folded) const { return codes_.contains(folded); }
+
  private:
   std::unordered_set<std::string> words_, stems_, codes_, ordinary_;
   std::vector<std::string> list_;

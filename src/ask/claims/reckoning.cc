@@ -86,8 +86,8 @@ std::vector<double> FewValues(const std::vector<Claim>& claims, std::size_t most
 // More numbers in one output, and by chance some pair of them gives any number: a short one sooner.
 std::size_t MostReckoned(const Number& wanted) { return Significant(wanted) < 3 ? 2 : 4; }
 
-// Whether `wanted` is the sum, difference, product or quotient of `a` and `b`. A quotient is rounded
-// by the answer, so it must have two digits.
+// Whether `wanted` is the sum, difference, product or quotient of `a` and `b`. A quotient is
+// rounded by the answer, so it must have two digits.
 bool IsReckoned(const Claim& wanted, double a, double b) {
   const Number& number = wanted.number;
   const std::size_t digits = Significant(number);
@@ -235,7 +235,8 @@ class Grounds {
     for (const Unit* first : large.suffix.units) {
       for (const Unit* second : small.suffix.units) {
         if (first->dimension != second->dimension || first->factor <= second->factor) continue;
-        if (Measures(first->dimension, large.value() * first->factor + small.value() * second->factor,
+        if (Measures(first->dimension,
+                     large.value() * first->factor + small.value() * second->factor,
                      HalfOfLastPlace(small.number) * second->factor, nullptr)) {
           return true;
         }
@@ -244,7 +245,8 @@ class Grounds {
     return false;
   }
 
-  // Whether the number is reckoned from `others`, numbers of the answer and the question that stand.
+  // Whether the number is reckoned from `others`, numbers of the answer and the question that
+  // stand.
   static bool IsReckonedFromOthers(const Claim& claim, const std::vector<double>& others) {
     double sum = 0;
     for (const double other : others) sum += other;
@@ -260,7 +262,8 @@ class Grounds {
   static constexpr std::size_t kMostShares = 6;
 
   bool IsReckonedWithQuestion(const Claim& claim, const std::vector<double>& values) const {
-    if (asked_.size() > kMostAsked) return false;
+    const bool brief = Significant(claim.number) < 3;
+    if (asked_.size() > kMostAsked || (brief && values.size() > 1)) return false;
     return std::ranges::any_of(values, [&](double value) {
       return std::ranges::any_of(
           asked_, [&](const Claim& asked) { return IsReckonedWith(claim, value, asked); });
@@ -273,8 +276,8 @@ class Grounds {
     const auto is = [&](const Claim& shown) {
       return shown.percent && claim.Is(shown.value() / 100);
     };
-    return std::ranges::any_of(
-        outputs_, [&](const auto& output) { return std::ranges::any_of(output, is); });
+    return std::ranges::any_of(outputs_,
+                               [&](const auto& output) { return std::ranges::any_of(output, is); });
   }
 
   // The hour or the minute of "2:30", which was shown as 14:30.
@@ -403,8 +406,7 @@ std::string UnshownNumber(std::string_view answer, const Known& known,
     if (stands && claim->suffix.scales.empty() && Grounds::IsReckonedFromOthers(*claim, others)) {
       continue;
     }
-    const std::size_t end =
-        claim->suffix.scales.empty() ? claim->number.end : claim->suffix.end;
+    const std::size_t end = claim->suffix.scales.empty() ? claim->number.end : claim->suffix.end;
     return std::string(answer.substr(claim->number.begin, end - claim->number.begin));
   }
   return {};
@@ -415,8 +417,7 @@ std::string MisscaledNumber(std::string_view answer, const Known& known,
   const Grounds grounds(answer, known, shown);
   for (const Claim& claim : ClaimsOf(answer)) {
     if (claim.suffix.scales.empty() || grounds.StandsScaled(claim)) continue;
-    return std::string(
-        answer.substr(claim.number.begin, claim.suffix.end - claim.number.begin));
+    return std::string(answer.substr(claim.number.begin, claim.suffix.end - claim.number.begin));
   }
   return {};
 }

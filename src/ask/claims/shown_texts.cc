@@ -104,8 +104,7 @@ bool ShownTexts::ShowsText(std::string_view text) const {
 }
 
 bool ShownTexts::ShowsWhole(std::string_view folded) const {
-  return std::ranges::any_of(texts_,
-                             [&](const std::string& t) { return OccursWhole(t, folded); });
+  return std::ranges::any_of(texts_, [&](const std::string& t) { return OccursWhole(t, folded); });
 }
 
 }  // namespace dossier::ask

@@ -17,7 +17,17 @@
 
 namespace dossier::ask {
 
-enum class Dimension { kLength, kArea, kMass, kTime, kVolume, kData, kSpeed, kEnergy, kTemperature };
+enum class Dimension {
+  kLength,
+  kArea,
+  kMass,
+  kTime,
+  kVolume,
+  kData,
+  kSpeed,
+  kEnergy,
+  kTemperature
+};
 
 // A value x is (x + offset) * factor in the dimension's base unit.
 struct Unit {
@@ -28,9 +38,9 @@ struct Unit {
 };
 
 struct Suffix {
-  std::vector<double> scales;       // a word may mean several: German "Billion" is 1e12
-  std::vector<const Unit*> units;   // MB are 1,000,000 bytes or 1,048,576
-  std::size_t end = 0;              // behind them; where the number ends if there are none
+  std::vector<double> scales;      // a word may mean several: German "Billion" is 1e12
+  std::vector<const Unit*> units;  // MB are 1,000,000 bytes or 1,048,576
+  std::size_t end = 0;             // behind them; where the number ends if there are none
 };
 
 // What stands behind the number that ends at `end`.

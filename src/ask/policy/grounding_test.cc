@@ -167,7 +167,7 @@ TEST(GroundingTest, ReckoningGroundsFewNumbersByChance) {  // FLT-36
     }
     RecordProperty(fmt::format("reckoned_below_{}", top), reckoned);
     EXPECT_LT(reckoned, kRounds * 3 / 100) << top;
-    EXPECT_LT(with_question, kRounds * 6 / 100) << top;
+    EXPECT_LT(with_question, kRounds * 5 / 100) << top;
   }
 }
 

@@ -124,7 +124,7 @@ bool TakesNothing(std::string_view answer, std::string_view question,
   std::unordered_set<std::uint64_t> there;
   for (const std::string& text : shown) there.merge(HashesOf(text));
   return std::ranges::none_of(OwnWords(answer, question), [&](const TextWord& word) {
-    return there.contains(word.hash) && rarity.Known(word.hash) && !rarity.Common(word.hash);
+    return there.contains(word.hash) && !rarity.Common(word.hash);
   });
 }
 
