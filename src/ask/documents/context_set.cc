@@ -146,6 +146,12 @@ class LoadedContext final : public ContextSet {
     return &*entry.stored;
   }
 
+  bool WaitForCopies(Clock::Steady until) const override {
+    return std::ranges::all_of(entries_, [until](const auto& entry) {
+      return !entry->copy.valid() || entry->copy.wait_until(until) == std::future_status::ready;
+    });
+  }
+
  private:
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<ContextDocument> documents_;

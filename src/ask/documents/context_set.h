@@ -80,6 +80,8 @@ class ContextSet {
   virtual const std::vector<std::string>& notes() const = 0;
   // Waits until the copy of document `index` is complete. The pointer lives as long as the set.
   virtual Result<const StoredText*> Stored(std::size_t index) const = 0;
+  // Waits for all copies, at most until then; false: some are not complete. Not beside Stored.
+  virtual bool WaitForCopies(Clock::Steady until) const = 0;
 };
 
 // Errors: kNotFound, kPermission, kIsDevice, kDamaged (binary), each

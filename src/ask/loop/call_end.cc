@@ -135,7 +135,7 @@ void CallLoop::NoteDoubt(const Offer& offer, CallResult* result) const {
       {"searched", "answer_not_asked"},     {"left_out", "value_left_out"},
       {"reading", "reading_unclear"},       {"labels", "labels_unsure"},
       {"gaps", "answer_leaves_out"},        {"error_text", "answer_is_error"},
-      {"final", "answer_without_value"}};
+      {"part", "answer_from_part"},         {"final", "answer_without_value"}};
   result->attempts = std::max(1, static_cast<int>(ballot_.size()));
   result->agreeing = ballot_.agreeing();
   if (offer.doubt.empty()) return;

@@ -147,6 +147,7 @@ class CallLoop {
   std::string UnreadDocument(std::string_view answer);
   std::vector<std::string_view> StoredTexts() const;
   std::string CountedMentions(std::string_view answer) const;
+  bool DataHold(std::string_view word) const;
   bool ShowValuesOfData(std::span<const std::string> outputs) const;
   AnswerKind WantedKind();
   std::string ReplyGrammar() const;
@@ -204,7 +205,8 @@ class CallLoop {
   std::optional<Offer> draft_;        // the newest answer that was handed in and not accepted
   std::optional<AnswerKind> wanted_;  // unset: not asked yet
   std::optional<NamedValues> named_values_;  // unset: not looked for yet
-  WordRarity rarity_;                        // of the question and the answer that is weighed
+  // Of the question and the answer that is weighed: in running text, and in all documents.
+  WordRarity rarity_, all_words_;
   // Those that no feedback has told of; those of the call; those of the newest block.
   SubcallTally untold_, all_subcalls_, newest_block_;
   bool asked_is_it_ = false;

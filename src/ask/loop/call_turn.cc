@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "ask/claims/shown_texts.h"
 #include "ask/loop/call_loop.h"
 #include "ask/loop/direct.h"
 #include "ask/loop/root_request.h"
@@ -19,7 +20,8 @@ namespace {
 // Score of a reading that speaks against a number which code found. Of pairs of passages, four of
 // 22 right ones lay between this and the score that may be believed alone (docs/small-models.md).
 constexpr double kLikely = 0.5;
-constexpr std::uint64_t kLookedAt = 1u << 20;  // bytes of a variable that a final names
+constexpr std::uint64_t kMeasured = 32u << 20;  // bytes of a context whose words are looked at
+constexpr std::uint64_t kLookedAt = 1u << 20;   // bytes of a variable that a final names
 
 // Whether a value that is shown so may be no text: a number, a list, a dict.
 bool IsStructured(std::string_view text) {
@@ -507,6 +509,14 @@ std::string CallLoop::CountedMentions(std::string_view answer) const {
   return {};
 }
 
+// Whether `word`, folded, stands in the data. Of more than is searched nobody can tell.
+bool CallLoop::DataHold(std::string_view word) const {
+  if (run_.request.context->bytes() > kMeasured) return true;
+  return std::ranges::any_of(StoredTexts(), [word](std::string_view text) {
+    return Folded(text).find(word) != std::string::npos;
+  });
+}
+
 bool CallLoop::ShowValuesOfData(std::span<const std::string> outputs) const {
   const std::vector<std::string_view> texts = StoredTexts();
   return ShowsValues(outputs, run_.request.question, FieldNames(*run_.request.context),
@@ -547,6 +557,15 @@ GateSituation CallLoop::Situation(std::string_view answer) {
   situation.shows_values = [this](std::span<const std::string> outputs) {
     return ShowValuesOfData(outputs);
   };
+  situation.whole_outputs = &evidence_.whole_outputs();
+  situation.in_data = [this](std::string_view word) { return DataHold(word); };
+  situation.description = metadata_.hint;
+  if (bench_) situation.read = bench_->coverage().Read();
+  if (situation.read.by_any < kAllRead && run_.request.context->bytes() <= kMeasured) {
+    all_words_ = MeasureContextWords(run_, fmt::format("{}\n{}", run_.request.question, answer),
+                                     Documents::kAll);
+    situation.all_words = &all_words_;
+  }
   if (evidence_.touched_data()) situation.sizes = metadata_.sizes;
   situation.gaps = evidence_.LeftOut(answer, situation.sizes);
   // Where the answer stands in running text, how rare its words are tells what it is about.

@@ -143,12 +143,12 @@ Result<DirectAnswer> AnswerDirectly(RunState& run) {
   return DirectAnswer{.result = std::move(result), .unsettled = std::move(unsettled)};
 }
 
-WordRarity MeasureContextWords(const RunState& run, std::string_view text) {
+WordRarity MeasureContextWords(const RunState& run, std::string_view text, Documents which) {
   const ContextSet& context = *run.request.context;
   std::vector<TextDocument> documents;
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
     const ContextDocument& document = context.documents()[i];
-    if (inspect::HasRecords(document.description)) continue;
+    if (which == Documents::kText && inspect::HasRecords(document.description)) continue;
     if (const auto stored = context.Stored(i)) {
       documents.push_back({document.name, (*stored)->map.bytes(), document.description});
     }

@@ -31,8 +31,10 @@ struct DirectAnswer {
 // Errors: the model's; kTooLong when the provider says so.
 Result<DirectAnswer> AnswerDirectly(RunState& run);
 
-// How rare the words of `text` are in the documents that are no records.
-WordRarity MeasureContextWords(const RunState& run, std::string_view text);
+// How rare the words of `text` are in the documents that are no records, or in all.
+enum class Documents { kText, kAll };
+WordRarity MeasureContextWords(const RunState& run, std::string_view text,
+                               Documents which = Documents::kText);
 
 // The paragraphs of free text that share the question's rarest words; empty where there are none.
 ShownPassages FindPassagesFor(const RunState& run);

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "ask/policy/numbers.h"
+#include "ask/claims/numbers.h"
 #include "base/text/text.h"
 
 namespace dossier::ask {

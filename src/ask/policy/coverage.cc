@@ -57,6 +57,10 @@ void Stretches::Add(std::uint64_t begin, std::uint64_t end) {
   stretches_.emplace(begin, end);
 }
 
+void Stretches::Add(const Stretches& others) {
+  for (const auto& [begin, end] : others.stretches_) Add(begin, end);
+}
+
 std::uint64_t Stretches::Total() const {
   std::uint64_t total = 0;
   for (const auto& [begin, end] : stretches_) total += end - begin;
@@ -88,15 +92,20 @@ void Coverage::AddReadByCode(std::size_t document, std::uint64_t at, std::uint64
 Coverage::Shares Coverage::Read() {
   std::lock_guard lock(mutex_);
   TraceWaiting();
-  std::uint64_t all = 0, models = 0, code = 0;
+  std::uint64_t all = 0, models = 0, code = 0, any = 0;
   for (std::size_t i = 0; i < documents_.size(); ++i) {
     all += documents_[i].size();
     models += by_models_[i].Total();
     code += by_code_[i].Total();
+    Stretches either = by_models_[i];
+    either.Add(by_code_[i]);
+    any += either.Total();
   }
   if (all == 0) return {};
-  return {static_cast<double>(models) / static_cast<double>(all),
-          static_cast<double>(code) / static_cast<double>(all)};
+  const auto share = [all](std::uint64_t part) {
+    return static_cast<double>(part) / static_cast<double>(all);
+  };
+  return {share(models), share(code), share(any)};
 }
 
 bool Coverage::Touched(std::size_t document) {

@@ -29,6 +29,7 @@ namespace dossier::ask {
 class Stretches {
  public:
   void Add(std::uint64_t begin, std::uint64_t end);
+  void Add(const Stretches& others);
   std::uint64_t Total() const;
 
  private:
@@ -40,6 +41,7 @@ class Coverage {
   // Shares of all bytes of the documents; 0 without any.
   struct Shares {
     double by_models = 0, by_code = 0;
+    double by_any = 0;  // of what one of the two has read
   };
 
   // The views must outlive the object.

@@ -18,6 +18,8 @@ TEST(CoverageTest, OverlappingSlicesCountOnce) {  // REC-39
   coverage.AddSlice(0, 900, 500);  // reaches over the end
   EXPECT_DOUBLE_EQ(coverage.Read().by_models, 0.4);
   EXPECT_DOUBLE_EQ(coverage.Read().by_code, 0);
+  coverage.AddReadByCode(0, 350, 150);  // 50 of it are new to nobody
+  EXPECT_DOUBLE_EQ(coverage.Read().by_any, 0.5);
 }
 
 TEST(CoverageTest, ATextInsideAPromptIsFoundWhereItStands) {  // FLT-12

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
+#include "ask/claims/numbers.h"
+#include "ask/claims/reckoning.h"
 #include "ask/policy/grounding.h"
 #include "ask/policy/named_values.h"
-#include "ask/policy/numbers.h"
 #include "ask/reply/extraction.h"
 #include "base/text/text.h"
 
@@ -63,6 +64,7 @@ void Evidence::AddClean(std::string_view code, const sandbox::BlockResult& resul
   printed_.push_back(std::move(seen));
   if (result.ground != sandbox::BlockResult::Ground::kData) return;
   touched_data_ = true;
+  whole_outputs_.push_back(printed_.back());
   outputs_.push_back(WithoutTyped(printed_.back(), result.typed));
   AddShown(outputs_.back(), result);
 }
@@ -93,7 +95,8 @@ std::vector<std::string> Evidence::LeftOut(std::string_view answer, std::string_
   if (shown_.empty()) return {};
   const bool numbers = HasNumber(answer);
   const auto holds = [&](const std::string& output) {
-    return numbers ? LeadingNumberGrounded(answer, question_, sizes, std::span(&output, 1))
+    return numbers ? LeadingNumberGrounded(answer, {.question = question_, .sizes = sizes},
+                                           std::span(&output, 1))
                    : output.find(TrimSpace(answer)) != output.npos;
   };
   const auto newest = std::ranges::find_if(shown_.rbegin(), shown_.rend(), holds);
@@ -145,6 +148,7 @@ void Evidence::StartAfresh() {
   shown_.clear();
   gaps_.clear();
   outputs_.clear();
+  whole_outputs_.clear();
   unmatched_.clear();
   searched_.clear();
   days_.clear();

@@ -54,6 +54,8 @@ class Evidence {
   const std::vector<std::string>& shown() const { return shown_; }
   // Of these, what blocks printed: without the answers that they handed in.
   const std::vector<std::string>& outputs() const { return outputs_; }
+  // The same with the texts that the code says itself: names that it gave to what it counted.
+  const std::vector<std::string>& whole_outputs() const { return whole_outputs_; }
   // Conditions of this attempt that fit nothing in the data, and that no later block of it wrote in
   // a way that does: why it may have found nothing.
   const std::vector<std::string>& unmatched() const { return unmatched_; }
@@ -89,7 +91,8 @@ class Evidence {
   bool part_asked_ = false;  // by the question, as the model quoted it
   std::size_t earlier_ = 0;  // blocks of earlier attempts
   std::vector<std::vector<sandbox::BlockResult::Gap>> gaps_;  // of each of shown_
-  std::vector<std::string> printed_, shown_, outputs_, code_, unmatched_, searched_, days_;
+  std::vector<std::string> printed_, shown_, outputs_, whole_outputs_, code_, unmatched_, searched_,
+      days_;
   std::string clean_code_;                   // the newest block that ran without error, as CodeKey
   std::set<std::string> names_, old_names_;  // of variables: all, and those of earlier attempts
 };

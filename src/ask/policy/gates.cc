@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <span>
 
+#include "ask/claims/dates.h"
+#include "ask/claims/names.h"
+#include "ask/claims/reckoning.h"
+#include "ask/claims/shown_texts.h"
 #include "ask/policy/votes.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -30,11 +34,21 @@ constexpr std::string_view kLookElsewhere =
     " Look for another place in the text, or answer that the text does not say it.";
 constexpr std::string_view kTakeAll =
     " Compute it from all of the data, or hand the answer in again if that is what is asked. If "
-    "the "
-    "question asks for this part only, write before it a line `ASKED: ` and the words of the "
-    "question "
-    "that say so.";
-constexpr std::string_view kAdvice[] = {kComputeIt, kAskThemAgain, kLookElsewhere, kTakeAll};
+    "the question asks for this part only, write before it a line `ASKED: ` and the words of the "
+    "question that say so.";
+constexpr std::string_view kReadAll =
+    " Search or read all of it with code, then answer, or hand the answer in again.";
+constexpr std::string_view kAdvice[] = {kComputeIt, kAskThemAgain, kLookElsewhere, kTakeAll,
+                                        kReadAll};
+
+std::string Percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+// What the model has seen of the data: outputs, what code handed in, passages.
+std::vector<std::string> Seen(const GateSituation& situation) {
+  std::vector<std::string> seen = *situation.shown;
+  if (!situation.passages.empty()) seen.emplace_back(situation.passages);
+  return seen;
+}
 
 }  // namespace
 
@@ -54,12 +68,13 @@ std::optional<Refusal> Gates::FirstFailed(std::string_view answer, const GateSit
     Check check;
   };
   static constexpr Row kChecks[] = {
-      {"unexplored", 2, &Gates::Unexplored},  {"error_text", 1, &Gates::ErrorText},
-      {"subcalls", 1, &Gates::LostSubcalls},  {"kind", 1, &Gates::WrongKind},
-      {kEmpty, 1, &Gates::EmptyResult},       {"gaps", 1, &Gates::LeavesOut},
-      {"searched", 1, &Gates::SearchedElse},  {"left_out", 1, &Gates::ValueLeftOut},
-      {"grounding", 1, &Gates::Ungrounded},   {"near", 1, &Gates::NotNear},
-      {"reading", 0, &Gates::UnclearReading}, {"labels", 0, &Gates::UnsureLabels}};
+      {"unexplored", 2, &Gates::Unexplored}, {"error_text", 1, &Gates::ErrorText},
+      {"subcalls", 1, &Gates::LostSubcalls}, {"kind", 1, &Gates::WrongKind},
+      {kEmpty, 1, &Gates::EmptyResult},      {"part", 1, &Gates::ReadInPart},
+      {"gaps", 1, &Gates::LeavesOut},        {"searched", 1, &Gates::SearchedElse},
+      {"left_out", 1, &Gates::ValueLeftOut}, {"grounding", 1, &Gates::Ungrounded},
+      {"near", 1, &Gates::NotNear},          {"reading", 0, &Gates::UnclearReading},
+      {"labels", 0, &Gates::UnsureLabels}};
   for (const Row& row : kChecks) {
     if (which == Which::kUnused) {
       const auto used = refused_.find(row.gate);
@@ -205,6 +220,47 @@ std::string Gates::EmptyResult(std::string_view answer, const GateSituation& sit
       kComputeIt);
 }
 
+namespace {
+
+// Whether the whole answer was seen and stands in the data: a value, however common it is there.
+bool IsSeenValue(std::string_view answer, const GateSituation& situation) {
+  constexpr std::size_t kLeast = 3;  // bytes
+  const std::string value = Folded(TrimSpace(answer));
+  if (value.size() < kLeast || !situation.in_data) return false;
+  std::vector<std::string> seen = Seen(situation);
+  if (situation.whole_outputs) {
+    seen.insert(seen.end(), situation.whole_outputs->begin(), situation.whole_outputs->end());
+  }
+  const bool shown = std::ranges::any_of(
+      seen, [&](const std::string& text) { return Folded(text).find(value) != text.npos; });
+  return shown && situation.in_data(value);
+}
+
+}  // namespace
+
+// Whether something is there, only who has read all of it can deny. What else takes nothing from
+// what was shown, a verdict on the whole, stands on a part alike.
+std::string Gates::ReadInPart(std::string_view answer, const GateSituation& situation) const {
+  const Coverage::Shares& read = situation.read;
+  if (read.by_any <= 0 || read.by_any >= kAllRead || context_.context_chars < kSmallContext) {
+    return {};
+  }
+  const std::string known = fmt::format("{}\n{}", context_.question, situation.sizes);
+  const std::vector<std::string> seen = Seen(situation);
+  const bool nothing = SaysNothing(answer, known);
+  if (!nothing) {
+    if (!situation.all_words || AddsNumber(answer, known) || IsSeenValue(answer, situation))
+      return {};
+    if (!TakesNothing(answer, context_.question, seen, *situation.all_words)) return {};
+    if (ShowsNamed(context_.question, seen, *situation.all_words)) return {};
+  }
+  return fmt::format(
+      "Only {} of the context was read ({} by code, {} in sub-calls), and nothing that was read "
+      "says "
+      "this: it may stand in the rest.{}",
+      Percent(read.by_any), Percent(read.by_code), Percent(read.by_models), kReadAll);
+}
+
 // Of an empty result that a condition is the reason for, EmptyResult decides.
 std::string Gates::LeavesOut(std::string_view answer, const GateSituation& situation) const {
   std::vector<std::string> gaps = situation.gaps;
@@ -295,21 +351,45 @@ std::string Gates::UnsureLabels(std::string_view answer, const GateSituation& si
          "wrong.";
 }
 
-std::string Gates::Ungrounded(std::string_view answer, const GateSituation& situation) const {
-  std::vector<std::string> evidence = *situation.shown;
-  if (!situation.passages.empty()) evidence.emplace_back(situation.passages);
-  if (context_.context_chars < kSmallContext && context_.checked == ModelPolicy::Checked::kNumbers)
-    return {};
-  if (context_.checked == ModelPolicy::Checked::kNumbers) {
-    const bool brief = utf8::CodePoints(answer) <= kShortAnswer;
-    if (!brief) return {};
-    if (!LeadingNumberGrounded(answer, context_.question, situation.sizes, evidence)) {
-      return fmt::format("No output shows the numbers of this answer.{}", kComputeIt);
-    }
-    const std::string quote = UnseenQuote(answer, context_.question, evidence);
-    return quote.empty() ? std::string()
-                         : fmt::format("No output shows \"{}\".{}", quote, kComputeIt);
+std::string Gates::UnshownNumbers(std::string_view answer, std::span<const std::string> evidence,
+                                  const GateSituation& situation) const {
+  const Known known{.question = context_.question,
+                    .sizes = situation.sizes,
+                    .description = situation.description};
+  if (std::string date = TurnedDate(answer, context_.question, evidence); !date.empty()) {
+    return fmt::format(
+        "No output shows the date {}, but one with the same numbers in another order.{}", date,
+        kComputeIt);
   }
+  const std::string number = context_.checked == ModelPolicy::Checked::kNumbers
+                                 ? UnshownNumber(answer, known, evidence)
+                                 : MisscaledNumber(answer, known, evidence);
+  return number.empty() ? std::string() : fmt::format("No output shows {}.{}", number, kComputeIt);
+}
+
+std::string Gates::UnshownNames(std::string_view answer, std::span<const std::string> evidence,
+                                const GateSituation& situation) const {
+  std::string name = UnseenQuote(answer, context_.question, evidence);
+  if (name.empty() && situation.in_data) {
+    std::vector<std::string> seen(evidence.begin(), evidence.end());
+    seen.emplace_back(situation.description);
+    if (situation.whole_outputs) {
+      seen.insert(seen.end(), situation.whole_outputs->begin(), situation.whole_outputs->end());
+    }
+    name = UnseenName(answer, context_.question, seen, situation.in_data);
+  }
+  return name.empty() ? std::string() : fmt::format("No output shows \"{}\".{}", name, kComputeIt);
+}
+
+std::string Gates::Ungrounded(std::string_view answer, const GateSituation& situation) const {
+  const std::vector<std::string> evidence = Seen(situation);
+  const bool numbers_only = context_.checked == ModelPolicy::Checked::kNumbers;
+  const bool brief = utf8::CodePoints(answer) <= kShortAnswer;
+  if (numbers_only && (context_.context_chars < kSmallContext || !brief)) return {};
+  if (std::string reason = UnshownNumbers(answer, evidence, situation); !reason.empty()) {
+    return reason;
+  }
+  if (numbers_only) return UnshownNames(answer, evidence, situation);
   const Grounding grounding =
       CheckGrounded(answer, context_.question, context_.hint_values, evidence);
   if (!grounding.grounded) {
@@ -336,8 +416,7 @@ std::string Gates::ValueLeftOut(std::string_view /*answer*/, const GateSituation
 
 std::string Gates::NotNear(std::string_view answer, const GateSituation& situation) const {
   if (context_.checked == ModelPolicy::Checked::kNumbers || !situation.rarity) return {};
-  std::vector<std::string> evidence = *situation.shown;
-  if (!situation.passages.empty()) evidence.emplace_back(situation.passages);
+  const std::vector<std::string> evidence = Seen(situation);
   if (StandsNear(answer, context_.question, evidence, *situation.rarity)) return {};
   return fmt::format("Where the text says this, it does not speak of what the question asks.{}",
                      kLookElsewhere);

@@ -21,11 +21,15 @@
 #include <vector>
 
 #include "ask/engine.h"
+#include "ask/policy/coverage.h"
 #include "ask/policy/grounding.h"
 #include "ask/policy/model_policy.h"
 #include "ask/policy/near_question.h"
 
 namespace dossier::ask {
+
+// Share of the context above which all that matters was read: headers and blank lines need not be.
+inline constexpr double kAllRead = 0.9;
 
 struct GateContext {
   Forcing forcing = Forcing::kFull;
@@ -45,6 +49,14 @@ struct GateSituation {
   const std::vector<std::string>* outputs = nullptr;  // of `shown`, without what was handed in
   // Whether outputs show values that stand in the data (ShowsValues). Unset: nobody can tell.
   std::function<bool(std::span<const std::string>)> shows_values;
+  const std::vector<std::string>* whole_outputs = nullptr;  // of `outputs`, as code printed them
+  // Whether the data hold a word, folded. Unset: nobody can tell.
+  std::function<bool(std::string_view)> in_data;
+  std::string_view description;  // of the data, as the model was shown it
+  // What of the context was read; and how rare the words of question and answer are in all of it,
+  // measured where only a part was read.
+  Coverage::Shares read{.by_any = 1};
+  const WordRarity* all_words = nullptr;
   std::string_view sizes;  // of the context, where code looked at it; an answer may stand on them
   const std::vector<std::string>* unmatched = nullptr;  // conditions that fit nothing in the data
   std::vector<std::string> gaps;  // what the output that the answer stands in leaves out
@@ -79,7 +91,7 @@ bool ShowsValues(std::span<const std::string> outputs, std::string_view question
                  const std::function<bool(std::string_view)>& in_data);
 
 struct Refusal {
-  // unexplored, error_text, subcalls, kind, empty, gaps, searched, left_out, grounding, near,
+  // unexplored, error_text, subcalls, kind, empty, part, gaps, searched, left_out, grounding, near,
   // reading, labels
   std::string gate;
   std::string reason;  // what is wrong, in one or two sentences for the model
@@ -108,8 +120,13 @@ class Gates {
   bool TellsNothing(std::string_view answer, const GateSituation& situation) const;
   bool LookedAgain(const GateSituation& situation) const;
   std::string EmptyResult(std::string_view answer, const GateSituation& situation) const;
+  std::string ReadInPart(std::string_view answer, const GateSituation& situation) const;
   std::string LeavesOut(std::string_view answer, const GateSituation& situation) const;
   std::string WrongKind(std::string_view answer, const GateSituation& situation) const;
+  std::string UnshownNumbers(std::string_view answer, std::span<const std::string> evidence,
+                             const GateSituation& situation) const;
+  std::string UnshownNames(std::string_view answer, std::span<const std::string> evidence,
+                           const GateSituation& situation) const;
   std::string Ungrounded(std::string_view answer, const GateSituation& situation) const;
   std::string UnsureLabels(std::string_view answer, const GateSituation& situation) const;
   std::string SearchedElse(std::string_view answer, const GateSituation& situation) const;

@@ -169,6 +169,7 @@ TEST(GatesTest, ALargeModelMayReckonButNotInventAllNumbersOfAShortAnswer) {  // 
   EXPECT_EQ(GateOf(gates.Doubt("42", After(shown))), "passed");
   EXPECT_EQ(GateOf(gates.Doubt("43", After(shown))), "grounding");
   EXPECT_EQ(GateOf(gates.Doubt("He said \"never\".", After(shown))), "grounding");
+  EXPECT_EQ(GateOf(gates.Doubt("42, of which 31", After(shown))), "grounding");
   EXPECT_EQ(GateOf(gates.Doubt("12 + 30 = 42", After(shown))), "passed");
   EXPECT_EQ(GateOf(gates.Doubt("no numbers here", After(shown))), "passed");
   EXPECT_EQ(GateOf(gates.Doubt(std::string(300, 'x') + " 42", After(shown))), "passed");
@@ -294,6 +295,46 @@ TEST(GatesTest, ABareNumberForAnotherQuestionIsDoubtedWhereNoPassageStatesIt) { 
   EXPECT_NE(check("2024-05-01"), "kind") << "a date is no number";
   situation.wanted = AnswerKind::kNumber;
   EXPECT_EQ(check("1"), "passed");
+}
+
+TEST(GatesTest, OnlyWhoReadAllOfItMayDeny) {  // FLT-36
+  const Texts shown{"The wind blew over the fields."};
+  WordRarity words{.passages = 10};
+  for (const char* word : {"wind", "fields", "vault", "moor"}) words.with[WordHash(word)] = 1;
+  words.with[WordHash("the")] = 10;
+  GateContext context = Context();
+  context.question = "Who owns the vault?";
+  GateSituation situation = After(shown);
+  situation.all_words = &words;
+  const auto doubt = [&](std::string_view answer) {
+    return GateOf(Gates(context).Doubt(answer, situation));
+  };
+  EXPECT_EQ(doubt("not stated"), "passed") << "all was read";
+  situation.read = {.by_models = 0.02, .by_code = 0.05, .by_any = 0.06};
+  const auto refusal = Gates(context).Check("It is not stated.", situation);
+  ASSERT_EQ(GateOf(refusal), "part");
+  EXPECT_THAT(refusal->reason,
+              HasSubstr("Only 6 % of the context was read (5 % by code, 2 % in sub-calls)"));
+  EXPECT_EQ(doubt("0"), "part");
+  EXPECT_EQ(doubt("the wind"), "passed") << "taken from what was read";
+  situation.in_data = [](std::string_view text) { return text == "the"; };
+  EXPECT_EQ(doubt("The"), "passed") << "a value that is common";
+  const Texts place{"The vault lies below the fields."};
+  situation.shown = &place;
+  EXPECT_EQ(doubt("not stated"), "passed") << "the place of the question was read";
+  situation.read.by_any = 0.95;
+  situation.shown = &shown;
+  EXPECT_EQ(doubt("not stated"), "passed");
+}
+
+TEST(GatesTest, DatesAndNumeralsOfSmallModelsAreChecked) {  // FLT-36
+  const Texts shown{"born 1821-11-03, of 1.08 people"};
+  const auto doubt = [&](std::string_view answer) {
+    return GateOf(Gates(Context(Checked::kEveryWord)).Doubt(answer, After(shown)));
+  };
+  EXPECT_EQ(doubt("1821-11-03"), "passed");
+  EXPECT_EQ(doubt("1821-03-11"), "grounding");
+  EXPECT_EQ(doubt("1.08 billion"), "grounding");
 }
 
 // A context of 100 passages: "the" in all, "captain" in 10, "vessel" in 1, "piano" in 2.

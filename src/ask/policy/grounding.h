@@ -30,15 +30,6 @@ Grounding CheckGrounded(std::string_view answer, std::string_view question,
                         std::span<const std::string> hint_values,
                         std::span<const std::string> printed);
 
-// Whether the number that `answer` gives is grounded in `shown`: its first one, where those of
-// `question` and `sizes` say nothing for or against it. Besides what stands there, as CheckGrounded
-// takes it, the length of a printed list counts, and the sum, difference, product or quotient of
-// two numbers of an output that has at most four (two, if the answer has under three digits). True
-// for an answer without such numbers, if one of its numbers stands in `shown` or `question`, or it
-// has none.
-bool LeadingNumberGrounded(std::string_view answer, std::string_view question,
-                           std::string_view sizes, std::span<const std::string> shown);
-
 // The first text between quotation marks of `answer` that stands neither in `question` nor in
 // `shown`; empty if there is none. An answer that is data or code (brackets at its start, a
 // backtick) quotes nothing.

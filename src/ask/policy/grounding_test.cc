@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ask/claims/reckoning.h"
 #include "base/random.h"
 
 namespace dossier::ask {
@@ -71,11 +72,11 @@ TEST(GroundingTest, SignsBesideANumberHideNothing) {  // FLT-36
   for (const char* right : {"€170,907.50", "£170907.50", "≈170907.5", "about €375", "170’907.50",
                             "170\u00A0907.50", "−124,750", "-124750"}) {
     EXPECT_TRUE(CheckGrounded(right, "", {}, shown).grounded) << right;
-    EXPECT_TRUE(LeadingNumberGrounded(right, "", "", shown)) << right;
+    EXPECT_TRUE(LeadingNumberGrounded(right, {}, shown)) << right;
   }
   for (const char* wrong : {"€99", "€99999", "about €12", "€999,375", "−375", "¥170,909"}) {
     EXPECT_FALSE(CheckGrounded(wrong, "", {}, shown).grounded) << wrong;
-    EXPECT_FALSE(LeadingNumberGrounded(wrong, "", "", shown)) << wrong;
+    EXPECT_FALSE(LeadingNumberGrounded(wrong, {}, shown)) << wrong;
   }
   EXPECT_TRUE(CheckGrounded("naïve7", "", {}, shown).grounded) << "a name";
 }
@@ -117,7 +118,8 @@ TEST(GroundingTest, NothingPrintedGroundsNothing) {  // REC-40
 
 bool LargeGrounded(std::string_view answer, std::string_view printed,
                    std::string_view question = "How many?", std::string_view sizes = "") {
-  return LeadingNumberGrounded(answer, question, sizes, std::vector{std::string(printed)});
+  return LeadingNumberGrounded(answer, {.question = question, .sizes = sizes},
+                               std::vector{std::string(printed)});
 }
 
 TEST(GroundingTest, ALargeModelMayReckonWithTwoNumbersOfAShortOutput) {  // FLT-36
@@ -149,7 +151,7 @@ TEST(GroundingTest, ReckoningGroundsFewNumbersByChance) {  // FLT-36
   Random random(7);
   constexpr int kRounds = 20'000;
   for (const std::uint64_t top : {20, 100, 1'000, 10'000}) {
-    int reckoned = 0;
+    int reckoned = 0, with_question = 0;
     for (int round = 0; round < kRounds; ++round) {
       std::string printed;
       for (std::uint64_t i = 2 + random.Below(3); i > 0; --i) {
@@ -157,10 +159,15 @@ TEST(GroundingTest, ReckoningGroundsFewNumbersByChance) {  // FLT-36
       }
       const std::string answer = std::to_string(1 + random.Below(top));
       const bool stands = (" " + printed).find(" " + answer + " ") != std::string::npos;
-      if (!stands && LargeGrounded(answer, printed)) ++reckoned;
+      if (stands) continue;
+      if (LargeGrounded(answer, printed)) ++reckoned;
+      const std::string question =
+          fmt::format("What is it with {}{}?", 1 + random.Below(top), round % 2 == 0 ? "" : " %");
+      if (LargeGrounded(answer, printed, question)) ++with_question;
     }
     RecordProperty(fmt::format("reckoned_below_{}", top), reckoned);
     EXPECT_LT(reckoned, kRounds * 3 / 100) << top;
+    EXPECT_LT(with_question, kRounds * 5 / 100) << top;
   }
 }
 

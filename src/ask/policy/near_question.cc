@@ -81,6 +81,14 @@ bool WordRarity::Known(std::uint64_t word) const {
   return found != with.end() && found->second > 0;
 }
 
+bool WordRarity::Common(std::uint64_t word) const {
+  constexpr std::uint64_t kLeast = 3;
+  constexpr double kShare = 0.2;
+  const auto found = with.find(word);
+  return found != with.end() && found->second >= kLeast &&
+         static_cast<double>(found->second) >= kShare * static_cast<double>(passages);
+}
+
 WordRarity MeasureWords(std::span<const TextDocument> documents, std::string_view text,
                         const CancelToken& cancel) {
   std::vector<std::uint64_t> words;
@@ -109,6 +117,28 @@ std::string MissingWords(std::string_view answer, std::string_view question,
     }
   }
   return found < kShownShare * all ? std::string(missing) : std::string();
+}
+
+bool TakesNothing(std::string_view answer, std::string_view question,
+                  std::span<const std::string> shown, const WordRarity& rarity) {
+  std::unordered_set<std::uint64_t> there;
+  for (const std::string& text : shown) there.merge(HashesOf(text));
+  return std::ranges::none_of(OwnWords(answer, question), [&](const TextWord& word) {
+    return there.contains(word.hash) && !rarity.Common(word.hash);
+  });
+}
+
+bool ShowsNamed(std::string_view question, std::span<const std::string> shown,
+                const WordRarity& rarity) {
+  std::unordered_set<std::uint64_t> there;
+  for (const std::string& text : shown) there.merge(HashesOf(text));
+  bool any = false;
+  for (const std::uint64_t word : HashesOf(question)) {
+    if (!rarity.Known(word) || rarity.Common(word)) continue;
+    if (!there.contains(word)) return false;
+    any = true;
+  }
+  return any;
 }
 
 bool IsNamed(std::string_view text, std::string_view question, const WordRarity& rarity) {

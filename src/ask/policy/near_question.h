@@ -30,7 +30,8 @@ struct WordRarity {
 
   // 0 for a word that every passage holds; the more, the rarer it is.
   double Weight(std::uint64_t word) const;
-  bool Known(std::uint64_t word) const;  // at least one passage holds it
+  bool Known(std::uint64_t word) const;   // at least one passage holds it
+  bool Common(std::uint64_t word) const;  // a fifth of the passages or more hold it
 };
 
 // Of the words of `text` (at most 64 of them), over passages of `documents`.
@@ -45,6 +46,15 @@ std::string MissingWords(std::string_view answer, std::string_view question,
 
 // The words of `text` that are not in the question, each once.
 std::vector<std::string_view> WordsBesides(std::string_view text, std::string_view question);
+
+// Whether `answer` says nothing, besides words of the question, that stands in `shown` and
+// not in many passages: it says that it is not there, or what the writer makes of it.
+bool TakesNothing(std::string_view answer, std::string_view question,
+                  std::span<const std::string> shown, const WordRarity& rarity);
+
+// Whether `shown` has all words of the question that few passages hold: the place was seen.
+bool ShowsNamed(std::string_view question, std::span<const std::string> shown,
+                const WordRarity& rarity);
 
 // Whether the question names what `text` speaks of: most of the weight of its words.
 bool IsNamed(std::string_view text, std::string_view question, const WordRarity& rarity);

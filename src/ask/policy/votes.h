@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ask/policy/numbers.h"
+#include "ask/claims/numbers.h"
 
 namespace dossier::ask {
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMaxNumberDigits = 9;
 // Of all labels together. Models that answer with one of them give it more than nine tenths.
 constexpr double kLeastChance = 0.2;
-// Bytes of a token that tells a word inside a label from others.
+// Bytes of a token that tells a word inside a label from others, or of a word that tells a label.
 constexpr std::size_t kLeastOfWord = 3;
 
 bool IsAlphanumeric(char c) { return IsAlnum(c) || static_cast<unsigned char>(c) >= 0x80; }
@@ -451,8 +451,11 @@ std::optional<std::size_t> MatchLabel(std::string_view text, std::span<const std
   if (plain.empty()) return std::nullopt;
   const auto same = [&plain](const std::string& label) { return Plain(label) == plain; };
   if (std::ranges::any_of(labels, same)) return OnlyOne(labels, same);
+  // "No." is no "Novel": a word of one or two letters is short for a label of at most three.
   const auto begins = [&plain](const std::string& label) {
-    return Plain(label).starts_with(plain);
+    const std::string whole = Plain(label);
+    return whole.starts_with(plain) &&
+           (plain.size() >= kLeastOfWord || whole.size() <= kLeastOfWord);
   };
   if (std::ranges::any_of(labels, begins)) return OnlyOne(labels, begins);
   return ExplainedLabel(plain, labels);
@@ -488,8 +491,13 @@ std::optional<Scores> ScoreLabels(std::span<const model::TokenChance> candidates
   for (const model::TokenChance& candidate : candidates) {
     if (!(candidate.logprob <= kLargestLogprob)) return std::nullopt;  // no probability: a lie
     rarest = std::min(rarest, candidate.logprob);
-    const std::string start = ToLowerAscii(TrimSpace(candidate.token));
-    if (start.empty()) continue;
+    const std::string_view token = TrimSpace(candidate.token);
+    const auto begins = [token](const std::string& label) {
+      return TrimSpace(label).starts_with(token);
+    };
+    // "I" begins "I cannot do that" rather than "illness".
+    if (token.empty() || (token.size() == 1 && std::ranges::none_of(labels, begins))) continue;
+    const std::string start = ToLowerAscii(token);
     const auto label = LabelOfStart(start, labels);
     if (label) chances[*label] += std::exp(candidate.logprob);
   }

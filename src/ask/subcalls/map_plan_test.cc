@@ -66,6 +66,7 @@ TEST(MapPlanTest, LabelsMatchExactlyThenLooselyThenByUniquePrefix) {  // REC-52
       {"neutral", 3},
       {"NEUTRAL", {}},
       {"pos", 0},
+      {"No.", {}},  // a refusal rather than "not sure"
       {"ne", {}},
       {"neg", 1},
       {"Needs", 5},
@@ -203,6 +204,9 @@ TEST(MapPlanTest, CandidatesThatSayNothingOfTheLabelsScoreNone) {  // REC-52
   const std::vector<model::TokenChance> asks{{"asks", -0.01}, {"The", -5}};
   EXPECT_FALSE(ScoreLabels(asks, alike));
   EXPECT_FALSE(ScoreLabels({}, alike));
+  const std::vector<std::string> notes{"illness", "other"};
+  EXPECT_FALSE(ScoreLabels(std::vector<model::TokenChance>{{"I", -0.01}}, notes)) << "I cannot";
+  EXPECT_TRUE(ScoreLabels(std::vector<model::TokenChance>{{"i", -0.01}}, notes));
 }
 
 TEST(MapPlanTest, TheCutLiesBetweenTheScoresOfNamesAndOfNothing) {  // SML-18

@@ -145,6 +145,10 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
   std::vector<std::string_view> texts;
   std::vector<TextDocument> documents;
   const ContextSet& context = *run.request.context;
+  const auto deadline = run.ledger.deadline(model::Stage::kNormal);
+  if (deadline && !context.WaitForCopies(*deadline)) {
+    return MakeError(ErrorCode::kLimit, "time: it was used up while the context was copied");
+  }
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
     const ContextDocument& document = context.documents()[i];
     DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context.Stored(i));

@@ -1,4 +1,4 @@
-#include "ask/policy/numbers.h"
+#include "ask/claims/numbers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions over plain data; a reader has one owner.
 
-#ifndef DOSSIER_ASK_POLICY_NUMBERS_H_
-#define DOSSIER_ASK_POLICY_NUMBERS_H_
+#ifndef DOSSIER_ASK_CLAIMS_NUMBERS_H_
+#define DOSSIER_ASK_CLAIMS_NUMBERS_H_
 
 #include <fmt/format.h>
 
@@ -73,4 +73,4 @@ Number Hundredfold(const Number& number);
 
 }  // namespace dossier::ask
 
-#endif  // DOSSIER_ASK_POLICY_NUMBERS_H_
+#endif  // DOSSIER_ASK_CLAIMS_NUMBERS_H_

@@ -1,0 +1,188 @@
+#include "ask/claims/dates.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "ask/claims/shown_texts.h"
+#include "base/text/ascii.h"
+#include "base/text/text.h"
+
+namespace dossier::ask {
+namespace {
+
+// Folded. Source: Unicode CLDR, Gregorian months, wide and abbreviated.
+constexpr std::array<std::string_view, 12> kMonths = {
+    "january januar janvier enero gennaio janeiro januari jan",
+    "february februar fevrier febrero febbraio fevereiro februari feb",
+    "march marz mars marzo marco maart mar",
+    "april avril abril aprile apr",
+    "may mai mayo maggio maio mei",
+    "june juni juin junio giugno junho jun",
+    "july juli juillet julio luglio julho jul",
+    "august aout agosto augustus aug",
+    "september septembre septiembre settembre setembro sep sept",
+    "october oktober octobre octubre ottobre outubro oct okt",
+    "november novembre noviembre novembro nov",
+    "december dezember decembre diciembre dicembre dezembro dec dez"};
+
+constexpr std::string_view kWeekDays =
+    "monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag "
+    "freitag samstag sonnabend sonntag lundi mardi mercredi jeudi vendredi samedi dimanche lunes "
+    "martes miercoles jueves viernes sabado domingo";
+
+int MonthOf(std::string_view word) {
+  const std::string folded = Folded(word);
+  for (std::size_t month = 0; month < kMonths.size(); ++month) {
+    for (const std::string_view name : Split(kMonths[month], ' ')) {
+      if (name == folded) return static_cast<int>(month) + 1;
+    }
+  }
+  return 0;
+}
+
+struct Day {
+  int year = 0, month = 0, day = 0;
+  bool operator==(const Day&) const = default;
+};
+
+bool IsDay(const Day& day) {
+  return day.month >= 1 && day.month <= 12 && day.day >= 1 && day.day <= 31;
+}
+
+// A date as it is written, and the days that it may mean.
+struct Date {
+  std::string_view text;
+  std::vector<Day> days;
+};
+
+// A number or a word, and what stands before it up to the last one.
+struct Piece {
+  std::string_view gap, text;
+  bool number() const { return IsDigit(text[0]); }
+  int value() const {
+    int value = 0;
+    for (const char c : text.substr(0, 4)) value = value * 10 + (c - '0');
+    return value;
+  }
+};
+
+std::vector<Piece> PiecesOf(std::string_view text) {
+  const auto kind = [](char c) {
+    return IsDigit(c) ? 1 : IsLetter(c) || static_cast<unsigned char>(c) >= 0x80 ? 2 : 0;
+  };
+  std::vector<Piece> pieces;
+  std::size_t behind = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const int is = kind(text[at]);
+    std::size_t end = at + 1;
+    while (end < text.size() && kind(text[end]) == is) ++end;
+    if (is != 0) {
+      pieces.push_back({text.substr(behind, at - behind), text.substr(at, end - at)});
+      behind = end;
+    }
+    at = end;
+  }
+  return pieces;
+}
+
+std::string_view Span(const Piece& first, const Piece& last) {
+  return {first.text.data(),
+          static_cast<std::size_t>(last.text.data() + last.text.size() - first.text.data())};
+}
+
+// "2024-05-03", "03.05.2024", "5/3/2024": by slashes the day or the month may come first.
+std::optional<Date> NumericDate(const Piece& a, const Piece& b, const Piece& c) {
+  if (!a.number() || !b.number() || !c.number() || b.text.size() > 2) return std::nullopt;
+  const std::string_view mark = TrimSpace(b.gap);
+  if (mark.size() != 1 || TrimSpace(c.gap) != mark) return std::nullopt;
+  if (std::string_view("-./").find(mark) == mark.npos) return std::nullopt;
+  Date date{.text = Span(a, c)};
+  if (a.text.size() == 4 && c.text.size() <= 2) {
+    date.days = {{a.value(), b.value(), c.value()}};
+  } else if (a.text.size() <= 2 && c.text.size() == 4) {
+    date.days = {{c.value(), b.value(), a.value()}};
+    if (mark == "/") date.days.push_back({c.value(), a.value(), b.value()});
+  }
+  std::erase_if(date.days, [](const Day& day) { return !IsDay(day); });
+  return date.days.empty() ? std::nullopt : std::optional(std::move(date));
+}
+
+// "3 November 1821", "3rd of November, 1821", "November 3, 1821"; `at` is the month's name.
+std::optional<Date> NamedDate(const std::vector<Piece>& pieces, std::size_t at) {
+  const int month = pieces[at].number() ? 0 : MonthOf(pieces[at].text);
+  if (month == 0) return std::nullopt;
+  const auto number = [&](std::size_t i, std::size_t least, std::size_t most) {
+    return i < pieces.size() && pieces[i].number() && pieces[i].text.size() >= least &&
+           pieces[i].text.size() <= most;
+  };
+  // One word may stand between: "de", "of", and two where the day is "3rd".
+  std::size_t year = at + 1;
+  if (!number(year, 1, 4)) ++year;
+  for (std::size_t back = 1; back <= 3 && back <= at; ++back) {
+    if (!number(at - back, 1, 2)) continue;
+    if (!number(year, 4, 4)) break;
+    return Date{Span(pieces[at - back], pieces[year]),
+                {{pieces[year].value(), month, pieces[at - back].value()}}};
+  }
+  if (!number(at + 1, 1, 2)) return std::nullopt;
+  const std::size_t last = number(at + 2, 4, 4) ? at + 2 : at + 3;
+  if (!number(last, 4, 4)) return std::nullopt;
+  return Date{Span(pieces[at], pieces[last]),
+              {{pieces[last].value(), month, pieces[at + 1].value()}}};
+}
+
+std::vector<Date> DatesOf(std::string_view text) {
+  std::vector<Date> dates;
+  const std::vector<Piece> pieces = PiecesOf(text);
+  for (std::size_t at = 0; at < pieces.size(); ++at) {
+    auto date = NamedDate(pieces, at);
+    if (!date && at + 2 < pieces.size()) {
+      date = NumericDate(pieces[at], pieces[at + 1], pieces[at + 2]);
+    }
+    if (date) dates.push_back(std::move(*date));
+  }
+  return dates;
+}
+
+// Whether both have the same numbers in other places: the day and the month, or also the last two
+// digits of the year.
+bool IsTurned(const Day& a, const Day& b) {
+  std::array<int, 3> of_a = {a.year % 100, a.month, a.day}, of_b = {b.year % 100, b.month, b.day};
+  std::ranges::sort(of_a);
+  std::ranges::sort(of_b);
+  return a.year / 100 == b.year / 100 && of_a == of_b && a != b;
+}
+
+}  // namespace
+
+bool IsCalendarName(std::string_view word) {
+  if (MonthOf(word) != 0) return true;
+  const auto days = Split(kWeekDays, ' ');
+  return std::ranges::find(days, std::string_view(Folded(word))) != days.end();
+}
+
+std::string TurnedDate(std::string_view answer, std::string_view question,
+                       std::span<const std::string> shown) {
+  const std::vector<Date> given = DatesOf(answer);
+  if (given.empty()) return {};
+  std::vector<Day> days;
+  const auto add = [&](std::string_view text) {
+    for (const Date& date : DatesOf(text))
+      days.insert(days.end(), date.days.begin(), date.days.end());
+  };
+  add(question);
+  for (const std::string& text : shown) add(text);
+  for (const Date& date : given) {
+    const auto among = [&](const auto& is) {
+      return std::ranges::any_of(date.days, [&](const Day& day) {
+        return std::ranges::any_of(days, [&](const Day& other) { return is(day, other); });
+      });
+    };
+    if (!among(std::equal_to<>()) && among(IsTurned)) return std::string(date.text);
+  }
+  return {};
+}
+
+}  // namespace dossier::ask

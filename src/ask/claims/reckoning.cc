@@ -1,0 +1,425 @@
+#include "ask/claims/reckoning.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <vector>
+
+#include "ask/claims/numbers.h"
+#include "ask/claims/shown_texts.h"
+#include "ask/claims/units.h"
+#include "base/text/ascii.h"
+#include "base/text/text.h"
+
+namespace dossier::ask {
+namespace {
+
+constexpr double kExact = 1e-9;  // what reckoning in binary may add, as a share
+
+double ValueOf(const Number& number) {
+  const std::string text = fmt::format("{}.{}", number.digits, number.fraction);
+  return std::strtod(text.c_str(), nullptr) * (number.negative ? -1 : 1);
+}
+
+double HalfOfLastPlace(const Number& number) {
+  return 0.5 * std::pow(10.0, -static_cast<double>(number.fraction.size())) * 1.000001;
+}
+
+// Digits that say something: 3.5 has two, 0.04 one. A short number is hit by chance.
+std::size_t Significant(const Number& number) {
+  const std::string all = number.digits + number.fraction;
+  const std::size_t first = all.find_first_not_of('0');
+  return first == std::string::npos ? 0 : all.size() - first;
+}
+
+// A number of an answer, and what stands behind it.
+struct Claim {
+  Number number;
+  Suffix suffix;
+  bool percent = false;
+
+  double value() const { return ValueOf(number); }
+  // Whether `value`, written with as many places, is the number.
+  bool Is(double value) const {
+    return std::isfinite(value) &&
+           std::abs(std::abs(value) - std::abs(ValueOf(number))) <= HalfOfLastPlace(number);
+  }
+};
+
+std::vector<Claim> ClaimsOf(std::string_view text) {
+  std::vector<Claim> claims;
+  NumberReader reader(text);
+  std::size_t done = 0;
+  while (auto number = reader.Next()) {
+    if (number->begin < done) continue;
+    Claim claim{.number = *number, .suffix = ReadSuffix(text, number->end)};
+    // "4,48 Millionen": what a numeral or unit stands behind is read whole.
+    if (const auto comma = WithDecimalComma(text, *number)) {
+      const Suffix suffix = ReadSuffix(text, comma->end);
+      if (!suffix.scales.empty() || !suffix.units.empty()) {
+        done = comma->end;
+        claim = {.number = *comma, .suffix = suffix};
+      }
+    }
+    claim.percent = IsPercent(text, claim.number.end);
+    claims.push_back(std::move(claim));
+  }
+  return claims;
+}
+
+// The values of the numbers of `claims`, each once; none if they are more than `most`.
+std::vector<double> FewValues(const std::vector<Claim>& claims, std::size_t most) {
+  std::vector<double> values;
+  for (const Claim& claim : claims) {
+    const double value = claim.value();
+    if (std::ranges::find(values, value) != values.end()) continue;
+    if (values.size() == most) return {};
+    values.push_back(value);
+  }
+  return values;
+}
+
+// More numbers in one output, and by chance some pair of them gives any number: a short one sooner.
+std::size_t MostReckoned(const Number& wanted) { return Significant(wanted) < 3 ? 2 : 4; }
+
+// Whether `wanted` is the sum, difference, product or quotient of `a` and `b`. A quotient is
+// rounded by the answer, so it must have two digits.
+bool IsReckoned(const Claim& wanted, double a, double b) {
+  const Number& number = wanted.number;
+  const std::size_t digits = Significant(number);
+  if (a == b || (digits < 2 && (std::abs(a) < 10 || std::abs(b) < 10))) return false;
+  const auto exact = [&](double value) {
+    return wanted.Is(value) && (!number.fraction.empty() || value == std::floor(value));
+  };
+  if (exact(a + b) || exact(a - b) || exact(a * b)) return true;
+  const double share = wanted.percent ? 100 : 1;
+  return digits >= 2 &&
+         ((b != 0 && wanted.Is(share * a / b)) || (a != 0 && wanted.Is(share * b / a)));
+}
+
+bool IsReckonedFrom(const Claim& wanted, const std::vector<double>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t j = i + 1; j < values.size(); ++j) {
+      if (IsReckoned(wanted, values[i], values[j])) return true;
+    }
+  }
+  return false;
+}
+
+// Whether `wanted` is reckoned from a value of the data and a number of the question: 3.2 of 40 and
+// "8 %".
+bool IsReckonedWith(const Claim& wanted, double shown, const Claim& asked) {
+  const double other = asked.value();
+  if (!asked.percent) return IsReckoned(wanted, shown, other);
+  const double part = shown * other / 100;
+  return Significant(wanted.number) >= 2 &&
+         (wanted.Is(part) || wanted.Is(shown + part) || wanted.Is(shown - part));
+}
+
+// The items of `line`, which is a list or a set as Python prints it; none if it is not.
+std::optional<std::size_t> ItemsOfList(std::string_view line) {
+  line = TrimSpace(line);
+  if (line.starts_with("Out:")) line = TrimSpace(line.substr(4));
+  if (line.size() < 3 || (line.front() != '[' && line.front() != '{')) return std::nullopt;
+  if (line.back() != (line.front() == '[' ? ']' : '}')) return std::nullopt;
+  std::size_t commas = 0;
+  int depth = 0;
+  char quote = '\0';
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (quote != '\0') {
+      if (c == '\\') {
+        ++at;
+      } else if (c == quote) {
+        quote = '\0';
+      }
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (c == '[' || c == '{' || c == '(') {
+      ++depth;
+    } else if (c == ']' || c == '}' || c == ')') {
+      if (--depth == 0 && at + 1 < line.size()) return std::nullopt;
+    } else if (c == ',' && depth == 1) {
+      ++commas;
+    }
+  }
+  return depth == 0 && quote == '\0' ? std::optional(commas + 1) : std::nullopt;
+}
+
+// Whether `output` shows as many items in a list, or has as many lines.
+bool IsLengthOf(std::string_view output, const Number& wanted) {
+  if (!wanted.fraction.empty() || wanted.negative) return false;
+  const auto lines = std::ranges::count_if(
+      Split(output, '\n'), [](std::string_view line) { return !TrimSpace(line).empty(); });
+  if (lines > 1 && std::to_string(lines) == wanted.digits) return true;
+  return std::ranges::any_of(Split(output, '\n'), [&](std::string_view line) {
+    const auto items = ItemsOfList(line);
+    return items && std::to_string(*items) == wanted.digits;
+  });
+}
+
+// "1. Anna, 2. Bo": the numbers that only count the items of an answer.
+std::vector<std::size_t> PlacesOfItemNumbers(std::string_view answer,
+                                             const std::vector<Claim>& claims) {
+  std::vector<std::size_t> places;
+  std::string mark;
+  for (const Claim& claim : claims) {
+    const std::string_view behind = answer.substr(claim.number.end);
+    const bool next = claim.number.Key() == fmt::format("{}.", places.size() + 1);
+    if (!next || behind.size() < 2 || std::string_view(".):").find(behind[0]) == behind.npos ||
+        behind[1] != ' ' || (!mark.empty() && mark[0] != behind[0])) {
+      continue;
+    }
+    mark = behind[0];
+    places.push_back(claim.number.begin);
+  }
+  if (places.size() < 2) places.clear();
+  return places;
+}
+
+class Grounds {
+ public:
+  Grounds(std::string_view answer, const Known& known, std::span<const std::string> shown)
+      : answer_(answer), known_(known), shown_(shown), asked_(ClaimsOf(known.question)) {
+    for (const std::string& text : shown) {
+      evidence_.Add(text);
+      outputs_.push_back(ClaimsOf(text));
+    }
+    of_question_.Add(known.question);
+    given_.Add(known.question);
+    given_.Add(known.sizes);
+  }
+
+  // Numbers of the question and sizes of the data speak neither for an answer nor against it.
+  bool IsGiven(const Claim& claim) const {
+    return claim.suffix.scales.empty() && given_.Shows(claim.number);
+  }
+  bool Shows(const Number& number) const {
+    return evidence_.Shows(number) || of_question_.Shows(number);
+  }
+
+  bool Stands(const Claim& claim) const {
+    if (!claim.suffix.scales.empty()) return StandsScaled(claim);
+    if (evidence_.ShowsIn(answer_, claim.number)) return true;
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      const std::vector<double> values = FewValues(outputs_[i], MostReckoned(claim.number));
+      if (IsReckonedFrom(claim, values) || IsLengthOf(shown_[i], claim.number)) return true;
+      if (IsReckonedWithQuestion(claim, values)) return true;
+    }
+    return IsShare(claim) || IsTimeOfDay(claim) || IsConverted(claim);
+  }
+
+  // "1.08 billion": a value of the data, rounded, or 1.08 where something says that it is counted
+  // so.
+  bool StandsScaled(const Claim& claim) const {
+    return std::ranges::any_of(claim.suffix.scales, [&](double scale) {
+      const auto is = [&](const Claim& shown) { return claim.Is(shown.value() / scale); };
+      const auto in_data = [&](const std::vector<Claim>& output) {
+        return std::ranges::any_of(output, is);
+      };
+      if (std::ranges::any_of(outputs_, in_data) || std::ranges::any_of(asked_, is)) return true;
+      const auto names = [scale](std::string_view text) { return NamesScale(text, scale); };
+      return (names(known_.question) || names(known_.description) ||
+              std::ranges::any_of(shown_, names)) &&
+             (evidence_.Shows(claim.number) || of_question_.Shows(claim.number));
+    });
+  }
+
+  // Whether "2 h 15 min" is a value of the data in one unit.
+  bool StandTogether(const Claim& large, const Claim& small) const {
+    if (small.number.begin - large.suffix.end > kBetween) return false;
+    for (const Unit* first : large.suffix.units) {
+      for (const Unit* second : small.suffix.units) {
+        if (first->dimension != second->dimension || first->factor <= second->factor) continue;
+        if (Measures(first->dimension,
+                     large.value() * first->factor + small.value() * second->factor,
+                     HalfOfLastPlace(small.number) * second->factor, nullptr)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  // Whether the number is reckoned from `others`, numbers of the answer and the question that
+  // stand.
+  static bool IsReckonedFromOthers(const Claim& claim, const std::vector<double>& others) {
+    double sum = 0;
+    for (const double other : others) sum += other;
+    if (others.size() > 2 && claim.Is(sum)) return true;
+    // Shares are told beside what they are shares of.
+    const std::size_t most = claim.percent ? kMostShares : MostReckoned(claim.number);
+    return others.size() <= most && IsReckonedFrom(claim, others);
+  }
+
+ private:
+  static constexpr std::size_t kBetween = 6;    // bytes: " and "
+  static constexpr std::size_t kMostAsked = 3;  // numbers of a question that are reckoned with
+  static constexpr std::size_t kMostShares = 6;
+
+  bool IsReckonedWithQuestion(const Claim& claim, const std::vector<double>& values) const {
+    const bool brief = Significant(claim.number) < 3;
+    if (asked_.size() > kMostAsked || (brief && values.size() > 1)) return false;
+    return std::ranges::any_of(values, [&](double value) {
+      return std::ranges::any_of(
+          asked_, [&](const Claim& asked) { return IsReckonedWith(claim, value, asked); });
+    });
+  }
+
+  // 0.125 for a printed "12.5 %".
+  bool IsShare(const Claim& claim) const {
+    if (claim.percent || Significant(claim.number) < 2) return false;
+    const auto is = [&](const Claim& shown) {
+      return shown.percent && claim.Is(shown.value() / 100);
+    };
+    return std::ranges::any_of(outputs_,
+                               [&](const auto& output) { return std::ranges::any_of(output, is); });
+  }
+
+  // The hour or the minute of "2:30", which was shown as 14:30.
+  bool IsTimeOfDay(const Claim& claim) const {
+    const std::size_t first = answer_.substr(0, claim.number.begin).ends_with(':')
+                                  ? answer_.find_last_not_of("0123456789:", claim.number.begin) + 1
+                                  : claim.number.begin;
+    int hour = 0, minute = 0, read = 0;
+    const std::string from(answer_.substr(first, 6));
+    if (std::sscanf(from.c_str(), "%2d:%2d%n", &hour, &minute, &read) != 2 || hour > 12) {
+      return false;
+    }
+    const std::string later = fmt::format("{:02}:{:02}", (hour + 12) % 24, minute);
+    return std::ranges::any_of(
+        shown_, [&](const std::string& text) { return text.find(later) != text.npos; });
+  }
+
+  // Whether a number of the data, in another unit, is the claim.
+  bool IsConverted(const Claim& claim) const {
+    if (claim.percent) return false;
+    const std::vector<const Unit*> units =
+        claim.suffix.units.empty() ? UnitsNamed(known_.question) : claim.suffix.units;
+    return std::ranges::any_of(units, [&](const Unit* unit) {
+      const double base = (claim.value() + unit->offset) * unit->factor;
+      const double about = Significant(claim.number) < 2
+                               ? std::abs(base) * kExact
+                               : HalfOfLastPlace(claim.number) * unit->factor;
+      return Measures(unit->dimension, base, about, unit);
+    });
+  }
+
+  // Whether a number of the data is `base`, give or take `about`, in a unit other than `besides`:
+  // the unit behind it, or else one that is named somewhere.
+  bool Measures(Dimension dimension, double base, double about, const Unit* besides) const {
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      const bool few = !FewValues(outputs_[i], kMostBare).empty();
+      std::vector<const Unit*> named;
+      if (few) named = UnitsFor(dimension, shown_[i]);
+      for (const Claim& shown : outputs_[i]) {
+        const bool has_unit = !shown.suffix.units.empty();
+        if (!has_unit && !few) continue;
+        for (const Unit* unit : has_unit ? shown.suffix.units : named) {
+          if (unit->dimension != dimension || unit == besides) continue;
+          const double value = (shown.value() + unit->offset) * unit->factor;
+          if (std::abs(value - base) <= about + std::abs(base) * kExact) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  // The units that a bare number of `output` may have: those that are named, or all.
+  std::vector<const Unit*> UnitsFor(Dimension dimension, std::string_view output) const {
+    std::vector<const Unit*> named =
+        UnitsNamed(fmt::format("{} {} {}", output, known_.question, known_.description));
+    std::erase_if(named, [=](const Unit* unit) { return unit->dimension != dimension; });
+    return named.size() < 2 ? UnitsOf(dimension) : named;
+  }
+
+  static constexpr std::size_t kMostBare = 2;  // numbers of an output that has no units
+
+  const std::string_view answer_;
+  const Known& known_;
+  const std::span<const std::string> shown_;
+  const std::vector<Claim> asked_;
+  std::vector<std::vector<Claim>> outputs_;
+  ShownTexts evidence_, of_question_, given_;
+};
+
+// "1st", "3x": a number of one digit that is a part of a word ranks or repeats.
+bool IsPartOfWord(std::string_view answer, const Claim& claim) {
+  const std::size_t end = claim.number.end;
+  return claim.number.digits.size() == 1 && claim.suffix.end == end && end < answer.size() &&
+         IsLetter(answer[end]);
+}
+
+}  // namespace
+
+bool LeadingNumberGrounded(std::string_view answer, const Known& known,
+                           std::span<const std::string> shown) {
+  const Grounds grounds(answer, known, shown);
+  const std::vector<Claim> claims = ClaimsOf(answer);
+  bool any = false, stands = false;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    const Claim& claim = claims[i];
+    if (IsListNumber(answer, claim.number)) continue;
+    if (i + 1 < claims.size() && grounds.StandTogether(claim, claims[i + 1])) return true;
+    if (!grounds.IsGiven(claim)) return grounds.Stands(claim);
+    any = true;
+    stands = stands || grounds.Shows(claim.number);
+  }
+  return !any || stands;
+}
+
+std::string UnshownNumber(std::string_view answer, const Known& known,
+                          std::span<const std::string> shown) {
+  const Grounds grounds(answer, known, shown);
+  const std::vector<Claim> claims = ClaimsOf(answer);
+  const std::vector<std::size_t> items = PlacesOfItemNumbers(answer, claims);
+  std::vector<double> others;
+  std::vector<const Claim*> open, given;
+  bool stands = false;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    const Claim& claim = claims[i];
+    if (IsListNumber(answer, claim.number) || IsPartOfWord(answer, claim) ||
+        std::ranges::find(items, claim.number.begin) != items.end()) {
+      continue;
+    }
+    if (i + 1 < claims.size() && grounds.StandTogether(claim, claims[i + 1])) {
+      stands = true;
+      ++i;
+      continue;
+    }
+    const bool is_given = grounds.IsGiven(claim);
+    if (!is_given && !grounds.Stands(claim)) {
+      open.push_back(&claim);
+      continue;
+    }
+    if (std::ranges::find(others, claim.value()) == others.end()) others.push_back(claim.value());
+    if (is_given) given.push_back(&claim);
+    stands = stands || !is_given || grounds.Shows(claim.number);
+  }
+  // A size of the data that nothing showed is no answer by itself.
+  if (!stands && open.empty() && !given.empty()) open.push_back(given.front());
+  for (const Claim* claim : open) {
+    if (stands && claim->suffix.scales.empty() && Grounds::IsReckonedFromOthers(*claim, others)) {
+      continue;
+    }
+    const std::size_t end = claim->suffix.scales.empty() ? claim->number.end : claim->suffix.end;
+    return std::string(answer.substr(claim->number.begin, end - claim->number.begin));
+  }
+  return {};
+}
+
+std::string MisscaledNumber(std::string_view answer, const Known& known,
+                            std::span<const std::string> shown) {
+  const Grounds grounds(answer, known, shown);
+  for (const Claim& claim : ClaimsOf(answer)) {
+    if (claim.suffix.scales.empty() || grounds.StandsScaled(claim)) continue;
+    return std::string(answer.substr(claim.number.begin, claim.suffix.end - claim.number.begin));
+  }
+  return {};
+}
+
+}  // namespace dossier::ask

@@ -1,0 +1,200 @@
+"""Answers that a scripted model hands in after one block of code: which are flagged (FLT-36).
+
+More than half of the rows are right answers, which must come out as final: a flag on one of them costs as
+much trust as a wrong answer without a flag. A row: context, code, question, answer, and a sub-call's reply.
+"""
+
+import json
+from concurrent import futures
+
+import harness
+
+RIGHT, WRONG = "final", "partial"
+FILLING = "The wind blew over the empty fields and nobody came by that day.\n"
+
+
+def text(*lines: str, before: int = 40, after: int = 40) -> tuple[str, str]:
+    return "note.txt", FILLING * before + "".join(line + "\n" for line in lines) + FILLING * after
+
+
+def parcels(state: str) -> tuple[str, str]:
+    states = ["delivered"] * 200
+    states[180] = state
+    return "parcels.ndjson", "".join(json.dumps({"id": i, "state": s, "by": "courier"}) + "\n"
+                                     for i, s in enumerate(states))
+
+
+def line(start: str) -> str:
+    return f"i = context.find({start!r})\nprint(context[i:context.find('\\n', i)])"
+
+
+def numbers(start: str) -> str:
+    return (f"import re\ni = context.find({start!r})\n"
+            "print(*re.findall(r'-?\\d[\\d.]*', context[i:context.find('\\n', i)]))")
+
+
+ORDERS = ("orders.csv", "id,customer,amount\n" + "".join(
+    f"{i},{'Brandt' if i % 5 else 'Keller'},28.375\n" for i in range(1, 61)))
+KELLER = ("k = [r for r in records if r['customer'] == 'Keller']\n"
+          "print(len(k), sum(r['amount'] for r in k))")  # 12 340.5
+
+ROWS = {
+    "numbers": [
+        (ORDERS, KELLER, "How many orders did Keller place, and what did they cost in total?",
+         "12 orders, 340.50 EUR in total", RIGHT),
+        (ORDERS, KELLER, "How many orders did Keller place, and what did they cost in total?",
+         "12 orders, 951.25 EUR in total", WRONG),
+        (ORDERS, KELLER, "How many orders did Keller place, and what did they cost in total?",
+         "Keller placed 12 orders, which cost 412.75 EUR.", WRONG),
+        (text("Mill A ground 512 sacks, mill B 498."), line("Mill"), "How much did each mill grind?",
+         "Mill A 512, mill B 498, mill C 477", WRONG),
+        (text("Mill A ground 512 sacks, mill B 498."), line("Mill"), "How much did each mill grind?",
+         "Mill A 512, mill B 498, together 1010", RIGHT),
+        (text("failed: 141"), numbers("failed"), "How many of the 4000 jobs failed, and what share?",
+         "141 of the 4000 jobs failed (3.5 %).", RIGHT),
+        (text("failed: 141"), numbers("failed"), "How many of the 4000 jobs failed, and what share?",
+         "141 of the 4000 jobs failed (7.8 %).", WRONG),
+        (text("winners: Anna Holm 91 points, Bo Lund 88 points"), line("winners"), "Who won?",
+         "1. Anna Holm with 91 points, 2. Bo Lund with 88 points", RIGHT),
+        (text("parts: 31 42 57"), numbers("parts"), "How many of each, and in all?", "31, 42 and 57: 130 in all",
+         RIGHT),
+        (text("parts: 31 42 57"), numbers("parts"), "How many of each, and in all?", "31, 42 and 57: 142 in all",
+         WRONG),
+        (text("before 2018 after 1982"), line("before 2"), "By how much did it fall?",
+         "It fell by 36, from 2018 to 1982.", RIGHT),
+        (text("city=Oslo", "city=Rome", "city=Bergen"),
+         "import re\nfor c in re.findall('city=(\\w+)', context): print(c)", "How many cities are there, and which?",
+         "3: Oslo, Rome and Bergen", RIGHT),
+        (text("departure 14:30 from Bergen"), line("departure"), "When does it leave?",
+         "It leaves Bergen at 2:30 pm.", RIGHT),
+    ],
+    "scale": [
+        (text("population 1.08"), numbers("population"), "What is the population?", "1.08 billion", WRONG),
+        (text("population 1080000000"), numbers("population"), "What is the population?", "1.08 billion", RIGHT),
+        (text("population (billion): 1.08"), line("population"), "What is the population?", "1.08 billion", RIGHT),
+        (text("population 1.08"), numbers("population"), "What is the population in billions?", "1.08 billion",
+         RIGHT),
+        (text("population 4483145"), numbers("population"), "What is the population?", "4483 million", WRONG),
+        (text("Einwohner 4483145"), numbers("Einwohner"), "Wie viele Einwohner sind es?", "etwa 4,48 Millionen",
+         RIGHT),
+        (text("Umsatz 4.48"), numbers("Umsatz"), "Wie hoch ist der Umsatz?", "4,48 Millionen Euro", WRONG),
+        (text("population 1080000000"), numbers("population"), "人口是多少？", "10.8亿", RIGHT),
+        (text("population 10.8"), numbers("population"), "人口是多少？", "10.8亿", WRONG),
+        (text("revenue 12400"), numbers("revenue"), "What was the revenue?", "12.4k", RIGHT),
+        (text("revenue 12.4"), numbers("revenue"), "What was the revenue?", "12.4k", WRONG),
+        (text("recettes 4483145"), numbers("recettes"), "Quelles sont les recettes ?", "4,48 millions d'euros",
+         RIGHT),
+    ],
+    "dates": [
+        (text("born 1821-11-03 in Bergen"), line("born"), "When was she born?", "1821-03-11", WRONG),
+        (text("born 1821-11-03 in Bergen"), line("born"), "When was she born?", "1821-11-03", RIGHT),
+        (text("born 1821-11-03 in Bergen"), line("born"), "Wann wurde sie geboren?", "03.11.1821", RIGHT),
+        (text("born 1821-11-03 in Bergen"), line("born"), "Wann wurde sie geboren?", "11.03.1821", WRONG),
+        (text("born 1821-11-03 in Bergen"), line("born"), "When was she born?", "11/03/1821", RIGHT),
+        (text("born 1821-11-03, wed 1841-03-11, moved 1821-03-11"), line("born"), "When did she move?", "1821-03-11",
+         RIGHT),
+        (text("born 1821-11-03 in Bergen"), line("born"), "When was she born?", "on 3 November 1821", RIGHT),
+        (text("born 1821-11-03 in Bergen"), line("born"), "When was she born?", "on 11 March 1821", WRONG),
+        (text("due 04/05/2024"), line("due"), "When is it due?", "2024-05-04", RIGHT),
+    ],
+    "names": [
+        (text("The keeper of the lighthouse was a tall woman."), line("The keeper"), "What was the keeper called?",
+         "Morwenna Tregarth", WRONG),
+        (text("The keeper of the lighthouse was a tall woman."), line("The keeper"), "What was the keeper called?",
+         "The keeper was called Morwenna Tregarth.", WRONG),
+        (text("The keeper of the lighthouse was Morwenna Tregarth."), line("The keeper"),
+         "What was the keeper called?", "Her name was Morwenna Tregarth.", RIGHT),
+        (text("keeper: Tregarth, Morwenna"), line("keeper"), "What was the keeper called?", "Morwenna Tregarth",
+         RIGHT),
+        (text("keeper: Jose Muller"), line("keeper"), "What was the keeper called?", "José Müller", RIGHT),
+        (text("keeper: Tregarth"), line("keeper"), "What was the keeper called?", "They call her Captain Tregarth.",
+         RIGHT),
+        (text("orders: 17"), line("orders"), "Wie viele Bestellungen stehen im Text der Notiz?",
+         "Es sind 17 Bestellungen im ganzen Text, alle aus dem Lager Nord.", RIGHT),
+        (text("sign: Cafe Zurich"), line("sign"), "What does the sign say?", "It says \"Café Zürich\".", RIGHT),
+        (text("sign: Cafe Zurich"), line("sign"), "What does the sign say?", "It says \"Café Genève\".", WRONG),
+        (text("buyer: US"), line("buyer"), "Who bought it?", "It was sold to the United States.", RIGHT),
+        (text("The keeper of the lighthouse was Morwenna Tregarth."), line("The keeper"),
+         "What was the keeper called?", "Morwenna Penhaligon", WRONG),
+        (text("The ship left in spring."), line("The ship"), "Where did the ship go?", "It went to San Marino.",
+         WRONG),
+        (text("The ship left in spring."), line("The ship"), "Which language is it in?",
+         "The text is in English.", RIGHT),
+        (ORDERS, "c={'Small Orders': sum(r['amount']<50 for r in records)}\nprint(c)", "Which class is larger?",
+         "The larger class is Small Orders with 60.", RIGHT),
+        (text("keeper: Anna Holm"), line("keeper"), "Whose lighthouse is it?", "It is Anna Holm's lighthouse.",
+         RIGHT),
+    ],
+    "denial": [
+        (text("Agnes Moor is proprietor of that strongroom.", before=100, after=3), "print(context[:600])",
+         "Who owns the vault?", "The text does not say who owns the vault.", WRONG),
+        (text("Agnes Moor is proprietor of that strongroom.", before=100, after=3), "print(context[:600])",
+         "Who owns the vault?", "not stated", WRONG),
+        (text("The vault lies below the mill."), "print(doc.grep('vault'))", "Who owns the vault?",
+         "The text does not say who owns the vault.", RIGHT),
+        (text("The vault lies below the mill."), "print([l for l in context.splitlines() if 'vault' in l])",
+         "Who owns the vault?", "The text does not say who owns the vault.", RIGHT),
+        (text("Agnes Moor besitzt jenen Geldschrank.", before=100, after=3), "print(context[:600])",
+         "Wem gehört der Tresor?", "Das steht nicht im Text.", WRONG),
+        (text("The vault is owned by Agnes Moor.", before=3, after=100), "print(context[:600])",
+         "Who owns the vault?", "Agnes Moor", RIGHT),
+        (text("The vault is owned by Agnes Moor.", before=3, after=100), "print(context[:600])",
+         "Is the vault owned by Agnes Moor?", "Yes", RIGHT),
+        (text("Agnes Moor is proprietor of that strongroom.", before=100, after=3),
+         "print(llm_query('Who owns the vault? ' + context[:600]))", "Who owns the vault?",
+         "The text does not mention an owner of the vault.", WRONG, "NONE"),
+        (parcels("sent back"), "for r in records[:5]: print(r)", "Was any parcel returned?",
+         "No parcel was returned.", WRONG),
+        (parcels("delivered"), "print({r['state'] for r in records})", "Was any parcel returned?",
+         "No parcel was returned.", RIGHT),
+        (parcels("lost"), "n=0\nfor i in range(40):\n    if records[i]['state']=='lost': n+=1\nprint(n)",
+         "How many parcels were lost?", "0", WRONG),
+        (text("Anna Holm wept when the mill burned down.", before=3, after=2), "print(context[:600])",
+         "What did Anna Holm do when the mill burned?", "She wept.", RIGHT),
+    ],
+    "units": [
+        (text("length: 42.195 km"), line("length"), "How long is it in miles?", "26.2 miles", RIGHT),
+        (text("length: 42.195 km"), line("length"), "How long is it in miles?", "24.6 miles", WRONG),
+        (text("duration 135 min"), line("duration"), "How long did it take?", "2.25 h", RIGHT),
+        (text("duration 135 min"), line("duration"), "How long did it take?", "2 h 15 min", RIGHT),
+        (text("duration 135 min"), line("duration"), "How long did it take?", "2 h 45 min", WRONG),
+        (text("rate 12.5 %"), line("rate"), "What is the rate as a fraction?", "0.125", RIGHT),
+        (text("size 3221225472 bytes"), line("size"), "How large is it?", "3 GiB", RIGHT),
+        (text("noon: 25 C"), line("noon"), "How warm was it in °F?", "77 °F", RIGHT),
+        (text("Gewicht: 80 kg"), line("Gewicht"), "Wie viele Pfund sind es?", "176 lb", RIGHT),
+    ],
+    "operands": [
+        (text("price 40"), numbers("price"), "What is 8 % of the price?", "3.2", RIGHT),
+        (text("price 40"), numbers("price"), "What is 8 % of the price?", "3.6", WRONG),
+        (text("price 240"), numbers("price"), "What is the price with 19 % tax?", "285.60", RIGHT),
+        (text("price 17.25"), numbers("price"), "What do 6 of them cost?", "103.5", RIGHT),
+        (text("price 17.25"), numbers("price"), "What do 6 of them cost?", "107.5", WRONG),
+        (text("failed: 141"), numbers("failed"), "What share of the 4000 jobs failed?", "3.5 %", RIGHT),
+    ],
+}
+
+
+class ClaimsTest(harness.Case):
+    def status(self, number: int, row: tuple) -> str:
+        (name, content), code, question, answer, _, *sub = row
+        rules = [{"purpose": "root", "times": 1, "reply": f"```repl\n{code}\n```"},
+                 *({"purpose": "subcall", "reply": reply} for reply in sub),
+                 {"purpose": "root", "times": "always", "reply": f"FINAL({answer})"}]
+        context = self.write(f"{number}-{name}", content)
+        script = self.write(f"{number}.json", json.dumps(rules))
+        _, out, err = self.run_to_end("ask", "--mode", "recursive", "--json", "-m", "scripted",
+                                      "--script", script, "-c", context, question)
+        return json.loads(out)["status"] if out.startswith("{") else err
+
+    def test_answers(self):  # FLT-36
+        rows = [row for topic in ROWS.values() for row in topic]
+        self.status(0, rows[0])  # makes the home
+        with futures.ThreadPoolExecutor(2) as pool:
+            found = list(pool.map(self.status, range(len(rows)), rows))
+        for row, status in zip(rows, found):
+            with self.subTest(question=row[2], answer=row[3]):
+                self.assertEqual(status, row[4])
+
+
+if __name__ == "__main__":
+    harness.main()
