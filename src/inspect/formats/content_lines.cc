@@ -87,7 +87,8 @@ std::vector<ContentLine> LinesOfRecord(std::string_view record) {
     } else {
       take();
       line = next.text;
-      printable = ToLowerAscii(next.text.substr(0, 200)).find("quoted-printable") != std::string::npos;
+      printable =
+          ToLowerAscii(next.text.substr(0, 200)).find("quoted-printable") != std::string::npos;
     }
   }
   take();

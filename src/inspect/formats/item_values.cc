@@ -19,8 +19,8 @@ bool AreDigits(std::string_view text) {
 
 std::string ZoneOf(std::string_view zone) {
   if (zone == "Z" || zone == "GMT" || zone == "UT" || zone == "UTC") return "Z";
-  const bool offset = zone.size() == 5 && (zone[0] == '+' || zone[0] == '-') &&
-                      AreDigits(zone.substr(1));
+  const bool offset =
+      zone.size() == 5 && (zone[0] == '+' || zone[0] == '-') && AreDigits(zone.substr(1));
   return offset ? fmt::format("{}:{}", zone.substr(0, 3), zone.substr(3)) : std::string();
 }
 
@@ -45,7 +45,8 @@ std::string IsoOfCompact(std::string_view text) {
       (!zone.empty() && zone != "Z")) {
     return std::string(text);
   }
-  iso += fmt::format("T{}:{}:{}{}", text.substr(9, 2), text.substr(11, 2), text.substr(13, 2), zone);
+  iso +=
+      fmt::format("T{}:{}:{}{}", text.substr(9, 2), text.substr(11, 2), text.substr(13, 2), zone);
   return iso;
 }
 
@@ -67,8 +68,13 @@ std::string IsoOfMailDate(std::string_view text) {
       zone = word;
     }
   }
-  const bool whole = !day.empty() && month > 0 && year.size() == 4 &&
-                     (clock.size() == 8 || clock.size() == 5);
+  // 2024-01-02 10:00:00 +0100
+  const std::string_view first = text.substr(0, text.find(' '));
+  if (first.size() == 10 && first[4] == '-' && first[7] == '-' && clock.size() == 8) {
+    return fmt::format("{}T{}{}", first, clock, ZoneOf(zone));
+  }
+  const bool whole =
+      !day.empty() && month > 0 && year.size() == 4 && (clock.size() == 8 || clock.size() == 5);
   if (!whole) return std::string(text);
   return fmt::format("{}-{:02}-{:0>2}T{}{}{}", year, month, day, clock,
                      clock.size() == 5 ? ":00" : "", ZoneOf(zone));
@@ -111,9 +117,11 @@ std::string TakeAmount(std::string_view text, std::string* rest) {
   std::size_t end = begin;
   const auto goes_on = [&] {  // a digit, or a mark in front of one; a space in front of three
     if (IsDigit(text[end])) return true;
-    const std::size_t digits = std::min(text.find_first_not_of("0123456789", end + 1), text.size()) -
-                               std::min(end + 1, text.size());
-    return text[end] == ' ' ? digits == 3 : digits > 0 && std::string_view(".,'").find(text[end]) != text.npos;
+    const std::size_t digits =
+        std::min(text.find_first_not_of("0123456789", end + 1), text.size()) -
+        std::min(end + 1, text.size());
+    return text[end] == ' ' ? digits == 3
+                            : digits > 0 && std::string_view(".,'").find(text[end]) != text.npos;
   };
   while (end < text.size() && end < begin + kLongestAmount && goes_on()) ++end;
   std::string_view number = text.substr(begin, end - begin);

@@ -56,9 +56,9 @@ struct Items {
 };
 
 struct Item {
-  std::string_view text;    // of all
-  ByteRange range;          // of the record
-  const TextRecord& head;   // empty: there is none
+  std::string_view text;   // of all
+  ByteRange range;         // of the record
+  const TextRecord& head;  // empty: there is none
   std::string_view record() const { return Slice(text, range); }
 };
 

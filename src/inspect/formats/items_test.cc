@@ -74,15 +74,17 @@ TEST(ItemsTest, AddressCards) {
 }
 
 TEST(ItemsTest, References) {
-  Expect(Format::kBibtex,
-         {{"% by hand\n@string{x = {y}}\n\n@Article{a1,\n  author = {M{\\\"u}ller, A and Lee, B},\n"
-           "  title = \"The {BERT}\n    thing\",\n  year = 2019,\n}\n@book{b2, title={X}, year=2020}\n",
-           R"([{"type":"article","key":"a1","author":"Müller, A and Lee, B","title":"The BERT thing",)"
-           R"("year":2019},{"type":"book","key":"b2","title":"X","year":2020}])"},
-          // A brace is missing: the next entry begins all the same.
-          {"@article{a,\n  title = {open,\n  year = 2019\n\n@article{b,\n  year = {2020}\n}\n",
-           R"([{"type":"article","key":"a","title":"open, year = 2019"},)"
-           R"({"type":"article","key":"b","year":2020}])"}});
+  Expect(
+      Format::kBibtex,
+      {{"% by hand\n@string{x = {y}}\n\n@Article{a1,\n  author = {M{\\\"u}ller, A and Lee, B},\n"
+        "  title = \"The {BERT}\n    thing\",\n  year = 2019,\n}\n@book{b2, title={X}, "
+        "year=2020}\n",
+        R"([{"type":"article","key":"a1","author":"Müller, A and Lee, B","title":"The BERT thing",)"
+        R"("year":2019},{"type":"book","key":"b2","title":"X","year":2020}])"},
+       // A brace is missing: the next entry begins all the same.
+       {"@article{a,\n  title = {open,\n  year = 2019\n\n@article{b,\n  year = {2020}\n}\n",
+        R"([{"type":"article","key":"a","title":"open, year = 2019"},)"
+        R"({"type":"article","key":"b","year":2020}])"}});
   Expect(Format::kRis, {{"TY  - JOUR\r\nAU  - A\r\nAU  - B\r\nPY  - 2001/05\r\nAB  - One\r\ntwo\r\n"
                          "ER  - \r\n\r\nTY  - BOOK\r\nPY  - 2002\r\n",
                          R"([{"type":"JOUR","author":"A; B","year":2001,"abstract":"One two"},)"
@@ -126,15 +128,19 @@ TEST(ItemsTest, Journals) {
 TEST(ItemsTest, Commits) {
   const std::string hash(40, 'a');
   const std::string text =
-      "commit " + hash + " (HEAD -> main)\nAuthor: Ann Lee <a@x.org>\n"
+      "commit " + hash +
+      " (HEAD -> main)\nAuthor: Ann Lee <a@x.org>\n"
       "Date:   Mon Jan 1 10:00:00 2024 +0100\n\n    Fix it\n    \n    More.\n\n"
-      " a.c | 3 +-\n 1 file changed, 2 insertions(+), 1 deletion(-)\n\ncommit " + hash + "\n";
-  Expect(Format::kGitLog,
-         {{text, "[{\"commit\":\"" + hash +
-                     "\",\"refs\":\"HEAD -> main\",\"author\":\"Ann Lee\",\"author_email\":\"a@x.org\","
-                     "\"date\":\"2024-01-01T10:00:00+01:00\",\"files_changed\":1,\"insertions\":2,"
-                     "\"deletions\":1,\"subject\":\"Fix it\",\"body\":\"More.\"},{\"commit\":\"" +
-                     hash + "\",\"subject\":\"\",\"body\":\"\"}]"}});
+      " a.c | 3 +-\n 1 file changed, 2 insertions(+), 1 deletion(-)\n\ncommit " +
+      hash + "\nDate:   2024-01-02 10:00:00 +0100\n";
+  Expect(
+      Format::kGitLog,
+      {{text,
+        "[{\"commit\":\"" + hash +
+            "\",\"refs\":\"HEAD -> main\",\"author\":\"Ann Lee\",\"author_email\":\"a@x.org\","
+            "\"date\":\"2024-01-01T10:00:00+01:00\",\"files_changed\":1,\"insertions\":2,"
+            "\"deletions\":1,\"subject\":\"Fix it\",\"body\":\"More.\"},{\"commit\":\"" +
+            hash + "\",\"date\":\"2024-01-02T10:00:00+01:00\",\"subject\":\"\",\"body\":\"\"}]"}});
 }
 
 TEST(ItemsTest, MailFolders) {
@@ -170,26 +176,27 @@ TEST(ItemsTest, RuledTables) {
 }
 
 TEST(ItemsTest, ElementsOfXml) {
-  Expect(Format::kXml,
-         {{"<?xml version=\"1.0\"?>\n<!DOCTYPE c [<!ENTITY x \"y>\">]><c><!-- <b id=\"0\"/> -->"
-           "<b id=\"1\"><p cur=\"EUR\">5.95</p><t>x</t><t>y &amp; z</t></b>"
-           "<b id=\"2\"><p cur=\"EUR\">6.05</p><t><![CDATA[<b>]]></t></b></c>",
-           R"([{"id":1,"p.cur":"EUR","p":5.95,"t":"x; y & z"},{"id":2,"p.cur":"EUR","p":6.05,"t":"<b>"}])"},
-          {"<?xml version=\"1.0\"?><gpx creator=\"x\"><trk><name>A &amp; B</name><trkseg>"
-           "<trkpt lat=\"52.5\" lon=\"13.4\"><ele>34.5</ele><time>2024-05-04T08:00:00Z</time>"
-           "<extensions><g:TrackPointExtension><g:hr>120</g:hr></g:TrackPointExtension></extensions>"
-           "</trkpt></trkseg></trk><trk><trkseg><trkpt lat=\"1\" lon=\"2\"/></trkseg></trk></gpx>",
-           R"([{"trk.name":"A & B","lat":52.5,"lon":13.4,"ele":34.5,"time":"2024-05-04T08:00:00Z",)"
-           R"("hr":120},{"lat":1,"lon":2}])"},
-          {"<?xml version=\"1.0\"?><kml><Document><Style id=\"s\"/><Style id=\"t\"/><Folder>"
-           "<name>F</name><Placemark><name>P</name><ExtendedData><Data name=\"price\"><value>7"
-           "</value></Data></ExtendedData><Point><coordinates>\n13.4,52.5,0 </coordinates></Point>"
-           "</Placemark></Folder></Document></kml>",
-           R"([{"Folder.name":"F","name":"P","price":7,"lon":13.4,"lat":52.5,"alt":0}])"},
-          // The end of the first is missing, and the last is cut.
-          {"<?xml version=\"1.0\"?><c><b><x>1</x><b><x>2</x></b><b><x>3</x></b><b><x>4</x></b>"
-           "<b><x>5</",
-           R"([{"x":1},{"x":2},{"x":3},{"x":4},{"x":5}])"}});
+  Expect(
+      Format::kXml,
+      {{"<?xml version=\"1.0\"?>\n<!DOCTYPE c [<!ENTITY x \"y>\">]><c><!-- <b id=\"0\"/> -->"
+        "<b id=\"1\"><p cur=\"EUR\">5.95</p><t>x</t><t>y &amp; z</t></b>"
+        "<b id=\"2\"><p cur=\"EUR\">6.05</p><t><![CDATA[<b>]]></t></b></c>",
+        R"([{"id":1,"p.cur":"EUR","p":5.95,"t":"x; y & z"},{"id":2,"p.cur":"EUR","p":6.05,"t":"<b>"}])"},
+       {"<?xml version=\"1.0\"?><gpx creator=\"x\"><trk><name>A &amp; B</name><trkseg>"
+        "<trkpt lat=\"52.5\" lon=\"13.4\"><ele>34.5</ele><time>2024-05-04T08:00:00Z</time>"
+        "<extensions><g:TrackPointExtension><g:hr>120</g:hr></g:TrackPointExtension></extensions>"
+        "</trkpt></trkseg></trk><trk><trkseg><trkpt lat=\"1\" lon=\"2\"/></trkseg></trk></gpx>",
+        R"([{"trk.name":"A & B","lat":52.5,"lon":13.4,"ele":34.5,"time":"2024-05-04T08:00:00Z",)"
+        R"("hr":120},{"lat":1,"lon":2}])"},
+       {"<?xml version=\"1.0\"?><kml><Document><Style id=\"s\"/><Style id=\"t\"/><Folder>"
+        "<name>F</name><Placemark><name>P</name><ExtendedData><Data name=\"price\"><value>7"
+        "</value></Data></ExtendedData><Point><coordinates>\n13.4,52.5,0 </coordinates></Point>"
+        "</Placemark></Folder></Document></kml>",
+        R"([{"Folder.name":"F","name":"P","price":7,"lon":13.4,"lat":52.5,"alt":0}])"},
+       // The end of the first is missing, and the last is cut.
+       {"<?xml version=\"1.0\"?><c><b><x>1</x><b><x>2</x></b><b><x>3</x></b><b><x>4</x></b>"
+        "<b><x>5</",
+        R"([{"x":1},{"x":2},{"x":3},{"x":4},{"x":5}])"}});
   EXPECT_EQ(RowsOf("<?xml version=\"1.0\"?><c><b>1</b></c>"), "");
 }
 
@@ -220,8 +227,8 @@ TEST(ItemsTest, Settings) {
             R"({"section":"server","key":"port","value":"8080"},)"
             R"({"section":"db \"x\"","key":"url","value":"u#1"}])");
   EXPECT_EQ(RowsOf("# c\nA=1\nexport B='x y'\n#\nC=3\n"),
-            R"([{"section":"","key":"A","value":"1"},{"section":"","key":"B","value":"x y"},)"
-            R"({"section":"","key":"C","value":"3"}])");
+            R"([{"key":"A","value":"1"},{"key":"B","value":"x y"},)"
+            R"({"key":"C","value":"3"}])");
 }
 
 // Behind the head that decides, records are counted in a stream, and found in the whole text.
@@ -249,13 +256,40 @@ TEST(ItemsTest, LargeTextsAreCountedAsTheyAreFound) {
 
 // Any split of a stream gives the same count; no record is empty.
 TEST(ItemsTest, CountersAgreeWithTheWalk) {
-  constexpr std::string_view kPieces[] = {
-      "BEGIN:VEVENT\n", "END:VEVENT\n",  "BEGIN:VCARD\r\n", "@article{a,\n", "}\n",     "\n",
-      "TY  - X\n",      "ER  - \n",      "00:01 --> 00:02\n", "2024-01-01 x\n", "  a:b  5 EUR\n",
-      "<row a='1'>",    "</row>",        "<row/>",          "<table>",       "</table>", "<tr>",
-      "<td>5",          "<th>n",         "<!-- ",           "-->",           "<![CDATA[", "]]>",
-      "--- ---\n",      "[s]\n",         "a = [\n",         "From a@b\n",    "<name>q</name>",
-      "<script>",       "</script>",     "\"",              "<g id='1'>",    "</g>",     "\r"};
+  constexpr std::string_view kPieces[] = {"BEGIN:VEVENT\n",
+                                          "END:VEVENT\n",
+                                          "BEGIN:VCARD\r\n",
+                                          "@article{a,\n",
+                                          "}\n",
+                                          "\n",
+                                          "TY  - X\n",
+                                          "ER  - \n",
+                                          "00:01 --> 00:02\n",
+                                          "2024-01-01 x\n",
+                                          "  a:b  5 EUR\n",
+                                          "<row a='1'>",
+                                          "</row>",
+                                          "<row/>",
+                                          "<table>",
+                                          "</table>",
+                                          "<tr>",
+                                          "<td>5",
+                                          "<th>n",
+                                          "<!-- ",
+                                          "-->",
+                                          "<![CDATA[",
+                                          "]]>",
+                                          "--- ---\n",
+                                          "[s]\n",
+                                          "a = [\n",
+                                          "From a@b\n",
+                                          "<name>q</name>",
+                                          "<script>",
+                                          "</script>",
+                                          "\"",
+                                          "<g id='1'>",
+                                          "</g>",
+                                          "\r"};
   Random random(/*seed=*/8);
   for (int round = 0; round < 300; ++round) {
     std::string text;
@@ -282,11 +316,26 @@ TEST(ItemsTest, CountersAgreeWithTheWalk) {
 
 // Twice the text takes about twice the time, whatever is repeated.
 TEST(ItemsTest, HostileTextsAreReadInLinearTime) {
-  constexpr std::string_view kPieces[] = {
-      "<g><name>x</name>", "<name>x</name>",      "<a b='",     "<!--",      "<table><tr><th>x",
-      "<tr><td>",          "<row><row>",          "&amp",       "{",         "@article{",
-      "a;b=\"",            "2024-01-01 x\n  a\n", "  a:b\n",    "--- ---\n", "=?",
-      "--BB\n",            "BEGIN:VEVENT\n",      " fold\n",    "[x]\n",     "a=[\n"};
+  constexpr std::string_view kPieces[] = {"<g><name>x</name>",
+                                          "<name>x</name>",
+                                          "<a b='",
+                                          "<!--",
+                                          "<table><tr><th>x",
+                                          "<tr><td>",
+                                          "<row><row>",
+                                          "&amp",
+                                          "{",
+                                          "@article{",
+                                          "a;b=\"",
+                                          "2024-01-01 x\n  a\n",
+                                          "  a:b\n",
+                                          "--- ---\n",
+                                          "=?",
+                                          "--BB\n",
+                                          "BEGIN:VEVENT\n",
+                                          " fold\n",
+                                          "[x]\n",
+                                          "a=[\n"};
   for (const std::string_view piece : kPieces) {
     std::string text;
     while (text.size() < 500'000) text += piece;

@@ -14,7 +14,7 @@ namespace dossier::inspect {
 namespace {
 
 constexpr std::size_t kLongestBody = 64 << 10;  // of a row
-constexpr int kDeepestPart = 4;                     // parts in parts
+constexpr int kDeepestPart = 4;                 // parts in parts
 constexpr std::size_t kMostParts = 100;
 
 struct Mail {
@@ -87,9 +87,9 @@ std::string DecodeWords(std::string_view text) {
     const std::string_view between = text.substr(at, open - at);
     if (!after_word || !TrimSpace(between).empty()) out += between;
     const std::string_view data = word.substr(kind + 3, end - kind - 3);
-    out += ToUtf8((word[kind + 1] | 0x20) == 'b'
-                      ? DecodeBase64(data)
-                      : DecodeQuotedPrintable(data, Underscores::kSpaces));
+    out +=
+        ToUtf8((word[kind + 1] | 0x20) == 'b' ? DecodeBase64(data)
+                                              : DecodeQuotedPrintable(data, Underscores::kSpaces));
     at = open + 2 + end + 2;
     after_word = true;
   }

@@ -18,15 +18,15 @@ struct Reference {
   char32_t code;
 };
 constexpr Reference kReferences[] = {
-    {"amp", '&'},      {"lt", '<'},       {"gt", '>'},       {"quot", '"'},     {"apos", '\''},
-    {"nbsp", ' '},     {"auml", 0xE4},    {"ouml", 0xF6},    {"uuml", 0xFC},    {"Auml", 0xC4},
-    {"Ouml", 0xD6},    {"Uuml", 0xDC},    {"szlig", 0xDF},   {"eacute", 0xE9},  {"egrave", 0xE8},
-    {"agrave", 0xE0},  {"aacute", 0xE1},  {"ccedil", 0xE7},  {"ecirc", 0xEA},   {"iacute", 0xED},
-    {"oacute", 0xF3},  {"uacute", 0xFA},  {"ntilde", 0xF1},  {"aring", 0xE5},   {"oslash", 0xF8},
-    {"aelig", 0xE6},   {"Eacute", 0xC9},  {"euro", 0x20AC},  {"pound", 0xA3},   {"copy", 0xA9},
-    {"reg", 0xAE},     {"deg", 0xB0},     {"micro", 0xB5},   {"sup2", 0xB2},    {"times", 0xD7},
-    {"middot", 0xB7},  {"ndash", 0x2013}, {"mdash", 0x2014}, {"lsquo", 0x2018}, {"rsquo", 0x2019},
-    {"ldquo", 0x201C}, {"rdquo", 0x201D}, {"hellip", 0x2026}, {"bull", 0x2022}, {"minus", '-'}};
+    {"amp", '&'},      {"lt", '<'},       {"gt", '>'},        {"quot", '"'},     {"apos", '\''},
+    {"nbsp", ' '},     {"auml", 0xE4},    {"ouml", 0xF6},     {"uuml", 0xFC},    {"Auml", 0xC4},
+    {"Ouml", 0xD6},    {"Uuml", 0xDC},    {"szlig", 0xDF},    {"eacute", 0xE9},  {"egrave", 0xE8},
+    {"agrave", 0xE0},  {"aacute", 0xE1},  {"ccedil", 0xE7},   {"ecirc", 0xEA},   {"iacute", 0xED},
+    {"oacute", 0xF3},  {"uacute", 0xFA},  {"ntilde", 0xF1},   {"aring", 0xE5},   {"oslash", 0xF8},
+    {"aelig", 0xE6},   {"Eacute", 0xC9},  {"euro", 0x20AC},   {"pound", 0xA3},   {"copy", 0xA9},
+    {"reg", 0xAE},     {"deg", 0xB0},     {"micro", 0xB5},    {"sup2", 0xB2},    {"times", 0xD7},
+    {"middot", 0xB7},  {"ndash", 0x2013}, {"mdash", 0x2014},  {"lsquo", 0x2018}, {"rsquo", 0x2019},
+    {"ldquo", 0x201C}, {"rdquo", 0x201D}, {"hellip", 0x2026}, {"bull", 0x2022},  {"minus", '-'}};
 
 // The character of the reference that `text` begins with; 0: it is none. *length: its bytes.
 char32_t CharacterOf(std::string_view text, std::size_t* length) {

@@ -38,8 +38,8 @@ std::string_view Accented(char accent, char letter) {
     std::string_view text;
   };
   constexpr Row kRows[] = {
-      {'"', 'a', "ä"}, {'"', 'o', "ö"},  {'"', 'u', "ü"},  {'"', 'A', "Ä"},  {'"', 'O', "Ö"},
-      {'"', 'U', "Ü"}, {'"', 'e', "ë"},  {'"', 'i', "ï"},  {'\'', 'a', "á"}, {'\'', 'e', "é"},
+      {'"', 'a', "ä"},  {'"', 'o', "ö"},  {'"', 'u', "ü"},  {'"', 'A', "Ä"},  {'"', 'O', "Ö"},
+      {'"', 'U', "Ü"},  {'"', 'e', "ë"},  {'"', 'i', "ï"},  {'\'', 'a', "á"}, {'\'', 'e', "é"},
       {'\'', 'i', "í"}, {'\'', 'o', "ó"}, {'\'', 'u', "ú"}, {'\'', 'c', "ć"}, {'\'', 'n', "ń"},
       {'\'', 'E', "É"}, {'`', 'a', "à"},  {'`', 'e', "è"},  {'`', 'i', "ì"},  {'`', 'o', "ò"},
       {'`', 'u', "ù"},  {'^', 'a', "â"},  {'^', 'e', "ê"},  {'^', 'i', "î"},  {'^', 'o', "ô"},
@@ -113,12 +113,12 @@ struct RisName {
   std::string_view tag, name;
 };
 constexpr RisName kRisNames[] = {
-    {"TY", "type"},     {"TI", "title"},      {"T1", "title"},    {"AU", "author"},
-    {"A1", "author"},   {"PY", "year"},       {"Y1", "year"},     {"JO", "journal"},
-    {"JF", "journal"},  {"T2", "journal"},    {"VL", "volume"},   {"IS", "issue"},
-    {"SP", "start_page"}, {"EP", "end_page"}, {"DO", "doi"},      {"UR", "url"},
-    {"AB", "abstract"}, {"KW", "keywords"},   {"SN", "issn"},     {"PB", "publisher"},
-    {"DA", "date"},     {"LA", "language"},   {"ID", "id"}};
+    {"TY", "type"},       {"TI", "title"},    {"T1", "title"},  {"AU", "author"},
+    {"A1", "author"},     {"PY", "year"},     {"Y1", "year"},   {"JO", "journal"},
+    {"JF", "journal"},    {"T2", "journal"},  {"VL", "volume"}, {"IS", "issue"},
+    {"SP", "start_page"}, {"EP", "end_page"}, {"DO", "doi"},    {"UR", "url"},
+    {"AB", "abstract"},   {"KW", "keywords"}, {"SN", "issn"},   {"PB", "publisher"},
+    {"DA", "date"},       {"LA", "language"}, {"ID", "id"}};
 
 // `TY  - ` at the start of a line.
 bool IsRisTag(std::string_view line) {

@@ -73,11 +73,12 @@ std::vector<Span> ColumnsByInk(std::string_view text, std::string_view header, s
   std::vector<Span> columns;
   for (const Span run : RunsOf(ink)) {
     // A column without a name goes on with the one in front of it.
-    const std::string_view own = std::string_view(names).substr(
-        std::min(run.begin, names.size()), run.end - run.begin);
-    const std::string_view gap = columns.empty() ? std::string_view("  ")
-                                                 : std::string_view(names).substr(
-                                                       std::min(columns.back().end, names.size()));
+    const std::string_view own =
+        std::string_view(names).substr(std::min(run.begin, names.size()), run.end - run.begin);
+    const std::string_view gap =
+        columns.empty()
+            ? std::string_view("  ")
+            : std::string_view(names).substr(std::min(columns.back().end, names.size()));
     const bool parted = run.begin == 0 || columns.empty() || gap.starts_with("  ") ||
                         names.substr(0, std::min(run.begin, names.size())).ends_with("  ");
     if (columns.empty() || (own.find('#') != own.npos && parted)) {
@@ -252,7 +253,6 @@ TextRecord ReadSetting(const Item& item) {
   const std::string_view line = item.record();
   const std::size_t mark = MarkOfSetting(line);
   TextRecord record = item.head;
-  if (record.empty()) record.emplace_back("section", "");
   std::string_view key = TrimSpace(line.substr(0, mark));
   if (key.starts_with("export ")) key = TrimSpace(key.substr(7));
   record.emplace_back("key", PlainValue(key));

@@ -23,8 +23,8 @@ enum class TagKind : std::uint8_t { kOpen, kClose, kEmpty };
 
 struct Tag {
   TagKind kind = TagKind::kOpen;
-  std::string_view name;                // without a prefix; of HTML in lower case
-  std::uint64_t begin = 0, end = 0;     // from < to behind >
+  std::string_view name;             // without a prefix; of HTML in lower case
+  std::uint64_t begin = 0, end = 0;  // from < to behind >
 };
 
 class TagScanner {
@@ -50,7 +50,16 @@ class TagScanner {
 
  private:
   enum class State : std::uint8_t {
-    kText, kStart, kName, kAttributes, kQuoted, kMark, kComment, kCdata, kInstruction, kDeclaration,
+    kText,
+    kStart,
+    kName,
+    kAttributes,
+    kQuoted,
+    kMark,
+    kComment,
+    kCdata,
+    kInstruction,
+    kDeclaration,
     kRaw
   };
   static constexpr std::size_t kLongestName = 128;
