@@ -17,15 +17,17 @@ using dossier::inspect::ByteRange;
 using dossier::inspect::Description;
 using dossier::inspect::Format;
 
-constexpr Format kFormats[] = {Format::kNdjson,     Format::kJsonArray, Format::kJsonSeq,
-                               Format::kJsonConcat, Format::kJson,      Format::kCsv,
-                               Format::kTsv,        Format::kDeb822,    Format::kLog};
+constexpr Format kFormats[] = {
+    Format::kNdjson, Format::kJsonArray, Format::kJsonSeq, Format::kJsonConcat, Format::kJson,
+    Format::kCsv,    Format::kTsv,       Format::kDeb822,  Format::kLog,        Format::kCalendar,
+    Format::kLedger, Format::kXml,       Format::kHtml,    Format::kMail,       Format::kIni};
 
 Description DescriptionOf(Format format) {
   Description description;
   description.format = format;
   description.flavour = "geojson";
   description.log_shape = "logfmt";
+  description.records.emplace();
   if (format == Format::kTsv) description.table = {.delimiter = '\t', .header = false};
   return description;
 }

@@ -250,6 +250,7 @@ class Describer {
         return done(DescribePipeTables(scan, TableDemand::kNamed));
       case RecordForm::kStanzas:
       case RecordForm::kLog:
+      case RecordForm::kItems:
         return done(DescribeText(scan, format));
       case RecordForm::kNone:
         break;
@@ -263,7 +264,7 @@ class Describer {
     if (taken && out_.format != Format::kUnknown) return {};
     if (const auto markup = LooksLikeMarkup(head_)) {
       out_.certain = true;
-      return TakeAgainstName(*markup);
+      return TakeItems(scan, *markup);
     }
     if (taken) {
       DOSSIER_ASSIGN_OR_RETURN(const bool other, DescribeAgainstName(scan));
@@ -282,6 +283,7 @@ class Describer {
       DOSSIER_RETURN_IF_ERROR(DescribePipeTables(scan, TableDemand::kNamed));
     }
     if (named == Format::kXml && !TrimSpace(head_).starts_with('<')) return DescribeUnnamed(scan);
+    if (FormOf(named) == RecordForm::kItems) return TakeItems(scan, named);
     if (named == Format::kJsonSeq || named == Format::kJsonc) {
       out_.format = Format::kUnknown;
       AddNote(&out_, "named-but-not",
@@ -311,6 +313,13 @@ class Describer {
     return DescribeText(scan, Format::kLog);
   }
 
+  // A format of which some texts hold records.
+  Status TakeItems(Scan* scan, Format format) {
+    DOSSIER_RETURN_IF_ERROR(TakeAgainstName(format));
+    const auto taken = DescribeText(scan, format);
+    return taken ? Status() : Status(tl::unexpected(taken.error()));
+  }
+
   // What was said of the name before the content was known.
   Status TakeAgainstName(Format format) {
     std::erase_if(out_.notes, [](const Note& note) { return note.code == "named-but-not"; });
@@ -318,10 +327,12 @@ class Describer {
   }
 
   Status DescribeUnnamed(Scan* scan) {
-    if (LooksLikeElements(head_)) return Take(Format::kXml);
-    if (LooksLikeMail(head_)) return Take(Format::kMail);
+    if (LooksLikeElements(head_)) return TakeItems(scan, Format::kXml);
+    DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribeItems(scan));
+    if (taken) return {};
+    if (LooksLikeMail(head_)) return TakeItems(scan, Format::kMail);
     if (LooksLikeDiff(head_)) return Take(Format::kDiff);
-    DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribePipeTables(scan, TableDemand::kSniffed));
+    DOSSIER_ASSIGN_OR_RETURN(taken, DescribePipeTables(scan, TableDemand::kSniffed));
     if (taken) return {};
     const std::string_view head = head_;
     const std::string language = LanguageOfShebang(head.substr(0, head.find('\n')));
@@ -335,9 +346,9 @@ class Describer {
       out_.language = language;
       return Take(Format::kSource);
     }
-    if (const auto settings = LooksLikeSettings(head_)) return Take(*settings);
+    if (const auto settings = LooksLikeSettings(head_)) return TakeItems(scan, *settings);
     if (LooksLikeYaml(head_)) return Take(Format::kYaml);
-    if (LooksLikeConfig(head_)) return Take(Format::kConfig);
+    if (LooksLikeConfig(head_)) return TakeItems(scan, Format::kConfig);
     if (LooksLikeMarkdown(head_)) {
       DOSSIER_RETURN_IF_ERROR(DescribePipeTables(scan, TableDemand::kNamed));
       return Take(Format::kMarkdown);

@@ -142,8 +142,10 @@ bool LooksLikeTable(const Scan& scan);
 // most of the text.
 Result<bool> DescribePipeTables(Scan* scan, TableDemand demand);
 
-// Stanzas or a log, if the text has that shape.
+// Stanzas, a log or items, if the text has that shape.
 Result<bool> DescribeText(Scan* scan, Format format);
+// The first format of items whose texts always hold records, if there is one.
+Result<bool> DescribeItems(Scan* scan);
 
 }  // namespace dossier::inspect
 

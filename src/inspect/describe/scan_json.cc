@@ -351,12 +351,17 @@ Result<bool> DescribeDocument(Scan* scan, bool lines_unknown) {
     scan->out->certain = container;
     TakeJson(*scan, found);
     const bool whole = summary.fault == JsonFault::kNone && scan->complete;
-    JsonRecords list = summary.only_list;
+    JsonRecords list = summary.list;
     if (const Description* like = scan->options.like; like && list.none()) {
       list = {like->records_in, like->records_key};
     }
     if (whole && summary.flavour.empty() && !list.none()) {
       DOSSIER_RETURN_IF_ERROR(TakeListOfObject(*scan, list));
+      for (const ListBeside& other : summary.other_lists) {
+        if (list.path != other.path && list.key.empty()) {
+          scan->out->other_lists.push_back(other);
+        }
+      }
     }
     return true;
   }

@@ -5,6 +5,7 @@
 
 #include "base/text/text.h"
 #include "inspect/describe/scan.h"
+#include "inspect/formats/items.h"
 #include "inspect/json/text_records.h"
 
 namespace dossier::inspect {
@@ -12,7 +13,7 @@ namespace {
 
 constexpr std::size_t kDetectBytes = 64 << 10;
 
-std::string_view FirstParagraph(std::string_view head) {
+std::string_view FirstParagraph(std::string_view head, std::string_view) {
   const std::size_t start = head.find_first_not_of("\r\n \t");
   if (start == std::string_view::npos) return {};
   head.remove_prefix(start);
@@ -24,7 +25,7 @@ std::string_view FirstParagraph(std::string_view head) {
   return head.substr(0, head.find_last_not_of("\r\n") + 1);
 }
 
-std::string_view FirstLogLine(std::string_view head) {
+std::string_view FirstLogLine(std::string_view head, std::string_view) {
   const std::string_view text = TrimSpace(head);
   return text.substr(0, text.find_first_of("\r\n"));
 }
@@ -37,8 +38,24 @@ struct TextFormat {
   std::unique_ptr<RecordCounter> (*make_counter)(std::string_view shape, CountFrom from);
   std::vector<TextRecord> (*parse)(std::string_view head, std::string_view shape,
                                    std::size_t limit);
-  std::string_view (*sample)(std::string_view head);
+  std::string_view (*sample)(std::string_view head, std::string_view shape);
 };
+
+// A format of items.h.
+template <Format format>
+constexpr TextFormat ItemRow() {
+  return {format,
+          &Description::flavour,
+          [](std::string_view head) { return DetectItems(format, head); },
+          [](std::string_view shape, CountFrom) { return MakeItemCounter(format, shape); },
+          [](std::string_view head, std::string_view shape, std::size_t limit) {
+            return ParseItemsHead(format, head, shape, limit);
+          },
+          [](std::string_view head, std::string_view shape) {
+            const Items items = FindItems(format, shape, head);
+            return items.ranges.empty() ? std::string_view() : Slice(head, items.ranges[0]);
+          }};
+}
 
 // In the order in which a text of unknown format is tried. Describe asks for each by itself, since
 // tables stand between them.
@@ -46,6 +63,20 @@ constexpr TextFormat kTextFormats[] = {
     {Format::kDeb822, &Description::flavour, DetectDeb822, MakeStanzaCounter, ParseDeb822Head,
      FirstParagraph},
     {Format::kLog, &Description::log_shape, DetectLog, MakeLogCounter, ParseLogHead, FirstLogLine},
+    ItemRow<Format::kCalendar>(),
+    ItemRow<Format::kVcard>(),
+    ItemRow<Format::kBibtex>(),
+    ItemRow<Format::kRis>(),
+    ItemRow<Format::kSubtitles>(),
+    ItemRow<Format::kMail>(),
+    ItemRow<Format::kGitLog>(),
+    ItemRow<Format::kLedger>(),
+    ItemRow<Format::kFixedWidth>(),
+    ItemRow<Format::kXml>(),
+    ItemRow<Format::kHtml>(),
+    ItemRow<Format::kIni>(),
+    ItemRow<Format::kToml>(),
+    ItemRow<Format::kConfig>(),
 };
 
 constexpr bool IsWhole(const TextFormat& row) {
@@ -77,6 +108,7 @@ Result<std::uint64_t> CountRecords(const Scan& scan, const TextFormat& row) {
 std::unique_ptr<CountPlan> PlanCount(const Scan& scan) {
   const auto named = scan.options.format ? scan.options.format : scan.out->named_format;
   for (const TextFormat& row : kTextFormats) {
+    if (FormOf(row.format) == RecordForm::kItems) continue;  // what is in front matters to them
     if (!IsLeftToContent(scan) && named != row.format) continue;
     const ShapeScan shape = row.detect(DetectHead(scan));
     if (!shape.fits) continue;
@@ -94,7 +126,9 @@ Result<bool> DescribeText(Scan* scan, Format format) {
   if (row == std::end(kTextFormats)) {
     return MakeError(ErrorCode::kInternal, "kTextFormats has no row for {}", FormatName(format));
   }
-  ShapeScan shape = row->detect(DetectHead(*scan));
+  // What is in front of items may be long: the styles of a map.
+  const bool items = FormOf(format) == RecordForm::kItems;
+  ShapeScan shape = row->detect(items ? scan->head : DetectHead(*scan));
   // A text of too few records to show a shape has the shape of the text beside it.
   const Description* like = scan->options.like;
   if (like && like->format == format && !shape.fits)
@@ -111,8 +145,17 @@ Result<bool> DescribeText(Scan* scan, Format format) {
     collector.AddRecord(record);
   }
   SetFields(*scan, collector);
-  SetSample(*scan, row->sample(scan->head), 0);
+  SetSample(*scan, row->sample(scan->head, shape.shape), 0);
   return true;
+}
+
+Result<bool> DescribeItems(Scan* scan) {
+  for (const TextFormat& row : kTextFormats) {
+    if (FormOf(row.format) != RecordForm::kItems || !HasRecords(row.format)) continue;
+    DOSSIER_ASSIGN_OR_RETURN(const bool taken, DescribeText(scan, row.format));
+    if (taken) return true;
+  }
+  return false;
 }
 
 }  // namespace dossier::inspect

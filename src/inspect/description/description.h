@@ -30,6 +30,14 @@ enum class Format : std::uint8_t {
   kTsv,
   kDeb822,
   kLog,
+  kCalendar,
+  kVcard,
+  kBibtex,
+  kRis,
+  kSubtitles,
+  kLedger,
+  kGitLog,
+  kFixedWidth,
   kMarkdown,
   kXml,
   kHtml,
@@ -55,7 +63,7 @@ std::vector<std::string_view> FormatNames();
 bool HasRecords(Format format);
 
 // How the records of a text are written, which decides who splits and reads them.
-enum class RecordForm : std::uint8_t { kNone, kJson, kTable, kPipes, kStanzas, kLog };
+enum class RecordForm : std::uint8_t { kNone, kJson, kTable, kPipes, kStanzas, kLog, kItems };
 RecordForm FormOf(Format format);
 
 enum class Exactness : std::uint8_t { kExact, kBound };  // kBound is shown as "≥ N"
@@ -214,6 +222,12 @@ struct Member {
   Format format = Format::kUnknown;
 };
 
+// A list of records of a JSON object whose elements are not its records.
+struct ListBeside {
+  std::vector<std::string> path;  // names that lead to it
+  std::uint64_t records = 0;
+};
+
 // Codes: empty, invalid-encoding, guessed-encoding, lone-surrogate, nul-bytes, unstable, max-scan,
 // malformed, comments, footer, two-line-header, header-of-values, named-but-not, broken, too-deep,
 // duplicate-keys, ragged, stray-quote, open-quote, duplicate-names, forced, read-error, source (of
@@ -233,7 +247,8 @@ struct Description {
   bool certain = false;                // the content proves the format, whatever the name
   std::string extension;               // ".json", in lower case
   std::string flavour;                 // geojson, notebook, string, number, boolean, null; of
-                                       // stanzas how they are parted: loose, ruled, titled
+                                       // stanzas how they are parted: loose, ruled, titled; of
+                                       // XML the name of the elements that are its records
   std::string language;                // of source code: "C++"
   std::string log_shape;               // of Format::kLog: the id that DetectLog gave
   TextEncoding encoding;
@@ -243,6 +258,7 @@ struct Description {
   bool records_beside = false;  // they are the smaller part of a text, such as tables in prose
   std::vector<std::string> records_in;  // of a JSON object: names, as in the text, that lead to the
                                         // array whose elements are its records
+  std::vector<ListBeside> other_lists;  // of a JSON object: lists that could be records as well
   std::string records_key;              // of a JSON object whose members, or those of the object in
                                         // records_in, are its records: the field with their names
   std::string element_type;             // of an array of scalars: "number", "mixed"

@@ -41,6 +41,11 @@ std::string StanzaLabel(const Description& description) {
   return fmt::format("{} ({})", FormatTitle(description.format), parted);
 }
 
+std::string_view XmlRecord(const Description& description) {
+  const std::string_view shape = description.flavour;
+  return shape.substr(0, shape.find('+'));
+}
+
 std::string WithDetail(Format format, std::string_view detail) {
   const std::string_view title = FormatTitle(format);
   return detail.empty() ? std::string(title) : fmt::format("{} ({})", title, detail);
@@ -55,6 +60,10 @@ std::string BaseLabel(const Description& description) {
       return StanzaLabel(description);
     case Format::kJson:
       return JsonLabel(description);
+    case Format::kXml:
+      return WithDetail(
+          description.format,
+          description.flavour.empty() ? "" : fmt::format("records: {}", XmlRecord(description)));
     case Format::kSource:
       return WithDetail(description.format, description.language);
     case Format::kBinary:
@@ -89,6 +98,12 @@ std::string FaultLabel(const Description& description) {
         GroupDigits(note.offset.value_or(0)), GroupDigits(note.line.value_or(1)), note.text);
   }
   return "";
+}
+
+std::string PathText(const std::vector<std::string>& path) {
+  std::string text;
+  for (const std::string& name : path) text += "." + ShowFieldName(name);
+  return text;
 }
 
 std::string NumberText(double value) {
@@ -160,9 +175,14 @@ std::string RecordsText(const Description& description) {
   if (records.first_alone) details.push_back("the first shares no field with the others");
   if (records.sums_last) details.push_back("the last holds sums of the others: a total?");
   if (!description.records_in.empty()) {
-    std::string in = "in ";
-    for (const std::string& name : description.records_in) in += "." + ShowFieldName(name);
-    details.push_back(std::move(in));
+    details.push_back("in " + PathText(description.records_in));
+  }
+  if (!description.other_lists.empty() && !description.records_in.empty()) {
+    std::vector<std::string> lists;
+    for (const ListBeside& list : description.other_lists) {
+      lists.push_back(fmt::format("{} with {}", PathText(list.path), GroupDigits(list.records)));
+    }
+    details.push_back("not in them: " + Join(lists, ", "));
   }
   if (!description.records_key.empty()) {
     details.push_back("members of an object, their names in " + description.records_key);

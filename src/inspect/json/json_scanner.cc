@@ -63,10 +63,9 @@ void JsonLists::OnBegin(JsonKind container, int depth) {
     if (depth == list_depth_ + 1) ++(object ? objects_ : others_);
     return;
   }
-  if (depth == 0) in_object_ = object;
-  if (depth == 1) in_inner_object_ = object;
-  const bool member = in_object_ && (depth == 1 || (depth == 2 && in_inner_object_));
-  if (object || !member) return;
+  if (depth != open_objects_) return;  // in an array
+  open_objects_ += object ? 1 : 0;
+  if (object || depth == 0 || depth > kMostNames) return;
   list_depth_ = depth;
   objects_ = others_ = 0;
 }
@@ -76,11 +75,15 @@ void JsonLists::OnEnd(JsonKind, int depth) {
     ++inner_found_;
     inner_records_ = {{names_[0]}, inner_.FreeName()};
   }
+  if (depth == open_objects_ - 1) open_objects_ = depth;
   if (list_depth_ == 0 || depth != list_depth_) return;
   list_depth_ = 0;
   if (objects_ < kFewestRecords || others_ > 0) return;
-  ++found_;
-  path_.assign(names_.begin(), names_.begin() + depth);
+  ListBeside found{{names_.begin(), names_.begin() + depth}, objects_};
+  if (found.records > best_.records) std::swap(found, best_);
+  if (!found.path.empty() && other_lists_.size() < kMostLists) {
+    other_lists_.push_back(std::move(found));
+  }
 }
 
 void JsonLists::OnScalar(int depth) {
@@ -90,20 +93,21 @@ void JsonLists::OnScalar(int depth) {
 }
 
 int JsonLists::WantedDepth() const {
-  if (!in_object_) return 0;
+  if (open_objects_ == 0) return 0;
   const int names = list_depth_ == 0 && inner_.looking() ? 3 : root_.looking() ? 2 : 0;
-  return found_ > 1 ? names : std::max({list_depth_ + 1, kMostNames, names});
+  const int lists = list_depth_ > 0 ? list_depth_ + 1 : std::min(open_objects_, kMostNames) + 1;
+  return std::max(lists, names);
 }
 
 bool JsonLists::IsAt(std::span<const std::string> path, int depth) const {
-  return in_object_ && static_cast<std::size_t>(depth) == path.size() &&
-         (depth < 2 || in_inner_object_) && std::equal(path.begin(), path.end(), names_.begin());
+  return static_cast<std::size_t>(depth) == path.size() && open_objects_ > 0 &&
+         open_objects_ >= depth && std::equal(path.begin(), path.end(), names_.begin());
 }
 
-JsonRecords JsonLists::only() const {
+JsonRecords JsonLists::best() const {
   if (root_.alike()) return {{}, root_.FreeName()};
-  if (found_ == 1) return {path_, ""};
-  return found_ == 0 && inner_found_ == 1 ? inner_records_ : JsonRecords();
+  if (!best_.path.empty()) return {best_.path, ""};
+  return inner_found_ == 1 ? inner_records_ : JsonRecords();
 }
 
 JsonScanner::JsonScanner(const FieldLimits& limits, JsonSequence sequence, JsonRecords list)
@@ -275,7 +279,8 @@ const JsonSummary& JsonScanner::Finish() {
   }
   if (feature_type_ && has_features_) summary_.flavour = "geojson";
   if (has_nbformat_ && has_cells_) summary_.flavour = "notebook";
-  summary_.only_list = lists_.only();
+  summary_.list = lists_.best();
+  summary_.other_lists = lists_.others();
   if (list_depth_ == 1 || !summary_.flavour.empty() || !list_.none()) {
     if (failed()) machine_.UncountOpen();  // a reader gives no half of a record
     summary_.elements = machine_.counted();

@@ -62,15 +62,15 @@ struct JsonRecords {
   bool none() const { return path.empty() && key.empty(); }
 };
 
-// Finds the one list of records in a JSON object: {"meta": {…}, "students": [{…}, {…}]}.
+// Finds the list of records in a JSON object: {"meta": {…}, "students": [{…}, {…}]}.
 //
 //   JsonLists lists;              // fed with the events of a JsonMachine
-//   lists.only().path             // {"students"}
+//   lists.best().path             // {"students"}
 //
-// A list of records is an array of objects, at least two, that is a member of the object or of an
-// object in it. Of several none is chosen: only a reader of the question can. An object whose
-// members are alike is a list of them if it is the root, or, where there is no other, a member of
-// the root. Thread-safety: one owner.
+// A list of records is an array of objects, at least two, that is a member of the object or of
+// objects in it, some levels down. Of several the longest is chosen, of equal ones the first; the
+// others are told. An object whose members are alike is a list of them if it is the root, or, where
+// there is no other, a member of the root. Thread-safety: one owner.
 
 class JsonLists {
  public:
@@ -83,19 +83,23 @@ class JsonLists {
   int WantedDepth() const;
   // Whether the container that begins inside `depth` others is the one that `path` names.
   bool IsAt(std::span<const std::string> path, int depth) const;
-  // The last name inside `depth` containers, 1 or 2.
+  // The last name inside `depth` containers, 1 to kMostNames.
   std::string_view name(int depth) const { return names_[static_cast<std::size_t>(depth - 1)]; }
-  JsonRecords only() const;
+  JsonRecords best() const;
+  // The first of the others, in their order.
+  const std::vector<ListBeside>& others() const { return other_lists_; }
 
  private:
-  static constexpr int kMostNames = 2;
+  static constexpr int kMostNames = 6;
+  static constexpr std::size_t kMostLists = 8;  // that are told
 
   std::array<std::string, kMostNames> names_;
-  bool in_object_ = false, in_inner_object_ = false;  // the root, and the member that is open
-  int list_depth_ = 0;                                // of the array that is open; 0: none
-  std::uint64_t objects_ = 0, others_ = 0;            // in it
-  std::uint64_t found_ = 0, inner_found_ = 0;         // lists; members of the root whose are alike
-  std::vector<std::string> path_;
+  int open_objects_ = 0;                    // from the root on, each a member of the one in front
+  int list_depth_ = 0;                      // of the array that is open; 0: none
+  std::uint64_t objects_ = 0, others_ = 0;  // in it
+  std::uint64_t inner_found_ = 0;           // members of the root whose members are alike
+  ListBeside best_;
+  std::vector<ListBeside> other_lists_;
   JsonMembers root_, inner_;
   JsonRecords inner_records_;
 };
@@ -110,7 +114,8 @@ struct JsonSummary {
   std::uint64_t non_finite = 0;  // numbers that are NaN, Infinity or -Infinity
   std::string element_type;      // of an array of scalars: "number", "mixed"
   std::string flavour;           // geojson, notebook
-  JsonRecords only_list;         // of an object: its one list of records
+  JsonRecords list;              // of an object: its longest list of records
+  std::vector<ListBeside> other_lists;
   JsonFault fault = JsonFault::kNone;
   std::uint64_t fault_offset = 0;  // decoded bytes
   bool started_container = false;  // a { or [ and one whole token behind it were read

@@ -9,6 +9,7 @@
 #include "inspect/description/number_style.h"
 #include "inspect/formats/csv_shape.h"
 #include "inspect/formats/deb822.h"
+#include "inspect/formats/items.h"
 #include "inspect/formats/log_shape.h"
 #include "inspect/formats/pipe_tables.h"
 #include "inspect/records/record_json.h"
@@ -245,6 +246,28 @@ class PipeRows final : public NamedRows {
   std::vector<PipeTable> tables_;
 };
 
+class ItemRows final : public NamedRows {
+ public:
+  ItemRows(std::string_view text, const Description& description)
+      : NamedRows(description),
+        text_(text),
+        format_(description.format),
+        shape_(description.flavour),
+        items_(FindItems(format_, shape_, text)) {}
+
+ protected:
+  Cells Read(std::string_view record) const override {
+    const auto begin = static_cast<std::uint64_t>(record.data() - text_.data());
+    return ReadItem(format_, shape_, text_, items_, {begin, begin + record.size()});
+  }
+
+ private:
+  std::string_view text_;
+  Format format_;
+  std::string shape_;
+  Items items_;
+};
+
 class StanzaRows final : public NamedRows {
  public:
   explicit StanzaRows(const Description& description)
@@ -281,6 +304,9 @@ std::unique_ptr<NamedRows> MakeNamedRows(std::string_view text, const Descriptio
       return std::make_unique<StanzaRows>(description);
     case RecordForm::kLog:
       return std::make_unique<LogRows>(description);
+    case RecordForm::kItems:
+      if (!description.records) return nullptr;
+      return std::make_unique<ItemRows>(text, description);
     case RecordForm::kJson:
     case RecordForm::kNone:
       break;

@@ -4,6 +4,7 @@
 
 #include "base/text/text.h"
 #include "inspect/formats/deb822.h"
+#include "inspect/formats/items.h"
 #include "inspect/formats/log_shape.h"
 #include "inspect/formats/pipe_tables.h"
 #include "inspect/records/record_index.h"
@@ -151,13 +152,11 @@ class LogSplitter final : public RecordSplitter {
   LogShape shape_;
 };
 
-class PipeSplitter final : public RecordSplitter {
+// Records that were found by a look at all of the text.
+class FoundSplitter final : public RecordSplitter {
  public:
-  explicit PipeSplitter(std::string_view text) : size_(text.size()) {
-    for (const PipeTable& table : FindPipeTables(text)) {
-      rows_.insert(rows_.end(), table.rows.begin(), table.rows.end());
-    }
-  }
+  FoundSplitter(std::string_view text, std::vector<ByteRange> rows)
+      : size_(text.size()), rows_(std::move(rows)) {}
   std::size_t start() const override { return 0; }
   bool Next(std::size_t* position, ByteRange* record) const override {
     const auto next = std::ranges::lower_bound(rows_, *position, {}, &ByteRange::begin);
@@ -171,6 +170,14 @@ class PipeSplitter final : public RecordSplitter {
   std::size_t size_;
   std::vector<ByteRange> rows_;
 };
+
+std::vector<ByteRange> PipeRowsOf(std::string_view text) {
+  std::vector<ByteRange> rows;
+  for (const PipeTable& table : FindPipeTables(text)) {
+    rows.insert(rows.end(), table.rows.begin(), table.rows.end());
+  }
+  return rows;
+}
 
 std::unique_ptr<RecordSplitter> ArraySplitter(std::string_view text) {
   const std::size_t at = SkipJsonSpace(text, AfterByteOrderMark(text));
@@ -220,7 +227,12 @@ std::unique_ptr<RecordSplitter> SplitterOf(std::string_view text, const Descript
       return std::make_unique<TableSplitter>(text, shape);
     }
     case RecordForm::kPipes:
-      return description.records ? std::make_unique<PipeSplitter>(text) : nullptr;
+      if (!description.records) return nullptr;
+      return std::make_unique<FoundSplitter>(text, PipeRowsOf(text));
+    case RecordForm::kItems:
+      if (!description.records) return nullptr;
+      return std::make_unique<FoundSplitter>(
+          text, FindItems(description.format, description.flavour, text).ranges);
     case RecordForm::kStanzas:
       return std::make_unique<StanzaSplitter>(text, StanzaStyleNamed(description.flavour));
     case RecordForm::kLog: {

@@ -239,7 +239,8 @@ class ElementReader {
 std::optional<Format> LooksLikeMarkup(std::string_view head) {
   const std::string_view text = TrimSpace(head.substr(0, 4096));
   if (text.starts_with("<?xml")) return Format::kXml;
-  if (StartsWithNoCase(text, "<!doctype html") || StartsWithNoCase(text, "<html")) {
+  if (StartsWithNoCase(text, "<!doctype html") || StartsWithNoCase(text, "<html") ||
+      StartsWithNoCase(text, "<table")) {
     return Format::kHtml;
   }
   return std::nullopt;
