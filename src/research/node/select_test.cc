@@ -56,6 +56,11 @@ std::string Text(const std::vector<Pick>& picks) {
   return out;
 }
 
+std::vector<Pick> Select(const Tree& tree, const SearchConfig& search, const StageState& state) {
+  Ranking ranking(search.primary_metric);
+  return Select(tree, search, state, ranking);
+}
+
 // RSP-T13
 TEST(SelectTest, RoundsFollowThePolicy) {  // RSP-32
   const struct {
