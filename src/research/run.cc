@@ -81,11 +81,10 @@ Result<Explored> Research::Explore(const CancelToken& cancel) {
     DOSSIER_ASSIGN_OR_RETURN(const std::string asked, AskMetrics(setup_.driver, cancel));
     if (!asked.empty()) metrics = asked;
   }
-  DOSSIER_ASSIGN_OR_RETURN(const int retries, RetriesOf(*setup_.log));
   for (const int stage : order_.stages) {
     const StageWork work{.stage = stage,
                          .cap = setup_.config.stage_cap(stage),
-                         .retries = stage == 1 ? retries : 0,
+                         .retries = stage == 1 ? setup_.driver.retries : 0,
                          .evaluation_metrics = metrics};
     DOSSIER_ASSIGN_OR_RETURN(const StageEnd end, RunStage(setup_.driver, work, &results_, cancel));
     if (end == StageEnd::kNoWorkingProgram) {

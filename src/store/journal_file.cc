@@ -89,10 +89,12 @@ Result<Database> OpenJournalDatabase(const std::string& path) {
   DOSSIER_ASSIGN_OR_RETURN(const bool is_new, IsNew(db, path));
   DOSSIER_RETURN_IF_ERROR(UseWriteAheadLog(db));
   // NORMAL: an event is in the log file when its statement ends, which outlives this process; only
-  // a power cut may lose the newest events, never the file.
+  // a power cut may lose the newest events, never the file. It grows at its end: few pages of it
+  // are wanted again.
   DOSSIER_RETURN_IF_ERROR(
       db.Execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; "
-                 "PRAGMA trusted_schema = OFF; PRAGMA journal_size_limit = 16777216"));
+                 "PRAGMA trusted_schema = OFF; PRAGMA cache_size = -256; "
+                 "PRAGMA journal_size_limit = 16777216"));
   DOSSIER_RETURN_IF_ERROR(db.KeepLogAtClose());
   if (is_new) DOSSIER_RETURN_IF_ERROR(CreateTables(db, path));
   return db;

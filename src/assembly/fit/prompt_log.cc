@@ -169,10 +169,13 @@ Status CreateWhole(const std::string& path, std::string_view content, Durability
 
 Status PointAlias(const std::string& folder, const std::string& alias, const std::string& target) {
   const std::string path = folder + "/" + alias;
-  struct stat info{};
-  if (lstat(path.c_str(), &info) == 0 && !S_ISLNK(info.st_mode)) {
+  if (symlink(target.c_str(), path.c_str()) == 0) return {};
+  std::string now(target.size() + 1, '\0');
+  const ssize_t length = readlink(path.c_str(), now.data(), now.size());
+  if (length < 0 && errno == EINVAL) {
     return MakeError(ErrorCode::kFailed, "{} is a file of its own: no link was made", path);
   }
+  if (length >= 0 && now.substr(0, static_cast<std::size_t>(length)) == target) return {};
   const std::string partial = fmt::format("{}/{}{}", folder, kPartialFile, RandomHex(16));
   if (symlink(target.c_str(), partial.c_str()) != 0) return MakeErrnoError(errno, partial);
   if (rename(partial.c_str(), path.c_str()) == 0) return {};

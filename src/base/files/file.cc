@@ -59,7 +59,7 @@ Result<std::string> ReadAll(int fd, std::string_view name, std::uint64_t max_byt
   if (sized) out.reserve(static_cast<std::size_t>(info.st_size) + 1);
   while (true) {
     const std::size_t old = out.size(), reserved = out.capacity() - old;
-    const std::size_t room = sized && reserved > 0 ? reserved : 65536;
+    const std::size_t room = sized && reserved > 0 ? reserved : std::max<std::size_t>(old, 4096);
     out.resize(old + room);
     const ssize_t got = read(fd, out.data() + old, room);
     if (got < 0 && errno == EINTR) {

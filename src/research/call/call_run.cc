@@ -129,49 +129,46 @@ Status CallRun::Send(const memory::Ask& ask) {
   if (object && prompt.messages.tools.empty() && !memory_.on() && model_->entry.json_schema) {
     request.schema = parts_.schemas().Of(site_)->json();
   }
+  Status written;
   const driver::CallHooks hooks{
       .sending = [&](const model::Request& asked) { return LogSent(ask, prompt, asked, memory); },
+      .sent = [&] { written = WritePrompt(prompt, memory); },
       .ended =
           [&](const driver::Called& called) {
-            return called.reply ? KeepReply(*called.reply) : Status();
+            return written && called.reply ? KeepReply(*called.reply) : written;
           }};
   return parts_.caller()
       .Ask(*model_, std::move(request), hooks, cancel_)
       .reply.map([](const model::Reply&) {});
 }
 
-// Files first, then the journal, then the request: a process that was ended between them leaves
-// files that stay as they are.
+// The bytes first, then the journal, then the request; its files are made while the model works at
+// it. A process that was ended before the reply is in the journal asks again, and makes those that
+// are missing; the others stay as they are.
 Status CallRun::LogSent(const memory::Ask& ask, const assembly::Assembled& prompt,
                         const model::Request& request, const std::optional<MemoryText>& memory) {
   DOSSIER_ASSIGN_OR_RETURN(const auto sent, parts_.journal().Recorded(kSent, Place()));
+  std::string sha256;
   if (sent) {
     entry_.counter = IntOf(sent->data, "counter");
-    return {};
+    sha256 = TextOf(sent->data, "request");
+  } else {
+    entry_.counter = parts_.NextCounter(request_.scope.node);
+    DOSSIER_ASSIGN_OR_RETURN(sha256,
+                             parts_.journal().journal().content().Put(BytesOf(*model_, request)));
   }
-  const CallerOptions& options = parts_.options();
-  entry_.counter = parts_.NextCounter(request_.scope.node);
-  DOSSIER_ASSIGN_OR_RETURN(const std::string sha256,
-                           parts_.journal().journal().content().Put(BytesOf(*model_, request)));
-  if (logs()) {
-    entry_.meta = {{"stage", request_.scope.stage},
-                   {"timestamp", FormatTime(options.clock->WallNow())},
-                   {"site", site_.name},
-                   {"model", model_->name},
-                   {"request_sha256", sha256},
-                   {"cost", CostOfPrompt(model_->entry, prompt.tokens)}};
-    if (memory) entry_.meta["memory_injected"] = memory->accounting;
-    const model::JsonSchema* schema = parts_.schemas().Of(site_);
-    JsonObject parts;
-    parts["response_format"] = schema ? schema->json() : Json(nullptr);
-    parts["memory"] = memory ? Json(memory->text) : Json(nullptr);
-    parts["resources"] = request_.prefix.resources;
-    DOSSIER_RETURN_IF_ERROR(parts_.logs().WritePrompt(entry_, prompt, std::move(parts)));
-    if (memory) {
-      DOSSIER_RETURN_IF_ERROR(parts_.logs().Append(
-          "memory_injections.jsonl",
-          {{"place", Place()}, {"branch", request_.scope.branch}, {"shown", memory->accounting}}));
-    }
+  entry_.meta = {{"stage", request_.scope.stage},
+                 {"timestamp", FormatTime(parts_.options().clock->WallNow())},
+                 {"site", site_.name},
+                 {"model", model_->name},
+                 {"request_sha256", sha256},
+                 {"cost", CostOfPrompt(model_->entry, prompt.tokens)}};
+  if (memory) entry_.meta["memory_injected"] = memory->accounting;
+  if (sent) return {};
+  if (logs() && memory) {
+    DOSSIER_RETURN_IF_ERROR(parts_.logs().Append(
+        "memory_injections.jsonl",
+        {{"place", Place()}, {"branch", request_.scope.branch}, {"shown", memory->accounting}}));
   }
   JsonObject data{{"node", request_.scope.node},
                   {"site", site_.name},
@@ -185,6 +182,17 @@ Status CallRun::LogSent(const memory::Ask& ask, const assembly::Assembled& promp
                   {"kind", ask.kind == memory::Ask::Kind::kAnswer ? "answer" : "memory"}};
   if (memory) data["memory"] = memory->accounting;
   return parts_.journal().Add(kSent, Place(), std::move(data));
+}
+
+Status CallRun::WritePrompt(const assembly::Assembled& prompt,
+                            const std::optional<MemoryText>& memory) {
+  if (!logs()) return {};
+  const model::JsonSchema* schema = parts_.schemas().Of(site_);
+  JsonObject parts;
+  parts["response_format"] = schema ? schema->json() : Json(nullptr);
+  parts["memory"] = memory ? Json(memory->text) : Json(nullptr);
+  parts["resources"] = request_.prefix.resources;
+  return parts_.logs().WritePrompt(entry_, prompt, std::move(parts));
 }
 
 Status CallRun::KeepReply(const model::Reply& reply) {

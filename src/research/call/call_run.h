@@ -33,6 +33,7 @@ class CallRun {
   void CountRound(const memory::Ask& ask);
   Status LogSent(const memory::Ask& ask, const assembly::Assembled& prompt,
                  const model::Request& request, const std::optional<MemoryText>& memory);
+  Status WritePrompt(const assembly::Assembled& prompt, const std::optional<MemoryText>& memory);
   Status KeepReply(const model::Reply& reply);
   void TakeWarnings(const JsonObject& replied);
   Result<CallOutcome> Answer(const memory::RoundsOutcome& rounds);

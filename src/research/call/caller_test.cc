@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <set>
@@ -322,6 +323,13 @@ TEST_F(CallerTest, PromptsRepliesAndOperationsAreLogged) {  // RSP-45, RSP-T19
   EXPECT_THAT(File(start + "memory_ops.json"), HasSubstr("core_set"));
   EXPECT_THAT(File("logs/memory/memory_operations.jsonl"), HasSubstr("phase0_plan/a1/r1"));
   EXPECT_EQ(File(Logs() + "phase0_prompt.json"), File(start + "prompt.json"));
+  const std::string alias = fmt::format("{}/{}phase0_prompt.json", temp_.path(), Logs());
+  struct stat before{}, after{};
+  ASSERT_EQ(lstat(alias.c_str(), &before), 0);
+  Start();
+  Call(request);
+  ASSERT_EQ(lstat(alias.c_str(), &after), 0);
+  EXPECT_EQ(after.st_ino, before.st_ino) << "a link that is right was made anew";
   // The bytes that were sent are in the store under their hash.
   const std::string sha256(*FindString(*Find(*prompt, "meta"), "request_sha256"));
   const auto sent = log_->journal().content().Get(sha256);
@@ -358,11 +366,24 @@ TEST_F(CallerTest, ALogThatIsThereStaysAndTheCallGoesOn) {  // RSP-45, RSP-47, 8
   EXPECT_THAT(File(left + "prompt.md"), HasSubstr("Sorting"));
 }
 
+TEST_F(CallerTest, ACallWhosePromptCannotBeWrittenHasNoAnswer) {  // RSP-45
+  Start(Memory::kOff);
+  model_.Always("", "run time");
+  ASSERT_TRUE(WriteFileAtomic(temp_.path() + "/logs", "in the way"));
+  EXPECT_FALSE(caller_->Call(Request("define_metrics"), CancelToken()));
+  EXPECT_FALSE(log_->Has("call.replied", fmt::format("{}/define_metrics/a1/r1", kNode)));
+}
+
 TEST_F(CallerTest, AnInterruptedCallIsSentAgainWithTheSameBytes) {  // RSP-48
   Start(Memory::kOff);
   model_.FailNext("define_metrics", {ErrorCode::kAuth, "no key"});
   const auto failed = caller_->Call(Request("define_metrics"), CancelToken());
   EXPECT_THAT(failed, FailsWith(ErrorCode::kAuth, "no key"));
+  // A process that was ended as soon as it had asked left no files of its prompt.
+  const std::string log = Logs() + "0001_define_metrics_a1_r1_prompt.json";
+  const auto written = ParseJson(File(log));
+  ASSERT_TRUE(written);
+  ASSERT_TRUE(RemoveAll(temp_.path() + "/" + log));
   Start(Memory::kOff);
   model_.Next("define_metrics", "run time");
   Call(Request("define_metrics"));
@@ -370,6 +391,11 @@ TEST_F(CallerTest, AnInterruptedCallIsSentAgainWithTheSameBytes) {  // RSP-48
   ASSERT_EQ(calls.size(), 2u);
   EXPECT_EQ(calls[0].prompt, calls[1].prompt);
   EXPECT_EQ(File(Logs() + "0002_define_metrics_a1_r1_prompt.json"), "(no file)");
+  const auto again = ParseJson(File(log));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(TextAt(*Find(*again, "meta"), "request_sha256"),
+            TextAt(*Find(*written, "meta"), "request_sha256"));
+  EXPECT_EQ(*Find(*again, "messages"), *Find(*written, "messages"));
 }
 
 TEST_F(CallerTest, AllCallsOfANodeBeginWithTheSameBytes) {  // RSP-1, RSP-2

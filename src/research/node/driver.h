@@ -37,6 +37,7 @@ struct Driver {
   PrefixSections prefix;               // of all calls, without resources and plan
   std::string environment, resources;  // texts, for the report and the paper
   std::string data_overview;           // text of the file; "": none
+  int retries = 0;                     // of what failed, over all resumes of the run
 
   const RunConfig& config() const { return *services.config; }
   Caller& caller() const { return *services.caller; }

@@ -163,11 +163,13 @@ Status KeepNode(const Driver& driver, Node* node) {
 }
 
 Result<std::optional<Node>> RecordedNode(const Driver& driver, std::string_view id) {
-  DOSSIER_ASSIGN_OR_RETURN(const auto event, driver.log().Recorded("node.finished", id));
+  DOSSIER_ASSIGN_OR_RETURN(auto event, driver.log().Recorded("node.finished", id));
   if (!event) return std::optional<Node>();
-  const Json* json = Find(event->data, "node");
-  if (!json) return MakeError(ErrorCode::kDamaged, "journal: node.finished of {} has no node", id);
-  DOSSIER_ASSIGN_OR_RETURN(Node node, ReadNode(*json));
+  const auto json = event->data.find("node");
+  if (json == event->data.end()) {
+    return MakeError(ErrorCode::kDamaged, "journal: node.finished of {} has no node", id);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(Node node, ReadNode(std::move(json->value())));
   node.usage = driver.log().UsageOf(node.id);  // calls that came after its end count, too
   return std::optional(std::move(node));
 }

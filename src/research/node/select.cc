@@ -1,11 +1,9 @@
 #include "research/node/select.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 #include "base/hash.h"
@@ -14,9 +12,6 @@
 
 namespace dossier::research {
 namespace {
-
-// The data sets that all compared nodes report, by metric; none: each node's own.
-using CommonDatasets = std::map<std::string, std::vector<std::string>, std::less<>>;
 
 // The names of both, in an order that does not depend on which comes first: `primary`, then as
 // declared.
@@ -37,14 +32,22 @@ std::vector<std::string_view> NamesOf(const Metric& a, const Metric& b, std::str
   return names;
 }
 
-// `mean_of(series)`: over the data sets that are compared.
+// A metric, and `mean_of(series)`: over the data sets that are compared.
+template <typename MeanOf>
+struct Side {
+  const Metric& metric;
+  MeanOf mean_of;
+};
+template <typename MeanOf>
+Side(const Metric&, MeanOf) -> Side<MeanOf>;
+
 template <typename MeanOf>
 std::weak_ordering CompareSeries(const MetricSeries* a, const MetricSeries* b,
-                                 const MeanOf& mean_of) {
+                                 const Side<MeanOf>& of_a, const Side<MeanOf>& of_b) {
   // Opposite directions say nothing about which is better.
   if (a && b && a->better != b->better) return std::weak_ordering::equivalent;
-  const std::optional<double> x = a ? mean_of(*a) : std::nullopt;
-  const std::optional<double> y = b ? mean_of(*b) : std::nullopt;
+  const std::optional<double> x = a ? of_a.mean_of(*a) : std::nullopt;
+  const std::optional<double> y = b ? of_b.mean_of(*b) : std::nullopt;
   if (!x || !y) return x.has_value() <=> y.has_value();
   if (*x == *y) return std::weak_ordering::equivalent;
   const bool lower = (a ? a : b)->better == MetricSeries::Better::kLower;
@@ -57,24 +60,28 @@ bool HaveSameNames(const Metric& a, const Metric& b) {
 }
 
 template <typename MeanOf>
-std::weak_ordering Compare(const Metric& a, const Metric& b, std::string_view primary,
-                           const MeanOf& mean_of) {
+std::weak_ordering Compare(const Side<MeanOf>& x, const Side<MeanOf>& y, std::string_view primary) {
+  const Metric &a = x.metric, &b = y.metric;
   if (HaveSameNames(a, b)) {  // as the nodes of most runs: no list of names is made for each pair
     for (const bool first : {true, false}) {
       for (std::size_t at = 0; at < a.size(); ++at) {
         if ((a[at].name == primary) != first) continue;
-        const std::weak_ordering order = CompareSeries(&a[at], &b[at], mean_of);
+        const std::weak_ordering order = CompareSeries(&a[at], &b[at], x, y);
         if (order != 0) return order;
       }
     }
     return std::weak_ordering::equivalent;
   }
   for (const std::string_view name : NamesOf(a, b, primary)) {
-    const std::weak_ordering order =
-        CompareSeries(FindSeries(a, name), FindSeries(b, name), mean_of);
+    const std::weak_ordering order = CompareSeries(FindSeries(a, name), FindSeries(b, name), x, y);
     if (order != 0) return order;
   }
   return std::weak_ordering::equivalent;
+}
+
+const Metric& MetricOf(const Node& node) {
+  static const Metric kNone;
+  return node.metric ? *node.metric : kNone;
 }
 
 bool IsCandidate(const Node& node) {
@@ -82,68 +89,12 @@ bool IsCandidate(const Node& node) {
          node.steer != Steer::kPruned;
 }
 
-// Of a metric that a node does not have nothing is kept out: it is worst there anyway.
-CommonDatasets CommonOf(const std::vector<const Node*>& nodes) {
-  CommonDatasets common;
-  for (const Node* node : nodes) {
-    if (!node->metric) continue;
-    for (const MetricSeries& series : *node->metric) {
-      std::vector<std::string> own;
-      for (const MetricValue& value : series.values) own.push_back(value.dataset);
-      const auto [known, added] = common.emplace(series.name, own);
-      if (added) continue;
-      std::erase_if(known->second, [&](const std::string& dataset) {
-        return std::find(own.begin(), own.end(), dataset) == own.end();
-      });
-    }
-  }
-  return common;
-}
-
-// Pinned ones alone, where a good one is pinned.
-std::vector<const Node*> CandidatesOf(const Tree& tree) {
-  std::vector<const Node*> nodes, pinned;
-  for (const Node& node : tree.nodes) {
-    if (!IsCandidate(node)) continue;
-    nodes.push_back(&node);
-    if (node.steer == Steer::kPinned) pinned.push_back(&node);
-  }
-  return pinned.empty() ? nodes : pinned;
-}
-
-// The order of these nodes by metric, over the data sets that all of them report. Each mean is
-// worked out once: a sort compares each node many times.
-class IsBetter {
- public:
-  IsBetter(const std::vector<const Node*>& nodes, std::string_view primary) : primary_(primary) {
-    const CommonDatasets common = CommonOf(nodes);
-    for (const Node* node : nodes) {
-      if (!node->metric) continue;
-      for (const MetricSeries& series : *node->metric) {
-        means_.emplace(&series, MeanOver(series, common.find(series.name)->second));
-      }
-    }
-  }
-
-  bool operator()(const Node* a, const Node* b) const {
-    static const Metric kNone;
-    return Compare(a->metric ? *a->metric : kNone, b->metric ? *b->metric : kNone, primary_,
-                   [this](const MetricSeries& series) { return means_.at(&series); }) > 0;
-  }
-
- private:
-  std::string_view primary_;
-  std::unordered_map<const MetricSeries*, std::optional<double>> means_;
-};
-
 // One round's choices, slot after slot.
 class Round {
  public:
-  Round(const Tree& tree, const SearchConfig& search, const StageState& state)
-      : tree_(tree),
-        search_(search),
-        state_(state),
-        ranked_(ByMetric(tree, search.primary_metric)) {
+  Round(const Tree& tree, const SearchConfig& search, const StageState& state,
+        std::vector<const Node*> ranked)
+      : tree_(tree), search_(search), state_(state), ranked_(std::move(ranked)) {
     for (const Node& node : tree.nodes) {
       if (node.steer == Steer::kPinned && MayBePicked(node)) pinned_ = true;
     }
@@ -232,7 +183,7 @@ class Round {
   const Tree& tree_;
   const SearchConfig& search_;
   const StageState& state_;
-  std::vector<const Node*> ranked_;
+  const std::vector<const Node*> ranked_;
   std::set<const Node*> viable_;  // roots of trees with a leaf that is not buggy
   std::set<const Node*> used_;    // roots
   std::set<const Node*> debugged_;
@@ -272,9 +223,10 @@ SearchConfig SearchOf(const RunConfig& config) {
           .primary_metric = config.primary_metric};
 }
 
-std::vector<Pick> Select(const Tree& tree, const SearchConfig& search, const StageState& state) {
+std::vector<Pick> Select(const Tree& tree, const SearchConfig& search, const StageState& state,
+                         Ranking& ranking) {
   std::vector<Pick> picks;
-  Round round(tree, search, state);
+  Round round(tree, search, state, ranking.Nodes(tree));
   for (int slot = 0; slot < search.num_workers; ++slot) {
     if (static_cast<std::int64_t>(picks.size()) >= state.nodes_left) break;
     if (auto pick = round.Fill(slot)) picks.push_back(std::move(*pick));
@@ -284,33 +236,98 @@ std::vector<Pick> Select(const Tree& tree, const SearchConfig& search, const Sta
 
 std::weak_ordering CompareMetric(const Metric& a, const Metric& b,
                                  std::span<const std::string> datasets, std::string_view primary) {
-  return Compare(a, b, primary,
-                 [&](const MetricSeries& series) { return MeanOver(series, datasets); });
+  const auto mean_of = [&](const MetricSeries& series) { return MeanOver(series, datasets); };
+  return Compare(Side{a, mean_of}, Side{b, mean_of}, primary);
 }
 
-std::vector<const Node*> ByMetric(const Tree& tree, std::string_view primary) {
-  std::vector<const Node*> nodes = CandidatesOf(tree);
-  const IsBetter better(nodes, primary);
-  // Earlier nodes stay in front of equal ones.
-  std::stable_sort(nodes.begin(), nodes.end(), std::cref(better));
+// False: data sets that others report are not compared any more. Of a metric that the node does not
+// have nothing is kept out: it is worst there anyway.
+bool Ranking::Narrow(const Node& node) {
+  bool same = true;
+  for (const MetricSeries& series : MetricOf(node)) {
+    const auto [known, added] = common_.try_emplace(series.name);
+    if (added) {
+      for (const MetricValue& value : series.values) known->second.push_back(value.dataset);
+    }
+    same = std::erase_if(known->second,
+                         [&](const std::string& dataset) {
+                           return std::ranges::find(series.values, dataset,
+                                                    &MetricValue::dataset) == series.values.end();
+                         }) == 0 &&
+           same;
+  }
+  return same;
+}
+
+// Behind those that are as good.
+void Ranking::Insert(const Tree& tree, std::size_t node) {
+  std::vector<std::optional<double>>& means = means_[node];
+  means.clear();
+  for (const MetricSeries& series : MetricOf(tree.nodes[node])) {
+    means.push_back(MeanOver(series, common_.find(series.name)->second));
+  }
+  const auto side = [&](std::size_t at) {
+    const Metric& metric = MetricOf(tree.nodes[at]);
+    return Side{metric, [&metric, &own = means_[at]](const MetricSeries& series) {
+                  return own[static_cast<std::size_t>(&series - metric.data())];
+                }};
+  };
+  const auto place = std::upper_bound(ranked_.begin(), ranked_.end(), node,
+                                      [&](std::size_t added, std::size_t other) {
+                                        return Compare(side(added), side(other), primary_) > 0;
+                                      });
+  ranked_.insert(place, node);
+}
+
+void Ranking::Update(const Tree& tree) {
+  bool same = true;
+  std::vector<std::size_t> added;
+  for (; seen_ < tree.nodes.size(); ++seen_) {
+    const Node& node = tree.nodes[seen_];
+    means_.emplace_back();
+    if (!IsCandidate(node)) continue;
+    const bool pinned = node.steer == Steer::kPinned;
+    if (pinned_ && !pinned) continue;
+    if (pinned && !std::exchange(pinned_, true)) {
+      added.clear(), ranked_.clear(), common_.clear();
+    }
+    added.push_back(seen_);
+    same = Narrow(node) && same;
+  }
+  if (!same) {
+    added.insert(added.begin(), ranked_.begin(), ranked_.end());
+    std::ranges::sort(added);
+    ranked_.clear();
+  }
+  for (const std::size_t node : added) Insert(tree, node);
+}
+
+std::vector<const Node*> Ranking::Nodes(const Tree& tree) {
+  Update(tree);
+  std::vector<const Node*> nodes;
+  nodes.reserve(ranked_.size());
+  for (const std::size_t node : ranked_) nodes.push_back(&tree.nodes[node]);
   return nodes;
 }
 
+const Node* Ranking::Best(const Tree& tree) {
+  Update(tree);
+  return ranked_.empty() ? nullptr : &tree.nodes[ranked_.front()];
+}
+
+std::vector<const Node*> ByMetric(const Tree& tree, std::string_view primary) {
+  return Ranking(primary).Nodes(tree);
+}
+
 const Node* BestNode(const Tree& tree, std::string_view primary) {
-  const std::vector<const Node*> nodes = CandidatesOf(tree);
-  const IsBetter better(nodes, primary);
-  const Node* best = nodes.empty() ? nullptr : nodes.front();
-  for (const Node* node : nodes) {
-    if (better(node, best)) best = node;
-  }
-  return best;
+  return Ranking(primary).Best(tree);
 }
 
 const Node* KeepBest(const Tree& tree, std::string_view chosen, std::string_view primary) {
-  for (const Node* node : CandidatesOf(tree)) {
-    if (node->id == chosen) return node;
-  }
-  return BestNode(tree, primary);
+  const std::vector<const Node*> nodes = ByMetric(tree, primary);
+  const auto found = std::ranges::find(nodes, chosen, &Node::id);
+  if (found != nodes.end()) return *found;
+  return nodes.empty() ? nullptr : nodes.front();
 }
 
 }  // namespace dossier::research

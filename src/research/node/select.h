@@ -9,7 +9,11 @@
 #define DOSSIER_RESEARCH_NODE_SELECT_H_
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,9 +48,39 @@ struct Pick {
   std::string parent;  // id; "": a draft
 };
 
+// Good nodes that are neither seed reruns nor pruned, best first, earlier ones in front of equal
+// ones; pinned ones alone if there are any. A node that the tree gained is put in its place with
+// the next question: the others are not compared again, unless it lacks a data set that they
+// report.
+//
+//   Ranking ranking(primary);
+//   if (const Node* best = ranking.Best(tree)) …
+//
+// One tree's; after nodes in it were pinned or pruned there must be another. Thread-safety: none.
+class Ranking {
+ public:
+  explicit Ranking(std::string_view primary) : primary_(primary) {}
+  std::vector<const Node*> Nodes(const Tree& tree);
+  const Node* Best(const Tree& tree);  // null: none
+
+ private:
+  void Update(const Tree& tree);
+  bool Narrow(const Node& node);
+  void Insert(const Tree& tree, std::size_t node);
+
+  std::string primary_;
+  std::size_t seen_ = 0;  // nodes of the tree
+  bool pinned_ = false;
+  // The data sets that all compared nodes report, by metric.
+  std::map<std::string, std::vector<std::string>, std::less<>> common_;
+  std::vector<std::vector<std::optional<double>>> means_;  // over them, by node and series
+  std::vector<std::size_t> ranked_;                        // nodes
+};
+
 // What people pinned is worked on alone while there is something of it to pick, a fault of it
 // however deep; what they pruned is never picked. Slots that stay empty have no pick.
-std::vector<Pick> Select(const Tree& tree, const SearchConfig& search, const StageState& state);
+std::vector<Pick> Select(const Tree& tree, const SearchConfig& search, const StageState& state,
+                         Ranking& ranking);
 
 // The successive u in [0, 1) of one slot.
 class SlotRandom {

@@ -56,6 +56,11 @@ std::string Text(const std::vector<Pick>& picks) {
   return out;
 }
 
+std::vector<Pick> Select(const Tree& tree, const SearchConfig& search, const StageState& state) {
+  Ranking ranking(search.primary_metric);
+  return Select(tree, search, state, ranking);
+}
+
 // RSP-T13
 TEST(SelectTest, RoundsFollowThePolicy) {  // RSP-32
   const struct {
@@ -283,6 +288,44 @@ TEST(SelectTest, OnlyDataSetsThatAllGoodNodesReportCount) {
   // A buggy node's data sets take nothing away.
   tree.nodes[1].is_buggy = true;
   EXPECT_EQ(BestNode(tree, "")->id, "a");
+}
+
+// As the tree grows, what was compared is not compared again; the order is that of all at once.
+TEST(SelectTest, ARankingKeepsUpWithItsTree) {
+  const auto metric = [](double x, std::optional<double> big) {
+    MetricSeries series{.name = "speed", .values = {{"x", x}}};
+    if (big) series.values.push_back({"big", *big});
+    return Metric{std::move(series)};
+  };
+  const Tree all = [&] {
+    Tree tree = TreeOf({{"a", "", {}, 1.0},
+                        {"b", "", {}, 1.0},
+                        {"c", ""},
+                        {"d", "", {}, 1.0},
+                        {"e", "", {}, 1.0},
+                        {"f", "", {}, 1.0}});
+    tree.nodes[0].metric = metric(1, 9);
+    tree.nodes[1].metric = metric(2, 4);
+    tree.nodes[3].metric = metric(2, 4);
+    tree.nodes[4].metric = metric(1.5, std::nullopt);  // from here on "big" does not count
+    tree.nodes[5].metric = metric(3, 1);
+    return tree;
+  }();
+  const auto ids = [](const std::vector<const Node*>& nodes) {
+    std::string text;
+    for (const Node* node : nodes) text += node->id;
+    return text;
+  };
+  Tree tree;
+  Ranking ranking("");
+  std::vector<std::string> seen;
+  for (const Node& node : all.nodes) {
+    tree.nodes.push_back(node);
+    seen.push_back(ids(ranking.Nodes(tree)));
+    EXPECT_EQ(seen.back(), ids(ByMetric(tree, ""))) << node.id;
+    EXPECT_EQ(ranking.Best(tree), BestNode(tree, ""));
+  }
+  EXPECT_EQ(seen, (std::vector<std::string>{"a", "ab", "ab", "abd", "bdea", "fbdea"}));
 }
 
 TEST(SelectTest, WhatIsNoFiniteNumberIsNeverBest) {  // FLT-69

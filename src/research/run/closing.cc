@@ -74,7 +74,7 @@ class Closing {
       parts_.citations = std::move(found.entries);
       DOSSIER_RETURN_IF_ERROR(Keep(found.warnings));
     }
-    DOSSIER_ASSIGN_OR_RETURN(parts_.attempt, RetriesOf(driver_.log()));
+    parts_.attempt = driver_.retries;
     DOSSIER_ASSIGN_OR_RETURN(const Paper paper,
                              MakePaper(driver_.services, results_, parts_, cancel_));
     DOSSIER_RETURN_IF_ERROR(Keep(paper.warnings));
@@ -104,15 +104,6 @@ class Closing {
 };
 
 }  // namespace
-
-Result<int> RetriesOf(const RunLog& log) {
-  int retries = 0;
-  DOSSIER_ASSIGN_OR_RETURN(const auto resumed, log.EventsOf("run.resumed"));
-  for (const store::Event& event : resumed) {
-    retries += FindBool(Json(event.data), "retry_failed").value_or(false) ? 1 : 0;
-  }
-  return retries;
-}
 
 Result<Closed> CloseRun(const Driver& driver, const RunResults& results, const ReportFacts& facts,
                         const CancelToken& cancel) {

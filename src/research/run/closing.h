@@ -22,9 +22,6 @@ struct Closed {
   std::string reason;  // of a failure
 };
 
-// How often the run was told to try again what failed, over all of its resumes.
-Result<int> RetriesOf(const RunLog& log);
-
 Result<Closed> CloseRun(const Driver& driver, const RunResults& results, const ReportFacts& facts,
                         const CancelToken& cancel);
 

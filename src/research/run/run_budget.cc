@@ -47,25 +47,13 @@ RunSpend SpendOf(std::span<const store::Event> events) {
   return spend;
 }
 
-Status SpendCounter::See(const store::StoredEvent& event) {
-  time_.See(event.type, event.time);
-  if (event.type != "call.replied") return {};
-  DOSSIER_ASSIGN_OR_RETURN(const model::Usage usage, ReplyUsage(event.data));
-  spend_.usage.Add(usage);
-  return {};
-}
-
-RunSpend SpendCounter::Sum() const {
-  RunSpend sum = spend_;
-  sum.seconds = time_.Seconds();
-  return sum;
-}
-
 Result<RunSpend> SpendOf(const RunLog& log) {
-  SpendCounter counter;
-  DOSSIER_RETURN_IF_ERROR(
-      log.ForEach([&](const store::StoredEvent& event) { return counter.See(event); }));
-  return counter.Sum();
+  WorkingTime time;
+  DOSSIER_RETURN_IF_ERROR(log.ForEach([&](const store::StoredEvent& event) -> Status {
+    time.See(event.type, event.time);
+    return {};
+  }));
+  return RunSpend{.usage = log.UsageOutside({}), .seconds = time.Seconds()};
 }
 
 JsonObject TokenTracker(std::span<const store::Event> events) {

@@ -51,17 +51,6 @@ RunSpend SpendOf(std::span<const store::Event> events);
 // The same of a log. Errors: those of its journal.
 Result<RunSpend> SpendOf(const RunLog& log);
 
-// The same of events that come one after another, unparsed.
-class SpendCounter {
- public:
-  Status See(const store::StoredEvent& event);
-  RunSpend Sum() const;
-
- private:
-  RunSpend spend_;
-  WorkingTime time_;
-};
-
 // token_tracker.json: calls, tokens and cost by role, and their sum.
 JsonObject TokenTracker(std::span<const store::Event> events);
 

@@ -21,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kProbeWorker = "worker-0";
+constexpr std::string_view kResumed = "run.resumed", kRetryFailed = "retry_failed";
 
 std::string InFolder(const RunOrder& order, std::string_view name) {
   return fmt::format("{}/{}", order.folder, name);
@@ -45,15 +46,22 @@ Status RefuseChanges(const RunOrder& order, const JsonObject& started) {
                    Join(changed, ", "));
 }
 
+// A resume finds most as it would write it.
+Status WriteChanged(const RunOrder& order, std::string_view name, const std::string& text) {
+  const std::string path = InFolder(order, name);
+  const auto before = ReadRegularFile(path, text.size());
+  return before && *before == text ? Status() : WriteFileAtomic(path, text);
+}
+
 Status WriteApproved(const RunOrder& order, std::string_view name, const std::string& text) {
   if (order.approve) DOSSIER_RETURN_IF_ERROR(order.approve(name, text));
-  return WriteFileAtomic(InFolder(order, name), text);
+  return WriteChanged(order, name, text);
 }
 
 Status WriteOrder(const RunOrder& order, const Idea& idea) {
-  DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(InFolder(order, run_files::kIdea), order.idea));
+  DOSSIER_RETURN_IF_ERROR(WriteChanged(order, run_files::kIdea, order.idea));
   DOSSIER_RETURN_IF_ERROR(
-      WriteFileAtomic(InFolder(order, run_files::kIdeaJson), ToPrettyJson(IdeaJson(idea)) + "\n"));
+      WriteChanged(order, run_files::kIdeaJson, ToPrettyJson(IdeaJson(idea)) + "\n"));
   DOSSIER_RETURN_IF_ERROR(WriteApproved(order, run_files::kConfig, ConfigYaml(order.config)));
   if (order.resources.empty()) return {};
   return WriteApproved(order, run_files::kResourceFile, order.resources);
@@ -80,6 +88,12 @@ RunLog::Watch WatchOf(const RunOrder& order, RunSetup* setup) {
   };
 }
 
+// How often a resume says that what failed is tried again: once, or not.
+int Retries(std::string_view resumed) {
+  const auto data = ParseJson(resumed);
+  return data && FindBool(*data, kRetryFailed).value_or(false) ? 1 : 0;
+}
+
 Status OpenLog(const RunOrder& order, RunSetup* setup) {
   const RunLog::Watch watch = WatchOf(order, setup);
   setup->driver.node_key = NodeKeyOf(order);
@@ -94,12 +108,17 @@ Status OpenLog(const RunOrder& order, RunSetup* setup) {
                              RunLog::Start(order.folder, std::move(started), order.clock, watch));
     return {};
   }
-  SpendCounter spent;
-  DOSSIER_ASSIGN_OR_RETURN(setup->log, RunLog::Reopen(order.folder, order.clock, watch,
-                                                      [&](const store::StoredEvent& event) {
-                                                        return spent.See(event);
-                                                      }));
-  setup->spent = spent.Sum();
+  WorkingTime time;
+  int& retries = setup->driver.retries = order.retry == RunOrder::Retry::kFailed ? 1 : 0;
+  DOSSIER_ASSIGN_OR_RETURN(setup->log,
+                           RunLog::Reopen(order.folder, order.clock, watch,
+                                          [&](const store::StoredEvent& event) -> Status {
+                                            time.See(event.type, event.time);
+                                            if (event.type == kResumed)
+                                              retries += Retries(event.data);
+                                            return {};
+                                          }));
+  setup->spent = {.usage = setup->log->UsageOutside({}), .seconds = time.Seconds()};
   DOSSIER_ASSIGN_OR_RETURN(const store::Event started,
                            setup->log->journal().EventAt(setup->log->run(), 1));
   DOSSIER_RETURN_IF_ERROR(RefuseChanges(order, started.data));
@@ -120,8 +139,7 @@ Status GoOn(const RunOrder& order, RunSetup* setup) {
   }
   setup->goes_on = true;
   DOSSIER_RETURN_IF_ERROR(WriteOrder(order, setup->idea));
-  return setup->log->Add("run.resumed", "",
-                         {{"retry_failed", order.retry == RunOrder::Retry::kFailed}});
+  return setup->log->Add(kResumed, "", {{kRetryFailed, order.retry == RunOrder::Retry::kFailed}});
 }
 
 Status OpenMemory(const RunOrder& order, const MemoryOptions& options, RunSetup* setup) {

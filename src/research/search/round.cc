@@ -209,8 +209,8 @@ Status EnterNode(const Driver& driver, Node node, Tree* tree) {
 }
 
 Result<RoundEnd> RunRound(const Driver& driver, const RoundState& state, Tree* tree,
-                          const CancelToken& cancel) {
-  const std::vector<Pick> picks = Select(*tree, SearchOf(driver.config()), state.stage);
+                          Ranking& ranking, const CancelToken& cancel) {
+  const std::vector<Pick> picks = Select(*tree, SearchOf(driver.config()), state.stage, ranking);
   if (picks.empty()) return RoundEnd{};
   DOSSIER_RETURN_IF_ERROR(KeepSelection(driver, state, picks));
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<NodeOrder> orders,

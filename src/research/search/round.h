@@ -1,7 +1,7 @@
 // A round: one selection, and the nodes made from it.
 //
 //   RoundState state{.stage = {.stage = 1, .name = name, .round = 0, .nodes_left = 12}};
-//   DOSSIER_ASSIGN_OR_RETURN(const RoundEnd end, RunRound(driver, state, &tree, cancel));
+//   DOSSIER_ASSIGN_OR_RETURN(const RoundEnd end, RunRound(driver, state, &tree, ranking, cancel));
 //   if (end.made == 0) return;                       // nothing fits: the stage ends
 //
 // A round is a barrier: all branches of memory fork from their parents' when it starts, and what
@@ -36,8 +36,9 @@ struct RoundEnd {
   NodeMade::State state = NodeMade::State::kWhole;
 };
 
+// `ranking`: that of the tree.
 Result<RoundEnd> RunRound(const Driver& driver, const RoundState& state, Tree* tree,
-                          const CancelToken& cancel);
+                          Ranking& ranking, const CancelToken& cancel);
 
 // The branch of memory of a node, forked from its parent's; "" without memory. Its name says which
 // node it is of: "1.1-draft-r0s2" is of round 0, slot 2 of the first part of stage 1.

@@ -35,6 +35,7 @@ class Substage {
         work_(work),
         goal_(std::move(goal)),
         results_(results),
+        ranking_(driver.config().primary_metric),
         cap_(work.cap),
         retries_left_(work.retries) {}
 
@@ -42,24 +43,25 @@ class Substage {
   Status Begin(std::string name);
   // Rounds until a rule or a model ends the substage. `made`: nodes of the stage so far.
   Result<SubstageStep> Work(std::int64_t* made, const CancelToken& cancel);
-  StageView View() const;
+  StageView View();
   std::size_t steered() const { return steered_; }
 
  private:
   StageResults& stage() const { return results_->stages.back(); }
-  const Node* Best() const { return BestNode(stage().tree, driver_.config().primary_metric); }
+  const Node* Best() { return ranking_.Best(stage().tree); }
   Status TakeOrders(std::string_view event, std::string_view key);
   Result<RoundState> Round(std::int64_t made);
-  StageFacts Facts(std::int64_t made) const;
+  StageFacts Facts(std::int64_t made);
   std::int64_t LeftHere() const;  // nodes that the substage may make yet
   Result<SubstageStep> Decide(std::int64_t made, const CancelToken& cancel);
-  SubstageStep Exhausted() const;
+  SubstageStep Exhausted();
   void GiveTimeFeedback(const StageFacts& facts);
 
   const Driver& driver_;
   const StageWork& work_;
   const SubstageGoal goal_;
   RunResults* const results_;
+  Ranking ranking_;
   std::int64_t cap_;
   int retries_left_;
   std::string start_;  // id of the copy; "": the tree began empty
@@ -69,7 +71,9 @@ class Substage {
 
 Status Substage::TakeOrders(std::string_view event, std::string_view key) {
   DOSSIER_ASSIGN_OR_RETURN(steered_, driver_.steering->Take(event, key));
-  if (steered_ > 0) SteerNodes(driver_.steering->First(steered_), results_);
+  if (steered_ == 0) return {};
+  SteerNodes(driver_.steering->First(steered_), results_);
+  ranking_ = Ranking(driver_.config().primary_metric);
   return {};
 }
 
@@ -116,13 +120,13 @@ Result<RoundState> Substage::Round(std::int64_t made) {
   return round;
 }
 
-StageFacts Substage::Facts(std::int64_t made) const {
+StageFacts Substage::Facts(std::int64_t made) {
   return {.stage = work_.stage,
           .made = made,
           .cap = cap_,
           .tree = &stage().tree,
-          .start = start_,
-          .primary = driver_.config().primary_metric};
+          .best = Best(),
+          .start = start_};
 }
 
 std::int64_t Substage::LeftHere() const {
@@ -134,14 +138,13 @@ std::int64_t Substage::LeftHere() const {
 void Substage::GiveTimeFeedback(const StageFacts& facts) {
   const std::optional<std::string> feedback =
       ExecTimeFeedback(facts, driver_.config().exec.timeout);
-  const Node* best = Best();
-  if (!feedback || !best) return;
+  if (!feedback) return;
   for (Node& node : stage().tree.nodes) {
-    if (node.id == best->id) node.exec_time_feedback = *feedback;
+    if (&node == facts.best) node.exec_time_feedback = *feedback;
   }
 }
 
-StageView Substage::View() const {
+StageView Substage::View() {
   return {.stage = work_.stage,
           .name = stage().name,
           .round = round_,
@@ -170,14 +173,15 @@ Result<SubstageStep> Substage::Decide(std::int64_t made, const CancelToken& canc
 }
 
 // A round that made nothing will not make more the next time.
-SubstageStep Substage::Exhausted() const {
+SubstageStep Substage::Exhausted() {
   return work_.stage == 1 && !Best() ? SubstageStep::kNoWorkingProgram : SubstageStep::kStageDone;
 }
 
 Result<SubstageStep> Substage::Work(std::int64_t* made, const CancelToken& cancel) {
   for (;;) {
     DOSSIER_ASSIGN_OR_RETURN(const RoundState round, Round(*made));
-    DOSSIER_ASSIGN_OR_RETURN(const RoundEnd end, RunRound(driver_, round, &stage().tree, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(const RoundEnd end,
+                             RunRound(driver_, round, &stage().tree, ranking_, cancel));
     if (end.state == NodeMade::State::kCut) return SubstageStep::kCut;
     ++round_;
     if (end.made == 0) return Exhausted();

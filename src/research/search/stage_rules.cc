@@ -5,7 +5,6 @@
 
 #include "research/files/cuts.h"
 #include "research/files/run_folder.h"
-#include "research/node/select.h"
 
 namespace dossier::research {
 namespace {
@@ -24,10 +23,7 @@ std::optional<int> TakeNumber(std::string_view* text) {
 }
 
 // Better than the copy it began with: equal is not enough.
-bool BeatsStart(const StageFacts& facts) {
-  const Node* best = BestNode(*facts.tree, facts.primary);
-  return best && best->id != facts.start;
-}
+bool BeatsStart(const StageFacts& facts) { return facts.best && facts.best->id != facts.start; }
 
 bool HasGoodAblation(const Tree& tree) {
   return std::any_of(tree.nodes.begin(), tree.nodes.end(), [](const Node& node) {
@@ -62,7 +58,7 @@ StageStep NextStep(const StageFacts& facts) {
   switch (facts.stage) {
     case 1:
       // Success counts before the cap.
-      if (BestNode(*facts.tree, facts.primary)) return StageStep::kDone;
+      if (facts.best) return StageStep::kDone;
       return at_cap ? StageStep::kNoWorkingProgram : StageStep::kGoOn;
     case 2:
       if (at_cap) return StageStep::kDone;
@@ -77,13 +73,12 @@ StageStep NextStep(const StageFacts& facts) {
 
 std::optional<std::string> ExecTimeFeedback(const StageFacts& facts, std::int64_t timeout) {
   if (facts.stage != 3 || 2 * facts.made < facts.cap) return std::nullopt;
-  const Node* best = BestNode(*facts.tree, facts.primary);
-  if (!best || 2 * best->exec_time >= static_cast<double>(timeout)) return std::nullopt;
+  if (!facts.best || 2 * facts.best->exec_time >= static_cast<double>(timeout)) return std::nullopt;
   return fmt::format(
       "The best program ran for {}, less than half of the {} s it may use. Use the time: "
       "larger inputs, more repetitions, more data sets or more settings, so that the results say "
       "more.",
-      SecondsText(best->exec_time), timeout);
+      SecondsText(facts.best->exec_time), timeout);
 }
 
 }  // namespace dossier::research

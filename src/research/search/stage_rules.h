@@ -36,12 +36,12 @@ std::string SubstageName(int stage, int sub, std::string_view goal);
 std::optional<StageName> ParseStageName(std::string_view name);
 
 struct StageFacts {
-  int stage = 1;                  // 1 to 4
-  std::int64_t made = 0;          // nodes of the stage, over its substages; no copies, no reruns
-  std::int64_t cap = 0;           // stageN_max_iters
-  const Tree* tree = nullptr;     // of the substage
-  std::string start;              // id of the copy that the tree begins with; "": none
-  std::string_view primary = {};  // metric.primary
+  int stage = 1;               // 1 to 4
+  std::int64_t made = 0;       // nodes of the stage, over its substages; no copies, no reruns
+  std::int64_t cap = 0;        // stageN_max_iters
+  const Tree* tree = nullptr;  // of the substage
+  const Node* best = nullptr;  // of the tree, by metric; null: none is good
+  std::string start;           // id of the copy that the tree begins with; "": none
 };
 
 enum class StageStep : std::uint8_t {

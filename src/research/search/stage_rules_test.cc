@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "research/node/select.h"
+
 namespace dossier::research {
 namespace {
 
@@ -63,6 +65,7 @@ TEST(StageRulesTest, EachStageEndsByItsOwnRule) {  // RSP-35
                         .made = example.made,
                         .cap = example.cap,
                         .tree = &tree,
+                        .best = BestNode(tree, ""),
                         .start = "g"}),
               example.step)
         << "stage " << example.stage << ": " << example.about;
@@ -72,7 +75,7 @@ TEST(StageRulesTest, EachStageEndsByItsOwnRule) {  // RSP-35
 TEST(StageRulesTest, AShortBestRunIsToldAfterHalfOfTheThirdStage) {  // RSP-35
   Tree tree{{NodeOf("g", 1)}};
   tree.nodes[0].exec_time = 12;
-  StageFacts facts{.stage = 3, .made = 5, .cap = 10, .tree = &tree, .start = "g"};
+  StageFacts facts{.stage = 3, .made = 5, .cap = 10, .tree = &tree, .best = &tree.nodes[0]};
   ASSERT_TRUE(ExecTimeFeedback(facts, 3600));
   EXPECT_NE(ExecTimeFeedback(facts, 3600)->find("12 s"), std::string::npos);
   EXPECT_FALSE(ExecTimeFeedback(facts, 24));

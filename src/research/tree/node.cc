@@ -73,8 +73,9 @@ Status Read(const Json& json, std::string_view field, bool* out) {
   return {};
 }
 
-Status Read(const Json& json, std::string_view field, Json* out) {
-  if (const Json* value = Value(json, field)) *out = *value;
+// Taken out of `json`.
+Status Read(Json& json, std::string_view field, Json* out) {
+  if (json.as_object().contains(field)) *out = std::move(json.as_object()[field]);
   return {};
 }
 
@@ -223,7 +224,7 @@ JsonObject NodeJson(const Node& node) {
   return out;
 }
 
-Result<Node> ReadNode(const Json& json) {
+Result<Node> ReadNode(Json json) {
   if (!json.is_object()) return MakeError(ErrorCode::kDamaged, "node: it must be an object");
   Node node;
   DOSSIER_RETURN_IF_ERROR(ForEachField(

@@ -94,7 +94,7 @@ std::string NodeId(std::string_view key, std::string_view stage, std::int64_t ro
                    std::int64_t slot);
 
 JsonObject NodeJson(const Node& node);
-Result<Node> ReadNode(const Json& json);
+Result<Node> ReadNode(Json json);
 JsonArray MetricJson(const Metric& metric);  // the form of `metric_names`
 // Errors: kInvalidArgument with the path of the wrong value.
 Result<Metric> ReadMetric(const Json& metric_names);

@@ -1,5 +1,6 @@
 #include "research/tree/run_log.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "base/files/file.h"
@@ -12,6 +13,9 @@ namespace {
 constexpr std::string_view kPlace = "place";
 constexpr std::string_view kPromptSent = "call.sent", kReplied = "call.replied",
                            kOfNoNode = "run";  // "run/LABEL/…": of no node
+
+// What a resume reads of each node and round that is finished.
+constexpr std::string_view kReplayed[] = {"node.created", "node.finished", "round.selected"};
 
 std::string_view NodeOf(std::string_view key) { return key.substr(0, key.find('/')); }
 
@@ -61,6 +65,7 @@ void RunLog::See(const store::Event& event) {
   const std::string key(place && place->is_string() ? place->get_string() : "");
   {
     const std::lock_guard lock(mutex_);
+    if (!key.empty()) ahead_.clear();  // the replay is over
     Count(event.type, key);
     if (event.type == kReplied) {
       const Json* usage = Find(event.data, "usage");
@@ -98,25 +103,37 @@ Result<std::unique_ptr<RunLog>> RunLog::Reopen(const std::string& folder,
   if (runs.empty()) return MakeError(ErrorCode::kNotFound, "{} holds no run", path);
   std::unique_ptr<RunLog> log(new RunLog(folder, std::move(journal), clock, std::move(watch)));
   log->run_ = runs.front().run;
+  log->by_key_.reserve(static_cast<std::size_t>(runs.front().events));
   DOSSIER_RETURN_IF_ERROR(log->ForEach([&](const store::StoredEvent& event) -> Status {
-    const std::string key = KeyOf(event.data);
-    log->Count(event.type, key);
-    if (event.type == kReplied) {
-      DOSSIER_ASSIGN_OR_RETURN(const model::Usage usage, ReplyUsage(event.data));
-      log->AddUsageAt(key, usage);
-    }
+    DOSSIER_RETURN_IF_ERROR(log->Read(event));
     return see ? see(event) : Status();
   }));
   log->log_.Resume(log->run_, log->events_);
   return log;
 }
 
+// Before anybody else has the log.
+Status RunLog::Read(const store::StoredEvent& event) {
+  const std::string key = KeyOf(event.data);
+  Count(event.type, key);
+  if (event.type == kReplied) {
+    DOSSIER_ASSIGN_OR_RETURN(const model::Usage usage, ReplyUsage(event.data));
+    AddUsageAt(key, usage);
+  }
+  if (std::ranges::find(kReplayed, event.type) != std::end(kReplayed)) {
+    ahead_.emplace(event.seq, Ahead{std::string(event.time), std::string(event.data)});
+  }
+  return {};
+}
+
 // 128 bits: keys of ours, as many as a run may ever have, do not meet in them.
 RunLog::KeyHash RunLog::HashOf(std::string_view type, std::string_view key) {
-  const std::string whole = fmt::format("{} {}", type, key);
   std::uint64_t fnv = 14695981039346656037ULL;
-  for (const char c : whole) fnv = (fnv ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  return {std::hash<std::string_view>()(whole), fnv};
+  for (const std::string_view part : {type, key}) {
+    fnv = (fnv ^ part.size()) * 1099511628211ULL;
+    for (const char c : part) fnv = (fnv ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  }
+  return {std::hash<std::string_view>()(key), fnv};
 }
 
 // Called with the mutex held, or before anybody else has the log.
@@ -169,11 +186,34 @@ Result<std::optional<store::Event>> RunLog::Recorded(std::string_view type,
                                                      std::string_view key) const {
   const std::optional<std::int64_t> number = NumberOf(type, key);
   if (!number) return std::optional<store::Event>();
-  DOSSIER_ASSIGN_OR_RETURN(store::Event event, journal_->EventAt(run_, *number));
+  DOSSIER_ASSIGN_OR_RETURN(store::Event event, EventAt(*number, type));
   Json data(std::move(event.data));
   PutTextsBack(data, *journal_);
   event.data = std::move(data.get_object());
   return std::optional(std::move(event));
+}
+
+Result<store::Event> RunLog::EventAt(std::int64_t number, std::string_view type) const {
+  std::optional<Ahead> read;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = ahead_.find(number);
+    if (found != ahead_.end()) read = found->second;
+  }
+  if (!read) return journal_->EventAt(run_, number);
+  return ParseEvent({.seq = number, .time = read->time, .type = type, .data = read->data});
+}
+
+Result<store::Event> RunLog::ParseEvent(const store::StoredEvent& stored) const {
+  DOSSIER_ASSIGN_OR_RETURN(Json data, ParseJson(stored.data, store::kMaxEventDepth + 1));
+  if (!data.is_object()) {
+    return MakeError(ErrorCode::kDamaged, "journal: event {} is no object", stored.seq);
+  }
+  return store::Event{.run = run_,
+                      .seq = stored.seq,
+                      .time = std::string(stored.time),
+                      .type = std::string(stored.type),
+                      .data = std::move(data.get_object())};
 }
 
 Status RunLog::Add(std::string_view type, std::string_view key, JsonObject data) {
@@ -185,15 +225,8 @@ Result<std::vector<store::Event>> RunLog::EventsOf(std::string_view type) const 
   std::vector<store::Event> events;
   DOSSIER_RETURN_IF_ERROR(ForEach([&](const store::StoredEvent& stored) -> Status {
     if (stored.type != type) return {};
-    DOSSIER_ASSIGN_OR_RETURN(Json data, ParseJson(stored.data, store::kMaxEventDepth + 1));
-    if (!data.is_object()) {
-      return MakeError(ErrorCode::kDamaged, "journal: event {} is no object", stored.seq);
-    }
-    events.push_back({.run = run_,
-                      .seq = stored.seq,
-                      .time = std::string(stored.time),
-                      .type = std::string(stored.type),
-                      .data = std::move(data.get_object())});
+    DOSSIER_ASSIGN_OR_RETURN(store::Event event, ParseEvent(stored));
+    events.push_back(std::move(event));
     return {};
   }));
   return events;
@@ -229,11 +262,14 @@ Result<model::Usage> ReplyUsage(std::string_view data) {
 // inside a value is escaped, so the name cannot stand there in this form.
 std::string KeyOf(std::string_view data) {
   constexpr std::string_view kStart = R"("place":")", kEnd = R"("})";
-  const std::size_t at = data.rfind(kStart);
-  if (at == std::string_view::npos || !data.ends_with(kEnd)) return {};
-  std::string_view key = data.substr(at + kStart.size());
-  key.remove_suffix(kEnd.size());
-  if (key.find_first_of("\"\\") == std::string_view::npos) return std::string(key);
+  if (!data.ends_with(kEnd)) return {};
+  const std::string_view rest = data.substr(0, data.size() - kEnd.size());
+  const std::size_t quote = rest.rfind('"') + 1;
+  const std::string_view plain = rest.substr(quote);
+  if (rest.substr(0, quote).ends_with(kStart) && plain.find('\\') == std::string_view::npos) {
+    return std::string(plain);
+  }
+  if (data.rfind(kStart) == std::string_view::npos) return {};
   const auto parsed = ParseJson(data, store::kMaxEventDepth + 1);
   return parsed ? TextAt(*parsed, kPlace) : std::string();
 }

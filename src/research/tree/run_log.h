@@ -15,7 +15,8 @@
 // run reads what the first one did.
 //
 // Events are read from the file when they are asked for: in memory there is which keys it has, 64
-// bytes an event or so, however long a run is.
+// bytes an event or so, however long a run is. While a run that was reopened catches up, what was
+// read of its nodes and rounds is kept: it asks for all of that before it adds anything.
 //
 // Thread-safety: all methods from any thread.
 
@@ -31,6 +32,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -93,12 +95,21 @@ class RunLog {
   JsonObject Whole(const JsonObject& data) const;
 
  private:
-  using KeyHash = std::pair<std::uint64_t, std::uint64_t>;  // of "TYPE KEY", by two functions
+  using KeyHash = std::pair<std::uint64_t, std::uint64_t>;  // of the key, and of type and key
+  struct Ahead {
+    std::string time, data;  // of an event, as stored
+  };
+  struct OneHalf {
+    std::size_t operator()(const KeyHash& hash) const noexcept { return hash.second; }
+  };
   static KeyHash HashOf(std::string_view type, std::string_view key);
   std::optional<std::int64_t> NumberOf(std::string_view type, std::string_view key) const;
 
   RunLog(std::string folder, std::unique_ptr<store::Journal> journal,
          std::shared_ptr<const Clock> clock, Watch watch);
+  Status Read(const store::StoredEvent& event);
+  Result<store::Event> EventAt(std::int64_t number, std::string_view type) const;
+  Result<store::Event> ParseEvent(const store::StoredEvent& stored) const;
   void See(const store::Event& event);
   void Count(std::string_view type, std::string_view key);
   void AddUsageAt(std::string_view key, const model::Usage& usage);
@@ -110,7 +121,8 @@ class RunLog {
   std::string run_;
   mutable std::mutex mutex_;  // guards what follows
   std::int64_t events_ = 0;
-  std::map<KeyHash, std::int64_t> by_key_;                     // the number of the first event
+  std::unordered_map<KeyHash, std::int64_t, OneHalf> by_key_;  // the number of the first event
+  std::unordered_map<std::int64_t, Ahead> ahead_;              // by number; until the log goes on
   std::map<std::string, std::int64_t, std::less<>> sent_;      // by node
   std::map<std::string, model::UsageSum, std::less<>> usage_;  // by node
 };
