@@ -7,6 +7,7 @@
 #include "assembly/layout/yaml_fields.h"
 #include "assembly/layout/yaml_table.h"
 #include "base/text/ascii.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "config/read_value.h"
@@ -334,8 +335,7 @@ std::string NearestKey(std::string_view name) {
   }
   std::vector<std::string> names;
   for (const Key& key : kKeys) names.emplace_back(key.name);
-  const std::vector<std::string> near = NearestNames(name, names, 1);
-  return near.empty() ? "" : fmt::format("; did you mean {}?", near[0]);
+  return DidYouMean(name, names);
 }
 
 std::string VariableOf(const Key& key) {

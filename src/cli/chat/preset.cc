@@ -5,6 +5,7 @@
 
 #include "assembly/layout/front_matter.h"
 #include "base/files/file.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "base/yaml/yaml.h"
@@ -62,8 +63,9 @@ Result<Preset> FindPreset(std::string_view kind, const std::string& name,
   const std::string path = fmt::format("{}/{}{}", folder, name, kEnding);
   if (Exists(path)) return ReadPreset(path);
   const std::vector<std::string> names = NamesIn(folder);
-  return MakeError(ErrorCode::kNotFound, "no {}.md in {}; there {} {}", name, folder,
-                   names.size() == 1 ? "is" : "are", names.empty() ? "none" : Join(names, ", "));
+  return MakeError(ErrorCode::kNotFound, "no {}.md in {}; there {} {}{}", name, folder,
+                   names.size() == 1 ? "is" : "are", names.empty() ? "none" : Join(names, ", "),
+                   DidYouMean(name, names));
 }
 
 Status KeepPreset(std::string_view kind, const std::string& name, std::string_view text,

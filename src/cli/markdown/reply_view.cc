@@ -1,5 +1,8 @@
 #include "cli/markdown/reply_view.h"
 
+#include <array>
+
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/markdown/markdown_view.h"
@@ -97,7 +100,8 @@ Result<MarkdownMode> ParseMarkdownMode(std::string_view word) {
   if (word == "auto") return MarkdownMode::kAuto;
   if (word == "on") return MarkdownMode::kOn;
   if (word == "off") return MarkdownMode::kOff;
-  return MakeError(ErrorCode::kUsage, "--markdown {}: unknown; one of auto, on, off", word);
+  return MakeError(ErrorCode::kUsage, "--markdown {}: unknown; {}", word,
+                   OneOf(word, std::array{"auto", "on", "off"}));
 }
 
 std::unique_ptr<ReplyView> MakeReplyView(MarkdownMode mode, const Terminal& terminal,

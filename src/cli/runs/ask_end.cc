@@ -80,7 +80,10 @@ std::string LimitsReached(const ask::Outcome& outcome) {
 
 }  // namespace
 
-void ExplainEnd(const GlobalFlags& flags, const ask::Outcome& outcome, std::ostream& err) {
+void ExplainEnd(const GlobalFlags& flags, const ask::Outcome& outcome, const CancelToken& cancel,
+                std::ostream& err) {
+  const std::string code =
+      cancel.cancelled() ? cancel.reason() : fmt::format("exit {}", outcome.exit_code());
   const bool stopped = outcome.status == ask::RunStatus::kInterrupted;
   if (outcome.error && !stopped) PrintError(err, *outcome.error);
   if (!flags.quiet) {
@@ -93,15 +96,14 @@ void ExplainEnd(const GlobalFlags& flags, const ask::Outcome& outcome, std::ostr
   }
   switch (outcome.status) {
     case ask::RunStatus::kExtracted:
-      PrintWarning(err, outcome.limits_hit.empty()
-                            ? "the work was ended early; this is the model's best answer so far "
-                              "(exit 10)"
-                            : "a limit was reached; this is the model's best answer so far "
-                              "(exit 10)");
+      PrintWarning(err, fmt::format("{}; this is the model's best answer so far ({})",
+                                    outcome.limits_hit.empty() ? "the work was ended early"
+                                                               : "a limit was reached",
+                                    code));
       break;
     case ask::RunStatus::kPartial:
-      PrintWarning(err, fmt::format("this answer is not confirmed{} (exit 13)",
-                                    ReasonsToTell(outcome, flags)));
+      PrintWarning(err, fmt::format("this answer is not confirmed{} ({})",
+                                    ReasonsToTell(outcome, flags), code));
       break;
     case ask::RunStatus::kNone:
       if (!outcome.error) {
@@ -115,6 +117,7 @@ void ExplainEnd(const GlobalFlags& flags, const ask::Outcome& outcome, std::ostr
       break;
     case ask::RunStatus::kInterrupted:
       err << "dossier: " << (outcome.error ? outcome.error->message : "interrupted")
+          << (outcome.text.empty() ? "" : "; the answer so far is not confirmed")
           << "; `dossier runs show " << outcome.run << "` shows what was done\n";
       break;
     default:

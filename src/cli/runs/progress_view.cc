@@ -1,8 +1,10 @@
 #include "cli/runs/progress_view.h"
 
+#include <array>
 #include <chrono>
 #include <mutex>
 
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/runs/event_lines.h"
@@ -238,8 +240,8 @@ Result<ProgressStyle> ParseProgressStyle(std::string_view word, const Terminal& 
   if (word == "plain") return ProgressStyle::kPlain;
   if (word == "json") return ProgressStyle::kJson;
   if (word == "none") return ProgressStyle::kNone;
-  return MakeError(ErrorCode::kUsage,
-                   "--progress {}: unknown; one of auto, tree, plain, json, none", word);
+  return MakeError(ErrorCode::kUsage, "--progress {}: unknown; {}", word,
+                   OneOf(word, std::array{"auto", "tree", "plain", "json", "none"}));
 }
 
 std::unique_ptr<ask::EventSink> MakeProgressView(ProgressStyle style, const Terminal& terminal,

@@ -11,6 +11,7 @@
 #include "assembly/assemble.h"
 #include "base/files/file.h"
 #include "base/random.h"
+#include "base/text/nearest.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -55,16 +56,15 @@ struct Choice {
 template <typename T, std::size_t kCount>
 Status Choose(std::string_view flag, const std::string& given, const Choice<T> (&choices)[kCount],
               T* value) {
-  std::string names;
+  std::vector<std::string_view> names;
   for (const Choice<T>& choice : choices) {
     if (choice.name == given) {
       *value = choice.value;
       return {};
     }
-    if (!names.empty()) names += ", ";
-    names += choice.name;
+    names.push_back(choice.name);
   }
-  return MakeError(ErrorCode::kUsage, "{} {}: must be one of {}", flag, given, names);
+  return MakeError(ErrorCode::kUsage, "{} {}: must be {}", flag, given, OneOf(given, names));
 }
 
 Status SetChoices(const PackArguments& arguments, PackOptions* options) {
@@ -211,10 +211,13 @@ Result<PackOptions> MakeOptions(const PackArguments& arguments, const GlobalFlag
   if (!arguments.model.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(config, LoadConfig(flags, {}, err));
   }
+  std::string note;
   DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened,
                            app::OpenCounter({.encoding = arguments.encoding,
                                              .model = arguments.model,
-                                             .config = config ? &*config : nullptr}));
+                                             .config = config ? &*config : nullptr},
+                                            &note));
+  if (!note.empty() && !flags.quiet) err << "dossier: " << Safe(note) << "\n";
   if (!opened.warning.empty()) PrintWarning(err, opened.warning);
   if (!arguments.no_cache) options.counts_folder = app::CountsFolder(opened);
   options.counts_name = opened.identity;

@@ -295,10 +295,13 @@ Result<int> RunTokens(const TokensArguments& named, Context& context) {
   if (!given.model.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(config, LoadConfig(context.flags, {}, context.err));
   }
+  std::string note;
   DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened,
                            app::OpenCounter({.encoding = given.encoding,
                                              .model = given.model,
-                                             .config = config ? &*config : nullptr}));
+                                             .config = config ? &*config : nullptr},
+                                            &note));
+  if (!note.empty() && !context.flags.quiet) context.err << "dossier: " << Safe(note) << "\n";
   if (!opened.warning.empty()) PrintWarning(context.err, opened.warning);
   return Counting(given, std::move(opened), context).Run();
 }

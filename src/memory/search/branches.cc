@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text/ascii.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
@@ -34,7 +35,8 @@ Result<Error> NoBranch(Connection& connection, std::string_view name) {
       [&](const store::Statement& row) { names.push_back(row.Text(0)); }, kMostNamed + 1));
   if (names.size() > kMostNamed) names.back() = "…";
   return Error{ErrorCode::kNotFound,
-               fmt::format("no branch \"{}\"; known: {}", name, fmt::join(names, ", "))};
+               fmt::format("no branch \"{}\"; known: {}{}", name, fmt::join(names, ", "),
+                           DidYouMean(name, names))};
 }
 
 // Errors: kNotFound, kInvalidArgument.

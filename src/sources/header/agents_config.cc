@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/files/locations.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "config/power.h"
 #include "sources/header/data_file.h"
@@ -126,10 +127,8 @@ Result<JsonObject> PresetKeys(std::string_view where, const std::string& name) {
   const auto text = BuiltInAsset(path);
   if (!text) {
     const std::vector<std::string> names = EnginePresetNames();
-    const auto near = NearestNames(name, names, 1);
     return MakeError(ErrorCode::kConfig, "{}: there is no preset {}; there are {}{}", where, name,
-                     Join(names, ", "),
-                     near.empty() ? "" : fmt::format("; did you mean {}?", near.front()));
+                     Join(names, ", "), DidYouMean(name, names));
   }
   DOSSIER_ASSIGN_OR_RETURN(const DataFile data, ParseData(std::string(*text), path));
   JsonObject keys = data.value.as_object();
@@ -217,7 +216,9 @@ Status ReadSomeOf(const JsonPlace& at, std::span<const std::string_view> names,
       "a list of some of " + Join(std::vector<std::string>(names.begin(), names.end()), ", ");
   if (!ReadTexts(at, out)) return at.Fail(wanted);
   for (const std::string& name : *out) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) return at.Fail(wanted);
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      return at.Fail(wanted + DidYouMean(name, names));
+    }
   }
   return {};
 }

@@ -18,7 +18,8 @@ Status ReadGlobs(const JsonPlace& at, std::vector<std::string>* out) {
   DOSSIER_RETURN_IF_ERROR(ReadTexts(at, out));
   for (const std::string& glob : *out) {
     if (const Status good = CheckGlob(glob); !good) {
-      return MakeError(ErrorCode::kConfig, "{}: {}: {}", at.where, at.key, good.error().message);
+      return MakeError(ErrorCode::kConfig, "{}: {}: {}", PlaceText(at.in, at.where, at.key),
+                       at.key, good.error().message);
     }
   }
   return {};
@@ -120,8 +121,9 @@ Result<ChangePolicy> ParseChangePolicy(std::string text, const std::string& file
   policy.sha256 = Sha256Hex(text);
   DOSSIER_ASSIGN_OR_RETURN(DataFile data, ParseData(std::move(text), file));
   policy.warnings = std::move(data.warnings);
-  DOSSIER_RETURN_IF_ERROR(ReadJsonFields<ChangePolicy>(data.value, file, kPolicyFields,
-                                                       UnknownKeys::kRefused, &policy));
+  const DataPlace top{data, ""};
+  DOSSIER_RETURN_IF_ERROR(ReadJsonFields<ChangePolicy>(data.value, "", kPolicyFields,
+                                                       UnknownKeys::kRefused, &policy, &top));
   return policy;
 }
 

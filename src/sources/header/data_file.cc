@@ -5,6 +5,7 @@
 
 #include "assembly/layout/yaml_table.h"
 #include "base/files/file.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/yaml/yaml.h"
 #include "sources/header/edn.h"
@@ -48,7 +49,38 @@ Result<Json> ParseJsonFile(std::string_view text, std::string_view file) {
                    PlaceInText(file, text, std::min(offset, text.size())), message);
 }
 
+Result<YamlNode> ReadYamlFile(std::string_view text, std::string_view file) {
+  return assembly::ReadYaml(text, file, {.max_bytes = kMaxBytes, .max_nodes = kMaxNodes});
+}
+
+// The child of `node` at one step of a path, and its place.
+const YamlNode* StepInto(const YamlNode& node, std::string_view step, int* line, int* column) {
+  for (const YamlEntry& entry : node.entries) {
+    if (NormalKey(entry.key) != step) continue;
+    *line = entry.line, *column = entry.column;
+    return &entry.value;
+  }
+  const auto index = ExactNumber<std::size_t>(step);
+  if (node.kind != YamlNode::Kind::kList || !index || *index >= node.items.size()) return nullptr;
+  *line = node.items[*index].line, *column = node.items[*index].column;
+  return &node.items[*index];
+}
+
 }  // namespace
+
+std::string DataFile::PlaceOf(std::string_view path) const {
+  if (file.ends_with(".edn")) return PlaceInText(file, text, FindInEdn(text, path));
+  const auto root = ReadYamlFile(text, file);  // JSON is YAML, but for tabs
+  if (!root) return file;
+  int line = root->line, column = root->column;
+  const YamlNode* node = &*root;
+  for (const std::string_view step : Split(path, '/')) {
+    if (step.empty()) continue;
+    node = StepInto(*node, step, &line, &column);
+    if (!node) break;
+  }
+  return fmt::format("{}:{}:{}", file, line, column);
+}
 
 bool HasDataEnding(std::string_view file) {
   for (const std::string_view ending : kDataEndings) {
@@ -67,9 +99,7 @@ Result<DataFile> ParseData(std::string text, std::string_view file) {
     DOSSIER_ASSIGN_OR_RETURN(data.value, ParseJsonFile(text, file));
     DOSSIER_RETURN_IF_ERROR(NormalizeKeys(file, &data.value));
   } else if (HasDataEnding(file)) {
-    DOSSIER_ASSIGN_OR_RETURN(
-        const YamlNode node,
-        assembly::ReadYaml(text, file, {.max_bytes = kMaxBytes, .max_nodes = kMaxNodes}));
+    DOSSIER_ASSIGN_OR_RETURN(const YamlNode node, ReadYamlFile(text, file));
     data.value = ToJsonValue(node);
     DOSSIER_RETURN_IF_ERROR(NormalizeKeys(file, &data.value));
   } else {
@@ -77,6 +107,7 @@ Result<DataFile> ParseData(std::string text, std::string_view file) {
                      file);
   }
   data.text = std::move(text);
+  data.file = file;
   return data;
 }
 

@@ -26,6 +26,11 @@ struct DataFile {
   Json value;
   std::vector<std::string> warnings;
   std::string text;  // as it was read
+  std::string file;
+
+  // "FILE:LINE:COL" of what stands at `path`, such as "/1/targets"; of a value in a map, its key's.
+  // Looked up in the text, so it is for errors.
+  std::string PlaceOf(std::string_view path) const;
 };
 
 // `file` is relative to `root`, or absolute. Errors: kConfig, "FILE:LINE:COL: WHAT", also for a

@@ -66,6 +66,14 @@ class EdnReader {
  public:
   EdnReader(std::string_view text, std::string_view file) : text_(text), file_(file) {}
 
+  // Where the form of that path begins, of a value in a map its key; the nearest form around it
+  // where there is none. `text` is known to be EDN.
+  std::size_t Find(std::string_view path) {
+    wanted_ = path;
+    (void)Read();
+    return found_;
+  }
+
   Result<EdnDocument> Read() {
     if (text_.size() > kMaxEdnBytes) {
       return MakeError(ErrorCode::kConfig, "{}: larger than 16 MiB", file_);
@@ -73,6 +81,7 @@ class EdnReader {
     if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;
     DOSSIER_RETURN_IF_ERROR(SkipBlanks(0));
     if (at_ < text_.size()) {
+      found_ = at_;
       DOSSIER_ASSIGN_OR_RETURN(document_.value, ReadForm(0));
       DOSSIER_RETURN_IF_ERROR(SkipBlanks(0));
       if (at_ < text_.size()) Warn(at_, "a second form is ignored");
@@ -108,7 +117,9 @@ class EdnReader {
         at_ += 2;
         DOSSIER_RETURN_IF_ERROR(SkipBlanks(depth + 1));
         if (at_ >= text_.size() || IsCloser(text_[at_])) return Fail(start, "#_ discards nothing");
+        const std::size_t found = found_;  // what is discarded stands at no path
         DOSSIER_RETURN_IF_ERROR(ReadForm(depth + 1));
+        found_ = found;
       } else {
         break;
       }
@@ -130,6 +141,18 @@ class EdnReader {
     if (c == '#') return ReadDispatch(depth);
     if (IsCloser(c)) return Fail(at_, fmt::format("{} closes nothing", c));
     return ReadToken();
+  }
+
+  // Reads what stands at the step `name` of the path; `offset` is what Find gives of it.
+  Result<Json> ReadStep(std::string_view name, std::size_t offset, int depth) {
+    if (wanted_.empty()) return ReadForm(depth);
+    const std::size_t size = path_.size();
+    path_.append("/").append(name);
+    const std::string_view rest = wanted_.substr(std::min(path_.size(), wanted_.size()));
+    if (wanted_.starts_with(path_) && (rest.empty() || rest.front() == '/')) found_ = offset;
+    auto form = ReadForm(depth);
+    path_.resize(size);
+    return form;
   }
 
   // Moves behind the closing sign, or to the next form; false at the end.
@@ -156,7 +179,7 @@ class EdnReader {
     while (true) {
       DOSSIER_ASSIGN_OR_RETURN(const bool more, NextInside(open, closer, depth));
       if (!more) return Json(std::move(list));
-      auto item = ReadForm(depth + 1);
+      auto item = ReadStep(wanted_.empty() ? "" : std::to_string(list.size()), at_, depth + 1);
       if (!item) return item;
       list.push_back(std::move(*item));
     }
@@ -187,7 +210,7 @@ class EdnReader {
       const std::string name = NormalKey(KeyText(*key));
       DOSSIER_ASSIGN_OR_RETURN(const bool value_follows, NextInside(open, '}', depth));
       if (!value_follows) return Fail(key_at, fmt::format("key {} has no value", name));
-      auto value = ReadForm(depth + 1);
+      auto value = ReadStep(name, key_at, depth + 1);
       if (!value) return value;
       if (!map.emplace(name, std::move(*value)).second) {
         return Fail(key_at, fmt::format("duplicate key {}", name));
@@ -319,6 +342,9 @@ class EdnReader {
   std::string_view text_, file_;
   std::size_t at_ = 0, warnings_ = 0;
   EdnDocument document_;
+  std::string_view wanted_;  // of Find
+  std::string path_;
+  std::size_t found_ = 0;
 };
 
 }  // namespace
@@ -340,6 +366,10 @@ std::string PlaceInText(std::string_view file, std::string_view text, std::size_
 
 Result<EdnDocument> ParseEdn(std::string_view text, std::string_view file) {
   return EdnReader(text, file).Read();
+}
+
+std::size_t FindInEdn(std::string_view text, std::string_view path) {
+  return EdnReader(text, "").Find(path);
 }
 
 }  // namespace dossier::sources

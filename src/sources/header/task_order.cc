@@ -19,22 +19,6 @@ Places PlacesOf(std::span<const Task> tasks) {
   return places;
 }
 
-Status CheckKnown(std::span<const Task> tasks, const Places& places,
-                  const std::set<std::string>& merged) {
-  for (const Task& task : tasks) {
-    for (const std::string& id : task.dependencies) {
-      if (places.contains(id) || merged.contains(id)) continue;
-      std::vector<std::string> ids(merged.begin(), merged.end());
-      for (const Task& other : tasks) ids.push_back(other.id);
-      const auto near = NearestNames(id, ids, 3);
-      return MakeError(ErrorCode::kConfig, "{}: task {} depends on {}, which is no task{}",
-                       task.file, utf8::CleanForTerminal(task.id), utf8::CleanForTerminal(id),
-                       near.empty() ? "" : fmt::format(" ({}?)", Join(near, ", ")));
-    }
-  }
-  return {};
-}
-
 // How many of each task's dependencies are in the list, and who waits for it.
 struct Graph {
   std::vector<std::size_t> open;
@@ -81,29 +65,44 @@ std::string ShowCycle(std::span<const Task> tasks, const std::vector<bool>& done
 
 }  // namespace
 
-Status CheckTasks(std::span<const Task> tasks) {
-  std::size_t place = 0;
-  for (const Task& task : tasks) {
-    ++place;
-    if (!task.id.empty() && !task.summary.empty()) continue;
-    const std::string name =
-        task.id.empty() ? fmt::format("{} of the queue", place) : utf8::CleanForTerminal(task.id);
-    return MakeError(ErrorCode::kConfig, "{}: task {} has no {}", task.file, name,
-                     task.id.empty() ? "id" : "summary");
+Status TellTaskProblems(std::vector<std::string> problems) {
+  if (problems.empty()) return {};
+  if (problems.size() > kMaxTaskProblems) {
+    problems.resize(kMaxTaskProblems);
+    problems.emplace_back("and more");
   }
-  return {};
+  return MakeError(ErrorCode::kConfig, "{}", Join(problems, "\n"));
 }
 
-Status CheckDependencies(std::span<const Task> tasks, const std::set<std::string>& merged) {
-  DOSSIER_RETURN_IF_ERROR(CheckKnown(tasks, PlacesOf(tasks), merged));
+Status CheckCycles(std::span<const Task> tasks, const std::string& root) {
   const std::vector<std::size_t> order = StartOrder(tasks);
   if (order.size() == tasks.size()) return {};
   std::vector<bool> done(tasks.size(), false);
   for (const std::size_t index : order) done[index] = true;
   const auto stuck =
       static_cast<std::size_t>(std::find(done.begin(), done.end(), false) - done.begin());
-  return MakeError(ErrorCode::kConfig, "{}: tasks wait for each other: {}", tasks[stuck].file,
-                   ShowCycle(tasks, done, stuck));
+  return MakeError(ErrorCode::kConfig, "{}: tasks wait for each other: {}",
+                   PlaceOfTask(root, tasks[stuck], "dependencies"), ShowCycle(tasks, done, stuck));
+}
+
+Status CheckDependencies(std::span<const Task> tasks, const std::set<std::string>& merged,
+                         const std::string& root) {
+  const Places places = PlacesOf(tasks);
+  std::vector<std::string> problems;
+  for (const Task& task : tasks) {
+    for (const std::string& id : task.dependencies) {
+      if (places.contains(id) || merged.contains(id)) continue;
+      if (problems.size() > kMaxTaskProblems) break;
+      std::vector<std::string> ids(merged.begin(), merged.end());
+      for (const Task& other : tasks) ids.push_back(other.id);
+      const auto near = NearestNames(id, ids, 3);
+      problems.push_back(fmt::format("{}: task {} depends on {}, which is no task{}",
+                                     PlaceOfTask(root, task, "dependencies"),
+                                     utf8::CleanForTerminal(task.id), utf8::CleanForTerminal(id),
+                                     near.empty() ? "" : fmt::format(" ({}?)", Join(near, ", "))));
+    }
+  }
+  return TellTaskProblems(std::move(problems));
 }
 
 std::vector<std::size_t> StartOrder(std::span<const Task> tasks) {

@@ -1,10 +1,9 @@
 // Which tasks may start, and when.
 //
-//   DOSSIER_RETURN_IF_ERROR(CheckTasks(list.tasks));
-//   DOSSIER_RETURN_IF_ERROR(CheckDependencies(list.tasks, merged));
+//   DOSSIER_RETURN_IF_ERROR(CheckDependencies(list.tasks, merged, root));
 //   for (const std::size_t index : StartOrder(list.tasks)) Show(list.tasks[index]);
 //
-// Thread-safety: pure functions.
+// Thread-safety: functions over files that are only read.
 
 #ifndef DOSSIER_SOURCES_HEADER_TASK_ORDER_H_
 #define DOSSIER_SOURCES_HEADER_TASK_ORDER_H_
@@ -20,12 +19,19 @@
 
 namespace dossier::sources {
 
-// What `agents run` needs of every task: an id and a summary. Errors: kConfig with file and task.
-Status CheckTasks(std::span<const Task> tasks);
+inline constexpr std::size_t kMaxTaskProblems = 20;  // that are told
 
-// Every dependency is the id of a task or in `merged`, and none leads back to its own task.
-// Errors: kConfig: an unknown id with the nearest ones; a cycle, shown as "a -> b -> a".
-Status CheckDependencies(std::span<const Task> tasks, const std::set<std::string>& merged);
+// kConfig with a line for each of `problems`; no problems, no error.
+Status TellTaskProblems(std::vector<std::string> problems);
+
+// No task waits for itself. Errors: kConfig with the cycle, shown as "a -> b -> a". `root` is where
+// the files of the tasks are, for line and column.
+Status CheckCycles(std::span<const Task> tasks, const std::string& root);
+
+// Every dependency is the id of a task or in `merged`. Errors: kConfig, all unknown ids with the
+// nearest ones.
+Status CheckDependencies(std::span<const Task> tasks, const std::set<std::string>& merged,
+                         const std::string& root);
 
 // Indexes of all tasks, each after its dependencies, by StartsBefore among those that are ready.
 // Needs checked dependencies.
