@@ -323,7 +323,7 @@ class Queue(agents_case.AgentsCase):
                          "config/tasks.json:1:14: task 1 (a): unknown key deps (depends_on?)\n",
                          "\n- config/tasks.json:2:3: task 2 (b): has no summary", "did you mean maker?"):
                 self.assertIn(text, err)
-            code, out, header = self.run_to_end("header", cwd=self.repo)
+            code, out, header = self.run_to_end("header", "--trust-config", cwd=self.repo)
             self.assertEqual((code, out), (3, ""), header)
             self.assertIn("config/tasks.json:2:3: task 2 (b): has no summary", header)
 
