@@ -41,8 +41,8 @@ class RunSetup {
   // Errors: as RunTasks.
   static Result<std::unique_ptr<RunSetup>> Make(const RunOptions& options, const RunPorts& ports,
                                                 RunGround ground);
-  // As Make; what is wrong with the files and names that the user gave is kept in it, so that all of
-  // it is told at once.
+  // As Make; what is wrong with the files and names that the user gave is kept in it, so that all
+  // of it is told at once.
   static Result<std::unique_ptr<RunSetup>> Read(const RunOptions& options, const RunPorts& ports,
                                                 RunGround ground);
   // Of policy, tasks and prompts: without them not even a plan can be made.

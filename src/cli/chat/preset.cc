@@ -5,6 +5,7 @@
 
 #include "assembly/layout/front_matter.h"
 #include "base/files/file.h"
+#include "base/files/missing_file.h"
 #include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -29,7 +30,7 @@ std::vector<std::string> NamesIn(const std::string& folder) {
 }
 
 Result<Preset> ReadPreset(const std::string& path) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxPreset));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadNamedFile(path, kMaxPreset));
   if (!utf8::IsValid(text)) return MakeError(ErrorCode::kUsage, "{} is not UTF-8", path);
   DOSSIER_ASSIGN_OR_RETURN(const assembly::FrontMatter front,
                            assembly::SplitFrontMatter(text, path));

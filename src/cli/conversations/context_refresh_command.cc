@@ -262,15 +262,17 @@ void DeclareDrift(Flags& flags, ContextRefreshArguments& to) {
 
 Command ContextRefreshCommand() {
   return {.name = "refresh",
-          .summary = "run the commands again, and keep what they give now; a block of --exec "
-                     "stays as it is unless --exec is given again",
+          .summary =
+              "run the commands again, and keep what they give now; a block of --exec "
+              "stays as it is unless --exec is given again",
           .binding = Bind(DeclareRefresh, RunRefresh)};
 }
 
 Command ContextDriftCommand() {
   return {.name = "drift",
-          .summary = "run the commands again and compare with what is kept; change nothing; a "
-                     "block of --exec is compared only where --exec is given again",
+          .summary =
+              "run the commands again and compare with what is kept; change nothing; a "
+              "block of --exec is compared only where --exec is given again",
           .binding = Bind(DeclareDrift, RunDrift)};
 }
 

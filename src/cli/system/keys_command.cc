@@ -86,7 +86,8 @@ Result<Provider> FindProvider(const ModelData& data, const std::string& name) {
     names.push_back(provider.name);
   }
   // What stands there may be the key itself: it is not repeated.
-  return MakeError(ErrorCode::kConfig, "there is no provider of that name with a key; there are {}{}",
+  return MakeError(ErrorCode::kConfig,
+                   "there is no provider of that name with a key; there are {}{}",
                    Join(names, ", "), DidYouMean(name, names));
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/files/file.h"
+#include "base/files/missing_file.h"
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "base/text/text_diff.h"
@@ -253,7 +254,7 @@ Status RunTrust(const TrustArguments& arguments, Context& context) {
     return command.Finish();
   }
   DOSSIER_ASSIGN_OR_RETURN(const auto file, config::ReadConfigFile(path));
-  if (!file) return MakeError(ErrorCode::kNotFound, "{}: no such file", path);
+  if (!file) return tl::unexpected(ExplainMissing({ErrorCode::kNotFound, path}, path));
   DOSSIER_RETURN_IF_ERROR(command.Approve(*file));
   return command.Finish();
 }

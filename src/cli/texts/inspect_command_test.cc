@@ -99,7 +99,7 @@ TEST_F(InspectCommandTest, OneBadInputNeverStopsTheOthers) {  // INS-132, sectio
   EXPECT_EQ(all->at("errors").as_array().size(), 2u);
   EXPECT_EQ(FindString(all->at("errors").at(0), "code"), "not_found");
   EXPECT_EQ(FindInt(all->at("totals").at("by_format"), "csv"), 1);
-  EXPECT_THAT(err_.str(), HasSubstr("data.csv: no such file (did you mean data2.csv?)\n"));
+  EXPECT_THAT(err_.str(), HasSubstr("data.csv: no such file or folder; did you mean data2.csv?\n"));
   EXPECT_THAT(err_.str(), HasSubstr("/dev/null: not a regular file; pipe it in with - if you"));
 }
 

@@ -10,6 +10,7 @@
 #include "app/counter_choice.h"
 #include "assembly/assemble.h"
 #include "base/files/file.h"
+#include "base/files/missing_file.h"
 #include "base/random.h"
 #include "base/text/nearest.h"
 #include "base/text/parse.h"
@@ -107,7 +108,7 @@ Status AddListed(const PackArguments& arguments, std::istream& in, PackOptions* 
   if (arguments.files_from == "-") {
     text.assign(std::istreambuf_iterator<char>(in), {});
   } else {
-    DOSSIER_ASSIGN_OR_RETURN(text, ReadFile(arguments.files_from, 256 << 20));
+    DOSSIER_ASSIGN_OR_RETURN(text, ReadNamedFile(arguments.files_from, 256 << 20));
   }
   options->paths = arguments.paths;
   for (std::string_view path : Split(text, arguments.nul ? '\0' : '\n')) {
@@ -316,8 +317,11 @@ Status RunPack(const PackArguments& given, Context& context) {
   }
   if (!arguments.out.empty()) {
     // It can be packed again, so nothing waits for the disk.
-    DOSSIER_RETURN_IF_ERROR(
-        ReplaceFile(arguments.out, text.Parts(), {.durability = Durability::kSurvivesCrash}));
+    if (Status put =
+            ReplaceFile(arguments.out, text.Parts(), {.durability = Durability::kSurvivesCrash});
+        !put) {
+      return tl::unexpected(ExplainMissing(std::move(put.error()), arguments.out));
+    }
   }
   const std::string encoding = options.counter->name();
   Report(arguments, packed, encoding, context.flags, context.err);

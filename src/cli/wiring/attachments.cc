@@ -7,6 +7,7 @@
 
 #include "base/files/file.h"
 #include "base/files/locations.h"
+#include "base/files/missing_file.h"
 #include "base/net/http_get.h"
 #include "base/net/url.h"
 #include "base/text/ascii.h"
@@ -78,7 +79,7 @@ Result<std::string> ReadPlace(const std::string& place, Network network,
     return MakeError(ErrorCode::kInvalidArgument,
                      "{} is a folder; name its files, or pack it: dossier pack", place);
   }
-  return ReadFile(place, kMaxAttachment);
+  return ReadNamedFile(place, kMaxAttachment);
 }
 
 std::string Expanded(std::string_view path) {

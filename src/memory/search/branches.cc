@@ -34,9 +34,8 @@ Result<Error> NoBranch(Connection& connection, std::string_view name) {
       connection, "SELECT name FROM branches ORDER BY id LIMIT ?",
       [&](const store::Statement& row) { names.push_back(row.Text(0)); }, kMostNamed + 1));
   if (names.size() > kMostNamed) names.back() = "…";
-  return Error{ErrorCode::kNotFound,
-               fmt::format("no branch \"{}\"; known: {}{}", name, fmt::join(names, ", "),
-                           DidYouMean(name, names))};
+  return Error{ErrorCode::kNotFound, fmt::format("no branch \"{}\"; known: {}{}", name,
+                                                 fmt::join(names, ", "), DidYouMean(name, names))};
 }
 
 // Errors: kNotFound, kInvalidArgument.

@@ -18,8 +18,8 @@ Status ReadGlobs(const JsonPlace& at, std::vector<std::string>* out) {
   DOSSIER_RETURN_IF_ERROR(ReadTexts(at, out));
   for (const std::string& glob : *out) {
     if (const Status good = CheckGlob(glob); !good) {
-      return MakeError(ErrorCode::kConfig, "{}: {}: {}", PlaceText(at.in, at.where, at.key),
-                       at.key, good.error().message);
+      return MakeError(ErrorCode::kConfig, "{}: {}: {}", PlaceText(at.in, at.where, at.key), at.key,
+                       good.error().message);
     }
   }
   return {};

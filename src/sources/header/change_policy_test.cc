@@ -63,7 +63,8 @@ TEST(ChangePolicyTest, AMistypedRuleNeverVanishes) {  // section 6
   };
   constexpr Case kCases[] = {
       {"{:max-line-added 1}", "p.edn:1:2: unknown key max_line_added (max_lines_added?)"},
-      {"{:max-files \"ten\"}", "p.edn:1:2: max_files is \"ten\"; it must be a whole number from 0 up"},
+      {"{:max-files \"ten\"}",
+       "p.edn:1:2: max_files is \"ten\"; it must be a whole number from 0 up"},
       {"{:max-files -1}", "max_files is -1"},
       {"{:max-files 1.5}", "max_files is 1.5"},
       {"{:max-patch-bytes 0}", "a whole number from 1 up"},

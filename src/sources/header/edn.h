@@ -35,8 +35,8 @@ struct EdnDocument {
 // with an odd number of forms, an open form, a malformed token, too deep, too large.
 Result<EdnDocument> ParseEdn(std::string_view text, std::string_view file);
 
-// The byte where the form of `path` begins, such as "/1/targets"; of a value in a map, its key. Of a
-// path that leads nowhere, the nearest form around it. `text` is one that ParseEdn reads.
+// The byte where the form of `path` begins, such as "/1/targets"; of a value in a map, its key. Of
+// a path that leads nowhere, the nearest form around it. `text` is one that ParseEdn reads.
 std::size_t FindInEdn(std::string_view text, std::string_view path);
 
 // A key as programs name it: without colons in front and `?` at the end, `-` as `_`. Files in YAML

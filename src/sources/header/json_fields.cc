@@ -50,8 +50,8 @@ bool TakeName(const Json& item, std::string* out) {
 }  // namespace
 
 tl::unexpected<Error> JsonPlace::Fail(std::string_view wanted) const {
-  return MakeError(ErrorCode::kConfig, "{}: {} is {}; it must be {}",
-                   PlaceText(in, where, key), key, Shown(value), wanted);
+  return MakeError(ErrorCode::kConfig, "{}: {} is {}; it must be {}", PlaceText(in, where, key),
+                   key, Shown(value), wanted);
 }
 
 std::string PlaceText(const DataPlace* in, std::string_view where, std::string_view key) {

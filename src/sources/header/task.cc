@@ -85,9 +85,7 @@ std::string IdText(const Json& id) {
   return id.is_string() ? std::string(id.get_string()) : ToJson(id);
 }
 
-std::string Shown(std::string_view id) {
-  return utf8::CleanForTerminal(utf8::Prefix(id, 80));
-}
+std::string Shown(std::string_view id) { return utf8::CleanForTerminal(utf8::Prefix(id, 80)); }
 
 // Ids may be text or whole numbers; all become text.
 Status ReadId(const JsonPlace& at, std::string* out) {

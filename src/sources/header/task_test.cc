@@ -136,7 +136,8 @@ TEST_F(TaskFilesTest, WhatIsWrongIsNamedWithTaskAndPlace) {
        "a.edn:2:3: task 1 (x): targets is 5; it must be a list of texts"},
       {"[{:id a :summary s}\n {:id b :summary s\n  #_{:deps 1} :deps [a]}]",
        "a.edn:3:15: task 2 (b): unknown key deps (depends_on?)"},
-      {"[{:id a :summary s :depends b}]", "a.edn:1:20: task 1 (a): unknown key depends (depends_on?)"},
+      {"[{:id a :summary s :depends b}]",
+       "a.edn:1:20: task 1 (a): unknown key depends (depends_on?)"},
       {"[{:id a}]", "a.edn:1:3: task 1 (a): has no summary"},
       {"[{:summary s}]", "a.edn:1:2: task 1: has no id"},
       {"[{:id a :summary s :dependencies [b]} {:id b :summary s\n :depends-on a}]",
@@ -156,12 +157,12 @@ TEST_F(TaskFilesTest, WhatIsWrongIsNamedWithTaskAndPlace) {
 
 TEST_F(TaskFilesTest, AllThatIsWrongIsToldAtOnceInEachForm) {
   Write("a.edn", "[{:id a :deps 1}\n{:id b}\n{:id c :summary s}]");
-  EXPECT_THAT(Load({"a.edn"}),
-              FailsWith(ErrorCode::kConfig, "a.edn:1:9: task 1 (a): unknown key deps (depends_on?)\n"
-                                            "a.edn:2:2: task 2 (b): has no summary"));
+  EXPECT_THAT(Load({"a.edn"}), FailsWith(ErrorCode::kConfig,
+                                         "a.edn:1:9: task 1 (a): unknown key deps (depends_on?)\n"
+                                         "a.edn:2:2: task 2 (b): has no summary"));
   Write("a.yaml", "- id: a\n  summary: s\n- id: b\n  sumary: s\n");
-  EXPECT_THAT(Load({"a.yaml"}),
-              FailsWith(ErrorCode::kConfig, "a.yaml:4:3: task 2 (b): unknown key sumary (summary?)"));
+  EXPECT_THAT(Load({"a.yaml"}), FailsWith(ErrorCode::kConfig,
+                                          "a.yaml:4:3: task 2 (b): unknown key sumary (summary?)"));
   Write("a.json", "[{\"id\": \"a\",\n  \"cwd\": 1}]");
   EXPECT_THAT(Load({"a.json"}), FailsWith(ErrorCode::kConfig, "a.json:2:3: task 1 (a): cwd is 1"));
   Write("tasks/pending/q.edn", "{:summary s\n :after b}");
@@ -202,8 +203,9 @@ TEST_F(TaskFilesTest, AMissingQueueIsEmptyAndAMissingListIsNot) {
 TEST_F(TaskFilesTest, AnIdInTwoSourcesIsRefused) {  // REP-30
   Write("config/tasks.edn", R"([{:id "x" :summary s}])");
   Write("tasks/pending/x.edn", "{:summary s}");
-  EXPECT_THAT(Load(), FailsWith(ErrorCode::kConfig, "tasks/pending/x.edn:1:1: this id stands "
-                                                    "twice, first in config/tasks.edn"));
+  EXPECT_THAT(Load(), FailsWith(ErrorCode::kConfig,
+                                "tasks/pending/x.edn:1:1: this id stands "
+                                "twice, first in config/tasks.edn"));
 }
 
 TEST_F(TaskFilesTest, GreenProposalsAreTasks) {  // REP-30
@@ -295,8 +297,9 @@ TEST_F(TaskFilesTest, UnknownIdsOfDependenciesAreNamedWithTheirPlaces) {  // REP
   const auto list = Load();
   ASSERT_THAT(list, Succeeds());
   EXPECT_THAT(CheckDependencies(list->tasks, {"zzz"}, root()),
-              FailsWith(ErrorCode::kConfig, "config/tasks.edn:2:2: task b depends on fact-01, which "
-                                            "is no task (fact-001?)"));
+              FailsWith(ErrorCode::kConfig,
+                        "config/tasks.edn:2:2: task b depends on fact-01, which "
+                        "is no task (fact-001?)"));
 }
 
 }  // namespace
