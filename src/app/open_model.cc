@@ -392,7 +392,7 @@ Result<OpenedModel> OpenModel(const ModelSettings& settings,
   return opened;
 }
 
-Result<tokens::Opened> OpenCounter(const CounterChoice& choice) {
+Result<tokens::Opened> OpenCounter(const CounterChoice& choice, std::string* note) {
   if (!choice.encoding.empty() && !choice.model.empty()) {
     return MakeError(ErrorCode::kUsage,
                      "give --encoding or --model, not both: a model says how it counts");
@@ -403,6 +403,11 @@ Result<tokens::Opened> OpenCounter(const CounterChoice& choice) {
   }
   DOSSIER_ASSIGN_OR_RETURN(const model::Choice chosen,
                            ChooseWithoutKey(choice.model, choice.config));
+  if (note && !chosen.assumed.empty()) {
+    *note = chosen.assumed;
+  } else if (note && choice.model == chosen.provider.name && !chosen.model.empty()) {
+    *note = fmt::format("{} is counted as its model {}", choice.model, chosen.model);
+  }
   return model::OpenTokenizer(chosen.entry, paths);
 }
 

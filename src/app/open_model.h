@@ -109,9 +109,11 @@ struct CounterChoice {
   const config::Config* config = nullptr;
 };
 
+// `note`, if given, becomes a sentence where the model that counts is not the one of that name: a
+// provider's default, or one that no file knows.
 // Errors: kUsage (both are given; no such encoding, with the nearest), kConfig (no such model, with
 // the nearest; the config), as tokens::Open for files.
-Result<tokens::Opened> OpenCounter(const CounterChoice& choice);
+Result<tokens::Opened> OpenCounter(const CounterChoice& choice, std::string* note = nullptr);
 
 // The folder of counts that are kept by content (tokens/files/count_cache.h); empty for counts that
 // are not exact, which cost nothing.

@@ -169,6 +169,9 @@ TEST(TextTest, NumbersNamesSizesAndDurations) {
   EXPECT_TRUE(NearestNames("nonsense", far).empty());
   const std::vector<std::string> swapped = {"task"};  // one slip of the fingers
   EXPECT_EQ(NearestNames("taks", swapped), swapped);
+  const std::vector<std::string> long_ones = {"description", "dependencies", "acceptance"};
+  EXPECT_EQ(NearestNames("deps", long_ones), std::vector<std::string>{"dependencies"});
+  EXPECT_TRUE(NearestNames("de", long_ones).empty());
   EXPECT_EQ(*ParseSize("10M"), 10485760u);
   EXPECT_EQ(ParseDuration("300ms")->count(), 300);
   EXPECT_EQ(ParseDuration("2")->count(), 2000);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/files/missing_file.h"
 #include "base/json/json.h"
 #include "base/process/build_info.h"
 #include "cli/commands.h"
@@ -49,7 +50,7 @@ Status Prepare(const GlobalFlags& flags, LogBuffer& log) {
     DOSSIER_RETURN_IF_ERROR(log.Open(flags.log_file, LogBuffer::Form::kText));
   }
   if (!flags.folder.empty() && chdir(flags.folder.c_str()) != 0) {
-    return MakeErrnoError(errno, "-C " + flags.folder);
+    return tl::unexpected(ExplainMissing(ErrnoError(errno, "-C " + flags.folder), flags.folder));
   }
   return {};
 }

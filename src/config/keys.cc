@@ -9,6 +9,7 @@
 #include "base/net/url.h"
 #include "base/text/ascii.h"
 #include "base/text/parse.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
@@ -335,8 +336,7 @@ std::string NearestKey(std::string_view name) {
   }
   std::vector<std::string> names;
   for (const Key& key : kKeys) names.emplace_back(key.name);
-  const std::vector<std::string> near = NearestNames(name, names, 1);
-  return near.empty() ? "" : fmt::format("; did you mean {}?", near[0]);
+  return DidYouMean(name, names);
 }
 
 std::string VariableOf(const Key& key) {

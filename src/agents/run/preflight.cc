@@ -10,6 +10,7 @@
 #include "agents/merge/checkout.h"
 #include "agents/run/schedule.h"
 #include "base/text/text.h"
+#include "sources/header/data_file.h"
 
 namespace dossier::agents {
 namespace {
@@ -22,14 +23,20 @@ class Looking {
   }
 
   Result<Preflight> Run() {
-    if (setup_.tasks().empty()) {
-      const auto& given = options_.tasks.empty() ? ports_.agents.tasks : options_.tasks;
-      found_.warnings.push_back(fmt::format(
-          "nothing to do: no task waits in {}; write one there, a map with an id and a summary",
-          given.empty() ? "config/tasks.yaml or tasks/pending" : Join(given, ", ")));
+    for (const auto* errors : {&setup_.faults(), &setup_.lacking_engines()}) {
+      for (const Error& error : *errors) {
+        for (const std::string_view line : Split(error.message, '\n')) Problem(std::string(line));
+      }
     }
-    if (Schedule(setup_.tasks(), setup_.merged(), setup_.left_out()).Order().empty()) {
-      return std::move(found_);
+    if (setup_.faults().empty()) {
+      if (setup_.tasks().empty()) {
+        found_.warnings.push_back(fmt::format(
+            "nothing to do: no task waits in {}; write one there, a map with an id and a summary",
+            Sources()));
+      }
+      if (Schedule(setup_.tasks(), setup_.merged(), setup_.left_out()).Order().empty()) {
+        return std::move(found_);
+      }
     }
     LookAtEngines();
     LookAtLimits();
@@ -44,6 +51,15 @@ class Looking {
   }
 
  private:
+  // Where tasks are looked for.
+  std::string Sources() const {
+    const auto& given = options_.tasks.empty() ? ports_.agents.tasks : options_.tasks;
+    if (!given.empty()) return Join(given, ", ");
+    const auto file = sources::FindDataFile(setup_.ground().root, sources::kTasksStem);
+    return fmt::format("{} or tasks/pending",
+                       file && *file ? **file : std::string("config/tasks.yaml"));
+  }
+
   void Problem(std::string sentence) { found_.problems.push_back(std::move(sentence)); }
 
   // Whether it can be started.
@@ -54,9 +70,9 @@ class Looking {
 
   void LookAtEngines() {
     for (const std::string& name : names_) {
-      const sources::AgentEngine& engine = *ports_.agents.FindEngine(name);
-      if (engine.builtin || engine.argv.empty()) continue;
-      LookAtProgram("engine " + name, setup_.ArgvOf(engine).front());
+      const sources::AgentEngine* engine = ports_.agents.FindEngine(name);
+      if (!engine || engine->builtin || engine->argv.empty()) continue;
+      LookAtProgram("engine " + name, setup_.ArgvOf(*engine).front());
     }
   }
 
@@ -69,8 +85,8 @@ class Looking {
   void LookAtLimit(std::string_view limit, std::string sources::AgentEngine::Reply::* told) {
     std::vector<std::string> uncounted;
     for (const std::string& name : names_) {
-      const sources::AgentEngine& engine = *ports_.agents.FindEngine(name);
-      if (!engine.builtin && (engine.reply.*told).empty()) uncounted.push_back(name);
+      const sources::AgentEngine* engine = ports_.agents.FindEngine(name);
+      if (engine && !engine->builtin && (engine->reply.*told).empty()) uncounted.push_back(name);
     }
     if (uncounted.empty()) return;
     found_.warnings.push_back(fmt::format(
@@ -113,7 +129,7 @@ class Looking {
     }
     const std::string path = std::filesystem::path(program).lexically_normal().string();
     DOSSIER_ASSIGN_OR_RETURN(const std::string lack, LackOfBranch(path));
-    if (lack.empty()) return {};
+    if (lack.empty() || !setup_.faults().empty()) return {};  // a task may bring it
     const bool may_come =
         std::any_of(setup_.tasks().begin(), setup_.tasks().end(), [&](const sources::Task& task) {
           return !setup_.left_out().contains(task.id) &&
@@ -168,9 +184,12 @@ Result<Preflight> LookAhead(const RunSetup& setup, const RunOptions& options,
   return Looking(setup, options, ports).Run();
 }
 
-Status RefuseProblems(const Preflight& found) {
+Status RefuseProblems(const RunSetup& setup, const Preflight& found) {
   if (found.problems.empty()) return {};
   if (found.problems.size() == 1) {
+    for (const auto* errors : {&setup.faults(), &setup.lacking_engines()}) {
+      if (!errors->empty()) return tl::unexpected(errors->front());
+    }
     return MakeError(ErrorCode::kConfig, "nothing was started: {}", found.problems.front());
   }
   return MakeError(ErrorCode::kConfig, "nothing was started, for {} reasons:\n- {}",

@@ -2,7 +2,7 @@
 // commits, a merge in progress, a program that is not there.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Preflight found, LookAhead(*setup, options, ports));
-//   DOSSIER_RETURN_IF_ERROR(RefuseProblems(found));
+//   DOSSIER_RETURN_IF_ERROR(RefuseProblems(*setup, found));
 //   DOSSIER_RETURN_IF_ERROR(LogWarnings(found, log.get()));
 //
 // Thread-safety: plain data; functions that call git and look at files.
@@ -30,8 +30,8 @@ struct Preflight {
 Result<Preflight> LookAhead(const RunSetup& setup, const RunOptions& options,
                             const RunPorts& ports);
 
-// Errors: kConfig with all problems, a line each.
-Status RefuseProblems(const Preflight& found);
+// Errors: kConfig with all problems, a line each; the setup's own where that is the only one.
+Status RefuseProblems(const RunSetup& setup, const Preflight& found);
 // The warnings, for the run's watch and its record. Errors: as RunLog::Add.
 Status LogWarnings(const Preflight& found, RunLog* log);
 

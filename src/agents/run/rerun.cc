@@ -153,7 +153,7 @@ Result<RunSummary> MergeApproved(std::string_view id, RunOptions::MergeChecks ch
   DOSSIER_ASSIGN_OR_RETURN(auto setup, RunSetup::Make(options, ports, std::move(ground)));
   DOSSIER_RETURN_IF_ERROR(CheckSameTask(*setup, task));
   DOSSIER_ASSIGN_OR_RETURN(const Preflight ahead, LookAhead(*setup, options, ports));
-  DOSSIER_RETURN_IF_ERROR(RefuseProblems(ahead));
+  DOSSIER_RETURN_IF_ERROR(RefuseProblems(*setup, ahead));
   RunBudget budget(options, ports.cancel, ports.clock);
   DOSSIER_RETURN_IF_ERROR(setup->MakeEngines(budget));
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, RunLogFolder(ports));

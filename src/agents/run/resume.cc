@@ -111,7 +111,7 @@ Result<RunSummary> ResumeRun(std::string_view run, const RunPorts& ports) {
   DOSSIER_ASSIGN_OR_RETURN(auto setup, RunSetup::Make(options, ports, std::move(ground)));
   DOSSIER_RETURN_IF_ERROR(CheckUnchanged(found, *setup));
   DOSSIER_ASSIGN_OR_RETURN(const Preflight ahead, LookAhead(*setup, options, ports));
-  DOSSIER_RETURN_IF_ERROR(RefuseProblems(ahead));
+  DOSSIER_RETURN_IF_ERROR(RefuseProblems(*setup, ahead));
   RunBudget budget(options, ports.cancel, ports.clock);
   DOSSIER_RETURN_IF_ERROR(setup->MakeEngines(budget));
   setup->AddFinished(found.progress);

@@ -47,9 +47,9 @@ Result<RunSummary> RunTasks(const RunOptions& options, const RunPorts& ports) {
   HideMemory();  // the key of the approvals, which no engine may read
   DOSSIER_ASSIGN_OR_RETURN(RunGround ground, RunGround::Find(ports));
   DOSSIER_RETURN_IF_ERROR(RecoverFirst(ground, ports));
-  DOSSIER_ASSIGN_OR_RETURN(auto setup, RunSetup::Make(options, ports, std::move(ground)));
+  DOSSIER_ASSIGN_OR_RETURN(auto setup, RunSetup::Read(options, ports, std::move(ground)));
   DOSSIER_ASSIGN_OR_RETURN(const Preflight found, LookAhead(*setup, options, ports));
-  DOSSIER_RETURN_IF_ERROR(RefuseProblems(found));
+  DOSSIER_RETURN_IF_ERROR(RefuseProblems(*setup, found));
   RunBudget budget(options, ports.cancel, ports.clock);
   DOSSIER_RETURN_IF_ERROR(setup->MakeEngines(budget));
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, RunLogFolder(ports));
@@ -61,8 +61,9 @@ Result<RunSummary> RunTasks(const RunOptions& options, const RunPorts& ports) {
 
 Result<RunPlan> PlanRun(const RunOptions& options, const RunPorts& ports) {
   DOSSIER_ASSIGN_OR_RETURN(RunGround ground, RunGround::Find(ports));
-  DOSSIER_ASSIGN_OR_RETURN(const auto setup, RunSetup::Make(options, ports, std::move(ground)));
+  DOSSIER_ASSIGN_OR_RETURN(const auto setup, RunSetup::Read(options, ports, std::move(ground)));
   DOSSIER_ASSIGN_OR_RETURN(const Preflight found, LookAhead(*setup, options, ports));
+  if (!setup->faults().empty()) DOSSIER_RETURN_IF_ERROR(RefuseProblems(*setup, found));
   RunPlan plan{.base = setup->base(),
                .ref = setup->ref(),
                .engineer = setup->engineer_name(),
@@ -72,7 +73,9 @@ Result<RunPlan> PlanRun(const RunOptions& options, const RunPorts& ports) {
     if (ports.warn) ports.warn(warning);
   }
   const Schedule schedule(setup->tasks(), setup->merged(), setup->left_out());
-  const auto kind = RoleEngine{ports.agents.FindEngine(plan.engineer), nullptr}.prompt_kind();
+  const RoleEngine engineer{ports.agents.FindEngine(plan.engineer), nullptr};
+  const auto kind =
+      engineer.config ? engineer.prompt_kind() : sources::AgentPromptInput::Engine::kWorktree;
   for (const std::size_t place : schedule.Order()) {
     const sources::Task& task = setup->tasks()[place];
     const WorkPrompt prompt(setup->prompts(), {.engine = kind, .task = &task});

@@ -8,6 +8,7 @@
 #include "agents/engine/process_engine.h"
 #include "base/files/file.h"
 #include "base/random.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "sources/header/task.h"
 
@@ -18,8 +19,7 @@ constexpr std::string_view kHeads = "refs/heads/";
 constexpr std::size_t kBoundaryDigits = 32;
 
 std::string Near(std::string_view name, const std::vector<std::string>& names) {
-  const auto near = NearestNames(name, names, 3);
-  if (!near.empty()) return fmt::format("; did you mean {}?", Join(near, ", "));
+  if (std::string near = DidYouMean(name, names, 3); !near.empty()) return near;
   return names.empty() ? std::string() : fmt::format("; there are {}", Join(names, ", "));
 }
 
@@ -118,14 +118,23 @@ RunSetup::RunSetup(const RunOptions& options, const RunPorts& ports, RunGround g
 
 Result<std::unique_ptr<RunSetup>> RunSetup::Make(const RunOptions& options, const RunPorts& ports,
                                                  RunGround ground) {
+  DOSSIER_ASSIGN_OR_RETURN(auto setup, Read(options, ports, std::move(ground)));
+  for (const auto* errors : {&setup->faults_, &setup->lacking_engines_}) {
+    if (!errors->empty()) return tl::unexpected(errors->front());
+  }
+  return setup;
+}
+
+Result<std::unique_ptr<RunSetup>> RunSetup::Read(const RunOptions& options, const RunPorts& ports,
+                                                 RunGround ground) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string runs, RunLogFolder(ports));
   std::unique_ptr<RunSetup> setup(new RunSetup(options, ports, std::move(ground), runs));
   DOSSIER_ASSIGN_OR_RETURN(setup->walls_, TryWalls(options.walls));
   DOSSIER_RETURN_IF_ERROR(setup->FindTarget());
-  DOSSIER_RETURN_IF_ERROR(setup->ReadPolicy());
-  DOSSIER_RETURN_IF_ERROR(setup->NameEngines());
-  DOSSIER_RETURN_IF_ERROR(setup->ReadTasks());
-  DOSSIER_RETURN_IF_ERROR(setup->PreparePrompts());
+  setup->NameEngines();
+  for (const auto step : {&RunSetup::ReadPolicy, &RunSetup::ReadTasks, &RunSetup::PreparePrompts}) {
+    if (Status read = (setup.get()->*step)(); !read) setup->faults_.push_back(read.error());
+  }
   return setup;
 }
 
@@ -169,11 +178,10 @@ Status RunSetup::ReadTasks() {
   if (ports_.warn) {
     for (const std::string& warning : list.warnings) ports_.warn(warning);
   }
-  DOSSIER_RETURN_IF_ERROR(sources::CheckTasks(list.tasks));
   tasks_ = std::move(list.tasks);
   completed_.insert(list.completed.begin(), list.completed.end());
   DOSSIER_RETURN_IF_ERROR(FindMerged());
-  DOSSIER_RETURN_IF_ERROR(sources::CheckDependencies(tasks_, merged_));
+  DOSSIER_RETURN_IF_ERROR(sources::CheckDependencies(tasks_, merged_, ground_.root));
   if (options_.only.empty()) return {};
   for (const std::string& id : options_.only) {
     DOSSIER_RETURN_IF_ERROR(sources::FindTask(tasks_, id));
@@ -215,24 +223,25 @@ void RunSetup::AddFinished(const RunProgress& progress) {
   }
 }
 
-Status RunSetup::NameEngines() {
+void RunSetup::NameEngines() {
   const sources::AgentsConfig& agents = ports_.agents;
-  const auto name_one = [&](const std::string& flag, const std::string& configured,
-                            std::string_view role, std::string* out) -> Status {
-    *out = flag.empty() ? configured : flag;
-    if (out->empty()) {
-      return MakeError(ErrorCode::kConfig,
-                       "no engine is chosen for the {0}: set agents.{0} in dossier.yml, or give "
-                       "--{0}",
-                       role);
-    }
-    if (agents.FindEngine(*out)) return {};
-    return MakeError(ErrorCode::kNotFound, "there is no engine {}{}", *out,
-                     Near(*out, agents.EngineNames()));
+  const auto lacking = [&](tl::unexpected<Error> error) {
+    lacking_engines_.push_back(std::move(error.value()));
   };
-  DOSSIER_RETURN_IF_ERROR(
-      name_one(options_.engineer, agents.engineer, "engineer", &engineer_name_));
-  return name_one(options_.reviewer, agents.reviewer, "reviewer", &reviewer_name_);
+  engineer_name_ = options_.engineer.empty() ? agents.engineer : options_.engineer;
+  reviewer_name_ = options_.reviewer.empty() ? agents.reviewer : options_.reviewer;
+  for (const auto& [role, name] :
+       {std::pair("engineer", engineer_name_), std::pair("reviewer", reviewer_name_)}) {
+    if (name.empty()) {
+      lacking(MakeError(ErrorCode::kConfig,
+                        "no engine is chosen for the {0}: set agents.{0} in dossier.yml, or give "
+                        "--{0}",
+                        role));
+    } else if (!agents.FindEngine(name)) {
+      lacking(MakeError(ErrorCode::kNotFound, "there is no engine {}{}", name,
+                        Near(name, agents.EngineNames())));
+    }
+  }
 }
 
 Status RunSetup::PreparePrompts() {

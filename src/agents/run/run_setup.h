@@ -41,6 +41,14 @@ class RunSetup {
   // Errors: as RunTasks.
   static Result<std::unique_ptr<RunSetup>> Make(const RunOptions& options, const RunPorts& ports,
                                                 RunGround ground);
+  // As Make; what is wrong with the files and names that the user gave is kept in it, so that all
+  // of it is told at once.
+  static Result<std::unique_ptr<RunSetup>> Read(const RunOptions& options, const RunPorts& ports,
+                                                RunGround ground);
+  // Of policy, tasks and prompts: without them not even a plan can be made.
+  const std::vector<Error>& faults() const { return faults_; }
+  // A role without an engine, or with one that is not there.
+  const std::vector<Error>& lacking_engines() const { return lacking_engines_; }
 
   const RunGround& ground() const { return ground_; }
   const std::vector<sources::Task>& tasks() const { return tasks_; }
@@ -79,7 +87,7 @@ class RunSetup {
   Status ReadTasks();
   Status ReadPolicy();
   Status FindTarget();
-  Status NameEngines();
+  void NameEngines();
   Status FindMerged();
   Status PreparePrompts();
   Result<RoleEngine> MakeEngine(const std::string& name, RunBudget& budget);
@@ -96,6 +104,7 @@ class RunSetup {
   PromptSetting prompts_;
   std::string ref_, base_, walls_, engineer_name_, reviewer_name_;
   std::vector<std::unique_ptr<Engine>> engines_;
+  std::vector<Error> faults_, lacking_engines_;
   RoleEngine engineer_, reviewer_;
 };
 

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/cancel.h"
+#include "base/files/missing_file.h"
 #include "base/files/secret_files.h"
 #include "base/files/walk.h"
 #include "base/text/text.h"
@@ -203,7 +204,9 @@ class Loader {
     if (source.text) return AddText(source);
     if (source.path == "-") return AddStream();
     struct stat info{};
-    if (stat(source.path.c_str(), &info) != 0) return MakeErrnoError(errno, source.path);
+    if (stat(source.path.c_str(), &info) != 0) {
+      return tl::unexpected(ExplainMissing(ErrnoError(errno, source.path), source.path));
+    }
     if (S_ISDIR(info.st_mode)) return AddFolder(source.path);
     return AddFile(source.path, BaseName(source.path));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 
 namespace dossier::ask {
@@ -53,8 +54,8 @@ Result<std::string_view> Arguments::Choice(std::string_view name,
   if (!Get(name)) return *choices.begin();
   DOSSIER_ASSIGN_OR_RETURN(const std::string_view text, Text(name));
   if (std::find(choices.begin(), choices.end(), text) != choices.end()) return text;
-  return MakeError(ErrorCode::kInvalidArgument, "{}: {} must be one of {}", method_, name,
-                   fmt::join(choices, ", "));
+  return MakeError(ErrorCode::kInvalidArgument, "{}: {} must be {}", method_, name,
+                   OneOf(text, choices));
 }
 
 Result<bool> Arguments::Flag(std::string_view name) const {
@@ -89,8 +90,9 @@ Status Arguments::Only(std::initializer_list<std::string_view> names) const {
   for (const auto& entry : args_) {
     const std::string_view name(entry.key().data(), entry.key().size());
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    return MakeError(ErrorCode::kInvalidArgument, "{}: there is no argument {}; there are {}",
-                     method_, name.substr(0, 80), fmt::join(names, ", "));
+    return MakeError(ErrorCode::kInvalidArgument, "{}: there is no argument {}; there are {}{}",
+                     method_, name.substr(0, 80), fmt::join(names, ", "),
+                     DidYouMean(name.substr(0, 80), names));
   }
   return {};
 }

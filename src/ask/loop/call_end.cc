@@ -148,6 +148,13 @@ void CallLoop::NoteDoubt(const Offer& offer, CallResult* result) const {
   }
 }
 
+CallResult CallLoop::Interrupted(Error error) {
+  if (ballot_.empty()) return KeepDraft(RunStatus::kInterrupted, std::move(error));
+  CallResult result = Finish(ballot_.CutShort(), RunStatus::kInterrupted);
+  result.error = std::move(error);
+  return result;
+}
+
 CallResult CallLoop::KeepDraft(RunStatus status, std::optional<Error> error) {
   CallResult result = Ended(status);
   result.error = std::move(error);

@@ -63,7 +63,7 @@ CallResult CallLoop::Run() {
   for (turn_ = 1; turn_ <= run_.iterations(); ++turn_) {
     if (auto reason = Exhausted()) return ballot_.empty() ? Close(*reason) : FinishVotes(*reason);
     if (run_.cancel.cancelled()) {
-      return KeepDraft(RunStatus::kInterrupted, Error{ErrorCode::kCancelled, run_.cancel.reason()});
+      return Interrupted(Error{ErrorCode::kCancelled, run_.cancel.reason()});
     }
     run_.log.Add(
         0, "turn.started",
@@ -144,12 +144,12 @@ std::optional<CallResult> CallLoop::EndOfTurn(TurnEnd end) {
     run_.log.Warn(0, "stalled", Json(end.stalled));
     end.stop_reason = std::move(end.stalled);
   }
+  if (end.error && end.error->code == ErrorCode::kCancelled && !Exhausted()) {
+    return Interrupted(std::move(*end.error));
+  }
   // A vote that cannot be taken loses nothing: the answers so far stand.
   if (!ballot_.empty() && (end.error || !end.stop_reason.empty())) {
     return FinishVotes(end.error ? end.error->message : end.stop_reason);
-  }
-  if (end.error && end.error->code == ErrorCode::kCancelled && !Exhausted()) {
-    return KeepDraft(RunStatus::kInterrupted, std::move(end.error));
   }
   if (end.error && EndsRun(*end.error) && end.error->code != ErrorCode::kCancelled) {
     return KeepDraft(RunStatus::kFailed, std::move(end.error));

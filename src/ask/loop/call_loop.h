@@ -165,6 +165,8 @@ class CallLoop {
   Result<assembly::Assembled> ClosingPrompt(const std::string& reason);
   std::optional<Offer> ReadClosing(const model::Reply& reply);
   CallResult KeepDraft(RunStatus status, std::optional<Error> error);
+  // A signal's: the answers of the vote so far, else the draft.
+  CallResult Interrupted(Error error);
   CallResult Ended(RunStatus status);
   void WarnOfSkippedRows();
   std::optional<std::string> Exhausted() const;

@@ -273,8 +273,10 @@ void AddComparison(const CacheRules& rules, const Json& previous, const Json& re
                    JsonObject* cache) {
   const Comparison difference = Compare(previous, report);
   const std::int64_t whole = difference.common_tokens / rules.step * rules.step;
-  const bool cached = rules.mode != CacheRules::Mode::kNone && whole >= rules.min_prefix;
-  (*cache)["expected_cached"] = cached ? whole : 0;
+  // Where no cache is known of the model, nothing is expected of it: not even 0 tokens.
+  if (rules.mode != CacheRules::Mode::kNone) {
+    (*cache)["expected_cached"] = whole >= rules.min_prefix ? whole : 0;
+  }
   if (!difference.found) return;
   (*cache)["first_difference"] = JsonObject{{"section", difference.section},
                                             {"byte", difference.byte},

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "base/files/missing_file.h"
 #include "testing/result_matchers.h"
 
 namespace dossier {
@@ -105,6 +106,20 @@ TEST(ReadFileTest, FilesThatSayTheyAreEmptyAndFilesOfAnySizeAreReadWhole) {
       EXPECT_LE(read->capacity(), size + 16);
     }
   }
+}
+
+TEST(MissingFileTest, TheNearestNameOrTheMissingFolderIsTold) {
+  const auto folder = TempFolder::Make("missing");
+  ASSERT_TRUE(folder);
+  const std::string path = folder->path();
+  ASSERT_TRUE(WriteFileAtomic(path + "/orders.csv", "a\n"));
+  EXPECT_EQ(*ReadNamedFile(path + "/orders.csv"), "a\n");
+  EXPECT_EQ(ReadNamedFile(path + "/order.csv").error().message,
+            path + "/order.csv: no such file or folder; did you mean orders.csv?");
+  EXPECT_EQ(ReadNamedFile(path + "/zzz").error().message, path + "/zzz: no such file or folder");
+  EXPECT_EQ(ReadNamedFile(path + "/old/x").error().message,
+            path + "/old/x: there is no folder " + path + "/old");
+  EXPECT_EQ(ReadNamedFile(path).error().message, ReadFile(path).error().message);
 }
 
 }  // namespace

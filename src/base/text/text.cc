@@ -141,13 +141,29 @@ std::string Base64(std::string_view bytes) {
   return text;
 }
 
+namespace {
+
+// Whether the letters of `name` stand in `whole` in this order, the first one first, as "deps" does
+// in "dependencies".
+bool IsAbbreviation(std::string_view name, std::string_view whole) {
+  constexpr std::size_t kLeast = 3;  // letters
+  if (name.size() < kLeast || whole.empty() || name.front() != whole.front()) return false;
+  for (const char c : whole) {
+    if (!name.empty() && name.front() == c) name.remove_prefix(1);
+  }
+  return name.empty();
+}
+
+}  // namespace
+
 std::vector<std::string> NearestNames(std::string_view name, std::span<const std::string> names,
                                       std::size_t count) {
   std::vector<std::pair<std::size_t, std::string>> ranked;
   const std::string wanted = ToLowerAscii(name);
   for (const std::string& candidate : names) {
     const std::size_t distance = EditDistance(wanted, ToLowerAscii(candidate));
-    if (distance * 5 <= 2 * std::max(wanted.size(), candidate.size())) {
+    if (distance * 5 <= 2 * std::max(wanted.size(), candidate.size()) ||
+        IsAbbreviation(wanted, ToLowerAscii(candidate))) {
       ranked.emplace_back(distance, candidate);
     }
   }

@@ -80,19 +80,6 @@ CommandRecord RecordOf(const CommandResult& result, std::string_view block,
   return record;
 }
 
-// Nothing is cut, left out or left running silently.
-void WarnOf(std::string_view name, const CommandResult& result,
-            std::vector<std::string>* warnings) {
-  const auto warn = [&](std::string_view text) {
-    warnings->push_back(fmt::format("context command '{}' {}", name, text));
-  };
-  if (result.notes.cut_bytes > 0) {
-    warn(fmt::format("gave {} bytes more than are kept", GroupDigits(result.notes.cut_bytes)));
-  }
-  if (result.notes.left_background) warn("left a process in the background");
-  if (result.notes.survivors) warn("left a process that could not be ended");
-}
-
 }  // namespace
 
 std::vector<DeclaredCommand> CommandContext::Declared() const {
@@ -132,7 +119,9 @@ Result<Gathered> CommandContext::Gather(std::span<const std::size_t> run,
     ContextBlock block{.command = run[result.index], .text = text.empty() ? "" : text.front()};
     block.record = RecordOf(result, block.text, limits.counter);
     gathered.commands[block.command] = Declare(command);
-    WarnOf(gathered.commands[block.command].name, result, &gathered.warnings);
+    for (std::string& warning : sources::CommandWarnings(command, result)) {
+      gathered.warnings.push_back(std::move(warning));
+    }
     gathered.blocks.push_back(std::move(block));
   }
   return gathered;

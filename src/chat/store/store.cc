@@ -4,6 +4,7 @@
 
 #include "base/files/file.h"
 #include "base/hash.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 
 namespace dossier::chat {
@@ -94,9 +95,8 @@ std::int64_t TurnCount(const Stored& stored) {
 
 tl::unexpected<Error> Store::NoSuch(std::string_view id) const {
   const auto ids = Ids();
-  const std::vector<std::string> near = ids ? NearestNames(id, *ids) : std::vector<std::string>();
-  const std::string hint = near.empty() ? "" : "; did you mean " + Join(near, ", ") + "?";
-  return MakeError(ErrorCode::kNotFound, "no conversation '{}' in {}{}", id, folder_, hint);
+  return MakeError(ErrorCode::kNotFound, "no conversation '{}' in {}{}", id, folder_,
+                   ids ? DidYouMean(id, *ids, 3) : "");
 }
 
 Result<std::optional<Loaded>> Store::Find(std::string_view id) const {

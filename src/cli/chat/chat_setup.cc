@@ -10,6 +10,7 @@
 #include "base/files/file.h"
 #include "base/files/git_folders.h"
 #include "base/files/locations.h"
+#include "base/files/missing_file.h"
 #include "base/files/secret_files.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -212,7 +213,7 @@ Status ChatSetup::ReadSystemText() {
   system_asked_ = arguments_.system || !arguments_.system_file.empty();
   if (arguments_.system) system_text_ = *arguments_.system;
   if (!arguments_.system_file.empty()) {
-    DOSSIER_ASSIGN_OR_RETURN(system_text_, ReadFile(arguments_.system_file, kMaxSystemText));
+    DOSSIER_ASSIGN_OR_RETURN(system_text_, ReadNamedFile(arguments_.system_file, kMaxSystemText));
   }
   if (!utf8::IsValid(system_text_)) {
     return MakeError(ErrorCode::kUsage, "the system text is not UTF-8");

@@ -6,6 +6,8 @@
 #include "assembly/layout/front_matter.h"
 #include "base/files/file.h"
 #include "base/net/url.h"
+#include "base/files/missing_file.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "base/yaml/yaml.h"
@@ -30,7 +32,7 @@ std::vector<std::string> NamesIn(const std::string& folder) {
 }
 
 Result<Preset> ReadPreset(const std::string& path) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxPreset));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadNamedFile(path, kMaxPreset));
   if (!utf8::IsValid(text)) return MakeError(ErrorCode::kUsage, "{} is not UTF-8", path);
   DOSSIER_ASSIGN_OR_RETURN(const assembly::FrontMatter front,
                            assembly::SplitFrontMatter(text, path));
@@ -64,8 +66,9 @@ Result<Preset> FindPreset(std::string_view kind, const std::string& name,
   const std::string path = fmt::format("{}/{}{}", folder, name, kEnding);
   if (Exists(path)) return ReadPreset(path);
   const std::vector<std::string> names = NamesIn(folder);
-  return MakeError(ErrorCode::kNotFound, "no {}.md in {}; there {} {}", name, folder,
-                   names.size() == 1 ? "is" : "are", names.empty() ? "none" : Join(names, ", "));
+  return MakeError(ErrorCode::kNotFound, "no {}.md in {}; there {} {}{}", name, folder,
+                   names.size() == 1 ? "is" : "are", names.empty() ? "none" : Join(names, ", "),
+                   DidYouMean(name, names));
 }
 
 Status KeepPreset(std::string_view kind, const std::string& name, std::string_view text,

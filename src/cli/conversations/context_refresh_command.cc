@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "base/text/nearest.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/text_diff.h"
@@ -79,7 +80,8 @@ Result<std::string> FindName(const Stored& stored, std::span<const DeclaredComma
   return MakeError(ErrorCode::kNotFound,
                    "--block {}: no command of the configuration or of --exec makes this block; "
                    "there are: {}",
-                   wanted, names.empty() ? "none" : Join(names, ", "));
+                   wanted,
+                   (names.empty() ? "none" : Join(names, ", ")) + DidYouMean(wanted, names));
 }
 
 class Refresher {
@@ -181,11 +183,24 @@ class Refresher {
     return UnifiedDiff("frozen", lines(change.before), "now", lines(change.now));
   }
 
+  // Commands that a conversation's file names are data, and never run.
+  void ExplainKept(std::span<const BlockChange> changes) {
+    const auto kept = std::count_if(changes.begin(), changes.end(), [](const BlockChange& change) {
+      return change.what == chat::kNotRefreshed;
+    });
+    if (kept == 0 || global_.quiet) return;
+    err_ << fmt::format(
+        "dossier: {} as {}; a command of --exec is run again only where --exec gives it again\n",
+        kept == 1 ? "one block stays" : fmt::format("{} blocks stay", kept),
+        kept == 1 ? "it is" : "they are");
+  }
+
   void PrintLines(std::span<const BlockChange> changes) {
     for (const BlockChange& change : changes) {
       out_ << Safe(change.name) << ": " << change.what << "\n";
       if (arguments_.diff && Differs(change)) out_ << Safe(DiffOf(change));
     }
+    ExplainKept(changes);
   }
 
   JsonArray ListOf(std::span<const BlockChange> changes) const {
@@ -247,13 +262,17 @@ void DeclareDrift(Flags& flags, ContextRefreshArguments& to) {
 
 Command ContextRefreshCommand() {
   return {.name = "refresh",
-          .summary = "run the commands again, and keep what they give now",
+          .summary =
+              "run the commands again, and keep what they give now; a block of --exec "
+              "stays as it is unless --exec is given again",
           .binding = Bind(DeclareRefresh, RunRefresh)};
 }
 
 Command ContextDriftCommand() {
   return {.name = "drift",
-          .summary = "run the commands again and compare with what is kept; change nothing",
+          .summary =
+              "run the commands again and compare with what is kept; change nothing; a "
+              "block of --exec is compared only where --exec is given again",
           .binding = Bind(DeclareDrift, RunDrift)};
 }
 

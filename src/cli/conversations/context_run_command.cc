@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "base/json/json.h"
+#include "base/text/nearest.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"
 #include "cli/conversations/context_commands.h"
@@ -71,8 +72,9 @@ Result<std::vector<ContextCommand>> Select(std::vector<ContextCommand> commands,
   if (number && *number >= 1 && *number <= commands.size()) {
     return std::vector<ContextCommand>{commands[*number - 1]};
   }
-  return MakeError(ErrorCode::kNotFound, "--block {}: there is no such command (1 to {}: {})",
-                   block, commands.size(), names.empty() ? "none" : Join(names, ", "));
+  return MakeError(ErrorCode::kNotFound, "--block {}: there is no such command (1 to {}: {}){}",
+                   block, commands.size(), names.empty() ? "none" : Join(names, ", "),
+                   DidYouMean(block, names));
 }
 
 Json BlockJson(const ContextCommand& command, const CommandResult& result, std::string_view block) {
@@ -93,25 +95,14 @@ Json BlockJson(const ContextCommand& command, const CommandResult& result, std::
   return json;
 }
 
-// Nothing is cut or left over silently.
-void Warn(const ContextCommand& command, const CommandResult& result, std::ostream& err) {
-  const std::string name = assembly::MarkerName(command.name);
-  if (result.notes.left_background) {
-    PrintWarning(err, fmt::format("context command '{}' left a process in the background", name));
-  }
-  if (result.notes.survivors) {
-    PrintWarning(err, fmt::format("context command '{}': a process could not be ended", name));
-  }
-  if (result.notes.cut_bytes > 0) {
-    PrintWarning(err, fmt::format("context command '{}': {} bytes cut by max_output", name,
-                                  GroupDigits(result.notes.cut_bytes)));
-  }
-}
-
 void Print(const ContextRunArguments& arguments, std::span<const ContextCommand> commands,
            std::span<const CommandResult> results, std::ostream& out, std::ostream& err) {
   const std::vector<std::string> blocks = sources::RenderBlocks(commands, results);
-  for (const CommandResult& result : results) Warn(commands[result.index], result, err);
+  for (const CommandResult& result : results) {
+    for (const std::string& warning : sources::CommandWarnings(commands[result.index], result)) {
+      PrintWarning(err, warning);
+    }
+  }
   if (!arguments.json) {
     if (!blocks.empty()) out << sources::JoinBlocks(blocks) << '\n';
     return;

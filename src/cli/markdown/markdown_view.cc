@@ -4,6 +4,9 @@
 #include <numeric>
 #include <sstream>
 
+#include <array>
+
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/terminal/terminal.h"
@@ -428,7 +431,8 @@ Result<MarkdownMode> ParseMarkdownMode(std::string_view word) {
   if (word == "auto") return MarkdownMode::kAuto;
   if (word == "on") return MarkdownMode::kOn;
   if (word == "off") return MarkdownMode::kOff;
-  return MakeError(ErrorCode::kUsage, "--markdown {}: unknown; one of auto, on, off", word);
+  return MakeError(ErrorCode::kUsage, "--markdown {}: unknown; {}", word,
+                   OneOf(word, std::array{"auto", "on", "off"}));
 }
 
 std::unique_ptr<ReplyView> MakeReplyView(MarkdownMode mode, const Terminal& terminal,

@@ -1,7 +1,9 @@
 // search: one query, or a file of them.
 
 #include <algorithm>
+#include <ranges>
 
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "cli/memory/memory_call.h"
 #include "cli/memory/memory_view.h"
@@ -44,7 +46,8 @@ Result<std::vector<SearchTier>> ReadTiers(const std::string& list) {
     const auto* tier =
         std::ranges::find(kTiers, TrimSpace(word), &std::pair<std::string_view, SearchTier>::first);
     if (tier == std::end(kTiers)) {
-      return MakeError(ErrorCode::kUsage, "--tier: \"{}\" is none of recall, archival, core", word);
+      return MakeError(ErrorCode::kUsage, "--tier: \"{}\" is none of recall, archival, core{}",
+                       word, DidYouMean(word, kTiers | std::views::keys));
     }
     tiers.push_back(tier->second);
   }

@@ -12,6 +12,7 @@
 #include "agents/task/run_records.h"
 #include "base/cancel.h"
 #include "base/files/file.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "cli/commands.h"
 #include "cli/runs/agents_run.h"
@@ -43,9 +44,8 @@ Result<std::string> ChooseLog(const std::vector<std::string>& logs, const std::s
     if (names.back().starts_with(wanted)) found.push_back(log);
   }
   if (found.size() == 1) return found.front();
-  const auto near = NearestNames(wanted, names, 3);
   return MakeError(ErrorCode::kNotFound, "{} run '{}'{}", found.empty() ? "there is no" : "not one",
-                   wanted, near.empty() ? "" : "; did you mean " + Join(near, ", ") + "?");
+                   wanted, DidYouMean(wanted, names, 3));
 }
 
 void PrintRecord(const agents::RunRecord& record, const AgentsArguments& arguments,

@@ -464,7 +464,7 @@ class Asking {
       const auto view = MakeProgressView(style, terminal, err_);
       DOSSIER_ASSIGN_OR_RETURN(outcome, engine.Run(request, cancel_, *view));
     }
-    ExplainEnd(flags_, outcome, err_);
+    ExplainEnd(flags_, outcome, cancel_, err_);
     const int code = WriteAnswer(arguments_, outcome, out_, err_);
     const bool seen = terminal.err == Terminal::Kind::kTerminal && !flags_.quiet;
     if (seen && style != ProgressStyle::kJson) {

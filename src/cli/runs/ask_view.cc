@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <map>
 #include <mutex>
 #include <ostream>
 #include <vector>
 
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/runs/run_story.h"
@@ -82,7 +84,10 @@ std::string LimitsReached(const ask::Outcome& outcome) {
 
 }  // namespace
 
-void ExplainEnd(const GlobalFlags& flags, const ask::Outcome& outcome, std::ostream& err) {
+void ExplainEnd(const GlobalFlags& flags, const ask::Outcome& outcome, const CancelToken& cancel,
+                std::ostream& err) {
+  const std::string code =
+      cancel.cancelled() ? cancel.reason() : fmt::format("exit {}", outcome.exit_code());
   const bool stopped = outcome.status == ask::RunStatus::kInterrupted;
   if (outcome.error && !stopped) PrintError(err, *outcome.error);
   if (!flags.quiet) {
@@ -95,15 +100,14 @@ void ExplainEnd(const GlobalFlags& flags, const ask::Outcome& outcome, std::ostr
   }
   switch (outcome.status) {
     case ask::RunStatus::kExtracted:
-      PrintWarning(err, outcome.limits_hit.empty()
-                            ? "the work was ended early; this is the model's best answer so far "
-                              "(exit 10)"
-                            : "a limit was reached; this is the model's best answer so far "
-                              "(exit 10)");
+      PrintWarning(err, fmt::format("{}; this is the model's best answer so far ({})",
+                                    outcome.limits_hit.empty() ? "the work was ended early"
+                                                               : "a limit was reached",
+                                    code));
       break;
     case ask::RunStatus::kPartial:
-      PrintWarning(err, fmt::format("this answer is not confirmed{} (exit {})",
-                                    ReasonsToTell(outcome, flags), outcome.exit_code()));
+      PrintWarning(err, fmt::format("this answer is not confirmed{} ({})",
+                                    ReasonsToTell(outcome, flags), code));
       break;
     case ask::RunStatus::kNone:
       if (!outcome.error) {
@@ -117,6 +121,7 @@ void ExplainEnd(const GlobalFlags& flags, const ask::Outcome& outcome, std::ostr
       break;
     case ask::RunStatus::kInterrupted:
       err << "dossier: " << (outcome.error ? outcome.error->message : "interrupted")
+          << (outcome.text.empty() ? "" : "; the answer so far is not confirmed")
           << "; `dossier runs show " << outcome.run << "` shows what was done\n";
       break;
     default:
@@ -415,8 +420,8 @@ Result<ProgressStyle> ParseProgressStyle(std::string_view word, const Terminal& 
   if (word == "plain") return ProgressStyle::kPlain;
   if (word == "json") return ProgressStyle::kJson;
   if (word == "none") return ProgressStyle::kNone;
-  return MakeError(ErrorCode::kUsage,
-                   "--progress {}: unknown; one of auto, tree, plain, json, none", word);
+  return MakeError(ErrorCode::kUsage, "--progress {}: unknown; {}", word,
+                   OneOf(word, std::array{"auto", "tree", "plain", "json", "none"}));
 }
 
 std::unique_ptr<ask::EventSink> MakeProgressView(ProgressStyle style, const Terminal& terminal,

@@ -1,7 +1,7 @@
 // What is said on stderr when a question has been answered, or could not be: warnings, why an
 // answer is not confirmed, and where to look.
 //
-//   ExplainEnd(flags, outcome, context.err);
+//   ExplainEnd(flags, outcome, context.cancel, context.err);
 //
 // Thread-safety: one writer to `err`.
 
@@ -21,11 +21,15 @@
 #include "ask/engine.h"
 #include "base/result.h"
 #include "cli/terminal/terminal.h"
+#include "base/cancel.h"
 #include "cli/wiring/global_flags.h"
 
 namespace dossier::cli {
 
-void ExplainEnd(const GlobalFlags& flags, const ask::Outcome& outcome, std::ostream& err);
+// A signal that came late, when the answer was there, is told in place of an exit code that the
+// process does not end with.
+void ExplainEnd(const GlobalFlags& flags, const ask::Outcome& outcome, const CancelToken& cancel,
+                std::ostream& err);
 
 // Which words of `dossier ask` are files, and which one is the question, in whatever order they
 // stand.

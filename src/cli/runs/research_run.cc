@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/files/file.h"
+#include "base/files/missing_file.h"
 #include "base/text/text.h"
 #include "cli/runs/research_setup.h"
 #include "cli/terminal/terminal.h"
@@ -75,7 +76,7 @@ Status FillPorts(const ResearchCall& call, const Progress& progress, RunOrder* o
 Result<RunOrder> OrderOf(const ResearchCall& call) {
   const ResearchArguments& arguments = call.arguments;
   RunOrder order;
-  DOSSIER_ASSIGN_OR_RETURN(order.idea, ReadFile(arguments.idea, research::kMaxIdeaBytes));
+  DOSSIER_ASSIGN_OR_RETURN(order.idea, ReadNamedFile(arguments.idea, research::kMaxIdeaBytes));
   DOSSIER_ASSIGN_OR_RETURN(order.config, ReadRunConfig(arguments));
   DOSSIER_ASSIGN_OR_RETURN(order.stages, research::ParseStages(arguments.stages));
   if (!arguments.until.empty()) order.until = research::FindStep(arguments.until);

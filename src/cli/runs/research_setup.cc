@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/files/file.h"
+#include "base/files/missing_file.h"
 #include "base/text/text.h"
 #include "cli/terminal/terminal.h"
 #include "cli/wiring/model_flags.h"
@@ -99,7 +100,7 @@ Result<research::RunConfig> ReadRunConfig(const ResearchArguments& arguments) {
   std::string text;
   const std::string path = arguments.config.empty() ? "" : research::AbsolutePath(arguments.config);
   if (!path.empty()) {
-    DOSSIER_ASSIGN_OR_RETURN(text, ReadFile(path, kMaxConfigBytes));
+    DOSSIER_ASSIGN_OR_RETURN(text, ReadNamedFile(path, kMaxConfigBytes));
   }
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> settings, SettingsOf(arguments));
   return research::ReadConfig(text, path.empty() ? "the configuration" : path, settings,

@@ -7,6 +7,7 @@
 
 #include "base/cancel.h"
 #include "base/files/file.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/runs/research_setup.h"
@@ -124,9 +125,8 @@ Result<int> ShowPrompt(const ResearchCall& call, const std::vector<PromptLog>& l
     Print(call, text);
     return 0;
   }
-  const auto near = NearestNames(wanted, names);
   return MakeError(ErrorCode::kNotFound, "there is no prompt \"{}\"{}", wanted,
-                   near.empty() ? "" : "; did you mean " + Join(near, ", ") + "?");
+                   DidYouMean(wanted, names, 3));
 }
 
 }  // namespace

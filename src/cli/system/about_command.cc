@@ -1,6 +1,7 @@
 // help, completion, man, and __complete, which the completion scripts ask: commands that only speak
 // of the program itself. None of them loads a library or opens a connection.
 
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "cli/commands.h"
 #include "cli/tree/command.h"
@@ -24,9 +25,8 @@ Error UnknownTopic(const CommandNode& root, const std::vector<std::string>& word
   for (const CommandNode* command : root.Commands()) known.emplace_back(command->name());
   for (const Topic& topic : Topics()) known.emplace_back(topic.name);
   const std::string wanted = Join(words, " ");
-  const auto near = NearestNames(words.front(), known, 1);
-  return {ErrorCode::kUsage, fmt::format("help knows no '{}'{}", wanted,
-                                         near.empty() ? "" : "; did you mean " + near[0] + "?")};
+  return {ErrorCode::kUsage,
+          fmt::format("help knows no '{}'{}", wanted, DidYouMean(words.front(), known))};
 }
 
 void DeclareHelp(Flags& flags, AboutWords& to) {

@@ -162,7 +162,13 @@ void ShowConfig(const config::Config& config, const ConfigArguments& arguments, 
     return;
   }
   ShowAsYaml(config.raw, "", "", arguments, out);
-  if (arguments.origin) ShowDefaults(config, out);
+  const bool nothing = config.raw.entries.empty();
+  if (nothing) {
+    out << (config.files.empty() ? "# no configuration file was found (`dossier config path`)"
+                                 : "# nothing is set")
+        << "; these are the defaults:\n";
+  }
+  if (arguments.origin || nothing) ShowDefaults(config, out);
 }
 
 Status GetKey(const config::Config& config, const ConfigArguments& arguments, std::ostream& out) {

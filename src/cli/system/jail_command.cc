@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "base/files/missing_file.h"
 #include "base/json/json.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -83,7 +84,7 @@ Result<std::vector<std::string>> Absolute(const std::vector<std::string>& paths)
   for (const std::string& path : paths) {
     std::error_code error;
     const std::filesystem::path real = std::filesystem::canonical(path, error);
-    if (error) return MakeErrnoError(error.value(), path);
+    if (error) return tl::unexpected(ExplainMissing(ErrnoError(error.value(), path), path));
     absolute.push_back(real.string());
   }
   return absolute;

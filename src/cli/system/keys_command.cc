@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/json/json.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "cli/commands.h"
 #include "cli/terminal/terminal.h"
@@ -85,8 +86,9 @@ Result<Provider> FindProvider(const ModelData& data, const std::string& name) {
     names.push_back(provider.name);
   }
   // What stands there may be the key itself: it is not repeated.
-  return MakeError(ErrorCode::kConfig, "there is no provider of that name with a key; there are {}",
-                   Join(names, ", "));
+  return MakeError(ErrorCode::kConfig,
+                   "there is no provider of that name with a key; there are {}{}",
+                   Join(names, ", "), DidYouMean(name, names));
 }
 
 Status SetKey(const KeysArguments& arguments, Context& context) {

@@ -6,6 +6,7 @@
 #include "base/files/file.h"
 #include "base/files/locations.h"
 #include "base/json/json.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/commands.h"
@@ -116,8 +117,8 @@ Status CheckProvider(const Catalog& catalog, const std::string& name) {
     if (provider.name == name) return {};
     names.push_back(provider.name);
   }
-  return MakeError(ErrorCode::kConfig, "there is no provider {}; there are {}", name,
-                   Join(names, ", "));
+  return MakeError(ErrorCode::kConfig, "there is no provider {}; there are {}{}", name,
+                   Join(names, ", "), DidYouMean(name, names));
 }
 
 std::string Line(const Entry& entry, std::string_view note) {
@@ -295,10 +296,9 @@ Status ShowModel(const ModelsArguments& arguments, Context& context) {
   for (const Entry& entry : data.catalog.entries()) {
     names.push_back(bare ? entry.name : entry.provider + "/" + entry.name);
   }
-  const auto near = NearestNames(arguments.name, names);
-  return MakeError(
-      ErrorCode::kConfig, "there is no model {}{}", arguments.name,
-      near.empty() ? "; `dossier models list --all` shows all" : "; near: " + Join(near, ", "));
+  const std::string near = DidYouMean(arguments.name, names, 3);
+  return MakeError(ErrorCode::kConfig, "there is no model {}{}", arguments.name,
+                   near.empty() ? "; `dossier models list --all` shows all" : near);
 }
 
 Status ShowPrices(const ModelsArguments& arguments, Context& context) {

@@ -8,6 +8,7 @@
 #include "app/documents_handler.h"
 #include "ask/documents/context_set.h"
 #include "base/files/file.h"
+#include "base/files/missing_file.h"
 #include "base/text/text.h"
 #include "cli/commands.h"
 #include "cli/terminal/terminal.h"
@@ -107,7 +108,7 @@ Result<std::vector<ask::TextDocument>> AddContexts(const ask::ContextSet& set,
 }
 
 Result<std::string> ReadBlock(const std::string& path) {
-  if (path != "-") return ReadFile(path, kMaxBlockBytes);
+  if (path != "-") return ReadNamedFile(path, kMaxBlockBytes);
   return std::string(std::istreambuf_iterator<char>(std::cin), {});
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/files/file.h"
+#include "base/files/missing_file.h"
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "base/text/text_diff.h"
@@ -104,8 +105,8 @@ class Trust {
     return Approve(file, powers);
   }
 
-  // Shows what is approved. On a terminal a person then says yes; where there is none, typing the
-  // command is the approval.
+  // Shows what is approved. A person then says yes on the terminal; where there is none, only --yes
+  // approves.
   Status Approve(const config::ConfigFile& file, const std::vector<std::string>& powers) {
     if (powers.empty()) {
       Tell(file, "needs no trust", powers);
@@ -122,25 +123,32 @@ class Trust {
       if (before) diff = UnifiedDiff("approved", *before, "now", file.bytes);
     }
     const std::string lines = config::NumberedLines(file.bytes);
-    if (MayAsk(flags_)) {
-      err_ << Safe(diff) << Safe(lines);
-      DOSSIER_ASSIGN_OR_RETURN(const bool agreed,
+    const bool asks = MayAsk(flags_);
+    if (asks || !arguments_.json) (asks ? err_ : out_) << (asks ? Safe(diff) : "") << Safe(lines);
+    bool agreed = flags_.yes;
+    if (asks) {
+      DOSSIER_ASSIGN_OR_RETURN(agreed,
                                Confirm(flags_, fmt::format("Trust {}?", file.path), "-y", err_));
-      if (!agreed) {
-        Tell(file, "not trusted", powers);
-        return {};
-      }
-    } else if (!arguments_.json) {
-      out_ << Safe(lines);
+    }
+    if (!agreed) {
+      unanswered_ = unanswered_ || !asks;
+      Tell(file, "not trusted", powers, diff);
+      return {};
     }
     DOSSIER_RETURN_IF_ERROR(store_.Approve(file.real_path, file.bytes));
     Tell(file, "trusted", powers, diff);
     return {};
   }
 
-  // At the end, when every file is approved.
-  void Finish() {
+  // At the end, when every file was looked at. Errors: kRefused: nobody could be asked.
+  Status Finish() {
+    if (unanswered_) {
+      return MakeError(ErrorCode::kRefused,
+                       "nothing was approved, as there is no terminal to ask on: review the file, "
+                       "and give --yes");
+    }
     if (arguments_.json) Print({{"files", std::move(told_)}});
+    return {};
   }
 
  private:
@@ -167,7 +175,8 @@ class Trust {
       out_ << Safe(diff)
            << fmt::format("trusted: {}: {}\n", Safe(file.path), Safe(Join(powers, ", ")));
     } else {
-      out_ << fmt::format("{}: {}\n", Safe(file.path), state);
+      out_ << (state == "not trusted" ? Safe(diff) : "")
+           << fmt::format("{}: {}\n", Safe(file.path), state);
     }
   }
 
@@ -193,7 +202,8 @@ class Trust {
   config::TrustStore store_;
   std::ostream& out_;
   std::ostream& err_;
-  JsonArray told_;  // of --json: what became of each file
+  JsonArray told_;           // of --json: what became of each file
+  bool unanswered_ = false;  // a file would need an answer, and there is no terminal
 };
 
 // The project's files that count in the folder.
@@ -240,14 +250,12 @@ Status RunTrust(const TrustArguments& arguments, Context& context) {
     fs::current_path(path, error);
     if (error) return MakeErrnoError(error.value(), path);
     DOSSIER_RETURN_IF_ERROR(ApproveFolder(flags, command));
-    command.Finish();
-    return {};
+    return command.Finish();
   }
   DOSSIER_ASSIGN_OR_RETURN(const auto file, config::ReadConfigFile(path));
-  if (!file) return MakeError(ErrorCode::kNotFound, "{}: no such file", path);
+  if (!file) return tl::unexpected(ExplainMissing({ErrorCode::kNotFound, path}, path));
   DOSSIER_RETURN_IF_ERROR(command.Approve(*file));
-  command.Finish();
-  return {};
+  return command.Finish();
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ TEST_F(InspectCommandTest, WrongArgumentsNameFlagValueAndRange) {  // section 6,
       {{.paths = {"a"}, .content = {.encoding = "ebcdic"}},
        "--encoding ebcdic: unknown; one of utf-8,"},
       {{.paths = {"a"}, .content = {.header = "maybe"}},
-       "--header maybe: must be yes, no or auto\n"},
+       "--header maybe: must be one of yes, no, auto\n"},
       {{.paths = {"a"}, .meta = "ruby"}, "--meta ruby: must be python or javascript\n"},
       {{.paths = {"a"}, .max_scan = "lots"}, "--max-scan lots: not understood"},
       {{.paths = {"a"}, .json = true, .hint = true}, "give one of --json, --jsonl, --hint"},
@@ -99,7 +99,7 @@ TEST_F(InspectCommandTest, OneBadInputNeverStopsTheOthers) {  // INS-132, sectio
   EXPECT_EQ(all->at("errors").as_array().size(), 2u);
   EXPECT_EQ(FindString(all->at("errors").at(0), "code"), "not_found");
   EXPECT_EQ(FindInt(all->at("totals").at("by_format"), "csv"), 1);
-  EXPECT_THAT(err_.str(), HasSubstr("data.csv: no such file (did you mean data2.csv?)\n"));
+  EXPECT_THAT(err_.str(), HasSubstr("data.csv: no such file or folder; did you mean data2.csv?\n"));
   EXPECT_THAT(err_.str(), HasSubstr("/dev/null: not a regular file; pipe it in with - if you"));
 }
 

@@ -10,7 +10,9 @@
 #include "app/open_model.h"
 #include "assembly/assemble.h"
 #include "base/files/file.h"
+#include "base/files/missing_file.h"
 #include "base/random.h"
+#include "base/text/nearest.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -54,16 +56,15 @@ struct Choice {
 template <typename T, std::size_t kCount>
 Status Choose(std::string_view flag, const std::string& given, const Choice<T> (&choices)[kCount],
               T* value) {
-  std::string names;
+  std::vector<std::string_view> names;
   for (const Choice<T>& choice : choices) {
     if (choice.name == given) {
       *value = choice.value;
       return {};
     }
-    if (!names.empty()) names += ", ";
-    names += choice.name;
+    names.push_back(choice.name);
   }
-  return MakeError(ErrorCode::kUsage, "{} {}: must be one of {}", flag, given, names);
+  return MakeError(ErrorCode::kUsage, "{} {}: must be {}", flag, given, OneOf(given, names));
 }
 
 Status SetChoices(const PackArguments& arguments, PackOptions* options) {
@@ -106,7 +107,7 @@ Status AddListed(const PackArguments& arguments, std::istream& in, PackOptions* 
   if (arguments.files_from == "-") {
     text.assign(std::istreambuf_iterator<char>(in), {});
   } else {
-    DOSSIER_ASSIGN_OR_RETURN(text, ReadFile(arguments.files_from, 256 << 20));
+    DOSSIER_ASSIGN_OR_RETURN(text, ReadNamedFile(arguments.files_from, 256 << 20));
   }
   options->paths = arguments.paths;
   for (std::string_view path : Split(text, arguments.nul ? '\0' : '\n')) {
@@ -210,10 +211,13 @@ Result<PackOptions> MakeOptions(const PackArguments& arguments, const GlobalFlag
   if (!arguments.model.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(config, LoadConfig(flags, {}, err));
   }
+  std::string note;
   DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened,
                            app::OpenCounter({.encoding = arguments.encoding,
                                              .model = arguments.model,
-                                             .config = config ? &*config : nullptr}));
+                                             .config = config ? &*config : nullptr},
+                                            &note));
+  if (!note.empty() && !flags.quiet) err << "dossier: " << Safe(note) << "\n";
   if (!opened.warning.empty()) PrintWarning(err, opened.warning);
   if (!arguments.no_cache) options.counts_folder = app::CountsFolder(opened);
   options.counts_name = opened.identity;
@@ -312,8 +316,11 @@ Status RunPack(const PackArguments& given, Context& context) {
   }
   if (!arguments.out.empty()) {
     // It can be packed again, so nothing waits for the disk.
-    DOSSIER_RETURN_IF_ERROR(
-        ReplaceFile(arguments.out, text.Parts(), {.durability = Durability::kSurvivesCrash}));
+    if (Status put =
+            ReplaceFile(arguments.out, text.Parts(), {.durability = Durability::kSurvivesCrash});
+        !put) {
+      return tl::unexpected(ExplainMissing(std::move(put.error()), arguments.out));
+    }
   }
   const std::string encoding = options.counter->name();
   Report(arguments, packed, encoding, context.flags, context.err);

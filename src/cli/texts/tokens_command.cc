@@ -10,6 +10,7 @@
 
 #include "app/open_model.h"
 #include "base/files/file.h"
+#include "base/files/missing_file.h"
 #include "base/files/walk.h"
 #include "base/json/json.h"
 #include "base/text/redact.h"
@@ -131,7 +132,7 @@ class Counting {
       return MakeError(ErrorCode::kIsDevice, "{}: not a regular file; read it through a pipe",
                        path);
     }
-    return ReadFile(path);
+    return ReadNamedFile(path);
   }
 
   // On a terminal nothing of a name or a text acts on it.
@@ -295,10 +296,13 @@ Result<int> RunTokens(const TokensArguments& named, Context& context) {
   if (!given.model.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(config, LoadConfig(context.flags, {}, context.err));
   }
-  DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened,
-                           app::OpenCounter({.encoding = given.encoding,
-                                             .model = given.model,
-                                             .config = config ? &*config : nullptr}));
+  std::string note;
+  DOSSIER_ASSIGN_OR_RETURN(
+      tokens::Opened opened,
+      app::OpenCounter(
+          {.encoding = given.encoding, .model = given.model, .config = config ? &*config : nullptr},
+          &note));
+  if (!note.empty() && !context.flags.quiet) context.err << "dossier: " << Safe(note) << "\n";
   if (!opened.warning.empty()) PrintWarning(context.err, opened.warning);
   return Counting(given, std::move(opened), context).Run();
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/json/json.h"
+#include "base/text/nearest.h"
 #include "base/text/parse.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
@@ -139,6 +140,9 @@ bool Flag::Is(std::string_view word) const {
 }
 
 std::string Flag::Complaint(const std::string& value) const {
+  const bool chosen =
+      choices_.empty() || std::find(choices_.begin(), choices_.end(), value) != choices_.end();
+  if (!chosen) return fmt::format("{} is not {}", value, dossier::OneOf(value, choices_));
   if (!range_) return "";
   const auto number = ParseNumber(value);
   if (!number) return fmt::format("{} is no number", value);

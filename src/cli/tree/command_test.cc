@@ -165,7 +165,7 @@ TEST(CommandTest, MistakesAreToldInOneSentence) {  // CON-3
       {{"ask", "--trust-confg"}, "did you mean --trust-config?"},
       {{"--note", "x", "ask"}, "--note belongs behind the command: dossier ask --note; see"},
       {{"askk"}, "there is no command askk; did you mean ask?"},
-      {{"ask", "--mode", "fast"}, "--mode: fast not in {auto,direct}"},
+      {{"ask", "--mode", "fast"}, "--mode: fast is not one of auto, direct"},
       {{"ask", "--depth", "x"}, "--depth: x is no whole number"},
       {{"ask", "--depth", "10"}, "--depth: 10 is not between 1 and 9; see"},
       {{"ask", "--depth", "010"}, "--depth"},

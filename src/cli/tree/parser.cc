@@ -6,6 +6,7 @@
 #include <CLI/Validators.hpp>
 #include <algorithm>
 
+#include "base/text/nearest.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -158,7 +159,6 @@ class Parser {
     if (flag.IsSwitch()) return;
     option->check(CLI::Validator(
         [&flag](std::string& text) { return std::visit(TypeCheck{flag, text}, flag.to()); }, ""));
-    if (!flag.choices().empty()) option->check(CLI::IsMember(flag.choices()));
     option->check(CLI::Validator([&flag](std::string& text) { return flag.Complaint(text); }, ""));
   }
 
@@ -248,8 +248,8 @@ class Parser {
     } else {
       message = fmt::format("unexpected argument '{}'", word);
     }
-    const auto near = NearestNames(word, known, 1);
-    return message + (near.empty() ? otherwise : fmt::format("; did you mean {}?", near[0]));
+    const std::string near = DidYouMean(word, known);
+    return message + (near.empty() ? otherwise : near);
   }
 
   const CommandNode& root_;

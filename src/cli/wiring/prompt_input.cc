@@ -11,6 +11,7 @@
 
 #include "base/files/file.h"
 #include "base/files/locations.h"
+#include "base/files/missing_file.h"
 #include "base/net/http_get.h"
 #include "base/net/url.h"
 #include "base/text/ascii.h"
@@ -233,7 +234,7 @@ Result<std::string> ReadPlace(const std::string& place, Network network,
     return MakeError(ErrorCode::kInvalidArgument,
                      "{} is a folder; name its files, or pack it: dossier pack", place);
   }
-  return ReadFile(place, kMaxAttachment);
+  return ReadNamedFile(place, kMaxAttachment);
 }
 
 std::string Expanded(std::string_view path) {

@@ -1,6 +1,9 @@
 #include "cli/wiring/shared_flags.h"
 
+#include <array>
+
 #include "base/files/file.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "cli/wiring/value_kinds.h"
 
@@ -169,15 +172,10 @@ Result<std::uint64_t> ReadSizeFlag(std::string_view flag, const std::string& tex
 
 namespace {
 
-// All but the last, which nobody can ask for.
-std::string EncodingList() {
+// All but the last, "binary", which nobody can ask for.
+std::vector<std::string> EncodingNames() {
   const std::vector<std::string_view> names = inspect::EncodingNames();
-  return Join(std::vector<std::string>(names.begin(), names.end() - 1), ", ");
-}
-
-std::string FormatList() {
-  const std::vector<std::string_view> names = inspect::FormatNames();
-  return Join(std::vector<std::string>(names.begin(), names.end()), ", ");
+  return {names.begin(), names.end() - 1};
 }
 
 Status SetDelimiter(const std::string& delimiter, inspect::Options* options) {
@@ -216,15 +214,15 @@ Status ApplyContentFlags(const ContentFlags& flags, inspect::Options* options) {
   if (!flags.format.empty()) {
     options->format = inspect::FormatFromName(flags.format);
     if (!options->format) {
-      return MakeError(ErrorCode::kUsage, "--format {}: unknown; one of {}", flags.format,
-                       FormatList());
+      return MakeError(ErrorCode::kUsage, "--format {}: unknown; {}", flags.format,
+                       OneOf(flags.format, inspect::FormatNames()));
     }
   }
   if (!flags.encoding.empty()) {
     options->encoding = inspect::EncodingFromName(ToLowerAscii(flags.encoding));
     if (!options->encoding || *options->encoding == inspect::EncodingKind::kBinary) {
-      return MakeError(ErrorCode::kUsage, "--encoding {}: unknown; one of {}", flags.encoding,
-                       EncodingList());
+      return MakeError(ErrorCode::kUsage, "--encoding {}: unknown; {}", flags.encoding,
+                       OneOf(flags.encoding, EncodingNames()));
     }
   }
   DOSSIER_RETURN_IF_ERROR(SetDelimiter(flags.delimiter, options));
@@ -233,7 +231,8 @@ Status ApplyContentFlags(const ContentFlags& flags, inspect::Options* options) {
   } else if (flags.header == "no") {
     options->header = inspect::HeaderRow::kNo;
   } else if (flags.header != "auto") {
-    return MakeError(ErrorCode::kUsage, "--header {}: must be yes, no or auto", flags.header);
+    return MakeError(ErrorCode::kUsage, "--header {}: must be {}", flags.header,
+                     OneOf(flags.header, std::array{"yes", "no", "auto"}));
   }
   return SetComment(flags.comment, options);
 }

@@ -225,8 +225,9 @@ TEST(DescribeReadingTest, StreamsAndProcFilesAreReadToTheirEnd) {  // INS-16, IN
 TEST(DescribeReadingTest, MissingFilesAndDevicesAreNamed) {  // section 6
   auto folder = TempFolder::Make();
   ASSERT_TRUE(WriteFileAtomic(folder->path() + "/data2.csv", "x"));
-  EXPECT_THAT(OpenFileSource(folder->path() + "/data.csv"),
-              FailsWith(ErrorCode::kNotFound, "data.csv: no such file (did you mean data2.csv?)"));
+  EXPECT_THAT(
+      OpenFileSource(folder->path() + "/data.csv"),
+      FailsWith(ErrorCode::kNotFound, "data.csv: no such file or folder; did you mean data2.csv?"));
   EXPECT_THAT(OpenFileSource("/dev/null"),
               FailsWith(ErrorCode::kIsDevice,
                         "/dev/null: not a regular file; pipe it in with - if you mean it"));

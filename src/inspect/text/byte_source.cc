@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "base/files/file.h"
+#include "base/files/missing_file.h"
 #include "base/text/text.h"
 
 namespace dossier::inspect {
@@ -154,27 +155,9 @@ class SpooledSource final : public ByteSource {
   mutable bool ended_ = false;
 };
 
-std::vector<std::string> NamesBeside(const std::string& path) {
-  namespace fs = std::filesystem;
-  constexpr std::size_t kMaxNames = 2000;
-  fs::path folder = fs::path(path).parent_path();
-  if (folder.empty()) folder = ".";
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    names.push_back(it->path().filename().string());
-    if (names.size() == kMaxNames) break;
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 tl::unexpected<Error> OpenError(int errno_value, const std::string& path) {
   if (errno_value == ENOENT || errno_value == ENOTDIR) {
-    const std::string base = std::filesystem::path(path).filename().string();
-    const std::vector<std::string> near = NearestNames(base, NamesBeside(path), 1);
-    if (near.empty()) return MakeError(ErrorCode::kNotFound, "{}: no such file", path);
-    return MakeError(ErrorCode::kNotFound, "{}: no such file (did you mean {}?)", path, near[0]);
+    return tl::unexpected(ExplainMissing(ErrnoError(ENOENT, path), path));
   }
   if (errno_value == EACCES || errno_value == EPERM) {
     return MakeError(ErrorCode::kPermission, "{}: permission denied", path);

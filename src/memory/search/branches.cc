@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text/ascii.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
@@ -33,8 +34,8 @@ Result<Error> NoBranch(Connection& connection, std::string_view name) {
       connection, "SELECT name FROM branches ORDER BY id LIMIT ?",
       [&](const store::Statement& row) { names.push_back(row.Text(0)); }, kMostNamed + 1));
   if (names.size() > kMostNamed) names.back() = "…";
-  return Error{ErrorCode::kNotFound,
-               fmt::format("no branch \"{}\"; known: {}", name, fmt::join(names, ", "))};
+  return Error{ErrorCode::kNotFound, fmt::format("no branch \"{}\"; known: {}{}", name,
+                                                 fmt::join(names, ", "), DidYouMean(name, names))};
 }
 
 // Errors: kNotFound, kInvalidArgument.

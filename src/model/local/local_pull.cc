@@ -16,6 +16,7 @@
 #include "base/files/file.h"
 #include "base/hash.h"
 #include "base/process/process.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "model/local/local_runtime.h"
 #include "model/local/local_weights.h"
@@ -430,8 +431,8 @@ Result<const EmbeddingSource*> FindEmbeddingSource(std::string_view name) {
     if (source.name == name) return &source;
     known.emplace_back(source.name);
   }
-  return MakeError(ErrorCode::kConfig, "there is no embedding model \"{}\"; known: {}", name,
-                   Join(known, ", "));
+  return MakeError(ErrorCode::kConfig, "there is no embedding model \"{}\"; known: {}{}", name,
+                   Join(known, ", "), DidYouMean(name, known));
 }
 
 Result<EmbeddingFiles> FindEmbedding(const EmbeddingSource& source,

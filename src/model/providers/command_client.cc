@@ -10,6 +10,7 @@
 #include "base/files/file.h"
 #include "base/files/locations.h"
 #include "base/process/process.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "model/catalog/catalog_reader.h"
 #include "model/client/http_failure.h"
@@ -358,9 +359,8 @@ std::vector<std::string> PresetNames(const std::string& folder) {
 Result<CommandPreset> LoadPreset(const std::string& name, const std::string& folder) {
   const std::vector<std::string> names = PresetNames(folder);
   if (std::find(names.begin(), names.end(), name) == names.end()) {
-    const auto near = NearestNames(name, names);
     return MakeError(ErrorCode::kConfig, "there is no command preset {}; there are {}{}", name,
-                     Join(names, ", "), near.empty() ? "" : "; near: " + Join(near, ", "));
+                     Join(names, ", "), DidYouMean(name, names, 3));
   }
   const std::string path = folder + "/" + name + ".yaml";
   std::string text(BuiltInAsset(fmt::format("{}{}.yaml", kFolder, name)).value_or(""));

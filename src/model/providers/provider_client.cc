@@ -10,6 +10,7 @@
 #include "base/net/http_loop.h"
 #include "base/net/sse.h"
 #include "base/net/url.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "model/client/client.h"
@@ -450,8 +451,8 @@ Result<std::shared_ptr<Client>> MakeProviderClient(ProviderOptions options) {
   DOSSIER_RETURN_IF_ERROR(ParseUrl(options.base_url));
   const Dialect* dialect = FindDialect(options.dialect);
   if (!dialect) {
-    return MakeError(ErrorCode::kConfig, "provider {}: there is no dialect {}; there are {}",
-                     options.provider, options.dialect, fmt::join(kDialectNames, ", "));
+    return MakeError(ErrorCode::kConfig, "provider {}: there is no dialect {}; it must be {}",
+                     options.provider, options.dialect, OneOf(options.dialect, kDialectNames));
   }
   const Streaming stream = options.entry.streaming ? options.stream : Streaming::kNo;
   DOSSIER_ASSIGN_OR_RETURN(std::vector<std::string> headers, HeadersFor(*dialect, options, stream));

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/files/file.h"
+#include "base/files/missing_file.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -432,7 +433,7 @@ class ScriptedClient final : public Client {
 }  // namespace
 
 Result<std::shared_ptr<Script>> Script::Load(const std::string& path) {
-  DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(path, kMaxScriptBytes));
+  DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadNamedFile(path, kMaxScriptBytes));
   return Parse(text, path);
 }
 

@@ -15,6 +15,7 @@
 #include "base/files/file.h"
 #include "base/hash.h"
 #include "base/process/process.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "research/exec/command_rules.h"
 #include "research/exec/exec_backend.h"
@@ -301,8 +302,8 @@ Result<WritableMode> FindWritableMode(std::string_view name) {
     if (known == name) return mode;
     names.push_back(known);
   }
-  return MakeError(ErrorCode::kConfig, "exec.writable_mode {}: there are {}", name,
-                   fmt::join(names, ", "));
+  return MakeError(ErrorCode::kConfig, "exec.writable_mode {}: it must be {}", name,
+                   OneOf(name, names));
 }
 
 Result<std::unique_ptr<HostedBackend>> MakeContainerBackend(ContainerOptions options) {

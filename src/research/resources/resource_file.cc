@@ -10,6 +10,7 @@
 #include "base/files/file.h"
 #include "base/hash.h"
 #include "base/text/ascii.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/yaml/yaml.h"
 #include "research/resources/resource_policy.h"
@@ -80,8 +81,7 @@ class EntryReader {
     const std::string text = Text(key, fallback.empty() ? Need::kRequired : Need::kOptional);
     if (text.empty()) return std::string(fallback);
     if (std::find(words.begin(), words.end(), text) == words.end()) {
-      Fault(key, fmt::format("\"{}\" must be one of {}", text,
-                             Join(std::vector<std::string>(words.begin(), words.end()), ", ")));
+      Fault(key, fmt::format("\"{}\" must be {}", text, OneOf(text, words)));
     }
     return text;
   }

@@ -20,6 +20,7 @@
 #include "base/files/file.h"
 #include "base/json/json.h"
 #include "base/process/child.h"
+#include "base/text/nearest.h"
 #include "sandbox/jail/jail_plan.h"
 #include "sandbox/walls/process_layer.h"
 
@@ -475,8 +476,8 @@ bool Holds(const Names& names, std::string_view name) {
 Status CheckLayerNames(std::span<const std::string> names) {
   for (const std::string& name : names) {
     if (Holds(kLayers, name)) continue;
-    return MakeError(ErrorCode::kUsage, "--degraded {}: no such layer; there are {}", name,
-                     fmt::join(kLayers, ", "));
+    return MakeError(ErrorCode::kUsage, "--degraded {}: no such layer; it must be {}", name,
+                     OneOf(name, kLayers));
   }
   return {};
 }

@@ -12,6 +12,7 @@
 #include "assembly/sources/fence.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 
 namespace dossier::sources {
 
@@ -338,6 +339,26 @@ std::string RenderBlock(std::string_view name, const CommandResult& result) {
   std::string body = assembly::EscapeMarkers(result.error);
   if (!output.empty()) body += "\nPartial output:\n" + output;
   return Wrap(kErrorStart, name, body);
+}
+
+std::vector<std::string> CommandWarnings(const ContextCommand& command,
+                                         const CommandResult& result) {
+  std::vector<std::string> warnings;
+  const auto warn = [&](std::string_view text) {
+    warnings.push_back(
+        fmt::format("context command '{}' {}", assembly::MarkerName(command.name), text));
+  };
+  if (result.failed() && command.on_failure == OnFailure::kWarn) {
+    const std::string said = utf8::CleanForTerminal(utf8::Prefix(FirstLine(result.text), 200));
+    warn(fmt::format("failed: {}{}; the prompt says so in its place", result.error,
+                     said.empty() ? "" : fmt::format(" ({})", said)));
+  }
+  if (result.notes.cut_bytes > 0) {
+    warn(fmt::format("gave {} bytes more than are kept", GroupDigits(result.notes.cut_bytes)));
+  }
+  if (result.notes.left_background) warn("left a process in the background");
+  if (result.notes.survivors) warn("left a process that could not be ended");
+  return warnings;
 }
 
 std::string JoinBlocks(std::span<const std::string> blocks) {

@@ -133,6 +133,10 @@ Result<std::vector<ContextCommand>> RenderCommands(std::span<const ContextComman
 
 // Without a trailing line end.
 std::string RenderBlock(std::string_view name, const CommandResult& result);
+// What a person is told of a command that has run: nothing fails, is cut, left out or left running
+// silently. Sentences with the command's name.
+std::vector<std::string> CommandWarnings(const ContextCommand& command,
+                                         const CommandResult& result);
 std::string JoinBlocks(std::span<const std::string> blocks);
 
 // What a body was before its marker-like lines were escaped: the inverse of that escaping.

@@ -112,14 +112,7 @@ class Builder {
 
   void AddBacklog() {
     std::vector<const Task*> tasks;
-    for (const Task& task : input_.tasks) {
-      if (!task.id.empty()) tasks.push_back(&task);
-    }
-    if (const std::size_t nameless = input_.tasks.size() - tasks.size(); nameless > 0) {
-      out_.warnings.push_back(fmt::format("{} {} no id and {} left out", nameless,
-                                          nameless == 1 ? "task has" : "tasks have",
-                                          nameless == 1 ? "is" : "are"));
-    }
+    for (const Task& task : input_.tasks) tasks.push_back(&task);
     const std::size_t count = std::min(tasks.size(), kHeaderItems);
     std::partial_sort(tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(count),
                       tasks.end(), [](const Task* a, const Task* b) {

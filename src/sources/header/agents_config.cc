@@ -6,6 +6,7 @@
 
 #include "base/files/locations.h"
 #include "base/hash.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "config/load.h"
@@ -128,10 +129,8 @@ Result<JsonObject> PresetKeys(std::string_view where, const std::string& name) {
   const auto text = BuiltInAsset(path);
   if (!text) {
     const std::vector<std::string> names = EnginePresetNames();
-    const auto near = NearestNames(name, names, 1);
     return MakeError(ErrorCode::kConfig, "{}: there is no preset {}; there are {}{}", where, name,
-                     Join(names, ", "),
-                     near.empty() ? "" : fmt::format("; did you mean {}?", near.front()));
+                     Join(names, ", "), DidYouMean(name, names));
   }
   DOSSIER_ASSIGN_OR_RETURN(const DataFile data, ParseData(std::string(*text), path));
   JsonObject keys = data.value.as_object();
@@ -219,7 +218,9 @@ Status ReadSomeOf(const JsonPlace& at, std::span<const std::string_view> names,
       "a list of some of " + Join(std::vector<std::string>(names.begin(), names.end()), ", ");
   if (!ReadTexts(at, out)) return at.Fail(wanted);
   for (const std::string& name : *out) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) return at.Fail(wanted);
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      return at.Fail(wanted + DidYouMean(name, names));
+    }
   }
   return {};
 }
@@ -375,7 +376,8 @@ Status ReadGlobs(const JsonPlace& at, std::vector<std::string>* out) {
   DOSSIER_RETURN_IF_ERROR(ReadTexts(at, out));
   for (const std::string& glob : *out) {
     if (const Status good = CheckGlob(glob); !good) {
-      return MakeError(ErrorCode::kConfig, "{}: {}: {}", at.where, at.key, good.error().message);
+      return MakeError(ErrorCode::kConfig, "{}: {}: {}", PlaceText(at.in, at.where, at.key), at.key,
+                       good.error().message);
     }
   }
   return {};
@@ -477,8 +479,9 @@ Result<ChangePolicy> ParseChangePolicy(std::string text, const std::string& file
   policy.sha256 = Sha256Hex(text);
   DOSSIER_ASSIGN_OR_RETURN(DataFile data, ParseData(std::move(text), file));
   policy.warnings = std::move(data.warnings);
-  DOSSIER_RETURN_IF_ERROR(ReadJsonFields<ChangePolicy>(data.value, file, kPolicyFields,
-                                                       UnknownKeys::kRefused, &policy));
+  const DataPlace top{data, ""};
+  DOSSIER_RETURN_IF_ERROR(ReadJsonFields<ChangePolicy>(data.value, "", kPolicyFields,
+                                                       UnknownKeys::kRefused, &policy, &top));
   return policy;
 }
 

@@ -229,16 +229,17 @@ TEST(ChangePolicyTest, AMistypedRuleNeverVanishes) {  // section 6
     std::string_view text, message;
   };
   constexpr Case kCases[] = {
-      {"{:max-line-added 1}", "p.edn: unknown key max_line_added (max_lines_added?)"},
-      {"{:max-files \"ten\"}", "p.edn: max_files is \"ten\"; it must be a whole number from 0 up"},
+      {"{:max-line-added 1}", "p.edn:1:2: unknown key max_line_added (max_lines_added?)"},
+      {"{:max-files \"ten\"}",
+       "p.edn:1:2: max_files is \"ten\"; it must be a whole number from 0 up"},
       {"{:max-files -1}", "max_files is -1"},
       {"{:max-files 1.5}", "max_files is 1.5"},
       {"{:max-patch-bytes 0}", "a whole number from 1 up"},
       {"{:allow-binary? 1}", "allow_binary is 1; it must be true or false"},
       {"{:allow [1]}", "allow is a list; it must be a list of texts"},
-      {"{:allow [\"a[\"]}", "p.edn: allow: a[:2: [ is never closed"},
+      {"{:allow [\"a[\"]}", "p.edn:1:2: allow: a[:2: [ is never closed"},
       {"{:review-timeout-seconds 0}", "review_timeout_seconds is 0; it must be a time from 1 s"},
-      {"[]", "p.edn: must be a map of keys"},
+      {"[]", "p.edn:1:1: must be a map of keys"},
       {"{:allow [\"a\"}", "p.edn:1:13: } where ] was expected"},
   };
   for (const Case& c : kCases) {

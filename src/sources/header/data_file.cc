@@ -55,7 +55,38 @@ Result<Json> ParseJsonFile(std::string_view text, std::string_view file) {
                    PlaceInText(file, text, std::min(offset, text.size())), message);
 }
 
+Result<YamlNode> ReadYamlFile(std::string_view text, std::string_view file) {
+  return assembly::ReadYaml(text, file, {.max_bytes = kMaxBytes, .max_nodes = kMaxNodes});
+}
+
+// The child of `node` at one step of a path, and its place.
+const YamlNode* StepInto(const YamlNode& node, std::string_view step, int* line, int* column) {
+  for (const YamlEntry& entry : node.entries) {
+    if (NormalKey(entry.key) != step) continue;
+    *line = entry.line, *column = entry.column;
+    return &entry.value;
+  }
+  const auto index = ExactNumber<std::size_t>(step);
+  if (node.kind != YamlNode::Kind::kList || !index || *index >= node.items.size()) return nullptr;
+  *line = node.items[*index].line, *column = node.items[*index].column;
+  return &node.items[*index];
+}
+
 }  // namespace
+
+std::string DataFile::PlaceOf(std::string_view path) const {
+  if (file.ends_with(".edn")) return PlaceInText(file, text, FindInEdn(text, path));
+  const auto root = ReadYamlFile(text, file);  // JSON is YAML, but for tabs
+  if (!root) return file;
+  int line = root->line, column = root->column;
+  const YamlNode* node = &*root;
+  for (const std::string_view step : Split(path, '/')) {
+    if (step.empty()) continue;
+    node = StepInto(*node, step, &line, &column);
+    if (!node) break;
+  }
+  return fmt::format("{}:{}:{}", file, line, column);
+}
 
 bool HasDataEnding(std::string_view file) {
   for (const std::string_view ending : kDataEndings) {
@@ -74,9 +105,7 @@ Result<DataFile> ParseData(std::string text, std::string_view file) {
     DOSSIER_ASSIGN_OR_RETURN(data.value, ParseJsonFile(text, file));
     DOSSIER_RETURN_IF_ERROR(NormalizeKeys(file, &data.value));
   } else if (HasDataEnding(file)) {
-    DOSSIER_ASSIGN_OR_RETURN(
-        const YamlNode node,
-        assembly::ReadYaml(text, file, {.max_bytes = kMaxBytes, .max_nodes = kMaxNodes}));
+    DOSSIER_ASSIGN_OR_RETURN(const YamlNode node, ReadYamlFile(text, file));
     data.value = ToJsonValue(node);
     DOSSIER_RETURN_IF_ERROR(NormalizeKeys(file, &data.value));
   } else {
@@ -84,6 +113,7 @@ Result<DataFile> ParseData(std::string text, std::string_view file) {
                      file);
   }
   data.text = std::move(text);
+  data.file = file;
   return data;
 }
 
@@ -174,6 +204,14 @@ class EdnReader {
  public:
   EdnReader(std::string_view text, std::string_view file) : text_(text), file_(file) {}
 
+  // Where the form of that path begins, of a value in a map its key; the nearest form around it
+  // where there is none. `text` is known to be EDN.
+  std::size_t Find(std::string_view path) {
+    wanted_ = path;
+    (void)Read();
+    return found_;
+  }
+
   Result<EdnDocument> Read() {
     if (text_.size() > kMaxEdnBytes) {
       return MakeError(ErrorCode::kConfig, "{}: larger than 16 MiB", file_);
@@ -181,6 +219,7 @@ class EdnReader {
     if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;
     DOSSIER_RETURN_IF_ERROR(SkipBlanks(0));
     if (at_ < text_.size()) {
+      found_ = at_;
       DOSSIER_ASSIGN_OR_RETURN(document_.value, ReadForm(0));
       DOSSIER_RETURN_IF_ERROR(SkipBlanks(0));
       if (at_ < text_.size()) Warn(at_, "a second form is ignored");
@@ -216,7 +255,9 @@ class EdnReader {
         at_ += 2;
         DOSSIER_RETURN_IF_ERROR(SkipBlanks(depth + 1));
         if (at_ >= text_.size() || IsCloser(text_[at_])) return Fail(start, "#_ discards nothing");
+        const std::size_t found = found_;  // what is discarded stands at no path
         DOSSIER_RETURN_IF_ERROR(ReadForm(depth + 1));
+        found_ = found;
       } else {
         break;
       }
@@ -238,6 +279,18 @@ class EdnReader {
     if (c == '#') return ReadDispatch(depth);
     if (IsCloser(c)) return Fail(at_, fmt::format("{} closes nothing", c));
     return ReadToken();
+  }
+
+  // Reads what stands at the step `name` of the path; `offset` is what Find gives of it.
+  Result<Json> ReadStep(std::string_view name, std::size_t offset, int depth) {
+    if (wanted_.empty()) return ReadForm(depth);
+    const std::size_t size = path_.size();
+    path_.append("/").append(name);
+    const std::string_view rest = wanted_.substr(std::min(path_.size(), wanted_.size()));
+    if (wanted_.starts_with(path_) && (rest.empty() || rest.front() == '/')) found_ = offset;
+    auto form = ReadForm(depth);
+    path_.resize(size);
+    return form;
   }
 
   // Moves behind the closing sign, or to the next form; false at the end.
@@ -264,7 +317,7 @@ class EdnReader {
     while (true) {
       DOSSIER_ASSIGN_OR_RETURN(const bool more, NextInside(open, closer, depth));
       if (!more) return Json(std::move(list));
-      auto item = ReadForm(depth + 1);
+      auto item = ReadStep(wanted_.empty() ? "" : std::to_string(list.size()), at_, depth + 1);
       if (!item) return item;
       list.push_back(std::move(*item));
     }
@@ -295,7 +348,7 @@ class EdnReader {
       const std::string name = NormalKey(KeyText(*key));
       DOSSIER_ASSIGN_OR_RETURN(const bool value_follows, NextInside(open, '}', depth));
       if (!value_follows) return Fail(key_at, fmt::format("key {} has no value", name));
-      auto value = ReadForm(depth + 1);
+      auto value = ReadStep(name, key_at, depth + 1);
       if (!value) return value;
       if (!map.emplace(name, std::move(*value)).second) {
         return Fail(key_at, fmt::format("duplicate key {}", name));
@@ -427,6 +480,9 @@ class EdnReader {
   std::string_view text_, file_;
   std::size_t at_ = 0, warnings_ = 0;
   EdnDocument document_;
+  std::string_view wanted_;  // of Find
+  std::string path_;
+  std::size_t found_ = 0;
 };
 
 }  // namespace
@@ -448,6 +504,10 @@ std::string PlaceInText(std::string_view file, std::string_view text, std::size_
 
 Result<EdnDocument> ParseEdn(std::string_view text, std::string_view file) {
   return EdnReader(text, file).Read();
+}
+
+std::size_t FindInEdn(std::string_view text, std::string_view path) {
+  return EdnReader(text, "").Find(path);
 }
 
 }  // namespace dossier::sources

@@ -26,6 +26,11 @@ struct DataFile {
   Json value;
   std::vector<std::string> warnings;
   std::string text;  // as it was read
+  std::string file;
+
+  // "FILE:LINE:COL" of what stands at `path`, such as "/1/targets"; of a value in a map, its key's.
+  // Looked up in the text, so it is for errors.
+  std::string PlaceOf(std::string_view path) const;
 };
 
 // `file` is relative to `root`, or absolute. Errors: kConfig, "FILE:LINE:COL: WHAT", also for a
@@ -64,6 +69,10 @@ struct EdnDocument {
 // Errors: kConfig, "FILE:LINE:COL: WHAT", columns in code points from 1: a duplicate key, a map
 // with an odd number of forms, an open form, a malformed token, too deep, too large.
 Result<EdnDocument> ParseEdn(std::string_view text, std::string_view file);
+
+// The byte where the form of `path` begins, such as "/1/targets"; of a value in a map, its key. Of
+// a path that leads nowhere, the nearest form around it. `text` is one that ParseEdn reads.
+std::size_t FindInEdn(std::string_view text, std::string_view path);
 
 // A key as programs name it: without colons in front and `?` at the end, `-` as `_`. Files in YAML
 // and JSON get the same names: ":max-lines-added" and "max_lines_added" are one key.

@@ -11,6 +11,7 @@
 
 #include "base/files/file.h"
 #include "base/process/process.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "sources/header/json_fields.h"
@@ -95,9 +96,8 @@ Result<Task> FindTask(std::span<const Task> tasks, std::string_view id) {
     if (task.id == id) return task;
     ids.push_back(task.id);
   }
-  const auto near = NearestNames(id, ids);
   return MakeError(ErrorCode::kNotFound, "there is no task {}{}", utf8::CleanForTerminal(id),
-                   near.empty() ? "" : fmt::format("; did you mean {}?", Join(near, ", ")));
+                   DidYouMean(id, ids, 3));
 }
 
 Result<std::vector<std::string>> ParseExtras(std::string_view flag, std::string_view list) {
@@ -106,8 +106,8 @@ Result<std::vector<std::string>> ParseExtras(std::string_view flag, std::string_
     const std::string_view name = TrimSpace(part);
     if (!Has(kHeaderExtras, name)) {
       const std::vector<std::string> known(std::begin(kHeaderExtras), std::end(kHeaderExtras));
-      return MakeError(ErrorCode::kUsage, "{} {}: must be some of {}", flag,
-                       utf8::CleanForTerminal(list), Join(known, ", "));
+      return MakeError(ErrorCode::kUsage, "{} {}: must be some of {}{}", flag,
+                       utf8::CleanForTerminal(list), Join(known, ", "), DidYouMean(name, known));
     }
     names.emplace_back(name);
   }

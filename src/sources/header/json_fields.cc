@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "assembly/layout/template_scan.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
@@ -49,8 +50,14 @@ bool TakeName(const Json& item, std::string* out) {
 }  // namespace
 
 tl::unexpected<Error> JsonPlace::Fail(std::string_view wanted) const {
-  return MakeError(ErrorCode::kConfig, "{}: {} is {}; it must be {}", where, key, Shown(value),
-                   wanted);
+  return MakeError(ErrorCode::kConfig, "{}: {} is {}; it must be {}", PlaceText(in, where, key),
+                   key, Shown(value), wanted);
+}
+
+std::string PlaceText(const DataPlace* in, std::string_view where, std::string_view key) {
+  if (!in) return std::string(where);
+  const std::string place = in->file.PlaceOf(fmt::format("{}/{}", in->path, key));
+  return where.empty() ? place : fmt::format("{}: {}", place, where);
 }
 
 tl::unexpected<Error> UnknownKey(std::string_view where, std::string_view key,
@@ -117,7 +124,7 @@ Status ReadChoice(const JsonPlace& at, std::span<const std::string_view> names, 
     wanted += (i == 0 ? "" : " or ");
     wanted += names[i];
   }
-  return at.Fail(wanted);
+  return at.Fail(wanted + DidYouMean(text, names));
 }
 
 }  // namespace dossier::sources

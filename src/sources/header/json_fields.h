@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/json/json.h"
 #include "base/result.h"
+#include "sources/header/data_file.h"
 
 namespace dossier::sources {
 
@@ -29,11 +30,21 @@ using assembly::Into;
 using assembly::ReadFlagAs;
 using assembly::ReadWordOf;
 
+// A map of a file that people write.
+struct DataPlace {
+  const DataFile& file;
+  std::string path;  // "/1", of the second item of a list
+};
+
+// "FILE:LINE:COL: WHERE" of a key, "FILE:LINE:COL" where WHERE is empty; without a file WHERE.
+std::string PlaceText(const DataPlace* in, std::string_view where, std::string_view key);
+
 // A value and where it stands: "config/policy.edn", "max_files".
 struct JsonPlace {
   std::string_view where;
   std::string_view key;
   const Json& value;
+  const DataPlace* in = nullptr;  // the map that holds `key`
 
   // kConfig, "WHERE: KEY is VALUE; it must be WANTED".
   tl::unexpected<Error> Fail(std::string_view wanted) const;
@@ -73,19 +84,22 @@ tl::unexpected<Error> UnknownKey(std::string_view where, std::string_view key,
 
 template <typename T>
 Status ReadJsonFields(const Json& value, std::string_view where,
-                      std::span<const JsonField<T>> fields, UnknownKeys unknown, T* out) {
-  if (!value.is_object()) return MakeError(ErrorCode::kConfig, "{}: must be a map of keys", where);
+                      std::span<const JsonField<T>> fields, UnknownKeys unknown, T* out,
+                      const DataPlace* in = nullptr) {
+  if (!value.is_object()) {
+    return MakeError(ErrorCode::kConfig, "{}: must be a map of keys", PlaceText(in, where, ""));
+  }
   for (const auto& [key, inner] : value.get_object()) {
     const JsonField<T>* found = nullptr;
     for (const JsonField<T>& field : fields) {
       if (field.key == std::string_view(key)) found = &field;
     }
     if (found) {
-      if (!inner.is_null()) DOSSIER_RETURN_IF_ERROR(found->read({where, key, inner}, out));
+      if (!inner.is_null()) DOSSIER_RETURN_IF_ERROR(found->read({where, key, inner, in}, out));
     } else if (unknown == UnknownKeys::kRefused) {
       std::vector<std::string> known;
       for (const JsonField<T>& field : fields) known.emplace_back(field.key);
-      return UnknownKey(where, key, known);
+      return UnknownKey(PlaceText(in, where, key), key, known);
     }
   }
   return {};

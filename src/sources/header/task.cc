@@ -73,7 +73,6 @@ std::string FileNameOfId(std::string_view id) {
 namespace {
 
 constexpr std::string_view kProposals = "notes:proposed_tasks";
-constexpr std::string_view kTasksStem = "config/tasks";
 constexpr std::string_view kDefaultQueue = "tasks";
 constexpr std::size_t kMaxQueueFiles = 100'000;
 
@@ -82,6 +81,12 @@ struct Draft {
   Task task;
   std::string problem;
 };
+
+std::string IdText(const Json& id) {
+  return id.is_string() ? std::string(id.get_string()) : ToJson(id);
+}
+
+std::string Shown(std::string_view id) { return utf8::CleanForTerminal(utf8::Prefix(id, 80)); }
 
 // Ids may be text or whole numbers; all become text.
 Status ReadId(const JsonPlace& at, std::string* out) {
@@ -151,12 +156,13 @@ class Loader {
     AddWarnings(data);
     if (data.value.is_null()) return {};  // an empty file is an empty list
     if (!data.value.is_array()) {
-      return MakeError(ErrorCode::kConfig, "{}: must be a list of tasks, each a map", file);
+      return MakeError(ErrorCode::kConfig, "{}: must be a list of tasks, each a map",
+                       data.PlaceOf(""));
     }
     std::size_t place = 0;
     for (const Json& item : data.value.get_array()) {
+      Add(item, {data, fmt::format("/{}", place)}, fmt::format("task {}", place + 1), "");
       ++place;
-      DOSSIER_RETURN_IF_ERROR(Add(item, fmt::format("{}: task {}", file, place), file, ""));
     }
     return {};
   }
@@ -189,17 +195,21 @@ class Loader {
       if (note.status != kGreen) continue;
       const std::string file = fmt::format("{}/{}", folder, note.file);
       const std::string_view body = NoteBody(note.text);
-      DOSSIER_RETURN_IF_ERROR(Keep({.id = note.id,
-                                    .summary = FirstHeading(body),
-                                    .description = std::string(TrimSpace(body)),
-                                    .targets = note.targets,
-                                    .priority = note.rank,
-                                    .file = file}));
+      Keep({.id = note.id,
+            .summary = FirstHeading(body),
+            .description = std::string(TrimSpace(body)),
+            .targets = note.targets,
+            .priority = note.rank,
+            .file = file},
+           [&] { return fmt::format("{}: proposal {}", file, Shown(note.id)); });
     }
     return {};
   }
 
-  TaskList Take() { return std::move(list_); }
+  Result<TaskList> Take() {
+    DOSSIER_RETURN_IF_ERROR(TellTaskProblems(std::move(problems_)));
+    return std::move(list_);
+  }
 
  private:
   void AddWarnings(const DataFile& data) {
@@ -209,7 +219,8 @@ class Loader {
   Status LoadOne(const std::string& file, const std::string& stem) {
     DOSSIER_ASSIGN_OR_RETURN(const DataFile data, ReadDataFile(root_, file));
     AddWarnings(data);
-    return Add(data.value, file, file, stem);
+    Add(data.value, {data, ""}, "", stem);
+    return {};
   }
 
   // What is done cannot stop what is not: a broken file counts by its name.
@@ -222,36 +233,50 @@ class Loader {
     list_.completed.push_back(std::move(draft.task.id));
   }
 
-  Status Add(const Json& item, std::string where, const std::string& file,
-             const std::string& default_id) {
+  // `where` names the task in messages; where it has an id, so does that.
+  void Add(const Json& item, const DataPlace& at, std::string where,
+           const std::string& default_id) {
     if (const Json* id = Find(item, "id"); id && (id->is_string() || id->is_int64())) {
-      const std::string text = id->is_string() ? std::string(id->get_string()) : ToJson(*id);
-      where += fmt::format(" ({})", utf8::CleanForTerminal(utf8::Prefix(text, 80)));
+      where = fmt::format("{} ({})", where.empty() ? "task" : where, Shown(IdText(*id)));
     }
-    Draft draft{.task = {.id = default_id, .file = file}};
-    DOSSIER_RETURN_IF_ERROR(
-        ReadJsonFields<Draft>(item, where, kTaskFields, UnknownKeys::kIgnored, &draft));
+    Draft draft{.task = {.id = default_id, .file = at.file.file}};
+    const Status read =
+        ReadJsonFields<Draft>(item, where, kTaskFields, UnknownKeys::kRefused, &draft, &at);
+    if (!read) {
+      problems_.push_back(read.error().message);
+      return;
+    }
     if (!draft.problem.empty()) {
-      list_.warnings.push_back(fmt::format("{}: {}", where, draft.problem));
+      list_.warnings.push_back(
+          fmt::format("{}: {}", PlaceText(&at, where, "priority"), draft.problem));
     }
-    return Keep(std::move(draft.task));
+    Keep(std::move(draft.task), [&] { return PlaceText(&at, where, "id"); });
   }
 
-  Status Keep(Task task) {
-    if (!task.id.empty()) {
-      const auto [known, added] = files_.emplace(task.id, task.file);
-      if (!added) {
-        return MakeError(ErrorCode::kConfig, "task {} stands twice: in {} and in {}",
-                         utf8::CleanForTerminal(task.id), known->second, task.file);
-      }
+  // `place` says where the task stands.
+  template <typename Place>
+  void Keep(Task task, Place place) {
+    if (task.id.empty() || task.summary.empty()) {
+      problems_.push_back(task.id.empty()
+                              ? fmt::format("{}: has no id, a name of its own", place())
+                              : fmt::format("{}: has no summary, a line that says what is to be "
+                                            "done",
+                                            place()));
+      return;
+    }
+    const auto [known, added] = files_.emplace(task.id, task.file);
+    if (!added) {
+      problems_.push_back(
+          fmt::format("{}: this id stands twice, first in {}", place(), known->second));
+      return;
     }
     list_.tasks.push_back(std::move(task));
-    return {};
   }
 
   const std::string& root_;
   const std::string& notes_;
   TaskList list_;
+  std::vector<std::string> problems_;
   std::map<std::string, std::string> files_;  // of ids
 };
 
@@ -266,7 +291,25 @@ Result<TaskList> LoadTasks(const std::string& root, const std::vector<std::strin
     DOSSIER_RETURN_IF_ERROR(loader.LoadQueue(std::string(kDefaultQueue)));
   }
   for (const std::string& source : sources) DOSSIER_RETURN_IF_ERROR(loader.Load(source));
-  return loader.Take();
+  DOSSIER_ASSIGN_OR_RETURN(TaskList list, loader.Take());
+  DOSSIER_RETURN_IF_ERROR(CheckCycles(list.tasks, root));
+  return list;
+}
+
+std::string PlaceOfTask(const std::string& root, const Task& task, std::string_view key) {
+  const auto data = ReadDataFile(root, task.file);
+  if (!data) return task.file;
+  const auto place = [&](const Json& map, std::string path) {
+    if (Find(map, key)) path += fmt::format("/{}", key);
+    return data->PlaceOf(path);
+  };
+  if (const auto* list = data->value.if_array()) {
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      const Json* id = Find((*list)[i], "id");
+      if (id && IdText(*id) == task.id) return place((*list)[i], fmt::format("/{}", i));
+    }
+  }
+  return place(data->value, "");
 }
 
 namespace {
@@ -277,22 +320,6 @@ Places PlacesOf(std::span<const Task> tasks) {
   Places places;
   for (std::size_t i = 0; i < tasks.size(); ++i) places.emplace(tasks[i].id, i);
   return places;
-}
-
-Status CheckKnown(std::span<const Task> tasks, const Places& places,
-                  const std::set<std::string>& merged) {
-  for (const Task& task : tasks) {
-    for (const std::string& id : task.dependencies) {
-      if (places.contains(id) || merged.contains(id)) continue;
-      std::vector<std::string> ids(merged.begin(), merged.end());
-      for (const Task& other : tasks) ids.push_back(other.id);
-      const auto near = NearestNames(id, ids, 3);
-      return MakeError(ErrorCode::kConfig, "{}: task {} depends on {}, which is no task{}",
-                       task.file, utf8::CleanForTerminal(task.id), utf8::CleanForTerminal(id),
-                       near.empty() ? "" : fmt::format(" ({}?)", Join(near, ", ")));
-    }
-  }
-  return {};
 }
 
 // How many of each task's dependencies are in the list, and who waits for it.
@@ -341,29 +368,44 @@ std::string ShowCycle(std::span<const Task> tasks, const std::vector<bool>& done
 
 }  // namespace
 
-Status CheckTasks(std::span<const Task> tasks) {
-  std::size_t place = 0;
-  for (const Task& task : tasks) {
-    ++place;
-    if (!task.id.empty() && !task.summary.empty()) continue;
-    const std::string name =
-        task.id.empty() ? fmt::format("{} of the queue", place) : utf8::CleanForTerminal(task.id);
-    return MakeError(ErrorCode::kConfig, "{}: task {} has no {}", task.file, name,
-                     task.id.empty() ? "id" : "summary");
+Status TellTaskProblems(std::vector<std::string> problems) {
+  if (problems.empty()) return {};
+  if (problems.size() > kMaxTaskProblems) {
+    problems.resize(kMaxTaskProblems);
+    problems.emplace_back("and more");
   }
-  return {};
+  return MakeError(ErrorCode::kConfig, "{}", Join(problems, "\n"));
 }
 
-Status CheckDependencies(std::span<const Task> tasks, const std::set<std::string>& merged) {
-  DOSSIER_RETURN_IF_ERROR(CheckKnown(tasks, PlacesOf(tasks), merged));
+Status CheckCycles(std::span<const Task> tasks, const std::string& root) {
   const std::vector<std::size_t> order = StartOrder(tasks);
   if (order.size() == tasks.size()) return {};
   std::vector<bool> done(tasks.size(), false);
   for (const std::size_t index : order) done[index] = true;
   const auto stuck =
       static_cast<std::size_t>(std::find(done.begin(), done.end(), false) - done.begin());
-  return MakeError(ErrorCode::kConfig, "{}: tasks wait for each other: {}", tasks[stuck].file,
-                   ShowCycle(tasks, done, stuck));
+  return MakeError(ErrorCode::kConfig, "{}: tasks wait for each other: {}",
+                   PlaceOfTask(root, tasks[stuck], "dependencies"), ShowCycle(tasks, done, stuck));
+}
+
+Status CheckDependencies(std::span<const Task> tasks, const std::set<std::string>& merged,
+                         const std::string& root) {
+  const Places places = PlacesOf(tasks);
+  std::vector<std::string> problems;
+  for (const Task& task : tasks) {
+    for (const std::string& id : task.dependencies) {
+      if (places.contains(id) || merged.contains(id)) continue;
+      if (problems.size() > kMaxTaskProblems) break;
+      std::vector<std::string> ids(merged.begin(), merged.end());
+      for (const Task& other : tasks) ids.push_back(other.id);
+      const auto near = NearestNames(id, ids, 3);
+      problems.push_back(fmt::format("{}: task {} depends on {}, which is no task{}",
+                                     PlaceOfTask(root, task, "dependencies"),
+                                     utf8::CleanForTerminal(task.id), utf8::CleanForTerminal(id),
+                                     near.empty() ? "" : fmt::format(" ({}?)", Join(near, ", "))));
+    }
+  }
+  return TellTaskProblems(std::move(problems));
 }
 
 std::vector<std::size_t> StartOrder(std::span<const Task> tasks) {

@@ -23,10 +23,11 @@
 namespace dossier::sources {
 
 inline constexpr std::int64_t kDefaultPriority = 1000;
+inline constexpr std::string_view kTasksStem = "config/tasks";  // for FindDataFile
 
 // One unit of work. Texts are as they stand in the file.
 struct Task {
-  std::string id, summary;  // may be empty in a list; `agents run` needs both
+  std::string id, summary;  // never empty
   std::string description;
   std::vector<std::string> acceptance;
   std::vector<std::string> files;         // paths to read first
@@ -50,10 +51,15 @@ struct TaskList {
 // a folder queue (`tasks`: its `pending` is read), or `notes:proposed_tasks` (the green proposals
 // under `notes`). No sources: the one of config/tasks.edn, .yaml, .yml and .json that is there, and
 // `tasks`. A folder that is missing is an empty queue.
-// Errors: kConfig, naming file and place or task: a missing or broken file, a key of another type,
-// an id twice, two default files.
+// Errors: kConfig, "FILE:LINE:COL: task 2 (ID): …": a missing or broken file, a key that is none or
+// of another type, a task without id or summary, an id twice, tasks that wait for each other, two
+// default files. What is wrong with several tasks is told at once, a line each.
 Result<TaskList> LoadTasks(const std::string& root, const std::vector<std::string>& sources,
                            const std::string& notes = "agent_notes");
+
+// "FILE:LINE:COL" of the key in the file of `task`, of the task where it lacks the key, else the
+// file. Reads the file, so it is for errors.
+std::string PlaceOfTask(const std::string& root, const Task& task, std::string_view key);
 
 // For a stable sort: by priority, then by id as bytes.
 bool StartsBefore(const Task& a, const Task& b);
@@ -69,18 +75,24 @@ std::string FileNameOfId(std::string_view id);
 
 // Which tasks may start, and when.
 //
-//   DOSSIER_RETURN_IF_ERROR(CheckTasks(list.tasks));
-//   DOSSIER_RETURN_IF_ERROR(CheckDependencies(list.tasks, merged));
+//   DOSSIER_RETURN_IF_ERROR(CheckDependencies(list.tasks, merged, root));
 //   for (const std::size_t index : StartOrder(list.tasks)) Show(list.tasks[index]);
 //
-// Thread-safety: pure functions.
+// Thread-safety: functions over files that are only read.
 
-// What `agents run` needs of every task: an id and a summary. Errors: kConfig with file and task.
-Status CheckTasks(std::span<const Task> tasks);
+inline constexpr std::size_t kMaxTaskProblems = 20;  // that are told
 
-// Every dependency is the id of a task or in `merged`, and none leads back to its own task.
-// Errors: kConfig: an unknown id with the nearest ones; a cycle, shown as "a -> b -> a".
-Status CheckDependencies(std::span<const Task> tasks, const std::set<std::string>& merged);
+// kConfig with a line for each of `problems`; no problems, no error.
+Status TellTaskProblems(std::vector<std::string> problems);
+
+// No task waits for itself. Errors: kConfig with the cycle, shown as "a -> b -> a". `root` is where
+// the files of the tasks are, for line and column.
+Status CheckCycles(std::span<const Task> tasks, const std::string& root);
+
+// Every dependency is the id of a task or in `merged`. Errors: kConfig, all unknown ids with the
+// nearest ones.
+Status CheckDependencies(std::span<const Task> tasks, const std::set<std::string>& merged,
+                         const std::string& root);
 
 // Indexes of all tasks, each after its dependencies, by StartsBefore among those that are ready.
 // Needs checked dependencies.

@@ -4,6 +4,7 @@
 
 #include "base/files/file.h"
 #include "base/files/locations.h"
+#include "base/files/missing_file.h"
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "tokens/encode/bpe_counter.h"
@@ -92,7 +93,7 @@ Result<Opened> OpenGguf(const std::string& path, const DataPaths& paths) {
 
 Result<Opened> OpenTokenizerJson(const std::string& path, const DataPaths& paths) {
   constexpr std::uint64_t kMostBytes = 64u << 20;
-  DOSSIER_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMostBytes));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string bytes, ReadNamedFile(path, kMostBytes));
   auto file = ParseTokenizerJson(bytes);
   if (!file) return MakeError(file.error().code, "{}: {}", path, file.error().message);
   const std::string key = KeyOf("hf", bytes);

@@ -299,6 +299,34 @@ class Queue(agents_case.AgentsCase):
                               r"judge\n  1\. a  first  \([\d,]+ prompt tokens\)\n  2\. b  second")
         self.assertEqual((self.snapshot(), self.logs()), (before, []))
 
+    def test_a_plan_needs_no_engine(self):
+        self.tasks({"id": "a", "summary": "first"})
+        self.put("dossier.yml", "")
+        self.commit()
+        code, out, err = self.run_agents("--plan")
+        self.assertEqual(code, 0, err)
+        self.assertRegex(out, r"  1\. a  first  \([\d,]+ prompt tokens\)\n")
+        for role in ("engineer", "reviewer"):
+            self.assertIn(f"Would not start: no engine is chosen for the {role}: set agents.{role}", out)
+        code, out, err = self.run_agents()
+        self.assertEqual((code, out), (3, ""), err)
+        self.assertIn("for 2 reasons:\n- no engine is chosen for the engineer", err)
+
+    def test_broken_files_are_told_with_all_else(self):
+        self.put("config/tasks.json", '[{"id": "a", "deps": []},\n {"id": "b"}]')
+        self.put("config/policy.yaml", "max-fiels: 1")
+        self.commit()
+        for flags in (["--plan"], []):
+            code, out, err = self.run_agents("--engineer", "makr", *flags)
+            self.assertEqual((code, out), (3, ""), err)
+            for text in ("nothing was started, for 4 reasons:", "\n- config/policy.yaml:1:1: unknown key max_fiels",
+                         "config/tasks.json:1:14: task 1 (a): unknown key deps (depends_on?)\n",
+                         "\n- config/tasks.json:2:3: task 2 (b): has no summary", "did you mean maker?"):
+                self.assertIn(text, err)
+            code, out, header = self.run_to_end("header", "--trust-config", cwd=self.repo)
+            self.assertEqual((code, out), (3, ""), header)
+            self.assertIn("config/tasks.json:2:3: task 2 (b): has no summary", header)
+
 
 class AdHoc(agents_case.AgentsCase):
     def test_flags_behind_the_text_are_refused(self):  # REP-A33, REP-1
@@ -471,7 +499,7 @@ class BeforeTheFirstEngine(agents_case.AgentsCase):
         self.tasks()
         code, out, err = self.run_agents()
         self.assertEqual((code, out), (0, ""))
-        self.assertIn("nothing to do: no task waits in config/tasks.yaml or tasks/pending; write", err)
+        self.assertIn("nothing to do: no task waits in config/tasks.json or tasks/pending; write", err)
         self.assertIn("no task waits in config/other.json;", self.run_agents(
             "--tasks", self.put("config/other.json", "[]").relative_to(self.repo).as_posix())[2])
 

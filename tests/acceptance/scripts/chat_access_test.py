@@ -28,14 +28,14 @@ class ProjectFiles(chat_case.ChatCase):
         self.assertRegex(err, r"project config \S*dossier\.yml is not trusted; "
                               r"review it and run: dossier trust ")
         self.assertEqual((self.runs_of("a"), len(self.server.requests)), (0, 0))
-        self.assertEqual(self.run_to_end("trust", "dossier.yml")[0], 0)
+        self.assertEqual(self.run_to_end("trust", "-y", "dossier.yml")[0], 0)
         code, _, err = self.take_turn()
         self.assertEqual(code, 0, err)
         self.assertEqual((self.runs_of("a"), len(self.server.requests)), (1, 1))
 
     def test_a_byte_that_changed_asks_anew_with_the_difference(self):  # CON-A2 CON-15
         self.project(context_commands=[counted("a", "echo one")])
-        self.assertEqual(self.run_to_end("trust")[0], 0)
+        self.assertEqual(self.run_to_end("trust", "-y")[0], 0)
         self.project(context_commands=[counted("a", "echo onf")])
         code, out, err = self.take_turn()
         self.assertEqual((code, out), (12, ""), err)
@@ -60,7 +60,7 @@ class OtherServers(chat_case.ChatCase):
             self.assertEqual((code, out), (1 if "--compat" in more else 12, ""), err)
         self.assertEqual(self.server.requests, [])
         # The same file, once approved, is followed: all that kept the key here was trust.
-        self.assertEqual(self.run_to_end("trust")[0], 0)
+        self.assertEqual(self.run_to_end("trust", "-y")[0], 0)
         code, _, err = self.run_to_end(*words, "q")
         self.assertEqual((code, len(self.server.requests)), (0, 1), err)
         self.assertEqual(self.server.headers[0].get("Authorization"), f"Bearer {KEY}")

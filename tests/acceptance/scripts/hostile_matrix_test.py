@@ -160,7 +160,7 @@ def variables_of_the_users_commands(world):
 
 def trusted_and_then_changed(world):
     settings(context_commands=[{"name": "a", "command": "true"}])(world)
-    world.run(["trust"], [])
+    world.run(["trust", "-y"], [])
     settings(context_commands=[{"name": "a", "command": "PROGRAM"}])(world)
 
 

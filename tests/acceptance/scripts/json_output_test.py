@@ -62,7 +62,7 @@ config get --json model
 paths --json
 runs prune --json --keep 1
 trust --list --json
-trust --json
+trust --json -y
 trust --json --show dossier.yml
 trust --json --revoke dossier.yml
 """.strip().splitlines()

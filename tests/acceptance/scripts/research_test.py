@@ -229,11 +229,11 @@ class ResearchTest(harness.Case):
         self.assertEqual(code, 12, err)
         self.assertRegex(err, r"config.yaml, .*run.json are not as your own run left them: .*"
                               r"dossier trust .*config.yaml && dossier trust .*run.json")
-        self.ok("trust", str(cloned / "config.yaml"))
+        self.ok("trust", "-y", str(cloned / "config.yaml"))
         code, _, err = self.run_to_end("research", "resume", str(cloned), *self.model, limit=300)
         self.assertEqual(code, 12, err)
         self.assertIn("run.json is not as your own run left it", err)
-        self.ok("trust", str(cloned / "run.json"))
+        self.ok("trust", "-y", str(cloned / "run.json"))
         node = next((cloned / "nodes").iterdir())
         (node / "system" / "upper").mkdir(parents=True, exist_ok=True)
         for link, target in ((cloned / "nodes" / "elsewhere", self.home),

@@ -1,0 +1,29 @@
+// What is said of a file or folder that a person named and that is not there.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadNamedFile("order.csv", 1 << 20));
+//   // "order.csv: no such file or folder; did you mean orders.csv?"
+//   // "old/order.csv: there is no folder old"
+//
+// It lists the folder, so it is not for files that a program looks for. Thread-safety: functions
+// over files that are only read.
+
+#ifndef DOSSIER_BASE_FILES_MISSING_FILE_H_
+#define DOSSIER_BASE_FILES_MISSING_FILE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "base/files/missing_file.h"
+#include "base/result.h"
+
+namespace dossier {
+
+// `error` of opening or writing `path`; one that does not say that it is missing stays as it is.
+Error ExplainMissing(Error error, const std::string& path);
+
+// As ReadFile.
+Result<std::string> ReadNamedFile(const std::string& path, std::uint64_t max_bytes = 1ull << 32);
+
+}  // namespace dossier
+
+#endif  // DOSSIER_BASE_FILES_MISSING_FILE_H_
