@@ -11,6 +11,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "chat/turn/tool_calls.h"
@@ -29,6 +30,9 @@ Result<std::string> AskOnTerminal(std::string_view question);
 // line of the program's own frame. Nothing of the model's begins a line, breaks one or moves the
 // cursor.
 std::string ConsentQuestion(const chat::Judged& judged);
+// Its two parts, for other lines of ours.
+std::string ShownCommand(const std::vector<std::string>& argv);
+std::string ShownReason(std::string_view reason);
 
 }  // namespace dossier::cli
 
