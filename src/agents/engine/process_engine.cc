@@ -171,8 +171,11 @@ Result<ProcessOutcome> ProcessEngine::RunPatiently(const ConfinedProcess& proces
   Millis wait = spec_.retry_wait;
   for (int start = 1;; ++start, wait *= 2) {
     DOSSIER_ASSIGN_OR_RETURN(ProcessOutcome ended, RunConfined(next, cancel));
-    DOSSIER_RETURN_IF_ERROR(Report(process.out_path, prompt_bytes, outcome));
-    const bool later = ended.end == ProcessOutcome::End::kExit && ended.exit_code == kTryAgainLater;
+    const bool exited = ended.end == ProcessOutcome::End::kExit;
+    DOSSIER_RETURN_IF_ERROR(Report(process.out_path, prompt_bytes,
+                                   exited && ended.exit_code == 0 ? Start::kGood : Start::kFailed,
+                                   outcome));
+    const bool later = exited && ended.exit_code == kTryAgainLater;
     if (!later || start == kMaxStarts) return ended;
     if (next.time_limit) *next.time_limit -= ended.took + wait;
     if (next.time_limit && *next.time_limit <= Millis(0)) return ended;
@@ -188,7 +191,7 @@ Result<ProcessOutcome> ProcessEngine::RunPatiently(const ConfinedProcess& proces
 
 // What the output of one start says of usage and of the last message. A limit that is reached now
 // stops the run before its next step; the work that is done stays.
-Status ProcessEngine::Report(const std::string& out_path, std::size_t prompt_bytes,
+Status ProcessEngine::Report(const std::string& out_path, std::size_t prompt_bytes, Start start,
                              EngineOutcome* outcome) const {
   const auto& reply = spec_.reply;
   if (reply.form == sources::AgentEngine::Reply::Form::kText) return {};
@@ -209,14 +212,7 @@ Status ProcessEngine::Report(const std::string& out_path, std::size_t prompt_byt
   DOSSIER_ASSIGN_OR_RETURN(const std::string output, ReadFile(out_path, kMaxKeptOutput));
   model::ProgramReport report = model::ReadReport(preset, output);
   outcome->said = std::move(report.text);
-  const bool tells = !reply.input.empty() || !reply.output.empty() || !reply.cost.empty();
-  const bool told = report.usage && (reply.cost.empty() || report.usage->cost_nano_usd);
-  if (tells && !told) {
-    outcome->warnings.push_back(
-        fmt::format("{} says nothing readable of what it used: limits of cost and tokens do not "
-                    "count this start; --max-seconds limits it",
-                    spec_.name));
-  }
+  TellUntold(report, start, &outcome->warnings);
   if (!report.usage) return {};
   if (!reply.input.empty()) {
     CorrectInput(spec_.name, prompt_bytes, &*report.usage, &outcome->warnings);
@@ -228,6 +224,28 @@ Status ProcessEngine::Report(const std::string& out_path, std::size_t prompt_byt
   if (held) held->Settle(*report.usage);
   if (spec_.spent) spec_.spent();
   return {};
+}
+
+// One that failed may have had no time to tell.
+void ProcessEngine::TellUntold(const model::ProgramReport& report, Start start,
+                               std::vector<std::string>* warnings) const {
+  const auto& reply = spec_.reply;
+  const auto look = [&](bool tells, bool told, const std::string& bad,
+                        const std::function<void(const std::string&)>& untold) {
+    if (!tells || (told && bad.empty())) return;
+    const std::string why = fmt::format("{} says nothing readable of what it used{}", spec_.name,
+                                        bad.empty() ? "" : fmt::format(" ({})", bad));
+    if (warnings->empty() || !warnings->back().starts_with(why)) {
+      warnings->push_back(why +
+                          ": limits of cost and tokens do not "
+                          "count this start; --max-seconds limits it");
+    }
+    if (untold && (start == Start::kGood || !bad.empty())) untold(why);
+  };
+  look(!reply.cost.empty(), report.usage && report.usage->cost_nano_usd, report.bad_cost,
+       spec_.cost_untold);
+  look(!reply.input.empty() || !reply.output.empty(), report.usage.has_value(), report.bad_tokens,
+       spec_.tokens_untold);
 }
 
 Result<EngineOutcome> ProcessEngine::Run(const EngineJob& job, const CancelToken& cancel) const {

@@ -18,6 +18,7 @@
 
 #include "agents/engine/engine.h"
 #include "model/client/ledger.h"
+#include "model/providers/command_client.h"
 #include "sources/header/agents_config.h"
 
 namespace dossier::agents {
@@ -41,6 +42,8 @@ struct ProcessEngineSpec {
   Millis retry_wait{10'000};        // before a program that ended with 75 is started again
   model::Ledger* ledger = nullptr;  // of the whole run, which outlives the engine; may be null
   std::function<void()> spent;      // called when usage was counted; may be empty
+  // Called with a sentence where cost, or tokens, are to be told and were not; may be empty.
+  std::function<void(const std::string&)> cost_untold, tokens_untold;
 };
 
 class ProcessEngine final : public Engine {
@@ -63,8 +66,11 @@ class ProcessEngine final : public Engine {
   ConfinedProcess Process(const EngineJob& job, const std::string& prompt) const;
   Result<ProcessOutcome> RunPatiently(const ConfinedProcess& process, std::size_t prompt_bytes,
                                       const CancelToken& cancel, EngineOutcome* outcome) const;
-  Status Report(const std::string& out_path, std::size_t prompt_bytes,
+  enum class Start : std::uint8_t { kGood, kFailed };
+  Status Report(const std::string& out_path, std::size_t prompt_bytes, Start start,
                 EngineOutcome* outcome) const;
+  void TellUntold(const model::ProgramReport& report, Start start,
+                  std::vector<std::string>* warnings) const;
   void AddPlaces(const EngineJob& job, ProcessPlaces* places) const;
 
   const ProcessEngineSpec spec_;

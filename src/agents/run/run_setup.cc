@@ -303,6 +303,11 @@ Result<RoleEngine> RunSetup::MakeEngine(const std::string& name, RunBudget& budg
                            .retry_wait = config.retry_wait,
                            .ledger = &budget.ledger(),
                            .spent = [&budget] { budget.Spent(); }};
+    using Measure = RunBudget::Measure;
+    spec.cost_untold = [&budget](const auto& why) { budget.CannotMeasure(Measure::kCost, why); };
+    spec.tokens_untold = [&budget](const auto& why) {
+      budget.CannotMeasure(Measure::kTokens, why);
+    };
     if (config.input == sources::AgentEngine::Input::kPrompt) {
       spec.stdin_prompt = ProcessEngineSpec::PromptOnStdin::kYes;
     }

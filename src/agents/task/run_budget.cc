@@ -27,15 +27,32 @@ std::optional<Millis> TimeOf(const RunOptions& options) {
 RunBudget::RunBudget(const RunOptions& options, const CancelToken& parent,
                      std::shared_ptr<const Clock> clock)
     : seconds_(options.max_seconds),
-      ledger_(LimitsOf(options), std::move(clock)),
+      limits_(LimitsOf(options)),
+      ledger_(limits_, std::move(clock)),
       deadline_(parent, TimeOf(options), "the run's time is up") {}
 
 void RunBudget::Spent() {
   if (!ledger_.exhausted().empty()) deadline_.Cancel("the run's budget is used up");
 }
 
+void RunBudget::CannotMeasure(Measure what, const std::string& why) {
+  if (what == Measure::kCost ? !limits_.nano_usd : !limits_.tokens) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (unmeasured_.empty()) {
+      unmeasured_ = fmt::format("the run's limit of {} cannot be kept: {}",
+                                what == Measure::kCost ? "cost" : "tokens", why);
+    }
+  }
+  deadline_.Cancel("the run's budget cannot be measured");
+}
+
 std::optional<std::string> RunBudget::used_up() const {
   if (deadline_.passed()) return fmt::format("the {} s of the run are over", *seconds_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!unmeasured_.empty()) return unmeasured_;
+  }
   const std::vector<std::string> used = ledger_.hit();
   if (used.empty()) return std::nullopt;
   return fmt::format("the run's limit of {} is reached", Join(used, " and "));

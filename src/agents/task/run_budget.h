@@ -9,7 +9,9 @@
 #ifndef DOSSIER_AGENTS_TASK_RUN_BUDGET_H_
 #define DOSSIER_AGENTS_TASK_RUN_BUDGET_H_
 
+#include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -31,12 +33,19 @@ class RunBudget {
   model::Ledger& ledger() { return ledger_; }
   // To be called after each reply of a model.
   void Spent();
+  // A program does not tell what it used, or nothing that could be: where that is limited, the run
+  // ends as if the limit were reached. `why` is a sentence.
+  enum class Measure : std::uint8_t { kCost, kTokens };
+  void CannotMeasure(Measure what, const std::string& why);
   // Which limit is reached, as a sentence; unset if none is.
   std::optional<std::string> used_up() const;
 
  private:
   const std::optional<double> seconds_;
+  const model::LedgerLimits limits_;
   model::Ledger ledger_;
+  mutable std::mutex mutex_;
+  std::string unmeasured_;  // the first sentence
   Deadline deadline_;
 };
 

@@ -1,5 +1,6 @@
 #include "base/files/file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -13,6 +14,7 @@
 #include <filesystem>
 #include <limits>
 #include <thread>
+#include <vector>
 
 #include "base/cancel.h"
 #include "base/random.h"
@@ -122,28 +124,110 @@ bool IsBelow(std::string_view path, std::string_view folder) {
 
 namespace {
 
-// Folders that keep their owner out, as programs in a sandbox and the kernel's overlays leave them.
-void LetOwnerIn(const std::filesystem::path& folder) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  if (fs::symlink_status(folder, error).type() != fs::file_type::directory) return;
-  fs::permissions(folder, fs::perms::owner_all, fs::perm_options::add, error);
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    LetOwnerIn(entry->path());
+// Empties a folder of any depth with two descriptors: it climbs by ".." and never by a path, which
+// has an end where folders nest on.
+class FolderRemover {
+ public:
+  // 0, or an errno.
+  int Empty(int folder) {
+    at_ = UniqueFd(folder);
+    if (const int failed = Enter()) return failed;
+    while (!levels_.empty()) {
+      std::vector<std::string>& folders = levels_.back().folders;
+      if (folders.empty()) {
+        levels_.pop_back();
+        if (levels_.empty()) break;
+        if (const int failed = Climb()) return failed;
+        continue;
+      }
+      const int next = OpenFolder(at_.get(), folders.back().c_str());
+      if (next < 0 && errno == ENOENT) {
+        folders.pop_back();
+        continue;
+      }
+      if (next < 0) return errno;
+      at_ = UniqueFd(next);
+      if (const int failed = Enter()) return failed;
+    }
+    return 0;
   }
-}
+
+  // Folders that keep their owner out, as programs in a sandbox and the kernel's overlays leave
+  // them, are opened to him. Never a link.
+  static int OpenFolder(int parent, const char* name) {
+    constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    struct stat info{};
+    if (fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode) &&
+        (info.st_mode & S_IRWXU) != S_IRWXU) {
+      (void)fchmodat(parent, name, (info.st_mode & 07777) | S_IRWXU, 0);
+    }
+    return openat(parent, name, kFlags);
+  }
+
+ private:
+  struct Level {
+    dev_t device = 0;
+    ino_t inode = 0;
+    std::vector<std::string> folders;  // that are left in it; the last one is being emptied
+  };
+
+  // Removes the files of the folder at which it is, and notes its folders.
+  int Enter() {
+    struct stat info{};
+    if (fstat(at_.get(), &info) != 0) return errno;
+    Level level{.device = info.st_dev, .inode = info.st_ino};
+    const int again = openat(at_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR* const entries = again >= 0 ? fdopendir(again) : nullptr;
+    if (entries == nullptr) {
+      const int failed = errno;
+      if (again >= 0) close(again);
+      return failed;
+    }
+    int failed = 0;
+    while (const dirent* entry = readdir(entries)) {
+      const std::string_view name = entry->d_name;
+      if (name == "." || name == ".." || unlinkat(at_.get(), entry->d_name, 0) == 0) continue;
+      if (errno == EISDIR) {
+        level.folders.emplace_back(name);
+      } else if (errno != ENOENT && failed == 0) {
+        failed = errno;
+      }
+    }
+    closedir(entries);
+    levels_.push_back(std::move(level));
+    return failed;
+  }
+
+  // Back to the folder above, which must be the one that it came from, and away with the one below.
+  int Climb() {
+    const int above = openat(at_.get(), "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (above < 0) return errno;
+    at_ = UniqueFd(above);
+    struct stat info{};
+    if (fstat(above, &info) != 0) return errno;
+    Level& level = levels_.back();
+    if (info.st_dev != level.device || info.st_ino != level.inode) return ESTALE;
+    const std::string name = std::move(level.folders.back());
+    level.folders.pop_back();
+    return unlinkat(above, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT ? 0 : errno;
+  }
+
+  UniqueFd at_;
+  std::vector<Level> levels_;
+};
 
 }  // namespace
 
 Status RemoveAll(const std::string& path) {
-  std::error_code error;
-  std::filesystem::remove_all(path, error);
-  if (error == std::errc::permission_denied) {
-    LetOwnerIn(path);
-    std::filesystem::remove_all(path, error);
+  if (unlink(path.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return {};
+  const int not_unlinked = errno;
+  const int folder = FolderRemover::OpenFolder(AT_FDCWD, path.c_str());
+  if (folder < 0) {
+    if (errno == ENOENT) return {};
+    return MakeErrnoError(errno == ENOTDIR ? not_unlinked : errno, path);
   }
-  if (error) return MakeErrnoError(error.value(), path);
+  if (const int failed = FolderRemover().Empty(folder)) return MakeErrnoError(failed, path);
+  if (rmdir(path.c_str()) != 0 && errno != ENOENT) return MakeErrnoError(errno, path);
   return {};
 }
 

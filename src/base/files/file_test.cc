@@ -1,5 +1,6 @@
 #include "base/files/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -90,6 +91,33 @@ TEST(ReplaceFileTest, AFailureNamesTheFileNotATemporaryOne) {
   EXPECT_EQ(ReplaceFile(folder.path() + "/taken", {"x"}, {}).error().message,
             folder.path() + "/taken: Is a directory");
   EXPECT_EQ(NamesIn(folder.path()), 1);
+}
+
+// Deeper than a path can say, and than there are descriptors.
+TEST(RemoveAllTest, FoldersOfAnyDepthAndShutOnesGo) {  // FLT-68
+  TempFolder folder = *TempFolder::Make("remove");
+  const std::string top = folder.path() + "/top";
+  ASSERT_TRUE(MakeFolders(top));
+  int at = open(top.c_str(), O_RDONLY | O_DIRECTORY);
+  for (int depth = 0; depth < 10'000; ++depth) {
+    ASSERT_EQ(mkdirat(at, "shut", 0700), 0);
+    ASSERT_EQ(mkdirat(at, "d", 0700), 0);
+    const int file = openat(at, "file", O_CREAT | O_WRONLY, 0400);
+    const int next = openat(at, "d", O_RDONLY | O_DIRECTORY);
+    ASSERT_EQ(fchmodat(at, "shut", 0, 0), 0);
+    close(file);
+    close(at);
+    at = next;
+  }
+  close(at);
+  ASSERT_EQ(symlink("/", (top + "/link").c_str()), 0);
+  EXPECT_THAT(RemoveAll(top), Succeeds());
+  EXPECT_FALSE(Exists(top));
+  EXPECT_THAT(RemoveAll(top), Succeeds());
+  ASSERT_EQ(symlink(folder.path().c_str(), top.c_str()), 0);
+  EXPECT_THAT(RemoveAll(top), Succeeds());
+  EXPECT_TRUE(Exists(folder.path()));
+  EXPECT_THAT(RemoveAll("/proc/self/status"), FailsWith(ErrorCode::kPermission, "status"));
 }
 
 TEST(ReadFileTest, FilesThatSayTheyAreEmptyAndFilesOfAnySizeAreReadWhole) {

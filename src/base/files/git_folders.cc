@@ -1,8 +1,11 @@
 #include "base/files/git_folders.h"
 
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
+#include <cstddef>
 #include <filesystem>
+#include <vector>
 
 #include "base/files/file.h"
 #include "base/text/text.h"
@@ -30,16 +33,93 @@ std::string Canonical(const std::string& path) {
 
 std::optional<GitFolders> At(const std::string& root) {
   const std::string entry = root == "/" ? "/.git" : root + "/.git";
-  const std::string git =
-      IsFolder(entry) ? Canonical(entry) : Canonical(ReadPointer(entry, "gitdir: ", root));
+  auto found = GitFoldersAt(IsFolder(entry) ? entry : ReadPointer(entry, "gitdir: ", root));
+  if (found) found->root = root;
+  return found;
+}
+
+// What git opens by a fixed name.
+constexpr const char* kOfWorkTree[] = {".gitattributes", ".gitignore", ".gitmodules", ".mailmap"};
+constexpr const char* kOfGit[] = {"HEAD", "index", "config.worktree", "commondir",
+                                  "info/sparse-checkout"};
+constexpr const char* kOfCommon[] = {"config",       "packed-refs",         "shallow",
+                                     "info/exclude", "info/attributes",     "info/grafts",
+                                     "HEAD",         "reftable/tables.list"};
+constexpr const char* kOfObjects[] = {"info/alternates", "info/commit-graph",
+                                      "info/http-alternates",
+                                      "info/commit-graphs/commit-graph-chain"};
+constexpr std::size_t kMostEntries = 100'000;  // of references and packs; more are not looked at
+constexpr std::size_t kMostBorrowed = 32;      // repositories whose objects are used
+
+// All files below `folder`, links not followed further than to what they lead to.
+Status CheckFilesBelow(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  std::size_t entries = 0;
+  fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
+  for (const fs::recursive_directory_iterator end; !error && at != end; at.increment(error)) {
+    if (++entries > kMostEntries) break;
+    std::error_code gone;
+    const fs::file_type type = at->symlink_status(gone).type();
+    if (type == fs::file_type::regular || type == fs::file_type::directory) continue;
+    DOSSIER_RETURN_IF_ERROR(CheckGitFile(at->path().string()));
+  }
+  return {};
+}
+
+Status CheckObjects(const std::string& first) {
+  std::vector<std::string> folders = {first};
+  for (std::size_t i = 0; i < folders.size() && i < kMostBorrowed; ++i) {
+    for (const char* name : kOfObjects) {
+      DOSSIER_RETURN_IF_ERROR(CheckGitFile(fmt::format("{}/{}", folders[i], name)));
+    }
+    DOSSIER_RETURN_IF_ERROR(CheckFilesBelow(folders[i] + "/pack"));
+    const auto borrowed = ReadRegularFile(folders[i] + "/info/alternates", kMaxPointer);
+    if (!borrowed) continue;
+    const std::string folder = folders[i];
+    for (const std::string_view line : Split(*borrowed, '\n')) {
+      if (line.empty() || line.starts_with('#')) continue;
+      folders.push_back(line.starts_with('/') ? std::string(line)
+                                              : fmt::format("{}/{}", folder, line));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<GitFolders> GitFoldersAt(const std::string& given) {
+  const std::string git = Canonical(given);
   if (git.empty() || !Exists(git + "/HEAD")) return std::nullopt;
   std::string common = Canonical(ReadPointer(git + "/commondir", "", git));
   if (common.empty()) common = git;
   if (!IsFolder(common + "/objects") || !IsFolder(common + "/refs")) return std::nullopt;
-  return GitFolders{root, git, common};
+  return GitFolders{"", git, common};
 }
 
-}  // namespace
+Status CheckGitFile(const std::string& path) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) return {};
+  const dev_t null = makedev(1, 3);  // /dev/null: how a setting says "none"
+  if (S_ISCHR(info.st_mode) && info.st_rdev == null) return {};
+  return MakeError(ErrorCode::kRefused, "{} is no ordinary file, and git would wait for it", path);
+}
+
+Status CheckGitFiles(const GitFolders& folders) {
+  const auto check = [](const std::string& folder, const auto& names) -> Status {
+    for (const char* name : names) {
+      DOSSIER_RETURN_IF_ERROR(CheckGitFile(fmt::format("{}/{}", folder, name)));
+    }
+    return {};
+  };
+  if (!folders.root.empty()) DOSSIER_RETURN_IF_ERROR(check(folders.root, kOfWorkTree));
+  DOSSIER_RETURN_IF_ERROR(check(folders.git, kOfGit));
+  DOSSIER_RETURN_IF_ERROR(check(folders.common, kOfCommon));
+  DOSSIER_RETURN_IF_ERROR(CheckFilesBelow(folders.git + "/refs"));
+  if (folders.git != folders.common)
+    DOSSIER_RETURN_IF_ERROR(CheckFilesBelow(folders.common + "/refs"));
+  return CheckObjects(folders.common + "/objects");
+}
 
 std::optional<GitFolders> FindGitFolders(const std::string& folder) {
   for (std::string root = Canonical(folder); !root.empty();) {

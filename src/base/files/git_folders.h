@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 
+#include "base/result.h"
+
 namespace dossier {
 
 // Absolute paths without symbolic links.
@@ -22,6 +24,17 @@ struct GitFolders {
 // The nearest work tree that holds `folder`. A `.git` that is no repository is passed over, as git
 // does.
 std::optional<GitFolders> FindGitFolders(const std::string& folder);
+
+// The folders of the repository whose git folder is `git`; the root is left empty.
+std::optional<GitFolders> GitFoldersAt(const std::string& git);
+
+// Whether git can be called there: it opens what it finds, and waits for ever at a pipe or a device
+// in place of one of its files. Looks at the settings, the index, references, packs, borrowed
+// objects, and at the files of the root that git reads; single objects are not looked at. Errors:
+// kRefused, naming the file.
+Status CheckGitFiles(const GitFolders& folders);
+// The same for one path: what is not there passes, so do a folder and /dev/null.
+Status CheckGitFile(const std::string& path);
 
 // Why `folder` has no work tree, as a sentence: it is in no repository, or in a bare one.
 std::string NoWorkTree(const std::string& folder);

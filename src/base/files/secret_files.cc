@@ -10,6 +10,7 @@
 
 #include "base/files/file.h"
 #include "base/files/glob.h"
+#include "base/text/text.h"
 
 namespace dossier {
 namespace {
@@ -53,8 +54,22 @@ constexpr std::string_view kSecret[] = {".env",
 constexpr std::string_view kHarmless[] = {".env.example", ".env.sample", ".env.template",
                                           ".env.dist", ".env.defaults"};
 
+// How a file begins that is a key.
+constexpr std::string_view kKeyLines[] = {"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY",
+                                          "AGE-SECRET-KEY-1", "PuTTY-User-Key-File-"};
+// The keys with which a client's settings for a cluster begin, and those whose values log in.
+constexpr std::string_view kClusterKeys[] = {
+    "apiVersion:", "clusters:", "contexts:", "current-context:", "kind:", "preferences:", "users:"};
+constexpr std::string_view kLogins[] = {
+    "client-key-data:", "token:", "password:", "id-token:", "refresh-token:", "client-secret:"};
+
+// Letters of both cases are alike: some file systems do not tell them apart.
 std::vector<Glob> GlobsOf(std::span<const std::string_view> patterns) {
-  return {patterns.begin(), patterns.end()};
+  std::vector<Glob> globs;
+  for (const std::string_view pattern : patterns) {
+    globs.emplace_back(pattern, CaseSensitivity::kInsensitive);
+  }
+  return globs;
 }
 
 bool MatchesOne(const std::vector<Glob>& globs, std::string_view name) {
@@ -62,15 +77,43 @@ bool MatchesOne(const std::vector<Glob>& globs, std::string_view name) {
                      [&](const Glob& glob) { return glob.Matches(name); });
 }
 
-// "-----BEGIN OPENSSH PRIVATE KEY-----" and its kin, at the start of a file.
-bool IsPrivateKey(const std::string& path) {
+bool BeginsWithOne(std::string_view text, std::span<const std::string_view> beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](std::string_view beginning) { return text.starts_with(beginning); });
+}
+
+// "    client-key-data: LS0t…", with or without the dash of a list.
+bool IsLogin(std::string_view line) {
+  if (line.starts_with("- ")) line = TrimSpace(line.substr(2));
+  return BeginsWithOne(line, kLogins) && line.find(':') + 1 < line.size();
+}
+
+// The next line that says something, without its indent; "" at the end. Comments and the marks of
+// YAML say nothing.
+std::string_view NextLine(std::string_view* text) {
+  while (!text->empty()) {
+    const std::size_t end = std::min(text->find('\n'), text->size());
+    const std::string_view line = TrimSpace(text->substr(0, end));
+    text->remove_prefix(std::min(end + 1, text->size()));
+    if (!line.empty() && !line.starts_with('#') && line != "---") return line;
+  }
+  return "";
+}
+
+constexpr std::size_t kBeginning = 4096;   // bytes in which a key is seen
+constexpr std::size_t kLongest = 1 << 20;  // of settings for clusters
+
+bool HasSecretContent(const std::string& path) {
   const UniqueFd fd(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd.valid()) return false;
-  char begin[64];
-  const ssize_t got = read(fd.get(), begin, sizeof(begin));
-  const std::string_view text(begin, got > 0 ? static_cast<std::size_t>(got) : 0);
-  const std::string_view line = text.substr(0, text.find('\n'));
-  return line.starts_with("-----BEGIN ") && line.find("PRIVATE KEY-----") != std::string_view::npos;
+  std::string text(kBeginning, '\0');
+  const ssize_t got = read(fd.get(), text.data(), text.size());
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  if (IsSecretText(text)) return true;
+  std::string_view rest = text;
+  if (text.size() < kBeginning || !BeginsWithOne(NextLine(&rest), kClusterKeys)) return false;
+  if (lseek(fd.get(), 0, SEEK_SET) != 0) return false;
+  return IsSecretText(ReadAll(fd.get(), path, kLongest).value_or(""));
 }
 
 }  // namespace
@@ -82,12 +125,27 @@ bool HasSecretName(std::string_view path) {
   return MatchesOne(kSecretGlobs, name) && !MatchesOne(kHarmlessGlobs, name);
 }
 
+bool IsSecretText(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  std::string_view line = NextLine(&text);
+  if (line.starts_with("-----BEGIN ")) {
+    return line.find(" PRIVATE KEY") != std::string_view::npos;
+  }
+  if (BeginsWithOne(line, kKeyLines)) return true;
+  if (!BeginsWithOne(line, kClusterKeys)) return false;
+  bool clusters = false, users = false, login = false;
+  for (; !line.empty(); line = NextLine(&text)) {
+    clusters = clusters || line.starts_with("clusters:");
+    users = users || line.starts_with("users:");
+    login = login || IsLogin(line);
+  }
+  return clusters && users && login;
+}
+
 bool IsSecretFile(const std::string& path) {
   struct stat info;
   if (lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
-  if (HasSecretName(path)) return true;
-  constexpr mode_t kOthersRead = S_IRGRP | S_IROTH;
-  return (info.st_mode & kOthersRead) == 0 && info.st_size > 0 && IsPrivateKey(path);
+  return HasSecretName(path) || (info.st_size > 0 && HasSecretContent(path));
 }
 
 Result<std::vector<std::string>> FindSecretFiles(const std::string& folder, std::size_t most) {

@@ -5,8 +5,9 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const auto paths, FindSecretFiles(project));
 //   for (const std::string& path : paths) Cover(path);
 //
-// A file is secret by the name that programs give such files, or by what it is: readable for its
-// owner alone, and a private key in PEM.
+// A file is secret by the name that programs give such files, in letters of either case, or by what
+// it is: a private key (PEM, OpenPGP, SSH2, PuTTY, age), or a client's settings for clusters with
+// what logs in there (a kubeconfig).
 //
 // Thread-safety: functions over files that are only read.
 
@@ -25,7 +26,10 @@ namespace dossier {
 // By the last name of `path` alone: ".env", "id_rsa", "*.pem"; not ".env.example".
 bool HasSecretName(std::string_view path);
 
-// Also by what it is. False for what is no regular file; links are not followed.
+// By what it is. `text`: all of a file, or its first 4 KiB, in which a key is seen.
+bool IsSecretText(std::string_view text);
+
+// By name or content. False for what is no regular file; links are not followed.
 bool IsSecretFile(const std::string& path);
 
 // Of one folder: how many entries are looked at.

@@ -7,7 +7,9 @@
 #include <set>
 #include <tuple>
 
+#include "base/files/file.h"
 #include "base/files/git_folders.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier {
@@ -319,8 +321,92 @@ Result<ProcessResult> ListSettings(const GitCall& call, const CancelToken& cance
 
 bool Failed(const ProcessResult& result) { return result.timed_out || result.exit_code != 0; }
 
+// Settings of a repository may name further files: more settings, attributes, ignored names. Git
+// waits at those that are pipes or devices, so they are looked at before it is called. Files that
+// name none are not parsed; else git itself parses one file at a time.
+class SettingsCheck {
+ public:
+  SettingsCheck(const GitCall& call, const CancelToken& cancel) : call_(call), cancel_(cancel) {}
+
+  Status Look(const std::string& path) {
+    if (!Exists(path) || !seen_.insert(path).second) return {};
+    if (seen_.size() > kMostFiles) {
+      return MakeError(ErrorCode::kLimit, "{}: more than {} files of settings name each other",
+                       path, kMostFiles);
+    }
+    DOSSIER_RETURN_IF_ERROR(CheckGitFile(path));
+    if (IsFolder(path)) return {};
+    DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadRegularFile(path, kMaxListed));
+    const std::string lower = ToLowerAscii(text);
+    const auto holds = [&](std::string_view word) { return lower.find(word) != std::string::npos; };
+    if (!holds("include") && std::none_of(std::begin(kFiles), std::end(kFiles), holds)) return {};
+    return LookAtNamed(path);
+  }
+
+ private:
+  static constexpr std::size_t kMostFiles = 64;
+  // Variables that name a file which git reads.
+  static constexpr std::string_view kFiles[] = {
+      "attributesfile",     "excludesfile",   "mailmap", "ignorerevsfile",
+      "allowedsignersfile", "revocationfile", "template"};
+
+  Status LookAtNamed(const std::string& path) {
+    // Outside of any repository: with one, git would read all of its settings.
+    GitCall list{.program = call_.program,
+                 .git_dir = "/dev/null",
+                 .arguments = {"config", "--file", path, "--no-includes", "--list", "-z"},
+                 .timeout = call_.timeout};
+    DOSSIER_ASSIGN_OR_RETURN(const ProcessResult listed, RunProcess(SpecOf(list, {}), cancel_));
+    Status good;
+    ForEachAtNul(listed.out, [&](std::string_view entry) {
+      const std::size_t line = std::min(entry.find('\n'), entry.size());
+      const Key key = SplitKey(entry.substr(0, line));
+      const std::string_view value = entry.substr(std::min(line + 1, entry.size()));
+      if (good && !value.empty()) good = LookAt(key, value, path);
+    });
+    return good;
+  }
+
+  Status LookAt(const Key& key, std::string_view value, const std::string& from) {
+    const bool includes =
+        (key.section == "include" || key.section == "includeif") && key.variable == "path";
+    const bool names_file =
+        std::find(std::begin(kFiles), std::end(kFiles), key.variable) != std::end(kFiles) ||
+        (key.section == "mailmap" && key.variable == "file");
+    if (!includes && !names_file) return {};
+    std::string path(value);
+    if (value.starts_with("~/")) {
+      const char* home = std::getenv("HOME");
+      path = fmt::format("{}{}", home ? home : "", value.substr(1));
+    } else if (value.starts_with('~') || value.starts_with("%(prefix)")) {
+      return MakeError(ErrorCode::kRefused, "{}: {} is set to a path that is not followed", from,
+                       key.variable);
+    } else if (!value.starts_with('/')) {
+      path = fmt::format("{}/{}", from.substr(0, from.rfind('/')), value);
+    }
+    return includes ? Look(path) : CheckGitFile(path);
+  }
+
+  const GitCall& call_;
+  const CancelToken& cancel_;
+  std::set<std::string> seen_;
+};
+
+// Whether git can be called for `call` without waiting at something that is no file. Errors:
+// kRefused, kLimit, with a sentence.
+Status CheckRepository(const GitCall& call, const CancelToken& cancel) {
+  auto folders = call.git_dir.empty() ? FindGitFolders(call.folder) : GitFoldersAt(call.git_dir);
+  if (!folders) return {};
+  if (!call.work_tree.empty()) folders->root = call.work_tree;
+  DOSSIER_RETURN_IF_ERROR(CheckGitFiles(*folders));
+  SettingsCheck settings(call, cancel);
+  DOSSIER_RETURN_IF_ERROR(settings.Look(folders->common + "/config"));
+  return settings.Look(folders->git + "/config.worktree");
+}
+
 // The call with its walls; or, in `failed`, how git failed to tell the settings.
 Result<ProcessSpec> Plan(const GitCall& call, ProcessResult* failed, const CancelToken& cancel) {
+  DOSSIER_RETURN_IF_ERROR(CheckRepository(call, cancel));
   std::vector<GitSetting> settings = FixedSettings(call);
   if (NeedsSettings(call)) {
     DOSSIER_ASSIGN_OR_RETURN(ProcessResult result, ListSettings(call, cancel));
@@ -376,6 +462,7 @@ Result<ProcessSpec> PlanGitCall(const GitCall& call, const CancelToken& cancel) 
 }
 
 Result<std::vector<std::string>> GitFilters(const GitCall& call, const CancelToken& cancel) {
+  DOSSIER_RETURN_IF_ERROR(CheckRepository(call, cancel));
   DOSSIER_ASSIGN_OR_RETURN(const ProcessResult listed, ListSettings(call, cancel));
   if (Failed(listed)) return tl::unexpected(Complaint(listed));
   std::set<std::string> names;
@@ -392,15 +479,16 @@ std::vector<GitSetting> GitWallsFor(const std::string& folder, const CancelToken
   std::vector<GitSetting> settings = {{"core.fsmonitor", "false"},
                                       {"core.hooksPath", "/dev/null"},
                                       {"protocol.ext.allow", "never"}};
+  // Not known, or more than an environment holds: git shall not work there at all.
+  const std::vector<GitSetting> nothing_works = {{"core.repositoryFormatVersion", "99"}};
+  if (!CheckRepository({.folder = git->root}, cancel)) return nothing_works;
   const auto listed = ListSettings({.folder = git->root}, cancel);
   if (listed && !Failed(*listed)) {
     for (GitSetting& setting : WithoutRepositorysPrograms(ParseSettings(listed->out))) {
       settings.push_back(std::move(setting));
     }
   }
-  // No environment holds that many, so that git shall not work there at all.
-  if (settings.size() > kMaxOverruled) return {{"core.repositoryFormatVersion", "99"}};
-  return settings;
+  return settings.size() > kMaxOverruled ? nothing_works : settings;
 }
 
 void AddGitWalls(const std::vector<GitSetting>& walls, std::vector<std::string>* environment) {

@@ -56,7 +56,9 @@ using GitSetting = std::pair<std::string, std::string>;
 
 // Runs git. A non-zero exit is no error; a repository whose settings git cannot read ends with
 // git's own complaint. Errors: kNotFound (git is not installed), kCancelled, kIo, kLimit (more
-// settings to overrule than fit into an environment).
+// settings to overrule than fit into an environment), kRefused (git would wait at a pipe or a
+// device that stands for one of its files, or that the repository's settings name; it is not
+// called).
 Result<ProcessResult> CallGit(const GitCall& call, const CancelToken& cancel = {});
 
 // The process that CallGit would start, for callers that talk to git while it runs. Errors: as

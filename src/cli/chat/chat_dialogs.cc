@@ -38,14 +38,18 @@ Consent Ask(int fd, const chat::Judged& judged) {
 
 }  // namespace
 
-std::string ConsentQuestion(const chat::Judged& judged) {
+std::string ShownCommand(const std::vector<std::string>& argv) {
   std::vector<std::string> words;
-  for (const std::string& word : judged.asked) words.push_back(ShellQuote(word));
-  std::string text = fmt::format("dossier: the model asks to run\n    {}\n",
-                                 OnOneLine(Join(words, " "), kMaxCommandShown));
-  if (!judged.reason.empty()) {
-    text += fmt::format("  it says: {}\n", OnOneLine(judged.reason, kMaxReasonShown));
-  }
+  for (const std::string& word : argv) words.push_back(ShellQuote(word));
+  return OnOneLine(Join(words, " "), kMaxCommandShown);
+}
+
+std::string ShownReason(std::string_view reason) { return OnOneLine(reason, kMaxReasonShown); }
+
+std::string ConsentQuestion(const chat::Judged& judged) {
+  std::string text =
+      fmt::format("dossier: the model asks to run\n    {}\n", ShownCommand(judged.asked));
+  if (!judged.reason.empty()) text += fmt::format("  it says: {}\n", ShownReason(judged.reason));
   return text + "dossier: run it? [y/n/a/q] ";
 }
 

@@ -33,6 +33,9 @@ Result<std::string> AskOnTerminal(std::string_view question);
 // line of the program's own frame. Nothing of the model's begins a line, breaks one or moves the
 // cursor.
 std::string ConsentQuestion(const chat::Judged& judged);
+// Its two parts, for other lines of ours.
+std::string ShownCommand(const std::vector<std::string>& argv);
+std::string ShownReason(std::string_view reason);
 
 // A message written in the user's own editor: $VISUAL, else $EDITOR, else vi.
 //

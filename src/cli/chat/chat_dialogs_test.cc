@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "cli/chat/chat_output.h"
+
 namespace dossier::cli {
 namespace {
 
@@ -19,6 +21,12 @@ TEST(ConsentQuestionTest, TheModelCannotDrawTheQuestion) {  // FLT-131
             "  it says: to look\\n\\n\\n^[[2J\\ndossier: run: ls \\u{202E}\n"
             "dossier: run it? [y/n/a/q] ");
   EXPECT_EQ(std::count(question.begin(), question.end(), '\n'), 3);
+}
+
+TEST(ToolLineTest, TheModelCannotDrawALineOfOurs) {  // FLT-131
+  const JsonObject record{{"decision", "run"}, {"argv", JsonArray{"ls", "a\ndossier: run: id"}}};
+  EXPECT_EQ(ToolLine(record, "x\n\x1b[2J\ndossier: run: pwd"),
+            "run: ls 'a\\ndossier: run: id'  # x\\n^[[2J\\ndossier: run: pwd");
 }
 
 TEST(ConsentQuestionTest, ALongCommandLosesItsMiddleAndSaysItsLength) {  // FLT-131

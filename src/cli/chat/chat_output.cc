@@ -3,6 +3,7 @@
 #include "base/text/redact.h"
 #include "base/text/text.h"
 #include "chat/turn/chat.h"
+#include "cli/chat/chat_dialogs.h"
 #include "cli/conversations/conversations_view.h"
 #include "cli/markdown/code_block.h"
 
@@ -45,8 +46,6 @@ JsonArray TextsJson(const std::vector<std::string>& texts) {
   return JsonArray(texts.begin(), texts.end());
 }
 
-std::string Words(const Json& argv) { return Join(StringsOf(&argv), " "); }
-
 bool HasAnswer(const TurnOutcome& outcome) { return !outcome.text.empty(); }
 
 }  // namespace
@@ -55,7 +54,8 @@ std::string ToolLine(const JsonObject& record, std::string_view why) {
   const Json json(record);
   const Json* argv = Find(json, "argv");
   return fmt::format("{}: {}{}{}", FindString(json, "decision").value_or(""),
-                     argv ? Words(*argv) : "", why.empty() ? "" : "  # ", why);
+                     argv ? ShownCommand(StringsOf(argv)) : "", why.empty() ? "" : "  # ",
+                     ShownReason(why));
 }
 
 Json OutcomeJson(const TurnOutcome& outcome) {

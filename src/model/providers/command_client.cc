@@ -272,15 +272,21 @@ class Documents {
     }
     return nullptr;
   }
-  // The sum of what stands at `path`; unset if no number does.
-  std::optional<double> Number(std::string_view path, CommandPreset::Counts counts) const {
+  // The sum of what stands at `path`; unset if no number does. What stands there and counts nothing
+  // (a text, less than 0, more than `most`) is told in `unusable`.
+  std::optional<double> Number(std::string_view path, CommandPreset::Counts counts, double most,
+                               std::string* unusable) const {
     std::optional<double> sum;
     if (path.empty()) return sum;
     for (auto value = values_.rbegin(); value != values_.rend(); ++value) {
       for (const Json* found : AllAt(*value, path)) {
-        if (!found->is_number()) continue;
-        const double number = found->to_number<double>();
-        if (number >= 0 && number < kMostCounted) sum = sum.value_or(0) + number;
+        if (found->is_null()) continue;
+        const double number = found->is_number() ? found->to_number<double>() : -1;
+        if (number >= 0 && sum.value_or(0) + number < most) {
+          sum = sum.value_or(0) + number;
+        } else if (unusable->empty()) {
+          *unusable = fmt::format("{} is {}", path, Excerpt(ToJson(*found), ""));
+        }
       }
       if (sum && counts == CommandPreset::Counts::kLast) break;
     }
@@ -289,8 +295,6 @@ class Documents {
   std::vector<std::string>& warnings() { return warnings_; }
 
  private:
-  static constexpr double kMostCounted = 1e12;  // tokens or dollars of one program
-
   std::vector<Json> values_;
   std::vector<std::string> warnings_;
 };
@@ -303,24 +307,24 @@ Finish FinishOf(const Json* value) {
 }
 
 // Unset if the program does not tell.
-std::optional<Usage> UsageIn(const CommandPreset& preset, const Documents& documents) {
+void ReadUsage(const CommandPreset& preset, const Documents& documents, ProgramReport* report) {
+  constexpr double kMostTokens = 1e12, kMostUsd = 1e6;  // of one program
   const auto tokens = [&](const std::string& path) {
-    return static_cast<std::int64_t>(documents.Number(path, preset.counts).value_or(0));
+    return static_cast<std::int64_t>(
+        documents.Number(path, preset.counts, kMostTokens, &report->bad_tokens).value_or(0));
   };
-  const auto cost = documents.Number(preset.cost, preset.counts);
+  const auto cost = documents.Number(preset.cost, preset.counts, kMostUsd, &report->bad_cost);
   Usage usage{.input = tokens(preset.input),
               .output = tokens(preset.output),
               .cached = tokens(preset.cached),
               .cache_write = tokens(preset.written)};
-  if (usage.output == 0 && !cost) return std::nullopt;
+  if (usage.output == 0 && !cost) return;
   const std::int64_t beside = usage.cached + usage.cache_write;
   usage.input = preset.counted == CommandPreset::Cached::kBeside ? usage.input + beside
                                                                  : std::max(usage.input, beside);
-  constexpr double kNanoPerUsd = 1e9, kMostUsd = 1e6;
-  if (cost && *cost < kMostUsd) {
-    usage.cost_nano_usd = static_cast<std::int64_t>(std::llround(*cost * kNanoPerUsd));
-  }
-  return usage;
+  constexpr double kNanoPerUsd = 1e9;
+  if (cost) usage.cost_nano_usd = static_cast<std::int64_t>(std::llround(*cost * kNanoPerUsd));
+  report->usage = usage;
 }
 
 }  // namespace
@@ -333,7 +337,7 @@ ProgramReport ReadReport(const CommandPreset& preset, std::string_view output) {
   if (const Json* text = documents->Last(preset.text); text && text->is_string()) {
     report.text = text->as_string();
   }
-  report.usage = UsageIn(preset, *documents);
+  ReadUsage(preset, *documents, &report);
   return report;
 }
 
@@ -396,7 +400,14 @@ Result<Reply> ReadOutput(const CommandPreset& preset, std::string_view output) {
   reply.text = text->as_string();
   reply.finish = FinishOf(documents.Last(preset.finish));
   reply.warnings = std::move(documents.warnings());
-  if (const auto usage = UsageIn(preset, documents)) reply.usage = *usage;
+  ProgramReport report;
+  ReadUsage(preset, documents, &report);
+  for (const std::string& bad : {report.bad_tokens, report.bad_cost}) {
+    if (bad.empty()) continue;
+    reply.warnings.push_back(
+        fmt::format("what the program says that it used is no count ({})", bad));
+  }
+  if (report.usage && report.bad_tokens.empty()) reply.usage = *report.usage;
   return reply;
 }
 

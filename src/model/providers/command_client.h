@@ -67,6 +67,8 @@ Result<Reply> ReadOutput(const CommandPreset& preset, std::string_view output);
 struct ProgramReport {
   std::optional<std::string> text;
   std::optional<Usage> usage;
+  // What it says and is no count: "total_cost_usd is -5"; empty if there is none.
+  std::string bad_cost, bad_tokens;
 };
 ProgramReport ReadReport(const CommandPreset& preset, std::string_view output);
 

@@ -26,10 +26,21 @@ constexpr Millis kMostOften{100}, kLeastOften{10'000};  // between two looks
 constexpr std::uint64_t kBlock = 512;                   // of st_blocks, on every file system
 constexpr std::size_t kKeptOutput = 64 << 10;           // of a command that was ended
 
-std::uint64_t FreeBytes(const std::string& folder) {
+constexpr std::uint64_t kLeastFile = 4096;      // what any file or folder counts for, empty or not
+constexpr std::uint64_t kReservedFiles = 4096;  // that can still be made on the disk
+
+// Why the disk itself is full; "": it is not.
+std::string FullDisk(const std::string& folder, std::uint64_t reserve) {
   struct statvfs facts;
-  if (statvfs(folder.c_str(), &facts) != 0) return ~std::uint64_t{0};
-  return std::uint64_t{facts.f_bavail} * facts.f_frsize;
+  if (statvfs(folder.c_str(), &facts) != 0) return "";
+  const std::uint64_t free = std::uint64_t{facts.f_bavail} * facts.f_frsize;
+  if (free < reserve) {
+    return fmt::format("the disk of the run has {} left; make room there", FormatSize(free));
+  }
+  // Some file systems have no such number.
+  if (reserve == 0 || facts.f_files == 0 || facts.f_favail >= kReservedFiles) return "";
+  return fmt::format("the disk of the run has room for {} more files; make room there",
+                     facts.f_favail);
 }
 
 // Looks at the folders until it is over; calls `full` at most once, from its own thread.
@@ -65,9 +76,7 @@ class Watch {
       return fmt::format("{} on the disk, and {} are allowed (exec.disk)", FormatSize(used),
                          FormatSize(limit_.bytes));
     }
-    const std::uint64_t free = FreeBytes(folders_.front());
-    if (free >= limit_.reserve) return "";
-    return fmt::format("the disk of the run has {} left; make room there", FormatSize(free));
+    return FullDisk(folders_.front(), limit_.reserve);
   }
 
   void LookAgain(const std::stop_token& stop) {
@@ -169,7 +178,8 @@ DiskUse DiskUseOf(const std::string& folder) {
     const struct stat& facts = *entry->fts_statp;
     const bool again = entry->fts_info == FTS_F && facts.st_nlink > 1 &&
                        !seen.emplace(facts.st_dev, facts.st_ino).second;
-    if (!again) use.bytes += static_cast<std::uint64_t>(facts.st_blocks) * kBlock;
+    if (again) continue;
+    use.bytes += std::max(static_cast<std::uint64_t>(facts.st_blocks) * kBlock, kLeastFile);
   }
   fts_close(tree);
   return use;

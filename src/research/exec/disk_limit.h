@@ -21,15 +21,17 @@
 namespace dossier::research {
 
 struct DiskLimit {
-  std::uint64_t bytes = 16ull << 30;     // of all files together, as they lie on the disk
-  std::uint64_t reserve = 256ull << 20;  // that stay free on the disk of the workspace
+  std::uint64_t bytes = 16ull << 30;  // of all files together, as they lie on the disk
+  // That stay free on the disk of the workspace; so do 4,096 files, unless this is 0.
+  std::uint64_t reserve = 256ull << 20;
 };
 
 BackendFactory WithDiskLimit(BackendFactory inner, DiskLimit limit);
 
-// What the files below a folder take on their disk; 0 if it is not there. No link is followed, and
-// a file of several names counts once. kSome: below a folder that its user closed or that is nested
-// deeper than a path can say, nothing was counted.
+// What the files below a folder take on their disk; 0 if it is not there. No link is followed, a
+// file of several names counts once, and an empty one for 4 KiB: so a limit of bytes is one of
+// their number, too. kSome: below a folder that its user closed or that is nested deeper than a
+// path can say, nothing was counted.
 struct DiskUse {
   std::uint64_t bytes = 0;
   enum class Seen { kAll, kSome } seen = Seen::kAll;

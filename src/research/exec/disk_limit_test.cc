@@ -114,6 +114,10 @@ TEST_F(DiskLimitTest, FilesCountOnceAndLinksNot) {
   const std::uint64_t used = DiskUseOf(workspace_).bytes;
   EXPECT_GE(used, 1u << 20);
   EXPECT_LT(used, (1u << 20) + (64u << 10));
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_THAT(WriteFileAtomic(fmt::format("{}/a/{}", workspace_, i), ""), Succeeds());
+  }
+  EXPECT_GE(DiskUseOf(workspace_).bytes, used + 300 * 4096);
   EXPECT_EQ(DiskUseOf(workspace_ + "/none").bytes, 0u);
 }
 
@@ -129,7 +133,7 @@ TEST_F(DiskLimitTest, FoldersDeeperThanAPathCountAsFull) {  // FLT-68
   }
   close(at);
   EXPECT_EQ(DiskUseOf(workspace_).seen, DiskUse::Seen::kSome);
-  ASSERT_EQ(std::system(fmt::format("rm -rf '{}'", workspace_).c_str()), 0);
+  EXPECT_THAT(RemoveAll(workspace_), Succeeds());
 }
 
 TEST_F(DiskLimitTest, FoldersThatTheirUserCannotReadCountAsFull) {  // FLT-68
@@ -156,6 +160,11 @@ TEST_F(DiskLimitTest, TheLocalSandboxIsEndedInTheMiddleOfAFile) {  // FLT-68
       Run("i=0; while :; do i=$((i+1)); head -c 1000000 /dev/urandom > f$i; done");
   EXPECT_THAT(many.err, HasSubstr("8.0 MiB are allowed (exec.disk)"));
   EXPECT_NE(many.status, 0);
+  ASSERT_THAT(RemoveAll(workspace_), Succeeds());
+  ASSERT_THAT(MakeFolders(workspace_), Succeeds());
+  const ExecResult empty = Run("i=0; while :; do i=$((i+1)); : > $i; done");
+  EXPECT_THAT(empty.err, HasSubstr("8.0 MiB are allowed (exec.disk)"));
+  EXPECT_NE(empty.status, 0);
   ASSERT_THAT(RemoveAll(workspace_), Succeeds());
   ASSERT_THAT(MakeFolders(workspace_), Succeeds());
   const ExecResult one = Run("exec head -c 900000000 /dev/zero > large");

@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kResultsFolder = "working";
 constexpr std::size_t kMaxFieldName = 64;
+constexpr int kDeepest = 256;  // folders in folders that are copied
 
 bool IsFieldName(std::string_view name) {
   if (name.empty() || name.size() > kMaxFieldName) return false;
@@ -218,10 +219,11 @@ Status CopyWorkspace(const std::string& from, const std::string& to, CopiedLinks
     } else if (status.type() == fs::file_type::directory) {
       fs::create_directory(place, error);
       folders.emplace_back(place, status.permissions());
-      // Deeper down no path reaches, here or there: a program that nests like this harms only
-      // itself.
+      // Deeper down no path reaches, here or there, and each level takes a descriptor: a program
+      // that nests like this harms only itself.
       const std::size_t longest = std::max(place.native().size(), entry->path().native().size());
-      if (longest + NAME_MAX + 2 > PATH_MAX) entry.disable_recursion_pending();
+      const bool deepest = entry.depth() >= kDeepest || longest + NAME_MAX + 2 > PATH_MAX;
+      if (deepest) entry.disable_recursion_pending();
     } else if (status.type() == fs::file_type::regular) {
       if (!CloneFile(entry->path(), place)) fs::copy_file(entry->path(), place, error);
     }

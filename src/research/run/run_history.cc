@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "base/clock.h"
@@ -13,6 +14,7 @@
 #include "research/run/run_record.h"
 #include "research/search/stage_rules.h"
 #include "research/setup/config.h"
+#include "store/event_data.h"
 
 namespace dossier::research {
 namespace {
@@ -34,8 +36,17 @@ class Replay {
   explicit Replay(const RunLog& log) : log_(log) {}
 
   Result<RunHistory> Read() {
-    DOSSIER_ASSIGN_OR_RETURN(const std::vector<store::Event> events, log_.Events());
-    for (const store::Event& event : events) DOSSIER_RETURN_IF_ERROR(See(event));
+    SpendCounter spend;
+    DOSSIER_RETURN_IF_ERROR(log_.ForEach([&](const store::StoredEvent& stored) -> Status {
+      DOSSIER_RETURN_IF_ERROR(spend.See(stored));
+      // Most events are of other types, and long.
+      if (std::ranges::find(kSeen, stored.type) == std::end(kSeen)) return {};
+      DOSSIER_ASSIGN_OR_RETURN(Json data, ParseJson(stored.data, store::kMaxEventDepth + 1));
+      if (!data.is_object()) {
+        return MakeError(ErrorCode::kDamaged, "journal: event {} is no object", stored.seq);
+      }
+      return See({.type = std::string(stored.type), .data = std::move(data.get_object())});
+    }));
     for (StageResults& stage : out_.results.stages) Complete(&stage);
     for (auto& [id, node] : created_) {
       if (!finished_.contains(id)) out_.unfinished.push_back(std::move(node));
@@ -45,12 +56,17 @@ class Replay {
     SetBest();
     out_.run = log_.run();
     out_.folder = log_.folder();
-    out_.spend = SpendOf(events);
+    out_.spend = spend.Sum();
     out_.usage = log_.UsageOutside(out_.results.Ids());
     return std::move(out_);
   }
 
  private:
+  static constexpr std::string_view kSeen[] = {"node.created",  "node.finished", "round.selected",
+                                               "stage.ended",   "run.finished",  "run.resumed",
+                                               "run.broken",    kSteered,        "call.sent",
+                                               "block.applied", "warning"};
+
   Status See(const store::Event& event) {
     if (event.type == "node.created") {
       return Create(log_.Whole(event.data));
@@ -159,10 +175,11 @@ class Replay {
     auto& nodes = stage->tree.nodes;
     std::stable_sort(nodes.begin(), nodes.end(),
                      [](const Node& a, const Node& b) { return a.step < b.step; });
+    std::unordered_map<std::string_view, Node*> by_id;
+    for (Node& node : nodes) by_id.try_emplace(node.id, &node);
     for (const Node& node : nodes) {
-      const auto parent = std::find_if(nodes.begin(), nodes.end(),
-                                       [&](const Node& one) { return one.id == node.parent_id; });
-      if (parent != nodes.end()) parent->children.push_back(node.id);
+      const auto parent = by_id.find(node.parent_id);
+      if (parent != by_id.end()) parent->second->children.push_back(node.id);
     }
   }
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/files/file.h"
@@ -123,22 +126,64 @@ std::string Outcome(const Node& node) {
   return node.is_buggy_plots ? "no valid plot" : "N/A";
 }
 
+enum class Made : std::uint8_t { kFinished, kRunning };
+
+// Each node once, behind its parent, whatever a damaged journal says of parents.
 class TreeLines {
  public:
   TreeLines(const RunHistory& history, const StageResults& stage)
-      : history_(history), stage_(stage) {}
-
-  std::string Text() {
+      : stage_(stage), by_id_(stage.tree) {
+    for (const Node& node : history.unfinished) {
+      if (node.stage == stage.name) running_[node.parent_id].push_back(&node);
+    }
     for (const Node& node : stage_.tree.nodes) {
-      if (!stage_.tree.Find(node.parent_id)) Add(node, 0);
+      if (!by_id_.Find(node.parent_id)) AddAll(node);
     }
-    for (const Node& node : history_.unfinished) {
-      if (node.stage == stage_.name && !stage_.tree.Find(node.parent_id)) AddRunning(node, 0);
+    for (const Node& node : history.unfinished) {
+      if (node.stage == stage.name && !by_id_.Find(node.parent_id)) AddRunning(node, 0);
     }
-    return std::move(out_);
+    for (const Node& node : stage_.tree.nodes) AddAll(node);  // those of a ring
   }
 
+  std::string Text() && { return std::move(out_); }
+
  private:
+  static constexpr std::size_t kDeepest = 40;  // levels that are indented
+
+  struct Next {
+    const Node* node;
+    std::size_t depth;
+    Made made;
+  };
+
+  // With what is below it. A chain of nodes may be longer than the stack is deep.
+  void AddAll(const Node& root) {
+    std::vector<Next> next = {{&root, 0, Made::kFinished}};
+    while (!next.empty()) {
+      const Next now = next.back();
+      next.pop_back();
+      if (now.made == Made::kRunning) {
+        AddRunning(*now.node, now.depth);
+      } else if (added_.insert(now.node).second) {
+        Add(*now.node, now.depth);
+        PushBelow(*now.node, std::min(now.depth + 1, kDeepest), &next);
+      }
+    }
+  }
+
+  // The last one first.
+  void PushBelow(const Node& node, std::size_t depth, std::vector<Next>* next) const {
+    const auto running = running_.find(node.id);
+    if (running != running_.end()) {
+      for (const Node* one : running->second | std::views::reverse) {
+        next->push_back({one, depth, Made::kRunning});
+      }
+    }
+    for (const std::string& child : node.children | std::views::reverse) {
+      if (const Node* one = by_id_.Find(child)) next->push_back({one, depth, Made::kFinished});
+    }
+  }
+
   void Add(const Node& node, std::size_t depth) {
     const std::string label = !node.hyperparam_name.empty() ? " " + node.hyperparam_name
                               : !node.ablation_name.empty() ? " " + node.ablation_name
@@ -151,14 +196,6 @@ class TreeLines {
                     node.id.substr(0, kShortId), InLine(node.name),
                     node.kind == NodeKind::kCopy ? " (copy)" : "", InLine(label),
                     InLine(Outcome(node)), SecondsText(node.exec_time), InLine(steered));
-    // A damaged journal's circle ends here too.
-    if (depth >= stage_.tree.nodes.size()) return;
-    for (const std::string& child : node.children) {
-      if (const Node* one = stage_.tree.Find(child)) Add(*one, depth + 1);
-    }
-    for (const Node& one : history_.unfinished) {
-      if (one.stage == stage_.name && one.parent_id == node.id) AddRunning(one, depth + 1);
-    }
   }
 
   void AddRunning(const Node& node, std::size_t depth) {
@@ -166,12 +203,12 @@ class TreeLines {
                         InLine(node.name));
   }
 
-  const RunHistory& history_;
   const StageResults& stage_;
+  const NodeIndex by_id_;
+  std::unordered_map<std::string_view, std::vector<const Node*>> running_;  // by their parents
+  std::unordered_set<const Node*> added_;
   std::string out_;
 };
-
-enum class Made : std::uint8_t { kFinished, kRunning };
 
 std::string_view NodeState(const Node& node, Made made) {
   if (made == Made::kRunning) return "running";

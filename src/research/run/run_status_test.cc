@@ -100,6 +100,57 @@ TEST_F(RunStatusTest, ARunThatIsWorkedOnShowsWhatItDoes) {
   EXPECT_THAT(StatusText(status), HasSubstr("2 done, 1 good, 1 buggy, 1 running"));
 }
 
+RunHistory HistoryWith(std::vector<Node> nodes) {
+  RunHistory history;
+  history.results.stages.push_back({.stage = 1, .name = std::string(kStage)});
+  history.results.stages.back().tree.nodes = std::move(nodes);
+  SteerNodes({}, &history.results, {});
+  return history;
+}
+
+// With a search over all nodes for each of them this takes a minute; a call for each level of the
+// chain does not fit onto the stack.
+TEST(TreeTextTest, AHundredThousandNodesInAChainAreShownInTime) {  // FLT-90
+  constexpr int kNodes = 100'000;
+  std::vector<Node> nodes;
+  for (int i = 0; i < kNodes; ++i) {
+    Node node{.id = fmt::format("{:032x}", i), .step = i, .stage = std::string(kStage)};
+    if (i > 0) node.parent_id = nodes.back().id;
+    if (i > 0) node.inherited_from_node_id = nodes.back().id;
+    if (i > 0) nodes.back().children.push_back(node.id);
+    if (i > 100) node.inherited_from_node_id.clear();
+    nodes.push_back(std::move(node));
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string text = TreeText(HistoryWith(std::move(nodes)), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_EQ(std::ranges::count(text, '\n'), kNodes + 1);
+  EXPECT_LT(text.size(), kNodes * 200u);
+}
+
+// What a hand made of a journal: parents and originals in a ring, and an id that each level has
+// twice, so that what is below would be shown twice for each.
+TEST(TreeTextTest, EachNodeOfADamagedTreeIsShownOnce) {
+  std::vector<Node> ring, twice;
+  for (int i = 0; i < 50; ++i) {
+    const std::string next = std::to_string((i + 1) % 50);
+    ring.push_back({.id = std::to_string(i),
+                    .parent_id = next,
+                    .children = {std::to_string((i + 49) % 50)},
+                    .stage = std::string(kStage),
+                    .inherited_from_node_id = next});
+    for (int copy = 0; copy < 2; ++copy) {
+      twice.push_back({.id = std::to_string(i),
+                       .parent_id = i > 0 ? std::to_string(i - 1) : "",
+                       .stage = std::string(kStage)});
+      if (copy == 0) twice.back().children = {next, next};
+    }
+  }
+  EXPECT_EQ(std::ranges::count(TreeText(HistoryWith(std::move(ring)), 0), '\n'), 51);
+  const std::string text = TreeText(HistoryWith(std::move(twice)), 0);
+  EXPECT_LE(std::ranges::count(text, '\n'), 101);
+}
+
 TEST_F(RunStatusTest, WhatModelsAndProgramsWroteIsNoEscapeSequence) {  // FLT-72
   Node node = NodeOf("aaaaaaaa1111", 0, std::nullopt);
   node.exc_type.clear();

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/files/file.h"
 #include "base/hash.h"
@@ -164,9 +165,29 @@ Result<std::size_t> Steering::Take(std::string_view event, std::string_view key)
   return orders_.taken.size();
 }
 
+namespace {
+
+// Of a damaged journal, copies may be copies of each other in a ring: it ends at the first one
+// again.
+template <typename Nodes>
+std::string OriginalIn(const Nodes& nodes, std::string_view id) {
+  std::string original(id);
+  std::set<std::string, std::less<>> seen;
+  for (const Node* node = nodes.Find(original);
+       node && !node->inherited_from_node_id.empty() && seen.insert(original).second;
+       node = nodes.Find(original)) {
+    original = node->inherited_from_node_id;
+  }
+  return original;
+}
+
+}  // namespace
+
 void SteerNodes(std::span<const SteerOrder> orders, RunResults* results, std::span<Node> others) {
   const auto wishes = WishesOf(orders);
   Naming naming;
+  NodeIndex index;
+  for (const StageResults& stage : results->stages) index.Add(stage.tree);
   for (StageResults& stage : results->stages) {
     std::vector<Node*> nodes;
     for (Node& node : stage.tree.nodes) nodes.push_back(&node);
@@ -177,7 +198,7 @@ void SteerNodes(std::span<const SteerOrder> orders, RunResults* results, std::sp
     std::map<std::string_view, Steer> steered;  // by id, of this tree
     for (Node* node : nodes) {
       const std::string original =
-          node->inherited_from_node_id.empty() ? node->id : OriginalOf(*results, node->id);
+          node->inherited_from_node_id.empty() ? node->id : OriginalIn(index, node->id);
       const auto found = wishes.find(original);
       const Wish wish = found == wishes.end() ? Wish() : found->second;
       naming.Name(original, wish.name, node);
@@ -213,12 +234,7 @@ bool IsGivenName(std::string_view name) {
 }
 
 std::string OriginalOf(const RunResults& results, std::string_view id) {
-  std::string original(id);
-  for (const Node* node = results.Find(original); node && !node->inherited_from_node_id.empty();
-       node = results.Find(original)) {
-    original = node->inherited_from_node_id;
-  }
-  return original;
+  return OriginalIn(results, id);
 }
 
 }  // namespace dossier::research

@@ -54,6 +54,7 @@ class PageWriter {
       for (const PageNode& node : stage.nodes) {
         all_.push_back({&stage, &node});
         anchors_.emplace(node.node, fmt::format("n{}", all_.size() - 1));
+        latest_[node.node->id] = node.node;
       }
     }
   }
@@ -144,13 +145,10 @@ class PageWriter {
 
   // The latest node of this id: a substage has a copy of it.
   void Link(std::string_view name, std::string_view id) {
-    const Node* found = nullptr;
-    for (const auto& [stage, page] : all_) {
-      if (!id.empty() && page->node->id == id) found = page->node;
-    }
-    if (!found) return Fact(name, id.substr(0, 8));
-    Add("<dt>{}</dt><dd><a href=\"#{}\">{}</a></dd>", name, anchors_.find(found)->second,
-        EscapeHtml(NameOf(*found)));
+    const auto found = id.empty() ? latest_.end() : latest_.find(id);
+    if (found == latest_.end()) return Fact(name, id.substr(0, 8));
+    Add("<dt>{}</dt><dd><a href=\"#{}\">{}</a></dd>", name, anchors_.find(found->second)->second,
+        EscapeHtml(NameOf(*found->second)));
   }
 
   void Usage(const model::UsageSum& usage) {
@@ -256,6 +254,7 @@ class PageWriter {
   const PageRun* const run_;
   std::vector<std::pair<const PageStage*, const PageNode*>> all_;
   PageAnchors anchors_;
+  std::map<std::string_view, const Node*> latest_;  // by id
   TextTable texts_;
   JsonArray prompts_;
   std::size_t image_bytes_ = 0;

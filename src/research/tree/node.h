@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/json/json.h"
@@ -123,6 +124,23 @@ struct Tree {
   bool IsLeaf(const Node& node) const { return node.children.empty(); }
   // The root of the tree it stands in.
   const Node* RootOf(const Node& node) const;
+};
+
+// The first node of each id, for who looks for many. Points into what it was made of.
+class NodeIndex {
+ public:
+  NodeIndex() = default;
+  explicit NodeIndex(const Tree& tree) { Add(tree); }
+  void Add(const Tree& tree) {
+    for (const Node& node : tree.nodes) nodes_.try_emplace(node.id, &node);
+  }
+  const Node* Find(std::string_view id) const {
+    const auto found = nodes_.find(id);
+    return id.empty() || found == nodes_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::unordered_map<std::string_view, const Node*> nodes_;
 };
 
 }  // namespace dossier::research

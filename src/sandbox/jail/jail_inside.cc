@@ -314,7 +314,6 @@ class Inside {
   Result<std::string> ApplyResourceLimits() const {
     const JailLimits& limits = spec_.limits;
     ResourceLimits values;
-    values.data = limits.memory;
     values.cpu_seconds = static_cast<std::uint64_t>((limits.cpu.count() + 999) / 1000);
     values.file_size = limits.file_size;
     values.files = static_cast<std::uint64_t>(limits.files);
@@ -324,7 +323,7 @@ class Inside {
       values.threads = static_cast<std::uint64_t>(limits.processes + others);
     }
     DOSSIER_RETURN_IF_ERROR(SetResourceLimits(values));
-    return fmt::format("{} MiB data{}", values.data >> 20,
+    return fmt::format("{} MiB data{}", limits.memory >> 20,
                        bound_ ? "" : ", processes counted by the watchdog");
   }
 
@@ -454,7 +453,10 @@ class Inside {
     arguments.push_back(nullptr);
     variables.push_back(nullptr);
     int reason = ENOENT;
-    for (const std::string& path : Candidates()) {
+    const std::vector<std::string> candidates = Candidates();
+    // Last: until here, the memory of the host is this process's, too.
+    if (report_.Applied("rlimits")) Must(SetDataLimit(spec_.limits.memory));
+    for (const std::string& path : candidates) {
       execve(path.c_str(), arguments.data(), variables.data());
       if (errno != ENOENT && errno != ENOTDIR) reason = errno;
     }

@@ -1,5 +1,6 @@
 // The keeper: waits for the program, reaps what loses its parent, ends all that is left.
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -41,11 +42,15 @@ class Keeper {
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, nullptr);
     ended_ = UniqueFd(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+    int ends[2] = {-1, -1};
+    (void)pipe2(ends, O_CLOEXEC);  // without one, what follows counts at once
+    starting_ = UniqueFd(ends[0]);
     program_ = fork();
     if (program_ == 0) {
       start();
       _exit(127);
     }
+    UniqueFd(ends[1]).Reset();
     for (const int fd : {0, 1, 2, spec_.report}) close(fd);
     next_watch_ = SteadyClock::now() + WatchInterval();
     next_count_ = SteadyClock::now();
@@ -149,8 +154,16 @@ class Keeper {
     if (cpu > spec_.limits.cpu) Stop(JailStop::kCpu);
   }
 
+  // Between fork and exec the child still has the pages of the host, which are not the program's.
+  bool IsStarting() {
+    pollfd end = {starting_.get(), POLLIN, 0};
+    if (starting_.valid() && poll(&end, 1, 0) > 0) starting_.Reset();
+    return starting_.valid();
+  }
+
   // Lists of mappings can be long, so shared memory is looked for in a tenth of the time at most.
   std::uint64_t MemoryOf(const std::vector<TreeProcess>& tree) {
+    if (IsStarting()) return 0;
     std::uint64_t memory = 0;
     for (const TreeProcess& process : tree) memory += PrivateBytes(spec_.proc, process.pid);
     if (spec_.memory == KeeperSpec::Memory::kByCgroup) return memory;
@@ -217,6 +230,7 @@ class Keeper {
   const KeeperSpec& spec_;
   KeeperReport report_;
   UniqueFd ended_;
+  UniqueFd starting_;  // its other end closes when the program is executed
   pid_t program_ = -1;
   bool over_ = false, program_ended_ = false, asked_to_kill_ = false;
   std::optional<SteadyClock::time_point> kill_at_;

@@ -1,10 +1,16 @@
 // Memory that no process has for itself (FLT-84): 64 MB allowed, 600 MB tried in every way.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/files/file.h"
 #include "base/process/build_info.h"
 #include "sandbox/jail/jail.h"
+#include "sandbox/jail/jail_plan.h"
 #include "testing/jail_folder.h"
 #include "testing/result_matchers.h"
 
@@ -109,6 +115,54 @@ TEST_F(JailMemoryTest, WithoutNamespacesSharedMappingsCountToo) {  // FLT-84
     const Exit exit = Python(way.code);
     EXPECT_EQ(exit.stop, JailStop::kMemory) << way.name << ": " << exit.err;
   }
+}
+
+// Runs `sh -c SCRIPT` under a keeper, in a child that has the test's memory and takes `before`
+// until it executes the shell.
+KeeperReport KeepShell(std::uint64_t memory, Millis before, const char* script) {
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  const pid_t keeper = fork();
+  if (keeper == 0) {
+    KeeperSpec spec{.proc = open("/proc", O_RDONLY | O_DIRECTORY),
+                    .tree = KeeperSpec::Tree::kSubreaper,
+                    .processes = KeeperSpec::Processes::kCounted};
+    spec.limits.memory = memory;
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) _exit(1);
+    spec.control = pair[0];
+    const KeeperReport report = KeepProgram(spec, [&] {
+      usleep(static_cast<useconds_t>(before.count() * 1000));
+      execl("/bin/sh", "sh", "-c", script, nullptr);
+    });
+    _exit(write(ends[1], &report, sizeof(report)) == sizeof(report) ? 0 : 1);
+  }
+  close(ends[1]);
+  KeeperReport report;
+  EXPECT_EQ(read(ends[0], &report, sizeof(report)), static_cast<ssize_t>(sizeof(report)));
+  close(ends[0]);
+  EXPECT_EQ(waitpid(keeper, nullptr, 0), keeper);
+  return report;
+}
+
+TEST_F(JailMemoryTest, TheMemoryOfTheHostIsNotThatOfTheProgram) {  // FLT-84
+  const std::string held(300u << 20, 'x');
+  void* const shared =
+      mmap(nullptr, 100u << 20, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  KeeperReport report = KeepShell(64u << 20, Millis(400), "exit 3");
+  EXPECT_EQ(report.stop, JailStop::kNothing);
+  EXPECT_EQ(WEXITSTATUS(report.wait_status), 3);
+  report = KeepShell(64u << 20, Millis(0),
+                     "exec python3 -c 'x = bytearray(300 << 20); import time; time.sleep(20)'");
+  EXPECT_EQ(report.stop, JailStop::kMemory);
+  spec_.limits.memory = 64u << 20;
+  const std::string argv[] = {"/bin/sh", "-c", "ulimit -d; exit 4"};
+  const auto exit = RunJailed(spec_, argv);
+  ASSERT_THAT(exit, Succeeds());
+  EXPECT_EQ(exit->status, 4) << exit->err;
+  EXPECT_EQ(exit->out, "65536\n");
+  munmap(shared, 100u << 20);
 }
 
 TEST_F(JailMemoryTest, ThereAreNoMemfds) {  // FLT-84

@@ -214,7 +214,7 @@ class Locker {
     values.files = static_cast<std::uint64_t>(limits.files);
     if (private_tmp_) values.threads = static_cast<std::uint64_t>(limits.threads + kOwnThreads);
     DOSSIER_RETURN_IF_ERROR(SetResourceLimits(values));
-    return fmt::format("{} MiB data", values.data >> 20);
+    return fmt::format("{} MiB data", *values.data >> 20);
   }
 
   Result<std::string> ApplyLandlock(const std::vector<std::string>& read_folders) const {

@@ -67,6 +67,12 @@ Status SetFlags() {
   return {};
 }
 
+Status SetDataLimit(std::uint64_t bytes) {
+  // The shadow memory of a sanitizer counts as data, and is larger than any limit.
+  if (kThisBuild == Instrumentation::kSanitizer) return {};
+  return SetLimit(RLIMIT_DATA, "DATA", bytes);
+}
+
 Status SetResourceLimits(const ResourceLimits& limits) {
   // A write above the file limit is then an error (EFBIG), not death.
   signal(SIGXFSZ, SIG_IGN);
@@ -75,7 +81,6 @@ Status SetResourceLimits(const ResourceLimits& limits) {
     const char* name;
     std::uint64_t value;
   } table[] = {
-      {RLIMIT_DATA, "DATA", limits.data},
       {RLIMIT_CPU, "CPU", limits.cpu_seconds},
       {RLIMIT_FSIZE, "FSIZE", limits.file_size},
       {RLIMIT_NOFILE, "NOFILE", limits.files},
@@ -85,10 +90,9 @@ Status SetResourceLimits(const ResourceLimits& limits) {
       {RLIMIT_MSGQUEUE, "MSGQUEUE", 0},
   };
   for (const auto& entry : table) {
-    // The shadow memory of a sanitizer counts as data, and is larger than any limit.
-    if (kThisBuild == Instrumentation::kSanitizer && entry.resource == RLIMIT_DATA) continue;
     DOSSIER_RETURN_IF_ERROR(SetLimit(entry.resource, entry.name, entry.value));
   }
+  if (limits.data) DOSSIER_RETURN_IF_ERROR(SetDataLimit(*limits.data));
   if (limits.threads) DOSSIER_RETURN_IF_ERROR(SetLimit(RLIMIT_NPROC, "NPROC", *limits.threads));
   return {};
 }

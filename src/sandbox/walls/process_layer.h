@@ -58,7 +58,7 @@ Status SetFlags();
 // raised again. Thread-safety: changes the calling process.
 
 struct ResourceLimits {
-  std::uint64_t data = 0;             // bytes of writable private memory
+  std::optional<std::uint64_t> data;  // bytes of writable private memory
   std::uint64_t cpu_seconds = 0;      // of the process, all threads
   std::uint64_t file_size = 0;        // bytes; what may be written to a file
   std::uint64_t files = 64;           // highest descriptor + 1
@@ -70,6 +70,9 @@ struct ResourceLimits {
 
 // Errors: kUnavailable naming the limit.
 Status SetResourceLimits(const ResourceLimits& limits);
+// Of these, `data` alone: for a child that has the memory of its parent until it executes a
+// program.
+Status SetDataLimit(std::uint64_t bytes);
 
 // Closes everything but 0, 1, 2 and `keep`; negative numbers in it are ignored. Errors: kIo.
 Status CloseOtherDescriptors(std::vector<int> keep);

@@ -10,6 +10,12 @@
 #include <gtest/gtest.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -142,9 +148,10 @@ struct Filter {
   FilterProgram program;
 };
 
-FilterProgram ForPrograms(const ProgramPolicy& policy) {
+FilterProgram ForPrograms(const ProgramPolicy& policy,
+                          WatchPolicy::Memfds memfds = WatchPolicy::Memfds::kNone) {
   std::vector<FilterRule> rules = ProgramRules(policy);
-  AppendWatchRules({.keeper = kKeeper, .memfds = WatchPolicy::Memfds::kNone}, rules);
+  AppendWatchRules({.keeper = kKeeper, .memfds = memfds}, rules);
   return AssembleFilter(std::move(rules), FilterAction::Allow());
 }
 
@@ -157,6 +164,11 @@ std::vector<Filter> Filters() {
       {"worker", "every thread of a worker",
        AssembleFilter(CommonRules({.pid = kPid, .instrumentation = Instrumentation::kNone}),
                       FilterAction::Kill())});
+  filters.push_back({"worker-read", "the same where nothing but the filter keeps files as they are",
+                     AssembleFilter(CommonRules({.pid = kPid,
+                                                 .files = FileAccess::kReadOnly,
+                                                 .instrumentation = Instrumentation::kNone}),
+                                    FilterAction::Kill())});
   filters.push_back({"code", "on top, the threads of a worker that run code",
                      AssembleFilter(ThreadRules({kBridge}), FilterAction::Allow())});
   filters.push_back({"jail", "a program in a jail", ForPrograms({})});
@@ -166,6 +178,20 @@ std::vector<Filter> Filters() {
                      ForPrograms(bare)});
   filters.push_back({"jail-root", "a program in a jail that is called root",
                      ForPrograms({.ids = ProgramPolicy::Ids::kPretended})});
+  filters.push_back({"jail-root-network", "the same with network",
+                     ForPrograms({.network = ProgramPolicy::Network::kAny,
+                                  .local_sockets = ProgramPolicy::LocalSockets::kPairsOnly,
+                                  .ids = ProgramPolicy::Ids::kPretended})});
+  ProgramPolicy bare_network = bare;
+  bare_network.network = ProgramPolicy::Network::kAny;
+  filters.push_back({"jail-bare-network", "jail-bare with network", ForPrograms(bare_network)});
+  ProgramPolicy scoped = bare;
+  scoped.signals = ProgramPolicy::Signals::kAny;
+  filters.push_back({"jail-scoped",
+                     "a program in a jail with landlock's scopes, without namespaces",
+                     ForPrograms(scoped)});
+  filters.push_back({"jail-cgroup", "a program in a jail whose memory a cgroup counts",
+                     ForPrograms({}, WatchPolicy::Memfds::kAny)});
   return filters;
 }
 
@@ -274,6 +300,61 @@ TEST(SystemCallsTest, NothingElseThanThisMachinesCallsRuns) {  // SBX-25
     EXPECT_EQ(Machine(filter.program, 0x40000000, AUDIT_ARCH_X86_64).Run(), "kill") << filter.name;
     EXPECT_EQ(Machine(filter.program, 0xffffffff, AUDIT_ARCH_X86_64).Run(), "kill") << filter.name;
   }
+}
+
+// What a child under `filter` gets from the kernel for a call whose verdict needs no argument: the
+// errno (0: none), or -1 if the call killed it.
+std::vector<int> KernelSays(const Filter& filter, const std::vector<std::uint32_t>& calls) {
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (!LoadFilter(filter.program, FilterScope::kThisThread)) _exit(1);
+    for (const std::uint32_t call : calls) {
+      errno = 0;
+      const int got = syscall(call, 0, 0, 0, 0, 0, 0) < 0 ? errno : 0;
+      if (write(ends[1], &got, sizeof(got)) != sizeof(got)) break;
+    }
+    _exit(0);
+  }
+  close(ends[1]);
+  std::vector<int> said;
+  for (int got; read(ends[0], &got, sizeof(got)) == sizeof(got);) said.push_back(got);
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) said.push_back(-1);
+  return said;
+}
+
+// The machine of this test and the kernel read a program alike: each call that no argument lets
+// through is made, under each filter. Those that may pass are not made.
+TEST(SystemCallsTest, TheKernelDoesAsTheTableSays) {
+  const std::map<std::string, int> verdicts = {{"EPERM", EPERM},           {"ENOSYS", ENOSYS},
+                                               {"ENOTTY", ENOTTY},         {"nothing", 0},
+                                               {"EOPNOTSUPP", EOPNOTSUPP}, {"kill", -1}};
+  const auto calls = CallsOfTheTable(ReadFile(kPath).value_or(""));
+  std::size_t made = 0;
+  for (const Filter& filter : Filters()) {
+    std::vector<std::uint32_t> refused;
+    std::vector<int> expected;
+    for (const auto& [number, name] : calls) {
+      const auto verdict = verdicts.find(Machine(filter.program, number, AUDIT_ARCH_X86_64).Run());
+      if (verdict == verdicts.end()) continue;
+      ++made;
+      if (verdict->second == -1) {
+        EXPECT_EQ(KernelSays(filter, {number}), std::vector<int>{-1}) << filter.name << " " << name;
+        continue;
+      }
+      refused.push_back(number);
+      expected.push_back(verdict->second);
+    }
+    EXPECT_EQ(KernelSays(filter, refused), expected) << filter.name;
+  }
+  EXPECT_GT(made, 700u);
 }
 
 TEST(SystemCallsTest, TheMachineSeesEveryWay) {

@@ -322,9 +322,8 @@ class FilePacker {
     struct stat info{};
     if (stat(file_.full.c_str(), &info) != 0) return LeaveOut(LeftOut::kUnreadable, "it is gone");
     packed_.bytes = static_cast<std::uint64_t>(info.st_size);
-    const bool secret =
-        options_.secrets != SecretPolicy::kAllow && !file_.named && HasSecretName(file_.path);
-    if (secret) return LeaveOut(LeftOut::kSecretName, "");
+    const bool hides_secrets = options_.secrets != SecretPolicy::kAllow && !file_.named;
+    if (hides_secrets && HasSecretName(file_.path)) return LeaveOut(LeftOut::kSecretName, "");
     if (packed_.bytes > kMaxWhole || (packed_.bytes > kMaxData && IsData(file_.path))) {
       return Describe();
     }
@@ -332,6 +331,7 @@ class FilePacker {
     if (!content) return LeaveOut(LeftOut::kUnreadable, content.error().message);
     packed_.bytes = content->size();
     facts_->unchanged = git_ && IsUnchanged(*git_, file_.path, *content);
+    if (hides_secrets && IsSecretText(*content)) return LeaveOut(LeftOut::kSecretFound, "");
     if (IsBinary(*content)) return LeaveOut(LeftOut::kBinary, std::string(WideText(*content)));
     return Show(std::move(*content));
   }

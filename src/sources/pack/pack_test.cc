@@ -207,6 +207,7 @@ TEST_F(PackTest, SecretsAreRedactedOrLeftOut) {  // ASM-115
   Write(".env", "A=1\n");
   Write("deploy.pem", "x\n");
   Write("plain.py", "x = 1\n");
+  Write("cluster", "apiVersion: v1\nclusters: []\nusers:\n- user:\n    client-key-data: LS0t\n");
   PackOptions options = Options();
   options.hidden = true;
   const PackedFiles redacted = Packed(options);
@@ -219,6 +220,7 @@ TEST_F(PackTest, SecretsAreRedactedOrLeftOut) {  // ASM-115
   EXPECT_THAT(PackTable(redacted, std::nullopt, "bytes"), HasSubstr("  config.py:2 anthropic_key"));
   EXPECT_EQ(FileAt(redacted, ".env").why, LeftOut::kSecretName);
   EXPECT_EQ(FileAt(redacted, "deploy.pem").why, LeftOut::kSecretName);
+  EXPECT_EQ(FileAt(redacted, "cluster").why, LeftOut::kSecretFound);
   options.secrets = SecretPolicy::kExclude;
   EXPECT_EQ(FileAt(Packed(options), "config.py").why, LeftOut::kSecretFound);
   options.secrets = SecretPolicy::kAllow;

@@ -351,7 +351,9 @@ GitFacts ReadGitFacts(const GitFolders& folders, const CancelToken& cancel) {
     facts.problem = "git is not installed: files are ordered by path";
     return facts;
   }
-  Result<ProcessResult> log, index, staged, settings;
+  const ProcessResult not_asked{.exit_code = -1};
+  Result<ProcessResult> log = not_asked, index = not_asked, staged = not_asked,
+                        settings = not_asked;
   {
     TaskGroup tasks;
     tasks.Run([&] {
@@ -362,11 +364,16 @@ GitFacts ReadGitFacts(const GitFolders& folders, const CancelToken& cancel) {
                 cancel);
     });
     index = Git(folders, {"ls-files", "-s", "-z"}, cancel);
-    staged = Git(folders,
-                 {"diff-index", "--cached", "--name-only", "-z", "--no-renames", "--no-ext-diff",
-                  "--no-textconv", "--no-relative", "HEAD", "--"},
-                 cancel);
-    settings = Git(folders, {"config", "--null", "--get-regexp", kSettings}, cancel);
+    // One that hangs will do so again: the next are not tried.
+    if (index && !index->timed_out) {
+      staged = Git(folders,
+                   {"diff-index", "--cached", "--name-only", "-z", "--no-renames", "--no-ext-diff",
+                    "--no-textconv", "--no-relative", "HEAD", "--"},
+                   cancel);
+    }
+    if (staged && !staged->timed_out) {
+      settings = Git(folders, {"config", "--null", "--get-regexp", kSettings}, cancel);
+    }
   }
   if (!index || index->exit_code != 0) {
     facts.problem =

@@ -104,18 +104,34 @@ class Presets(agents_case.AgentsCase):
         usage = self.results()["fact-001"]["usage"]
         self.assertEqual((code, usage["input"], usage["cost_usd"]), (0, 4 * 1203, 0.08), err)
 
-    def test_counts_that_nobody_can_read_are_told(self):  # FLT-116
+    def test_a_limit_that_cannot_be_measured_ends_the_run(self):  # FLT-116
         self.stand_in("claude")
         self.use("claude")
-        for cost, tokens in ((-1000, -999999999), (1e10, 1203), (None, 9.2e18)):
+        nan, told = float("nan"), "maker says nothing readable of what it used"
+        for cost, tokens, limit, bad in ((-1000, 2000, "--max-cost", "total_cost_usd is -1000"),
+                                         (1e10, 2000, "--max-cost", "total_cost_usd is 10000000000"),
+                                         (1e300, 2000, "--max-cost", "total_cost_usd is 1e+300"),
+                                         ("1", 2000, "--max-cost", 'total_cost_usd is "1"'),
+                                         (None, 2000, "--max-cost", ""), (nan, 2000, "--max-cost", ""),
+                                         (0.1, -5, "--max-tokens", "_tokens is -5"),
+                                         (0.1, 9.2e18, "--max-tokens", "_tokens is 9.2e+18"),
+                                         (0.1, nan, "--max-tokens", ""),
+                                         (-1, 2000, "--max-tokens", None), (0.1, -5, "--max-cost", None)):
             reply = json.dumps({"type": "result", "subtype": "success", "result": "Done.", "total_cost_usd": cost,
                                 "usage": {"input_tokens": tokens, "output_tokens": tokens}})
             self.configure(engineer_keys={"preset": "claude", "argv": [
                 "sh", "-c", f"mkdir -p src; echo {tokens} > src/x; echo '{reply}'"]})
             self.commit()
-            with self.subTest(reply):
-                _, _, err = self.run_agents("--max-cost", "1", "--dry-run")
-                self.assertIn("maker says nothing readable of what it used", err)
+            with self.subTest(reply=reply, limit=limit):
+                code, _, err = self.run_agents(limit, "100000", "--dry-run")
+                self.assertIn(told, err)
+                result = self.results()["fact-001"]
+                if bad is None:  # what is limited is told
+                    self.assertEqual((code, result["status"]), (0, "skipped"), err)
+                    continue
+                self.assertEqual((code, result["status"]), (10, "budget"), err)
+                self.assertIn(f"cannot be kept: {told}", result["reason"])
+                self.assertIn(bad, result["reason"])
 
     def test_too_few_tokens_for_the_prompt_are_told(self):  # FLT-116
         self.stand_in("claude")

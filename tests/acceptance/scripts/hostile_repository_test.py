@@ -211,6 +211,65 @@ VECTORS = {
 }
 
 
+def pipe(name):
+    """A pipe in place of a file that git reads."""
+    def plant(case):
+        path = case.repo / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        os.mkfifo(path)
+    return plant
+
+
+def named_pipe(*lines):
+    """Settings that name a pipe, or a device without an end."""
+    def plant(case):
+        os.mkfifo(case.repo / ".git/pipe")
+        with open(case.repo / ".git/config", "a") as file:
+            file.write("\n".join(lines) + "\n")
+    return plant
+
+
+def included_pipe(case):
+    named_pipe("[INCLUDE]", "path = ../more")(case)
+    case.put("more", '[core]\n\tx = 1\n[includeIf "onbranch:**"]\n\tpath = .git/pipe\n')
+
+
+def worktree_pipe(case):
+    config(("extensions.worktreeConfig", "true"))(case)
+    pipe(".git/config.worktree")(case)
+
+
+def borrowed_pipe(case):
+    pack = case.home / "lent/pack"
+    pack.mkdir(parents=True, exist_ok=True)
+    (case.repo / ".git/objects/info").mkdir(exist_ok=True)
+    (case.repo / ".git/objects/info/alternates").write_text(f"{case.home}/lent\n")
+    if not (pack / "pack-1.idx").exists():
+        (pack / "pack-1.pack").write_text("")
+        os.mkfifo(pack / "pack-1.idx")
+
+
+# In each of these git waits for ever.
+STALLS = {
+    "the settings": pipe(".git/config"),
+    "the settings of the worktree": worktree_pipe,
+    "included settings": named_pipe("[include]", "path = pipe"),
+    "settings that are included twice removed": included_pipe,
+    "settings for this folder": named_pipe('[includeIf "gitdir:**"]', "path = \\", "pipe"),
+    "a device as settings": named_pipe("[include]", "path = /dev/zero"),
+    "settings of a user": named_pipe("[include]", "path = ~nobody/x"),
+    "attributes": named_pipe("[core]", "attributesFile = .git/pipe", "[core]", "attributesFile=/dev/tty"),
+    "ignored names": named_pipe("[core]", "excludesFile = /dev/zero"),
+    "own ignored names": pipe(".git/info/exclude"),
+    "the index": pipe(".git/index"),
+    "packed references": pipe(".git/packed-refs"),
+    "a reference": pipe(".git/refs/heads/main"),
+    "borrowed objects": pipe(".git/objects/info/alternates"),
+    "a borrowed pack": borrowed_pipe,
+}
+
+
 class Hostile(harness.Case):
     def setUp(self):
         super().setUp()
@@ -286,6 +345,37 @@ class Reading(Hostile):
 
     def test_settings_and_trust(self):  # FLT-81
         self.each(["config", "show"], ["doctor"], ["paths"])
+
+
+class Stalling(Hostile):
+    def test_git_is_not_called_where_it_would_wait(self):  # FLT-81
+        for name, plant in STALLS.items():
+            with self.subTest(name):
+                self.make(name, lambda case: None)
+                plant(self)
+                for words in (["header", "--with", "dirty,commits"], ["pack", "."], ["agents", "status"]):
+                    code, out, err = self.run_to_end(*words, cwd=self.repo, limit=8)
+                    if words[0] != "agents":
+                        self.assertEqual(code, 0, (words, err))
+                        self.assertRegex(err, "no ordinary file|is not followed|no regular file")
+
+    def test_an_object_that_is_a_pipe_costs_one_wait(self):  # FLT-81
+        self.make("an object", lambda case: None)
+        name = self.git("rev-parse", "HEAD")
+        pipe(f".git/objects/{name[:2]}/{name[2:]}")(self)
+        for words in (["header", "--with", "dirty,commits"], ["pack", "."]):
+            code, _, err = self.run_to_end(*words, cwd=self.repo, limit=16)
+            self.assertEqual(code, 0, err)
+
+    def test_files_that_settings_may_name(self):
+        self.make("none", lambda case: None)
+        self.put("more", "[user]\n\tname = B\n")
+        with open(self.repo / ".git/config", "a") as file:
+            file.write("[include]\n\tpath = ../more\n\tpath = nothing\n\tpath = ~/none\n"
+                       "[core]\n\texcludesFile = /dev/null\n\tattributesFile = ../none\n")
+        code, out, err = self.run_to_end("header", "--with", "dirty,commits", cwd=self.repo)
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("branch: \"main\"", out)
 
 
 class Commands(Hostile):
