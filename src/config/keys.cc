@@ -8,8 +8,8 @@
 #include "assembly/layout/yaml_table.h"
 #include "base/net/url.h"
 #include "base/text/ascii.h"
-#include "base/text/parse.h"
 #include "base/text/nearest.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 

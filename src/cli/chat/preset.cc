@@ -5,8 +5,8 @@
 
 #include "assembly/layout/front_matter.h"
 #include "base/files/file.h"
-#include "base/net/url.h"
 #include "base/files/missing_file.h"
+#include "base/net/url.h"
 #include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"

@@ -1,10 +1,9 @@
 #include "cli/markdown/markdown_view.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <sstream>
-
-#include <array>
 
 #include "base/text/nearest.h"
 #include "base/text/text.h"

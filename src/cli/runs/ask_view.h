@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "ask/engine.h"
+#include "base/cancel.h"
 #include "base/result.h"
 #include "cli/terminal/terminal.h"
-#include "base/cancel.h"
 #include "cli/wiring/global_flags.h"
 
 namespace dossier::cli {
