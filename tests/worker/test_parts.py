@@ -53,6 +53,7 @@ class PartsTest(WorkerTest):
             "print(contexts[0].text.count('boat') + sum(c.text.count('boat') for c in list(contexts.values())[1:]))",
             "hit = [n for n in contexts if 'note 7' in contexts[n].text]\nprint(contexts[hit[0]].text.count('boat'))",
             "print(sorted(contexts.values(), key=len)[-1].name)", "print(context[0].splitlines()[0])",
+            "print(len(context), len(context[2]), len(contexts[1].text))",
         ), "")
         self.check(TABLES, ("print(sum(r['amount'] for r in contexts[1].records))",
                             "ids = {r['cid'] for r in contexts[0].records}\n"

@@ -92,6 +92,9 @@ class Uses:
                     return False, names
                 if name in _MODELS:
                     self.to_models.add(node)
+                if kind == "documents" and name == "len" and (
+                        child is node and base(node) == "context" or getattr(child, "attr", "") == "text"):
+                    return False, names   # how long it is
                 if name not in passes and not paired:
                     asked = isinstance(self.parents[parent], ast.Compare)   # len(hits) == 0
                     return kind != "hits" or name in _COUNTS and not asked, names
