@@ -142,7 +142,7 @@ ROWS = {
          "Is the vault owned by Agnes Moor?", "Yes", RIGHT),
         (text("Agnes Moor is proprietor of that strongroom.", before=100, after=3),
          "print(llm_query('Who owns the vault? ' + context[:600]))", "Who owns the vault?",
-         "The text does not mention an owner of the vault.", WRONG, "NONE"),
+         "The text does not mention any owner.", WRONG, "NONE"),
         (parcels("sent back"), "for r in records[:5]: print(r)", "Was any parcel returned?",
          "No parcel was returned.", WRONG),
         (parcels("delivered"), "print({r['state'] for r in records})", "Was any parcel returned?",
