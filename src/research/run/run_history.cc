@@ -36,9 +36,9 @@ class Replay {
   explicit Replay(const RunLog& log) : log_(log) {}
 
   Result<RunHistory> Read() {
-    SpendCounter spend;
+    WorkingTime time;
     DOSSIER_RETURN_IF_ERROR(log_.ForEach([&](const store::StoredEvent& stored) -> Status {
-      DOSSIER_RETURN_IF_ERROR(spend.See(stored));
+      time.See(stored.type, stored.time);
       // Most events are of other types, and long.
       if (std::ranges::find(kSeen, stored.type) == std::end(kSeen)) return {};
       DOSSIER_ASSIGN_OR_RETURN(Json data, ParseJson(stored.data, store::kMaxEventDepth + 1));
@@ -56,7 +56,7 @@ class Replay {
     SetBest();
     out_.run = log_.run();
     out_.folder = log_.folder();
-    out_.spend = spend.Sum();
+    out_.spend = RunSpend{.usage = log_.UsageOutside({}), .seconds = time.Seconds()};
     out_.usage = log_.UsageOutside(out_.results.Ids());
     return std::move(out_);
   }
