@@ -47,3 +47,11 @@ dossier_dependency(benchmark LINK benchmark)
 
 pkg_check_modules(PYTHON3 REQUIRED python-3.11-embed)
 dossier_dependency(python LINK ${PYTHON3_LINK_LIBRARIES} INCLUDE ${PYTHON3_INCLUDE_DIRS})
+
+# Only for the JavaScript worker, which is built where the package is (scripts/setup --javascript).
+pkg_check_modules(MOZJS QUIET mozjs-102)
+option(DOSSIER_JAVASCRIPT "Build dossier-javascript-worker (needs libmozjs-102-dev)" ${MOZJS_FOUND})
+if(DOSSIER_JAVASCRIPT)
+  pkg_check_modules(MOZJS REQUIRED mozjs-102)
+  dossier_dependency(mozjs LINK ${MOZJS_LINK_LIBRARIES} INCLUDE ${MOZJS_INCLUDE_DIRS})
+endif()

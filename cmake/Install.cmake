@@ -5,6 +5,10 @@
 install(TARGETS dossier RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS dossier-python-worker RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/dossier
   COMPONENT worker)
+if(DOSSIER_JAVASCRIPT)
+  install(TARGETS dossier-javascript-worker
+    RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/dossier COMPONENT javascript)
+endif()
 install(FILES README.md LICENSE CHANGELOG.md CONTRIBUTING.md SECURITY.md
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES bench/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)  # the pages of docs/spec link to it

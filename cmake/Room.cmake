@@ -143,6 +143,17 @@ function(dossier_program name)
   endif()
 endfunction()
 
+# dossier_worker(LANGUAGE LIBRARIES third-party names…): the program dossier-LANGUAGE-worker, from what all
+# workers share and workers/LANGUAGE/process.
+function(dossier_worker language)
+  cmake_parse_arguments(ARG "" "" "LIBRARIES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS workers/process/*.cc workers/${language}/process/*.cc)
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  dossier_program(dossier-${language}-worker SOURCES ${sources} USES sandbox base
+    LIBRARIES ${ARG_LIBRARIES} LIBEXEC)
+  target_include_directories(dossier-${language}-worker PRIVATE workers/process)
+endfunction()
+
 # The arrows between sub-rooms, which no include path can keep: looked at before anything is compiled.
 function(dossier_check_rooms)
   if(NOT Python3_FOUND)

@@ -15,9 +15,11 @@ namespace {
 
 constexpr std::int64_t kMemoryShare = 8;  // of the window, at most, beside memory_budget_chars
 
-Profile ResolveProfile(const Request& request, const driver::BoundModel& root) {
+// The prompts and checks for small models are about Python.
+Profile ResolveProfile(const Request& request, const EngineOptions& options) {
   if (request.profile != Profile::kAuto) return request.profile;
-  return root.entry.capability.profile == "small" ? Profile::kSmall : Profile::kLarge;
+  if (options.pool_options.dialect != sandbox::Dialect::kPython) return Profile::kLarge;
+  return options.root.entry.capability.profile == "small" ? Profile::kSmall : Profile::kLarge;
 }
 
 // What fits the sub-model's window beside its reply. The rest is for roles and fences.
@@ -161,7 +163,7 @@ RunState Engine::Impl::MakeState(const Request& request, PromptBook prompts, mod
                                  RunLog& log, driver::Caller& caller, CancelToken cancel) const {
   return {.options = options_,
           .request = request,
-          .policy = PolicyOf(ResolveProfile(request, options_.root)),
+          .policy = PolicyOf(ResolveProfile(request, options_)),
           .boundary = assembly::MakeBoundary(request.seed),
           .prompts = std::move(prompts),
           .ledger = ledger,
@@ -173,7 +175,8 @@ RunState Engine::Impl::MakeState(const Request& request, PromptBook prompts, mod
 }
 
 Result<PromptBook> Engine::Impl::Prompts(const Request& request) {
-  const PromptStyle style{ResolveProfile(request, options_.root), request.limits.depth};
+  const PromptStyle style{ResolveProfile(request, options_), request.limits.depth,
+                          options_.pool_options.dialect};
   std::lock_guard lock(mutex_);
   const auto key = std::make_pair(static_cast<int>(style.profile), style.depth == 0 ? 0 : 1);
   if (const auto found = prompts_.find(key); found != prompts_.end()) return found->second;
@@ -197,7 +200,7 @@ void Engine::Impl::Start(RunState& run, const ModeDecision& decision) {
                  {"model", options_.root.name},
                  {"sub_model", options_.sub.name},
                  {"profile", run.policy.name},
-                 {"dialect", "python"},
+                 {"dialect", sandbox::DialectName(options_.pool_options.dialect)},
                  {"seed", request.seed},
                  {"limits", DescribeLimits(run)},
                  {"contexts", DescribeContexts(*request.context)},

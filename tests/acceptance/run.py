@@ -18,6 +18,7 @@ A scenario is YAML; a file may hold several, parted by `---`. Keys:
                       {serve} in args and env stands for its address, http://127.0.0.1:PORT
   recorded            {N: {path.with.dots: value}} that the N-th request at that server must hold;
                       {N: null}: there is none
+  needs               javascript: skipped, and said so, where the worker is not built
   stdin, env          given to the command
   interrupt           TEXT: stdin stays open, and SIGINT is sent once stderr holds TEXT
   before              argument lists of commands run first (their exit status must be 0); the
@@ -145,7 +146,7 @@ def interrupted(command: list[str], work: pathlib.Path, env: dict, stdin: bytes,
 
 JOURNAL_KEYS = {"requests", "journal", "sent", "sent_lacks", "events", "events_lack", "warnings",
                 "roles", "prefix", "largest_request", "shown"}
-KEYS = JOURNAL_KEYS | {"about", "cases", "files", "context", "args", "ask", "replies", "stdin",
+KEYS = JOURNAL_KEYS | {"about", "cases", "needs", "files", "context", "args", "ask", "replies", "stdin",
                        "env", "before", "stdout", "stdout_contains", "stdout_lacks",
                        "stderr_contains", "stderr_lacks", "json", "exit", "max_seconds",
                        "max_memory", "files_after", "window", "model", "serve", "recorded", "interrupt"}
@@ -463,6 +464,9 @@ def main() -> int:
     if is_sanitized(dossier):
         scenarios = [item for item in scenarios if not limits_memory(item[1])]
     skipped = found - len(scenarios)
+    has_javascript = (pathlib.Path(dossier).parent / "dossier-javascript-worker").exists()
+    without = [item for item in scenarios if item[1].get("needs") == "javascript" and not has_javascript]
+    scenarios = [item for item in scenarios if item not in without]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         results = pool.map(lambda item: Scenario(item[1], dossier).run(), scenarios)
@@ -473,6 +477,9 @@ def main() -> int:
                 for problem in problems:
                     print(f"  {problem}", flush=True)
     skips = f", {skipped} skipped (memory has no limit under a sanitizer)" if skipped else ""
+    if without:
+        skips += (f", {len(without)} NOT RUN: this build has no JavaScript worker "
+                  "(scripts/setup --javascript)")
     print(f"{len(scenarios) - failed} passed, {failed} failed{skips}")
     return 1 if failed or not scenarios else 0
 

@@ -308,9 +308,14 @@ CallResult CallLoop::Close(const std::string& reason) {
 // alone only a value that it hands over counts.
 std::optional<Offer> CallLoop::ReadClosing(const model::Reply& reply) {
   const Extraction extraction =
-      ExtractCode(reply.text, {.finish = FinishOf(reply),
+      ExtractCode(reply.text, {.dialect = run_.dialect(),
+                               .finish = FinishOf(reply),
                                .model = tolerance(),
                                .compiles = [](std::string_view) { return false; }});
+  if (const auto submission = SubmissionOf(reply, extraction)) {
+    const auto result = RunSubmission(submission->code);
+    if (result && result->answer) return Offer{.text = result->answer->text};
+  }
   BareAnswer bare = FindBareAnswer(extraction.text_outside, tolerance());
   const std::string text(TrimSpace(WithoutFinalLines(extraction.text_outside)));
   const bool tolerant = tolerance() == ModelSize::kSmall;

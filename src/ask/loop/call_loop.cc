@@ -228,7 +228,14 @@ CallLoop::TurnEnd CallLoop::Turn() {
   if (!transcript_.empty() && !prompt->messages.turns.empty()) {
     transcript_.AddOutput(turn_ - 1, prompt->messages.turns.back().Text(), short_results_);
   }
-  transcript_.AddReply(turn_, TrimSpace(reply->text).empty() ? "(empty reply)" : reply->text);
+  std::string said = reply->text;
+  if (run_.dialect() == Dialect::kJavaScript) {
+    // Without the call itself a history needs no result of it.
+    for (const model::ToolCall& call : reply->tool_calls) {
+      said += fmt::format("{}{}", said.empty() ? "" : "\n", SubmissionCode(call));
+    }
+  }
+  transcript_.AddReply(turn_, TrimSpace(said).empty() ? "(empty reply)" : std::move(said));
   return Act(*reply);
 }
 

@@ -26,6 +26,7 @@
 #include "ask/policy/stall.h"
 #include "ask/reply/bare_answer.h"
 #include "ask/reply/extraction.h"
+#include "ask/reply/submit.h"
 #include "ask/reply/transcript.h"
 #include "ask/run/run_state.h"
 #include "ask/subcalls/workbench.h"
@@ -123,6 +124,10 @@ class CallLoop {
   Status NeedWorkbench();
   TurnEnd Act(const model::Reply& reply);
   Extraction Extract(const model::Reply& reply);
+  std::optional<Submission> SubmissionOf(const model::Reply& reply,
+                                         const Extraction& extraction) const;
+  TurnEnd TakeSubmission(const Submission& submission, std::size_t blocks);
+  Result<sandbox::BlockResult> RunSubmission(const std::string& code);
   TurnEnd CutTwice(const BareAnswer& bare);
   // Why the call is stalled with this turn; empty: it is not.
   std::string Stalled(const model::Reply& reply, StallWatch::Ran ran);

@@ -89,6 +89,7 @@ Status CallLoop::NeedWorkbench() {
 
 Extraction CallLoop::Extract(const model::Reply& reply) {
   ExtractionOptions options;
+  options.dialect = run_.dialect();
   options.finish = FinishOf(reply);
   options.model = tolerance();
   options.compiles = [this](std::string_view code) {
@@ -113,6 +114,9 @@ Extraction CallLoop::Extract(const model::Reply& reply) {
 CallLoop::TurnEnd CallLoop::Act(const model::Reply& reply) {
   const Extraction extraction = Extract(reply);
   evidence_.NoteAsked(reply.text);
+  if (const auto submission = SubmissionOf(reply, extraction)) {
+    return TakeSubmission(*submission, extraction.blocks.size());
+  }
   BareAnswer bare = FindBareAnswer(extraction.text_outside, tolerance());
   if (IsCut(reply)) {
     if (extraction.blocks.empty() && !run_.policy.repeats_itself) return CutTwice(bare);
@@ -128,6 +132,49 @@ CallLoop::TurnEnd CallLoop::Act(const model::Reply& reply) {
   end.stalled = Stalled(
       reply, blocks_run_ > ran_before ? StallWatch::Ran::kBlocks : StallWatch::Ran::kNothing);
   return end;
+}
+
+std::optional<Submission> CallLoop::SubmissionOf(const model::Reply& reply,
+                                                 const Extraction& extraction) const {
+  if (run_.dialect() != Dialect::kJavaScript) return std::nullopt;
+  if (IsCut(reply) && reply.tool_calls.empty()) return std::nullopt;
+  return FindSubmission(reply.tool_calls, extraction.text_outside,
+                        run_.options.root.entry.tools ? ToolUse::kOffered : ToolUse::kNotOffered);
+}
+
+// The session knows what may be handed in, and says what is wrong with the rest.
+Result<sandbox::BlockResult> CallLoop::RunSubmission(const std::string& code) {
+  DOSSIER_RETURN_IF_ERROR(NeedWorkbench());
+  sandbox::BlockOptions options{.cancel = run_.cancel};
+  options.deadline = run_.ledger.deadline(model::Stage::kFinish);
+  return bench_->session().Run(code, options, bench_->handler());
+}
+
+CallLoop::TurnEnd CallLoop::TakeSubmission(const Submission& submission, std::size_t blocks) {
+  Feedback feedback;
+  if (blocks > 0) {
+    run_.log.Warn(0, "mixed_submit_and_code", Json(JsonObject{{"count", blocks}}));
+    feedback.messages.emplace_back(
+        "The code in your reply was not run: SUBMIT in the same reply goes before it.");
+  }
+  if (submission.count > 1) {
+    feedback.messages.push_back(
+        fmt::format("Your reply held {} SUBMITs, and none was taken. Send the one that counts.",
+                    submission.count));
+    return Continue(std::move(feedback));
+  }
+  auto result = RunSubmission(submission.code);
+  if (!result) return {.error = result.error()};
+  if (result->answer) {
+    evidence_.AddHanded(*result);
+    return Decide(
+        {.text = result->answer->text, .source = Source::kSubmit, .value = result->answer->value},
+        &feedback);
+  }
+  const std::string reason = result->error ? result->error->message : result->refused;
+  run_.log.Add(0, "answer.refused", {{"gate", "submit"}, {"reason", reason}});
+  feedback.messages.push_back(reason.empty() ? "SUBMIT handed nothing in." : reason);
+  return Continue(std::move(feedback));
 }
 
 std::string CallLoop::Stalled(const model::Reply& reply, StallWatch::Ran ran) {
@@ -650,7 +697,8 @@ FeedbackStyle CallLoop::Style() const {
           .share = run_.request.forcing == Forcing::kFull ? FeedbackStyle::Share::kLimited
                                                           : FeedbackStyle::Share::kWhole,
           .context_chars = metadata_.characters,
-          .boundary = run_.boundary};
+          .boundary = run_.boundary,
+          .dialect = run_.dialect()};
 }
 
 CallLoop::TurnEnd CallLoop::Continue(Feedback feedback) {

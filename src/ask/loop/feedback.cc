@@ -116,9 +116,9 @@ std::string RenderFeedback(const Feedback& feedback, const FeedbackStyle& style)
     }
   }
   for (std::size_t i = 0; i < feedback.blocks.size(); ++i) {
-    const std::string title = feedback.blocks.size() == 1
-                                  ? std::string("REPL output")
-                                  : fmt::format("REPL output (block {})", i + 1);
+    const bool python = style.dialect == sandbox::Dialect::kPython;
+    std::string title = python ? "REPL output" : "[Execution Output]";
+    if (feedback.blocks.size() > 1) title += fmt::format(" (block {})", i + 1);
     parts.push_back(RenderBlock(feedback.blocks[i], title, outputs[i], feedback.echo, style));
   }
   if (feedback.blocks_not_run > 0) {
@@ -128,8 +128,10 @@ std::string RenderFeedback(const Feedback& feedback, const FeedbackStyle& style)
             : fmt::format("{} more blocks of your reply were not run.", feedback.blocks_not_run));
   }
   if (feedback.subcalls.failed() > 0) {
-    parts.push_back(
-        fmt::format("Sub-calls: {}. Their replies have `.ok` False.", feedback.subcalls.ToText()));
+    parts.push_back(fmt::format("Sub-calls: {}. {}", feedback.subcalls.ToText(),
+                                style.dialect == sandbox::Dialect::kPython
+                                    ? "Their replies have `.ok` False."
+                                    : "Their replies begin with `[ERROR]`."));
   }
   if (!feedback.blocks.empty()) {
     const std::string line =

@@ -41,6 +41,7 @@ struct FeedbackStyle {
   } share = Share::kLimited;        // of the context, as TruncateTurn limits it
   std::uint64_t context_chars = 0;  // code points; what that share is a share of
   std::string boundary;
+  sandbox::Dialect dialect = sandbox::Dialect::kPython;
 };
 
 std::string RenderFeedback(const Feedback& feedback, const FeedbackStyle& style);

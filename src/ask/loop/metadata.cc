@@ -16,9 +16,15 @@ constexpr std::uint64_t kMapRecords = 200;
 constexpr std::uint64_t kTextChars = 20;  // median of a field of texts, not of names
 constexpr std::size_t kTextWords = 4;     // of its example
 
-std::string SizeLine(std::size_t index, const ContextDocument& document,
+// As code counts them: what `len` or `.length` gives.
+std::uint64_t LengthOf(const ContextDocument& document, sandbox::Dialect dialect) {
+  const inspect::Counts& counts = document.description.counts;
+  return dialect == sandbox::Dialect::kPython ? counts.chars : counts.utf16_units;
+}
+
+std::string SizeLine(std::size_t index, const ContextDocument& document, sandbox::Dialect dialect,
                      std::int64_t max_subcall_chars) {
-  const std::uint64_t chars = document.description.counts.chars;
+  const std::uint64_t chars = LengthOf(document, dialect);
   return fmt::format(
       "{}: {} ({} characters{})", index, document.name.empty() ? "text" : document.name,
       GroupDigits(chars),
@@ -212,7 +218,9 @@ Metadata MakeMetadata(const RunState& run) {
   metadata.documents =
       fmt::format("{} document{}", metadata.doc_count, documents.size() == 1 ? "" : "s");
   metadata.sizes = SizesOf(context);
-  metadata.total_chars = GroupDigits(context.characters());
+  std::uint64_t length = 0;
+  for (const ContextDocument& document : documents) length += LengthOf(document, run.dialect());
+  metadata.total_chars = GroupDigits(length);
   std::vector<inspect::Description> descriptions;
   for (std::size_t i = 0; i < documents.size(); ++i) {
     descriptions.push_back(documents[i].description);
@@ -223,7 +231,7 @@ Metadata MakeMetadata(const RunState& run) {
     }
     AddExamples(documents[i].description, &metadata.hint_values);
     if (i < kDocumentsListed) {
-      metadata.doc_sizes += SizeLine(i, documents[i], run.max_subcall_chars) + "\n";
+      metadata.doc_sizes += SizeLine(i, documents[i], run.dialect(), run.max_subcall_chars) + "\n";
     }
   }
   if (documents.size() > kDocumentsListed) {
@@ -232,7 +240,8 @@ Metadata MakeMetadata(const RunState& run) {
   }
   AddFieldTables(context, &metadata);
   metadata.access = AccessText(run);
-  const inspect::HintOptions options{.profile = run.policy.hint};
+  inspect::HintOptions options{.profile = run.policy.hint};
+  if (run.dialect() == sandbox::Dialect::kJavaScript) options.variable = "__vars.context";
   if (descriptions.size() == 1) {
     metadata.hint = inspect::RenderHint(descriptions[0], options);
   } else if (!descriptions.empty()) {

@@ -321,6 +321,7 @@ class Extractor {
     }
     // A lone FINAL(x) is an answer in text, not a program.
     const BareStart start = StartOf(text);
+    if (options_.dialect == Dialect::kJavaScript && TrimSpace(text).starts_with("SUBMIT(")) return;
     if (start == BareStart::kFinal || TrimSpace(text).empty()) return;
     if (options_.finish != ReplyFinish::kLength && start == BareStart::kOther &&
         HoldsStatement(text) && FirstLineMayBeCode(text) && CompilesRepaired(text)) {

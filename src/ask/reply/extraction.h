@@ -17,10 +17,11 @@
 #include <vector>
 
 #include "ask/reply/reply_text.h"
+#include "sandbox/session/session.h"
 
 namespace dossier::ask {
 
-enum class Dialect { kPython, kJavaScript };
+using sandbox::Dialect;
 
 struct CodeBlock {
   std::string code;  // as it runs: repaired, common indent removed; lines joined by \n

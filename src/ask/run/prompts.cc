@@ -1,5 +1,6 @@
 #include "ask/run/prompts.h"
 
+#include "ask/reply/submit.h"
 #include "assembly/layout/lookup.h"
 #include "base/hash.h"
 
@@ -10,11 +11,12 @@ namespace {
 // each style.
 struct Names {
   std::string_view role, large = {}, small = {}, alone = {};  // alone: large at depth 0
+  std::string_view javascript = {}, javascript_alone = {};
 };
 
 constexpr Names kLayouts[] = {
-    {"turn", "large", "small", "alone"},
-    {"extract", "extract", "extract.small"},
+    {"turn", "large", "small", "alone", "javascript", "javascript.alone"},
+    {"extract", "extract", "extract.small", "", "extract.javascript"},
     {"compact"},
     {"direct"},
     {"direct_again"},
@@ -32,9 +34,11 @@ constexpr Names kLayouts[] = {
 };
 
 constexpr Names kTemplates[] = {
-    {"reminder", "reminder", "reminder.small", "reminder.alone"},
-    {"reminder_retry", "reminder", "reminder.retry.small", "reminder.alone"},
-    {"code_required", "code_required", "code_required.small"},
+    {"reminder", "reminder", "reminder.small", "reminder.alone", "reminder.javascript",
+     "reminder.javascript.alone"},
+    {"reminder_retry", "reminder", "reminder.retry.small", "reminder.alone", "reminder.javascript",
+     "reminder.javascript.alone"},
+    {"code_required", "code_required", "code_required.small", "", "code_required.javascript"},
     {"final_refused"},
     {"worker_restarted"},
     {"last_turn"},
@@ -52,6 +56,10 @@ constexpr Names kTemplates[] = {
 std::string_view Pick(const Names& names, const PromptStyle& style) {
   const std::string_view large = names.large.empty() ? names.role : names.large;
   const bool small = style.profile == Profile::kSmall;
+  if (style.dialect == sandbox::Dialect::kJavaScript && !names.javascript.empty()) {
+    return style.depth == 0 && !names.javascript_alone.empty() ? names.javascript_alone
+                                                               : names.javascript;
+  }
   const std::string_view own = small ? names.small : style.depth == 0 ? names.alone : large;
   return own.empty() ? large : own;
 }
@@ -85,6 +93,7 @@ Result<PromptBook> PromptBook::Load(const PromptStyle& style,
     DOSSIER_RETURN_IF_ERROR(AddHash("prompts/", name, folders, &templates));
     book.templates_.emplace(names.role, std::move(text));
   }
+  if (style.dialect == sandbox::Dialect::kJavaScript) book.tools_ = {SubmitTool()};
   book.manifest_ = {{"layouts", std::move(layouts)}, {"templates", std::move(templates)}};
   return book;
 }
@@ -117,9 +126,13 @@ Result<assembly::Assembled> PromptBook::Assemble(std::string_view layout,
   assembly::Budget budget;
   budget.reserve_output = reserve_output;
   const auto own = user_sections_.find(layout);
-  return assembly::Assemble(found->second,
-                            own == user_sections_.end() ? sections : own->second.With(sections),
-                            budget, model.entry.capability, *model.counter,
+  std::vector<assembly::Section> all =
+      own == user_sections_.end() ? sections : own->second.With(sections);
+  const bool turns = layout == "turn" || layout == "extract";
+  if (turns && model.entry.tools && !tools_.empty()) {
+    all.push_back({.name = "tools", .tools = tools_});
+  }
+  return assembly::Assemble(found->second, all, budget, model.entry.capability, *model.counter,
                             {.variables = values,
                              .boundary = std::string(boundary),
                              .more_room = assembly::AssembleOptions::MoreRoom::kLargerModel});

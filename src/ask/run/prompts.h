@@ -25,6 +25,7 @@ namespace dossier::ask {
 struct PromptStyle {
   Profile profile = Profile::kLarge;  // never kAuto
   int depth = 1;
+  sandbox::Dialect dialect = sandbox::Dialect::kPython;
 };
 
 class PromptBook {
@@ -52,6 +53,7 @@ class PromptBook {
   std::map<std::string, assembly::Layout, std::less<>> layouts_;
   std::map<std::string, assembly::Template, std::less<>> templates_;
   std::map<std::string, driver::UserSections, std::less<>> user_sections_;  // by role of the layout
+  std::vector<assembly::ToolSpec> tools_;  // of the turns, for models that call tools
   JsonObject manifest_;
 };
 

@@ -53,6 +53,7 @@ struct RunState {
   RunMemory::Shown shown_memory;            // in every prompt; the same all run
   std::optional<PlainAnswer> plain;  // before the recursive engine; unset: none was asked for
 
+  sandbox::Dialect dialect() const { return options.pool_options.dialect; }
   int iterations() const { return request.limits.iterations.value_or(policy.turns); }
   int votes() const { return request.votes.value_or(policy.votes); }
   std::size_t output_chars() const {

@@ -159,11 +159,14 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
     }
     const inspect::Description& description =
         stored->description ? *stored->description : document.description;
-    spec.contexts.push_back({.name = document.name,
-                             .fd = stored->fd.get(),
-                             .bytes = text.size(),
-                             .characters = description.counts.chars,
-                             .meta = inspect::ContextMeta(description, inspect::Runtime::kPython)});
+    spec.contexts.push_back(
+        {.name = document.name,
+         .fd = stored->fd.get(),
+         .bytes = text.size(),
+         .characters = description.counts.chars,
+         .meta = inspect::ContextMeta(description, run.dialect() == sandbox::Dialect::kPython
+                                                       ? inspect::Runtime::kPython
+                                                       : inspect::Runtime::kJavascript)});
     texts.push_back(text);
     documents.push_back({document.name, text, description});
   }

@@ -40,7 +40,7 @@ struct AskArguments {
   ContextFlags exec;                  // --exec
   bool recurse = false;               // -r
   std::string mode = "auto", profile = "auto", forcing = "full";
-  std::string blocks = "until-error", dialect = "python";
+  std::string blocks, dialect = "python";
   int max_depth = 1;
   std::optional<int> votes;
   std::optional<int> max_iterations;
@@ -170,9 +170,12 @@ Status CheckChoices(const AskArguments& arguments) {
   if (!arguments.schema.text.empty() && !arguments.schema.file.empty()) {
     return MakeError(ErrorCode::kUsage, "--json-schema and --json-schema-file exclude each other");
   }
-  if (arguments.dialect != "python") {
-    return MakeError(ErrorCode::kUsage, "--dialect {}: this version runs python only",
-                     arguments.dialect);
+  DOSSIER_ASSIGN_OR_RETURN(const sandbox::Dialect dialect,
+                           sandbox::ParseDialect(arguments.dialect));
+  if (dialect == sandbox::Dialect::kJavaScript && arguments.profile == "small") {
+    return MakeError(
+        ErrorCode::kUsage,
+        "--dialect javascript: the profile small is about Python; leave --profile out");
   }
   if (arguments.max_depth > 1) {
     return MakeError(ErrorCode::kUsage,
@@ -213,7 +216,9 @@ Result<Request> MakeRequest(const AskArguments& arguments, std::span<const std::
   request.mode = Pick(kModes, arguments.mode);
   request.profile = Pick(kProfiles, arguments.profile);
   request.forcing = Pick(kForcings, arguments.forcing);
-  request.blocks = Pick(kBlocks, arguments.blocks);
+  const std::string_view otherwise = arguments.dialect == "python" ? "until-error" : "first";
+  request.blocks =
+      Pick(kBlocks, arguments.blocks.empty() ? std::string(otherwise) : arguments.blocks);
   request.cache = Pick(kCaches, arguments.cache);
   request.compacting = Pick(kCompactings, arguments.compaction);
   request.compact_at = arguments.compact_at;
@@ -354,7 +359,12 @@ class Asking {
     DOSSIER_ASSIGN_OR_RETURN(ProgressStyle style,
                              ParseProgressStyle(arguments_.progress, terminal));
     if (flags_.quiet) style = ProgressStyle::kNone;
-    DOSSIER_ASSIGN_OR_RETURN(const SandboxChoice sandbox, ParseSandboxFlags(arguments_.sandbox));
+    DOSSIER_ASSIGN_OR_RETURN(SandboxChoice sandbox, ParseSandboxFlags(arguments_.sandbox));
+    DOSSIER_ASSIGN_OR_RETURN(sandbox.pool.dialect, sandbox::ParseDialect(arguments_.dialect));
+    if (sandbox.pool.dialect != sandbox::Dialect::kPython) {
+      // Before a model is started or asked: whether this build has it.
+      DOSSIER_RETURN_IF_ERROR(sandbox::WorkerBuild(sandbox.pool));
+    }
     DOSSIER_ASSIGN_OR_RETURN(ModelFlags model_flags, WithConfig(arguments_.model, config_, flags_));
     model_flags.needs_price = arguments_.max_cost.has_value();
     if (arguments_.dry_run) model_flags.use = ModelFlags::Use::kLookedAt;
@@ -508,7 +518,8 @@ void DeclareChoices(Flags& flags, AskArguments& to) {
          "prompts and limits for a small or a large model");
   choice("--forcing", &to.forcing, Words(kForcings),
          "how firmly its answers are checked: full, reference (as the method was published), none");
-  choice("--blocks", &to.blocks, Words(kBlocks), "which of the code blocks in a reply are run");
+  choice("--blocks", &to.blocks, Words(kBlocks),
+         "which of the code blocks in a reply are run (until-error; javascript: first)");
   choice("--cache", &to.cache, Words(kCaches),
          "reuse replies to questions that the code asked before");
   choice("--compaction", &to.compaction, Words(kCompactings),

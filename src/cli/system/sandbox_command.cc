@@ -90,18 +90,18 @@ Result<Contexts> LoadContexts(const SandboxRunArguments& arguments) {
 }
 
 Result<std::vector<ask::TextDocument>> AddContexts(const ask::ContextSet& set,
+                                                   inspect::Runtime runtime,
                                                    sandbox::SessionSpec* spec) {
   std::vector<ask::TextDocument> documents;
   for (std::size_t i = 0; i < set.documents().size(); ++i) {
     const ask::ContextDocument& document = set.documents()[i];
     DOSSIER_ASSIGN_OR_RETURN(const ask::StoredText* stored, set.Stored(i));
     const std::string_view text = stored->map.bytes();
-    spec->contexts.push_back(
-        {.name = document.name,
-         .fd = stored->fd.get(),
-         .bytes = text.size(),
-         .characters = document.description.counts.chars,
-         .meta = inspect::ContextMeta(document.description, inspect::Runtime::kPython)});
+    spec->contexts.push_back({.name = document.name,
+                              .fd = stored->fd.get(),
+                              .bytes = text.size(),
+                              .characters = document.description.counts.chars,
+                              .meta = inspect::ContextMeta(document.description, runtime)});
     documents.push_back({document.name, text, document.description});
   }
   return documents;
@@ -163,17 +163,16 @@ Status CheckRun(const SandboxRunArguments& arguments) {
   if (arguments.files.empty()) {
     return MakeError(ErrorCode::kUsage, "sandbox run: no file to run; - reads stdin");
   }
-  if (arguments.dialect == "python") return {};
-  return MakeError(ErrorCode::kUsage, "--dialect {}: this version runs python only",
-                   arguments.dialect);
+  DOSSIER_RETURN_IF_ERROR(sandbox::ParseDialect(arguments.dialect));
+  return {};
 }
 
 Result<int> RunSandboxFiles(const SandboxRunArguments& arguments, std::ostream& out,
                             std::ostream& err) {
   DOSSIER_RETURN_IF_ERROR(CheckRun(arguments));
-  DOSSIER_ASSIGN_OR_RETURN(
-      const SandboxChoice choice,
-      Choose(arguments.flags, arguments.worker_path, arguments.disabled_layers));
+  DOSSIER_ASSIGN_OR_RETURN(SandboxChoice choice, Choose(arguments.flags, arguments.worker_path,
+                                                        arguments.disabled_layers));
+  DOSSIER_ASSIGN_OR_RETURN(choice.pool.dialect, sandbox::ParseDialect(arguments.dialect));
   std::vector<std::string> blocks;
   for (const std::string& path : arguments.files) {
     DOSSIER_ASSIGN_OR_RETURN(std::string code, ReadBlock(path));
@@ -183,8 +182,13 @@ Result<int> RunSandboxFiles(const SandboxRunArguments& arguments, std::ostream& 
   sandbox::SessionSpec spec;
   spec.limits = choice.limits;
   spec.context_string_max = choice.context_string_max;
-  spec.features = {{"profile", "large"}, {"depth", 0}};
-  DOSSIER_ASSIGN_OR_RETURN(auto documents, AddContexts(*contexts.set, &spec));
+  spec.features = {{"profile", "large"}, {"depth", 0}, {"question", ""}};
+  DOSSIER_ASSIGN_OR_RETURN(
+      auto documents,
+      AddContexts(*contexts.set,
+                  choice.pool.dialect == sandbox::Dialect::kPython ? inspect::Runtime::kPython
+                                                                   : inspect::Runtime::kJavascript,
+                  &spec));
   app::DocumentsHandler handler(std::move(documents));
   DOSSIER_ASSIGN_OR_RETURN(const auto pool, sandbox::Pool::Make(choice.pool));
   DOSSIER_ASSIGN_OR_RETURN(const auto session, pool->Open(std::move(spec), arguments.cancel));

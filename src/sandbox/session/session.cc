@@ -66,6 +66,17 @@ Result<std::string_view> Piece(const Json& part, std::string_view raw,
 
 }  // namespace
 
+std::string_view DialectName(Dialect dialect) {
+  return dialect == Dialect::kPython ? "python" : "javascript";
+}
+
+Result<Dialect> ParseDialect(std::string_view name) {
+  for (const Dialect dialect : {Dialect::kPython, Dialect::kJavaScript}) {
+    if (name == DialectName(dialect)) return dialect;
+  }
+  return MakeError(ErrorCode::kUsage, "--dialect {}: python and javascript are known", name);
+}
+
 std::string_view BlockStatusName(BlockStatus status) {
   switch (status) {
     case BlockStatus::kOk:
@@ -114,36 +125,46 @@ Result<std::string> ResolveText(const Json& parts, std::string_view raw,
 
 namespace {
 
-constexpr char kWorkerName[] = "dossier-python-worker";
-
 class HostPool final : public Pool {
  public:
-  explicit HostPool(std::shared_ptr<ZygoteSource> zygotes) : zygotes_(std::move(zygotes)) {}
+  HostPool(Dialect dialect, std::shared_ptr<ZygoteSource> zygotes)
+      : dialect_(dialect), zygotes_(std::move(zygotes)) {}
 
   void Prepare() override { zygotes_->Prepare(); }
 
   Result<std::unique_ptr<Session>> Open(SessionSpec spec, const CancelToken& cancel) override {
+    spec.dialect = dialect_;
     return HostSession::Open(zygotes_, std::move(spec), cancel);
   }
 
  private:
+  const Dialect dialect_;
   std::shared_ptr<ZygoteSource> zygotes_;
 };
 
 // Beside the program of this installation, or in its libexec folder; never through PATH.
-Result<std::string> FindWorker(const std::string& given) {
+Result<std::string> FindWorker(const PoolOptions& options) {
+  const std::string& given = options.worker_path;
   if (!given.empty()) {
     if (Exists(given)) return given;
     return MakeError(ErrorCode::kUnavailable, "the sandbox worker {} is not there", given);
   }
-  if (auto beside = FindInstalled(kWorkerName)) return std::move(*beside);
-  if (auto installed = FindInstalled(fmt::format("../libexec/dossier/{}", kWorkerName))) {
+  const std::string name = fmt::format("dossier-{}-worker", DialectName(options.dialect));
+  if (auto beside = FindInstalled(name)) return std::move(*beside);
+  if (auto installed = FindInstalled(fmt::format("../libexec/dossier/{}", name))) {
     return std::move(*installed);
   }
   std::vector<std::string> places;
   for (const std::string& folder : InstalledProgramFolders()) {
-    places.push_back(fmt::format("{}/{}", folder, kWorkerName));
-    places.push_back(fmt::format("{}/../libexec/dossier/{}", folder, kWorkerName));
+    places.push_back(fmt::format("{}/{}", folder, name));
+    places.push_back(fmt::format("{}/../libexec/dossier/{}", folder, name));
+  }
+  if (options.dialect == Dialect::kJavaScript) {
+    return MakeError(ErrorCode::kUnavailable,
+                     "this build has no JavaScript worker: it is at none of {}; build it where "
+                     "libmozjs-102-dev is installed (scripts/setup --javascript), or leave "
+                     "--dialect out for Python",
+                     Join(places, ", "));
   }
   return MakeError(ErrorCode::kUnavailable, "the sandbox worker is missing: it is at none of {}",
                    Join(places, ", "));
@@ -152,18 +173,18 @@ Result<std::string> FindWorker(const std::string& given) {
 }  // namespace
 
 Result<std::string> WorkerBuild(const PoolOptions& options) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string path, FindWorker(options.worker_path));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string path, FindWorker(options));
   return BuildIdOf(path);
 }
 
 Result<std::unique_ptr<Pool>> Pool::Make(PoolOptions options) {
-  DOSSIER_ASSIGN_OR_RETURN(std::string path, FindWorker(options.worker_path));
+  DOSSIER_ASSIGN_OR_RETURN(std::string path, FindWorker(options));
   IsolationOptions isolation;
   isolation.mode = options.mode;
   isolation.read_folders = std::move(options.read_folders);
   isolation.disabled_layers = std::move(options.disabled_layers);
   auto zygotes = std::make_shared<ZygoteSource>(std::move(path), std::move(isolation));
-  return std::make_unique<HostPool>(std::move(zygotes));
+  return std::make_unique<HostPool>(options.dialect, std::move(zygotes));
 }
 
 }  // namespace dossier::sandbox

@@ -27,6 +27,12 @@
 
 namespace dossier::sandbox {
 
+// The language of the code; each has a worker program of its own.
+enum class Dialect { kPython, kJavaScript };
+std::string_view DialectName(Dialect dialect);  // "python"
+// Errors: kUsage naming the known ones.
+Result<Dialect> ParseDialect(std::string_view name);
+
 // A text that code sees as `context` (or one of its documents). The worker maps `fd` read-only; the
 // text never travels in a message. Valid UTF-8.
 struct Context {
@@ -37,8 +43,9 @@ struct Context {
 };
 
 struct SessionSpec {
-  std::vector<Context> contexts;  // sorted by name
-  std::uint64_t seed = 0;         // of `random`; string hashing is constant
+  Dialect dialect = Dialect::kPython;  // the pool's; set by Open
+  std::vector<Context> contexts;       // sorted by name
+  std::uint64_t seed = 0;              // of `random`; string hashing is constant
   Limits limits;
   std::uint64_t context_string_max = 2ull << 30;  // bytes
   std::vector<std::string> named_models;
@@ -197,6 +204,7 @@ class Session {
 
 struct PoolOptions {
   Mode mode = Mode::kStrict;
+  Dialect dialect = Dialect::kPython;
   std::string worker_path;                   // empty: beside the command, or ../libexec/dossier
   std::vector<std::string> read_folders;     // --sandbox-read
   std::vector<std::string> disabled_layers;  // for tests: these layers are treated as unavailable

@@ -31,7 +31,7 @@ Message MakeOpenMessage(const SessionSpec& spec, std::uint64_t id) {
   JsonArray contexts;
   for (const Context& context : spec.contexts) contexts.push_back(ContextJson(context));
   JsonArray names(spec.named_models.begin(), spec.named_models.end());
-  message.json = {{"dialect", "python"},
+  message.json = {{"dialect", DialectName(spec.dialect)},
                   {"seed", spec.seed},
                   {"limits", spec.limits.ToJson()},
                   {"names", std::move(names)},

@@ -54,10 +54,13 @@ SessionFilters::Form SessionFilters::MakeForm(FilterProgram program) {
   return form;
 }
 
-SessionFilters SessionFilters::Assemble() {
-  const auto common = [](FileAccess files) {
-    return MakeForm(AssembleFilter(CommonRules({.pid = MarkerValue(kPidMarker), .files = files}),
-                                   FilterAction::Kill()));
+SessionFilters SessionFilters::Assemble(const CodeNeeds& needs) {
+  const auto common = [&needs](FileAccess files) {
+    if (needs.files == FileAccess::kNone) files = FileAccess::kNone;
+    return MakeForm(AssembleFilter(
+        CommonRules(
+            {.pid = MarkerValue(kPidMarker), .files = files, .executable = needs.executable}),
+        FilterAction::Kill()));
   };
   std::vector<int> fds;
   for (std::size_t i = 0; i < kMostPrivateFds; ++i) fds.push_back(MarkerValue(kFirstFdMarker + i));
@@ -90,10 +93,10 @@ struct IsolationPlan::State {
   IsolationOptions options;
   std::string cgroup_reason = "not asked for";
   Namespaces namespaces;
-  IsolationReport report;                               // what the zygote has found and done so far
-  int* tid_address = nullptr;                           // where glibc keeps the main thread's id
-  bool in_session = false;                              // EnterSession was called
-  SessionFilters filters = SessionFilters::Assemble();  // once: a session only fills them in
+  IsolationReport report;      // what the zygote has found and done so far
+  int* tid_address = nullptr;  // where glibc keeps the main thread's id
+  bool in_session = false;     // EnterSession was called
+  SessionFilters filters;      // once: a session only fills them in
 
   bool Disabled(std::string_view layer) const {
     return std::find(options.disabled_layers.begin(), options.disabled_layers.end(), layer) !=
@@ -128,6 +131,7 @@ IsolationPlan::IsolationPlan(IsolationOptions options) : state_(std::make_unique
   state_->report.mode = options.mode;
   state_->report.limits = options.limits;
   state_->report.worker = options.worker;
+  state_->filters = SessionFilters::Assemble(options.needs);
   state_->options = std::move(options);
 }
 IsolationPlan::~IsolationPlan() = default;
@@ -217,10 +221,13 @@ class Locker {
     return fmt::format("{} MiB data", *values.data >> 20);
   }
 
-  Result<std::string> ApplyLandlock(const std::vector<std::string>& read_folders) const {
+  Result<std::string> ApplyLandlock(const IsolationOptions& options) const {
     DOSSIER_ASSIGN_OR_RETURN(const int abi, LandlockAbi());
-    FileRules rules{.read = read_folders};
-    if (private_tmp_) rules.write.push_back("/tmp");
+    FileRules rules;
+    if (options.needs.files != FileAccess::kNone) {
+      rules.read = options.read_folders;
+      if (private_tmp_) rules.write.push_back("/tmp");
+    }
     DOSSIER_RETURN_IF_ERROR(RestrictFiles(rules));
     return fmt::format("ABI {}", abi);
   }
@@ -290,7 +297,7 @@ Result<IsolationReport> IsolationPlan::LockSession(const SessionLock& lock) {
   }
   state.Apply("flags", ApplyFlags, report);
   state.Apply("rlimits", [&] { return locker.ApplyResourceLimits(measured); }, report);
-  state.Apply("landlock", [&] { return locker.ApplyLandlock(state.options.read_folders); }, report);
+  state.Apply("landlock", [&] { return locker.ApplyLandlock(state.options); }, report);
   DOSSIER_RETURN_IF_ERROR(CheckRequired(report));
   if (lock.start_bridge) DOSSIER_RETURN_IF_ERROR(lock.start_bridge());
   state.Apply("seccomp", [&] { return locker.ApplySeccomp(); }, report);

@@ -41,6 +41,12 @@
 
 namespace dossier::sandbox {
 
+// What the code of a worker's language can do without: the worker says it, not the host.
+struct CodeNeeds {
+  ExecutableMemory executable = ExecutableMemory::kRefuse;
+  FileAccess files = FileAccess::kReadWrite;  // kNone: code opens no file, whatever it asks for
+};
+
 // The system call filters of a zygote's sessions: assembled once, in the zygote, and loaded as they
 // are in every session.
 //
@@ -57,7 +63,7 @@ class SessionFilters {
   // Places for descriptors that only the bridge's thread may name: a bridge needs three.
   static constexpr std::size_t kMostPrivateFds = 4;
 
-  static SessionFilters Assemble();
+  static SessionFilters Assemble(const CodeNeeds& needs = {});
 
   struct Session {
     pid_t pid = 0;
@@ -159,6 +165,7 @@ struct IsolationOptions {
                                            "/lib64"};
   std::vector<std::string> disabled_layers;  // for tests: treated as unavailable ("switched off")
   std::string worker;                        // for the report: "python 3.11.2"
+  CodeNeeds needs;                           // set by the worker; not in the JSON
 
   Json ToJson() const;
   static Result<IsolationOptions> FromJson(const Json& value);

@@ -20,19 +20,14 @@
 
 #include <vector>
 
-#include "bridge.h"
-#include "contexts.h"
+#include "language.h"
 #include "python_ref.h"
 
 namespace dossier::worker {
 
 // What the module's functions work on. `texts` holds one entry a context, null until decoded.
-struct ModuleSession {
-  Bridge* bridge = nullptr;
-  OutputCapture* capture = nullptr;
-  std::vector<MappedContext> contexts;
+struct ModuleSession : SessionParts {
   std::vector<Ref> texts;
-  JsonObject features;
   std::vector<CallItem> items;  // that came before a batch was interrupted; taken once
 };
 

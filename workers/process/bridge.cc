@@ -215,8 +215,13 @@ void Bridge::HandleReply(Message message) {
     waiting = found->second;
     waiting_.erase(found);
     ++credit_requests_;
-    waiting->outcome = ReadReply(std::move(message));
-    waiting->done = true;
+    if (waiting->begun) {
+      finished_.emplace_back(message.id, ReadReply(std::move(message)));
+      finished_ready_.notify_one();
+    } else {
+      waiting->outcome = ReadReply(std::move(message));
+      waiting->done = true;
+    }
   }
   credit_ready_.notify_one();
   waiting->changed.notify_all();
@@ -240,6 +245,7 @@ void Bridge::HandleInterrupt() {
   syscall(SYS_tgkill, getpid(), main_thread_, SIGUSR2);
   for (auto& [id, waiting] : waiting_) waiting->changed.notify_all();
   credit_ready_.notify_all();
+  finished_ready_.notify_all();
 }
 
 bool Bridge::TakeInterrupted() {
@@ -289,6 +295,7 @@ void Bridge::EndBlock(Message done) {
       ++credit_requests_;
     }
     waiting_.clear();
+    finished_.clear();
     last_block_ = std::exchange(block_, 0);
     credit_ready_.notify_all();
   }
@@ -337,58 +344,107 @@ void Bridge::FinishBlock() {
   writer_.Push(std::move(done));
 }
 
-CallOutcome Bridge::Call(std::string method, JsonObject args, std::string raw, std::int64_t thread,
-                         const std::function<bool()>& check) {
-  Message message{.type = MessageType::kCall};
-  message.json = {{"method", std::move(method)}, {"args", std::move(args)}, {"thread", thread}};
-  message.raw = std::move(raw);
-  std::string json = boost::json::serialize(message.json);
-  const std::uint64_t bytes = json.size() + message.raw.size();
-  if (json.size() > sandbox::kMaxJson || bytes > sandbox::kMaxToHost) {
-    const bool raw_fits = json.size() > sandbox::kMaxJson;
-    return Failure("too_large", fmt::format("the call has {} bytes; the limit is {}",
-                                            raw_fits ? json.size() : bytes,
-                                            raw_fits ? sandbox::kMaxJson : sandbox::kMaxToHost));
-  }
-  auto waiting = std::make_shared<Waiting>();
-  std::unique_lock lock(mutex_);
+tl::expected<Bridge::Outgoing, CallOutcome> Bridge::MakeCall(std::string method, JsonObject args,
+                                                             std::string raw, std::int64_t thread) {
+  Outgoing call{.message = {.type = MessageType::kCall}};
+  call.message.json = {
+      {"method", std::move(method)}, {"args", std::move(args)}, {"thread", thread}};
+  call.message.raw = std::move(raw);
+  call.json = boost::json::serialize(call.message.json);
+  const std::uint64_t bytes = call.json.size() + call.message.raw.size();
+  if (call.json.size() <= sandbox::kMaxJson && bytes <= sandbox::kMaxToHost) return call;
+  const bool raw_fits = call.json.size() > sandbox::kMaxJson;
+  return tl::unexpected(Failure(
+      "too_large",
+      fmt::format("the call has {} bytes; the limit is {}", raw_fits ? call.json.size() : bytes,
+                  raw_fits ? sandbox::kMaxJson : sandbox::kMaxToHost)));
+}
+
+bool Bridge::Interrupted(std::unique_lock<std::mutex>& lock, std::uint64_t* seen,
+                         const std::function<bool()>& check) const {
+  if (interrupts_ == *seen) return false;
+  *seen = interrupts_;
+  lock.unlock();
+  const bool stop = check();
+  lock.lock();
+  return stop;
+}
+
+tl::expected<std::uint64_t, CallOutcome> Bridge::SendCall(std::unique_lock<std::mutex>& lock,
+                                                          Outgoing* call,
+                                                          const std::shared_ptr<Waiting>& waiting,
+                                                          const std::function<bool()>& check) {
   const std::uint32_t block = block_;
-  std::uint64_t seen = interrupts_;
-  const auto interrupted = [&] {
-    if (interrupts_ == seen) return false;
-    seen = interrupts_;
-    lock.unlock();
-    const bool stop = check();
-    lock.lock();
-    return stop;
-  };
+  call->seen = interrupts_;
   while (block != 0 && block_ == block && (credit_requests_ <= 0 || credit_bytes_ <= 0)) {
     credit_ready_.wait(lock);
-    if (interrupted()) return {.kind = CallOutcome::Kind::kInterrupted};
+    if (Interrupted(lock, &call->seen, check)) {
+      return tl::unexpected(CallOutcome{.kind = CallOutcome::Kind::kInterrupted});
+    }
   }
-  if (block == 0 || block_ != block) return Failure("cancelled", "no block is running");
+  if (block == 0 || block_ != block) {
+    return tl::unexpected(Failure("cancelled", "no block is running"));
+  }
   --credit_requests_;
-  credit_bytes_ -= static_cast<std::int64_t>(bytes);
-  message.id = NewId();
-  message.block = block;
-  const std::uint64_t id = message.id;
+  credit_bytes_ -= static_cast<std::int64_t>(call->json.size() + call->message.raw.size());
+  call->message.id = NewId();
+  call->message.block = block;
+  const std::uint64_t id = call->message.id;
   waiting_.emplace(id, waiting);
-  writer_.PushSerialized(std::move(message), std::move(json));
+  writer_.PushSerialized(std::move(call->message), std::move(call->json));
   lock.unlock();
   Wake();
   lock.lock();
+  return id;
+}
+
+CallOutcome Bridge::Call(std::string method, JsonObject args, std::string raw, std::int64_t thread,
+                         const std::function<bool()>& check) {
+  auto call = MakeCall(std::move(method), std::move(args), std::move(raw), thread);
+  if (!call) return std::move(call.error());
+  auto waiting = std::make_shared<Waiting>();
+  std::unique_lock lock(mutex_);
+  auto id = SendCall(lock, &*call, waiting, check);
+  if (!id) return std::move(id.error());
+  std::uint64_t seen = call->seen;
   while (!waiting->done) {
     waiting->changed.wait(lock, [&] { return waiting->done || interrupts_ != seen; });
-    if (!waiting->done && interrupted() && !waiting->done) {
-      waiting_.erase(id);
+    if (!waiting->done && Interrupted(lock, &seen, check) && !waiting->done) {
+      waiting_.erase(*id);
       ++credit_requests_;
-      writer_.Push({.type = MessageType::kCancel, .json = {{"id", static_cast<std::int64_t>(id)}}},
+      writer_.Push({.type = MessageType::kCancel, .json = {{"id", static_cast<std::int64_t>(*id)}}},
                    Urgency::kUrgent);
       Wake();
       return {.kind = CallOutcome::Kind::kInterrupted, .items = std::move(waiting->outcome.items)};
     }
   }
   return std::move(waiting->outcome);
+}
+
+tl::expected<std::uint64_t, CallOutcome> Bridge::Begin(std::string method, JsonObject args,
+                                                       std::string raw,
+                                                       const std::function<bool()>& check) {
+  auto call = MakeCall(std::move(method), std::move(args), std::move(raw), 1);
+  if (!call) return tl::unexpected(std::move(call.error()));
+  auto waiting = std::make_shared<Waiting>();
+  waiting->begun = true;
+  std::unique_lock lock(mutex_);
+  return SendCall(lock, &*call, waiting, check);
+}
+
+std::optional<std::pair<std::uint64_t, CallOutcome>> Bridge::NextOutcome(
+    std::optional<Clock::Steady> end) {
+  std::unique_lock lock(mutex_);
+  const auto ready = [this] { return !finished_.empty() || interrupted_; };
+  if (end) {
+    finished_ready_.wait_until(lock, *end, ready);
+  } else {
+    finished_ready_.wait(lock, ready);
+  }
+  if (finished_.empty() || interrupted_) return std::nullopt;
+  auto outcome = std::move(finished_.front());
+  finished_.pop_front();
+  return outcome;
 }
 
 }  // namespace dossier::worker

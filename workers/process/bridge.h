@@ -10,8 +10,8 @@
 // interpreter. A call that waits is woken too. The end of the bridge ends the process; broken bytes
 // end it with status 70. Thread-safety: as said for each method.
 
-#ifndef DOSSIER_WORKERS_PYTHON_BRIDGE_H_
-#define DOSSIER_WORKERS_PYTHON_BRIDGE_H_
+#ifndef DOSSIER_WORKERS_PROCESS_BRIDGE_H_
+#define DOSSIER_WORKERS_PROCESS_BRIDGE_H_
 
 #include <sys/types.h>
 
@@ -22,8 +22,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/files/file.h"
@@ -83,12 +85,37 @@ class Bridge {
   CallOutcome Call(std::string method, JsonObject args, std::string raw, std::int64_t thread,
                    const std::function<bool()>& check);
 
+  // For a language of one thread that goes on meanwhile: sends a call and returns its id. It waits
+  // only for credit. Errors: what kept it from being sent, as an outcome.
+  tl::expected<std::uint64_t, CallOutcome> Begin(std::string method, JsonObject args,
+                                                 std::string raw,
+                                                 const std::function<bool()>& check);
+  // The next call of those begun that has an outcome; none at `end`, or when an interrupt comes.
+  std::optional<std::pair<std::uint64_t, CallOutcome>> NextOutcome(
+      std::optional<Clock::Steady> end);
+
  private:
   struct Waiting {
     bool done = false;
+    bool begun = false;  // by Begin: nobody waits for this one alone
     CallOutcome outcome;
     std::condition_variable changed;
   };
+  struct Outgoing {
+    sandbox::Message message;
+    std::string json;
+    std::uint64_t seen = 0;  // interrupts that the caller has looked at
+  };
+
+  static tl::expected<Outgoing, CallOutcome> MakeCall(std::string method, JsonObject args,
+                                                      std::string raw, std::int64_t thread);
+  // With the lock held; waits for credit. The id, or why nothing was sent.
+  tl::expected<std::uint64_t, CallOutcome> SendCall(std::unique_lock<std::mutex>& lock,
+                                                    Outgoing* call,
+                                                    const std::shared_ptr<Waiting>& waiting,
+                                                    const std::function<bool()>& check);
+  bool Interrupted(std::unique_lock<std::mutex>& lock, std::uint64_t* seen,
+                   const std::function<bool()>& check) const;
 
   void ThreadMain();
   void Wake();
@@ -115,6 +142,8 @@ class Bridge {
   std::deque<sandbox::Message> requests_;
   std::condition_variable request_ready_;
   std::map<std::uint64_t, std::shared_ptr<Waiting>> waiting_;
+  std::deque<std::pair<std::uint64_t, CallOutcome>> finished_;  // of those begun
+  std::condition_variable finished_ready_;
   std::condition_variable credit_ready_;
   std::int64_t credit_requests_ = 256;
   std::int64_t credit_bytes_ = 8 << 20;
@@ -128,4 +157,4 @@ class Bridge {
 
 }  // namespace dossier::worker
 
-#endif  // DOSSIER_WORKERS_PYTHON_BRIDGE_H_
+#endif  // DOSSIER_WORKERS_PROCESS_BRIDGE_H_

@@ -6,8 +6,8 @@
 // A spare page of zeros lies behind each map, so that readers of 64 bytes at a time may read past
 // the end. Maps are never undone: code may hold views of them.
 
-#ifndef DOSSIER_WORKERS_PYTHON_CONTEXTS_H_
-#define DOSSIER_WORKERS_PYTHON_CONTEXTS_H_
+#ifndef DOSSIER_WORKERS_PROCESS_CONTEXTS_H_
+#define DOSSIER_WORKERS_PROCESS_CONTEXTS_H_
 
 #include <string_view>
 #include <vector>
@@ -38,4 +38,4 @@ Result<std::vector<MappedContext>> MapContexts(std::vector<sandbox::Context> des
 
 }  // namespace dossier::worker
 
-#endif  // DOSSIER_WORKERS_PYTHON_CONTEXTS_H_
+#endif  // DOSSIER_WORKERS_PROCESS_CONTEXTS_H_

@@ -10,7 +10,6 @@
 
 #include <cerrno>
 
-#include "context_string.h"
 #include "contexts.h"
 #include "sandbox/session/message.h"
 #include "sandbox/session/session_open.h"
@@ -42,9 +41,9 @@ void Report(int fd, const Message& message) {
 
 }  // namespace
 
-Zygote::Zygote(sandbox::IsolationPlan plan, Runtime runtime, UniqueFd control)
+Zygote::Zygote(sandbox::IsolationPlan plan, std::unique_ptr<Language> language, UniqueFd control)
     : plan_(std::move(plan)),
-      runtime_(std::move(runtime)),
+      language_(std::move(language)),
       control_(std::move(control)),
       decoder_(sandbox::Side::kHost) {}
 
@@ -63,10 +62,10 @@ int Zygote::Serve() {
   int quiet = kQuietTime;
   while (true) {
     pollfd fds[] = {{control_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}};
-    const int ready = poll(fds, 2, preloading_ ? quiet : -1);
+    const int ready = poll(fds, 2, loading_ ? quiet : -1);
     if (ready < 0 && errno != EINTR) return sandbox::kBrokenBridgeExit;
     quiet = ready == 0 ? 0 : kQuietTime;
-    if (ready == 0) preloading_ = runtime_.PreloadNext();
+    if (ready == 0) loading_ = language_->LoadMore();
     if (ready <= 0) continue;
     if (fds[1].revents) Reap();
     if (!fds[0].revents) continue;
@@ -108,7 +107,7 @@ Status Zygote::Fork(const Message& request, UniqueFd socket, UniqueFd status) {
 
 // In a child: what belongs to the parent.
 void Zygote::ForgetParent() {
-  PyOS_AfterFork_Child();
+  language_->AfterFork(ForkSide::kChild);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   control_.Reset();
   signals_.Reset();
@@ -117,22 +116,19 @@ void Zygote::ForgetParent() {
 }
 
 Result<pid_t> Zygote::ForkSession(UniqueFd& socket) {
-  PyOS_BeforeFork();
+  language_->BeforeFork();
   Result<pid_t> pid = plan_.Fork();
   if (pid && *pid == 0) {
     ForgetParent();
     SetChildSignal(SIG_UNBLOCK);
-    RunSessionProcess({.plan = &plan_,
-                       .runtime = runtime_.module(),
-                       .socket = std::move(socket),
-                       .texts = std::move(texts_)});
+    RunSessionProcess({.plan = &plan_, .language = language_.get(), .socket = std::move(socket)});
   }
-  PyOS_AfterFork_Parent();
+  language_->AfterFork(ForkSide::kParent);
   return pid;
 }
 
 Result<pid_t> Zygote::ForkZygote(UniqueFd& socket) {
-  PyOS_BeforeFork();
+  language_->BeforeFork();
   const pid_t pid = fork();
   if (pid == 0) {
     ForgetParent();
@@ -140,7 +136,7 @@ Result<pid_t> Zygote::ForkZygote(UniqueFd& socket) {
     decoder_ = sandbox::MessageDecoder(sandbox::Side::kHost);
     return pid;
   }
-  PyOS_AfterFork_Parent();
+  language_->AfterFork(ForkSide::kParent);
   if (pid < 0) return MakeErrnoError(errno, "fork");
   return pid;
 }
@@ -154,10 +150,7 @@ Status Zygote::LoadContexts() {
   DOSSIER_ASSIGN_OR_RETURN(sandbox::SessionOpening opening, sandbox::ReadOpenMessage(message));
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<MappedContext> contexts,
                            MapContexts(std::move(opening.contexts), fds));
-  for (const MappedContext& context : contexts) {
-    texts_.push_back(MakeContextString(context.bytes()));
-    if (!texts_.back()) return MakeError(ErrorCode::kLimit, "{}", TakeError());
-  }
+  DOSSIER_RETURN_IF_ERROR(language_->LoadTexts(contexts));
   Message opened{.type = MessageType::kOpened, .id = message.id};
   opened.json = {{"ms", 0}, {"rss", 0}, {"report", JsonObject()}};
   Report(control_.get(), opened);

@@ -7,9 +7,6 @@
 #include <unistd.h>
 
 #include "bridge.h"
-#include "contexts.h"
-#include "interpreter.h"
-#include "module.h"
 #include "sandbox/session/session_open.h"
 
 namespace dossier::worker {
@@ -30,12 +27,9 @@ std::int64_t Milliseconds(clockid_t clock) {
   return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
 }
 
-// Only the main thread's own handler makes the interpreter stop a busy loop.
-void OnInterruptSignal(int) { PyErr_SetInterruptEx(SIGINT); }
-
-void InstallInterruptHandler() {
+void InstallInterruptHandler(void (*handler)(int)) {
   struct sigaction action{};
-  action.sa_handler = OnInterruptSignal;
+  action.sa_handler = handler;
   sigaction(SIGUSR2, &action, nullptr);  // without SA_RESTART: sleeps and waits end
   signal(SIGPIPE, SIG_IGN);
 }
@@ -63,18 +57,13 @@ bool IsEmpty(const Json& value) {
 
 class SessionProcess {
  public:
-  explicit SessionProcess(SessionProcessParts parts) : parts_(std::move(parts)) {}
+  explicit SessionProcess(SessionProcessParts parts)
+      : parts_(std::move(parts)), language_(*parts_.language) {}
 
   [[noreturn]] void Run() {
     const Status opened = Open();
     if (!opened) Refuse(opened.error());
-    while (true) {
-      Message request;
-      Py_BEGIN_ALLOW_THREADS;
-      request = bridge_->NextRequest();
-      Py_END_ALLOW_THREADS;
-      Serve(std::move(request));
-    }
+    while (true) Serve(language_.NextRequest(*bridge_));
   }
 
  private:
@@ -87,13 +76,12 @@ class SessionProcess {
   void Check(const Message& request);
   void Get(Message request);
   void Reset(const Message& request);
-  void StopOtherThreads();
-  JsonObject CallForObject(const char* name, Ref args);
 
   SessionProcessParts parts_;
+  Language& language_;
   OutputCapture capture_;
   std::unique_ptr<Bridge> bridge_;
-  ModuleSession session_;
+  SessionParts session_;
   sandbox::Limits limits_;
 };
 
@@ -108,15 +96,14 @@ Status SessionProcess::Open() {
   DOSSIER_ASSIGN_OR_RETURN(sandbox::SessionOpening opening, sandbox::ReadOpenMessage(message));
   DOSSIER_ASSIGN_OR_RETURN(session_.contexts, MapContexts(std::move(opening.contexts), fds));
   fds.clear();
-  if (parts_.texts.size() == session_.contexts.size()) session_.texts = std::move(parts_.texts);
   limits_ = opening.limits;
   session_.features = std::move(opening.features);
   session_.capture = &capture_;
   bridge_ = std::make_unique<Bridge>(std::move(parts_.socket), std::move(decoder), &capture_);
   session_.bridge = bridge_.get();
   DOSSIER_RETURN_IF_ERROR(bridge_->Prepare());
-  InstallInterruptHandler();
-  DOSSIER_RETURN_IF_ERROR(AttachSession(&session_));
+  InstallInterruptHandler(language_.interrupt_handler());
+  DOSSIER_RETURN_IF_ERROR(language_.Attach(&session_));
   return Lock(started, message.id);
 }
 
@@ -125,25 +112,18 @@ Status SessionProcess::Open() {
 void SessionProcess::Rehearse() {
   pollfd entry{parts_.socket.get(), POLLIN, 0};
   if (poll(&entry, 1, 0) != 0) return;  // it is here
-  const Ref done(PyObject_CallMethod(parts_.runtime, "rehearse", nullptr));
-  if (!done) PyErr_Clear();  // a session says what is wrong, when it does the same
+  language_.Rehearse();
 }
 
 Status SessionProcess::Lock(std::int64_t started, std::uint64_t id) {
   sandbox::SessionLock lock{.bridge_fd = bridge_->fd(),
                             .private_fds = bridge_->private_fds(),
                             .keep_fds = {bridge_->wake_fd()}};
-  for (std::size_t i = 0; i < session_.contexts.size(); ++i) {
-    if (session_.texts[i]) continue;  // counted in what is there already
-    const sandbox::Context& context = session_.contexts[i].description();
-    const bool ascii = context.bytes == context.characters;
-    lock.context_memory += (ascii ? 1 : 4) * context.characters;  // 4: a str of the widest kind
-  }
+  lock.context_memory = language_.TextMemory();
   lock.limits = &limits_;
   lock.start_bridge = [this] { return bridge_->Start(); };
   DOSSIER_ASSIGN_OR_RETURN(const sandbox::IsolationReport report, parts_.plan->LockSession(lock));
-  const Ref done(PyObject_CallMethod(parts_.runtime, "start_session", nullptr));
-  if (!done) return MakeError(ErrorCode::kInternal, "python: start_session: {}", TakeError());
+  DOSSIER_RETURN_IF_ERROR(language_.StartSession());
   Message opened{.type = MessageType::kOpened, .id = id};
   opened.json = {{"ms", Milliseconds(CLOCK_MONOTONIC) - started},
                  {"rss", ResidentBytes()},
@@ -178,55 +158,18 @@ void SessionProcess::Serve(Message request) {
   }
 }
 
-JsonObject SessionProcess::CallForObject(const char* name, Ref args) {
-  const Ref function(PyObject_GetAttrString(parts_.runtime, name));
-  const Ref result(function && args ? PyObject_CallObject(function.get(), args.get()) : nullptr);
-  if (!result) {
-    PyErr_CheckSignals();  // one that arrived too late for the block
-    JsonObject error{{"type", "RuntimeError"}, {"message", TakeError()}};
-    return {{"failed", std::move(error)}};
-  }
-  Result<Json> json = ToJsonValue(result.get(), name);
-  if (json && json->is_object()) return std::move(json->get_object());
-  return {{"failed", JsonObject{{"type", "RuntimeError"},
-                                {"message", json ? "no dict" : json.error().message}}}};
-}
-
 std::string CodeOf(const Message& request) {
   const Json& code = request.json.at("code");
   return code.is_string() ? std::string(code.get_string()) : request.raw;
 }
 
-Ref TextObject(std::string_view text) {
-  return Ref(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
-}
-
-// Other threads of an interrupted block would go on. SystemExit ends those that run Python code,
-// and `threading` prints nothing about it.
-void SessionProcess::StopOtherThreads() {
-  PyThreadState* own = PyThreadState_Get();
-  std::vector<unsigned long> ids;
-  for (PyThreadState* thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get()); thread;
-       thread = PyThreadState_Next(thread)) {
-    if (thread != own) ids.push_back(thread->thread_id);
-  }
-  for (const unsigned long id : ids) PyThreadState_SetAsyncExc(id, PyExc_SystemExit);
-}
-
 void SessionProcess::RunBlock(Message request) {
   const std::int64_t cpu = Milliseconds(CLOCK_PROCESS_CPUTIME_ID);
   const std::int64_t wall = Milliseconds(CLOCK_MONOTONIC);
-  const Ref code = TextObject(CodeOf(request));
-  const bool replay = request.json.at("replay").get_bool();
-  Ref args(Py_BuildValue("OIO", code.get(), static_cast<unsigned>(request.block),
-                         replay ? Py_True : Py_False));
   bridge_->BeginBlock(request.block, limits_.output);
-  JsonObject result = CallForObject("run_block", std::move(args));
+  JsonObject result = language_.RunBlock(CodeOf(request), request.block);
   const bool interrupted = bridge_->TakeInterrupted();
-  if (interrupted) {
-    StopOtherThreads();
-    if (PyErr_CheckSignals() < 0) PyErr_Clear();  // a repeat that came behind the end
-  }
+  if (interrupted) language_.AfterInterrupt();
   if (const Json* failed = result.if_contains("failed")) {
     Json error = *failed;
     result = {{"status", interrupted ? "interrupted" : "error"}, {"error", std::move(error)}};
@@ -248,9 +191,8 @@ void SessionProcess::RunBlock(Message request) {
 }
 
 void SessionProcess::Check(const Message& request) {
-  const Ref code = TextObject(CodeOf(request));
   Message checked{.type = MessageType::kChecked, .id = request.id};
-  checked.json = CallForObject("check_code", Ref(PyTuple_Pack(1, code.get())));
+  checked.json = language_.Check(CodeOf(request));
   if (const Json* failed = checked.json.if_contains("failed")) {
     Json error = *failed;
     checked.json = {{"ok", false}, {"error", std::move(error)}};
@@ -259,10 +201,8 @@ void SessionProcess::Check(const Message& request) {
 }
 
 void SessionProcess::Get(Message request) {
-  const std::string name(request.json.at("name").get_string());
-  Ref args(Py_BuildValue("s#L", name.data(), static_cast<Py_ssize_t>(name.size()),
-                         static_cast<long long>(request.json.at("max").get_int64())));
-  JsonObject result = CallForObject("get_variable", std::move(args));
+  JsonObject result = language_.Get(std::string(request.json.at("name").get_string()),
+                                    request.json.at("max").get_int64());
   Message value{.type = MessageType::kValue, .id = request.id};
   const Json* found = result.if_contains("found");
   value.json["found"] = found && found->is_bool() && found->get_bool();
@@ -275,9 +215,7 @@ void SessionProcess::Get(Message request) {
 
 // Without an answer: requests are served in order, so the next block finds it done.
 void SessionProcess::Reset(const Message& request) {
-  const Ref keep = FromJsonValue(request.json.at("keep"));
-  const Ref done(PyObject_CallMethod(parts_.runtime, "reset_session", "O", keep.get()));
-  if (!done) _exit(sandbox::kBrokenBridgeExit);  // half a reset is no session
+  if (!language_.Reset(request.json.at("keep"))) _exit(sandbox::kBrokenBridgeExit);
 }
 
 }  // namespace

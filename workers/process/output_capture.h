@@ -9,8 +9,8 @@
 // What is written while no block runs is kept apart, as late output of the block before.
 // Thread-safety: all methods may be called from any thread.
 
-#ifndef DOSSIER_WORKERS_PYTHON_OUTPUT_CAPTURE_H_
-#define DOSSIER_WORKERS_PYTHON_OUTPUT_CAPTURE_H_
+#ifndef DOSSIER_WORKERS_PROCESS_OUTPUT_CAPTURE_H_
+#define DOSSIER_WORKERS_PROCESS_OUTPUT_CAPTURE_H_
 
 #include <cstdint>
 #include <mutex>
@@ -53,4 +53,4 @@ class OutputCapture {
 
 }  // namespace dossier::worker
 
-#endif  // DOSSIER_WORKERS_PYTHON_OUTPUT_CAPTURE_H_
+#endif  // DOSSIER_WORKERS_PROCESS_OUTPUT_CAPTURE_H_

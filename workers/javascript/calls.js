@@ -1,0 +1,235 @@
+// Model requests as code sees them. Texts travel as parts: a string lies in the raw bytes, a view of
+// `doc` or `records` is named by its offsets and is never copied.
+
+class LLMError extends ErrorClass {
+  constructor(message, kind = "failed", retryable = false) {
+    super(message);
+    hide(this, "kind", kind);
+    hide(this, "retryable", retryable);
+  }
+  get name() { return "LLMError"; }
+}
+const makeError = (code, message, retryable) =>
+  (code === "bad_argument" || code === "unknown_method" ? new DataError(message) : new LLMError(message, code, retryable));
+
+const asText = (value) => {
+  if (typeof value === "string") return value;
+  if (value === undefined || value === null) return "";
+  if (typeof value === "object" && !host.isProxy(value)) {
+    try { return toJson(value) ?? show(value); } catch { return show(value); }
+  }
+  return typeof value === "object" ? show(value) : TextOf(value);
+};
+
+class Parts {
+  texts = [];
+  blank = true;
+  #size = 0;
+  // A text, a view, or a list of them.
+  add(value, between = "") {
+    const wire = [];
+    this.blank = true;
+    const list = isArray(value) && viewOf(value) === undefined ? value : [value];
+    for (let i = 0; i < list.length; i++) {
+      if (i > 0 && between !== "") this.#text(between, wire);
+      const spans = placesOf(list[i]);
+      if (spans === undefined) this.#text(asText(list[i]), wire);
+      else for (let k = 0; k < spans.length; k++) {
+        if (spans[k].len > 0) this.blank = false;
+        push(wire, spans[k]);
+      }
+    }
+    return wire;
+  }
+  #text(text, wire) {
+    if (trim(text) !== "") this.blank = false;
+    const length = host.utf8Length(text);
+    push(wire, { blob: [this.#size, length] });
+    push(this.texts, text);
+    this.#size += length;
+  }
+}
+
+const optionNames = ["model", "responseFormat", "schema", "max_tokens", "maxTokens", "temperature", "system", "media"];
+const isOptions = (value) => {
+  if (value === null || typeof value !== "object" || isArray(value) || placesOf(value) !== undefined) return false;
+  const names = ownKeys(value);
+  for (let i = 0; i < names.length; i++) {
+    let known = false;
+    for (let k = 0; k < optionNames.length; k++) known = known || names[i] === optionNames[k];
+    if (!known) return false;
+  }
+  return names.length > 0;
+};
+
+// What the host is told besides the texts. What there is not is refused by name.
+const settingsOf = (options = {}) => {
+  if (options === null || typeof options !== "object") throw new TypeErrorClass("the options of a model call are an object: {model, responseFormat}");
+  const names = ownKeys(options);
+  for (let i = 0; i < names.length; i++) {
+    if (names[i] === "media") throw new TypeErrorClass("media is not offered: sub-calls read text only");
+    let known = false;
+    for (let k = 0; k < optionNames.length; k++) known = known || names[i] === optionNames[k];
+    if (!known) throw new TypeErrorClass(`a model call has no option ${show(names[i])}; it has model, responseFormat, max_tokens, temperature, system`);
+  }
+  const format = own(options, "responseFormat");
+  const settings = { model: own(options, "model") ?? null, schema: own(format, "schema") ?? own(options, "schema") ?? null };
+  const optional = { max_tokens: own(options, "max_tokens") ?? own(options, "maxTokens"), temperature: own(options, "temperature"), system: own(options, "system") };
+  const given = keysOf(optional);
+  for (let i = 0; i < given.length; i++) if (optional[given[i]] !== undefined) put(settings, given[i], optional[given[i]]);
+  return settings;
+};
+const allowed = () => {
+  if (features.depth === 0) throw new LLMError("sub-calls are off in this run (depth 0): answer with code alone", "denied");
+};
+// A child with its own session where depth allows one and no model is named.
+const methodOf = (settings, plain, child) => (settings.model === null && features.depth > 1 ? child : plain);
+
+const requestOf = (parts, query, context, who) => {
+  if (query === undefined || query === null) throw new TypeErrorClass(`${who} is ${query}: give the text that the model shall read`);
+  const wire = parts.add(query);
+  if (parts.blank) throw new LLMError(`${who} is blank: nothing was sent`, "bad_argument");
+  return { parts: wire, context: context === undefined || context === null ? null : parts.add(context, "\n") };
+};
+const replyOf = (value, settings) => {
+  if (settings.schema !== null && value.value !== undefined) return value.value;
+  if (settings.schema !== null) {
+    if (value.problem) throw new LLMError(value.problem, value.finish ?? "failed");
+    try { return parseJson(value.text); } catch (error) {
+      throw new LLMError(`the reply is not the JSON asked for: ${describe(error).message}`, "schema");
+    }
+  }
+  if (value.problem && value.text === "") throw new LLMError(value.problem, value.finish ?? "failed");
+  if (value.problem) note(`A reply is not whole: ${value.problem}`);
+  return value.text;
+};
+
+const llm_query = async function llm_query(query, context, options) {
+  allowed();
+  if (options === undefined && isOptions(context)) { options = context; context = undefined; }
+  const settings = settingsOf(options), parts = new Parts();
+  const args = { ...requestOf(parts, query, context, "the prompt"), ...settings };
+  return replyOf(await host.call(methodOf(settings, "llm", "rlm"), args, parts.texts), settings);
+};
+
+const llm_query_batched = async function llm_query_batched(queries, contexts, options) {
+  allowed();
+  if (options === undefined && isOptions(contexts)) { options = contexts; contexts = undefined; }
+  if (!isArray(queries)) throw new TypeErrorClass("llm_query_batched takes a list of prompts; for one prompt use llm_query");
+  const settings = settingsOf(options), parts = new Parts(), prompts = [];
+  const each = isArray(contexts) && viewOf(contexts) === undefined && contexts.length === queries.length;
+  for (let i = 0; i < queries.length; i++) {
+    push(prompts, requestOf(parts, queries[i], each ? contexts[i] : contexts, `prompt ${i}`));
+  }
+  if (prompts.length === 0) return [];
+  const value = await host.call(methodOf(settings, "llm_batch", "rlm_batch"), { prompts, ...settings }, parts.texts);
+  const replies = [];
+  for (let i = 0; i < value.results.length; i++) {
+    const result = value.results[i];
+    try {
+      push(replies, result.ok ? replyOf(result, settings) : `[ERROR] ${result.error}`);
+    } catch (error) {
+      push(replies, `[ERROR] ${describe(error).message}`);
+    }
+  }
+  return replies;
+};
+
+const llm_query_with_media = async function llm_query_with_media() {
+  throw new LLMError("media is not offered: sub-calls read text only", "denied");
+};
+
+const labelNames = (labels) => {
+  const names = [];
+  if (typeof labels === "string") labels = split(labels, ",");
+  if (isArray(labels)) {
+    for (let i = 0; i < labels.length; i++) push(names, trim(`${labels[i]}`));
+  } else if (labels !== null && typeof labels === "object") {
+    return keysOf(labels);
+  }
+  if (names.length === 0) throw new TypeErrorClass('map_llm needs labels, e.g. {labels: ["yes", "no"]}; for free text replies use llm_query_batched');
+  return names;
+};
+const itemsOf = (items, field) => {
+  if (items === undefined || items === null) items = rowsOrNothing();
+  if (items === undefined) {
+    const whole = [];
+    for (let i = 0; i < sources.length; i++) push(whole, { wire: { lines: { ctx: sources[i].index } }, texts: [] });
+    return whole;
+  }
+  const view = viewOf(items);
+  if (view !== undefined && (field === null || indexOf(field, ".") < 0)) {
+    const ranges = view.rows.ranges(view.from, view.to), list = [];
+    for (let i = 0; i < ranges.length; i++) push(list, { wire: { records: { ...ranges[i], field } }, texts: [] });
+    return list;
+  }
+  if (typeof items === "string") items = splitLines(items);
+  const parts = new Parts(), wire = [];
+  for (let i = 0; i < items.length; i++) {
+    const item = field === null ? items[i] : own(items[i], field);
+    push(wire, item === undefined || item === null ? null : parts.add(item));
+  }
+  return wire.length > 0 ? [{ wire, texts: parts.texts }] : [];
+};
+
+class LabelResult {
+  constructor(names, indexes, errors) {
+    this.labels = [];
+    this.counts = {};
+    for (let i = 0; i < names.length; i++) put(this.counts, names[i], 0);
+    for (let i = 0; i < indexes.length; i++) {
+      const label = indexes[i] >= 0 ? names[indexes[i]] : null;
+      push(this.labels, label);
+      if (label !== null) this.counts[label]++;
+    }
+    this.failed = [];
+    const places = keysOf(errors);
+    for (let i = 0; i < places.length; i++) push(this.failed, +places[i]);
+    this.errors = errors;
+    this.total = indexes.length;
+    shownSet(shownBy, this, () => tableOf(this));
+  }
+}
+const tableOf = (result) => {
+  const rows = [];
+  const names = keysOf(result.counts);
+  for (let i = 0; i < names.length; i++) push(rows, `${names[i]}  ${group(result.counts[names[i]])}`);
+  push(rows, `total  ${group(result.total)}`);
+  if (result.failed.length > 0) push(rows, `without a label: ${group(result.failed.length)}`);
+  return join(rows, "\n");
+};
+
+const map_llm = async function map_llm(items, options = {}) {
+  allowed();
+  const names = labelNames(own(options, "labels"));
+  const field = own(options, "field") ?? null, unknown = own(options, "unknown") === true;
+  let instruction = `${own(options, "instruction") ?? ""}`;
+  const labels = own(options, "labels");
+  if (!isArray(labels) && typeof labels === "object") {
+    for (let i = 0; i < names.length; i++) instruction += `\n${names[i]}: ${own(labels, names[i])}`;
+  }
+  const base = { labels: names, instruction: trim(instruction), batch: own(options, "batch") ?? null, model: own(options, "model") ?? null, unknown };
+  const indexes = [], errors = {}, batches = itemsOf(items, field);
+  for (let i = 0; i < batches.length; i++) {
+    const value = await host.call("map", { items: batches[i].wire, ...base }, batches[i].texts);
+    for (let k = 0; k < value.failed.length; k++) put(errors, value.failed[k][0] + indexes.length, value.failed[k][1]);
+    for (let k = 0; k < value.labels.length; k++) push(indexes, value.labels[k]);
+    if (value.stopped) note(`map_llm was stopped: ${value.stopped}.`);
+  }
+  const result = new LabelResult(unknown ? addAll(addAll([], names), ["unknown"]) : names, indexes, errors);
+  if (result.failed.length > 0) {
+    note(`map_llm: ${group(result.failed.length)} of ${group(result.total)} items failed; .counts covers ${group(result.total - result.failed.length)}.`);
+    if (result.failed.length === result.total) throw new LLMError(`map_llm: all ${group(result.total)} items failed, so there is nothing to count; ${errors[result.failed[0]]}`);
+  }
+  return result;
+};
+
+const budget = function budget() {
+  const value = host.ask("budget", {}, []);
+  return {
+    iterationsRemaining: value.iterations_left, llmCallsRemaining: value.calls_left,
+    tokensRemaining: value.tokens_left,
+    timeRemainingMs: value.seconds_left === null ? null : value.seconds_left * 1000,
+    costRemainingUsd: value.usd_left, depth: value.depth, maxDepth: value.max_depth,
+  };
+};
