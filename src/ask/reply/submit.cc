@@ -43,8 +43,9 @@ assembly::ToolSpec SubmitTool() {
     return JsonObject{{"type", "string"}, {"description", about}};
   };
   return {.name = std::string(kName),
-          .description = "Hands in the final answer and ends the work. Give exactly one of the two "
-                         "fields.",
+          .description =
+              "Hands in the final answer and ends the work. Give exactly one of the two "
+              "fields.",
           .parameters = JsonObject{
               {"type", "object"},
               {"properties",

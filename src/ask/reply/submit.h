@@ -1,7 +1,8 @@
 // SUBMIT as a reply makes it outside code: as a tool call, or as text alone on its line.
 //
-//   const auto found = FindSubmission(reply.tool_calls, extraction.text_outside, ToolUse::kOffered);
-//   if (found) Run(found->code);   // SUBMIT({"answer":"42"}), which the session checks and answers
+//   const auto found = FindSubmission(reply.tool_calls, extraction.text_outside,
+//   ToolUse::kOffered); if (found) Run(found->code);   // SUBMIT({"answer":"42"}), which the
+//   session checks and answers
 //
 // Thread-safety: pure functions.
 

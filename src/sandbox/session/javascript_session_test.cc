@@ -58,11 +58,13 @@ TEST_F(JavaScriptSessionTest, TopLevelNamesPersistAndMayBeDeclaredAgain) {  // S
                 "function f(n) { return n < 2 ? 1 : n * f(n - 1) }\n"
                 "print(a, b, c, k, v, new P().x(), f(5))"),
             "1 2 3 4 undefined 1 120\n");
-  EXPECT_EQ(Out("const a = 10; let k = 5; class P { x() { return 2 } } function f() { return 'new' }\n"
-                "print(a + k, new P().x(), f(), b)"),
-            "15 2 new 2\n");
+  EXPECT_EQ(
+      Out("const a = 10; let k = 5; class P { x() { return 2 } } function f() { return 'new' }\n"
+          "print(a + k, new P().x(), f(), b)"),
+      "15 2 new 2\n");
   EXPECT_EQ(Out("for (var i = 0; i < 3; i++) { var inner = i }\nprint(i, inner)"), "3 2\n");
-  EXPECT_EQ(Out("print(early()); function early() { return a }"), "10\n") << "functions are hoisted";
+  EXPECT_EQ(Out("print(early()); function early() { return a }"), "10\n")
+      << "functions are hoisted";
 }
 
 TEST_F(JavaScriptSessionTest, AwaitWorksAtTheTopAndARejectionIsTheError) {  // SBX-66
@@ -70,7 +72,8 @@ TEST_F(JavaScriptSessionTest, AwaitWorksAtTheTopAndARejectionIsTheError) {  // S
                 "setTimeout(() => print('timer'), 1); await new Promise(r => setTimeout(r, 20));\n"
                 "queueMicrotask(() => print('micro')); print(x)"),
             "timer\n5\nmicro\n");
-  const BlockResult failed = Run(*session_, "let done = 1;\n\nawait Promise.reject(new RangeError('far'))");
+  const BlockResult failed =
+      Run(*session_, "let done = 1;\n\nawait Promise.reject(new RangeError('far'))");
   ASSERT_TRUE(failed.error);
   EXPECT_EQ(failed.error->type, "RangeError");
   EXPECT_EQ(failed.error->message, "far");
@@ -85,35 +88,46 @@ TEST_F(JavaScriptSessionTest, ThePreludeAddsWhatTheEngineLacks) {  // SBX-67
                 "[1, 2, 3].findLast(x => x < 3), [1, 2, 3].findLastIndex(x => x < 3))"),
             "[1, 3] [2, 1] [9, 2] 2 1\n");
   EXPECT_EQ(Out("print(Object.groupBy([1, 2], x => x % 2 ? 'odd' : 'even'), "
-                "Map.groupBy([1, 2], x => x % 2).get(1), await Array.fromAsync([1, Promise.resolve(2)]))"),
+                "Map.groupBy([1, 2], x => x % 2).get(1), await Array.fromAsync([1, "
+                "Promise.resolve(2)]))"),
             "{\"odd\": [1], \"even\": [2]} [1] [1, 2]\n");
-  EXPECT_EQ(Out("print(btoa('hi'), atob('aGk='), new TextDecoder().decode(new TextEncoder().encode('é😀')), "
+  EXPECT_EQ(Out("print(btoa('hi'), atob('aGk='), new TextDecoder().decode(new "
+                "TextEncoder().encode('é😀')), "
                 "new URL('../x?a=1#h', 'https://a.b/c/d/e').href, typeof performance.now())"),
             "aGk= hi é😀 https://a.b/c/x?a=1#h number\n");
   EXPECT_EQ(Out("print(structuredClone({a: [new Map([[1, 2]])]}), 'a\\ud800'.isWellFormed(), "
                 "typeof Promise.withResolvers().resolve, new Set([1]).union(new Set([2])))"),
             "{\"a\": [Map(1) {1 => 2}]} false function Set(2) {1, 2}\n");
-  EXPECT_EQ(Out("print([...new Intl.Segmenter('en').segment('e\\u0301👨‍👩‍👧x')].length)"), "3\n");
+  EXPECT_EQ(
+      Out("print([...new Intl.Segmenter('en').segment('e\\u0301👨‍👩‍👧x')].length)"),
+      "3\n");
 }
 
 TEST_F(JavaScriptSessionTest, WhatReachesOutIsAbsent) {  // SBX-68, SBX-E12
-  EXPECT_EQ(Out("print(typeof WebAssembly, typeof SharedArrayBuffer, typeof Atomics, typeof require, "
-                "typeof process, typeof fetch, typeof load, typeof read, typeof quit, typeof Reflect.parse)"),
-            "undefined undefined undefined undefined undefined undefined undefined undefined undefined "
-            "undefined\n");
+  EXPECT_EQ(
+      Out("print(typeof WebAssembly, typeof SharedArrayBuffer, typeof Atomics, typeof require, "
+          "typeof process, typeof fetch, typeof load, typeof read, typeof quit, typeof "
+          "Reflect.parse)"),
+      "undefined undefined undefined undefined undefined undefined undefined undefined undefined "
+      "undefined\n");
   EXPECT_THAT(ErrorOf("import fs from 'fs'"), HasSubstr("SyntaxError"));
   EXPECT_NE(ErrorOf("await import('fs')"), "none");
-  EXPECT_THAT(ErrorOf("print['constructor']('return process')()"), HasSubstr("process is not defined"));
+  EXPECT_THAT(ErrorOf("print['constructor']('return process')()"),
+              HasSubstr("process is not defined"));
 }
 
 TEST_F(JavaScriptSessionTest, ValuesPrintReadablyAndBounded) {  // SBX-69
   EXPECT_EQ(Out("const o = {}; o.self = o;\n"
-                "print(o, new Map([['a', 1]]), new Set([1]), new Error('boom'), 12n, () => 1, class Q {}, "
-                "{get x() { throw 1 }}, new Proxy({}, {get() { throw 1 }, ownKeys() { throw 2 }}), [, 1], null)"),
-            "{\"self\": [Circular]} Map(1) {\"a\" => 1} Set(1) {1} [Error: boom] 12n [function] [class Q] "
+                "print(o, new Map([['a', 1]]), new Set([1]), new Error('boom'), 12n, () => 1, "
+                "class Q {}, "
+                "{get x() { throw 1 }}, new Proxy({}, {get() { throw 1 }, ownKeys() { throw 2 }}), "
+                "[, 1], null)"),
+            "{\"self\": [Circular]} Map(1) {\"a\" => 1} Set(1) {1} [Error: boom] 12n [function] "
+            "[class Q] "
             "{\"x\": [Getter]} [Proxy] [<empty>, 1] null\n");
   EXPECT_LT(Out("print(Array.from({length: 1e5}, (_, i) => ({i})))").size(), 10'000u);
-  EXPECT_EQ(Out("__vars.f = x => x + 1; __vars.n = 1; delete __vars.n; print(__vars.f(2), Object.keys(__vars))"),
+  EXPECT_EQ(Out("__vars.f = x => x + 1; __vars.n = 1; delete __vars.n; print(__vars.f(2), "
+                "Object.keys(__vars))"),
             "3 [\"query\", \"context\", \"contextMeta\", \"f\"]\n");  // REC-21
 }
 
@@ -127,7 +141,8 @@ TEST_F(JavaScriptSessionTest, ChangedPrototypesChangeNothingOfOurs) {  // SBX-70
   });
   const auto result = session_->Run(
       "Object.prototype.model = 'evil'; Object.prototype.toJSON = () => 'evil';\n"
-      "Array.prototype[Symbol.iterator] = null; Array.prototype.push = null; JSON.stringify = null;\n"
+      "Array.prototype[Symbol.iterator] = null; Array.prototype.push = null; JSON.stringify = "
+      "null;\n"
       "Promise.prototype.then = null; Map.prototype.get = null; String.prototype.split = null;\n"
       "print(await llm_query('hello'), {a: 1})",
       {}, handler);
@@ -143,8 +158,10 @@ TEST_F(JavaScriptSessionTest, AnyValueMayBeThrown) {  // SBX-71
   EXPECT_EQ(ErrorOf("throw null"), "Error: null");
   EXPECT_EQ(ErrorOf("throw undefined"), "Error: undefined was thrown");
   EXPECT_EQ(ErrorOf("throw {code: 5}"), "Error: {\"code\": 5}");
-  EXPECT_EQ(Out("try { (function r() { r() })() } catch (e) { print(e.message) }"), "too much recursion\n");
-  EXPECT_EQ(ErrorOf("__vars.zed = 1; zed"), "ReferenceError: zed is not defined; it is __vars.zed");  // REC-21
+  EXPECT_EQ(Out("try { (function r() { r() })() } catch (e) { print(e.message) }"),
+            "too much recursion\n");
+  EXPECT_EQ(ErrorOf("__vars.zed = 1; zed"),
+            "ReferenceError: zed is not defined; it is __vars.zed");  // REC-21
 }
 
 TEST_F(JavaScriptSessionTest, EveryHangIsStoppedAndTheRealmLivesOn) {  // SBX-44, SBX-A3
@@ -163,26 +180,33 @@ TEST_F(JavaScriptSessionTest, TooMuchMemoryEndsTheBlock) {  // SBX-45
   ASSERT_TRUE(result.error) << BlockStatusName(result.status) << " " << result.death_reason;
   EXPECT_EQ(result.error->type, "MemoryError");
   EXPECT_EQ(Output(*session, "big = null; print('alive')"), "alive\n");
-  EXPECT_EQ(Output(*session, "for (let i = 0; i < 3000; i++) new Array(1e5).fill({i}); print('garbage')"),
-            "garbage\n");
+  EXPECT_EQ(
+      Output(*session, "for (let i = 0; i < 3000; i++) new Array(1e5).fill({i}); print('garbage')"),
+      "garbage\n");
 }
 
 TEST_F(JavaScriptSessionTest, TheContextIsExact) {  // SBX-34
   const std::string text = "naïve\r\n😀 two\nthree\n";
   const UniqueFd fd = MakeContextFd(text);
-  auto session = Open({.contexts = {{.name = "a.txt", .fd = fd.get(), .bytes = text.size(), .characters = 19}}});
+  auto session = Open(
+      {.contexts = {{.name = "a.txt", .fd = fd.get(), .bytes = text.size(), .characters = 19}}});
   ASSERT_TRUE(session);
-  EXPECT_EQ(Output(*session, "print(__vars.context === 'naïve\\r\\n😀 two\\nthree\\n', doc.length === __vars.context.length)"),
+  EXPECT_EQ(Output(*session,
+                   "print(__vars.context === 'naïve\\r\\n😀 two\\nthree\\n', doc.length === "
+                   "__vars.context.length)"),
             "true true\n");
-  EXPECT_EQ(Output(*session, "print(String(doc.slice(7, 9)) === '😀', doc.text(10, 13), String(doc.slice(-6)) === 'three\\n')"),
+  EXPECT_EQ(Output(*session,
+                   "print(String(doc.slice(7, 9)) === '😀', doc.text(10, 13), "
+                   "String(doc.slice(-6)) === 'three\\n')"),
             "true two true\n");
 }
 
 TEST_F(JavaScriptSessionTest, ALongContextIsAViewWithBothNumbers) {  // SBX-34, REC-A26
   const std::string text(5000, 'x');
   const UniqueFd fd = MakeContextFd(text);
-  auto session = Open({.contexts = {{.name = "a.txt", .fd = fd.get(), .bytes = 5000, .characters = 5000}},
-                       .context_string_max = 1000});
+  auto session =
+      Open({.contexts = {{.name = "a.txt", .fd = fd.get(), .bytes = 5000, .characters = 5000}},
+            .context_string_max = 1000});
   ASSERT_TRUE(session);
   const BlockResult result = Run(*session, "print(__vars.context.length, __vars.context === doc)");
   EXPECT_EQ(result.out, "5000 true\n");
@@ -196,7 +220,8 @@ TEST_F(JavaScriptSessionTest, SubmitTakesExactlyOneField) {  // REC-23
   EXPECT_THAT(ErrorOf("SUBMIT({variable: 'nowhere'})"), HasSubstr("no variable"));
   EXPECT_THAT(ErrorOf("SUBMIT({answer: 5})"), HasSubstr("must be a text"));
   EXPECT_THAT(ErrorOf("let n = 5; SUBMIT({variable: 'n'})"), HasSubstr("must be a text"));
-  const BlockResult result = Run(*session_,
+  const BlockResult result = Run(
+      *session_,
       "let t = 'the end'; try { SUBMIT({variable: 't'}) } catch {} finally { print('swallowed') }");
   ASSERT_TRUE(result.answer);
   EXPECT_EQ(result.answer->text, "the end");

@@ -395,7 +395,7 @@ class Jail(Hostile):
         self.assertEqual(self.results()["fact-001"]["confinement"], "none")
         code, _, err = self.run_agents("--degraded", "moat")
         self.assertEqual(code, 2, err)
-        self.assertIn("--degraded moat: no such layer; there are process, namespaces,", err)
+        self.assertIn("--degraded moat: no such layer; it must be one of process, namespaces,", err)
 
 
 class Secrets(Hostile):

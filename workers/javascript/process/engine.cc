@@ -24,7 +24,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::size_t kStack = 4u << 20;        // of 8 MiB that a main thread has
+constexpr std::size_t kStack = 4u << 20;  // of 8 MiB that a main thread has
 constexpr std::size_t kHelperStack = 1u << 20;
 
 constexpr JSClass kGlobalClass = {"global", JSCLASS_GLOBAL_FLAGS, &JS::DefaultGlobalClassOps};
@@ -149,8 +149,8 @@ Status Engine::StartHelper() {
 
 void Engine::RequestStop(int) {
   the_engine->interrupted_ = true;
-  // Sets flags, and takes a lock that only Atomics.wait holds, which is not there. The other request
-  // would not stop a regular expression.
+  // Sets flags, and takes a lock that only Atomics.wait holds, which is not there. The other
+  // request would not stop a regular expression.
   JS_RequestInterruptCallback(the_engine->cx_);
 }
 

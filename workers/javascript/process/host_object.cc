@@ -254,9 +254,9 @@ bool Promise(JSContext* cx, unsigned argc, JS::Value* vp) {
   const JS::PromiseState state = JS::GetPromiseState(promise);
   const bool pending = state == JS::PromiseState::Pending;
   JS::RootedValueArray<2> pair(cx);
-  JSString* name = JS_NewStringCopyZ(cx, pending                                  ? "pending"
+  JSString* name = JS_NewStringCopyZ(cx, pending                                ? "pending"
                                          : state == JS::PromiseState::Fulfilled ? "fulfilled"
-                                                                                  : "rejected");
+                                                                                : "rejected");
   if (!name) return false;
   pair[0].setString(name);
   if (!pending) pair[1].set(JS::GetPromiseResult(promise));
@@ -277,8 +277,8 @@ bool Evaluate(JSContext* cx, unsigned argc, JS::Value* vp) {
   if (!args.get(0).isString()) return Fail(cx, "evaluate takes a string");
   JS::RootedString code(cx, args.get(0).toString());
   const std::string file = TextArgument(cx, args, 1);
-  return StateOf(cx).engine->Evaluate(code, file.c_str(),
-                                      static_cast<int>(NumberArgument(args, 2)), args.rval());
+  return StateOf(cx).engine->Evaluate(code, file.c_str(), static_cast<int>(NumberArgument(args, 2)),
+                                      args.rval());
 }
 
 // The class, file and line that the engine itself noted for an error, whatever code made of its

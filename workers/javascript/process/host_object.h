@@ -2,15 +2,12 @@
 // it; our own half keeps it to itself.
 //
 //   write(text)                     output of the running block
-//   call(method, args, texts)       a promise of the reply's value; texts are the raw bytes in order
-//   ask(method, args, texts)        the same, waited for
-//   utf8Length(text)                bytes
-//   contexts()                      [{name, bytes, units, meta}]: units of UTF-16
-//   text(ctx, at, bytes)            a piece of a context; whole(ctx): all of it, one string
-//   toBytes(ctx, unit), toUnits(ctx, byte)
-//   noteRead(ctx, at, bytes)        code got to see this part
-//   features()                      what the session offers
-//   hand(form, text, value)         hands an answer over; does not come back
+//   call(method, args, texts)       a promise of the reply's value; texts are the raw bytes in
+//   order ask(method, args, texts)        the same, waited for utf8Length(text) bytes contexts()
+//   [{name, bytes, units, meta}]: units of UTF-16 text(ctx, at, bytes)            a piece of a
+//   context; whole(ctx): all of it, one string toBytes(ctx, unit), toUnits(ctx, byte) noteRead(ctx,
+//   at, bytes)        code got to see this part features()                      what the session
+//   offers hand(form, text, value)         hands an answer over; does not come back
 //   setTimer(function, ms), clearTimer(id), now()
 //   promise(value)                  ["pending" | "fulfilled" | "rejected", value], or undefined
 //   isProxy(value), evaluate(code, file, line), errorLine(error)
@@ -48,8 +45,8 @@ struct HostState {
   SessionParts session;
   std::vector<UnitIndex> indexes;
   std::vector<JS::PersistentRootedString> texts;  // of the contexts, once they are made
-  bool touched = false;                         // code has asked for data or a model
-  std::vector<sandbox::ReadPart> read;          // in this block
+  bool touched = false;                           // code has asked for data or a model
+  std::vector<sandbox::ReadPart> read;            // in this block
 };
 
 // A new object whose functions work on `state`, which must outlive the context; null without

@@ -12,9 +12,8 @@ int main(int argc, char** argv) {
                             .version = worker::EngineVersion(),
                             .adapt =
                                 [](sandbox::IsolationOptions* options) {
-                                  options->needs = {
-                                      .executable = sandbox::ExecutableMemory::kAllow,
-                                      .files = sandbox::FileAccess::kNone};
+                                  options->needs = {.executable = sandbox::ExecutableMemory::kAllow,
+                                                    .files = sandbox::FileAccess::kNone};
                                   options->read_folders.clear();
                                 },
                             .start = worker::StartJavaScript});

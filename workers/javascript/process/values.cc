@@ -63,8 +63,7 @@ class Reader {
     if (!text) return Failed(path);
     const std::string digits = TextOf(cx_, text);
     std::int64_t number = 0;
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (error != std::errc() || *end != '\0') return Refuse(path, "a BigInt of more than 64 bits");
     return Json(number);
   }

@@ -134,9 +134,9 @@ JsonObject PythonLanguage::Check(std::string_view code) {
 }
 
 JsonObject PythonLanguage::Get(std::string_view name, std::int64_t max_bytes) {
-  return CallForObject("get_variable", Ref(Py_BuildValue("s#L", name.data(),
-                                                         static_cast<Py_ssize_t>(name.size()),
-                                                         static_cast<long long>(max_bytes))));
+  return CallForObject("get_variable",
+                       Ref(Py_BuildValue("s#L", name.data(), static_cast<Py_ssize_t>(name.size()),
+                                         static_cast<long long>(max_bytes))));
 }
 
 bool PythonLanguage::Reset(const Json& keep) {
