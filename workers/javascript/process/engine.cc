@@ -51,6 +51,8 @@ void OnHelperTask(JS::DispatchReason) {
 }
 
 // What objects take, and what they hold outside the engine's heap.
+constexpr std::uint32_t kNursery = 2u << 20;  // bytes
+
 std::uint64_t UsedBytes(JSContext* cx) {
   const struct mallinfo2 held = mallinfo2();
   return JS_GetGCParameter(cx, JSGC_BYTES) + held.uordblks + held.hblkhd;
@@ -85,6 +87,8 @@ Result<std::unique_ptr<Engine>> Engine::Make() {
 Status Engine::MakeRealm() {
   JS_SetNativeStackQuota(cx_, kStack);
   JS_SetGCParameter(cx_, JSGC_MAX_BYTES, 0xffff'ffff);  // a low one makes it collect for ever
+  // New objects may hold eight times this much outside of the nursery before it is collected.
+  JS_SetGCParameter(cx_, JSGC_MAX_NURSERY_BYTES, kNursery);
   JS::SetJobQueue(cx_, this);
   JS_AddInterruptCallback(cx_, OnInterrupt);
   JS_SetGCCallback(cx_, OnGc, this);
