@@ -14,14 +14,14 @@
 //
 // A run that began always ends in an Answer, also at a limit, when it was cancelled or when the
 // model failed: `status` says how, `error` why. Errors are those before a run exists: no model
-// or an empty question (kInvalidArgument), a limit that is not above 0, or one of cost for a model
-// without a price (kInvalidArgument), a context that cannot be read (kNotFound, kPermission,
-// kIsDevice, kDamaged), the user's own configuration or layouts (kConfig, kNotFound, kRefused), a
-// memory that cannot be opened, no place for the run's record (kIo, kPermission).
-// Units: tokens, US dollars, milliseconds. Ownership: plain values; options share the model.
-// Thread-safety: many calls at once, with one Model, too; each blocks its own thread. Callbacks
-// come from the run's threads, one at a time for one call; they must not block and
-// must not throw.
+// or an empty question (kInvalidArgument), a schema that is none (kConfig), a limit that is not
+// above 0, or one of cost for a model without a price (kInvalidArgument), a context that cannot be
+// read (kNotFound, kPermission, kIsDevice, kDamaged), the user's own configuration or layouts
+// (kConfig, kNotFound, kRefused), a memory that cannot be opened, no place for the run's record
+// (kIo, kPermission). Units: tokens, US dollars, milliseconds. Ownership: plain values; options
+// share the model. Thread-safety: many calls at once, with one Model, too; each blocks its own
+// thread. Callbacks come from the run's threads, one at a time for one call; they must not block
+// and must not throw.
 
 #ifndef DOSSIER_ASK_H_
 #define DOSSIER_ASK_H_
@@ -63,9 +63,14 @@ struct AskOptions {
   std::optional<int> max_turns;
   std::optional<std::uint64_t> seed;  // unset: drawn
   std::optional<double> temperature;  // unset: what suits the model
-  SandboxOptions sandbox;             // its texts and `cancel` are not looked at
-  Memory memory;                      // read and written by the run; none: off
-  std::string layouts_dir;            // folder with layouts/ and prompts/ that comes first
+  // The answer is one JSON value that fits this JSON Schema, or "name, age int"; "": any text.
+  std::string json_schema;
+  // What is wrong with an answer, in words for the model; "": nothing.
+  std::function<std::string(std::string_view answer)> check;
+  int repairs = 2;          // how often an answer that is not as required may be mended
+  SandboxOptions sandbox;   // its texts and `cancel` are not looked at
+  Memory memory;            // read and written by the run; none: off
+  std::string layouts_dir;  // folder with layouts/ and prompts/ that comes first
   // Where runs are recorded; "": the user's own. Above its configured size the oldest go.
   std::string runs_folder;
   std::function<void(const RunEvent& event)> on_event;
@@ -76,7 +81,7 @@ struct AskOptions {
 enum class AnswerStatus {
   kFinal,        // confirmed by what was read or computed
   kExtracted,    // a limit was reached; the best that was known
-  kUnconfirmed,  // handed in, with doubts
+  kUnconfirmed,  // handed in, with doubts; `error` is kSchema if it is not as required
   kNone,         // no answer was found
   kInterrupted,  // cancelled
   kFailed,       // an error ended it

@@ -157,6 +157,35 @@ TEST_F(AskTest, WhatCannotBeAskedIsAnErrorBeforeAnythingRuns) {
   EXPECT_THAT(Ask("How many?", {}, none), FailsWith(ErrorCode::kInvalidArgument, "above 0"));
 }
 
+TEST_F(AskTest, AnAnswerFitsASchemaAndTheCallersCheck) {  // REC-64, REC-80
+  AskOptions options =
+      With(Script("- \"```repl\\nn = context.count('x')\\nprint(n)\\nFINAL({'sum': n})\\n```\"\n"
+                  "- \"```repl\\nFINAL({'count': 7})\\n```\"\n"
+                  "- \"```repl\\nFINAL({'count': n})\\n```\"\n"));
+  options.json_schema = "count int";
+  std::vector<std::string> seen;
+  options.check = [&](std::string_view text) -> std::string {
+    seen.emplace_back(text);
+    return text == R"({"count":2})" ? "" : "count again";
+  };
+  const auto answer = Ask("How many x?", {Text("x y x")}, options);
+  ASSERT_THAT(answer, Succeeds());
+  EXPECT_EQ(answer->text, R"({"count":2})");
+  EXPECT_EQ(answer->status, AnswerStatus::kFinal);
+  EXPECT_THAT(seen, ::testing::Contains(R"({"count":2})"));
+  options = With(Script("- \"```repl\\nprint(context)\\nFINAL('two')\\n```\"\n"));
+  options.json_schema = "count int";
+  options.repairs = 0;
+  const auto wrong = Ask("How many x?", {Text("x y x")}, options);
+  ASSERT_THAT(wrong, Succeeds());
+  EXPECT_EQ(wrong->text, "two");
+  ASSERT_TRUE(wrong->error);
+  EXPECT_EQ(wrong->error->code, ErrorCode::kSchema);
+  options.json_schema = "{";
+  EXPECT_THAT(Ask("How many x?", {Text("x")}, options),
+              FailsWith(ErrorCode::kConfig, "json_schema"));
+}
+
 TEST_F(AskTest, ALimitOfCostNeedsAPrice) {
   const auto unpriced = Model::Open("http://127.0.0.1:1/v1#mine");
   ASSERT_THAT(unpriced, Succeeds());

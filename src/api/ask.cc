@@ -9,6 +9,7 @@
 #include "base/files/locations.h"
 #include "base/random.h"
 #include "base/result.h"
+#include "model/schema/schema_source.h"
 #include "store/content.h"
 #include "store/prune.h"
 
@@ -130,6 +131,23 @@ ask::Request RequestOf(std::string_view question, const AskOptions& options,
   return request;
 }
 
+Result<std::vector<ask::Requirement>> RequirementsOf(const AskOptions& options) {
+  std::vector<ask::Requirement> out;
+  if (!options.json_schema.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(const model::FoundSchema found,
+                             model::SchemaOfText(options.json_schema, "AskOptions::json_schema"));
+    out.push_back(ask::RequireSchema(found.schema));
+  }
+  if (options.check) {
+    out.push_back({.told = std::string(ask::kToldOfCheck),
+                   .complaint = [check = options.check](ask::FoundAnswer* answer,
+                                                        const CancelToken&) -> Result<std::string> {
+                     return check(answer->text);
+                   }});
+  }
+  return out;
+}
+
 AnswerStatus AnswerStatusOf(ask::RunStatus status) {
   switch (status) {
     case ask::RunStatus::kFinal:
@@ -198,6 +216,8 @@ Result<Answer> Ask(std::string_view question, const std::vector<Context>& contex
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, app::LoadOwnConfig());
   DOSSIER_ASSIGN_OR_RETURN(const Records records, OpenRecords(options.runs_folder));
   ask::Request request = RequestOf(question, options, *model);
+  DOSSIER_ASSIGN_OR_RETURN(request.requirements, RequirementsOf(options));
+  request.repairs = options.repairs;
   DOSSIER_ASSIGN_OR_RETURN(request.context,
                            Load(contexts, records.journal->content(), config, options.cancel));
   ask::EngineOptions parts{.root = model->opened.root,

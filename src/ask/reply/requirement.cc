@@ -101,7 +101,7 @@ Requirement RequireSchema(const model::JsonSchema& schema) {
 
 Requirement RequireCommand(CommandRequired command) {
   return {
-      .told = "A program checks it; what it finds wrong comes back.",
+      .told = std::string(kToldOfCheck),
       .complaint = [command = std::move(command)](FoundAnswer* answer, const CancelToken& cancel) {
         return CommandComplaint(command, *answer, cancel);
       }};

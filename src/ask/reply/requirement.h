@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/cancel.h"
@@ -39,6 +40,10 @@ struct Requirement {
 
 // The answer becomes the value as JSON on one line. A code fence around a text is removed.
 Requirement RequireSchema(const model::JsonSchema& schema);
+
+// What the model is told of a program that looks at its answers.
+inline constexpr std::string_view kToldOfCheck =
+    "A program checks it; what it finds wrong comes back.";
 
 struct CommandRequired {
   std::string line;                      // for /bin/sh
