@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -207,7 +208,7 @@ constexpr int kCallsLeft = 7;  // what budget() says; code tries to change it
 
 // Python that runs `code` as a function and writes how it ended, straight to the descriptor: the
 // code may have replaced print, sys.stdout and the builtins.
-std::string Wrap(std::string_view code, const std::string& nonce) {
+std::string WrapPython(std::string_view code, const std::string& nonce) {
   std::string body;
   for (std::string_view line : Split(code, '\n')) body += fmt::format("    {}\n", line);
   return fmt::format(
@@ -221,6 +222,21 @@ std::string Wrap(std::string_view code, const std::string& nonce) {
       "    _said = f'{1} effect {{_found!r:.200}}' if _found else '{1} refused nothing came'\n"
       "_write(1, f'\\n{{_said}}\\n'.encode('utf-8', 'replace'))\n",
       body, nonce);
+}
+
+// The same in JavaScript, where `print` is the session's own.
+std::string WrapJavaScript(std::string_view code, const std::string& nonce) {
+  return fmt::format(
+      "(() => {{\n  let found;\n"
+      "  try {{ found = (function () {{\n{0}\n}})(); }}\n"
+      "  catch (error) {{ print('{1} refused ' + String(error)); return; }}\n"
+      "  print(found ? '{1} effect ' + String(found) : '{1} refused nothing came');\n"
+      "}})();\n",
+      code, nonce);
+}
+
+std::string Wrap(std::string_view code, const std::string& nonce, Dialect dialect) {
+  return dialect == Dialect::kPython ? WrapPython(code, nonce) : WrapJavaScript(code, nonce);
 }
 
 std::string Nonce() {
@@ -303,7 +319,11 @@ class Runner {
  public:
   Runner(Pool& pool, const PoolOptions& options, const CancelToken& cancel, EscapeGround ground,
          UniqueFd context)
-      : pool_(pool), cancel_(cancel), ground_(std::move(ground)), context_(std::move(context)) {
+      : pool_(pool),
+        dialect_(options.dialect),
+        cancel_(cancel),
+        ground_(std::move(ground)),
+        context_(std::move(context)) {
     native_.mode = options.mode;
     native_.disabled_layers = options.disabled_layers;
     native_.read_folders = options.read_folders;
@@ -317,7 +337,7 @@ class Runner {
       outcome.how = verdict.how;
     }
     if (attempt.code.empty() || !outcome.refused) return outcome;
-    DOSSIER_ASSIGN_OR_RETURN(const Verdict verdict, RunPython(attempt));
+    DOSSIER_ASSIGN_OR_RETURN(const Verdict verdict, RunCode(attempt));
     outcome.refused = verdict.refused;
     outcome.how = outcome.how.empty() ? verdict.how : outcome.how + "; " + verdict.how;
     return outcome;
@@ -355,7 +375,7 @@ class Runner {
     const std::string nonce = Nonce();
     const std::string hides = session.report().Applied("namespaces") ? "1" : "0";
     const std::string filled = ReplaceAll(ground_.Fill(code), "$ROOT$", hides);
-    const auto result = session.Run(Wrap(filled, nonce), {.cancel = cancel_}, host);
+    const auto result = session.Run(Wrap(filled, nonce, dialect_), {.cancel = cancel_}, host);
     if (!result) {
       if (result.error().code == ErrorCode::kProtocol) return Effect(result.error().message);
       if (result.error().code == ErrorCode::kDied) return Refused(result.error().message);
@@ -372,7 +392,7 @@ class Runner {
     return Judge(*result, nonce);
   }
 
-  Result<Verdict> RunPython(const EscapeAttempt& attempt) {
+  Result<Verdict> RunCode(const EscapeAttempt& attempt) {
     const Limits limits = AttemptLimits(attempt);
     Host host;
     DOSSIER_ASSIGN_OR_RETURN(auto session, Open(limits));
@@ -392,6 +412,7 @@ class Runner {
   }
 
   Pool& pool_;
+  const Dialect dialect_;
   CancelToken cancel_;
   EscapeGround ground_;
   UniqueFd context_;
@@ -426,6 +447,39 @@ Json EscapeReport::ToJson() const {
                     {"attempts", std::move(attempts)},    {"isolation", isolation.ToJson()}};
 }
 
+namespace {
+
+// Its worker stands beside the other one.
+PoolOptions JavaScriptOptions(PoolOptions options) {
+  options.dialect = Dialect::kJavaScript;
+  if (!options.worker_path.empty()) {
+    options.worker_path =
+        std::filesystem::path(options.worker_path).replace_filename("dossier-javascript-worker");
+  }
+  return options;
+}
+
+Status TryJavaScript(const PoolOptions& other, const CancelToken& cancel, EscapeReport* report) {
+  const PoolOptions options = JavaScriptOptions(other);
+  if (!WorkerBuild(options)) {
+    for (const EscapeAttempt& attempt : JavaScriptAttempts()) {
+      report->not_built.emplace_back(attempt.id);
+    }
+    return {};
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const auto pool, Pool::Make(options));
+  DOSSIER_ASSIGN_OR_RETURN(EscapeGround ground, EscapeGround::Make());
+  DOSSIER_ASSIGN_OR_RETURN(UniqueFd context, SealedContext());
+  Runner runner(*pool, options, cancel, std::move(ground), std::move(context));
+  for (const EscapeAttempt& attempt : JavaScriptAttempts()) {
+    DOSSIER_ASSIGN_OR_RETURN(EscapeOutcome outcome, runner.Run(attempt));
+    report->outcomes.push_back(std::move(outcome));
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<EscapeReport> RunEscapeTests(Pool& pool, const PoolOptions& options,
                                     const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(EscapeGround ground, EscapeGround::Make());
@@ -438,7 +492,7 @@ Result<EscapeReport> RunEscapeTests(Pool& pool, const PoolOptions& options,
     DOSSIER_ASSIGN_OR_RETURN(EscapeOutcome outcome, runner.Run(attempt));
     report.outcomes.push_back(std::move(outcome));
   }
-  for (std::string_view id : JavaScriptAttempts()) report.not_built.emplace_back(id);
+  DOSSIER_RETURN_IF_ERROR(TryJavaScript(options, cancel, &report));
   return report;
 }
 

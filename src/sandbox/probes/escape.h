@@ -2,7 +2,7 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto pool, Pool::Make(options));
 //   DOSSIER_ASSIGN_OR_RETURN(EscapeReport report, RunEscapeTests(*pool, options));
-//   report.Summary();   // "67 of 67 refused; 1 needs the JavaScript worker, which …"
+//   report.Summary();   // "68 of 68 refused"
 //
 // Refused means: an error or death, never an effect. Every attempt has to say under a number drawn
 // at random that it was refused, or to die; silence, a syntax error or a block that was not run
@@ -69,8 +69,8 @@ struct EscapeAttempt {
 
 std::span<const EscapeAttempt> EscapeAttempts();
 
-// Attempts of the list that this build cannot make, because they need the JavaScript worker.
-std::span<const std::string_view> JavaScriptAttempts();
+// Those whose code is JavaScript. They are tried where that worker is built.
+std::span<const EscapeAttempt> JavaScriptAttempts();
 
 // Native probes: single system calls tried by a process under the worker's own lock.
 //

@@ -484,11 +484,53 @@ constexpr EscapeAttempt kAttempts[] = {
      Then::kNothing, "", RanOn},
 };
 
-constexpr std::string_view kJavaScript[] = {"E12.1"};
+// The realm's own names are all that a function made so may reach.
+constexpr std::string_view kConstructorChains = R"js(
+const names = ["process", "require", "module", "load", "read", "readFile", "quit", "os", "scriptArgs",
+               "Deno", "Bun", "Worker", "WebAssembly", "SharedArrayBuffer", "Atomics", "host",
+               "Reflect.parse", "newGlobal", "evalcx", "dumpObject", "gc"];
+const reach = "return this";
+const look = "const found = []; for (const name of " + JSON.stringify(names) +
+             ") { let at = this; for (const part of name.split('.')) at = at && at[part];" +
+             " if (at !== undefined) found.push(name); } return found.join(' ');";
+const starts = [print, llm_query, SUBMIT, budget, console.log, doc, __vars, [], {}, "", 1, true, /x/,
+                new Map(), Symbol.iterator, new Error("x"), function () {}, async function () {},
+                function* () {}, async function* () {}, Promise.resolve(), new Proxy({}, {})];
+const seen = [];
+for (const start of starts) {
+  for (let at = start, depth = 0; at != null && depth < 8; ++depth) {
+    let next;
+    try { next = at["constructor"]; } catch (error) { break; }
+    if (typeof next === "function") {
+      for (const body of [reach, look, "return process", "return import('os')"]) {
+        let got;
+        try {
+          const made = next(body);
+          if (typeof made !== "function") continue;  // String(body), Object(body)
+          got = made.call(undefined);
+          if (got && typeof got.next === "function") got = got.next().value;
+          if (got && (got instanceof Promise || typeof got.then === "function")) continue;
+        } catch (error) { continue; }
+        if (body === look && typeof got === "string" && got.trim() !== "") seen.push(got);
+        if (body === reach && got && typeof got === "object" && got !== globalThis) {
+          const own = Object.getOwnPropertyNames(got);
+          for (const name of names) if (own.includes(name)) seen.push(name);
+        }
+        if (body === "return process" && got !== undefined) seen.push("process");
+      }
+    }
+    at = Object.getPrototypeOf(Object(at));
+  }
+}
+return seen.join(" ");
+)js";
+
+constexpr EscapeAttempt kJavaScript[] = {
+    {"E12.1", "every constructor chain of JavaScript", kConstructorChains}};
 
 }  // namespace
 
 std::span<const EscapeAttempt> EscapeAttempts() { return kAttempts; }
-std::span<const std::string_view> JavaScriptAttempts() { return kJavaScript; }
+std::span<const EscapeAttempt> JavaScriptAttempts() { return kJavaScript; }
 
 }  // namespace dossier::sandbox

@@ -32,8 +32,9 @@ void ExpectAllRefused(const PoolOptions& options) {
   for (const EscapeOutcome& outcome : report->outcomes) {
     EXPECT_TRUE(outcome.refused) << outcome.id << " " << outcome.name << ": " << outcome.how;
   }
-  EXPECT_EQ(report->Summary(),
-            "67 of 67 refused; 1 needs the JavaScript worker, which this build does not have");
+  // As SandboxTestCountsWhatWasRefused: one attempt needs a worker that may not be built.
+  EXPECT_EQ(report->outcomes.size() + report->not_built.size(), 68u);
+  EXPECT_TRUE(report->all_refused());
 }
 
 TEST(EscapeTest, TheListIsTheSpecsList) {  // SBX-E1 to SBX-E12
@@ -42,7 +43,7 @@ TEST(EscapeTest, TheListIsTheSpecsList) {  // SBX-E1 to SBX-E12
     EXPECT_TRUE(ids.insert(attempt.id).second) << attempt.id;
     EXPECT_TRUE(!attempt.code.empty() || !NativeProbes(attempt.id).empty()) << attempt.id;
   }
-  for (std::string_view id : JavaScriptAttempts()) ids.insert(id);
+  for (const EscapeAttempt& attempt : JavaScriptAttempts()) ids.insert(attempt.id);
   EXPECT_EQ(ids.size(), 68u);
 }
 
