@@ -13,6 +13,7 @@
 #include "base/json/json.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "cli/chat/chat_dialogs.h"
 #include "cli/runs/agents_view.h"
 #include "cli/runs/ask_view.h"
 #include "cli/terminal/terminal.h"
@@ -98,7 +99,7 @@ ask::EvidenceSummary EvidenceIn(const Json& data) {
 
 // "git status -s: exit 0, 120 bytes", and why the model wanted it.
 std::string ToolLine(const Json& data) {
-  std::string line = Join(StringsOf(Find(data, "argv")), " ");
+  std::string line = ShownCommand(StringsOf(Find(data, "argv")));
   if (const Json* status = Find(data, "status"); status && !status->is_null()) {
     line += fmt::format(": {}, {}",
                         status->is_string() ? TextAt(data, "status") : "exit " + ToJson(*status),

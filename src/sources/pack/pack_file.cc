@@ -277,7 +277,9 @@ std::string WithLineNumbers(std::string_view body) {
 
 constexpr std::uint64_t kMaxWhole = 1 << 20;  // bytes
 constexpr std::uint64_t kMaxData = 64 << 10;  // bytes
-constexpr std::size_t kSniffed = 8000;        // bytes in which a NUL makes a file binary, as in git
+// Of a file that is described, not shown; counts of a larger one are told as bounds.
+constexpr std::uint64_t kMaxScan = 64 << 20;
+constexpr std::size_t kSniffed = 8000;  // bytes in which a NUL makes a file binary, as in git
 
 constexpr std::string_view kDataEndings[] = {".csv", ".tsv", ".ndjson", ".jsonl", ".json"};
 
@@ -351,7 +353,7 @@ class FilePacker {
         git_ && git_->index.contains(file_.path) && !git_->staged.contains(file_.path);
     const auto source = inspect::OpenFileSource(file_.full);
     if (!source) return LeaveOut(LeftOut::kUnreadable, source.error().message);
-    const auto about = inspect::Describe(**source, {.threads = 1}, {});
+    const auto about = inspect::Describe(**source, {.max_scan = kMaxScan, .threads = 1}, {});
     if (!about) return LeaveOut(LeftOut::kUnreadable, about.error().message);
     if (about->format == inspect::Format::kBinary) return LeaveOut(LeftOut::kBinary, "");
     packed_.why = LeftOut::kLarge;

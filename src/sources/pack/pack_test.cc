@@ -131,6 +131,14 @@ TEST_F(PackTest, AManifestComesBackAsItWas) {  // ASM-111
               FailsWith(ErrorCode::kDamaged, "m:2"));
 }
 
+// Reading 1 TB would take hours; the first part says what it is.
+TEST_F(PackTest, AHugeFileIsReadInPart) {  // ASM-114
+  Write("ok.txt", "ok");
+  Write("huge.bin", "");
+  ASSERT_EQ(truncate((root_ + "/huge.bin").c_str(), 1LL << 40), 0);
+  EXPECT_THAT(Packed(Options()).Text(), HasSubstr("huge.bin (binary, 1.0 TiB)\n"));
+}
+
 TEST_F(PackTest, BinaryAndLargeFilesAreListedOrDescribed) {  // ASM-114
   Write("a.bin", std::string("a\0b", 3));
   std::string csv = "id,name\n";
