@@ -249,12 +249,14 @@ std::string Gates::ReadInPart(std::string_view answer, const GateSituation& situ
     return {};
   }
   const std::string known = fmt::format("{}\n{}", context_.question, situation.sizes);
-  const std::vector<std::string> seen = Seen(situation);
   const bool nothing = SaysNothing(answer, known);
   if (!nothing) {
     if (!situation.all_words || AddsNumber(answer, known) || IsSeenValue(answer, situation))
       return {};
-    if (!TakesNothing(answer, context_.question, seen, *situation.all_words)) return {};
+    if (!TakesNothing(answer, context_.question, *situation.shown, situation.passages,
+                      *situation.all_words)) {
+      return {};
+    }
     // The passages of the first prompt were chosen by the words of the question.
     if (ShowsNamed(context_.question, *situation.shown, *situation.all_words)) return {};
   }

@@ -121,7 +121,8 @@ std::string MissingWords(std::string_view answer, std::string_view question,
 }
 
 bool TakesNothing(std::string_view answer, std::string_view question,
-                  std::span<const std::string> shown, const WordRarity& rarity) {
+                  std::span<const std::string> shown, std::string_view passages,
+                  const WordRarity& rarity) {
   // A word of two letters is taken as it is written: "No" is none of "no sons", "CA" is a value.
   constexpr std::size_t kShort = 2;
   std::unordered_set<std::uint64_t> there;
@@ -132,9 +133,14 @@ bool TakesNothing(std::string_view answer, std::string_view question,
       if (word.text.size() <= kShort) short_words.insert(word.text);
     }
   }
+  for (const TextWord& word : WordsOf(passages)) {
+    if (!rarity.Known(word.hash)) continue;  // of a heading
+    there.insert(word.hash);
+    if (word.text.size() <= kShort) short_words.insert(word.text);
+  }
   return std::ranges::none_of(OwnWords(answer, question), [&](const TextWord& word) {
     if (word.text.size() <= kShort && !short_words.contains(word.text)) return false;
-    return there.contains(word.hash) && rarity.Known(word.hash) && !rarity.Common(word.hash) &&
+    return there.contains(word.hash) && !rarity.Common(word.hash) &&
            rarity.Weight(word.hash) >= kTakenShare * rarity.Weight(0);
   });
 }
