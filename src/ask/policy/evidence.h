@@ -92,7 +92,7 @@ class Evidence {
   bool touched_data_ = false;
   bool part_asked_ = false;  // by the question, as the model quoted it
   bool nothing_proved_ = false;
-  std::size_t earlier_ = 0;  // blocks of earlier attempts
+  std::size_t earlier_ = 0;                                   // blocks of earlier attempts
   std::vector<std::vector<sandbox::BlockResult::Gap>> gaps_;  // of each of shown_
   std::vector<std::string> printed_, shown_, outputs_, whole_outputs_, code_, unmatched_, searched_,
       days_;

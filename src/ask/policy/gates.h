@@ -85,8 +85,8 @@ struct GateSituation {
   // Whether map_llm could not tell the texts of one label well from those of the other.
   enum class Labels { kSure, kUnsure } labels = Labels::kSure;
   Offer::Quoted quoted = Offer::Quoted::kNo;  // whether the whole answer is a quotation
-  std::vector<std::string> error_texts;      // what code was told of sub-calls that failed
-  AnswerKind wanted = AnswerKind::kUnknown;  // what the model itself says is asked for
+  std::vector<std::string> error_texts;       // what code was told of sub-calls that failed
+  AnswerKind wanted = AnswerKind::kUnknown;   // what the model itself says is asked for
 };
 
 // Whether outputs hold several words of the data, besides words of the question and the names of
