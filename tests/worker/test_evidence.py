@@ -100,11 +100,18 @@ class EvidenceTest(WorkerTest):
                            ("for i in range(0, 40, 10): context[i:i + 10].count('one')", [[0, 0, 40]]),
                            ("context[2:4]; context[10:12]", [[0, 2, 2], [0, 10, 2]]),
                            ("context = 'own'; context[:2]", []), ("context[5:2]", []),
+                           ("for line in context.splitlines()[1:3]: print(line)", [[0, 14, 28]]),
+                           ("print(context.splitlines())", [[0, 0, size]]),
                            ("FINAL(context[0])", [[0, 0, size]])):
             self.assertEqual(self.run_block(code)["read"], read, code)
         self.assertEqual(self.run_block("print(context.count('one'))")["read"], [[0, 0, size]])
         self.assertEqual(self.run_block("print(doc[0:5])")["read"], [[0, 0, 5]])
         self.assertEqual(self.run_block("for line in open('a.txt'): pass")["read"], [[0, 0, size]])
+
+    def test_one_text_of_several_is_read_alone(self) -> None:  # FLT-12
+        self.start([Text(f"{name}.txt", name * 9, None, True) for name in "abc"])
+        self.assertEqual(self.run_block("print(context[1])")["read"], [[1, 0, 9]])
+        self.assertEqual(len(self.run_block("print(context[1], context)")["read"]), 4)
 
     def test_another_name_for_the_text_reads_no_more_than_its_slices(self) -> None:  # FLT-12
         size = len("one two three\n" * 50)

@@ -65,6 +65,10 @@ class FormsTest(WorkerTest):
             "lines = context.splitlines()\nprint(len([x for x in lines if 'remounted' in x]))",
         ), "another written form", log=True)
 
+    def test_a_block_that_counts_the_other_forms_too_leaves_none_out(self) -> None:  # FLT-36
+        self.check(("print(sum(r['status'] == 'Closed' for r in records), "
+                    "sum(r['status'].strip().lower() == 'closed' for r in records))",), "")
+
     def test_code_that_takes_all_forms_or_only_looks_is_left_alone(self) -> None:
         self.check((
             "print(sum(r['status'].strip().lower() == 'closed' for r in records))",

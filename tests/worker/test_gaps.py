@@ -106,6 +106,15 @@ class GapsTest(WorkerTest):
                    "Closed")
         self.check(("print(sum(r['amount'] != '5' for r in records))",), "amount == '5'")
 
+    def test_one_of_like_tables_is_a_part_by_its_name_too(self) -> None:  # FLT-36
+        rows = "".join(json.dumps({"qty": i}) + "\n" for i in range(40))
+        for code, told in (("print(sum(r['qty'] for r in contexts['jan.ndjson'].records))", True),
+                           ("print(sum(r['qty'] for n in contexts for r in contexts[n].records))", False),
+                           ("print(contexts['note.txt'].text.count('x'))", False)):
+            self.start([Text("jan.ndjson", rows), Text("feb.ndjson", rows), Text("note.txt", "x y", None, True)])
+            gaps = self.run_block(code)["gaps"]
+            self.assertEqual([gap[2] for gap in gaps], [["jan.ndjson"]] if told else [], code)
+
     def test_a_condition_that_another_one_fits_for_is_not(self) -> None:
         self.check((
             "print(sum(r['status'] in ('Closed', 'closed', 'CLOSED') for r in records))",

@@ -61,6 +61,38 @@ class ReasonsTest(WorkerTest):
             "'open' stands nowhere in the text. 'Open' does. status: 'Open' (100), 'Closed' (100), "
             "'Pending' (100)."])
 
+    def test_what_no_other_form_would_find_is_proved(self) -> None:  # FLT-36
+        for code, proved in (
+                ("print(doc.count('lighthouse'))", True), ("print(doc.grep('lighthouse'))", True),
+                ("print(sum('lighthouse' in line for line in doc))", True),
+                ("print(doc.count('OSLO'))", False), ("print(doc.count('pen ding'))", False),
+                ("print(doc.count('Clósed'))", False),
+                ("print(sum(r['amount'] < 0 for r in records))", True),
+                ("print(sum(r['amount'] == 7777 for r in records))", True),
+                ("print(sum(r['amount'] == '25' for r in records))", False),
+                ("print(sum(r['amount'] is None or r['amount'] == '' for r in records))", True),
+                ("print(sum(r['status'] == '' for r in records))", True),
+                ("print(len(records) - len({r['id'] for r in records}))", True),
+                ("print(sum(r['status'] == 'Lost' for r in records))", False),
+                ("print(sum(r['status'] in ('Lost', 'Gone') for r in records), "
+                 "Counter(r['status'] for r in records))", True),
+                ("print(sum(r['status'] == 'Open' and r['amount'] < 0 for r in records))", False)):
+            self.start([Text("t.ndjson", self.host.texts[0].text)])
+            result = self.run_block(code)
+            with self.subTest(code):
+                shows = "Counter" in code
+                self.assertEqual(result["proves_nothing"], proved and not shows)
+                self.assertEqual([result["unmatched"], [text for text, *_ in result["gaps"]]] == [[], []],
+                                 proved or "amount'] < 0" in code, result)
+
+    def test_a_condition_is_settled_where_all_values_are_shown_later(self) -> None:  # FLT-36
+        result = self.run_block("print(sum(r['status'] == 'Lost' for r in records))")
+        self.assertEqual(len(result["unmatched"]), 1)
+        later = self.run_block("print(Counter(r['status'] for r in records))")
+        self.assertEqual(later["settled"], result["unmatched"])
+        handed = self.run_block("c = Counter(r['status'] for r in records)\nprint(c)\nFINAL(c['Gone'])")
+        self.assertEqual((handed["unmatched"], handed["gaps"]), ([], []))
+
     def test_a_number_beyond_all_values_is_told_and_proves_the_zero(self) -> None:  # FLT-36
         result = self.run_block("sum(r['amount'] > 1_000_000_000 for r in records)")
         self.assertIn("Its values go from", result["notes"][0])
@@ -178,7 +210,7 @@ class ReasonsTest(WorkerTest):
             self.assertEqual(self.run_block("doc.count('zzzz')")["unmatched"], [])
         finally:
             dossier_reasons._SECONDS = before
-        self.assertEqual(len(self.run_block("doc.count('zzzz')")["unmatched"]), 1)
+        self.assertEqual(list(self.run_block("doc.count('zzzz')")["notes"]), ["'zzzz' stands nowhere in the text."])
 
 
 if __name__ == "__main__":

@@ -210,7 +210,7 @@ class ReadRowsTest(WorkerTest):
                                  ("print(records[0:2])", 0, 2), ("records[7]", 7, 8),
                                  ("[records[i] for i in (5, 4, 3)]", 3, 6),
                                  ("any(r['id'] == 4 for r in records)", 0, 5),
-                                 ("list(records)", 0, 20), ("records[-1]", 19, 20),
+                                 ("list(records)", 0, 20), ("list(records)[:3]", 0, 3), ("records[-1]", 19, 20),
                                  ("for r in reversed(records): pass", 0, 20),
                                  ("records.fields; len(records)", 0, 0)):
             read = self.run_block(code)["read"]

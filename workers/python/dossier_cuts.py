@@ -204,14 +204,21 @@ def one_of_many(node: ast.AST) -> bool:
 
 
 def of_documents(parsed: Parsed, names: set[str], fixed: Mapping[str, Any]) -> Iterator[ast.Subscript]:
-    """contexts[3], and docs[0] of a list of them. `names` stand for such lists; learns more."""
+    """contexts[3], contexts["jan.csv"] and docs[0] of a list of them. `names` stand for such lists;
+    learns more."""
     for binding in parsed.bindings:
         if isinstance(binding.node, (ast.Assign, ast.AnnAssign)) and binding.value is not None:
             (names.add if is_documents(binding.value, names) else names.discard)(binding.name)
     for node in parsed.of(ast.Subscript):
         if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice) \
-                and is_documents(node.value, names) and whole_number(node.slice, fixed) is not None:
+                and is_documents(node.value, names) and (
+                    whole_number(node.slice, fixed) is not None or names_document(node)):
             yield node
+
+
+def names_document(node: ast.Subscript) -> bool:
+    """contexts["jan.csv"]"""
+    return base(node) == "contexts" and isinstance(getattr(node.slice, "value", None), str)
 
 
 def is_documents(node: ast.expr, names: Collection[str] = ()) -> bool:

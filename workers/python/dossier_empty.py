@@ -27,6 +27,7 @@ _MOST_KINDS = 10_000   # values of a field that are told apart
 _MOST_SEARCHED = 20
 _MOST_COMPARED = 200   # values of a field that a constant is compared with
 _FEW_KINDS = 50        # values of a field that says which kind a row is of
+_LEAST_SPACES = 2      # of a sentence
 _LEAST_ALIKE = 5       # letters of texts that may be one word in two spellings
 _ALIKE = 0.85
 _LONGEST_SEARCHED = 200  # characters
@@ -156,6 +157,11 @@ def _plain(value: Any) -> str:
     return "".join(filter(str.isalnum, text))
 
 
+def _is_blank(value: Any) -> bool:
+    """What stands for a missing value: nothing, marks alone, a word that programs write for it."""
+    return isinstance(value, str) and _plain(value) in ("", "na", *_NOTHING)
+
+
 def _similar(one: str, other: str) -> bool:
     matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
     return matcher.real_quick_ratio() >= _ALIKE and matcher.ratio() >= _ALIKE
@@ -223,10 +229,33 @@ class Values:
                 return True
         careful = not all(map(_plain, [value for other in (test, *others)
                                        for value in other.values]))
-        kinds = [value for value in counter if value is not None]
-        texts = all(isinstance(value, str) for value in (*test.values, *kinds))
-        return texts and not careful and len(kinds) <= _FEW_KINDS and 2 * len(kinds) <= self.rows \
+        texts = all(isinstance(value, str) for value in (*test.values, *counter) if value is not None)
+        return texts and not careful and self.few(test.field) \
             and not any(self.fits(other, case) for other in others)
+
+    def few(self, field: str) -> bool:
+        """Whether the field says of which of a few kinds a row is."""
+        kinds = len([value for value in self.counts[field] if value is not None])
+        return kinds <= _FEW_KINDS and 2 * kinds <= self.rows
+
+    def are_texts(self, field: str) -> bool:
+        """Whether the values tell no kinds: they are many, or sentences."""
+        texts = [value for value in self.counts[field] if isinstance(value, str)]
+        sentences = sum(value.count(" ") >= _LEAST_SPACES for value in texts)
+        return not self.few(field) or 2 * sentences > len(texts)
+
+    def proves(self, test: Test, shown: str) -> bool:
+        """Whether the values tell that a test fits none in whatever form: it asks for a number among
+        numbers, or for what is missing where nothing is, or all values were shown."""
+        kinds = [value for value in self.counts[test.field] if value is not None]
+        numbers = all(isinstance(value, (int, float)) for value in kinds)
+        if test.orders_numbers() or (numbers and test.sign in ("==", "one of") and all(
+                isinstance(value, (int, float)) for value in test.values)):
+            return True
+        blank = not any(map(_plain, test.values))
+        if blank and test.sign in ("==", "one of"):
+            return len(kinds) < _MOST_KINDS and not any(map(_is_blank, kinds))
+        return self.all_shown(test, shown)
 
     def all_shown(self, test: Test, shown: str) -> bool:
         """Whether what was shown has all values of the field, none of them nearly what is looked for."""

@@ -13,7 +13,8 @@ that data make between constants is not: [1343, 0][len(records) == 0].
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from itertools import groupby
 from typing import Any
 
@@ -283,15 +284,48 @@ def _is_answer(node: ast.AST) -> bool:
 
 
 def reads_whole_context(parsed: Parsed, documents: int) -> bool:
-    """Whether the block uses `context` in another way than by its length, by slices of it and by
-    another name for it."""
+    """Whether the block uses `context` in another way than by its length, by slices of it or of its
+    lines, by one document of several, and by another name for it."""
     names = parsed.context_names
     if not names & parsed.reads:
         return False
     used = sum(node.id in names and isinstance(node.ctx, ast.Load) for node in parsed.of(ast.Name))
     parts = len(parsed.context_parts) if documents == 1 else 0
+    parts += sum(_takes_part(node, names, documents) for node in parsed.of(ast.Subscript))
     sizes = sum(getattr(node.func, "id", "") == "len" and any(is_name(item, names)
                                                               for item in node.args)
                 for node in parsed.of(ast.Call))
     same = sum(is_name(node.value, names) for node in parsed.of(ast.Assign))
     return used > parts + sizes + same
+
+
+def single_documents(parsed: Parsed, documents: int) -> list[int]:
+    """The places of the documents that the block takes one by one: context[3] of several."""
+    names = parsed.context_names
+    return [node.slice.value for node in parsed.of(ast.Subscript)
+            if _takes_part(node, names, documents) and isinstance(node.slice, ast.Constant)]
+
+
+def line_parts(parsed: Parsed, documents: int) -> list[slice]:
+    """Which lines of the one document the block takes: those of context.splitlines()[:5]."""
+    found = []
+    for node in parsed.of(ast.Subscript):
+        if isinstance(node.slice, ast.Slice) and _takes_part(node, parsed.context_names, documents):
+            with suppress(Unknown):
+                found.append(slice(*(bound and fold(bound, {})
+                                     for bound in (node.slice.lower, node.slice.upper))))
+    return found
+
+
+def _takes_part(node: ast.Subscript, names: Collection[str], documents: int) -> bool:
+    """context[3] of several documents; context.splitlines()[:5], and that of a list() of it."""
+    if documents > 1:
+        return is_name(node.value, names) and isinstance(node.slice, ast.Constant) \
+            and type(node.slice.value) is int and 0 <= node.slice.value < documents
+    if not isinstance(node.slice, ast.Slice) or not all(
+            bound is None or isinstance(bound, (ast.Constant, ast.UnaryOp))
+            for bound in (node.slice.lower, node.slice.upper)):
+        return False
+    lines = node.value
+    return isinstance(lines, ast.Call) and isinstance(lines.func, ast.Attribute) \
+        and lines.func.attr in ("splitlines", "split") and is_name(lines.func.value, names)

@@ -43,6 +43,7 @@ class Forms:
     def __init__(self, seeker: Seeker) -> None:
         self._seeker = seeker
         self.tests: list[Test] = []
+        self._all: list[Test] = []   # with those that say what other forms there are
         self._words: dict[str, bool] = {}   # that are searched in a text: whether all of it at once
 
     def look(self, parsed: Parsed) -> None:
@@ -61,6 +62,7 @@ class Forms:
                 tests.append(Test(field, "in", word, made))
             elif _is_text(around, parsed) and not found:
                 self._words[word] = _is_all(around)
+        self._all = tests
         self.tests = [test for test in dict.fromkeys(tests) if test.sign in ("==", "in", "start", "end")
                       and not isinstance(test.value, bool) and len(str(test.value).strip()) >= _LEAST
                       and not self._seeker.case.may_differ(str(test.value))]
@@ -78,7 +80,7 @@ class Forms:
             loose = _loose(test) if test.sign != "in" or counts else None
             if loose is None or not any(test.holds(value, case) for value in counter):
                 continue
-            others = [other for other in tests if other.field == test.field]
+            others = [other for other in (*tests, *self._all) if other.field == test.field]
             more = {value: count for value, count in counter.items()
                     if value is not None and loose(test._made(value))
                     and not any(other.holds(value, case) for other in others)}
@@ -132,6 +134,18 @@ def _loose(test: Test) -> Callable[[object], object] | None:
         return lambda value: form(value) == wanted
     return lambda value: isinstance(value, str) and (
         form(value).startswith(wanted) if test.sign == "start" else form(value).endswith(wanted))
+
+
+def anyhow(word: str) -> Callable[[str], object] | None:
+    """Finds a text in any written form: in another case, without accents, with or without spaces and
+    hyphens. None for a text of signs alone."""
+    parts = re.findall(r"[^\W_]+", _folded(word))
+    if not parts:
+        return None
+    pattern = r"[\W_]*".join(parts)
+    joined = pattern if len(parts) > 1 else r"(?:-\s*)?".join(map(re.escape, parts[0]))
+    found = re.compile(joined, re.IGNORECASE).search
+    return lambda text: found(_folded(text))
 
 
 def _loose_word(word: str) -> Callable[[object], list[str]] | None:

@@ -375,10 +375,21 @@ class Gaps:
             self._cuts[number] = self._cuts[number]._replace(
                 names=tuple(documents[index][0] for index in taken))
 
+    def _leave_like_tables(self, number: int, name: str) -> None:
+        """One of several tables with the same fields, taken by its name; a text may be the one that was
+        found."""
+        documents = self._documents()
+        index = next((index for index, document in enumerate(documents) if document[0] == name), None)
+        if index is not None and isinstance(documents[index][1], tuple):
+            self._leave_documents(number, range(index, index + 1))
+
     def _part_of_all(self, number: int, whole: Any, part: Any, unit: str) -> Any:
         taken = self._part(whole, part.start, part.stop, part.step) if isinstance(part, slice) \
             else whole[part]
         self._cuts.pop(number, None)
+        if isinstance(part, str):
+            self._leave_like_tables(number, taken.name)
+            return taken
         indexes = range(len(whole))[part] if isinstance(part, slice) else \
             range(len(whole))[part:][:1]
         if unit == "documents":

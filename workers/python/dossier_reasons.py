@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from dossier_code import Parsed
-from dossier_empty import Test, Values, short, tests_of
-from dossier_forms import Forms
+from dossier_empty import Test, Values, searched_texts, short, tests_of
+from dossier_forms import Forms, anyhow
 from dossier_row_store import FILE
 from dossier_seek import Join, Seeker, Sought, alike, made_texts
 from dossier_text import Source
@@ -25,6 +25,7 @@ _SHOWN = 1 << 16        # characters of what blocks showed that are remembered
 _CHUNK = 1 << 20        # bytes of a text that are searched at a time
 _MOST_PAIRS = 50         # of files whose fields are joined
 _LONGEST_WORD = 800     # bytes that a constant may take; chunks overlap by them
+_MODELS = {"llm_query", "llm_query_batched", "rlm_query", "rlm_query_batched", "map_llm"}
 
 
 class Reasons:
@@ -35,11 +36,14 @@ class Reasons:
         self._records = records
         self._seeker = Seeker()
         self._stands: dict[str, tuple[bool, str]] = {}  # as written, and the other spelling
+        self._nowhere: dict[str, bool] = {}             # texts: in no written form, as was searched
         self._told: dict[str, tuple[str, str]] = {}     # by key: what it is about, and the reason
+        self._told_tests: dict[str, Test] = {}          # of these, those that are about a field
         self.found: dict[str, str] = {}
-        # Of `found`, what no other spelling would change: a number that all values lie below, and
-        # what is none of the values that were shown, all of them.
+        # Of `found`, what no other spelling would change: a number among numbers, a text of which no
+        # written form stands in the data, and what is none of the values that were shown, all of them.
         self.proved: set[str] = set()
+        self.proves_nothing = False   # nothing that the block asks for could be written otherwise
         self.misled: dict[str, tuple[str, ...]] = {}    # by key: the constants
         self.forms: dict[str, tuple[str, tuple[str, ...]]] = {}  # a sentence, and the constants
         self.settled: list[str] = []
@@ -48,6 +52,7 @@ class Reasons:
     def forget(self) -> None:
         self._seeker.forget()
         self._told.clear()
+        self._told_tests.clear()
         self._shown = ""
 
     def weigh(self, parsed: Parsed, nothing: bool, named: Collection[str] = (),
@@ -56,28 +61,69 @@ class Reasons:
         unknown already; `counts`: the output is a number."""
         self._shown = (self._shown + "\n" + output)[-_SHOWN:]
         self.found, self.settled, self.proved, self.misled, self.forms = {}, [], set(), {}, {}
+        self.proves_nothing = nothing and not parsed.reads & _MODELS
         sought = self._seeker.look(parsed)
         self._weigh_forms(parsed, counts=counts)
         deadline = time.monotonic() + _SECONDS
         tests = list(dict.fromkeys(tests_of(parsed, self._seeker)))
         joins = set(self._seeker.joins(parsed))
+        self._see_values(deadline)
         if not sought and not tests and not joins:
+            self.proves_nothing = self.proves_nothing and self._proves(parsed, [], deadline)
             return
         absent = self._absent(sought, deadline).difference(named)
         whole = bool(absent or nothing or self._told)
         values = self._values(tests, sought, absent, deadline, whole)
         about: dict[str, str] = {}     # what the reasons of this block are about, by their key
         said: set[str] = set()         # constants that stand in a reason already
-        fitting = self._weigh_tests(tests, values, absent, about, said)
-        fitting |= self._weigh_texts(sought, values, absent, about, said)
+        fitting = self._weigh_tests(tests, values, absent, about, said, deadline)
+        fitting |= self._weigh_texts(sought, values, absent, about, said, deadline)
         self._find_misled(tests, values, about)
         fitting |= self._weigh_joins(joins, deadline, about)
         own = made_texts(parsed)
         for text, reason in self.found.items():
-            if text not in own and self._stands.get(text, (True, ""))[1] and not any(
+            if text not in own and text not in self.proved and self._stands.get(text, (True, ""))[1] and not any(
                     text.lower() == other for other in fitting):
                 self.misled[text] = (text,)
+        self.proves_nothing = self.proves_nothing and not joins and self.proved.issuperset(
+            self.found) and self._proves(parsed, tests, deadline)
         self._settle(fitting, about)
+
+    def _proves(self, parsed: Parsed, tests: Iterable[Test], deadline: float) -> bool:
+        """Whether all conditions order numbers, or are in `proved`, or look for a text that stands in
+        no written form."""
+        return all(test.orders_numbers() or str(test) in self.proved for test in tests) and all(
+            text in self.proved or self._stands_nowhere(text, deadline)
+            or any(text in map(str, test.values) for test in tests)
+            for text in searched_texts(parsed))
+
+    def _see_values(self, deadline: float) -> None:
+        """Settles what earlier blocks did not find, once all values of its field have been shown."""
+        records = self._records() if self._told_tests else None
+        if records is None:
+            return
+        values = Values(sorted({test.field for test in self._told_tests.values()}))
+        values.read(records, set(), deadline)
+        for key, test in list(self._told_tests.items()):
+            if values.whole and key in self._told and values.all_shown(test, self._shown):
+                self.settled.append(self._told.pop(key)[1])
+                del self._told_tests[key]
+
+    def _stands_nowhere(self, text: str, deadline: float) -> bool:
+        """Whether all of the data was searched for the text and has it in no written form: other case,
+        accents, spaces, hyphens."""
+        if text not in self._nowhere:
+            found = anyhow(text)
+            for source in self._sources if found is not None else ():
+                for at in range(0, source.bytes, _CHUNK):
+                    part = str(source.view[max(0, at - _LONGEST_WORD):at + _CHUNK], "utf-8", "replace")
+                    if time.monotonic() > deadline:
+                        return False
+                    if found(part):
+                        self._nowhere[text] = False
+                        return False
+            self._nowhere[text] = found is not None
+        return self._nowhere[text]
 
     def _weigh_forms(self, parsed: Parsed, *, counts: bool) -> None:
         deadline, forms = time.monotonic() + _SECONDS, Forms(self._seeker)
@@ -164,7 +210,7 @@ class Reasons:
                 self.misled[str(test)] = test.values
 
     def _weigh_tests(self, tests: Iterable[Test], values: Values, absent: set[str],
-                     about: dict[str, str], said: set[str]) -> set[str]:
+                     about: dict[str, str], said: set[str], deadline: float) -> set[str]:
         """The fields of which a test fits."""
         fitting = set()
         for test in tests:
@@ -174,14 +220,17 @@ class Reasons:
                 fitting.add(test.field)
             elif fits is False and (values.whole or texts and absent.issuperset(texts)):
                 self.found[str(test)] = values.reason(test)
-                if values.whole and (test.orders_numbers() or values.all_shown(test, self._shown)):
-                    self.proved.add(str(test))
+                if values.whole and (values.proves(test, self._shown) or (
+                        test.sign != "one of" and texts and values.are_texts(test.field)
+                        and self._stands_nowhere(texts[0], deadline))):
+                    self.proved |= {str(test), *map(str, test.each())}
                 about[str(test)] = test.field
+                self._told_tests[str(test)] = test
                 said.update(texts)
         return fitting
 
     def _weigh_texts(self, sought: Iterable[Sought], values: Values, absent: set[str],
-                     about: dict[str, str], said: set[str]) -> set[str]:
+                     about: dict[str, str], said: set[str], deadline: float) -> set[str]:
         """The texts that stand in the data, in lower case."""
         fitting = set()
         for item in sought:
@@ -197,9 +246,12 @@ class Reasons:
                 if len(known) == 1:
                     test = Test(known[0], "==", text)
                     listed = values.listing(test)
+                    self._told_tests[text] = test
                     if values.whole and values.all_shown(test, self._shown):
                         self.proved.add(text)
                     reason += f" {known[0]}:{listed.removeprefix('Its values:')}"
+                if all(map(values.are_texts, known)) and self._stands_nowhere(text, deadline):
+                    self.proved.add(text)
                 self.found[text] = reason
                 about[text] = text.lower()
         return fitting

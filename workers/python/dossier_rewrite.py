@@ -112,12 +112,26 @@ def tolerant(parsed: Parsed,
         bounds = [bound or ast.Constant(None)
                   for bound in (part.slice.lower, part.slice.upper, part.slice.step)]
         slot.put(placed("_dossier_part", [part.value, *bounds], part))
+    for part in parsed.of(ast.Subscript):
+        if not counted(part):
+            _take_first(part)
     for slot in parsed.field_products:   # first: a comparison takes its operands with it
         product = slot.node
         slot.put(placed("_dossier_product", [product.left, product.right], product))
     for slot in reversed(parsed.comparisons):
         slot.put(_rewritten(slot.node))
     return parsed.tree
+
+
+def _take_first(part: ast.Subscript) -> None:
+    """list(records)[:20] reads 20 rows: list(records[:20])[:]."""
+    whole = part.value
+    if isinstance(part.slice, ast.Slice) and isinstance(part.ctx, ast.Load) and isinstance(whole, ast.Call) \
+            and getattr(whole.func, "id", "") == "list" \
+            and [getattr(item, "id", "") for item in whole.args] == ["records"]:
+        rows = ast.copy_location(ast.Subscript(whole.args[0], part.slice, ast.Load()), part)
+        whole.args = [rows]
+        part.slice = ast.copy_location(ast.Slice(None, None, None), part.slice)
 
 
 def _rewritten(node: ast.Compare) -> ast.expr:

@@ -28,7 +28,7 @@ import dossier_errors
 from dossier_answers import Stop
 from dossier_code import Parsed, drop_imports, last_assigned, sets_answer_items
 from dossier_empty import days_of, is_empty_output, numbers_of, searched_texts
-from dossier_evidence import Evidence, reads_whole_context
+from dossier_evidence import Evidence, line_parts, reads_whole_context, single_documents
 from dossier_files import Files
 from dossier_gaps import Gaps
 from dossier_frame import numpy_module, pandas_module
@@ -267,6 +267,11 @@ class Session:
         ended = error is None or isinstance(error, Stop)
         whole = ended and reads_whole_context(parsed, len(self._world.sources))
         result["read"] = self._world.take_read(whole)
+        if ended:
+            result["read"] += self._world.whole_documents(
+                single_documents(parsed, len(self._world.sources)))
+            if not whole:
+                result["read"] += self._world.lines_of_context(line_parts(parsed, len(self._world.sources)))
         if result["read"] and not result["touches_data"]:  # through a module that opened a document
             result["touches_data"] = True
             self._evidence.note_read(parsed)
@@ -281,7 +286,8 @@ class Session:
         elif result["answer"] is None and error is None:
             self._comment(parsed, result)
         elif error is None or isinstance(error, Stop):
-            self._note_unmatched(parsed, str((result["answer"] or {}).get("text", "")), result)
+            self._note_unmatched(parsed, str((result["answer"] or {}).get("text", "")), result,
+                                 self._streams.out.head.decode("utf-8", "replace"))
         self._notes += [*self._skipped.notes(), *self._streams.late.take()]
         if result["answer"] is not None:
             return self._done(result, "final")
@@ -315,14 +321,16 @@ class Session:
                             if self._world.holds_numbers(field)]
         self._note_unmatched(parsed, output, result)
 
-    def _note_unmatched(self, parsed: Parsed, output: str, result: dict[str, Any]) -> None:
+    def _note_unmatched(self, parsed: Parsed, output: str, result: dict[str, Any],
+                        beside: str = "") -> None:
         """Fields that no row has, conditions of the code that fit nothing in the data, and what the
-        result leaves out. The model is told of the first two where the block found nothing, or
+        result leaves out. `beside` was printed before an answer was handed in. The model is told of
+        the first two where the block found nothing, or
         where a result that is something is wrong for them."""
         unmatched = self._world.take_unknown_fields()
         known = [*self._world.counts(), *numbers_of(" ".join(result["typed"]))]
         nothing = is_empty_output(output, known) or _is_constant(parsed, output)
-        self._reasons.weigh(parsed, nothing, unmatched, output,
+        self._reasons.weigh(parsed, nothing, unmatched, f"{beside}\n{output}",
                             _is_number(output, result["typed"]))
         found, misled = self._reasons.found, self._reasons.misled
         wrong = {found[key]: marks for key, marks in misled.items()}
@@ -340,6 +348,7 @@ class Session:
         result["unmatched"] = [note for key, note in reasons.items()
                                if key not in self._reasons.proved]
         result["settled"] = self._reasons.settled
+        result["proves_nothing"] = self._reasons.proves_nothing and not unmatched
 
     def _sizes(self) -> list[int]:
         """How many rows and lines the data have."""

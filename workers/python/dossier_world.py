@@ -8,7 +8,7 @@ import ast
 import builtins
 import importlib
 import types
-from collections.abc import Callable, Iterator, Mapping, MappingView
+from collections.abc import Callable, Iterable, Iterator, Mapping, MappingView
 from itertools import islice
 from typing import Any
 
@@ -123,6 +123,19 @@ class World:
         spans = self._tables.take_read()
         spans += [span for source in self.sources for span in source.take_read(whole)]
         return [list(span) for span in spans]
+
+    def whole_documents(self, places: Iterable[int]) -> list[list[int]]:
+        """The same for documents that code took as a whole."""
+        return [[place, 0, self.sources[place].bytes] for place in places]
+
+    def lines_of_context(self, parts: Iterable[slice]) -> list[list[int]]:
+        """The same for lines that code took of `context`."""
+        text, found = self.data.get("context"), []
+        lines = text.encode("utf-8", "replace").splitlines(True) if isinstance(text, str) else []
+        for part in parts if lines else ():
+            first, end, _ = part.indices(len(lines))
+            found.append([0, sum(map(len, lines[:first])), sum(map(len, lines[first:end]))])
+        return found
 
     def forget_read(self) -> None:
         self._tables.forget_read()

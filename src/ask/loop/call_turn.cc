@@ -428,7 +428,13 @@ std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedbac
         evidence_.code());
     by_name = meaning != NameMeaning::kLiteral;
   }
-  if (!by_name) return Offer{.text = bare.text, .source = source};
+  if (!by_name) {
+    // In FINAL("…") the marks belong to the code.
+    const bool quoted = bare.quoted && bare.form == Form::kFinalText;
+    return Offer{.text = bare.text,
+                 .source = source,
+                 .quoted = quoted ? Offer::Quoted::kYes : Offer::Quoted::kNo};
+  }
   auto value = variable(bare.text);
   if (!value) {
     return RefuseOnce(
@@ -614,6 +620,7 @@ GateSituation CallLoop::Situation(std::string_view answer) {
     situation.all_words = &all_words_;
   }
   if (evidence_.touched_data()) situation.sizes = metadata_.sizes;
+  if (evidence_.nothing_proved()) situation.nothing = sandbox::BlockResult::Nothing::kProved;
   situation.gaps = evidence_.LeftOut(answer, situation.sizes);
   // Where the answer stands in running text, how rare its words are tells what it is about.
   if ((run_.policy.checked == ModelPolicy::Checked::kEveryWord || !read) &&
@@ -664,7 +671,8 @@ CallLoop::TurnEnd CallLoop::Decide(Offer offer, Feedback* feedback) {
   if (offer.source == Source::kPartial) return {.accepted = std::move(offer)};
   const std::string claims =
       ClaimsOf({.text = offer.text, .value = offer.value}, run_.request.requirements);
-  const GateSituation situation = Situation(claims);
+  GateSituation situation = Situation(claims);
+  situation.quoted = offer.quoted;
   auto refusal = offer.doubt.empty() ? gates_.Check(claims, situation) : std::nullopt;
   if (!refusal) {
     auto doubt = offer.doubt.empty() ? gates_.Doubt(claims, situation) : std::nullopt;

@@ -87,6 +87,8 @@ void Evidence::NoteAsked(std::string_view reply) {
 }
 
 void Evidence::AddShown(std::string text, const sandbox::BlockResult& result) {
+  const bool proved = result.nothing == sandbox::BlockResult::Nothing::kProved;
+  nothing_proved_ = proved || (nothing_proved_ && !SaysNothing(text, {}));
   shown_.push_back(std::move(text));
   gaps_.push_back(result.gaps);
 }
@@ -153,7 +155,7 @@ void Evidence::StartAfresh() {
   searched_.clear();
   days_.clear();
   clean_code_.clear();
-  part_asked_ = false;
+  part_asked_ = nothing_proved_ = false;
   earlier_ = code_.size();
   old_names_.insert(names_.begin(), names_.end());
 }

@@ -59,6 +59,8 @@ class Evidence {
   // Conditions of this attempt that fit nothing in the data, and that no later block of it wrote in
   // a way that does: why it may have found nothing.
   const std::vector<std::string>& unmatched() const { return unmatched_; }
+  // Whether the newest output that is nothing is proved to be (BlockResult::Nothing).
+  bool nothing_proved() const { return nothing_proved_; }
   // What the newest of the outputs leaves out that `answer` stands in, or of all where it stands in
   // none, a sentence each; without parts of as many rows as the question itself names, of documents
   // that it names, and of what it asks for as the model said. `sizes`: of the context.
@@ -89,7 +91,8 @@ class Evidence {
   const std::span<const std::string> hint_values_;
   bool touched_data_ = false;
   bool part_asked_ = false;  // by the question, as the model quoted it
-  std::size_t earlier_ = 0;  // blocks of earlier attempts
+  bool nothing_proved_ = false;
+  std::size_t earlier_ = 0;                                   // blocks of earlier attempts
   std::vector<std::vector<sandbox::BlockResult::Gap>> gaps_;  // of each of shown_
   std::vector<std::string> printed_, shown_, outputs_, whole_outputs_, code_, unmatched_, searched_,
       days_;

@@ -7,8 +7,10 @@
 
 #include "ask/claims/dates.h"
 #include "ask/claims/names.h"
+#include "ask/claims/numbers.h"
 #include "ask/claims/reckoning.h"
 #include "ask/claims/shown_texts.h"
+#include "ask/documents/document_words.h"
 #include "ask/policy/votes.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -204,7 +206,8 @@ bool Gates::LookedAgain(const GateSituation& situation) const {
 // data again is believed.
 std::string Gates::EmptyResult(std::string_view answer, const GateSituation& situation) const {
   const bool unmatched = situation.unmatched && !situation.unmatched->empty();
-  const bool trusted = context_.checked == ModelPolicy::Checked::kNumbers;
+  const bool trusted = context_.checked == ModelPolicy::Checked::kNumbers ||
+                       situation.nothing == sandbox::BlockResult::Nothing::kProved;
   if (trusted && (!unmatched || LookedAgain(situation))) return {};
   if (!TellsNothing(answer, situation)) return {};
   if (unmatched) {
@@ -246,13 +249,16 @@ std::string Gates::ReadInPart(std::string_view answer, const GateSituation& situ
     return {};
   }
   const std::string known = fmt::format("{}\n{}", context_.question, situation.sizes);
-  const std::vector<std::string> seen = Seen(situation);
   const bool nothing = SaysNothing(answer, known);
   if (!nothing) {
     if (!situation.all_words || AddsNumber(answer, known) || IsSeenValue(answer, situation))
       return {};
-    if (!TakesNothing(answer, context_.question, seen, *situation.all_words)) return {};
-    if (ShowsNamed(context_.question, seen, *situation.all_words)) return {};
+    if (!TakesNothing(answer, context_.question, *situation.shown, situation.passages,
+                      *situation.all_words)) {
+      return {};
+    }
+    // The passages of the first prompt were chosen by the words of the question.
+    if (ShowsNamed(context_.question, *situation.shown, *situation.all_words)) return {};
   }
   return fmt::format(
       "Only {} of the context was read ({} by code, {} in sub-calls), and nothing that was read "
@@ -369,7 +375,11 @@ std::string Gates::UnshownNumbers(std::string_view answer, std::span<const std::
 
 std::string Gates::UnshownNames(std::string_view answer, std::span<const std::string> evidence,
                                 const GateSituation& situation) const {
-  std::string name = UnseenQuote(answer, context_.question, evidence);
+  // A small model puts marks around what it says itself.
+  const bool quoted = context_.checked == ModelPolicy::Checked::kNumbers &&
+                      situation.quoted == Offer::Quoted::kYes && answer.find(' ') != answer.npos;
+  std::string name = UnseenQuote(quoted ? fmt::format("\"{}\"", answer) : std::string(answer),
+                                 context_.question, evidence);
   if (name.empty() && situation.in_data) {
     std::vector<std::string> seen(evidence.begin(), evidence.end());
     seen.emplace_back(situation.description);
@@ -381,7 +391,39 @@ std::string Gates::UnshownNames(std::string_view answer, std::span<const std::st
   return name.empty() ? std::string() : fmt::format("No output shows \"{}\".{}", name, kComputeIt);
 }
 
-std::string Gates::Ungrounded(std::string_view answer, const GateSituation& situation) const {
+// The digit 0 says no more than the word "none": where values of the data were shown, either may
+// stand on what is not among them.
+std::string Gates::WithoutNeedlessZeros(std::string_view answer,
+                                        const GateSituation& situation) const {
+  const bool shown =
+      situation.outputs && situation.shows_values && situation.shows_values(*situation.outputs);
+  std::string left;
+  std::size_t done = 0;
+  NumberReader reader(answer);
+  while (const auto number = reader.Next()) {
+    const bool alone = (number->begin == 0 || answer[number->begin - 1] == ' ') &&
+                       (number->end == answer.size() ||
+                        std::string_view(" ,;%").find(answer[number->end]) != answer.npos);
+    if (!shown || !alone || number->Key() != "0.") continue;
+    left += answer.substr(done, number->begin - done);
+    done = number->end;
+  }
+  return left.append(answer.substr(done));
+}
+
+// A sentence without numbers that denies what all of the data was read for: it cannot stand in an
+// output, and a word of the question that the data do not know speaks for it.
+bool Gates::DeniesWhatIsUnknown(std::string_view answer, const GateSituation& situation) const {
+  constexpr std::size_t kLeastWords = 3;
+  if (situation.read.by_any < kAllRead || HasNumber(answer) || !situation.rarity) return false;
+  if (WordsBesides(answer, {}).size() < kLeastWords) return false;
+  return std::ranges::any_of(WordsBesides(context_.question, {}), [&](std::string_view word) {
+    return !situation.rarity->Known(WordHash(word));
+  });
+}
+
+std::string Gates::Ungrounded(std::string_view given, const GateSituation& situation) const {
+  const std::string answer = WithoutNeedlessZeros(given, situation);
   const std::vector<std::string> evidence = Seen(situation);
   const bool numbers_only = context_.checked == ModelPolicy::Checked::kNumbers;
   const bool brief = utf8::CodePoints(answer) <= kShortAnswer;
@@ -389,18 +431,26 @@ std::string Gates::Ungrounded(std::string_view answer, const GateSituation& situ
   if (std::string reason = UnshownNumbers(answer, evidence, situation); !reason.empty()) {
     return reason;
   }
-  if (numbers_only) return UnshownNames(answer, evidence, situation);
+  if (brief) {
+    std::string reason = UnshownNames(answer, evidence, situation);
+    if (numbers_only || !reason.empty()) return reason;
+  }
   const Grounding grounding =
       CheckGrounded(answer, context_.question, context_.hint_values, evidence);
   if (!grounding.grounded) {
+    const bool ran = situation.code && !situation.code->empty();
     return grounding.missing.empty()
-               ? fmt::format("No code has printed anything out of the data yet.{}", kComputeIt)
+               ? fmt::format("{}{}",
+                             ran ? "No output of the newest attempt supports this answer."
+                                 : "No code has printed anything out of the data yet.",
+                             kComputeIt)
                : fmt::format("No output shows {}.{}", grounding.missing, kComputeIt);
   }
   if (!situation.rarity) return {};
   const std::string missing = MissingWords(answer, context_.question, evidence, *situation.rarity);
-  return missing.empty() ? std::string()
-                         : fmt::format("No output shows {}.{}", missing, kComputeIt);
+  if (missing.empty() || DeniesWhatIsUnknown(answer, situation)) return {};
+  return fmt::format("No output shows what this answer says: \"{}\", for one, stands in none.{}",
+                     missing, kComputeIt);
 }
 
 std::string Gates::ValueLeftOut(std::string_view /*answer*/, const GateSituation& situation) const {

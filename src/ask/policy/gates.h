@@ -25,6 +25,8 @@
 #include "ask/policy/grounding.h"
 #include "ask/policy/model_policy.h"
 #include "ask/policy/near_question.h"
+#include "ask/policy/offer.h"
+#include "sandbox/session/session.h"
 
 namespace dossier::ask {
 
@@ -59,6 +61,8 @@ struct GateSituation {
   const WordRarity* all_words = nullptr;
   std::string_view sizes;  // of the context, where code looked at it; an answer may stand on them
   const std::vector<std::string>* unmatched = nullptr;  // conditions that fit nothing in the data
+  // Whether the newest output is nothing and proved to be: no spelling was overlooked.
+  sandbox::BlockResult::Nothing nothing = sandbox::BlockResult::Nothing::kUnproved;
   std::vector<std::string> gaps;  // what the output that the answer stands in leaves out
   const std::vector<std::string>* code = nullptr;  // that ran
   std::string_view passages;  // the text that the first prompt showed; may be empty
@@ -80,8 +84,9 @@ struct GateSituation {
   std::string failed_subcalls;
   // Whether map_llm could not tell the texts of one label well from those of the other.
   enum class Labels { kSure, kUnsure } labels = Labels::kSure;
-  std::vector<std::string> error_texts;      // what code was told of sub-calls that failed
-  AnswerKind wanted = AnswerKind::kUnknown;  // what the model itself says is asked for
+  Offer::Quoted quoted = Offer::Quoted::kNo;  // whether the whole answer is a quotation
+  std::vector<std::string> error_texts;       // what code was told of sub-calls that failed
+  AnswerKind wanted = AnswerKind::kUnknown;   // what the model itself says is asked for
 };
 
 // Whether outputs hold several words of the data, besides words of the question and the names of
@@ -125,6 +130,8 @@ class Gates {
   std::string WrongKind(std::string_view answer, const GateSituation& situation) const;
   std::string UnshownNumbers(std::string_view answer, std::span<const std::string> evidence,
                              const GateSituation& situation) const;
+  std::string WithoutNeedlessZeros(std::string_view answer, const GateSituation& situation) const;
+  bool DeniesWhatIsUnknown(std::string_view answer, const GateSituation& situation) const;
   std::string UnshownNames(std::string_view answer, std::span<const std::string> evidence,
                            const GateSituation& situation) const;
   std::string Ungrounded(std::string_view answer, const GateSituation& situation) const;

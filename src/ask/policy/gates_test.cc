@@ -191,6 +191,34 @@ TEST(GatesTest, AnEmptyResultIsQuestionedWithWhatDidNotFit) {  // FLT-36
   EXPECT_EQ(GateOf(Gates(Context(Checked::kEveryWord)).Doubt("0", After(read))), "passed");
 }
 
+TEST(GatesTest, AProvedZeroIsBelievedOfAnybody) {  // FLT-36
+  const Texts shown{"0"};
+  GateSituation situation = After(shown);
+  situation.nothing = sandbox::BlockResult::Nothing::kProved;
+  EXPECT_EQ(GateOf(Gates(Context(Checked::kEveryWord)).Doubt("0", situation)), "passed");
+}
+
+TEST(GatesTest, WhereValuesWereShownZeroIsTheWordNone) {  // FLT-36
+  const Texts shown{"{'DE': 3, 'Spain': 2}"};
+  GateSituation situation = After(shown);
+  situation.outputs = &shown;
+  EXPECT_EQ(GateOf(Gates(Context()).Doubt("0", situation)), "grounding") << "nobody can tell";
+  situation.shows_values = [](std::span<const std::string>) { return true; };
+  for (const char* answer : {"0", "0 of them", "None", "0, only DE and Spain"}) {
+    EXPECT_EQ(GateOf(Gates(Context()).Doubt(answer, situation)), "passed") << answer;
+  }
+  EXPECT_EQ(GateOf(Gates(Context()).Doubt("0.7", situation)), "grounding");
+}
+
+TEST(GatesTest, AWholeQuotationIsCheckedLikeOneInASentence) {  // FLT-36
+  const Texts shown{"request 1 served"};
+  GateSituation situation = After(shown);
+  situation.quoted = Offer::Quoted::kYes;
+  EXPECT_EQ(GateOf(Gates(Context()).Doubt("request 1 served", situation)), "passed");
+  EXPECT_EQ(GateOf(Gates(Context()).Doubt("no request", situation)), "grounding");
+  EXPECT_EQ(GateOf(Gates(Context()).Doubt("Oslo", situation)), "passed") << "a word alone";
+}
+
 TEST(GatesTest, ADressedZeroIsOneToo) {  // FLT-36
   const Texts shown{"0"}, unmatched{"'open' stands nowhere in the text."};
   const Texts code{"FINAL('No ticket is open.' if not found else found[0])"};
@@ -317,6 +345,11 @@ TEST(GatesTest, OnlyWhoReadAllOfItMayDeny) {  // FLT-36
               HasSubstr("Only 6 % of the context was read (5 % by code, 2 % in sub-calls)"));
   EXPECT_EQ(doubt("0"), "part");
   EXPECT_EQ(doubt("the wind"), "passed") << "taken from what was read";
+  situation.passages = "note.txt: The vault. He had no sons.";
+  EXPECT_EQ(doubt("It is not stated."), "part") << "the question chose the passages";
+  EXPECT_EQ(doubt("No."), "part") << "no value that was read";
+  EXPECT_EQ(doubt("The note does not say."), "part") << "the name of a document";
+  situation.passages = {};
   situation.in_data = [](std::string_view text) { return text == "the"; };
   EXPECT_EQ(doubt("The"), "passed") << "a value that is common";
   const Texts place{"The vault lies below the fields."};

@@ -14,6 +14,7 @@ namespace {
 constexpr double kShownShare = 0.25;     // of the weight of an answer's words
 constexpr double kNearShare = 0.35;      // of the weight of a question's words
 constexpr double kNamedShare = 0.5;      // of the weight of a text's words
+constexpr double kTakenShare = 0.5;      // of the weight of a word that no passage holds
 constexpr std::size_t kAround = 400;     // bytes on either side of a value: about a paragraph
 constexpr std::size_t kRunningText = 6;  // words around a value that is no lone result
 
@@ -120,11 +121,27 @@ std::string MissingWords(std::string_view answer, std::string_view question,
 }
 
 bool TakesNothing(std::string_view answer, std::string_view question,
-                  std::span<const std::string> shown, const WordRarity& rarity) {
+                  std::span<const std::string> shown, std::string_view passages,
+                  const WordRarity& rarity) {
+  // A word of two letters is taken as it is written: "No" is none of "no sons", "CA" is a value.
+  constexpr std::size_t kShort = 2;
   std::unordered_set<std::uint64_t> there;
-  for (const std::string& text : shown) there.merge(HashesOf(text));
+  std::unordered_set<std::string_view> short_words;
+  for (const std::string& text : shown) {
+    for (const TextWord& word : WordsOf(text)) {
+      there.insert(word.hash);
+      if (word.text.size() <= kShort) short_words.insert(word.text);
+    }
+  }
+  for (const TextWord& word : WordsOf(passages)) {
+    if (!rarity.Known(word.hash)) continue;  // of a heading
+    there.insert(word.hash);
+    if (word.text.size() <= kShort) short_words.insert(word.text);
+  }
   return std::ranges::none_of(OwnWords(answer, question), [&](const TextWord& word) {
-    return there.contains(word.hash) && !rarity.Common(word.hash);
+    if (word.text.size() <= kShort && !short_words.contains(word.text)) return false;
+    return there.contains(word.hash) && !rarity.Common(word.hash) &&
+           rarity.Weight(word.hash) >= kTakenShare * rarity.Weight(0);
   });
 }
 

@@ -47,10 +47,12 @@ std::string MissingWords(std::string_view answer, std::string_view question,
 // The words of `text` that are not in the question, each once.
 std::vector<std::string_view> WordsBesides(std::string_view text, std::string_view question);
 
-// Whether `answer` says nothing, besides words of the question, that stands in `shown` and
-// not in many passages: it says that it is not there, or what the writer makes of it.
+// Whether `answer` says nothing, besides words of the question, that stands in `shown` or
+// `passages` and not in many passages: it says that it is not there, or what the writer makes of
+// it.
 bool TakesNothing(std::string_view answer, std::string_view question,
-                  std::span<const std::string> shown, const WordRarity& rarity);
+                  std::span<const std::string> shown, std::string_view passages,
+                  const WordRarity& rarity);
 
 // Whether `shown` has all words of the question that few passages hold: the place was seen.
 bool ShowsNamed(std::string_view question, std::span<const std::string> shown,

@@ -214,7 +214,9 @@ std::optional<BareAnswer> ReadText(std::string_view text, ModelSize model) {
     if (rest.ends_with('`') && rest.find('`') == rest.size() - 1) rest.remove_suffix(1);
     Literal literal = Clean(rest, model);
     if (literal.text.empty()) continue;
-    return BareAnswer{.form = Form::kFinalText, .text = std::move(literal.text)};
+    return BareAnswer{.form = Form::kFinalText,
+                      .text = std::move(literal.text),
+                      .quoted = literal.quoted == Literal::Quoted::kYes};
   }
   return std::nullopt;
 }

@@ -106,6 +106,9 @@ void ReadEvidence(const JsonObject& json, BlockResult* result) {
   result->days = StringsOf(json.if_contains("days"));
   result->unmatched = StringsOf(json.if_contains("unmatched"));
   result->settled = StringsOf(json.if_contains("settled"));
+  if (FindBool(Json(json), "proves_nothing").value_or(false)) {
+    result->nothing = BlockResult::Nothing::kProved;
+  }
   result->gaps = ReadGaps(json.if_contains("gaps"));
   const Json* read = json.if_contains("read");
   if (!read || !read->is_array()) return;

@@ -65,6 +65,7 @@ constexpr Field kDone[] = {{"status", Kind::kString},
                            {"read", Kind::kArray, kOptional},
                            {"unmatched", Kind::kArray, kOptional},
                            {"settled", Kind::kArray, kOptional},
+                           {"proves_nothing", Kind::kBool, kOptional},
                            {"gaps", Kind::kArray, kOptional}};
 constexpr Field kGet[] = {{"name", Kind::kString}, {"max", Kind::kInt}};
 constexpr Field kValue[] = {{"found", Kind::kBool}, {"nearest", Kind::kArray, kOptional}};

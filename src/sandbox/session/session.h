@@ -103,6 +103,9 @@ struct BlockResult {
   std::vector<std::string> unmatched;
   // Those of earlier blocks whose condition this block wrote in a way that fits something.
   std::vector<std::string> settled;
+  // Whether an output of nothing is proved: no other spelling of what the code asks for would have
+  // found anything.
+  enum class Nothing { kUnproved, kProved } nothing = Nothing::kUnproved;
   // What output and answer leave out: rows behind a slice, failures that code passes over, rows
   // that a condition was to keep off and did not.
   struct Gap {

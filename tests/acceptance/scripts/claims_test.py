@@ -174,6 +174,33 @@ ROWS = {
 }
 
 
+NOVEL = text("Mrs. Ottilie Brakspear kept the inn called The Blue Heron.", before=200, after=100)
+INN = "What is the inn of Mrs. Brakspear called?"
+CITIES = ("people.csv", "name,city\n" + "".join(f"n{i},{('Bern', 'bern ')[i % 2]}\n" for i in range(60)))
+ZEROS_AND_DENIALS = [
+    (NOVEL, "print(context.count('lighthouse'))", "How often is the lighthouse named?", "0", RIGHT),
+    (NOVEL, "print(sum('murder' in l.lower() for l in context.splitlines()))", "How many murders?", "0", RIGHT),
+    (parcels("lost"), "print(Counter(r['state'] for r in records))", "How many were returned?", "0", RIGHT),
+    (parcels("lost"), "print(Counter(r['state'] for r in records))\n"
+     "print(sum(r['state'] in ('returned', 'back') for r in records))", "How many were returned?", "0", RIGHT),
+    (parcels("lost"), "print(sum(r['state'] == 'returned' for r in records))", "How many were returned?", "0",
+     WRONG),
+    (parcels("Lost"), "print(sum(r['state'] == 'lost' for r in records))", "How many were lost?", "0", WRONG),
+    (ORDERS, "print(sum(r['amount'] is None or r['amount'] == '' for r in records))",
+     "How many amounts are missing?", "0", RIGHT),
+    (ORDERS, "print(sum(r['amount'] == 99 for r in records))", "How many cost 99?", "0", RIGHT),
+    (CITIES, "print(sum(r['city'] == 'Bern' for r in records), "
+     "sum(r['city'].strip().lower() == 'bern' for r in records))", "How many live in Bern?",
+     "60 (30 of them written 'bern ')", RIGHT),
+    *((NOVEL, "print(context[:900])", INN, denial, WRONG)
+      for denial in ("It is not stated.", "Unknown.", "No.", "The note does not say.", "0")),
+    (NOVEL, "print(context)", "Is there a lighthouse?", "It is not stated.", RIGHT),
+    (parcels("lost"), "for l in context.splitlines()[:5]: print(l)", "Was any parcel lost?",
+     "No parcel was lost.", WRONG),
+    (parcels("lost"), "print(list(records)[:5])", "Was any parcel lost?", "No parcel was lost.", WRONG),
+]
+
+
 class ClaimsTest(harness.Case):
     def status(self, number: int, row: tuple) -> str:
         (name, content), code, question, answer, _, *sub = row
@@ -187,7 +214,7 @@ class ClaimsTest(harness.Case):
         return json.loads(out)["status"] if out.startswith("{") else err
 
     def test_answers(self):  # FLT-36
-        rows = [row for topic in ROWS.values() for row in topic]
+        rows = [*(row for topic in ROWS.values() for row in topic), *ZEROS_AND_DENIALS]
         self.status(0, rows[0])  # makes the home
         with futures.ThreadPoolExecutor(2) as pool:
             found = list(pool.map(self.status, range(len(rows)), rows))
