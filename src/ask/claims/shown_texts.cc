@@ -56,7 +56,15 @@ bool OccursWhole(std::string_view text, std::string_view part) {
 
 bool IsPercent(std::string_view text, std::size_t end) {
   const std::string_view rest = TrimSpace(text.substr(end, 8));
-  return rest.starts_with('%') || rest.starts_with("\xEF\xBC\x85") || rest.starts_with("\xD9\xAA");
+  if (rest.starts_with('%') || rest.starts_with("\xEF\xBC\x85") || rest.starts_with("\xD9\xAA")) {
+    return true;
+  }
+  constexpr std::string_view kWords[] = {"percent",   "per cent",   "prozent",
+                                         "pour cent", "por ciento", "per cento",
+                                         "por cento", "procent",    "процент"};
+  const std::string words = ToLowerAscii(TrimSpace(text.substr(end, 24)));
+  return std::ranges::any_of(kWords,
+                             [&](std::string_view word) { return words.starts_with(word); });
 }
 
 bool IsListNumber(std::string_view text, const Number& number) {
