@@ -149,48 +149,6 @@ bool IsReckonedWith(const Claim& wanted, double shown, const Claim& asked) {
          (wanted.Is(part) || wanted.Is(shown + part) || wanted.Is(shown - part));
 }
 
-// The items of `line`, which is a list or a set as Python prints it; none if it is not.
-std::optional<std::size_t> ItemsOfList(std::string_view line) {
-  line = TrimSpace(line);
-  if (line.starts_with("Out:")) line = TrimSpace(line.substr(4));
-  if (line.size() < 3 || (line.front() != '[' && line.front() != '{')) return std::nullopt;
-  if (line.back() != (line.front() == '[' ? ']' : '}')) return std::nullopt;
-  std::size_t commas = 0;
-  int depth = 0;
-  char quote = '\0';
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    const char c = line[at];
-    if (quote != '\0') {
-      if (c == '\\') {
-        ++at;
-      } else if (c == quote) {
-        quote = '\0';
-      }
-    } else if (c == '\'' || c == '"') {
-      quote = c;
-    } else if (c == '[' || c == '{' || c == '(') {
-      ++depth;
-    } else if (c == ']' || c == '}' || c == ')') {
-      if (--depth == 0 && at + 1 < line.size()) return std::nullopt;
-    } else if (c == ',' && depth == 1) {
-      ++commas;
-    }
-  }
-  return depth == 0 && quote == '\0' ? std::optional(commas + 1) : std::nullopt;
-}
-
-// Whether `output` shows as many items in a list, or has as many lines.
-bool IsLengthOf(std::string_view output, const Number& wanted) {
-  if (!wanted.fraction.empty() || wanted.negative) return false;
-  const auto lines = std::ranges::count_if(
-      Split(output, '\n'), [](std::string_view line) { return !TrimSpace(line).empty(); });
-  if (lines > 1 && std::to_string(lines) == wanted.digits) return true;
-  return std::ranges::any_of(Split(output, '\n'), [&](std::string_view line) {
-    const auto items = ItemsOfList(line);
-    return items && std::to_string(*items) == wanted.digits;
-  });
-}
-
 // "1. Anna, 2. Bo": the numbers that only count the items of an answer.
 std::vector<std::size_t> PlacesOfItemNumbers(std::string_view answer,
                                              const std::vector<Claim>& claims) {
@@ -235,19 +193,14 @@ class Grounds {
     return evidence_.Shows(number) || of_question_.Shows(number);
   }
 
-  // Whether an output has as many lines or items.
-  bool IsLength(const Claim& claim) const {
-    return std::ranges::any_of(
-        shown_, [&](const std::string& text) { return IsLengthOf(text, claim.number); });
-  }
-
   bool Stands(const Claim& claim) const {
     if (!claim.suffix.scales.empty()) return StandsScaled(claim);
     if (HasOtherUnit(claim)) return IsConverted(claim);
     if (evidence_.ShowsIn(answer_, claim.number) || Within(dates_, claim.number.begin)) return true;
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       const std::vector<double> values = FewValues(outputs_[i], MostReckoned(claim.number));
-      if (IsReckonedFrom(claim, values) || IsLengthOf(shown_[i], claim.number)) return true;
+      if (IsReckonedFrom(claim, values)) return true;
+      if (!claim.percent && IsLengthOf(shown_[i], claim.number)) return true;
       if (IsReckonedWithQuestion(claim, values) || IsShareOfAll(claim, i)) return true;
       if (IsRounded(claim, i) || IsReckonedInPart(claim, shown_[i])) return true;
     }
@@ -591,7 +544,7 @@ std::string UnshownNumber(std::string_view answer, const Known& known,
     }
     if (std::ranges::find(others, claim.value()) == others.end()) others.push_back(claim.value());
     if (is_given) given.push_back(&claim);
-    stands = stands || !is_given || grounds.Shows(claim.number) || grounds.IsLength(claim);
+    stands = stands || !is_given || grounds.Shows(claim.number) || grounds.Stands(claim);
   }
   // A size of the data that nothing showed is no answer by itself.
   if (!stands && open.empty() && !given.empty()) open.push_back(given.front());

@@ -32,6 +32,9 @@ bool IsPercent(std::string_view text, std::size_t end);
 // The number of a list item at the start of a line ("2. ") says nothing about the context.
 bool IsListNumber(std::string_view text, const Number& number);
 
+// Whether `output` shows as many items in a list, or has as many lines.
+bool IsLengthOf(std::string_view output, const Number& wanted);
+
 class ShownTexts {
  public:
   void Add(std::string_view text);
