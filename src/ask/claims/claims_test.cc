@@ -32,6 +32,9 @@ TEST(DatesTest, ADateThatWasTurnedIsTold) {  // FLT-36
       {"2024-05-04", "04/05/2024", ""},
       {"2003-11-21", "2021-11-03", "2003-11-21"},
       {"1821-03-12", "1821-11-03", ""},  // other numbers: not turned
+      {"1 November 2024", "1 October 2024", "1 November 2024"},
+      {"3 May 1887", "the 3rd of March 1887", "3 May 1887"},
+      {"1 November 2024", "1 October 2024, later in November", ""},
   };
   for (const Case& c : kCases) {
     EXPECT_EQ(TurnedDate(c.answer, "When?", std::vector{std::string(c.printed)}), c.turned)

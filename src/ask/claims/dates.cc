@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdio>
 #include <optional>
 #include <vector>
 
@@ -146,6 +148,51 @@ std::vector<Date> DatesOf(std::string_view text) {
   return dates;
 }
 
+std::size_t BeginOf(std::string_view text, std::string_view part) {
+  return static_cast<std::size_t>(part.data() - text.data());
+}
+
+std::vector<Day> DaysOf(std::span<const std::string> texts) {
+  std::vector<Day> days;
+  for (const std::string& text : texts) {
+    for (const Date& date : DatesOf(text))
+      days.insert(days.end(), date.days.begin(), date.days.end());
+  }
+  return days;
+}
+
+double SecondsOf(const Day& day) {
+  const std::chrono::year_month_day date{std::chrono::year(day.year),
+                                         std::chrono::month(static_cast<unsigned>(day.month)),
+                                         std::chrono::day(static_cast<unsigned>(day.day))};
+  return 86400.0 * std::chrono::sys_days(date).time_since_epoch().count();
+}
+
+// The time of day whose hour begins at `at`; none if none does.
+std::optional<Clock> ClockAt(std::string_view text, std::size_t at) {
+  if (at > 0 && (IsDigit(text[at - 1]) || text[at - 1] == ':' || text[at - 1] == '.')) {
+    const bool behind_date = text[at - 1] == ':' && at > 1 && IsDigit(text[at - 2]);
+    if (!behind_date) return std::nullopt;
+  }
+  int first = 0, second = 0, read = 0;
+  const std::string from(text.substr(at, 24));
+  if (std::sscanf(from.c_str(), "%2d:%2d%n", &first, &second, &read) != 2 || second > 59 ||
+      read < 4 || !IsDigit(from[static_cast<std::size_t>(read) - 2])) {
+    return std::nullopt;
+  }
+  Clock clock{.of_day = first * 3600.0 + second * 60.0, .brief = true};
+  double third = 0;
+  int more = 0;
+  if (std::sscanf(from.c_str() + read, ":%lf%n", &third, &more) == 1 && third < 60 && third >= 0) {
+    clock.of_day += third;
+    clock.brief = false;
+    read += more;
+  }
+  clock.place = {at, at + static_cast<std::size_t>(read)};
+  clock.seconds = clock.of_day;
+  return clock;
+}
+
 // Whether both have the same numbers in other places: the day and the month, or also the last two
 // digits of the year.
 bool IsTurned(const Day& a, const Day& b) {
@@ -155,7 +202,70 @@ bool IsTurned(const Day& a, const Day& b) {
   return a.year / 100 == b.year / 100 && of_a == of_b && a != b;
 }
 
+// "1 November 2024" where "1 October 2024" was shown, and November nowhere.
+bool HasOtherMonth(const Date& date, std::span<const Day> days, std::string_view question,
+                   std::span<const std::string> shown) {
+  const Day& day = date.days[0];
+  const bool other = std::ranges::any_of(days, [&](const Day& seen) {
+    return seen.year == day.year && seen.day == day.day && seen.month != day.month;
+  });
+  const auto names = [&](std::string_view text) {
+    return std::ranges::any_of(PiecesOf(text), [&](const Piece& piece) {
+      return !piece.number() && MonthOf(piece.text) == day.month;
+    });
+  };
+  return other && names(date.text) && !names(question) && std::ranges::none_of(shown, names);
+}
+
 }  // namespace
+
+std::vector<Place> DatePlaces(std::string_view text) {
+  std::vector<Place> places;
+  for (const Date& date : DatesOf(text)) {
+    const std::size_t begin = BeginOf(text, date.text);
+    places.push_back({begin, begin + date.text.size()});
+  }
+  return places;
+}
+
+std::vector<Place> ShownDates(std::string_view answer, std::span<const std::string> shown) {
+  std::vector<Place> places;
+  const std::vector<Date> dates = DatesOf(answer);
+  if (dates.empty()) return places;
+  const std::vector<Day> days = DaysOf(shown);
+  for (const Date& date : dates) {
+    const auto is_shown = [&](const Day& day) {
+      return std::ranges::find(days, day) != days.end();
+    };
+    if (!std::ranges::any_of(date.days, is_shown)) continue;
+    const std::size_t begin = BeginOf(answer, date.text);
+    places.push_back({begin, begin + date.text.size()});
+  }
+  return places;
+}
+
+std::vector<Clock> ClocksOf(std::string_view text) {
+  constexpr std::size_t kGap = 5;  // bytes between a date and its time: " at "
+  std::vector<Clock> clocks;
+  if (text.find(':') == text.npos) return clocks;
+  const std::vector<Date> dates = DatesOf(text);
+  auto date = dates.begin();
+  std::size_t done = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (at < done || !IsDigit(text[at])) continue;
+    auto clock = ClockAt(text, at);
+    if (!clock) continue;
+    done = clock->place.end;
+    const auto end = [&](const Date& d) { return BeginOf(text, d.text) + d.text.size(); };
+    while (date != dates.end() && end(*date) + kGap < at) ++date;
+    if (date != dates.end() && end(*date) <= at) {
+      clock->dated = true;
+      clock->seconds += SecondsOf(date->days[0]);
+    }
+    clocks.push_back(*clock);
+  }
+  return clocks;
+}
 
 bool IsCalendarName(std::string_view word) {
   if (MonthOf(word) != 0) return true;
@@ -167,20 +277,19 @@ std::string TurnedDate(std::string_view answer, std::string_view question,
                        std::span<const std::string> shown) {
   const std::vector<Date> given = DatesOf(answer);
   if (given.empty()) return {};
-  std::vector<Day> days;
-  const auto add = [&](std::string_view text) {
-    for (const Date& date : DatesOf(text))
-      days.insert(days.end(), date.days.begin(), date.days.end());
-  };
-  add(question);
-  for (const std::string& text : shown) add(text);
+  std::vector<Day> days = DaysOf(shown);
+  for (const Date& date : DatesOf(question)) {
+    days.insert(days.end(), date.days.begin(), date.days.end());
+  }
   for (const Date& date : given) {
     const auto among = [&](const auto& is) {
       return std::ranges::any_of(date.days, [&](const Day& day) {
         return std::ranges::any_of(days, [&](const Day& other) { return is(day, other); });
       });
     };
-    if (!among(std::equal_to<>()) && among(IsTurned)) return std::string(date.text);
+    if (among(std::equal_to<>())) continue;
+    if (among(IsTurned) || HasOtherMonth(date, days, question, shown))
+      return std::string(date.text);
   }
   return {};
 }

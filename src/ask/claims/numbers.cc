@@ -14,6 +14,9 @@ constexpr std::string_view kMinus = "\u2212";  // the sign of mathematics
 // without spaces (from U+3000 on): a number stands beside those.
 bool LetterEndsAt(std::string_view text, std::size_t at) {
   if (at == 0 || !IsTextByte(text[at - 1]) || IsDigit(text[at - 1])) return false;
+  // The T between a date and a time, as ISO 8601 writes them: "2025-03-05T16:14".
+  const bool digits = at >= 2 && IsDigit(text[at - 2]) && at + 2 < text.size() && IsDigit(text[at]);
+  if (text[at - 1] == 'T' && digits && IsDigit(text[at + 1]) && text[at + 2] == ':') return false;
   std::size_t lead = utf8::FloorBoundary(text, at - 1);
   const char32_t c = utf8::Next(text, &lead);
   return !IsSign(c) && c < 0x3000;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "ask/claims/dates.h"
 #include "ask/claims/numbers.h"
 #include "ask/claims/shown_texts.h"
 #include "ask/claims/units.h"
@@ -41,6 +42,7 @@ struct Claim {
   Number number;
   Suffix suffix;
   bool percent = false;
+  bool moment = false;  // part of a time of day, or the day or month of a date
 
   double value() const { return ValueOf(number); }
   // Whether `value`, written with as many places, is the number.
@@ -50,8 +52,25 @@ struct Claim {
   }
 };
 
+// The units that the name before a number ends with: {'timeout_ms': 15000}.
+std::vector<const Unit*> UnitsOfLabel(std::string_view text, std::size_t begin) {
+  const std::string_view before = text.substr(0, begin);
+  const std::size_t end = before.find_last_not_of(" :='\"");
+  if (end == before.npos || end + 1 == begin || begin - end > 5) return {};
+  const std::size_t name = before.substr(0, end + 1).find_last_of(" ,{['\"\n_(");
+  if (name == before.npos || before[name] != '_') return {};
+  return UnitsNamed(before.substr(name + 1, end - name));
+}
+
+bool Within(std::span<const Place> places, std::size_t at) {
+  return std::ranges::any_of(places, [at](const Place& place) { return place.Holds(at); });
+}
+
 std::vector<Claim> ClaimsOf(std::string_view text) {
   std::vector<Claim> claims;
+  const std::vector<Place> dates = DatePlaces(text);
+  std::vector<Place> clocks;
+  for (const Clock& clock : ClocksOf(text)) clocks.push_back(clock.place);
   NumberReader reader(text);
   std::size_t done = 0;
   while (auto number = reader.Next()) {
@@ -66,15 +85,19 @@ std::vector<Claim> ClaimsOf(std::string_view text) {
       }
     }
     claim.percent = IsPercent(text, claim.number.end);
+    if (claim.suffix.units.empty()) claim.suffix.units = UnitsOfLabel(text, claim.number.begin);
+    claim.moment = Within(clocks, claim.number.begin) ||
+                   (claim.number.digits.size() < 3 && Within(dates, claim.number.begin));
     claims.push_back(std::move(claim));
   }
   return claims;
 }
 
 // The values of the numbers of `claims`, each once; none if they are more than `most`.
-std::vector<double> FewValues(const std::vector<Claim>& claims, std::size_t most) {
+std::vector<double> FewValues(std::span<const Claim> claims, std::size_t most) {
   std::vector<double> values;
   for (const Claim& claim : claims) {
+    if (claim.moment) continue;
     const double value = claim.value();
     if (std::ranges::find(values, value) != values.end()) continue;
     if (values.size() == most) return {};
@@ -96,9 +119,15 @@ bool IsReckoned(const Claim& wanted, double a, double b) {
     return wanted.Is(value) && (!number.fraction.empty() || value == std::floor(value));
   };
   if (exact(a + b) || exact(a - b) || exact(a * b)) return true;
-  const double share = wanted.percent ? 100 : 1;
-  return digits >= 2 &&
-         ((b != 0 && wanted.Is(share * a / b)) || (a != 0 && wanted.Is(share * b / a)));
+  if (!wanted.percent) {
+    return digits >= 2 && ((b != 0 && wanted.Is(a / b)) || (a != 0 && wanted.Is(b / a)));
+  }
+  // A share of one digit is one of the larger number; a growth has two.
+  const double part = 100 * std::min(a, b) / std::max(a, b);
+  if (digits < 2) return a > 0 && b > 0 && wanted.Is(part);
+  return a != 0 && b != 0 &&
+         (wanted.Is(100 * a / b) || wanted.Is(100 * b / a) || wanted.Is(100 * (a / b - 1)) ||
+          wanted.Is(100 * (b / a - 1)));
 }
 
 bool IsReckonedFrom(const Claim& wanted, const std::vector<double>& values) {
@@ -118,48 +147,6 @@ bool IsReckonedWith(const Claim& wanted, double shown, const Claim& asked) {
   const double part = shown * other / 100;
   return Significant(wanted.number) >= 2 &&
          (wanted.Is(part) || wanted.Is(shown + part) || wanted.Is(shown - part));
-}
-
-// The items of `line`, which is a list or a set as Python prints it; none if it is not.
-std::optional<std::size_t> ItemsOfList(std::string_view line) {
-  line = TrimSpace(line);
-  if (line.starts_with("Out:")) line = TrimSpace(line.substr(4));
-  if (line.size() < 3 || (line.front() != '[' && line.front() != '{')) return std::nullopt;
-  if (line.back() != (line.front() == '[' ? ']' : '}')) return std::nullopt;
-  std::size_t commas = 0;
-  int depth = 0;
-  char quote = '\0';
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    const char c = line[at];
-    if (quote != '\0') {
-      if (c == '\\') {
-        ++at;
-      } else if (c == quote) {
-        quote = '\0';
-      }
-    } else if (c == '\'' || c == '"') {
-      quote = c;
-    } else if (c == '[' || c == '{' || c == '(') {
-      ++depth;
-    } else if (c == ']' || c == '}' || c == ')') {
-      if (--depth == 0 && at + 1 < line.size()) return std::nullopt;
-    } else if (c == ',' && depth == 1) {
-      ++commas;
-    }
-  }
-  return depth == 0 && quote == '\0' ? std::optional(commas + 1) : std::nullopt;
-}
-
-// Whether `output` shows as many items in a list, or has as many lines.
-bool IsLengthOf(std::string_view output, const Number& wanted) {
-  if (!wanted.fraction.empty() || wanted.negative) return false;
-  const auto lines = std::ranges::count_if(
-      Split(output, '\n'), [](std::string_view line) { return !TrimSpace(line).empty(); });
-  if (lines > 1 && std::to_string(lines) == wanted.digits) return true;
-  return std::ranges::any_of(Split(output, '\n'), [&](std::string_view line) {
-    const auto items = ItemsOfList(line);
-    return items && std::to_string(*items) == wanted.digits;
-  });
 }
 
 // "1. Anna, 2. Bo": the numbers that only count the items of an answer.
@@ -189,6 +176,10 @@ class Grounds {
       evidence_.Add(text);
       outputs_.push_back(ClaimsOf(text));
     }
+    dates_ = ShownDates(answer, shown);
+    for (NumberReader reader(known.sizes); const auto number = reader.Next();) {
+      sizes_.push_back(ValueOf(*number));
+    }
     of_question_.Add(known.question);
     given_.Add(known.question);
     given_.Add(known.sizes);
@@ -204,13 +195,16 @@ class Grounds {
 
   bool Stands(const Claim& claim) const {
     if (!claim.suffix.scales.empty()) return StandsScaled(claim);
-    if (evidence_.ShowsIn(answer_, claim.number)) return true;
+    if (HasOtherUnit(claim)) return IsConverted(claim);
+    if (evidence_.ShowsIn(answer_, claim.number) || Within(dates_, claim.number.begin)) return true;
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       const std::vector<double> values = FewValues(outputs_[i], MostReckoned(claim.number));
-      if (IsReckonedFrom(claim, values) || IsLengthOf(shown_[i], claim.number)) return true;
-      if (IsReckonedWithQuestion(claim, values)) return true;
+      if (IsReckonedFrom(claim, values)) return true;
+      if (!claim.percent && IsLengthOf(shown_[i], claim.number)) return true;
+      if (IsReckonedWithQuestion(claim, values) || IsShareOfAll(claim, i)) return true;
+      if (IsRounded(claim, i) || IsReckonedInPart(claim, shown_[i])) return true;
     }
-    return IsShare(claim) || IsTimeOfDay(claim) || IsConverted(claim);
+    return IsShare(claim) || IsWrittenOut(claim) || IsTimeOfDay(claim) || IsConverted(claim);
   }
 
   // "1.08 billion": a value of the data, rounded, or 1.08 where something says that it is counted
@@ -222,6 +216,10 @@ class Grounds {
         return std::ranges::any_of(output, is);
       };
       if (std::ranges::any_of(outputs_, in_data) || std::ranges::any_of(asked_, is)) return true;
+      const auto reckoned = [&](const std::string& text) {
+        return NamesScale(text, scale) && IsReckonedInPart(claim, text);
+      };
+      if (std::ranges::any_of(shown_, reckoned)) return true;
       const auto names = [scale](std::string_view text) { return NamesScale(text, scale); };
       return (names(known_.question) || names(known_.description) ||
               std::ranges::any_of(shown_, names)) &&
@@ -235,11 +233,10 @@ class Grounds {
     for (const Unit* first : large.suffix.units) {
       for (const Unit* second : small.suffix.units) {
         if (first->dimension != second->dimension || first->factor <= second->factor) continue;
-        if (Measures(first->dimension,
-                     large.value() * first->factor + small.value() * second->factor,
-                     HalfOfLastPlace(small.number) * second->factor, nullptr)) {
-          return true;
-        }
+        const double base = large.value() * first->factor + small.value() * second->factor;
+        const double about = HalfOfLastPlace(small.number) * second->factor;
+        if (Measures(first->dimension, base, about, nullptr)) return true;
+        if (first->dimension == Dimension::kTime && IsDuration(base, about)) return true;
       }
     }
     return false;
@@ -260,6 +257,9 @@ class Grounds {
   static constexpr std::size_t kBetween = 6;    // bytes: " and "
   static constexpr std::size_t kMostAsked = 3;  // numbers of a question that are reckoned with
   static constexpr std::size_t kMostShares = 6;
+  static constexpr std::size_t kMostOfAll = 6;    // numbers whose sum is the count of rows
+  static constexpr std::size_t kMostRounded = 4;  // numbers of an output that may be rounded
+  static constexpr std::size_t kMostParts = 3;    // sentences with several numbers
 
   bool IsReckonedWithQuestion(const Claim& claim, const std::vector<double>& values) const {
     const bool brief = Significant(claim.number) < 3;
@@ -268,6 +268,92 @@ class Grounds {
       return std::ranges::any_of(
           asked_, [&](const Claim& asked) { return IsReckonedWith(claim, value, asked); });
     });
+  }
+
+  // Whether every output that has the number gives it in another unit of the same kind.
+  bool HasOtherUnit(const Claim& claim) const {
+    bool other = false;
+    for (const std::vector<Claim>& output : outputs_) {
+      for (const Claim& shown : output) {
+        if (shown.number.Key() != claim.number.Key()) continue;
+        if (claim.suffix.units.empty() || shown.suffix.units.empty()) return false;
+        for (const Unit* a : claim.suffix.units) {
+          for (const Unit* b : shown.suffix.units) {
+            if (a == b || a->dimension != b->dimension) return false;
+          }
+        }
+        other = true;
+      }
+    }
+    return other && !of_question_.Shows(claim.number);
+  }
+
+  // Whether it is the share of one number in all rows, or in the sum of numbers that are all rows.
+  bool IsShareOfAll(const Claim& claim, std::size_t output) const {
+    const bool share = claim.percent || (claim.value() < 1 && Significant(claim.number) >= 2);
+    if (!share || sizes_.empty() || sizes_.back() < 2) return false;
+    std::vector<double> values = FewValues(outputs_[output], kMostOfAll);
+    double sum = 0;
+    for (const double value : values) sum += value;
+    if (sum != sizes_.back()) values = FewValues(outputs_[output], MostReckoned(claim.number));
+    return std::ranges::any_of(values, [&](double value) {
+      return value > 0 && value < sizes_.back() &&
+             claim.Is((claim.percent ? 100 : 1) * value / sizes_.back());
+    });
+  }
+
+  // 53,700,000 for a shown "53.7 million".
+  bool IsWrittenOut(const Claim& claim) const {
+    return std::ranges::any_of(outputs_, [&](const std::vector<Claim>& output) {
+      return std::ranges::any_of(output, [&](const Claim& shown) {
+        return std::ranges::any_of(shown.suffix.scales, [&](double scale) {
+          return std::abs(claim.value() - shown.value() * scale) <= scale * kExact;
+        });
+      });
+    });
+  }
+
+  // "about 28,000" for 27923: to thousands or hundreds, with at least two digits left.
+  bool IsRounded(const Claim& claim, std::size_t output) const {
+    const std::string& digits = claim.number.digits;
+    const std::size_t zeros =
+        digits.size() - 1 - std::min(digits.find_last_not_of('0'), digits.size() - 1);
+    if (!claim.number.fraction.empty() || zeros < 2 || digits.size() - zeros < 2) return false;
+    const double half = 0.5 * std::pow(10.0, static_cast<double>(zeros));
+    return std::ranges::any_of(FewValues(outputs_[output], kMostRounded), [&](double value) {
+      return std::abs(value - claim.value()) <= half;
+    });
+  }
+
+  // Whether it is reckoned from two numbers of one sentence or line, where few have several; or
+  // from those whose names question and answer give.
+  bool IsReckonedInPart(const Claim& claim, std::string_view text) const {
+    std::size_t parts = 0;
+    bool reckoned = false;
+    for (std::size_t at = 0; at < text.size() && parts <= kMostParts;) {
+      std::size_t end = std::min({text.find('\n', at), text.find(". ", at), text.size()});
+      const std::vector<Claim> claims = ClaimsOf(text.substr(at, end - at));
+      const std::vector<double> values = FewValues(claims, MostReckoned(claim.number));
+      if (values.size() > 1) ++parts;
+      reckoned = reckoned || IsReckonedFrom(claim, values);
+      at = end + 1;
+    }
+    return (reckoned && parts <= kMostParts) || IsReckonedFromNamed(claim, text);
+  }
+
+  // "DE has 74 more than PL": from {'DE': 129, 'Spain': 84, 'PL': 55}.
+  bool IsReckonedFromNamed(const Claim& claim, std::string_view text) const {
+    std::vector<Claim> named;
+    const std::string said = Folded(fmt::format("{} {}", known_.question, answer_));
+    for (const Claim& shown : ClaimsOf(text)) {
+      const std::string_view before = text.substr(0, shown.number.begin);
+      const std::size_t end = before.find_last_not_of(" :=,'\"(");
+      if (end == before.npos || !IsTextByte(before[end]) || IsDigit(before[end])) continue;
+      const std::size_t begin = before.substr(0, end + 1).find_last_of(" ,{['\"\n(") + 1;
+      const std::string name = Folded(before.substr(begin, end + 1 - begin));
+      if (OccursWhole(said, name)) named.push_back(shown);
+    }
+    return IsReckonedFrom(claim, FewValues(named, 2));
   }
 
   // 0.125 for a printed "12.5 %".
@@ -280,8 +366,64 @@ class Grounds {
                                [&](const auto& output) { return std::ranges::any_of(output, is); });
   }
 
+  // Whether two times that an output of at most four shows are so many seconds apart. Minutes and
+  // hours may be full ones.
+  bool IsDuration(double base, double about) const {
+    constexpr std::size_t kMostClocks = 4;
+    return std::ranges::any_of(shown_, [&](const std::string& text) {
+      const std::vector<Clock> clocks = ClocksOf(text);
+      if (clocks.size() > kMostClocks) return false;
+      for (const Clock& a : clocks) {
+        for (const Clock& b : clocks) {
+          const double apart = a.seconds - b.seconds - base;
+          if (a.dated == b.dated && apart >= -about && apart < 2 * about) return true;
+        }
+      }
+      return false;
+    });
+  }
+
+  // A part of a time of day that was shown as its hour, "13:00" for 13, or in seconds.
+  bool IsClock(const Claim& claim) const {
+    const std::vector<Clock> clocks = ClocksOf(answer_);
+    const auto clock = std::ranges::find_if(
+        clocks, [&](const Clock& c) { return c.place.Holds(claim.number.begin); });
+    if (clock == clocks.end()) return false;
+    const auto is = [](double value, double seconds) {
+      return std::abs(value - seconds) < 0.0006 || std::floor(value) == seconds;
+    };
+    const bool in_seconds =
+        clock->of_day >= 60 && std::ranges::any_of(outputs_, [&](const auto& o) {
+          return std::ranges::any_of(o, [&](const Claim& shown) {
+            return !shown.moment && shown.number.digits.size() > 2 &&
+                   (is(shown.value(), clock->of_day) ||
+                    (clock->brief && is(shown.value(), clock->of_day / 60)));
+          });
+        });
+    if (in_seconds) return true;
+    const double minute = std::fmod(clock->of_day, 3600) / 60;
+    if (!clock->brief || (minute != 0 && minute != 59)) return false;
+    // "between 13:00 and 14:00": the hour that was shown, and its end.
+    const auto shows = [&](double hour) {
+      return evidence_.Shows(Number{.digits = fmt::format("{:.0f}", hour)});
+    };
+    const double hour = std::floor(clock->of_day / 3600);
+    const bool ends = clock != clocks.begin() && minute == 0 &&
+                      std::floor(std::prev(clock)->of_day / 3600) == hour - 1;
+    return shows(hour) || (ends && shows(hour - 1));
+  }
+
+  // "1 pm", where hour 13 was shown.
+  bool IsHourAfterNoon(const Claim& claim) const {
+    const std::string behind = ToLowerAscii(TrimSpace(answer_.substr(claim.number.end, 6)));
+    if (!behind.starts_with("pm") && !behind.starts_with("p.m")) return false;
+    return claim.value() < 12 && claim.number.fraction.empty() &&
+           evidence_.Shows(Number{.digits = fmt::format("{:.0f}", claim.value() + 12)});
+  }
+
   // The hour or the minute of "2:30", which was shown as 14:30.
   bool IsTimeOfDay(const Claim& claim) const {
+    if (IsClock(claim) || IsHourAfterNoon(claim)) return true;
     const std::size_t first = answer_.substr(0, claim.number.begin).ends_with(':')
                                   ? answer_.find_last_not_of("0123456789:", claim.number.begin) + 1
                                   : claim.number.begin;
@@ -305,7 +447,9 @@ class Grounds {
       const double about = Significant(claim.number) < 2
                                ? std::abs(base) * kExact
                                : HalfOfLastPlace(claim.number) * unit->factor;
-      return Measures(unit->dimension, base, about, unit);
+      return Measures(unit->dimension, base, about, unit) ||
+             (unit->dimension == Dimension::kTime && !claim.suffix.units.empty() &&
+              IsDuration(base, about));
     });
   }
 
@@ -344,6 +488,8 @@ class Grounds {
   const std::span<const std::string> shown_;
   const std::vector<Claim> asked_;
   std::vector<std::vector<Claim>> outputs_;
+  std::vector<Place> dates_;   // of the answer, where they were shown
+  std::vector<double> sizes_;  // the last is the count of rows
   ShownTexts evidence_, of_question_, given_;
 };
 
@@ -398,7 +544,7 @@ std::string UnshownNumber(std::string_view answer, const Known& known,
     }
     if (std::ranges::find(others, claim.value()) == others.end()) others.push_back(claim.value());
     if (is_given) given.push_back(&claim);
-    stands = stands || !is_given || grounds.Shows(claim.number);
+    stands = stands || !is_given || grounds.Shows(claim.number) || grounds.Stands(claim);
   }
   // A size of the data that nothing showed is no answer by itself.
   if (!stands && open.empty() && !given.empty()) open.push_back(given.front());

@@ -92,5 +92,76 @@ TEST(ReckoningTest, NumbersOfTheQuestionAreOperands) {  // FLT-36
   Check(kCases);
 }
 
+TEST(ReckoningTest, SharesGrowthAndDifferencesWithUnits) {  // FLT-36
+  constexpr std::string_view kReport =
+      "Revenue rose from 48.2 million euros to 53.7 million euros. The company had 1,284 employees "
+      "at the end of 2024, of whom 412 were women. Net profit was 3,961,000 euros.";
+  constexpr std::string_view kCountries = "{'DE': 129, 'ES': 84, 'FR': 76, 'IT': 56, 'PL': 55}";
+  const Case kCases[] = {
+      {"52 percent", "312 600", ""},
+      {"52 Prozent", "312 600", ""},
+      {"53 percent", "312 600", "53"},
+      {"9 %", "55 600", ""},
+      {"8 %", "55 600", "8"},
+      {"11.4 %", kReport, ""},
+      {"by 11 percent", kReport, ""},
+      {"12.4 %", kReport, "12.4"},
+      {"5.5 million euros", kReport, ""},
+      {"EUR 5.5M", kReport, ""},
+      {"6.5 million euros", kReport, "6.5 million"},
+      {"53,700,000 euros", kReport, ""},
+      {"57,300,000 euros", kReport, "57,300,000"},
+      {"872 men", kReport, ""},
+      {"882 men", kReport, "882"},
+      {"74", kCountries, "", "How many more has DE than PL?"},
+      {"74", kCountries, "74", "How many more?"},
+      {"75", kCountries, "75", "How many more has DE than PL?"},
+      {"about 28,000", "27923", ""},
+      {"about 29,000", "27923", "29,000"},
+      {"15 seconds", "{'rate': 250, 'burst': 40, 'timeout_ms': 15000}", ""},
+      {"25 seconds", "{'rate': 250, 'burst': 40, 'timeout_ms': 15000}", "25"},
+      {"42.195 miles", "42.195 kilometres", "42.195"},
+  };
+  Check(kCases);
+}
+
+TEST(ReckoningTest, TimesAreReadInAllForms) {  // FLT-36
+  constexpr std::string_view kHours = "[('2025-06-02 13', 8), ('2025-06-02 09', 5)]";
+  constexpr std::string_view kSpan = "2025-06-02 08:00:30 2025-06-02 17:42:00";
+  const Case kCases[] = {
+      {"16:14", "2025-03-05T16:14:00", ""},
+      {"5 March 2025 at 16:14", "2025-03-05T16:14:00", ""},
+      {"16:41", "2025-03-05T16:14:00", "41"},
+      {"2024-10-01", "on 1 October 2024", ""},
+      {"10/1/2024", "on 1 October 2024", ""},
+      {"2024-11-01", "on 1 October 2024", "11"},
+      {"13:00-13:59", kHours, ""},
+      {"between 13:00 and 14:00", kHours, ""},
+      {"between 15:00 and 16:00", kHours, "15"},
+      {"1 pm", kHours, ""},
+      {"9 hours and 41 minutes", kSpan, ""},
+      {"9.7 hours", kSpan, ""},
+      {"9 hours and 11 minutes", kSpan, "9"},
+      {"8.7 hours", kSpan, "8.7"},
+      {"00:18:00.040", "{'n': 5, 'end': 1080.04}", ""},
+      {"at 18:00", "{'n': 5, 'end': 1080.04}", ""},
+      {"at 19:00", "{'n': 5, 'end': 1080.04}", "19"},
+  };
+  Check(kCases);
+}
+
+TEST(ReckoningTest, SizesOfTheDataDivide) {  // FLT-36
+  const auto unshown = [](std::string_view answer, std::string printed) {
+    const Known known{.question = "How many?", .sizes = "1 9000 9000 401 400"};
+    return UnshownNumber(answer, known, std::vector{std::move(printed)});
+  };
+  EXPECT_EQ(unshown("32 %", "129"), "");
+  EXPECT_EQ(unshown("{\"share\": 0.323}", "129"), "");
+  EXPECT_EQ(unshown("33 %", "129"), "33");
+  EXPECT_EQ(unshown("1 pm", "('2025-06-02 13', 8)"), "") << "one document";
+  EXPECT_EQ(unshown("67 %, 18 % and 15 %", "267 72 61"), "");
+  EXPECT_EQ(unshown("64 %, 18 % and 15 %", "267 72 61"), "64");
+}
+
 }  // namespace
 }  // namespace dossier::ask

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include "base/text/text.h"
 
@@ -25,6 +26,36 @@ std::string WithoutCaseAndMarks(std::string_view text) {
   std::string out(reinterpret_cast<const char*>(folded), static_cast<std::size_t>(size));
   std::free(folded);  // by the contract of utf8proc_map
   return out;
+}
+
+// The items of `line`, which is a list or a set as Python prints it; none if it is not.
+std::optional<std::size_t> ItemsOfList(std::string_view line) {
+  line = TrimSpace(line);
+  if (line.starts_with("Out:")) line = TrimSpace(line.substr(4));
+  if (line.size() < 3 || (line.front() != '[' && line.front() != '{')) return std::nullopt;
+  if (line.back() != (line.front() == '[' ? ']' : '}')) return std::nullopt;
+  std::size_t commas = 0;
+  int depth = 0;
+  char quote = '\0';
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (quote != '\0') {
+      if (c == '\\') {
+        ++at;
+      } else if (c == quote) {
+        quote = '\0';
+      }
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (c == '[' || c == '{' || c == '(') {
+      ++depth;
+    } else if (c == ']' || c == '}' || c == ')') {
+      if (--depth == 0 && at + 1 < line.size()) return std::nullopt;
+    } else if (c == ',' && depth == 1) {
+      ++commas;
+    }
+  }
+  return depth == 0 && quote == '\0' ? std::optional(commas + 1) : std::nullopt;
 }
 
 }  // namespace
@@ -56,7 +87,15 @@ bool OccursWhole(std::string_view text, std::string_view part) {
 
 bool IsPercent(std::string_view text, std::size_t end) {
   const std::string_view rest = TrimSpace(text.substr(end, 8));
-  return rest.starts_with('%') || rest.starts_with("\xEF\xBC\x85") || rest.starts_with("\xD9\xAA");
+  if (rest.starts_with('%') || rest.starts_with("\xEF\xBC\x85") || rest.starts_with("\xD9\xAA")) {
+    return true;
+  }
+  constexpr std::string_view kWords[] = {"percent",   "per cent",   "prozent",
+                                         "pour cent", "por ciento", "per cento",
+                                         "por cento", "procent",    "процент"};
+  const std::string words = ToLowerAscii(TrimSpace(text.substr(end, 24)));
+  return std::ranges::any_of(kWords,
+                             [&](std::string_view word) { return words.starts_with(word); });
 }
 
 bool IsListNumber(std::string_view text, const Number& number) {
@@ -64,6 +103,17 @@ bool IsListNumber(std::string_view text, const Number& number) {
   const bool starts = line == std::string_view::npos || text[line] == '\n';
   const std::string_view rest = text.substr(number.end);
   return starts && number.begin > 0 && (rest.starts_with(". ") || rest.starts_with(") "));
+}
+
+bool IsLengthOf(std::string_view output, const Number& wanted) {
+  if (!wanted.fraction.empty() || wanted.negative) return false;
+  const auto lines = std::ranges::count_if(
+      Split(output, '\n'), [](std::string_view line) { return !TrimSpace(line).empty(); });
+  if (lines > 1 && std::to_string(lines) == wanted.digits) return true;
+  return std::ranges::any_of(Split(output, '\n'), [&](std::string_view line) {
+    const auto items = ItemsOfList(line);
+    return items && std::to_string(*items) == wanted.digits;
+  });
 }
 
 void ShownTexts::Add(std::string_view text) {

@@ -25,11 +25,15 @@ std::string Folded(std::string_view text);
 // Whether `part` occurs in `text` with no letter or digit next to it. Both folded.
 bool OccursWhole(std::string_view text, std::string_view part);
 
-// Whether a per cent sign stands behind the number that ends at `end`.
+// Whether a per cent sign, or the word in one of several languages, stands behind the number that
+// ends at `end`.
 bool IsPercent(std::string_view text, std::size_t end);
 
 // The number of a list item at the start of a line ("2. ") says nothing about the context.
 bool IsListNumber(std::string_view text, const Number& number);
+
+// Whether `output` shows as many items in a list, or has as many lines.
+bool IsLengthOf(std::string_view output, const Number& wanted);
 
 class ShownTexts {
  public:

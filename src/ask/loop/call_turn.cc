@@ -166,7 +166,7 @@ CallLoop::TurnEnd CallLoop::TakeSubmission(const Submission& submission, std::si
   auto result = RunSubmission(submission.code);
   if (!result) return {.error = result.error()};
   if (result->answer) {
-    evidence_.AddHanded(*result);
+    evidence_.AddHanded(submission.code, *result);
     return Decide(
         {.text = result->answer->text, .source = Source::kSubmit, .value = result->answer->value},
         &feedback);
@@ -254,7 +254,7 @@ CallLoop::BlockEnd CallLoop::RunBlock(const CodeBlock& block, Feedback* feedback
   NoteResult(block.code, *result, feedback);
   BlockEnd end{.kind = KindOf(*result)};
   if (result->answer) {
-    evidence_.AddHanded(*result);
+    evidence_.AddHanded(block.code, *result);
     end.offer = Offer{.text = result->answer->text,
                       .source = SourceOf(result->answer->form),
                       .value = result->answer->value};

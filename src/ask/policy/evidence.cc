@@ -6,6 +6,7 @@
 
 #include "ask/claims/numbers.h"
 #include "ask/claims/reckoning.h"
+#include "ask/claims/shown_texts.h"
 #include "ask/policy/grounding.h"
 #include "ask/policy/named_values.h"
 #include "ask/reply/extraction.h"
@@ -29,6 +30,16 @@ std::set<std::string_view> NumbersIn(std::string_view text) {
   return numbers;
 }
 
+// The numbers of `text` and nothing else of it.
+std::string NumbersOf(std::string_view text) {
+  std::string numbers;
+  for (NumberReader reader(text); const auto number = reader.Next();) {
+    numbers += text.substr(number->begin, number->end - number->begin);
+    numbers += ' ';
+  }
+  return numbers;
+}
+
 // Without the marks that may stand around a line or a quotation.
 std::string_view Unquoted(std::string_view text) {
   constexpr std::string_view kMarks = " \t\r#*>`\"'.?";
@@ -38,6 +49,27 @@ std::string_view Unquoted(std::string_view text) {
 }
 
 }  // namespace
+
+// Whether `code` touched no data and computes with numbers that outputs showed: they came out of
+// data. Besides, it may have powers of ten, small numbers of places, and those of hours and
+// minutes.
+bool Evidence::ReckonsWithShown(std::string_view code) const {
+  constexpr std::string_view kPlain[] = {"0.",  "1.",  "2.",  "3.",   "4.",
+                                         "10.", "24.", "60.", "3600."};
+  ShownTexts seen;
+  for (const std::string& text : shown_) seen.Add(text);
+  seen.Add(question_);
+  bool any = false;
+  for (NumberReader reader(code); const auto number = reader.Next();) {
+    const std::string key = number->Key();
+    const bool power =
+        key.size() > 2 && key.find_first_not_of('0', 1) == key.size() - 1 && key.front() == '1';
+    const bool plain = power || std::ranges::find(kPlain, key) != std::end(kPlain);
+    if (!plain && !seen.Shows(*number)) return false;
+    any = any || !plain;
+  }
+  return any;
+}
 
 std::string Evidence::UnnamedDay() const {
   // A month may be named by a word, so one of its numbers may be missing in the question.
@@ -62,6 +94,10 @@ void Evidence::AddClean(std::string_view code, const sandbox::BlockResult& resul
   searched_ = result.searched;
   days_ = result.days;
   printed_.push_back(std::move(seen));
+  if (result.ground == sandbox::BlockResult::Ground::kNothing && ReckonsWithShown(code)) {
+    outputs_.push_back(NumbersOf(printed_.back()));
+    AddShown(outputs_.back(), result);
+  }
   if (result.ground != sandbox::BlockResult::Ground::kData) return;
   touched_data_ = true;
   whole_outputs_.push_back(printed_.back());
@@ -129,7 +165,11 @@ void Evidence::NoteUnmatched(const sandbox::BlockResult& result) {
   }
 }
 
-void Evidence::AddHanded(const sandbox::BlockResult& result) {
+void Evidence::AddHanded(std::string_view code, const sandbox::BlockResult& result) {
+  if (result.answer && result.ground == sandbox::BlockResult::Ground::kNothing &&
+      ReckonsWithShown(code)) {
+    AddShown(NumbersOf(result.answer->text), result);
+  }
   if (!result.answer || result.ground != sandbox::BlockResult::Ground::kData) return;
   AddShown(WithoutTyped(result.answer->text, result.typed), result);
 }

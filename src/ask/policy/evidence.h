@@ -32,12 +32,13 @@ class Evidence {
   // A block is about to run.
   void AddCode(std::string code) { code_.push_back(std::move(code)); }
   // A block ran without error. What the model has `seen` of its output is evidence if the block
-  // touched data, and without the texts that the code says itself.
+  // touched data, and without the texts that the code says itself; its numbers, if the block
+  // computed them from such as outputs of this attempt have shown.
   void AddClean(std::string_view code, const sandbox::BlockResult& result, std::string seen);
   // A block raised or was stopped: what it had shown by then came out of data all the same.
   void AddRaised(const sandbox::BlockResult& result, std::string_view seen);
-  // What code handed over as its answer, by the same rule.
-  void AddHanded(const sandbox::BlockResult& result);
+  // What `code` handed over as its answer, by the same rule.
+  void AddHanded(std::string_view code, const sandbox::BlockResult& result);
   // Remembers the names, then drops those of earlier attempts: an attempt that sees the results of
   // another is no independent one.
   void NoteNames(std::vector<sandbox::VariableInfo>* variables);
@@ -84,6 +85,7 @@ class Evidence {
   std::optional<Offer> RepeatedAnswer(std::string_view code) const;
 
  private:
+  bool ReckonsWithShown(std::string_view code) const;
   void AddShown(std::string text, const sandbox::BlockResult& result);
   void NoteUnmatched(const sandbox::BlockResult& result);
 

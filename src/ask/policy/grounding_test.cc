@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "ask/claims/reckoning.h"
 #include "base/random.h"
 
@@ -170,6 +172,55 @@ TEST(GroundingTest, ReckoningGroundsFewNumbersByChance) {  // FLT-36
     RecordProperty(fmt::format("reckoned_below_{}", top), reckoned);
     EXPECT_LT(reckoned, kRounds * 3 / 100) << top;
     EXPECT_LT(with_question, kRounds * 3 / 100) << top;
+  }
+}
+
+// Outputs as programs print them, and wrong answers in the forms that right ones have.
+TEST(GroundingTest, ReckoningWithFormsAndSizesGroundsFewNumbersByChance) {  // FLT-36
+  Random random(11);
+  constexpr int kRounds = 600;
+  const auto below = [&](std::uint64_t most) { return 1 + random.Below(most); };
+  const auto text = [&] {
+    return fmt::format(
+        "Sales rose from {}.{} million euros to {}.{} million euros. There were {} people, {} of "
+        "them women. It moved on {} October 20{}.",
+        10 + below(80), below(9), 10 + below(80), below(9), below(2'000), below(900), below(28),
+        10 + below(14));
+  };
+  const auto counter = [&] {
+    return fmt::format("{{'DE': {}, 'ES': {}, 'FR': {}, 'IT': {}, 'PL': {}}}", below(200),
+                       below(200), below(200), below(200), below(200));
+  };
+  const auto times = [&] {
+    return fmt::format("2025-06-02T{:02}:{:02}:00 2025-06-02T{:02}:{:02}:00", random.Below(24),
+                       random.Below(60), random.Below(24), random.Below(60));
+  };
+  const auto few = [&] { return fmt::format("{} {}", below(400), below(400)); };
+  const std::function<std::string()> outputs[] = {text, counter, times, few};
+  const std::function<std::string()> answers[] = {
+      [&] { return fmt::format("{}", 100 + below(1'800)); },
+      [&] { return fmt::format("{}", 10 + below(89)); },
+      [&] { return fmt::format("{}.{} %", below(99), below(9)); },
+      [&] { return fmt::format("{} percent", 10 + below(89)); },
+      [&] { return fmt::format("{} %", below(9)); },
+      [&] { return fmt::format("{}.{} million", below(99), below(9)); },
+      [&] { return fmt::format("{}.{} hours", below(23), below(9)); },
+      [&] { return fmt::format("{} h {} min", below(23), below(59)); },
+      [&] { return fmt::format("about {},000", 10 + below(89)); },
+  };
+  for (std::size_t output = 0; output < std::size(outputs); ++output) {
+    for (std::size_t answer = 0; answer < std::size(answers); ++answer) {
+      int grounded = 0;
+      for (int round = 0; round < kRounds; ++round) {
+        const Known known{.question = "How many more has DE than PL?",
+                          .sizes = "1 20000 20000 401 400"};
+        const std::vector<std::string> printed{outputs[output]()};
+        const std::string given = answers[answer]();
+        if (CheckGrounded(given, "", {}, printed).grounded) continue;  // as it stands there
+        grounded += UnshownNumber(given, known, printed).empty();
+      }
+      EXPECT_LT(grounded, kRounds / 10) << output << " " << answer;
+    }
   }
 }
 

@@ -173,6 +173,36 @@ ROWS = {
     ],
 }
 
+REPORT = text("Revenue rose from 48.2 million euros to 53.7 million euros. It had 1,284 employees, of whom 412 "
+              "were women. It moved on 1 October 2024.")
+LIMITS = ("limits.json", json.dumps({"limits": {"rate": 250, "burst": 40, "timeout_ms": 15000}, "x": ["y"] * 900}))
+KELLERS = "print(sum(r['customer'] == 'Keller' for r in records))"  # 12 of 60 rows
+ROWS["forms"] = [
+    (text("at 2025-03-05T16:14:00"), line("at 2"), "When was it?", "5 March 2025 at 16:14", RIGHT),
+    (text("at 2025-03-05T16:14:00"), line("at 2"), "When was it?", "5 March 2025 at 16:41", WRONG),
+    (text("post: 312 of 600"), numbers("post"), "What percentage is it?", "52 percent", RIGHT),
+    (text("post: 312 of 600"), numbers("post"), "What percentage is it?", "57 percent", WRONG),
+    (text("lost: 55 of 600"), numbers("lost"), "What percentage is it?", "about 9 %", RIGHT),
+    (ORDERS, KELLERS, "What share of the orders did Keller place?", "20 %", RIGHT),
+    (ORDERS, KELLERS, "What share of the orders did Keller place?", "24 %", WRONG),
+    (REPORT, line("Revenue"), "By how much did revenue grow?", "11.4 %", RIGHT),
+    (REPORT, line("Revenue"), "By how much did revenue grow?", "14.1 %", WRONG),
+    (REPORT, line("Revenue"), "By how much did revenue grow?", "5.5 million euros", RIGHT),
+    (REPORT, line("Revenue"), "By how much did revenue grow?", "6.5 million euros", WRONG),
+    (REPORT, line("Revenue"), "When did it move?", "01/10/2024", RIGHT),
+    (REPORT, line("Revenue"), "When did it move?", "1 November 2024", WRONG),
+    (text("log 2025-06-02 08:00:30 to 2025-06-02 17:42:00"), line("log"), "How long is it?", "9 h 41 min", RIGHT),
+    (text("log 2025-06-02 08:00:30 to 2025-06-02 17:42:00"), line("log"), "How long is it?", "8 h 41 min", WRONG),
+    (LIMITS, "import json\nprint(json.loads(context)['limits'])", "What is the timeout?", "15 seconds", RIGHT),
+    (text("words 27923"), numbers("words"), "How many words?", "about 28,000", RIGHT),
+    (text("ran 42.195 kilometres"), line("ran"), "How far did he run?", "42.195 miles", WRONG),
+]
+SHOWN = line("Revenue") + "\n```\n```repl\n"  # two blocks
+ROWS["constants"] = [
+    (REPORT, SHOWN + "print((1284 - 412) * 3)", "What do 3 tickets for each man come to?", "2616", RIGHT),
+    (REPORT, SHOWN + "print((1284 - 412) * 37)", "What do the men cost?", "32264", WRONG),
+]
+
 
 NOVEL = text("Mrs. Ottilie Brakspear kept the inn called The Blue Heron.", before=200, after=100)
 INN = "What is the inn of Mrs. Brakspear called?"
