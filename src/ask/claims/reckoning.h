@@ -27,8 +27,9 @@ struct Known {
 // takes it, the length of a printed list counts, and the sum, difference, product or quotient of
 // two numbers of an output that has at most four (two, if the answer has under three digits), of one
 // of its few sentences or with names that question and answer give, or of one of them and one of the
-// question; shares of all rows, and times between two; and what was shown in another unit or form. True for an answer
-// without such numbers, if one of its numbers stands in `shown` or the question, or it has none.
+// question; shares of all rows, and times between two; and what was shown in another unit or form.
+// True for an answer without such numbers, if one of its numbers stands in `shown` or the question,
+// or it has none.
 bool LeadingNumberGrounded(std::string_view answer, const Known& known,
                            std::span<const std::string> shown);
 
