@@ -1,0 +1,257 @@
+// What is weighed of an answer before it may end a call: the evidence as it stands, the checks, what
+// the caller requires.
+
+#include <algorithm>
+#include <set>
+
+#include "ask/claims/shown_texts.h"
+#include "ask/loop/call_loop.h"
+#include "ask/loop/direct.h"
+#include "ask/loop/root_request.h"
+#include "ask/policy/counted_text.h"
+#include "base/text/text.h"
+
+namespace dossier::ask {
+namespace {
+
+// Score of a reading that speaks against a number which code found. Of pairs of passages, four of
+// 22 right ones lay between this and the score that may be believed alone (docs/small-models.md).
+constexpr double kLikely = 0.5;
+constexpr std::uint64_t kMeasured = 32u << 20;  // bytes of a context whose words are looked at
+
+}  // namespace
+
+// What kind of answer the question wants, by the model's own word: it reads every language.
+AnswerKind CallLoop::WantedKind() {
+  if (wanted_) return *wanted_;
+  wanted_ = AnswerKind::kUnknown;
+  if (const std::string kind = AskKindOfAnswer(run_, turn_); !kind.empty()) {
+    wanted_ = kind == "number" ? AnswerKind::kNumber : AnswerKind::kOther;
+  }
+  return *wanted_;
+}
+
+SubcallTally CallLoop::TakeTally() {
+  if (!bench_) return {};
+  SubcallTally tally = bench_->subcalls().Take();
+  untold_.Add(tally);
+  all_subcalls_.Add(tally);
+  return tally;
+}
+
+// Whether the context was looked at, by the host's own account: code that only names a variable, or
+// a sub-call without any of the data, has read nothing. Without a context the worker's word stands.
+bool CallLoop::HasReadContext() {
+  if (run_.request.context->bytes() == 0) return evidence_.touched_data();
+  if (!bench_) return false;
+  const Coverage::Shares shares = bench_->coverage().Read();
+  return shares.by_models > 0 || shares.by_code > 0;
+}
+
+namespace {
+
+std::set<std::string, std::less<>> FieldNames(const ContextSet& context) {
+  std::set<std::string, std::less<>> fields;
+  for (const ContextDocument& document : context.documents()) {
+    for (const inspect::Field& field : document.description.fields) {
+      fields.insert(field.path.begin(), field.path.end());
+    }
+  }
+  return fields;
+}
+
+}  // namespace
+
+// A value of the data that the question names and this attempt leaves out.
+std::string CallLoop::ValueLeftOut(std::string_view answer) {
+  if (run_.policy.checked != ModelPolicy::Checked::kEveryWord) return {};
+  if (evidence_.attempt_code().empty()) return {};
+  if (!named_values_) {
+    const ContextSet& context = *run_.request.context;
+    std::vector<std::string_view> texts;
+    for (std::size_t i = 0; i < context.documents().size(); ++i) {
+      if (!inspect::HasRecords(context.documents()[i].description)) continue;
+      if (const auto stored = context.Stored(i)) texts.push_back((*stored)->map.bytes());
+    }
+    named_values_.emplace(std::move(texts), FieldNames(context), run_.request.question);
+  }
+  std::vector<std::string> seen = evidence_.shown();
+  seen.emplace_back(answer);
+  return named_values_->LeftOut(evidence_.attempt_code(), seen);
+}
+
+// A document that the question names, where neither code nor a sub-call has read it and it does not
+// hold what the answer says: then the answer comes from another one.
+std::string CallLoop::UnreadDocument(std::string_view answer) {
+  if (run_.policy.checked != ModelPolicy::Checked::kEveryWord || !bench_) return {};
+  const ContextSet& context = *run_.request.context;
+  const std::vector<std::string_view> said = WordsBesides(answer, run_.request.question);
+  for (std::size_t i = 0; i < context.documents().size(); ++i) {
+    const std::string& name = context.documents()[i].name;
+    if (!NamesDocument(run_.request.question, name) || bench_->coverage().Touched(i)) continue;
+    const auto stored = context.Stored(i);
+    if (!stored || (*stored)->map.bytes().empty()) continue;
+    const std::string_view text = (*stored)->map.bytes();
+    if (!std::ranges::all_of(said, [text](auto word) { return text.find(word) != text.npos; }))
+      return name;
+  }
+  return {};
+}
+
+std::vector<std::string_view> CallLoop::StoredTexts() const {
+  constexpr std::size_t kSearched = 64u << 20;  // bytes of each document
+  std::vector<std::string_view> texts;
+  const auto& documents = run_.request.context->documents();
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    if (const auto stored = run_.request.context->Stored(i)) {
+      texts.push_back((*stored)->map.bytes().substr(0, kSearched));
+    }
+  }
+  return texts;
+}
+
+// A small model that was asked how many mules came counts how often the text says "mules".
+std::string CallLoop::CountedMentions(std::string_view answer) const {
+  if (!HasNumber(answer) || evidence_.searched().empty()) return {};
+  const std::vector<std::string_view> texts = StoredTexts();
+  for (const std::string& text : evidence_.searched()) {
+    if (IsCountOf(answer, text, texts) && reader_.DeniesCount(text)) return text;
+  }
+  return {};
+}
+
+// Whether `word`, folded, stands in the data. Of more than is searched nobody can tell.
+bool CallLoop::DataHold(std::string_view word) const {
+  if (run_.request.context->bytes() > kMeasured) return true;
+  return std::ranges::any_of(StoredTexts(), [word](std::string_view text) {
+    return Folded(text).find(word) != std::string::npos;
+  });
+}
+
+bool CallLoop::ShowValuesOfData(std::span<const std::string> outputs) const {
+  const std::vector<std::string_view> texts = StoredTexts();
+  return ShowsValues(outputs, run_.request.question, FieldNames(*run_.request.context),
+                     [&](std::string_view word) {
+                       return std::ranges::any_of(texts, [word](std::string_view text) {
+                         return text.find(word) != text.npos;
+                       });
+                     });
+}
+
+GateSituation CallLoop::Situation(std::string_view answer) {
+  using Explored = GateSituation::Explored;
+  const bool read = HasReadContext();
+  GateSituation situation{
+      .last_chance =
+          LastChance() ? GateSituation::LastChance::kYes : GateSituation::LastChance::kNo,
+      .explored = read ? Explored::kYes : Explored::kNo,
+      .shown = &evidence_.shown(),
+      .outputs = &evidence_.outputs(),
+      .unmatched = &evidence_.unmatched(),
+      .code = &evidence_.code(),
+      .passages = metadata_.passages.text,
+      .searched = &evidence_.searched(),
+      .day = evidence_.UnnamedDay(),
+      // A schema says it better than the question does.
+      .wanted = SchemaOf(run_.request.requirements) ? AnswerKind::kUnknown : WantedKind()};
+  if (reader_.found_nothing()) {
+    situation.passages_read = GateSituation::Passages::kStateNothing;
+  } else if (!reader_.readings().empty()) {
+    situation.passages_read = GateSituation::Passages::kUnclear;
+    for (const Reading& reading : reader_.readings()) {
+      situation.readings.push_back(reading.answer);
+      if (reading.score >= kLikely && HasNumber(reading.answer)) {
+        situation.likely_numbers.push_back(reading.answer);
+      }
+    }
+  }
+  situation.shows_values = [this](std::span<const std::string> outputs) {
+    return ShowValuesOfData(outputs);
+  };
+  situation.whole_outputs = &evidence_.whole_outputs();
+  situation.in_data = [this](std::string_view word) { return DataHold(word); };
+  situation.description = metadata_.hint;
+  if (bench_) situation.read = bench_->coverage().Read();
+  if (situation.read.by_any < kAllRead && run_.request.context->bytes() <= kMeasured) {
+    all_words_ = MeasureContextWords(run_, fmt::format("{}\n{}", run_.request.question, answer),
+                                     Documents::kAll);
+    situation.all_words = &all_words_;
+  }
+  if (evidence_.touched_data()) situation.sizes = metadata_.sizes;
+  if (evidence_.nothing_proved()) situation.nothing = sandbox::BlockResult::Nothing::kProved;
+  situation.gaps = evidence_.LeftOut(answer, situation.sizes);
+  // Where the answer stands in running text, how rare its words are tells what it is about.
+  if ((run_.policy.checked == ModelPolicy::Checked::kEveryWord || !read) &&
+      !metadata_.passages.text.empty()) {
+    rarity_ = MeasureContextWords(run_, fmt::format("{}\n{}\n{}", run_.request.question, answer,
+                                                    Join(evidence_.searched(), "\n")));
+    situation.rarity = &rarity_;
+  }
+  TakeTally();
+  if (all_subcalls_.unsure_labels > 0) situation.labels = GateSituation::Labels::kUnsure;
+  situation.failed_subcalls = untold_.LostText();
+  if (situation.failed_subcalls.empty() && newest_block_.made > 0 &&
+      newest_block_.failed() == newest_block_.made) {
+    situation.failed_subcalls = newest_block_.ToText();  // its output was made of nothing
+  }
+  situation.left_out = ValueLeftOut(answer);
+  situation.unread = UnreadDocument(answer);
+  if (situation.passages_read != GateSituation::Passages::kNotRead) {
+    situation.mentions = CountedMentions(answer);
+  }
+  if (bench_) situation.error_texts = bench_->subcalls().error_texts();
+  return situation;
+}
+
+// What the caller requires of `offer` and it does not satisfy, as a refusal while the model may
+// mend it. Behind the last repair the offer is marked.
+std::optional<Refusal> CallLoop::Require(Offer* offer, Repairs repairs) {
+  if (run_.request.requirements.empty()) return std::nullopt;
+  FoundAnswer answer{.text = offer->text, .value = offer->value};
+  const auto complaint = FirstComplaint(run_.request.requirements, &answer, run_.cancel);
+  if (complaint && complaint->empty()) {
+    offer->text = std::move(answer.text);
+    offer->value = std::move(answer.value);
+    return std::nullopt;
+  }
+  if (complaint && repairs == Repairs::kAsAllowed && repairs_ < run_.request.repairs) {
+    ++repairs_;
+    return Refusal{.gate = "requirement", .reason = *complaint};
+  }
+  offer->failed_check = "requirement";
+  offer->doubt = complaint ? *complaint : complaint.error().message;
+  return std::nullopt;
+}
+
+CallLoop::TurnEnd CallLoop::Decide(Offer offer, Feedback* feedback) {
+  run_.log.Add(0, "answer.offered",
+               {{"source", SourceName(offer.source)}, {"value", run_.log.Body(offer.text)}});
+  if (offer.source == Source::kPartial) return {.accepted = std::move(offer)};
+  const std::string claims =
+      ClaimsOf({.text = offer.text, .value = offer.value}, run_.request.requirements);
+  GateSituation situation = Situation(claims);
+  situation.quoted = offer.quoted;
+  auto refusal = offer.doubt.empty() ? gates_.Check(claims, situation) : std::nullopt;
+  if (!refusal) {
+    auto doubt = offer.doubt.empty() ? gates_.Doubt(claims, situation) : std::nullopt;
+    if (doubt) {
+      offer.failed_check = std::move(doubt->gate);
+      offer.doubt = std::move(doubt->reason);
+    }
+    refusal = Require(&offer, LastChance() ? Repairs::kNoMore : Repairs::kAsAllowed);
+    if (!refusal) return {.accepted = std::move(offer)};
+  }
+  run_.log.Add(0, "answer.refused", {{"gate", refusal->gate}, {"reason", refusal->reason}});
+  draft_ = std::move(offer);
+  draft_->source = Source::kDraft;
+  draft_->failed_check = refusal->gate;
+  draft_->doubt = WithoutAdvice(refusal->reason);
+  ++failed_turns_;
+  if (auto text =
+          run_.prompts.Text("final_refused", {{"reason", refusal->reason}}, run_.boundary)) {
+    feedback->messages.emplace_back(TrimSpace(*text));
+  }
+  return Continue(std::move(*feedback));
+}
+
+}  // namespace dossier::ask
