@@ -1,15 +1,18 @@
 #include "base/net/http_listener.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/write.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
+#include <cstring>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -23,7 +26,9 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using asio::ip::tcp;
 using Failure = boost::system::error_code;
-using Parser = http::request_parser<http::string_body>;
+using HeadParser = http::request_parser<http::empty_body>;
+template <typename Body>
+using BodyParser = std::shared_ptr<http::request_parser<Body>>;
 
 class Connection;
 
@@ -66,21 +71,41 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   }
 
   void ReadNext() {
-    parser_.emplace();
-    parser_->body_limit(core_->options.max_body);
-    parser_->header_limit(64 << 10);
-    http::async_read_header(socket_, buffer_, *parser_,
-                            [self = shared_from_this()](Failure failure, std::size_t) {
-                              failure ? self->Refuse(failure) : self->ReadBody();
-                            });
+    head_.emplace();
+    head_->body_limit(boost::none);  // who may send how much is known behind the head
+    head_->header_limit(core_->options.max_head);
+    // The first byte may be long in coming, the rest may not.
+    if (buffer_.size() > 0) return ReadHead();
+    socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](Failure failure) {
+      if (!failure) self->ReadHead();
+    });
   }
 
+  // Ends a connection that is one too many.
+  void TurnAway() {
+    RefuseWith({.status = 503, .headers = {{"Retry-After", "1"}}});
+  }
+
+  // By hand: a write of the library's waits for ever for a client that does not read.
   Status Write(std::string_view bytes) {
-    Failure failure;
-    asio::write(socket_, asio::buffer(bytes.data(), bytes.size()), failure);
-    if (!failure) return {};
-    gone_ = true;
-    return MakeError(ErrorCode::kNetwork, "the client is gone: {}", failure.message());
+    const auto& time = core_->options.write_time;
+    const int wait = time ? static_cast<int>(time->count()) : -1;
+    const int fd = socket_.native_handle();
+    while (!bytes.empty()) {
+      const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (sent > 0) {
+        bytes.remove_prefix(static_cast<std::size_t>(sent));
+        continue;
+      }
+      if (errno == EINTR) continue;
+      pollfd writable{.fd = fd, .events = POLLOUT, .revents = 0};
+      const bool full = errno == EAGAIN || errno == EWOULDBLOCK;
+      if (full && ::poll(&writable, 1, wait) != 0) continue;
+      gone_ = true;
+      return MakeError(ErrorCode::kNetwork, "the client is gone: {}",
+                       full ? "it reads nothing" : std::strerror(errno));
+    }
+    return {};
   }
 
   // Ends both directions; a read or write in progress fails.
@@ -108,37 +133,124 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     if (!keep_alive || gone_) {
       Shutdown();
     } else {
-      asio::post(core_->io, [self = shared_from_this()] { self->ReadNext(); });
+      asio::post(socket_.get_executor(), [self = shared_from_this()] { self->ReadNext(); });
     }
   }
 
  private:
-  void ReadBody() {
-    if (parser_->get()[http::field::expect] == "100-continue" &&
+  void ReadHead() {
+    Limit(core_->options.head_time);
+    http::async_read_header(socket_, buffer_, *head_,
+                            [self = shared_from_this()](Failure failure, std::size_t) {
+                              self->timer_.cancel();
+                              failure ? self->Refuse(failure) : self->Admit();
+                            });
+  }
+
+  // What is pending fails when the time is over.
+  void Limit(const std::optional<std::chrono::milliseconds>& time) {
+    if (!time) return;
+    timer_.expires_after(*time);
+    timer_.async_wait([self = shared_from_this()](Failure failure) {
+      if (failure) return;
+      self->late_ = true;
+      Failure ignored;
+      self->socket_.cancel(ignored);
+    });
+  }
+
+  void Admit() {
+    const auto& message = head_->get();
+    request_ = {.method = std::string(message.method_string()),
+                .target = std::string(message.target())};
+    for (const auto& field : message) {
+      request_.headers.emplace_back(
+          ToLowerAscii({field.name_string().data(), field.name_string().size()}),
+          std::string(field.value()));
+    }
+    keep_alive_ = message.keep_alive();
+    HttpAdmission admission;
+    if (core_->options.admit) admission = core_->options.admit(request_);
+    if (admission.refusal) return RefuseWith(std::move(*admission.refusal));
+    const std::uint64_t limit = admission.max_body.value_or(core_->options.max_body);
+    const auto length = head_->content_length();
+    if (length && *length > limit) return Refuse(http::error::body_limit);
+    if (message[http::field::expect] == "100-continue" &&
         !Write("HTTP/1.1 100 Continue\r\n\r\n")) {
       return;
     }
-    http::async_read(socket_, buffer_, *parser_,
-                     [self = shared_from_this()](Failure failure, std::size_t) {
-                       failure ? self->Refuse(failure) : self->Handle();
-                     });
+    request_.body_file = std::move(admission.file);
+    request_.body_file.empty() ? ReadInto<http::string_body>(limit)
+                               : ReadInto<http::file_body>(limit);
+  }
+
+  template <typename Body>
+  void ReadInto(std::uint64_t limit) {
+    auto parser = std::make_shared<http::request_parser<Body>>(std::move(*head_));
+    parser->body_limit(limit);
+    if constexpr (std::is_same_v<Body, http::file_body>) {
+      Failure failure;
+      parser->get().body().open(request_.body_file.c_str(), boost::beast::file_mode::write_new,
+                                failure);
+      if (failure) return RefuseWith({.status = 507});
+    }
+    ReadMore<Body>(parser);
+  }
+
+  template <typename Body>
+  void ReadMore(const BodyParser<Body>& parser) {
+    if (parser->is_done()) return Handle(*parser);
+    Limit(core_->options.body_silence);
+    http::async_read_some(socket_, buffer_, *parser,
+                          [self = shared_from_this(), parser](Failure failure, std::size_t) {
+                            self->timer_.cancel();
+                            failure ? self->Refuse(failure) : self->ReadMore<Body>(parser);
+                          });
   }
 
   void Refuse(const Failure& failure) {
-    const bool closed = failure == http::error::end_of_stream ||
-                        failure.category() == asio::error::get_system_category();
-    if (closed) return;
-    const int status = failure == http::error::body_limit ? 413 : 400;
-    (void)Write(HeadText(status, {{"Content-Length", "0"}, {"Connection", "close"}}) + "\r\n");
+    const bool closed = !late_ && (failure == http::error::end_of_stream ||
+                                   (failure.category() == asio::error::get_system_category() &&
+                                    failure.value() != ENOSPC));
+    if (closed) return DropBody();
+    int status = 400;
+    if (failure == http::error::body_limit) status = 413;
+    if (failure == http::error::header_limit) status = 431;
+    if (failure.category() == boost::system::system_category() && !late_) status = 507;
+    if (late_) status = 408;
+    RefuseWith({.status = status});
+  }
+
+  void RefuseWith(HttpResponse response) {
+    DropBody();
+    response.headers.emplace_back("Content-Length", std::to_string(response.body.size()));
+    response.headers.emplace_back("Connection", "close");
+    (void)Write(HeadText(response.status, response.headers) + "\r\n" + response.body);
     Shutdown();
   }
 
-  void Handle();
+  void DropBody() {
+    if (!request_.body_file.empty()) ::unlink(request_.body_file.c_str());
+    request_.body_file.clear();
+  }
+
+  void Handle(http::request_parser<http::string_body>& parser) {
+    request_.body = std::move(parser.get().body());
+    Hand();
+  }
+  void Handle(http::request_parser<http::file_body>& parser) {
+    parser.get().body().close();
+    Hand();
+  }
+  void Hand();
 
   const std::shared_ptr<Core> core_;
   tcp::socket socket_;
   boost::beast::flat_buffer buffer_;
-  std::optional<Parser> parser_;
+  asio::steady_timer timer_{socket_.get_executor()};
+  std::optional<HeadParser> head_;
+  HttpRequest request_;  // being read
+  bool keep_alive_ = true, late_ = false;
   std::atomic<bool> gone_{false};
 };
 
@@ -201,18 +313,9 @@ class Exchange final : public HttpExchange {
   bool streaming_ = false, done_ = false;
 };
 
-void Connection::Handle() {
-  auto& message = parser_->get();
-  HttpRequest request{.method = std::string(message.method_string()),
-                      .target = std::string(message.target()),
-                      .body = std::move(message.body())};
-  for (const auto& field : message) {
-    request.headers.emplace_back(
-        ToLowerAscii({field.name_string().data(), field.name_string().size()}),
-        std::string(field.value()));
-  }
-  const bool keep_alive = message.keep_alive();
-  core_->handler(std::make_shared<Exchange>(shared_from_this(), std::move(request), keep_alive));
+void Connection::Hand() {
+  core_->handler(std::make_shared<Exchange>(shared_from_this(),
+                                            std::exchange(request_, HttpRequest()), keep_alive_));
 }
 
 class Listener final : public HttpListener {
@@ -245,14 +348,25 @@ class Listener final : public HttpListener {
   void Accept() {
     std::lock_guard lock(core_->mutex);
     if (core_->closing) return;
-    acceptor_.async_accept([this](Failure failure, tcp::socket socket) {
-      if (!failure) {
-        Failure ignored;
-        socket.set_option(tcp::no_delay(true), ignored);
-        std::make_shared<Connection>(core_, std::move(socket))->ReadNext();
-      }
+    // A strand each: a timer and a read of one connection never run at once.
+    acceptor_.async_accept(asio::make_strand(core_->io), [this](Failure failure,
+                                                                tcp::socket socket) {
+      if (!failure) Serve(std::move(socket));
       Accept();
     });
+  }
+
+  void Serve(tcp::socket socket) {
+    Failure ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    const auto connection = std::make_shared<Connection>(core_, std::move(socket));
+    std::size_t open = 0;
+    {
+      std::lock_guard lock(core_->mutex);
+      open = core_->open.size();
+    }
+    const std::size_t most = core_->options.max_connections;
+    most > 0 && open > most ? connection->TurnAway() : connection->ReadNext();
   }
 
   const std::shared_ptr<Core> core_;

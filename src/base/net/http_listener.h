@@ -1,4 +1,4 @@
-// A small HTTP/1.1 server on loopback: for tests, `models serve-script`, and later `serve`.
+// A small HTTP/1.1 server: for `serve`, `models serve-script` and tests.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto listener, HttpListener::Start({}, [](auto exchange) {
 //     exchange->Reply({.status = 200, .body = "{}"});
@@ -12,8 +12,11 @@
 #ifndef DOSSIER_BASE_NET_HTTP_LISTENER_H_
 #define DOSSIER_BASE_NET_HTTP_LISTENER_H_
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,7 +29,8 @@ using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
 struct HttpRequest {
   std::string method, target, body;
-  HttpHeaders headers;  // names in lower case
+  HttpHeaders headers;    // names in lower case
+  std::string body_file;  // where the body lies instead, if HttpAdmission::file named a place
   // The value of header `name` (lower case); empty if absent.
   std::string_view Header(std::string_view name) const;
 };
@@ -49,11 +53,28 @@ class HttpExchange {
   virtual bool client_gone() const = 0;
 };
 
+// What becomes of a request whose head has come and whose body has not.
+struct HttpAdmission {
+  std::optional<HttpResponse> refusal;  // sent at once; the connection is closed behind it
+  std::optional<std::uint64_t> max_body;  // bytes; unset: that of the listener
+  // The body is written to this file, which must not exist, instead of into memory. Whoever handles
+  // the request removes it; if none gets that far, the listener does.
+  std::string file;
+};
+
 struct HttpListenerOptions {
   std::string address = "127.0.0.1";
   int port = 0;  // 0: any free port
   int threads = 2;
-  std::size_t max_body = 256u << 20;  // bytes; larger requests get 413
+  std::uint64_t max_body = 256u << 20;  // bytes; larger requests get 413
+  std::uint32_t max_head = 64u << 10;   // bytes; larger ones get 431
+  std::size_t max_connections = 0;      // further clients get 503; 0: any number
+  // Unset: no limit. How long a head may take from its first byte; how long a body may be silent,
+  // which gets 408; how long a client may leave what is sent to it unread before it is cut off.
+  std::optional<std::chrono::milliseconds> head_time, body_silence, write_time;
+  // Asked on the listener's threads, before a body is read and before a client that waits is told
+  // to go on. May be empty.
+  std::function<HttpAdmission(const HttpRequest& head)> admit;
 };
 
 class HttpListener {

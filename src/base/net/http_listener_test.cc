@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <utility>
 
@@ -165,6 +166,93 @@ TEST(HttpListenerTest, StoppingClosesWhatIsOpenAndAPortInUseIsNamed) {
   listener.reset();
   EXPECT_EQ(ReadUntil(fd.get(), ""), "");
   kept.reset();  // may outlive the listener
+}
+
+TEST(HttpListenerTest, JudgesARequestByItsHeadBeforeItsBodyComes) {
+  auto listener = Start([](const auto& exchange) { exchange->Reply({.body = "in"}); },
+                        {.admit = [](const HttpRequest& head) {
+                          HttpAdmission out{.max_body = 5};
+                          if (head.Header("x-key").empty()) {
+                            out.refusal = HttpResponse{.status = 401, .body = "no key"};
+                          }
+                          return out;
+                        }});
+  const auto ask = [&](std::string_view head) {
+    const UniqueFd fd = Dial(listener->port());
+    EXPECT_TRUE(WriteAll(fd.get(), std::string("POST / HTTP/1.1\r\n") + std::string(head)));
+    return ReadUntil(fd.get(), "in");
+  };
+  // SRV-41: the body never comes, and nobody waits for it.
+  EXPECT_THAT(ask("Expect: 100-continue\r\nContent-Length: 3\r\n\r\n"),
+              StartsWith("HTTP/1.1 401 "));
+  EXPECT_THAT(ask("X-Key: 1\r\nExpect: 100-continue\r\nContent-Length: 6\r\n\r\n"),
+              StartsWith("HTTP/1.1 413 "));
+  EXPECT_THAT(ask("X-Key: 1\r\nContent-Length: 5\r\n\r\nabcde"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(ask("X-Key: 1\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n0\r\n\r\n"),
+              StartsWith("HTTP/1.1 413 "));
+}
+
+TEST(HttpListenerTest, ABodyGoesIntoAFileAndAHalfOneLeavesNothing) {
+  const auto folder = TempFolder::Make();
+  ASSERT_TRUE(folder);
+  const std::string path = folder->path() + "/body";
+  auto listener = Start(
+      [](const auto& exchange) {
+        const auto text = ReadFile(exchange->request().body_file);
+        ::unlink(exchange->request().body_file.c_str());
+        exchange->Reply({.body = text ? "<" + *text + ">" : text.error().message});
+      },
+      {.admit = [&](const HttpRequest&) { return HttpAdmission{.file = path}; }});
+  {
+    const UniqueFd fd = Dial(listener->port());
+    ASSERT_TRUE(WriteAll(fd.get(), "POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nabcde"));
+    EXPECT_THAT(ReadUntil(fd.get(), ">"), HasSubstr("<abcde>"));
+  }
+  {
+    const UniqueFd fd = Dial(listener->port());
+    ASSERT_TRUE(WriteAll(fd.get(), "POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nab"));
+    ASSERT_EQ(shutdown(fd.get(), SHUT_WR), 0);
+    ReadUntil(fd.get(), "");  // the other side is done with it
+  }
+  EXPECT_NE(access(path.c_str(), F_OK), 0);
+}
+
+TEST(HttpListenerTest, SlowHeadsAndSilentBodiesEnd) {
+  auto listener = Start([](const auto& exchange) { exchange->Reply({}); },
+                        {.head_time = std::chrono::milliseconds(50),
+                         .body_silence = std::chrono::milliseconds(50)});
+  for (const char* half : {"POST / HTTP/1.1\r\nConte", "POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\na"}) {
+    const UniqueFd fd = Dial(listener->port());
+    ASSERT_TRUE(WriteAll(fd.get(), half));
+    EXPECT_THAT(ReadUntil(fd.get(), ""), StartsWith("HTTP/1.1 408 "));
+  }
+}
+
+TEST(HttpListenerTest, OneConnectionTooManyIsTurnedAway) {
+  auto listener = Start([](const auto& exchange) { exchange->Reply({}); }, {.max_connections = 1});
+  const UniqueFd first = Dial(listener->port());
+  ASSERT_TRUE(WriteAll(first.get(), "GET / HTTP/1.1\r\n\r\n"));
+  EXPECT_THAT(ReadUntil(first.get(), "\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+  const UniqueFd second = Dial(listener->port());
+  EXPECT_THAT(ReadUntil(second.get(), ""), StartsWith("HTTP/1.1 503 "));
+}
+
+TEST(HttpListenerTest, AReaderThatStopsReadingIsCutOff) {
+  std::promise<bool> cut;
+  auto listener = Start(
+      [&](const auto& exchange) {
+        std::thread([&, exchange] {
+          exchange->SendHead(200, {});
+          const std::string block(1 << 20, 'x');
+          bool gone = false;
+          for (int i = 0; i < 1000 && !gone; ++i) gone = !exchange->SendChunk(block);
+          cut.set_value(gone);
+        }).detach();
+      },
+      {.write_time = std::chrono::milliseconds(50)});
+  const UniqueFd fd = Dial(listener->port());
+  ASSERT_TRUE(WriteAll(fd.get(), "GET / HTTP/1.1\r\n\r\n"));
+  EXPECT_TRUE(cut.get_future().get());
 }
 
 }  // namespace
