@@ -281,9 +281,10 @@ Result<RunTable::Prepared> RunTable::Prepare(const AskWish& wish, const CancelTo
   DOSSIER_ASSIGN_OR_RETURN(const ContextRecord record, workspace_.contexts().Look(wish.context));
   DOSSIER_RETURN_IF_ERROR(workspace_.MayRead(record));
   DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, workspace_.Config());
-  DOSSIER_ASSIGN_OR_RETURN(const app::OpenedModel* model, workspace_.Model(cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const app::OpenedModel* model, workspace_.Model(wish.model, cancel));
   Prepared out;
   out.request.question = wish.question;
+  out.request.mode = wish.mode;
   if (wish.schema) {
     DOSSIER_ASSIGN_OR_RETURN(const auto schema, model::JsonSchema::Compile(*wish.schema));
     out.request.requirements.push_back(ask::RequireSchema(schema));
@@ -292,8 +293,11 @@ Result<RunTable::Prepared> RunTable::Prepare(const AskWish& wish, const CancelTo
       std::min(server.max_calls, wish.max_calls.value_or(server.max_calls));
   out.most_usd = server.max_usd;
   if (wish.max_usd) out.most_usd = std::min(*wish.max_usd, out.most_usd.value_or(*wish.max_usd));
-  out.request.temperature = server.model.temperature;
-  out.request.seed = SystemEntropy() >> 1;
+  out.request.temperature = wish.temperature ? wish.temperature : server.model.temperature;
+  out.request.seed = wish.seed.value_or(SystemEntropy() >> 1);
+  if (wish.seed) out.request.seed_from = ask::Request::Seed::kGiven;
+  out.request.limits.time = wish.max_time;
+  if (wish.max_depth) out.request.limits.depth = *wish.max_depth;
   DOSSIER_ASSIGN_OR_RETURN(out.options.journal, workspace_.Journal());
   DOSSIER_ASSIGN_OR_RETURN(const auto sources, workspace_.contexts().SourcesOf(wish.context));
   DOSSIER_ASSIGN_OR_RETURN(

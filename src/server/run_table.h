@@ -41,6 +41,12 @@ struct AskWish {
   std::optional<Json> schema;  // that the answer must fit
   std::optional<double> max_usd;
   std::optional<std::int64_t> max_calls;
+  ask::Mode mode = ask::Mode::kAuto;
+  std::string model;  // "": that of the workspace
+  std::optional<double> temperature;
+  std::optional<std::uint64_t> seed;  // unset: drawn
+  std::optional<std::chrono::milliseconds> max_time;
+  std::optional<int> max_depth;
 };
 
 // What an ask would take, from the least to the most that is likely.

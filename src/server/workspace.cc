@@ -59,16 +59,19 @@ Result<const config::Config*> Workspace::Config() {
   return &*config_;
 }
 
-Result<const app::OpenedModel*> Workspace::Model(const CancelToken& cancel) {
+Result<const app::OpenedModel*> Workspace::Model(const std::string& name,
+                                                 const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, Config());
   const std::lock_guard lock(mutex_);
-  if (!model_) {
-    app::ModelSettings settings = options_.model;
-    DOSSIER_RETURN_IF_ERROR(app::ApplyConfig(*config, &settings));
-    settings.needs_price = options_.max_usd || options_.max_usd_day;
-    DOSSIER_ASSIGN_OR_RETURN(model_, app::OpenModel(settings, [](std::string_view) {}, cancel));
-  }
-  return &*model_;
+  const auto known = models_.find(name);
+  if (known != models_.end()) return &known->second;
+  app::ModelSettings settings = options_.model;
+  if (!name.empty()) settings.model = name;
+  DOSSIER_RETURN_IF_ERROR(app::ApplyConfig(*config, &settings));
+  settings.needs_price = options_.max_usd || options_.max_usd_day;
+  DOSSIER_ASSIGN_OR_RETURN(app::OpenedModel model,
+                           app::OpenModel(settings, [](std::string_view) {}, cancel));
+  return &models_.emplace(name, std::move(model)).first->second;
 }
 
 Result<std::shared_ptr<store::Journal>> Workspace::Journal() {

@@ -14,6 +14,7 @@
 #define DOSSIER_SERVER_WORKSPACE_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -70,7 +71,8 @@ class Workspace {
   RunTable& runs() { return *runs_; }
 
   Result<const config::Config*> Config();
-  Result<const app::OpenedModel*> Model(const CancelToken& cancel);
+  // The model `name`, opened once; "": the one that the options or the configuration say.
+  Result<const app::OpenedModel*> Model(const std::string& name, const CancelToken& cancel);
   Result<std::shared_ptr<store::Journal>> Journal();
   Result<app::PromptMemory> Memory(app::MemoryNeed need);
   Result<std::shared_ptr<sandbox::Pool>> Pool();
@@ -96,7 +98,7 @@ class Workspace {
   std::mutex mutex_;  // guards the making of what follows
   std::unique_ptr<ContextStore> contexts_;
   std::optional<config::Config> config_;
-  std::optional<app::OpenedModel> model_;
+  std::map<std::string, app::OpenedModel> models_;  // by the name that was asked for
   std::shared_ptr<store::Journal> journal_;
   std::shared_ptr<sandbox::Pool> pool_;
   std::shared_ptr<const tokens::Counter> counter_;

@@ -1,0 +1,426 @@
+#include "server/http/answers.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "ask/run/run_log.h"
+#include "base/text/text.h"
+#include "driver/caller.h"
+#include "server/operations.h"
+#include "server/run_table.h"
+
+namespace dossier::server {
+namespace {
+
+using assembly::Block;
+using assembly::Role;
+
+constexpr std::string_view kEngine = "dossier", kEngineWith = "dossier/";
+constexpr std::chrono::hours kAnyTime{24 * 365};
+constexpr std::int64_t kLeastMoved = 1'000;  // tokens; shorter parts stay whatever is too long
+constexpr int kToolRounds = 20;
+constexpr double kNano = 1e9;
+
+// What the server adds to a client's tools where a request is too long for one call.
+struct ServerTool {
+  std::string_view name, operation;
+};
+constexpr ServerTool kServerTools[] = {
+    {"dossier_search", "search"}, {"dossier_read", "read"}, {"dossier_run", "run"}};
+
+std::string OperationOf(std::string_view tool) {
+  const auto* found = std::ranges::find(kServerTools, tool, &ServerTool::name);
+  return found == std::end(kServerTools) ? "" : std::string(found->operation);
+}
+
+std::string FinishWord(const model::Reply& reply) {
+  if (!reply.tool_calls.empty()) return "tool_calls";
+  switch (reply.finish) {
+    case model::Finish::kLength:
+    case model::Finish::kCut:
+      return "length";
+    case model::Finish::kFilter:
+      return "content_filter";
+    default:
+      return "stop";
+  }
+}
+
+JsonArray ToolCallsJson(const std::vector<model::ToolCall>& calls) {
+  JsonArray list;
+  for (const model::ToolCall& call : calls) {
+    list.push_back(JsonObject{
+        {"id", call.id},
+        {"type", "function"},
+        {"function", JsonObject{{"name", call.name}, {"arguments", ToJson(call.arguments)}}}});
+  }
+  return list;
+}
+
+// The operation's own tool, without the argument that the server fills in.
+assembly::ToolSpec SpecOf(const ServerTool& tool) {
+  const Operation* operation = FindOperation(tool.operation);
+  assembly::ToolSpec spec{.name = std::string(tool.name),
+                          .description = std::string(operation->about)};
+  auto schema = ParseJson(operation->schema);
+  if (!schema) return spec;
+  JsonObject& object = schema->get_object();
+  if (auto* properties = object.if_contains("properties")) properties->get_object().erase("context");
+  if (auto* required = object.if_contains("required")) {
+    JsonArray kept;
+    for (const Json& name : required->get_array()) {
+      if (name != "context") kept.push_back(name);
+    }
+    *required = std::move(kept);
+  }
+  spec.parameters = std::move(*schema);
+  return spec;
+}
+
+class NoEvents final : public ask::EventSink {
+ public:
+  void OnEvent(const store::Event&) override {}
+};
+
+std::string LastUserText(const assembly::Messages& messages) {
+  for (auto turn = messages.turns.rbegin(); turn != messages.turns.rend(); ++turn) {
+    if (turn->role == Role::kUser) return turn->Text();
+  }
+  return {};
+}
+
+std::int64_t CountMessages(const assembly::Messages& messages, const tokens::Counter& counter) {
+  std::int64_t sum = counter.CountText(messages.SystemText()).upper();
+  for (const assembly::Turn& turn : messages.turns) {
+    for (const Block& block : turn.blocks) {
+      if (block.type != Block::Type::kImage) sum += counter.CountText(block.text).upper() + 4;
+    }
+  }
+  for (const assembly::ToolSpec& tool : messages.tools) {
+    sum += counter.CountText(tool.description + ToJson(tool.parameters)).upper();
+  }
+  return sum;
+}
+
+std::int64_t RoomOf(const driver::BoundModel& model, const ChatRequest& request) {
+  const auto& capability = model.entry.capability;
+  const std::int64_t reply =
+      request.sampling.max_output.value_or(std::min<std::int64_t>(capability.max_output, 4'096));
+  return capability.window - reply;
+}
+
+// Moves the longest parts of what users said until the rest has room. False: it never has.
+bool MoveUntilItFits(ChatRequest& request, const tokens::Counter& counter, std::int64_t room) {
+  std::int64_t size = CountMessages(request.messages, counter);
+  while (size > room) {
+    Block* longest = nullptr;
+    std::size_t number = 0, at = 0;
+    for (assembly::Turn& turn : request.messages.turns) {
+      ++number;
+      if (turn.role != Role::kUser && turn.role != Role::kTool) continue;
+      for (Block& block : turn.blocks) {
+        const bool text = block.type == Block::Type::kText || block.type == Block::Type::kToolResult;
+        if (!text || (longest && block.text.size() <= longest->text.size())) continue;
+        longest = &block;
+        at = number;
+      }
+    }
+    const std::int64_t tokens = longest ? counter.CountText(longest->text).upper() : 0;
+    if (tokens < kLeastMoved) return false;
+    const std::string name =
+        fmt::format("turn-{}-{}.txt", at, request.documents.size() + 1);
+    std::string left = fmt::format("[{}: {} characters, in context]", name,
+                                   GroupDigits(longest->text.size()));
+    request.documents.push_back({.name = name, .text = std::exchange(longest->text, left)});
+    size += counter.CountText(left).upper() - tokens;
+  }
+  return true;
+}
+
+}  // namespace
+
+// Calls of one model with the client's own messages, and those of the server's tools between.
+class Answers::DirectCall {
+ public:
+  DirectCall(Workspace& workspace, const driver::BoundModel& model, const ChatRequest& request,
+             std::string context, const AnswerWatch& watch, const CancelToken& cancel,
+             std::shared_ptr<store::Journal> journal)
+      : workspace_(workspace),
+        model_(model),
+        request_(request),
+        context_(std::move(context)),
+        watch_(watch),
+        cancel_(cancel),
+        log_(std::move(journal), none_, workspace.options().clock),
+        ledger_(Limits(), workspace.options().clock),
+        caller_(ledger_, workspace.options().clock) {}
+
+  Result<Answered> Run() {
+    log_.Start({{"kind", "serve"},
+                {"question", log_.Body(LastUserText(request_.messages))},
+                {"model", model_.name}});
+    log_.Add(0, "mode.decided", {{"mode", "direct"}, {"reason", "asked for"}});
+    if (watch_.on_run) watch_.on_run(log_.run());
+    auto answered = CallUntilDone();
+    const model::UsageSum usage = caller_.usage();
+    const bool failed = !answered;
+    log_.Add(0, "run.finished",
+             {{"status", failed ? cancel_.cancelled() ? "interrupted" : "failed" : "final"},
+              {"source", failed ? "none" : "direct"},
+              {"answer", log_.Body(failed ? "" : answered->text)},
+              {"turns", turns_},
+              {"calls", usage.calls},
+              {"input", usage.total.input},
+              {"output", usage.total.output},
+              {"cached", usage.total.cached},
+              {"error", failed ? Json(answered.error().message) : Json()}});
+    if (failed) return answered;
+    answered->input = usage.total.input;
+    answered->output = usage.total.output;
+    answered->cached = usage.total.cached;
+    answered->reasoning = usage.total.reasoning;
+    const auto& cost = usage.total.cost_nano_usd;
+    answered->dossier = {{"run", log_.run()},
+                         {"mode", "direct"},
+                         {"status", "final"},
+                         {"coverage", nullptr},
+                         {"citations", JsonArray()},
+                         {"cost_usd", cost ? Json(static_cast<double>(*cost) / kNano) : Json()},
+                         {"limits_hit", JsonArray()},
+                         {"warnings", JsonArray()}};
+    return answered;
+  }
+
+ private:
+  model::LedgerLimits Limits() const {
+    model::LedgerLimits limits{.calls = request_.max_calls};
+    const auto most = request_.max_usd ? request_.max_usd : workspace_.options().max_usd;
+    if (most) limits.nano_usd = static_cast<std::int64_t>(*most * kNano);
+    if (request_.max_time_s) {
+      limits.deadline = workspace_.options().clock->Now() +
+                        std::chrono::milliseconds(
+                            static_cast<std::int64_t>(*request_.max_time_s * 1000));
+    }
+    return limits;
+  }
+
+  Result<Answered> CallUntilDone() {
+    assembly::Messages messages = request_.messages;
+    if (!context_.empty()) {
+      for (const ServerTool& tool : kServerTools) messages.tools.push_back(SpecOf(tool));
+    }
+    for (int round = 0;; ++round) {
+      DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply, Call(messages));
+      std::vector<model::ToolCall> theirs, ours;
+      for (const model::ToolCall& call : reply.tool_calls) {
+        (OperationOf(call.name).empty() ? theirs : ours).push_back(call);
+      }
+      if (ours.empty() || round >= kToolRounds) {
+        return Answered{.text = reply.text,
+                        .finish = FinishWord(reply),
+                        .tool_calls = ToolCallsJson(theirs)};
+      }
+      messages.turns.push_back(model::AssistantTurn(reply));
+      assembly::Turn results{.role = Role::kTool};
+      for (const model::ToolCall& call : reply.tool_calls) {
+        const bool known = !OperationOf(call.name).empty();
+        results.blocks.push_back(
+            {.type = Block::Type::kToolResult,
+             .text = known ? ResultOf(call)
+                           : "Call the tools of the server first, then this one alone.",
+             .call_id = call.id,
+             .tool_name = call.name});
+      }
+      messages.turns.push_back(std::move(results));
+    }
+  }
+
+  std::string ResultOf(const model::ToolCall& call) {
+    JsonObject arguments = call.arguments.is_object() ? call.arguments.get_object() : JsonObject();
+    arguments["context"] = context_;
+    const auto output = Perform(*FindOperation(OperationOf(call.name)), workspace_,
+                                Json(std::move(arguments)), {.cancel = cancel_});
+    return output ? PlainText(*output) : output.error().message;
+  }
+
+  Result<model::Reply> Call(const assembly::Messages& messages) {
+    model::Request sent{.model = model_.name,
+                        .messages = messages,
+                        .sampling = model_.sampling,
+                        .schema = request_.schema,
+                        .tool_use = request_.tool_use,
+                        .purpose = model::Purpose::kDirect,
+                        .turn = ++turns_,
+                        .estimated_tokens = CountMessages(messages, *model_.counter),
+                        .deadline = model_.deadline,
+                        .idle_limit = model_.idle_limit};
+    const model::Sampling& asked = request_.sampling;
+    if (asked.temperature) sent.sampling.temperature = asked.temperature;
+    if (asked.top_p) sent.sampling.top_p = asked.top_p;
+    if (asked.max_output) sent.sampling.max_output = asked.max_output;
+    if (asked.seed) sent.sampling.seed = asked.seed;
+    if (!asked.stop.empty()) sent.sampling.stop = asked.stop;
+    for (const auto& field : asked.extra) sent.sampling.extra[field.key()] = field.value();
+    log_.Add(0, "request.sent",
+             {{"purpose", "direct"},
+              {"turn", turns_},
+              {"model", model_.name},
+              {"messages", log_.Messages(messages)},
+              {"tokens", sent.estimated_tokens}});
+    driver::CallHooks hooks;
+    // With tools of the server a text may be one that leads to a call; it is sent when it is known.
+    if (watch_.on_text && context_.empty()) {
+      hooks.on_delta = [this](std::string_view delta, std::string_view) { watch_.on_text(delta); };
+    }
+    driver::Called called = caller_.Ask(model_, std::move(sent), hooks, cancel_);
+    if (!called.reply) {
+      log_.Add(0, "request.failed",
+               {{"turn", turns_},
+                {"kind", ErrorName(called.reply.error().code)},
+                {"message", called.reply.error().message}});
+      return std::move(called.reply);
+    }
+    const model::Reply& reply = *called.reply;
+    log_.Add(0, "reply.received",
+             {{"turn", turns_},
+              {"purpose", "direct"},
+              {"body", log_.Body(reply.text)},
+              {"finish", model::FinishName(reply.finish)},
+              {"input", reply.usage.input},
+              {"output", reply.usage.output},
+              {"cached", reply.usage.cached}});
+    if (watch_.on_text && !context_.empty() && reply.tool_calls.empty()) watch_.on_text(reply.text);
+    return std::move(called.reply);
+  }
+
+  Workspace& workspace_;
+  const driver::BoundModel& model_;
+  const ChatRequest& request_;
+  const std::string context_;  // of what was moved; "": nothing was
+  const AnswerWatch& watch_;
+  const CancelToken& cancel_;
+  NoEvents none_;
+  ask::RunLog log_;
+  model::Ledger ledger_;
+  driver::Caller caller_;
+  int turns_ = 0;
+};
+
+Result<std::string> Answers::OpenDocuments(const ChatRequest& request, const CancelToken& cancel) {
+  std::vector<ask::ContextSource> sources;
+  for (const std::string& id : request.contexts) {
+    DOSSIER_ASSIGN_OR_RETURN(const ContextRecord record, workspace_.contexts().Look(id));
+    DOSSIER_RETURN_IF_ERROR(workspace_.MayRead(record));
+    DOSSIER_ASSIGN_OR_RETURN(const auto more, workspace_.contexts().SourcesOf(id));
+    sources.insert(sources.end(), more.begin(), more.end());
+  }
+  for (const RequestDocument& document : request.documents) {
+    if (document.path.empty()) {
+      sources.push_back({.path = {}, .text = document.text, .name = document.name, .notes = {}});
+    } else {
+      sources.push_back({.path = document.path, .text = {}, .name = {}, .notes = {}});
+    }
+  }
+  // The engine describes what it is given, and something is always given.
+  if (sources.empty()) sources.push_back({.path = {}, .text = "", .name = "empty.txt", .notes = {}});
+  DOSSIER_ASSIGN_OR_RETURN(const auto opened,
+                           workspace_.contexts().Add(sources, "", {}, cancel));
+  return opened->id;
+}
+
+Result<Answered> Answers::AskEngine(const ChatRequest& request, const std::string& model,
+                                    const AnswerWatch& watch, const CancelToken& cancel) {
+  AskWish wish{.question = request.question,
+               .schema = request.schema,
+               .max_usd = request.max_usd,
+               .max_calls = request.max_calls,
+               .mode = request.mode.value_or(ask::Mode::kAuto),
+               .model = model,
+               .temperature = request.sampling.temperature,
+               .seed = request.sampling.seed,
+               .max_depth = request.max_depth};
+  if (request.max_time_s) {
+    wish.max_time = std::chrono::milliseconds(static_cast<std::int64_t>(*request.max_time_s * 1e3));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(wish.context, OpenDocuments(request, cancel));
+  CallScope scope{.cancel = cancel};
+  if (watch.on_progress) {
+    scope.progress = [&](const Progress& progress) { watch.on_progress(progress.message); };
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const std::string run, workspace_.runs().Start(wish, scope));
+  if (watch.on_run) watch.on_run(run);
+  DOSSIER_ASSIGN_OR_RETURN(const Output output, workspace_.runs().Wait(run, kAnyTime, scope));
+  const JsonObject& told = output.structured;
+  Answered out;
+  for (const TextPart& part : output.parts) {
+    if (part.origin == TextPart::Origin::kOthers) out.text += part.text;
+  }
+  const std::string status = TextAt(told, "status"), source = TextAt(told, "source");
+  if (out.text.empty()) {
+    const Json* error = Find(told, "error");
+    return MakeError(ErrorCode::kFailed, "run {} has no answer ({}){}", run, status,
+                     error ? ": " + TextAt(*error, "message") : "");
+  }
+  const bool whole = status == "final" && source != "extract" && source != "draft";
+  out.finish = whole ? "stop" : "length";
+  if (const Json* tokens = Find(told, "tokens")) {
+    out.input = FindInt(*tokens, "input").value_or(0);
+    out.output = FindInt(*tokens, "output").value_or(0);
+    out.cached = FindInt(*tokens, "cached").value_or(0);
+  }
+  for (const char* key : {"run", "mode", "status", "coverage", "citations", "cost_usd",
+                          "limits_hit", "warnings"}) {
+    const Json* value = told.if_contains(key);
+    out.dossier[key] = value ? *value : Json();
+  }
+  if (watch.on_text) watch.on_text(out.text);
+  return out;
+}
+
+Result<Answered> Answers::Answer(ChatRequest request, const AnswerWatch& watch,
+                                 const CancelToken& cancel) {
+  const bool engine = request.model == kEngine || request.model.starts_with(kEngineWith);
+  const std::string name = request.model == kEngine ? ""
+                           : engine ? request.model.substr(kEngineWith.size())
+                                    : request.model;
+  DOSSIER_ASSIGN_OR_RETURN(const app::OpenedModel* model, workspace_.Model(name, cancel));
+  const std::int64_t room = RoomOf(model->root, request);
+  const bool given = !request.documents.empty() || !request.contexts.empty();
+  const bool tools = !request.messages.tools.empty();
+  const bool direct = request.mode == ask::Mode::kDirect;
+  std::string context;
+  if (!given && !direct && request.mode != ask::Mode::kRecursive && engine &&
+      CountMessages(request.messages, *model->root.counter) > room) {
+    if (!MoveUntilItFits(request, *model->root.counter, room)) {
+      return MakeError(ErrorCode::kTooLong, "the request does not fit the window of {} tokens",
+                       model->root.entry.capability.window);
+    }
+    request.question = EndsOf(LastUserText(request.messages));
+  }
+  const bool documents = !request.documents.empty() || !request.contexts.empty();
+  if (documents && tools) {
+    DOSSIER_ASSIGN_OR_RETURN(context, OpenDocuments(request, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(const auto opened, workspace_.Context(context, cancel));
+    request.messages.system.push_back(
+        {.text = "What is named \"in context\" can be searched and read with the tools dossier_*.\n" +
+                 opened->hint});
+  } else if ((documents || request.mode == ask::Mode::kRecursive) && engine && !direct) {
+    return AskEngine(request, name, watch, cancel);
+  } else if (documents) {
+    return AskEngine(request, name, watch, cancel);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const auto journal, workspace_.Journal());
+  return DirectCall(workspace_, model->root, request, std::move(context), watch, cancel, journal)
+      .Run();
+}
+
+Result<std::vector<std::string>> Answers::ModelNames(const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const app::OpenedModel* model, workspace_.Model("", cancel));
+  std::vector<std::string> names{std::string(kEngine), std::string(kEngineWith) + model->root.name,
+                                 model->root.name};
+  if (model->sub.name != model->root.name) names.push_back(model->sub.name);
+  return names;
+}
+
+}  // namespace dossier::server

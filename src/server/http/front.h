@@ -1,0 +1,132 @@
+// What all addresses of the server share: who may ask, in which form, how often, and how it is told
+// what went wrong.
+//
+//   Front front(setting, {{"GET", "/v1/models", Scope::kRead, [&](Call& call) { … }}});
+//   front.Handle(exchange);                  // finds the route, checks, calls its handler
+//
+// A handler runs on the listener's threads and must not block: what takes time goes through
+// `Call::Later`, which is bounded, and answers through the call that it keeps.
+// Thread-safety: Handle and Admit from any thread. A Call has one owner at a time.
+
+#ifndef DOSSIER_SERVER_HTTP_FRONT_H_
+#define DOSSIER_SERVER_HTTP_FRONT_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json/json.h"
+#include "base/net/http_listener.h"
+#include "base/result.h"
+#include "server/http/keys.h"
+#include "server/http/metrics.h"
+#include "server/http/work_queue.h"
+
+namespace dossier::server {
+
+class Front;
+
+// One request on its way to its answer. Answered once; left without an answer, it is a 500.
+class Call {
+ public:
+  Call(Front& front, std::shared_ptr<HttpExchange> exchange, std::string route, Key key,
+       std::vector<std::string> parts, std::map<std::string, std::string> query);
+
+  const HttpRequest& request() const { return exchange_->request(); }
+  const std::shared_ptr<HttpExchange>& exchange() const { return exchange_; }
+  const Key& key() const { return key_; }
+  const std::string& id() const { return id_; }  // of X-Request-Id
+  // What stands for the nth {…} of the route.
+  const std::string& part(std::size_t n) const { return parts_[n]; }
+  const std::vector<std::string>& parts() const { return parts_; }
+  std::string Query(const std::string& name) const;  // "": it is not there
+  // The body. Errors: kInvalidArgument, with the place.
+  Result<Json> Body() const;
+
+  void Reply(int status, const Json& body, HttpHeaders headers = {});
+  void ReplyText(int status, std::string type, std::string body, HttpHeaders headers = {});
+  void Fail(const Error& error);
+  void Fail(int status, std::string_view message, std::string_view code, Json param = nullptr);
+  // Headers that every response has, and the note in the metrics: for what is sent otherwise.
+  HttpHeaders Answering(int status, HttpHeaders headers);
+  // Does the work beside the listener; where there is no place for it, the call is told so.
+  void Later(std::function<void()> work);
+
+ private:
+  Front& front_;
+  const std::shared_ptr<HttpExchange> exchange_;
+  const std::string route_, id_;
+  const Key key_;
+  const std::vector<std::string> parts_;
+  const std::map<std::string, std::string> query_;
+  const Clock::Steady began_;
+};
+
+struct Route {
+  std::string method, pattern;  // "/v1/files/{id}/content"
+  std::optional<Scope> scope;   // unset: nobody needs a key
+  std::function<void(std::shared_ptr<Call>)> handler;
+  // Where the body is kept instead of in memory; may be empty.
+  std::function<std::string()> body_file;
+};
+
+struct FrontSetting {
+  std::optional<KeyRing> keys;             // unset: nobody needs a key (--no-auth)
+  std::vector<std::string> hosts;          // allowed beside those of this machine
+  std::vector<std::string> origins;        // of pages of others that may ask
+  int port = 0;                            // set once it is known
+  std::uint64_t max_body = 64u << 20, max_upload = 8ull << 30;  // bytes
+  WorkLimits work;
+  std::shared_ptr<const Clock> clock = SystemClock();
+};
+
+class Front {
+ public:
+  explicit Front(FrontSetting setting);
+
+  void Add(std::vector<Route> routes);
+  HttpAdmission Admit(const HttpRequest& head);  // for the listener: before a body is read
+  void Handle(std::shared_ptr<HttpExchange> exchange);
+
+  Metrics& metrics() { return metrics_; }
+  WorkQueue& work() { return work_; }
+  const Clock& clock() const { return *setting_.clock; }
+  const std::vector<std::string>& origins() const { return setting_.origins; }
+
+ private:
+  struct Found {
+    const Route* route = nullptr;
+    std::vector<std::string> parts;
+    std::map<std::string, std::string> query;
+    bool path_known = false;
+  };
+  struct Judged {
+    Found found;
+    Key key;
+    std::optional<HttpResponse> refusal;
+  };
+  Found FindRoute(const HttpRequest& request) const;
+  Judged Judge(const HttpRequest& request);
+  std::optional<HttpResponse> CheckSource(const HttpRequest& request) const;
+  std::optional<HttpResponse> CheckKey(const HttpRequest& request, const Route& route, Key* key);
+  HttpResponse Refuse(const HttpRequest& request, int status, std::string_view message,
+                      std::string_view code, HttpHeaders headers = {}) const;
+  HttpHeaders CorsHeaders(const HttpRequest& request) const;
+
+  FrontSetting setting_;
+  std::vector<Route> routes_;
+  Metrics metrics_;
+  MinuteLimit failures_, requests_;
+  WorkQueue work_;  // last: it ends before what its work uses
+
+  friend class Call;
+};
+
+}  // namespace dossier::server
+
+#endif  // DOSSIER_SERVER_HTTP_FRONT_H_

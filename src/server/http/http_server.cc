@@ -1,0 +1,143 @@
+#include "server/http/http_server.h"
+
+#include <arpa/inet.h>
+
+#include <utility>
+
+#include "base/files/file.h"
+#include "server/http/front.h"
+#include "server/http/routes.h"
+
+namespace dossier::server {
+namespace {
+
+constexpr int kThreads = 4;  // that read requests; the work has its own
+constexpr std::size_t kConnections = 1'024;
+constexpr std::uint32_t kMaxHead = 32u << 10;
+constexpr Millis kHeadTime{10'000}, kBodySilence{30'000}, kWriteTime{60'000};
+
+Result<FrontSetting> SettingOf(const ServeOptions& options, std::string* drawn) {
+  FrontSetting setting{.keys = {},
+                       .hosts = options.hosts,
+                       .origins = options.origins,
+                       .max_body = options.max_body,
+                       .max_upload = options.max_upload,
+                       .work = options.work,
+                       .clock = options.workspace.clock};
+  const bool local = IsLoopback(options.address);
+  if (options.auth == ServeOptions::Auth::kNone) {
+    if (local) return setting;
+    return MakeError(ErrorCode::kRefused,
+                     "--no-auth is for addresses of this machine; {} is reached by others: give "
+                     "--keys FILE",
+                     options.address);
+  }
+  if (!options.keys_file.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(KeyRing ring, KeyRing::Load(options.keys_file));
+    setting.keys.emplace(std::move(ring));
+    return setting;
+  }
+  if (!local) {
+    return MakeError(ErrorCode::kRefused,
+                     "{} is reached by other machines: give --keys FILE (dossier serve keys add "
+                     "NAME makes one)",
+                     options.address);
+  }
+  *drawn = DrawSecret();
+  setting.keys.emplace(KeyRing::Of(*drawn));
+  return setting;
+}
+
+}  // namespace
+
+class HttpServer::Impl {
+ public:
+  Result<Address> Listen(ServeOptions options) {
+    options_ = std::move(options);
+    Address address{.host = options_.address};
+    DOSSIER_ASSIGN_OR_RETURN(FrontSetting setting, SettingOf(options_, &address.key));
+    if (!options_.local_paths.empty()) options_.workspace.roots = {options_.local_paths};
+    DOSSIER_ASSIGN_OR_RETURN(workspace_, Workspace::Open(options_.workspace));
+    const std::string folder = workspace_->options().data_folder + "/server";
+    DOSSIER_RETURN_IF_ERROR(MakeFolders(folder + "/uploads", 0700));
+    DOSSIER_ASSIGN_OR_RETURN(const auto journal, workspace_->Journal());
+    files_.emplace(folder + "/files", journal->content(), options_.workspace.clock);
+    owners_.emplace(folder + "/owners.jsonl");
+    front_ = std::make_unique<Front>(std::move(setting));
+    const Shared shared{.options = options_,
+                        .workspace = *workspace_,
+                        .front = *front_,
+                        .files = *files_,
+                        .owners = *owners_,
+                        .stopping = stopping_.token(),
+                        .draining = draining_.token()};
+    for (auto* make : {ChatRoutes, ResponsesRoutes, FilesRoutes, RunsRoutes, PageRoutes}) {
+      front_->Add(make(shared));
+    }
+    DOSSIER_ASSIGN_OR_RETURN(
+        listener_,
+        HttpListener::Start({.address = options_.address,
+                             .port = options_.port,
+                             .threads = kThreads,
+                             .max_body = options_.max_body,
+                             .max_head = kMaxHead,
+                             .max_connections = kConnections,
+                             .head_time = kHeadTime,
+                             .body_silence = kBodySilence,
+                             .write_time = kWriteTime,
+                             .admit = [this](const HttpRequest& head) { return front_->Admit(head); }},
+                            [this](std::shared_ptr<HttpExchange> exchange) {
+                              front_->Handle(std::move(exchange));
+                            }));
+    address.port = listener_->port();
+    return address;
+  }
+
+  Status Run(const CancelToken& stop, const CancelToken& at_once) {
+    WaitFor(stop);
+    draining_.Cancel("the server ends");
+    const std::uint64_t id = at_once.OnCancel([this] { stopping_.Cancel("the server ends"); });
+    if (!front_->work().Drain(options_.drain)) stopping_.Cancel("the server ends");
+    // What is interrupted comes to its end by itself, and says so to its client.
+    front_->work().Drain(options_.drain);
+    at_once.Forget(id);
+    return {};
+  }
+
+  ~Impl() {
+    draining_.Cancel("the server ends");
+    stopping_.Cancel("the server ends");
+    if (front_) front_->work().Drain(Millis(10'000));
+    listener_.reset();
+  }
+
+ private:
+  static void WaitFor(const CancelToken& token) {
+    while (WaitUnlessCancelled(Millis(3'600'000), token)) {
+    }
+  }
+
+  ServeOptions options_;
+  CancelSource draining_, stopping_;
+  std::unique_ptr<Workspace> workspace_;
+  std::optional<FileStore> files_;
+  std::optional<RunOwners> owners_;
+  std::unique_ptr<Front> front_;
+  std::unique_ptr<HttpListener> listener_;
+};
+
+HttpServer::HttpServer() : impl_(std::make_unique<Impl>()) {}
+HttpServer::~HttpServer() = default;
+Result<Address> HttpServer::Listen(ServeOptions options) { return impl_->Listen(std::move(options)); }
+Status HttpServer::Run(const CancelToken& stop, const CancelToken& at_once) {
+  return impl_->Run(stop, at_once);
+}
+
+bool IsLoopback(const std::string& address) {
+  in_addr four{};
+  in6_addr six{};
+  if (inet_pton(AF_INET, address.c_str(), &four) == 1) return (ntohl(four.s_addr) >> 24) == 127;
+  return inet_pton(AF_INET6, address.c_str(), &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+}
+
+}  // namespace dossier::server

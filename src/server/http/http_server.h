@@ -1,0 +1,70 @@
+// `dossier serve`: OpenAI's chat completions, responses and files over our engine, an API of runs,
+// and a page that shows them.
+//
+//   HttpServer server;
+//   DOSSIER_ASSIGN_OR_RETURN(const Address address, server.Listen(std::move(options)));
+//   Say(address.port);
+//   DOSSIER_RETURN_IF_ERROR(server.Run(cancel, at_once));   // returns drained
+//
+// Errors: kNetwork (address and port), kRefused (an address beyond this machine without keys, a key
+// file that others may read), kConfig. Thread-safety: one owner; requests are served by its threads.
+
+#ifndef DOSSIER_SERVER_HTTP_HTTP_SERVER_H_
+#define DOSSIER_SERVER_HTTP_HTTP_SERVER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "server/http/work_queue.h"
+#include "server/workspace.h"
+
+namespace dossier::server {
+
+struct ServeOptions {
+  std::string address = "127.0.0.1";
+  int port = 8780;        // 0: any free one
+  std::string keys_file;  // "": one key, drawn at each start
+  enum class Auth : std::uint8_t { kKeys, kNone } auth = Auth::kKeys;
+  std::uint64_t max_body = 64u << 20, max_upload = 8ull << 30;  // bytes
+  WorkLimits work;
+  std::int64_t inline_tokens = 16'384;  // a longer part of a message becomes a document
+  Millis heartbeat{5'000}, drain{30'000};
+  std::vector<std::string> origins, hosts;
+  std::string local_paths;  // folder whose files a client may name; "": none
+  enum class Viewer : std::uint8_t { kShown, kNone } viewer = Viewer::kShown;
+  std::string version;
+  WorkspaceOptions workspace;
+};
+
+struct Address {
+  std::string host;
+  int port = 0;
+  std::string key;  // that was drawn; "": keys come from a file, or none is needed
+};
+
+class HttpServer {
+ public:
+  HttpServer();
+  ~HttpServer();
+
+  Result<Address> Listen(ServeOptions options);
+  // Serves until `stop`, then lets what runs come to its end for ServeOptions::drain, or until
+  // `at_once`; the rest is interrupted, and can be resumed.
+  Status Run(const CancelToken& stop, const CancelToken& at_once);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Whether `address` is of this machine alone.
+bool IsLoopback(const std::string& address);
+
+}  // namespace dossier::server
+
+#endif  // DOSSIER_SERVER_HTTP_HTTP_SERVER_H_

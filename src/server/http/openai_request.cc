@@ -1,0 +1,530 @@
+#include "server/http/openai_request.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "model/schema/json_schema.h"
+
+namespace dossier::server {
+namespace {
+
+using assembly::Block;
+using assembly::Role;
+using assembly::Turn;
+
+constexpr std::size_t kEnd = 1'000;        // code points of a moved question's start and end
+constexpr std::size_t kShownTurns = 2;     // earlier ones that stand in the engine's question, too
+constexpr std::size_t kMostMessages = 4'096;
+
+struct RoleWord {
+  std::string_view word;
+  Role role;
+};
+constexpr RoleWord kRoles[] = {{"system", Role::kSystem},
+                               {"developer", Role::kSystem},
+                               {"user", Role::kUser},
+                               {"assistant", Role::kAssistant},
+                               {"tool", Role::kTool}};
+
+// Read below, or for the caller alone: everything else is passed over, and said so.
+constexpr std::string_view kHonoured[] = {
+    "model",       "messages", "temperature",     "top_p",      "seed",
+    "stream",      "stop",     "stream_options",  "tools",      "tool_choice",
+    "max_tokens",  "metadata", "response_format", "dossier",    "max_completion_tokens",
+    "reasoning_effort", "n",   "logprobs",        "modalities", "audio"};
+
+tl::unexpected<Error> Wrong(std::string_view path, std::string_view what) {
+  return MakeError(ErrorCode::kInvalidArgument, "{}: {}", path, what);
+}
+
+// A field's value of one type; unset if it is absent or null.
+template <typename Value, typename Find>
+Result<std::optional<Value>> Field(const Json& object, std::string_view path, std::string_view key,
+                                   std::string_view type, Find find) {
+  const Json* there = dossier::Find(object, key);
+  if (!there) return std::optional<Value>();
+  const auto value = find(object, key);
+  if (!value) return Wrong(fmt::format("{}{}", path, key), fmt::format("must be {}", type));
+  return std::optional<Value>(*value);
+}
+
+Result<std::optional<double>> NumberField(const Json& object, std::string_view path,
+                                          std::string_view key) {
+  return Field<double>(object, path, key, "a number", FindNumber);
+}
+Result<std::optional<std::int64_t>> CountField(const Json& object, std::string_view path,
+                                               std::string_view key) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto value,
+                           Field<std::int64_t>(object, path, key, "a whole number", FindInt));
+  if (value && *value < 0) return Wrong(fmt::format("{}{}", path, key), "must not be below 0");
+  return value;
+}
+Result<bool> FlagField(const Json& object, std::string_view path, std::string_view key) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto value,
+                           Field<bool>(object, path, key, "true or false", FindBool));
+  return value.value_or(false);
+}
+
+// The messages, their long parts, and their files.
+class Reader {
+ public:
+  Reader(const RequestReading& reading, ChatRequest& out) : reading_(reading), out_(out) {}
+
+  Status Read(const Json& messages) {
+    const JsonArray* list = messages.if_array();
+    if (!list || list->empty()) return Wrong("messages", "must be a list that is not empty");
+    if (list->size() > kMostMessages) return Wrong("messages", "has more than 4,096 entries");
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      DOSSIER_RETURN_IF_ERROR(ReadMessage((*list)[i], i));
+    }
+    return {};
+  }
+
+ private:
+  Status ReadMessage(const Json& message, std::size_t index) {
+    const std::string path = fmt::format("messages[{}]", index);
+    const std::string word = TextAt(message, "role");
+    const auto* known = std::ranges::find(kRoles, word, &RoleWord::word);
+    if (known == std::end(kRoles)) {
+      return Wrong(path + ".role", "must be system, developer, user, assistant or tool");
+    }
+    Turn turn{.role = known->role};
+    number_ = index + 1;
+    parts_ = 0;
+    if (const Json* content = Find(message, "content")) {
+      DOSSIER_RETURN_IF_ERROR(ReadContent(*content, path + ".content", &turn));
+    }
+    if (turn.role == Role::kAssistant) DOSSIER_RETURN_IF_ERROR(ReadCalls(message, path, &turn));
+    if (turn.role == Role::kTool) {
+      const std::string id = TextAt(message, "tool_call_id");
+      if (id.empty()) return Wrong(path + ".tool_call_id", "is missing");
+      turn.blocks = {{.type = Block::Type::kToolResult, .text = turn.Text(), .call_id = id}};
+    }
+    if (turn.blocks.empty()) turn.blocks.push_back({});
+    if (turn.role == Role::kSystem) {
+      for (Block& block : turn.blocks) out_.messages.system.push_back(std::move(block));
+      return {};
+    }
+    out_.messages.turns.push_back(std::move(turn));
+    return {};
+  }
+
+  Status ReadContent(const Json& content, const std::string& path, Turn* turn) {
+    if (content.is_string()) return AddText(std::string_view(content.get_string()), path, turn);
+    const JsonArray* parts = content.if_array();
+    if (!parts) return Wrong(path, "must be a text or a list of parts");
+    for (std::size_t i = 0; i < parts->size(); ++i) {
+      DOSSIER_RETURN_IF_ERROR(ReadPart((*parts)[i], fmt::format("{}[{}]", path, i), turn));
+    }
+    return {};
+  }
+
+  Status ReadPart(const Json& part, const std::string& path, Turn* turn) {
+    const std::string type = TextAt(part, "type");
+    if (type == "text") {
+      const auto text = FindString(part, "text");
+      if (!text) return Wrong(path + ".text", "must be a text");
+      return AddText(*text, path, turn);
+    }
+    if (type == "image_url") return AddImage(part, path, turn);
+    if (type == "file") return AddFile(part, path, turn);
+    return Wrong(path + ".type", type == "input_audio" ? "audio is not read here"
+                                                       : "must be text, image_url or file");
+  }
+
+  Status AddText(std::string_view text, const std::string& path, Turn* turn) {
+    if (!utf8::IsValid(text)) return Wrong(path, "is not UTF-8");
+    ++parts_;
+    // System text says how to answer: it stays whatever its length.
+    const bool moved = turn->role != Role::kSystem && out_.mode != ask::Mode::kDirect &&
+                       static_cast<std::int64_t>(text.size()) > reading_.move_above &&
+                       reading_.count(text) > reading_.move_above;
+    if (!moved) {
+      turn->blocks.push_back({.text = std::string(text)});
+      return {};
+    }
+    const std::string name = parts_ == 1 ? fmt::format("message-{}.txt", number_)
+                                         : fmt::format("message-{}-{}.txt", number_, parts_);
+    Leave(name, utf8::CodePoints(text), turn);
+    last_moved_ = turn->role == Role::kUser ? std::string(text) : last_moved_;
+    out_.documents.push_back({.name = name, .text = std::string(text)});
+    return {};
+  }
+
+  // What stays of a part that was moved.
+  static void Leave(const std::string& name, std::uint64_t characters, Turn* turn) {
+    turn->blocks.push_back(
+        {.text = fmt::format("[{}: {} characters, in context]", name, GroupDigits(characters))});
+  }
+
+  static Status AddImage(const Json& part, const std::string& path, Turn* turn) {
+    const Json* image = Find(part, "image_url");
+    const std::string url = image ? TextAt(*image, "url") : "";
+    Block block{.type = Block::Type::kImage};
+    constexpr std::string_view kData = "data:";
+    if (url.starts_with(kData)) {
+      const std::size_t comma = url.find(";base64,");
+      if (comma == url.npos) return Wrong(path + ".image_url.url", "a data URL must be base64");
+      block.media_type = url.substr(kData.size(), comma - kData.size());
+      block.text = url.substr(comma + 8);
+    } else if (url.starts_with("https://") || url.starts_with("http://")) {
+      block.url = url;
+    } else {
+      return Wrong(path + ".image_url.url", "must be an http, https or data URL");
+    }
+    turn->blocks.push_back(std::move(block));
+    return {};
+  }
+
+  Status AddFile(const Json& part, const std::string& path, Turn* turn) {
+    const Json* file = Find(part, "file");
+    if (!file) return Wrong(path + ".file", "is missing");
+    RequestDocument document;
+    if (const std::string id = TextAt(*file, "file_id"); !id.empty()) {
+      auto found = reading_.file(id);
+      if (!found) return Wrong(path + ".file.file_id", found.error().message);
+      document = std::move(*found);
+    } else {
+      const auto data = FindString(*file, "file_data");
+      auto bytes = data ? DecodeBase64(*data) : std::nullopt;
+      if (!bytes) return Wrong(path + ".file.file_data", "must be base64, or give a file_id");
+      document.name = TextAt(*file, "filename");
+      if (document.name.empty()) document.name = fmt::format("file-{}", out_.documents.size() + 1);
+      document.text = std::move(*bytes);
+    }
+    turn->blocks.push_back({.text = fmt::format("[{}: in context]", document.name)});
+    out_.documents.push_back(std::move(document));
+    return {};
+  }
+
+  static Status ReadCalls(const Json& message, const std::string& path, Turn* turn) {
+    const Json* calls = Find(message, "tool_calls");
+    if (!calls) return {};
+    const JsonArray* list = calls->if_array();
+    if (!list) return Wrong(path + ".tool_calls", "must be a list");
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      const Json* function = Find((*list)[i], "function");
+      const auto arguments = function ? ParseJson(TextAt(*function, "arguments"))
+                                      : Result<Json>(JsonObject());
+      if (!function || !arguments) {
+        return Wrong(fmt::format("{}.tool_calls[{}]", path, i), "is no call of a function");
+      }
+      turn->blocks.push_back({.type = Block::Type::kToolCall,
+                              .call_id = TextAt((*list)[i], "id"),
+                              .tool_name = TextAt(*function, "name"),
+                              .arguments = *arguments});
+    }
+    return {};
+  }
+
+ public:
+  // The last text of the user, if it was moved.
+  const std::string& last_moved() const { return last_moved_; }
+
+ private:
+  const RequestReading& reading_;
+  ChatRequest& out_;
+  std::size_t number_ = 0, parts_ = 0;
+  std::string last_moved_;
+};
+
+Status ReadTools(const Json& body, ChatRequest& out) {
+  if (const Json* tools = Find(body, "tools")) {
+    const JsonArray* list = tools->if_array();
+    if (!list) return Wrong("tools", "must be a list");
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      const Json* function = Find((*list)[i], "function");
+      const std::string name = function ? TextAt(*function, "name") : "";
+      const std::string path = fmt::format("tools[{}]", i);
+      if (name.empty()) return Wrong(path, "must be a function with a name");
+      if (name.starts_with("dossier_")) {
+        return Wrong(path + ".function.name", "names that begin with dossier_ are the server's");
+      }
+      const Json* parameters = Find(*function, "parameters");
+      out.messages.tools.push_back({.name = name,
+                                    .description = TextAt(*function, "description"),
+                                    .parameters = parameters ? *parameters : Json(JsonObject())});
+    }
+  }
+  const Json* choice = Find(body, "tool_choice");
+  if (!choice) return {};
+  const std::string word = choice->is_string() ? std::string(choice->get_string()) : "";
+  if (word == "none") out.tool_use = model::Request::ToolUse::kNone;
+  if (word == "required") out.tool_use = model::Request::ToolUse::kRequired;
+  if (word.empty()) out.ignored.emplace_back("tool_choice");
+  return {};
+}
+
+Status ReadSampling(const Json& body, ChatRequest& out) {
+  DOSSIER_ASSIGN_OR_RETURN(out.sampling.temperature, NumberField(body, "", "temperature"));
+  DOSSIER_ASSIGN_OR_RETURN(out.sampling.top_p, NumberField(body, "", "top_p"));
+  DOSSIER_ASSIGN_OR_RETURN(const auto seed, CountField(body, "", "seed"));
+  if (seed) out.sampling.seed = static_cast<std::uint64_t>(*seed);
+  for (const char* key : {"max_tokens", "max_completion_tokens"}) {
+    DOSSIER_ASSIGN_OR_RETURN(const auto most, CountField(body, "", key));
+    if (most) out.sampling.max_output = *most;
+  }
+  if (const Json* stop = Find(body, "stop")) {
+    out.sampling.stop = stop->is_string()
+                            ? std::vector{std::string(std::string_view(stop->get_string()))}
+                            : StringsOf(stop);
+  }
+  if (const std::string effort = TextAt(body, "reasoning_effort"); !effort.empty()) {
+    out.sampling.extra["reasoning_effort"] = effort;
+  }
+  const Json* format = Find(body, "response_format");
+  if (!format) return {};
+  const std::string type = TextAt(*format, "type");
+  if (type == "json_schema") {
+    const Json* named = Find(*format, "json_schema");
+    const Json* schema = named ? Find(*named, "schema") : nullptr;
+    if (!schema) return Wrong("response_format.json_schema.schema", "is missing");
+    out.schema = *schema;
+  } else if (type == "json_object") {
+    out.schema = Json(JsonObject{{"type", "object"}});
+  } else if (type != "text") {
+    return Wrong("response_format.type", "must be text, json_object or json_schema");
+  }
+  if (!out.schema) return {};
+  const auto compiled = model::JsonSchema::Compile(*out.schema);
+  return compiled ? Status() : Status(Wrong("response_format", compiled.error().message));
+}
+
+Status ReadExtra(const Json& body, const RequestReading& reading, ChatRequest& out) {
+  const Json* extra = Find(body, "dossier");
+  if (!extra) return {};
+  if (!extra->is_object()) return Wrong("dossier", "must be an object");
+  if (const std::string mode = TextAt(*extra, "mode"); !mode.empty()) {
+    for (const ask::Mode one : {ask::Mode::kAuto, ask::Mode::kDirect, ask::Mode::kRecursive}) {
+      if (ask::ModeName(one) == mode) out.mode = one;
+    }
+    if (!out.mode) return Wrong("dossier.mode", "must be auto, direct or recursive");
+  }
+  DOSSIER_ASSIGN_OR_RETURN(out.max_calls, CountField(*extra, "dossier.", "max_calls"));
+  DOSSIER_ASSIGN_OR_RETURN(out.max_usd, NumberField(*extra, "dossier.", "max_usd"));
+  DOSSIER_ASSIGN_OR_RETURN(out.max_time_s, NumberField(*extra, "dossier.", "max_time_s"));
+  DOSSIER_ASSIGN_OR_RETURN(const auto depth, CountField(*extra, "dossier.", "max_depth"));
+  if (depth) out.max_depth = static_cast<int>(std::min<std::int64_t>(*depth, 16));
+  DOSSIER_ASSIGN_OR_RETURN(out.detached, FlagField(*extra, "dossier.", "detach"));
+  out.reasoning_streamed = TextAt(*extra, "progress") == "reasoning";
+  out.contexts = StringsOf(Find(*extra, "contexts"));
+  const std::vector<std::string> paths = StringsOf(Find(*extra, "paths"));
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    auto path = reading.path(paths[i]);
+    if (!path) return Wrong(fmt::format("dossier.paths[{}]", i), path.error().message);
+    out.documents.push_back({.path = std::move(*path)});
+  }
+  return {};
+}
+
+Status RefuseWhatCannotBe(const Json& body) {
+  if (FindInt(body, "n").value_or(1) != 1) return Wrong("n", "one answer a request is given");
+  if (FindBool(body, "logprobs").value_or(false)) return Wrong("logprobs", "are not given");
+  if (Find(body, "audio")) return Wrong("audio", "is not made here");
+  for (const std::string& word : StringsOf(Find(body, "modalities"))) {
+    if (word != "text") return Wrong("modalities", "only text is made here");
+  }
+  return {};
+}
+
+// Takes the turns before the question away as a document, if there are any.
+std::string MoveEarlierTurns(ChatRequest& out, std::size_t question_at) {
+  std::string lines, shown;
+  const auto& turns = out.messages.turns;
+  for (std::size_t i = 0; i < question_at; ++i) {
+    const std::string role(assembly::RoleName(turns[i].role)), text = turns[i].Text();
+    lines += ToJson(JsonObject{{"turn", i + 1}, {"role", role}, {"content", text}}) + "\n";
+    if (i + kShownTurns >= question_at) shown += fmt::format("{}: {}\n", role, EndsOf(text));
+  }
+  if (lines.empty()) return {};
+  out.documents.push_back({.name = "conversation.jsonl", .text = std::move(lines)});
+  return "What was said just before:\n" + shown + "\n";
+}
+
+// The engine's question: how to answer, what was said before, and what the user said last.
+Status MakeQuestion(ChatRequest& out, const std::string& moved) {
+  const auto& turns = out.messages.turns;
+  const auto last = std::find_if(turns.rbegin(), turns.rend(),
+                                 [](const Turn& turn) { return turn.role == Role::kUser; });
+  if (last == turns.rend()) return Wrong("messages", "hold no text of a user");
+  const auto at = static_cast<std::size_t>(turns.rend() - last) - 1;
+  std::string asked = last->Text();
+  const std::string system = out.messages.SystemText();
+  if (!moved.empty()) asked += "\n\n" + EndsOf(moved);
+  const std::string before = MoveEarlierTurns(out, at);
+  out.question = system.empty() ? before + asked : system + "\n\n" + before + asked;
+  return {};
+}
+
+}  // namespace
+
+Result<ChatRequest> ReadChatRequest(const Json& body, const RequestReading& reading) {
+  if (!body.is_object()) return Wrong("body", "must be a JSON object");
+  DOSSIER_RETURN_IF_ERROR(RefuseWhatCannotBe(body));
+  ChatRequest out{.model = TextAt(body, "model")};
+  if (out.model.empty()) return Wrong("model", "is missing");
+  for (const auto& field : body.get_object()) {
+    const std::string_view key = field.key();
+    if (std::ranges::find(kHonoured, key) == std::end(kHonoured)) out.ignored.emplace_back(key);
+  }
+  const Json* messages = Find(body, "messages");
+  if (!messages) return Wrong("messages", "is missing");
+  // Files first: they stand before long parts, and `dossier` last, in the order of the documents.
+  ChatRequest extra;
+  DOSSIER_RETURN_IF_ERROR(ReadExtra(body, reading, extra));
+  out.mode = extra.mode;
+  Reader reader(reading, out);
+  DOSSIER_RETURN_IF_ERROR(reader.Read(*messages));
+  DOSSIER_RETURN_IF_ERROR(ReadTools(body, out));
+  DOSSIER_RETURN_IF_ERROR(ReadSampling(body, out));
+  DOSSIER_ASSIGN_OR_RETURN(out.streamed, FlagField(body, "", "stream"));
+  if (const Json* options = Find(body, "stream_options")) {
+    DOSSIER_ASSIGN_OR_RETURN(out.usage_streamed,
+                             FlagField(*options, "stream_options.", "include_usage"));
+  }
+  if (const Json* metadata = Find(body, "metadata")) out.metadata = *metadata;
+  out.max_calls = extra.max_calls;
+  out.max_usd = extra.max_usd;
+  out.max_time_s = extra.max_time_s;
+  out.max_depth = extra.max_depth;
+  out.detached = extra.detached;
+  out.reasoning_streamed = extra.reasoning_streamed;
+  out.contexts = std::move(extra.contexts);
+  for (RequestDocument& document : extra.documents) out.documents.push_back(std::move(document));
+  const bool asks = !out.documents.empty() || !out.contexts.empty() ||
+                    out.mode == ask::Mode::kRecursive;
+  if (asks) DOSSIER_RETURN_IF_ERROR(MakeQuestion(out, reader.last_moved()));
+  return out;
+}
+
+Result<Json> ChatOfResponses(const Json& body, const JsonArray& earlier) {
+  if (!body.is_object()) return Wrong("body", "must be a JSON object");
+  for (const char* key : {"conversation", "prompt"}) {
+    if (Find(body, key)) return Wrong(key, "is not kept here; use previous_response_id");
+  }
+  if (const Json* tools = Find(body, "tools"); tools && tools->is_array() && !tools->get_array().empty()) {
+    return Wrong("tools", "are not called through /v1/responses; use /v1/chat/completions");
+  }
+  JsonArray messages;
+  if (const std::string text = TextAt(body, "instructions"); !text.empty()) {
+    messages.push_back(JsonObject{{"role", "system"}, {"content", text}});
+  }
+  for (const Json& message : earlier) messages.push_back(message);
+  const Json* input = Find(body, "input");
+  if (!input) return Wrong("input", "is missing");
+  if (input->is_string()) {
+    messages.push_back(JsonObject{{"role", "user"}, {"content", *input}});
+  } else if (const JsonArray* items = input->if_array()) {
+    for (std::size_t i = 0; i < items->size(); ++i) {
+      const Json& item = (*items)[i];
+      const std::string path = fmt::format("input[{}]", i);
+      if (const std::string type = TextAt(item, "type"); !type.empty() && type != "message") {
+        return Wrong(path + ".type", "must be message");
+      }
+      const Json* content = Find(item, "content");
+      if (!content) return Wrong(path + ".content", "is missing");
+      JsonObject message{{"role", TextAt(item, "role")}};
+      if (content->is_string()) {
+        message["content"] = *content;
+      } else {
+        JsonArray parts;
+        for (const Json& part : content->is_array() ? content->get_array() : JsonArray()) {
+          const std::string type = TextAt(part, "type");
+          if (type == "input_text" || type == "output_text") {
+            parts.push_back(JsonObject{{"type", "text"}, {"text", TextAt(part, "text")}});
+          } else if (type == "input_file") {
+            JsonObject file;
+            for (const char* key : {"file_id", "filename", "file_data"}) {
+              if (const Json* value = Find(part, key)) file[key] = *value;
+            }
+            parts.push_back(JsonObject{{"type", "file"}, {"file", std::move(file)}});
+          } else if (type == "input_image") {
+            parts.push_back(JsonObject{
+                {"type", "image_url"},
+                {"image_url", JsonObject{{"url", TextAt(part, "image_url")}}}});
+          } else {
+            return Wrong(path + ".content", "holds a part that is no input_text, input_file or "
+                                            "input_image");
+          }
+        }
+        message["content"] = std::move(parts);
+      }
+      messages.push_back(std::move(message));
+    }
+  } else {
+    return Wrong("input", "must be a text or a list of messages");
+  }
+  JsonObject chat{{"model", TextAt(body, "model")}, {"messages", std::move(messages)}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kSame{
+      {{"temperature", "temperature"},
+       {"metadata", "metadata"},
+       {"stream", "stream"},
+       {"max_output_tokens", "max_completion_tokens"},
+       {"dossier", "dossier"},
+       {"top_p", "top_p"}}};
+  for (const auto& [from, to] : kSame) {
+    if (const Json* value = Find(body, from)) chat[to] = *value;
+  }
+  const Json* text = Find(body, "text");
+  const Json* format = text ? Find(*text, "format") : nullptr;
+  if (format && TextAt(*format, "type") == "json_schema") {
+    const Json* schema = Find(*format, "schema");
+    chat["response_format"] = JsonObject{
+        {"type", "json_schema"},
+        {"json_schema", JsonObject{{"schema", schema ? *schema : Json(JsonObject())}}}};
+  } else if (format) {
+    chat["response_format"] = *format;
+  }
+  return Json(std::move(chat));
+}
+
+std::string EndsOf(std::string_view text) {
+  if (utf8::CodePoints(text) <= 2 * kEnd) return std::string(text);
+  std::size_t head = 0, tail = text.size();
+  for (std::size_t i = 0; i < kEnd; ++i) {
+    do { ++head; } while (head < text.size() && (static_cast<unsigned char>(text[head]) & 0xC0) == 0x80);
+    do { --tail; } while (tail > 0 && (static_cast<unsigned char>(text[tail]) & 0xC0) == 0x80);
+  }
+  // At a line's end, if there is one in the further half.
+  const std::size_t line = text.rfind('\n', head - 1);
+  if (line != text.npos && line > head / 2) head = line;
+  const std::size_t next = text.find('\n', tail);
+  if (next != text.npos && next < tail + (text.size() - tail) / 2) tail = next + 1;
+  return fmt::format("{}\n[…]\n{}", text.substr(0, head), text.substr(tail));
+}
+
+std::optional<std::string> DecodeBase64(std::string_view text) {
+  if (text.starts_with("data:")) {
+    const std::size_t at = text.find(";base64,");
+    if (at == text.npos) return {};
+    text.remove_prefix(at + 8);
+  }
+  while (text.ends_with('=')) text.remove_suffix(1);
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::array<signed char, 256> values;
+  values.fill(-1);
+  for (std::size_t i = 0; i < kDigits.size(); ++i) {
+    values[static_cast<unsigned char>(kDigits[i])] = static_cast<signed char>(i);
+  }
+  if (text.size() % 4 == 1) return {};
+  std::string out;
+  out.reserve(text.size() / 4 * 3 + 2);
+  std::uint32_t bits = 0;
+  int held = 0;
+  for (const char c : text) {
+    const int value = values[static_cast<unsigned char>(c)];
+    if (value < 0) return {};
+    bits = (bits << 6 | static_cast<std::uint32_t>(value)) & 0xFFFFFFu;
+    held += 6;
+    if (held < 8) continue;
+    held -= 8;
+    out += static_cast<char>(bits >> held & 0xFFu);
+  }
+  return out;
+}
+
+}  // namespace dossier::server

@@ -1,0 +1,82 @@
+// A request in the form of OpenAI's chat completions or responses, read into what we do with it.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(ChatRequest request, ReadChatRequest(body, {.move_above = 16'384}));
+//   request.documents[0].name;       // "message-3.txt"
+//   request.question;                // of the engine, if it is asked
+//
+// Long parts and files become documents; what stays of them in the message is one line that names
+// them. Nothing is judged by its words: what is long is moved, and that is counted.
+// Errors: kInvalidArgument, its message beginning with the JSON path of what is wrong and ": ".
+// Thread-safety: pure functions; `count` and `file` are called by the caller's thread.
+
+#ifndef DOSSIER_SERVER_HTTP_OPENAI_REQUEST_H_
+#define DOSSIER_SERVER_HTTP_OPENAI_REQUEST_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ask/engine.h"
+#include "assembly/layout/messages.h"
+#include "base/json/json.h"
+#include "base/result.h"
+#include "model/client/client.h"
+
+namespace dossier::server {
+
+// One document of a request: its text, or a place that the caller knows.
+struct RequestDocument {
+  std::string name;
+  std::string text;
+  std::string path;  // instead of a text: a file of this machine
+};
+
+struct ChatRequest {
+  std::string model;
+  assembly::Messages messages;  // without what was moved
+  std::vector<RequestDocument> documents;
+  std::vector<std::string> contexts;  // ids
+  std::string question;               // for the engine
+  bool streamed = false, usage_streamed = false;
+  model::Sampling sampling;
+  std::optional<Json> schema;
+  model::Request::ToolUse tool_use = model::Request::ToolUse::kAllowed;
+  Json metadata;
+  // Of `dossier`.
+  std::optional<ask::Mode> mode;
+  std::optional<std::int64_t> max_calls;
+  std::optional<double> max_usd, max_time_s;
+  std::optional<int> max_depth;
+  bool detached = false, reasoning_streamed = false;
+  std::vector<std::string> ignored;  // fields that were passed over
+};
+
+// What reading needs from outside.
+struct RequestReading {
+  std::int64_t move_above = 16'384;  // tokens of a part of a message
+  std::function<std::int64_t(std::string_view text)> count;
+  // The file that an id means; errors: kNotFound, kRefused.
+  std::function<Result<RequestDocument>(std::string_view id)> file;
+  // The path that a client may name; errors: kRefused.
+  std::function<Result<std::string>(std::string_view path)> path;
+};
+
+Result<ChatRequest> ReadChatRequest(const Json& body, const RequestReading& reading);
+
+// A request of /v1/responses as one of chat completions; `earlier`: the messages that it goes on
+// from.
+Result<Json> ChatOfResponses(const Json& body, const JsonArray& earlier);
+
+// The first and the last 1,000 characters of a text, cut at lines where that is possible; all of a
+// short one.
+std::string EndsOf(std::string_view text);
+
+// The bytes of base64 (with or without padding, as a data URL too); unset if it is none.
+std::optional<std::string> DecodeBase64(std::string_view text);
+
+}  // namespace dossier::server
+
+#endif  // DOSSIER_SERVER_HTTP_OPENAI_REQUEST_H_

@@ -1,0 +1,93 @@
+// The groups of addresses of the server. Each makes the routes of one group over what all share.
+// Only for .cc files of this folder.
+
+#ifndef DOSSIER_SERVER_HTTP_ROUTES_H_
+#define DOSSIER_SERVER_HTTP_ROUTES_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "server/http/answers.h"
+#include "server/http/event_stream.h"
+#include "server/http/file_store.h"
+#include "server/http/front.h"
+#include "server/http/http_server.h"
+#include "server/workspace.h"
+
+namespace dossier::server {
+
+// Who began which run: others do not see it. FOLDER/owners.jsonl, one line a run.
+// Thread-safety: all methods from any thread.
+class RunOwners {
+ public:
+  explicit RunOwners(std::string path);
+  void Note(std::string_view run, std::string_view owner);
+  bool Sees(const Key& key, std::string_view run) const;  // an admin sees all
+
+ private:
+  const std::string path_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::string, std::less<>> owners_;
+};
+
+// Lives as long as the server.
+struct Shared {
+  const ServeOptions& options;
+  Workspace& workspace;
+  Front& front;
+  FileStore& files;
+  RunOwners& owners;
+  CancelToken stopping;  // runs are to end now
+  CancelToken draining;  // nothing new is taken
+};
+
+std::vector<Route> ChatRoutes(Shared shared);
+std::vector<Route> ResponsesRoutes(Shared shared);
+std::vector<Route> FilesRoutes(Shared shared);
+std::vector<Route> RunsRoutes(Shared shared);
+std::vector<Route> PageRoutes(Shared shared);  // the viewer, /healthz, /metrics
+
+// What reading a request of `owner` needs.
+RequestReading ReadingFor(Shared shared, const std::string& owner);
+
+// One answer being made for one client: its stream, its end, and what is counted of it.
+class Answering : public std::enable_shared_from_this<Answering> {
+ public:
+  enum class Leaving : std::uint8_t { kCancels, kGoesOn };
+  Answering(Shared shared, std::shared_ptr<Call> call, Leaving leaving);
+
+  Call& call() { return *call_; }
+  EventStream& stream() { return stream_; }
+  const CancelToken& cancel() const { return cancel_; }
+  void SetNote(const std::string& note);  // shown by the next comment
+  void Stop(const std::string& reason) { source_.Cancel(reason); }
+  // Answers, and counts what it took.
+  Result<Answered> Make(ChatRequest request, const AnswerWatch& watch);
+  void ReplyJson(int status, const Json& body, HttpHeaders headers = {});
+  void ReplyError(const Error& error);
+
+ private:
+  std::string Comment();
+
+  Shared shared_;
+  const std::shared_ptr<Call> call_;
+  CancelSource source_;
+  const CancelToken cancel_;
+  std::mutex mutex_;
+  std::string note_;
+  EventStream stream_;  // last: its thread uses the rest
+};
+
+std::int64_t SecondsNow(const Clock& clock);
+// "X-Dossier-Warnings" with what a request asks for and nobody does; none: no header.
+HttpHeaders WarningHeaders(const ChatRequest& request);
+std::string RunsFolder(const Workspace& workspace);
+
+}  // namespace dossier::server
+
+#endif  // DOSSIER_SERVER_HTTP_ROUTES_H_

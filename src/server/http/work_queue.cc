@@ -1,0 +1,64 @@
+#include "server/http/work_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dossier::server {
+
+WorkQueue::WorkQueue(WorkLimits limits) : limits_(limits) {}
+
+WorkQueue::~WorkQueue() {
+  {
+    const std::lock_guard lock(mutex_);
+    draining_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+bool WorkQueue::Submit(std::function<void()> work) {
+  const std::lock_guard lock(mutex_);
+  if (draining_ || running_ + waiting_.size() >= limits_.running + limits_.waiting) return false;
+  waiting_.push_back(std::move(work));
+  // A thread more only where all are at work: a quiet server has few.
+  if (running_ + waiting_.size() > threads_.size() && threads_.size() < limits_.running) {
+    threads_.emplace_back([this] { Work(); });
+  }
+  changed_.notify_one();
+  return true;
+}
+
+void WorkQueue::Work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return draining_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
+    const std::function<void()> work = std::move(waiting_.front());
+    waiting_.pop_front();
+    ++running_;
+    lock.unlock();
+    work();
+    lock.lock();
+    --running_;
+    changed_.notify_all();
+  }
+}
+
+bool WorkQueue::Drain(Millis most) {
+  std::unique_lock lock(mutex_);
+  draining_ = true;
+  changed_.notify_all();
+  return changed_.wait_for(lock, most, [this] { return running_ == 0 && waiting_.empty(); });
+}
+
+std::size_t WorkQueue::running() const {
+  const std::lock_guard lock(mutex_);
+  return running_;
+}
+
+std::size_t WorkQueue::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_.size();
+}
+
+}  // namespace dossier::server

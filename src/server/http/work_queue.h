@@ -1,0 +1,56 @@
+// A bounded number of requests at work, a bounded number waiting, and no more.
+//
+//   WorkQueue queue({.running = 8, .waiting = 64});
+//   if (!queue.Submit([=] { Answer(*exchange); })) ReplyTooMany(*exchange);
+//   queue.Drain(std::chrono::seconds(30));   // true: all of it has ended
+//
+// Thread-safety: Submit and the counts from any thread; Drain and the destructor from the owner's.
+// Work must end by itself: whoever drains cancels what is left.
+
+#ifndef DOSSIER_SERVER_HTTP_WORK_QUEUE_H_
+#define DOSSIER_SERVER_HTTP_WORK_QUEUE_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace dossier::server {
+
+struct WorkLimits {
+  std::size_t running = 8, waiting = 64;
+};
+
+class WorkQueue {
+ public:
+  explicit WorkQueue(WorkLimits limits);
+  ~WorkQueue();  // takes nothing new, waits for what there is
+
+  // False: both are full, or the queue drains.
+  bool Submit(std::function<void()> work);
+  // From now on nothing is taken. Waits so long for what there is.
+  bool Drain(Millis most);
+
+  std::size_t running() const;
+  std::size_t waiting() const;
+
+ private:
+  void Work();
+
+  const WorkLimits limits_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> waiting_;
+  std::size_t running_ = 0;
+  bool draining_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace dossier::server
+
+#endif  // DOSSIER_SERVER_HTTP_WORK_QUEUE_H_
