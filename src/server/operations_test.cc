@@ -151,7 +151,7 @@ TEST_F(OperationsTest, ReadTakesLinesRecordsAndCharactersAndNamesTheRest) {  // 
   };
   EXPECT_EQ(text(id, "a.txt:2-3"), "a.txt:2-3 of 4 lines\n2\ttwo gates\n3\tthree: the lock failed\n");
   EXPECT_EQ(text(id, "@4-8"), "a.txt@4-8 of 47 characters\ngate");
-  EXPECT_EQ(text(records, "#record=2-3"), "r.ndjson#record=2-3 of 3 records\n{\"a\":2}\n{\"a\":3}\n");
+  EXPECT_EQ(text(records, "#record=2-3"), "r.ndjson#record=2-3 of 3 records\n{\"a\":2}\n{\"a\":3}");
   EXPECT_THAT(text(id, "a.txt", 25), HasSubstr("a.txt:1-2 of 4 lines; next: a.txt:3-\n"));
   EXPECT_THAT(text(id, "a.txt:3", 5), HasSubstr("next: a.txt@24-42\n3\tthree"));
   for (const std::string at : {"b.txt:1", "a.txt:9", "a.txt:3-1", "a.txt#page=3", "a.txt@x", "a.txt:0"}) {

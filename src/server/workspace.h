@@ -72,6 +72,8 @@ class Workspace {
   Result<const config::Config*> Config();
   Result<const app::OpenedModel*> Model(const CancelToken& cancel);
   Result<std::shared_ptr<store::Journal>> Journal();
+  // Packed texts that a result was too short for, by their hashes.
+  Result<std::unique_ptr<store::ContentStore>> Packs() const;
   Result<app::PromptMemory> Memory(app::MemoryNeed need);
   Result<std::shared_ptr<sandbox::Pool>> Pool();
   // o200k_base, or an estimate where its table is not installed.
