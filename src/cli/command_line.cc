@@ -58,7 +58,7 @@ Status Prepare(const GlobalFlags& flags, LogBuffer& log) {
 int RunCommand(const CommandNode& command, const GlobalFlags& flags,
                const std::vector<std::string>& argv, std::ostream& out, std::ostream& err) {
   std::optional<Interrupt> interrupt;
-  if (command.signals() == Command::Signals::kTakenOver) interrupt.emplace();
+  if (command.signals() != Command::Signals::kLeft) interrupt.emplace();
   Context context{.flags = flags,
                   .command = command,
                   .interrupt = interrupt ? &*interrupt : nullptr,
@@ -71,7 +71,8 @@ int RunCommand(const CommandNode& command, const GlobalFlags& flags,
   const Result<int> result = command.Run(context);
   out << std::flush;
   const int code = result ? *result : Fail(result.error(), context.failure, out, err);
-  if (interrupt && interrupt->exit_code() != 0) return interrupt->exit_code();
+  const bool in_order = command.signals() == Command::Signals::kOrder;
+  if (interrupt && interrupt->exit_code() != 0 && !in_order) return interrupt->exit_code();
   return flags.compat ? CompatExitCode(code) : code;
 }
 

@@ -19,13 +19,10 @@ constexpr Millis kLook{20};  // at the token of a call that waits for another of
 // What code is told that calls a model.
 constexpr std::string_view kNoSubCalls = "sub-calls are off in run; use ask";
 
-std::vector<ask::TextDocument> CopyDocuments(const OpenContext& context) {
-  return context.documents->documents();
-}
-
 sandbox::SessionSpec SpecOf(const OpenContext& context) {
   sandbox::SessionSpec spec;
-  spec.features = {{"profile", "large"}, {"depth", 0}, {"question", ""}};
+  spec.features = {
+      {"profile", "large"}, {"depth", 0}, {"question", ""}, {"no_calls", kNoSubCalls}};
   const auto& documents = context.documents->documents();
   for (std::size_t i = 0; i < documents.size(); ++i) {
     const auto stored = context.set->Stored(i);  // complete since the context was opened
@@ -46,7 +43,7 @@ struct SessionTable::Kept {
   Kept(std::string name, std::shared_ptr<const OpenContext> opened)
       : id(std::move(name)),
         context(std::move(opened)),
-        handler(CopyDocuments(*context), kNoSubCalls) {}
+        handler(context->documents->documents()) {}
 
   const std::string id;
   const std::shared_ptr<const OpenContext> context;

@@ -176,9 +176,9 @@ Result<Output> PackOperation(Workspace& workspace, const JsonObject& arguments,
   options.counter = std::move(opened.counter);
   DOSSIER_ASSIGN_OR_RETURN(const sources::PackedFiles packed,
                            sources::Pack(options, scope.cancel));
-  DOSSIER_ASSIGN_OR_RETURN(const auto journal, workspace.Journal());
+  DOSSIER_ASSIGN_OR_RETURN(const auto packs, workspace.Packs());
   std::string text = packed.Text();
-  DOSSIER_ASSIGN_OR_RETURN(const std::string hash, journal->content().Put(text));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string hash, packs->Put(text));
   Output output{.structured = {{"tokens", packed.tokens},
                                {"budget", *options.budget},
                                {"files", packed.files.size()},

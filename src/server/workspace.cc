@@ -82,6 +82,12 @@ Result<std::shared_ptr<store::Journal>> Workspace::Journal() {
   return journal_;
 }
 
+Result<std::unique_ptr<store::ContentStore>> Workspace::Packs() const {
+  const std::string folder = options_.data_folder + "/server/packs";
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(folder, 0700));
+  return store::ContentStore::Open(folder);
+}
+
 Result<app::PromptMemory> Workspace::Memory(app::MemoryNeed need) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, Config());
   return app::OpenPromptMemory({.use = app::MemoryWish::Use::kOn, .store = {}, .branch = {}},

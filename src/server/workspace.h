@@ -74,6 +74,8 @@ class Workspace {
   // The model `name`, opened once; "": the one that the options or the configuration say.
   Result<const app::OpenedModel*> Model(const std::string& name, const CancelToken& cancel);
   Result<std::shared_ptr<store::Journal>> Journal();
+  // Packed texts that a result was too short for, by their hashes.
+  Result<std::unique_ptr<store::ContentStore>> Packs() const;
   Result<app::PromptMemory> Memory(app::MemoryNeed need);
   Result<std::shared_ptr<sandbox::Pool>> Pool();
   // o200k_base, or an estimate where its table is not installed.

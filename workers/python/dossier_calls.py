@@ -67,6 +67,8 @@ class Caller:
 
     def __init__(self, features: Mapping[str, Any], note: Callable[[str], None]) -> None:
         self._allowed = features.get("depth", 1) != 0
+        self._refusal = str(features.get("no_calls") or
+                            "sub-calls are off in this run (depth 0): answer with code alone")
         self._note = note
         self._finished: dict[bytes, tuple[Any, bytes]] = {}  # of batches that were interrupted
 
@@ -144,8 +146,7 @@ class Caller:
     def _settle(self, model: Any, context: Any) -> tuple[Any, Any]:
         """The second argument is a context where it cannot be a model's name."""
         if not self._allowed:
-            raise LLMError("sub-calls are off in this run (depth 0): answer with code alone",
-                           "denied")
+            raise LLMError(self._refusal, "denied")
         if model is not None and context is None and not _may_be_model(model):
             model, context = None, model
         return model, context

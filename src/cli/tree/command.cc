@@ -172,7 +172,7 @@ CommandNode::CommandNode(Command command, const CommandNode* above)
 }
 
 Command::Signals CommandNode::signals() const {
-  if (command_.signals == Command::Signals::kLeft || !above_) return command_.signals;
+  if (command_.signals != Command::Signals::kTakenOver || !above_) return command_.signals;
   return above_->signals();
 }
 

@@ -291,8 +291,11 @@ struct Command {
   std::string_view examples;  // a line each, with an indented one behind it that says what it does
   Binding binding;            // empty: one of `commands` has to be named
   std::vector<Command> commands;
-  // kLeft: it neither waits nor starts anything, so Ctrl-C simply ends it.
-  enum class Signals : std::uint8_t { kTakenOver, kLeft } signals = Signals::kTakenOver;
+  // kLeft: it neither waits nor starts anything, so Ctrl-C simply ends it. kOrder: a signal is how
+  // it is meant to end, so its own exit code counts then.
+  enum class Signals : std::uint8_t { kTakenOver, kLeft, kOrder } signals = Signals::kTakenOver;
+  // kYes: it also runs where none of `commands` is named.
+  enum class Alone : std::uint8_t { kNo, kYes } alone = Alone::kNo;
   // kNo: in no list of commands.
   enum class Listed : std::uint8_t { kYes, kNo } listed = Listed::kYes;
 };
@@ -310,6 +313,8 @@ class CommandNode {
   std::string_view summary() const { return command_.summary; }
   std::string_view examples() const { return command_.examples; }
   bool listed() const { return command_.listed == Command::Listed::kYes; }
+  // Whether one of those below has to be named.
+  bool needs_below() const { return !below_.empty() && command_.alone == Command::Alone::kNo; }
   Command::Signals signals() const;
   const CommandNode* above() const { return above_; }
   const CommandNode& root() const;

@@ -143,7 +143,7 @@ class Parser {
     for (std::size_t i = first; i < bound_.size(); ++i) AddTwin(bound_[i]);
     if (node.end_at_argument()) app.positionals_at_end();
     if (node.allow_others()) app.fallthrough(false)->allow_extras();
-    if (!node.below().empty()) app.require_subcommand(1);
+    if (!node.below().empty()) app.require_subcommand(node.needs_below() ? 1 : 0, 1);
     for (const auto& below : node.below()) {
       const std::string name(below->name());
       if (std::find(words.begin(), words.end(), name) == words.end()) continue;
@@ -204,7 +204,7 @@ class Parser {
     std::string message;
     if (!left.empty()) {
       message = Unwanted(command, left.front());
-    } else if (!command.below().empty()) {
+    } else if (command.needs_below()) {
       message = "a command is missing; there are " + Join(NamesBelow(command), ", ");
     } else {
       message = Sentence(error);

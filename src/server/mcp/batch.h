@@ -1,0 +1,22 @@
+// Hands the messages of one text to a connection, and gives the answers of a batch as one.
+//
+//   Deliver(text, connection, outlet);   // returns at once
+//
+// A batch is of revision 2025-03-26 alone; elsewhere it is refused. Thread-safety: as
+// Connection::Handle.
+
+#ifndef DOSSIER_SERVER_MCP_BATCH_H_
+#define DOSSIER_SERVER_MCP_BATCH_H_
+
+#include <memory>
+
+#include "server/mcp/connection.h"
+#include "server/mcp/message.h"
+
+namespace dossier::mcp {
+
+void Deliver(Messages messages, Connection& connection, const std::shared_ptr<Outlet>& outlet);
+
+}  // namespace dossier::mcp
+
+#endif  // DOSSIER_SERVER_MCP_BATCH_H_

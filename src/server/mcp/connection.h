@@ -1,0 +1,88 @@
+// One client of a server: which revision it speaks, what it has asked, what it listens to. Every
+// transport hands its messages here and gets texts back.
+//
+//   Connection connection(catalog, ticker, {.era = Era::kUndecided});
+//   connection.Handle(message, outlet);       // returns at once; the answer comes to the outlet
+//   connection.CancelAll("the client left");  // and waits for what runs
+//
+// Handshake era (2024-11-05 to 2025-11-25): `initialize` first, then requests by its rules. Modern
+// era (2026-07-28): every request describes itself in `_meta`; there is no session. An undecided
+// connection becomes what its first request is. Requests run concurrently; a request that was
+// cancelled is never answered.
+// Thread-safety: Handle from one thread at a time; all else from any.
+
+#ifndef DOSSIER_SERVER_MCP_CONNECTION_H_
+#define DOSSIER_SERVER_MCP_CONNECTION_H_
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/cancel.h"
+#include "server/mcp/catalog.h"
+#include "server/mcp/message.h"
+#include "server/mcp/ticker.h"
+
+namespace dossier::mcp {
+
+// Oldest first.
+inline constexpr std::array<std::string_view, 5> kVersions = {"2024-11-05", "2025-03-26",
+                                                              "2025-06-18", "2025-11-25",
+                                                              "2026-07-28"};
+inline constexpr std::string_view kModernVersion = kVersions[4];
+inline constexpr std::string_view kNewestHandshake = kVersions[3];
+inline constexpr std::string_view kBatchVersion = kVersions[1];
+bool IsHandshakeVersion(std::string_view version);
+
+// Names in `_meta`.
+inline constexpr std::string_view kMetaVersion = "io.modelcontextprotocol/protocolVersion";
+inline constexpr std::string_view kMetaCapabilities = "io.modelcontextprotocol/clientCapabilities";
+
+enum class Era : std::uint8_t { kUndecided, kHandshake, kModern };
+
+// Where the answer of one request goes, and what is said before it. A transport's; called from any
+// thread, one call at a time for one request.
+class Outlet {
+ public:
+  virtual ~Outlet() = default;
+  virtual void Notify(const std::string& text) = 0;
+  // The last call. `error`: the code of an error, 0 for a result.
+  virtual void Answer(const std::string& text, int error) = 0;
+  // Instead of Answer: the request was cancelled and gets none.
+  virtual void Drop() = 0;
+};
+
+struct ServerInfo {
+  std::string name = "dossier", title = "Dossier", version;
+};
+
+struct ConnectionOptions {
+  Era era = Era::kUndecided;
+  std::string version;  // of a handshake that another message made
+  ServerInfo info;
+  // For what belongs to no request, such as changed resources; empty: not sent.
+  std::function<void(const std::string& text)> notify;
+};
+
+class Connection {
+ public:
+  // Catalog and ticker outlive it.
+  Connection(Catalog& catalog, Ticker& ticker, ConnectionOptions options);
+  ~Connection();  // as CancelAll
+
+  void Handle(const Message& message, std::shared_ptr<Outlet> outlet);
+  // No request is answered any more. Waits for their threads.
+  void CancelAll(const std::string& reason);
+
+  Era era() const;
+  std::string version() const;  // negotiated; "" before that
+
+ private:
+  class Impl;
+  const std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace dossier::mcp
+
+#endif  // DOSSIER_SERVER_MCP_CONNECTION_H_

@@ -1,0 +1,526 @@
+#include "server/mcp/http_server.h"
+
+#include <algorithm>
+#include <list>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "base/net/http_listener.h"
+#include "base/net/url.h"
+#include "base/random.h"
+#include "base/task_group.h"
+#include "base/text/parse.h"
+#include "base/text/text.h"
+#include "server/mcp/batch.h"
+
+namespace dossier::mcp {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::size_t kMostSessions = 64;
+constexpr std::size_t kMostBody = 64u << 20;  // bytes
+constexpr Millis kLook{50};                   // at clients that left, and at what is due
+constexpr std::string_view kPath = "/mcp";
+
+struct Refused {
+  int status;
+  RpcError error;
+};
+
+// The value of a header, edge spaces trimmed; nullopt where it is not there. `twice`: it is there
+// more than once.
+std::optional<std::string> HeaderOf(const HttpRequest& request, std::string_view name, bool* twice) {
+  std::optional<std::string> found;
+  for (const auto& [key, value] : request.headers) {
+    if (key != name) continue;
+    if (found) *twice = true;
+    found = std::string(TrimSpace(value));
+  }
+  return found;
+}
+
+// Whether a header says `value`, as it is or in base64.
+bool Says(const std::string& header, std::string_view value) {
+  return header == value || header == fmt::format("=?base64?{}?=", Base64(value));
+}
+
+int StatusOf(int error) {
+  switch (error) {
+    case 0:
+      return 200;
+    case kMethodNotFound:
+      return 404;
+    case kParseError:
+    case kInvalidRequest:
+    case kInvalidParams:
+    case kHeaderMismatch:
+    case kUnsupportedVersion:
+      return 400;
+    default:
+      return 200;
+  }
+}
+
+void ReplyError(HttpExchange& exchange, int status, const RpcError& error, const Json& id = nullptr) {
+  exchange.Reply({.status = status,
+                  .headers = {{"Content-Type", "application/json"}},
+                  .body = ErrorText(id, error)});
+}
+
+// The answer of one POST: JSON, or a stream of events from the first notice or after a while.
+class PostOutlet final : public Outlet {
+ public:
+  PostOutlet(std::shared_ptr<HttpExchange> exchange, const HttpOptions& options, Era era,
+             HttpHeaders headers)
+      : exchange_(std::move(exchange)),
+        options_(options),
+        era_(era),
+        headers_(std::move(headers)),
+        began_(steady_clock::now()),
+        spoke_(began_) {}
+
+  void Notify(const std::string& text) override {
+    const std::lock_guard lock(mutex_);
+    Event(text);
+  }
+  void Answer(const std::string& text, int error) override {
+    const std::lock_guard lock(mutex_);
+    if (done_) return;
+    if (streaming_) {
+      Event(text);
+      exchange_->Finish();
+    } else {
+      HttpHeaders headers = headers_;
+      headers.emplace_back("Content-Type", "application/json");
+      const bool plain = era_ == Era::kHandshake && error != kParseError;
+      exchange_->Reply(
+          {.status = plain ? 200 : StatusOf(error), .headers = std::move(headers), .body = text});
+    }
+    done_ = true;
+  }
+  void Drop() override {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(done_, true)) return;
+    if (streaming_) return exchange_->Finish();
+    exchange_->Reply({.status = 202, .headers = headers_});
+  }
+
+  void OpenNow() {
+    const std::lock_guard lock(mutex_);
+    if (!done_ && !streaming_) Open();
+  }
+  // Looks after a quiet stream. False once the client has left; then nothing more is sent.
+  bool Tend() {
+    const std::lock_guard lock(mutex_);
+    if (done_) return true;
+    if (exchange_->client_gone()) {
+      done_ = true;
+      exchange_->Abort();
+      return false;
+    }
+    const auto now = steady_clock::now();
+    if (!streaming_ && now - began_ >= options_.stream_after) Open();
+    if (streaming_ && now - spoke_ >= options_.comment_every) Chunk(": still here\n\n");
+    return true;
+  }
+  bool done() const {
+    const std::lock_guard lock(mutex_);
+    return done_;
+  }
+
+ private:
+  void Open() {
+    streaming_ = true;
+    HttpHeaders headers = headers_;
+    headers.emplace_back("Content-Type", "text/event-stream");
+    headers.emplace_back("Cache-Control", "no-store");
+    headers.emplace_back("X-Accel-Buffering", "no");
+    exchange_->SendHead(200, std::move(headers));
+    spoke_ = steady_clock::now();
+  }
+  void Event(const std::string& text) {
+    if (done_) return;
+    if (!streaming_) Open();
+    Chunk(fmt::format("event: message\ndata: {}\n\n", text));
+  }
+  void Chunk(std::string_view text) {
+    (void)exchange_->SendChunk(text);
+    spoke_ = steady_clock::now();
+  }
+
+  const std::shared_ptr<HttpExchange> exchange_;
+  const HttpOptions& options_;
+  const Era era_;
+  const HttpHeaders headers_;
+  const Clock::Steady began_;
+  mutable std::mutex mutex_;  // one user of the exchange at a time
+  Clock::Steady spoke_;
+  bool streaming_ = false, done_ = false;
+};
+
+// A client of the handshake era, between its requests too.
+struct Session {
+  std::unique_ptr<Connection> connection;
+  std::mutex mutex;                     // guards what follows
+  std::shared_ptr<PostOutlet> listens;  // the stream that a GET opened
+  Clock::Steady used;
+};
+
+// One POST of the modern era.
+struct Post {
+  std::unique_ptr<Connection> connection;
+  std::shared_ptr<PostOutlet> outlet;
+  Json id;
+  bool told = false;  // that its client left
+};
+
+class Server final : public HttpServer {
+ public:
+  Server(Catalog& catalog, HttpOptions options) : catalog_(catalog), options_(std::move(options)) {}
+  ~Server() override {
+    listener_.reset();
+    beat_ = {};
+    for (const auto& [id, session] : sessions_) session->connection->CancelAll("the server ends");
+    for (const Post& post : posts_) post.connection->CancelAll("the server ends");
+  }
+
+  Status Listen() {
+    DOSSIER_ASSIGN_OR_RETURN(
+        listener_, HttpListener::Start({.address = options_.address,
+                                        .port = options_.port,
+                                        .threads = 4,
+                                        .max_body = kMostBody},
+                                       [this](auto exchange) { Take(std::move(exchange)); }));
+    beat_ = ticker_.Every(kLook, [this] { Look(); });
+    return {};
+  }
+  int port() const override { return listener_->port(); }
+
+ private:
+  bool IsLocalName(std::string_view host) const {
+    if (host == "localhost" || host == "127.0.0.1" || host == "[::1]" || host == "::1") return true;
+    return std::ranges::find(options_.allow_hosts, host) != options_.allow_hosts.end();
+  }
+
+  // Host and Origin: whoever comes by another name is a page that was made to look local.
+  bool IsLocal(const HttpRequest& request) const {
+    bool twice = false;
+    std::string host = ToLowerAscii(HeaderOf(request, "host", &twice).value_or(""));
+    if (const std::size_t colon = host.rfind(':'); colon != host.npos && !host.ends_with(']')) {
+      host.resize(colon);
+    }
+    if (twice || !IsLocalName(host)) return false;
+    const auto origin = HeaderOf(request, "origin", &twice);
+    if (!origin) return !twice;
+    const auto url = ParseUrl(*origin);
+    return !twice && url && IsLocalName(url->host);
+  }
+
+  void Take(std::shared_ptr<HttpExchange> exchange) {
+    const HttpRequest& request = exchange->request();
+    if (!IsLocal(request)) {
+      return ReplyError(*exchange, 403,
+                        {kInvalidRequest, "Host and Origin must be names of this machine, or be "
+                                          "named by --allow-host"});
+    }
+    if (options_.keys && !options_.keys->Find(request.Header("authorization"))) {
+      return exchange->Reply({.status = 401, .headers = {{"WWW-Authenticate", "Bearer"}}});
+    }
+    if (request.target.substr(0, request.target.find('?')) != kPath) {
+      return exchange->Reply({.status = 404});
+    }
+    if (request.method == "POST") return TakePost(std::move(exchange));
+    bool twice = false;
+    const bool modern = HeaderOf(request, "mcp-protocol-version", &twice) == kModernVersion;
+    if (!modern && request.method == "DELETE") return TakeDelete(*exchange);
+    if (!modern && request.method == "GET") return TakeGet(std::move(exchange));
+    exchange->Reply({.status = 405, .headers = {{"Allow", "POST"}}});
+  }
+
+  void TakePost(std::shared_ptr<HttpExchange> exchange) {
+    const HttpRequest& request = exchange->request();
+    const std::string accept = ToLowerAscii(request.Header("accept"));
+    if (accept.find("application/json") == accept.npos ||
+        accept.find("text/event-stream") == accept.npos) {
+      return ReplyError(*exchange, 406, {kInvalidRequest, "Accept must list application/json and "
+                                                          "text/event-stream"});
+    }
+    // A page of another origin can send other types without being asked.
+    if (!ToLowerAscii(request.Header("content-type")).starts_with("application/json")) {
+      return ReplyError(*exchange, 415, {kInvalidRequest, "Content-Type must be application/json"});
+    }
+    Messages messages = ReadMessages(request.body);
+    if (messages.form == Messages::Form::kSingle && !messages.list[0]) {
+      const Refusal& refusal = messages.list[0].error();
+      return ReplyError(*exchange, 400, refusal.error, refusal.id);
+    }
+    bool twice = false;
+    const auto version = HeaderOf(request, "mcp-protocol-version", &twice);
+    const Message* single =
+        messages.form == Messages::Form::kSingle ? &*messages.list[0] : nullptr;
+    const bool described = single && Enveloped(*single);
+    if (twice || version == kModernVersion || (described && single->method != "initialize")) {
+      return TakeModern(std::move(exchange), std::move(messages), twice ? std::nullopt : version);
+    }
+    if (version && !IsHandshakeVersion(*version)) {
+      return ReplyError(*exchange, 400,
+                        {kUnsupportedVersion,
+                         fmt::format("MCP-Protocol-Version: {} is not spoken here", *version),
+                         JsonObject{{"supported", JsonArray(kVersions.begin(), kVersions.end())},
+                                    {"requested", *version}}},
+                        single ? single->id : Json(nullptr));
+    }
+    TakeHandshake(std::move(exchange), std::move(messages));
+  }
+
+  static bool Enveloped(const Message& message) {
+    const Json* meta = Find(message.params, "_meta");
+    return meta && Find(*meta, kMetaVersion) != nullptr;
+  }
+
+  // Headers repeat what the message says, for those between that do not read it.
+  static std::optional<RpcError> HeaderFault(const HttpRequest& request, const Message& message,
+                                             const std::optional<std::string>& version) {
+    const auto fault = [](std::string_view header, std::string why) {
+      return RpcError{kHeaderMismatch, fmt::format("{}: {}", header, why)};
+    };
+    if (!version) return fault("MCP-Protocol-Version", "must be there, once");
+    const Json* meta = Find(message.params, "_meta");
+    const std::string told = meta ? TextAt(*meta, kMetaVersion) : "";
+    if (!told.empty() && told != *version) {
+      return fault("MCP-Protocol-Version", fmt::format("says {}, the message {}", *version, told));
+    }
+    bool twice = false;
+    const auto method = HeaderOf(request, "mcp-method", &twice);
+    if (twice || !method || !Says(*method, message.method)) {
+      return fault("Mcp-Method", fmt::format("must be {}, once", message.method));
+    }
+    const bool names = message.method == "tools/call" || message.method == "prompts/get";
+    if (!names && message.method != "resources/read") return std::nullopt;
+    const auto name = HeaderOf(request, "mcp-name", &twice);
+    const std::string meant = TextAt(Json(message.params), names ? "name" : "uri");
+    if (twice || !name || !Says(*name, meant)) {
+      return fault("Mcp-Name", fmt::format("must be {}, once", meant));
+    }
+    return std::nullopt;
+  }
+
+  void TakeModern(std::shared_ptr<HttpExchange> exchange, Messages messages,
+                  const std::optional<std::string>& version) {
+    if (messages.form == Messages::Form::kBatch) {
+      return ReplyError(*exchange, 400, {kInvalidRequest, "there are no batches in 2026-07-28"});
+    }
+    const Message& message = *messages.list[0];
+    const bool request = message.kind == Message::Kind::kRequest;
+    if (request) {
+      if (const auto fault = HeaderFault(exchange->request(), message, version)) {
+        return ReplyError(*exchange, 400, *fault, message.id);
+      }
+    }
+    Post post{.id = message.id};
+    post.outlet = std::make_shared<PostOutlet>(std::move(exchange), options_, Era::kModern,
+                                               HttpHeaders());
+    post.connection = std::make_unique<Connection>(
+        catalog_, ticker_, ConnectionOptions{.era = Era::kModern, .info = options_.info});
+    Connection& connection = *post.connection;
+    const auto outlet = post.outlet;
+    {
+      const std::lock_guard lock(mutex_);
+      posts_.push_back(std::move(post));
+    }
+    connection.Handle(message, outlet);
+  }
+
+  void TakeHandshake(std::shared_ptr<HttpExchange> exchange, Messages messages) {
+    const HttpRequest& request = exchange->request();
+    const bool opens = messages.form == Messages::Form::kSingle &&
+                       messages.list[0]->method == "initialize";
+    bool twice = false;
+    auto id = HeaderOf(request, "mcp-session-id", &twice);
+    std::shared_ptr<Session> session;
+    HttpHeaders headers;
+    if (opens) {
+      id = RandomHex(32);
+      session = OpenSession(*id);
+      if (!session) {
+        return ReplyError(*exchange, 503,
+                          {kInvalidRequest, fmt::format("{} sessions are open; end one by DELETE",
+                                                        kMostSessions)});
+      }
+      headers.emplace_back("Mcp-Session-Id", *id);
+    } else {
+      if (!id || twice) {
+        return ReplyError(*exchange, 400, {kInvalidRequest, "Mcp-Session-Id: must be there, once; "
+                                                            "initialize gives it"});
+      }
+      session = FindSession(*id);
+      if (!session) return ReplyError(*exchange, 404, {kInvalidRequest, "this session has ended"});
+    }
+    const auto outlet = std::make_shared<PostOutlet>(std::move(exchange), options_,
+                                                     Era::kHandshake, std::move(headers));
+    {
+      const std::lock_guard lock(mutex_);
+      handshakes_.push_back(outlet);
+    }
+    Deliver(std::move(messages), *session->connection, outlet);
+  }
+
+  std::shared_ptr<Session> OpenSession(const std::string& id) {
+    auto session = std::make_shared<Session>();
+    session->used = steady_clock::now();
+    session->connection = std::make_unique<Connection>(
+        catalog_, ticker_,
+        ConnectionOptions{.info = options_.info,
+                          .notify = [weak = std::weak_ptr(session)](const std::string& text) {
+                            const auto still = weak.lock();
+                            if (!still) return;
+                            const std::lock_guard lock(still->mutex);
+                            if (still->listens) still->listens->Notify(text);
+                          }});
+    const std::lock_guard lock(mutex_);
+    if (sessions_.size() >= kMostSessions) return nullptr;
+    sessions_[id] = session;
+    return session;
+  }
+
+  std::shared_ptr<Session> FindSession(const std::string& id) {
+    const std::lock_guard lock(mutex_);
+    const auto found = sessions_.find(id);
+    if (found == sessions_.end()) return nullptr;
+    found->second->used = steady_clock::now();
+    return found->second;
+  }
+
+  void TakeDelete(HttpExchange& exchange) {
+    bool twice = false;
+    const auto id = HeaderOf(exchange.request(), "mcp-session-id", &twice);
+    std::shared_ptr<Session> session;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = id ? sessions_.find(*id) : sessions_.end();
+      if (found != sessions_.end()) {
+        session = found->second;
+        sessions_.erase(found);
+      }
+    }
+    exchange.Reply({.status = session ? 204 : 404});
+    if (session) End(std::move(session));
+  }
+
+  // What is said beside answers, on a stream of its own.
+  void TakeGet(std::shared_ptr<HttpExchange> exchange) {
+    bool twice = false;
+    const auto id = HeaderOf(exchange->request(), "mcp-session-id", &twice);
+    const std::string accept = ToLowerAscii(exchange->request().Header("accept"));
+    if (!id || accept.find("text/event-stream") == accept.npos) {
+      return exchange->Reply({.status = 405, .headers = {{"Allow", "POST, DELETE"}}});
+    }
+    const auto session = FindSession(*id);
+    if (!session) return exchange->Reply({.status = 404});
+    const auto outlet = std::make_shared<PostOutlet>(std::move(exchange), options_,
+                                                     Era::kHandshake, HttpHeaders());
+    {
+      const std::lock_guard lock(session->mutex);
+      session->listens = outlet;
+    }
+    outlet->OpenNow();
+    const std::lock_guard lock(mutex_);
+    handshakes_.push_back(outlet);
+  }
+
+  // Waits for its requests, so not on the listener's thread.
+  void End(std::shared_ptr<Session> session) {
+    ending_.Run([session = std::move(session)] {
+      session->connection->CancelAll("the session was ended");
+    });
+  }
+
+  void Look() {
+    std::list<Post> finished;
+    std::vector<std::shared_ptr<Session>> idle;
+    {
+      const std::lock_guard lock(mutex_);
+      // A lost connection of the handshake era cancels nothing.
+      std::erase_if(handshakes_, [](const auto& outlet) { return !outlet->Tend() || outlet->done(); });
+      for (auto post = posts_.begin(); post != posts_.end();) {
+        const auto next = std::next(post);
+        if (!post->outlet->Tend()) Cancel(*post);
+        if (post->outlet->done()) finished.splice(finished.end(), posts_, post);
+        post = next;
+      }
+      const auto now = steady_clock::now();
+      for (auto at = sessions_.begin(); at != sessions_.end();) {
+        const bool rests = now - at->second->used >= options_.session_idle;
+        if (rests) idle.push_back(at->second);
+        at = rests ? sessions_.erase(at) : std::next(at);
+      }
+    }
+    for (auto& session : idle) End(std::move(session));
+    if (finished.empty()) return;
+    auto ended = std::make_shared<std::list<Post>>(std::move(finished));
+    ending_.Run([ended] { ended->clear(); });
+  }
+
+  // The client closed the stream of its answer, which is how it says that it wants none.
+  static void Cancel(Post& post) {
+    if (std::exchange(post.told, true)) return;
+    class Nowhere final : public Outlet {
+      void Notify(const std::string&) override {}
+      void Answer(const std::string&, int) override {}
+      void Drop() override {}
+    };
+    const Message cancelled{.kind = Message::Kind::kNotification,
+                            .method = "notifications/cancelled",
+                            .params = {{"requestId", post.id}}};
+    post.connection->Handle(cancelled, std::make_shared<Nowhere>());
+  }
+
+  Catalog& catalog_;
+  const HttpOptions options_;
+  Ticker ticker_;
+  std::mutex mutex_;  // guards what follows, up to the listener
+  std::map<std::string, std::shared_ptr<Session>> sessions_;
+  std::vector<std::shared_ptr<PostOutlet>> handshakes_;
+  std::list<Post> posts_;
+  TaskGroup ending_;
+  Ticker::Handle beat_;
+  std::unique_ptr<HttpListener> listener_;
+};
+
+}  // namespace
+
+Result<Address> ParseAddress(std::string_view text) {
+  Address out;
+  std::string_view port = text;
+  if (const std::size_t colon = text.rfind(':'); colon != text.npos) {
+    out.host = text.substr(0, colon);
+    port = text.substr(colon + 1);
+    if (out.host.starts_with('[') && out.host.ends_with(']')) {
+      out.host = out.host.substr(1, out.host.size() - 2);
+    }
+    if (out.host == "localhost") out.host = "127.0.0.1";
+  }
+  const auto number = ParseWhole(port);
+  if (!number || *number < 0 || *number > 65535 || out.host.empty()) {
+    return MakeError(ErrorCode::kUsage, "{}: an address is HOST:PORT, as in 127.0.0.1:8790", text);
+  }
+  out.port = static_cast<int>(*number);
+  return out;
+}
+
+Result<std::unique_ptr<HttpServer>> HttpServer::Start(Catalog& catalog, HttpOptions options) {
+  const bool loopback = options.address == "::1" || options.address.starts_with("127.");
+  if (!loopback && !options.keys) {
+    return MakeError(ErrorCode::kRefused,
+                     "{} can be reached by other machines, and whoever reaches the server may use "
+                     "it: name a file of keys by --keys, or bind 127.0.0.1",
+                     options.address);
+  }
+  auto server = std::make_unique<Server>(catalog, std::move(options));
+  DOSSIER_RETURN_IF_ERROR(server->Listen());
+  return server;
+}
+
+}  // namespace dossier::mcp

@@ -1,0 +1,55 @@
+// The Model Context Protocol over HTTP, at the path /mcp, both eras on one address.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const auto server, HttpServer::Start(catalog, {.port = 8790}));
+//   server->port();
+//
+// A POST with `MCP-Protocol-Version: 2026-07-28` describes itself; any other is of a session that
+// `initialize` opened. Only pages and programs of this machine are answered: Host and Origin must
+// be local, or be named. Another address than the loopback's needs keys.
+// Errors of Start: kNetwork (the address is taken), kRefused (an address that others reach, without
+// keys). Thread-safety: all methods from any thread. Ownership: the catalog outlives it; its
+// destructor ends all that runs.
+
+#ifndef DOSSIER_SERVER_MCP_HTTP_SERVER_H_
+#define DOSSIER_SERVER_MCP_HTTP_SERVER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "server/key_ring.h"
+#include "server/mcp/catalog.h"
+#include "server/mcp/connection.h"
+
+namespace dossier::mcp {
+
+struct HttpOptions {
+  std::string address = "127.0.0.1";
+  int port = 0;                          // 0: any that is free
+  std::vector<std::string> allow_hosts;  // of Host and Origin, besides this machine's names
+  std::shared_ptr<const server::KeyRing> keys;  // null: nobody needs one
+  ServerInfo info;
+  // Tests make these short.
+  Millis stream_after{5'000};     // an answer that takes longer becomes a stream
+  Millis comment_every{15'000};   // on a stream that is silent
+  Millis session_idle{1'800'000};
+};
+
+class HttpServer {
+ public:
+  static Result<std::unique_ptr<HttpServer>> Start(Catalog& catalog, HttpOptions options);
+  virtual ~HttpServer() = default;
+  virtual int port() const = 0;
+};
+
+// "127.0.0.1:8790", "8790", "[::1]:8790". Errors: kUsage.
+struct Address {
+  std::string host = "127.0.0.1";
+  int port = 0;
+};
+Result<Address> ParseAddress(std::string_view text);
+
+}  // namespace dossier::mcp
+
+#endif  // DOSSIER_SERVER_MCP_HTTP_SERVER_H_
