@@ -40,6 +40,7 @@ Command PromptsCommand();
 Command ResearchCommand();
 Command RunsCommand();
 Command SandboxCommand();
+Command ServeCommand();
 Command TokensCommand();
 Command TrustCommand();
 

@@ -1,38 +1,100 @@
-// Keys that a server over HTTP takes: a file of names and hashes, never of keys.
+// Who may use a server: keys in a file that only its owner can read, known by their hashes.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const KeyRing keys, KeyRing::Load("/home/ann/.config/dossier/keys"));
-//   keys.Find("Bearer dsk_…");   // "ann", or nullptr
+//   DOSSIER_ASSIGN_OR_RETURN(const std::string secret, AddKey(path, {.name = "ann"}, clock));
+//   DOSSIER_ASSIGN_OR_RETURN(KeyRing ring, KeyRing::Load(path));
+//   if (const std::optional<Key> key = ring.Find("Bearer dsk_…")) Serve(*key);
 //
-// A line is `NAME SHA256 SCOPES CREATED`, and more that this does not read; # begins a comment. Only
-// the owner may read the file (mode 0600).
-// Errors: kRefused (another mode or owner), kConfig with FILE:LINE, kNotFound. Thread-safety:
-// immutable.
+// The file: one key a line, `NAME SHA256 SCOPES CREATED [usd-day] [per-minute]`, mode 0600. The
+// secret, `dsk_` and 52 digits of base32 (256 bits), is shown once and stored nowhere.
+// Errors: kRefused for a file that others may read or that is no regular file of this user's;
+// kConfig with FILE:LINE; kIo. Thread-safety: KeyRing from any thread; the functions write a file
+// whole, the last one wins.
 
 #ifndef DOSSIER_SERVER_KEY_RING_H_
 #define DOSSIER_SERVER_KEY_RING_H_
 
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace dossier::server {
 
-struct AccessKey {
-  std::string name, sha256;
-  std::vector<std::string> scopes;  // read, run, admin
+// What a key is for: looking at runs and files, starting and ending them, numbers of the server.
+enum class Scope : std::uint8_t { kRead, kRun, kAdmin };
+std::string_view ScopeName(Scope scope);  // "read"
+
+struct Key {
+  std::string name;  // letters, digits, '-', '_' and '.'; whose things are whose
+  std::string sha256;
+  std::array<bool, 3> scopes{};  // by Scope
+  std::string created;
+  std::optional<double> usd_day;  // US dollars
+  std::optional<std::int64_t> per_minute;
+
+  bool Has(Scope scope) const { return scopes[static_cast<std::size_t>(scope)]; }
 };
+
+struct KeyWish {
+  std::string name;
+  std::string scopes = "read,run";
+  std::optional<double> usd_day;
+  std::optional<std::int64_t> per_minute;
+};
+
+// A secret drawn from the kernel.
+std::string DrawSecret();
+// Appends a key, and gives its secret. Errors: also kUsage for a name or scope that is none, or a
+// name that is taken.
+Result<std::string> AddKey(const std::string& path, const KeyWish& wish, const Clock& clock);
+Result<std::vector<Key>> ReadKeys(const std::string& path);
+// Errors: also kNotFound, with the nearest names.
+Status RevokeKey(const std::string& path, std::string_view name);
 
 class KeyRing {
  public:
+  // The file is read again once it has changed, so that a key that is revoked ends at once.
   static Result<KeyRing> Load(const std::string& path);
+  // One key, in no file, for the user who started the server.
+  static KeyRing Of(std::string_view secret);
 
-  // By the value of the header Authorization. Takes the same time for every wrong key.
-  const AccessKey* Find(std::string_view authorization) const;
+  KeyRing(KeyRing&& other) noexcept;
+  // By the value of the header Authorization, "Bearer dsk_…". Compares with every key, in a time
+  // that says nothing about either.
+  std::optional<Key> Find(std::string_view authorization);
 
  private:
-  std::vector<AccessKey> keys_;
+  KeyRing() = default;
+  void Refresh();
+
+  std::mutex mutex_;
+  std::string path_;   // "": never read
+  std::string stamp_;  // of the file as it was read
+  std::vector<Key> keys_;
+};
+
+// How often something may happen in a minute, by name.
+class MinuteLimit {
+ public:
+  // Whether one more is allowed now; it then counts.
+  bool Take(const std::string& name, std::int64_t most, Clock::Steady now);
+  // Counts one, and tells how many there are.
+  std::int64_t Count(const std::string& name, Clock::Steady now);
+  std::int64_t Counted(const std::string& name, Clock::Steady now);
+
+ private:
+  std::deque<Clock::Steady>& Recent(const std::string& name, Clock::Steady now);
+
+  std::mutex mutex_;
+  std::map<std::string, std::deque<Clock::Steady>> times_;
 };
 
 }  // namespace dossier::server

@@ -78,11 +78,6 @@ assembly::ToolSpec SpecOf(const ServerTool& tool) {
   return spec;
 }
 
-class NoEvents final : public ask::EventSink {
- public:
-  void OnEvent(const store::Event&) override {}
-};
-
 std::string LastUserText(const assembly::Messages& messages) {
   for (auto turn = messages.turns.rbegin(); turn != messages.turns.rend(); ++turn) {
     if (turn->role == Role::kUser) return turn->Text();
@@ -141,7 +136,7 @@ bool MoveUntilItFits(ChatRequest& request, const tokens::Counter& counter, std::
 }  // namespace
 
 // Calls of one model with the client's own messages, and those of the server's tools between.
-class Answers::DirectCall {
+class Answers::DirectCall final : public ask::EventSink {
  public:
   DirectCall(Workspace& workspace, const driver::BoundModel& model, const ChatRequest& request,
              std::string context, const AnswerWatch& watch, const CancelToken& cancel,
@@ -152,9 +147,11 @@ class Answers::DirectCall {
         context_(std::move(context)),
         watch_(watch),
         cancel_(cancel),
-        log_(std::move(journal), none_, workspace.options().clock),
+        log_(std::move(journal), *this, workspace.options().clock),
         ledger_(Limits(), workspace.options().clock),
         caller_(ledger_, workspace.options().clock) {}
+
+  void OnEvent(const store::Event&) override {}
 
   Result<Answered> Run() {
     log_.Start({{"kind", "serve"},
@@ -300,7 +297,6 @@ class Answers::DirectCall {
   const std::string context_;  // of what was moved; "": nothing was
   const AnswerWatch& watch_;
   const CancelToken& cancel_;
-  NoEvents none_;
   ask::RunLog log_;
   model::Ledger ledger_;
   driver::Caller caller_;

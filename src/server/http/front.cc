@@ -220,10 +220,8 @@ std::optional<HttpResponse> Front::CheckKey(const HttpRequest& request, const Ro
     return Refuse(request, 429, "too many wrong keys; wait a minute", "too_many_failures",
                   {{"Retry-After", "60"}});
   }
-  constexpr std::string_view kBearer = "Bearer ";
   const std::string_view given = request.Header("authorization");
-  std::optional<Key> found;
-  if (given.starts_with(kBearer)) found = setting_.keys->Find(given.substr(kBearer.size()));
+  const std::optional<Key> found = setting_.keys->Find(given);
   if (!found) {
     if (!given.empty()) failures_.Count("keys", now);
     return Refuse(request, 401, "a key is needed: Authorization: Bearer dsk_…", "invalid_api_key",
@@ -234,7 +232,7 @@ std::optional<HttpResponse> Front::CheckKey(const HttpRequest& request, const Ro
                   fmt::format("this key lacks the scope {}", ScopeName(*route.scope)),
                   "insufficient_scope");
   }
-  *key = std::move(*found);
+  *key = *found;
   return {};
 }
 

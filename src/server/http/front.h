@@ -23,7 +23,7 @@
 #include "base/json/json.h"
 #include "base/net/http_listener.h"
 #include "base/result.h"
-#include "server/http/keys.h"
+#include "server/key_ring.h"
 #include "server/http/metrics.h"
 #include "server/http/work_queue.h"
 

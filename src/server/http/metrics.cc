@@ -30,7 +30,11 @@ std::string Metrics::LabelText(Labels labels) {
   for (auto& [name, value] : labels) {
     auto& forms = forms_[name];
     if (!forms.contains(value)) {
-      forms.size() < kMostForms ? static_cast<void>(forms.insert(value)) : value.assign("other");
+      if (forms.size() < kMostForms) {
+        forms.insert(value);
+      } else {
+        value = "other";
+      }
     }
     out += fmt::format("{}{}=\"{}\"", out.empty() ? "" : ",", name, Escaped(value));
   }

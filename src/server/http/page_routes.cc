@@ -21,7 +21,7 @@ constexpr Page kPages[] = {{"/", "data/viewer/index.html", "text/html; charset=u
                            {"/viewer.css", "data/viewer/viewer.css", "text/css; charset=utf-8"}};
 
 void SendPage(const std::shared_ptr<Call>& call, const Page& page) {
-  call->ReplyText(200, std::string(page.type), std::string(BuiltInFile(page.file).value_or("")),
+  call->ReplyText(200, std::string(page.type), std::string(BuiltInAsset(page.file).value_or("")),
                   {{"Content-Security-Policy", std::string(kPolicy)},
                    {"Referrer-Policy", "no-referrer"},
                    {"X-Frame-Options", "DENY"}});

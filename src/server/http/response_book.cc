@@ -140,14 +140,14 @@ Result<std::shared_ptr<StoredResponse>> ResponseBook::Load(const std::string& id
     const auto value = ParseJson(line, 128);
     if (!value || !value->is_object()) continue;  // the last line of a process that died
     const JsonObject& object = value->get_object();
-    if (const Json* messages = Find(object, "messages"); messages && messages->is_array()) {
+    if (const Json* messages = dossier::Find(object, "messages"); messages && messages->is_array()) {
       entry->owner_ = TextAt(*value, "owner");
       entry->messages_ = messages->get_array();
-    } else if (const Json* event = Find(object, "event"); event && event->is_object()) {
-      const Json* made = Find(*event, "response");
+    } else if (const Json* event = dossier::Find(object, "event"); event && event->is_object()) {
+      const Json* made = dossier::Find(*event, "response");
       if (made && made->is_object()) entry->object_ = made->get_object();
       entry->events_.push_back(EventText(TextAt(*event, "type"), event->get_object()));
-    } else if (const Json* end = Find(object, "end"); end && end->is_object()) {
+    } else if (const Json* end = dossier::Find(object, "end"); end && end->is_object()) {
       entry->object_ = end->get_object();
       entry->ended_ = true;
       if (const std::string said = TextAt(*value, "said"); !said.empty()) {
@@ -180,7 +180,7 @@ Result<std::shared_ptr<StoredResponse>> ResponseBook::Find(const std::string& id
 }
 
 Status ResponseBook::Remove(const std::string& id, std::string_view owner) {
-  DOSSIER_ASSIGN_OR_RETURN(const auto entry, Find(id, owner));
+  DOSSIER_ASSIGN_OR_RETURN(const auto entry, this->Find(id, owner));
   entry->Cancel();
   {
     const std::lock_guard lock(mutex_);

@@ -18,7 +18,7 @@ namespace dossier::server {
 namespace {
 
 constexpr std::size_t kPage = 50, kMostListed = 2'000;
-constexpr Millis kLook{100};            // between looks for new events of another process
+constexpr Millis kJournalLook{100};            // between looks for new events of another process
 constexpr Millis kRunsComment{15'000};  // silence after which a comment is sent
 
 JsonObject SummaryJson(const store::RunSummary& run) {
@@ -268,7 +268,7 @@ class RunsApi {
         stream.Push("event: end\ndata: {}\n\n");
         break;
       }
-      if (!WaitUnlessCancelled(kLook, shared_.draining)) {
+      if (!WaitUnlessCancelled(kJournalLook, shared_.draining)) {
         stream.Push("event: shutdown\ndata: {}\n\n");
         break;
       }
