@@ -7,8 +7,9 @@
 #include <mutex>
 #include <thread>
 
-#include "base/process/build_info.h"
+#include "base/files/file.h"
 #include "base/text/text.h"
+#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/servers/mcp_clients.h"
 #include "cli/terminal/terminal.h"
