@@ -228,6 +228,7 @@ Command ServeCommand() {
           "    on this machine; prints the address of the viewer with its key\n"
           "dossier serve keys add ann\n"
           "    a key for somebody; start the server with --keys",
+      .binding = Bind(DeclareServe, RunServe),
       .commands = {{.name = "keys",
                     .summary = "who may use the server",
                     .commands = {{.name = "add",
@@ -239,7 +240,6 @@ Command ServeCommand() {
                                  {.name = "revoke",
                                   .summary = "end a key, at once",
                                   .binding = Bind(DeclareRevoke, RevokeServeKey)}}}},
-      .binding = Bind(DeclareServe, RunServe),
       .signals = Command::Signals::kOrder,
       .alone = Command::Alone::kYes};
 }
