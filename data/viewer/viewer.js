@@ -27,10 +27,10 @@ function element(name, attributes, ...children) {
 }
 
 function takeKey() {
-  const found = location.hash.match(/^#key=(.+)$/);
+  const found = location.hash.match(/^#key=([^/]+)(\/.*)?$/);
   if (!found) return;
   sessionStorage.setItem("key", decodeURIComponent(found[1]));
-  history.replaceState(null, "", location.pathname + "#/");
+  history.replaceState(null, "", location.pathname + "#" + (found[2] || "/"));
 }
 
 const headers = () => {

@@ -33,6 +33,7 @@ TEST(RedactTest, EveryKnownShapeIsReplacedByItsKind) {  // INS-77
       {Key("sk-proj-", 40) + "!", "[redacted:openai_key]!"},
       {Key("sk-ant-api03-", 40), "[redacted:anthropic_key]"},
       {Key("hf_", 34), "[redacted:huggingface_token]"},
+      {Key("dsk_", 52), "[redacted:dossier_key]"},
       {Key("ghp_", 36), "[redacted:github_token]"},
       {Key("github_pat_", 60), "[redacted:github_token]"},
       {"AKIA"

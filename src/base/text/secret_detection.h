@@ -102,6 +102,7 @@ inline constexpr TokenShape kTokenShapes[] = {
     {"dop_v1_", IsHex, 64, 64, "digitalocean_token"},
     {"dor_v1_", IsHex, 64, 64, "digitalocean_token"},
     {"dp.pt.", IsAlnum, 40, 48, "doppler_token"},
+    {"dsk_", IsAlnum, 52, 52, "dossier_key"},
     {"e2b_", IsHex, 40, 40, "e2b_key"},
     {"figd_", IsUrlSafe, 36, 64, "figma_token"},
     {"fm1_", IsBase64, 80, kAny, "fly_token"},

@@ -46,6 +46,16 @@ std::string CleanName(std::string_view given) {
   return name.substr(0, utf8::FloorBoundary(name, 200));
 }
 
+// Where the next delimiter begins: the line itself, not one that only begins like it.
+std::size_t FindDelimiter(std::string_view text, const std::string& line, std::size_t from) {
+  const std::string wanted = "\r\n" + line;
+  for (std::size_t at = text.find(wanted, from); at != text.npos; at = text.find(wanted, at + 1)) {
+    const std::string_view behind = text.substr(at + wanted.size());
+    if (behind.starts_with("\r\n") || behind.starts_with("--")) return at;
+  }
+  return text.npos;
+}
+
 }  // namespace
 
 JsonObject StoredFile::ToJson() const {
@@ -72,7 +82,7 @@ Result<std::vector<FormPart>> ReadForm(std::string_view body, std::string_view t
   std::string_view rest = body.substr(line.size());
   while (!rest.starts_with("--")) {
     const std::size_t head_end = rest.find("\r\n\r\n");
-    const std::size_t end = rest.find("\r\n" + line, head_end == rest.npos ? 0 : head_end);
+    const std::size_t end = FindDelimiter(rest, line, head_end == rest.npos ? 0 : head_end);
     if (head_end == rest.npos || end == rest.npos || parts.size() >= 64) return damaged();
     const std::string_view head = rest.substr(0, head_end);
     parts.push_back({.name = Parameter(head, "name"),

@@ -183,7 +183,10 @@ class RunsApi {
   void Cancel(const std::shared_ptr<Call>& call) {
     const auto run = Visible(call);
     if (!run) return call->Fail(run.error());
-    const bool told = shared_.workspace.runs().Cancel(*run, "cancelled by its caller");
+    const auto journal = shared_.workspace.Journal();
+    const auto status = (*journal)->StatusOf(*run);
+    const bool told = status && *status == "running" &&
+                      shared_.workspace.runs().Cancel(*run, "cancelled by its caller");
     call->Reply(told ? 202 : 409,
                 JsonObject{{"run", *run},
                            {"status", told ? "cancelling" : "not running in this server"}});

@@ -1,0 +1,278 @@
+// The parts of `serve` that need no network: requests read, keys, the queue, forms, numbers.
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <future>
+
+#include "base/files/file.h"
+#include "base/random.h"
+#include "server/http/event_stream.h"
+#include "server/http/file_store.h"
+#include "server/http/metrics.h"
+#include "server/http/openai_reply.h"
+#include "server/http/openai_request.h"
+#include "server/http/response_book.h"
+#include "server/http/work_queue.h"
+#include "server/key_ring.h"
+#include "testing/result_matchers.h"
+
+namespace dossier::server {
+namespace {
+
+using ::dossier::testing::FailsWith;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+RequestReading Reading(std::int64_t move_above = 100) {
+  return {.move_above = move_above,
+          .count = [](std::string_view text) { return static_cast<std::int64_t>(text.size() / 4); },
+          .file = [](std::string_view id) -> Result<RequestDocument> {
+            if (id == "file-1") return RequestDocument{.name = "f.txt", .text = "stored", .path = {}};
+            return MakeError(ErrorCode::kNotFound, "no file {}", id);
+          },
+          .path = [](std::string_view path) -> Result<std::string> { return std::string(path); }};
+}
+
+Result<ChatRequest> ReadChat(std::string_view messages, std::string_view more = "") {
+  const auto body = ParseJson(fmt::format(R"({{"model":"dossier","messages":{}{}}})", messages, more));
+  EXPECT_TRUE(body) << body.error().message;
+  return ReadChatRequest(*body, Reading());
+}
+
+// SRV-51
+TEST(OpenAiRequestTest, LongPartsFilesAndPathsBecomeDocuments) {
+  const std::string half(300, 'a'), end(300, 'z');
+  const auto request = ReadChat(
+      fmt::format(R"([{{"role":"system","content":"{0}"}},
+        {{"role":"user","content":[{{"type":"text","text":"Why?"}},{{"type":"text","text":"{0} {1}"}},
+          {{"type":"file","file":{{"file_id":"file-1"}}}}]}}])",
+                  half, end),
+      R"(,"dossier":{"paths":["/data/a"],"contexts":["c0123456789ab"],"mode":"recursive"})");
+  ASSERT_TRUE(request) << request.error().message;
+  std::vector<std::string> names;
+  for (const RequestDocument& document : request->documents) {
+    names.push_back(document.name.empty() ? document.path : document.name);
+  }
+  // System text stays, whatever its length.
+  EXPECT_THAT(names, ElementsAre("message-2-2.txt", "f.txt", "/data/a"));
+  EXPECT_THAT(request->contexts, ElementsAre("c0123456789ab"));
+  EXPECT_THAT(request->question, StartsWith(half));
+  EXPECT_THAT(request->question, HasSubstr("Why?\n\n[message-2-2.txt: 601 characters, in context]"));
+  EXPECT_THAT(request->question, HasSubstr(end));  // its end, as far as it is short
+  EXPECT_EQ(request->mode, ask::Mode::kRecursive);
+}
+
+// SRV-51
+TEST(OpenAiRequestTest, NothingIsMovedWhereTheModelIsToReadItAll) {
+  const auto request = ReadChat(
+      fmt::format(R"([{{"role":"user","content":"{}"}}])", std::string(4'000, 'a')),
+      R"(,"dossier":{"mode":"direct"})");
+  ASSERT_TRUE(request);
+  EXPECT_TRUE(request->documents.empty());
+}
+
+// SRV-51
+TEST(OpenAiRequestTest, EarlierTurnsAreADocumentAndTheLastTwoStandInTheQuestion) {
+  const auto request = ReadChat(R"([{"role":"user","content":"one"},{"role":"assistant","content":"two"},
+    {"role":"user","content":"three"},{"role":"assistant","content":"four"},{"role":"user","content":"five"}])",
+                                R"(,"dossier":{"mode":"recursive"})");
+  ASSERT_TRUE(request);
+  ASSERT_EQ(request->documents.size(), 1u);
+  EXPECT_EQ(request->documents[0].name, "conversation.jsonl");
+  EXPECT_THAT(request->documents[0].text,
+              StartsWith("{\"turn\":1,\"role\":\"user\",\"content\":\"one\"}\n"));
+  EXPECT_THAT(request->question, HasSubstr("user: three\nassistant: four\n\nfive"));
+  EXPECT_EQ(request->question.find("one"), std::string::npos);
+}
+
+TEST(OpenAiRequestTest, EndsAreCutAtLinesAndBetweenCharacters) {
+  EXPECT_EQ(EndsOf("short"), "short");
+  std::string text;
+  for (int i = 0; i < 500; ++i) text += fmt::format("line {} äöü\n", i);
+  const std::string ends = EndsOf(text);
+  EXPECT_THAT(ends, StartsWith("line 0 äöü\nline 1 äöü\n"));
+  EXPECT_THAT(ends, HasSubstr("\n[…]\nline "));
+  EXPECT_LT(ends.size(), 2'600u);
+  std::string wide;
+  for (int i = 0; i < 3'000; ++i) wide += "漢";
+  EXPECT_EQ(EndsOf(wide).size(), 2 * 3'000u + std::string("\n[…]\n").size());
+}
+
+TEST(OpenAiRequestTest, Base64) {
+  EXPECT_EQ(DecodeBase64("aGk="), "hi");
+  EXPECT_EQ(DecodeBase64("aGk"), "hi");
+  EXPECT_EQ(DecodeBase64("data:text/plain;base64,aGkh"), "hi!");
+  for (const char* wrong : {"a", "aG k", "aGk*", "data:text/plain,hi"}) {
+    EXPECT_FALSE(DecodeBase64(wrong)) << wrong;
+  }
+}
+
+// Whatever is sent, an error names a place, and nothing crashes (SRV-41, SRV-43).
+TEST(OpenAiRequestTest, NoRequestCrashesIt) {
+  constexpr std::string_view kPieces[] = {
+      "{", "}", "[", "]", ",", ":", "\"messages\"", "\"role\"", "\"user\"", "\"content\"", "\"type\"",
+      "\"text\"", "\"file\"", "\"image_url\"", "\"url\"", "\"data:x;base64,\"", "null", "1", "-1", "true",
+      "\"model\"", "\"tools\"", "\"function\"", "\"dossier\"", "\"stop\"", "\"response_format\"", "\"\""};
+  Random random(7);
+  int read = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text = R"({"model":"m","messages":[{"role":"user","content":)";
+    for (std::uint64_t n = random.Below(12); n > 0; --n) text += kPieces[random.Below(std::size(kPieces))];
+    text += random.Below(2) == 0 ? "}]}" : "}],\"n\":1}";
+    const auto body = ParseJson(text);
+    if (!body) continue;
+    ++read;
+    const auto request = ReadChatRequest(*body, Reading());
+    if (!request) {
+      EXPECT_NE(request.error().message.find(": "), std::string::npos);
+    }
+    (void)ChatOfResponses(*body, {}).has_value();
+  }
+  EXPECT_GT(read, 50);
+}
+
+// SRV-43
+TEST(OpenAiReplyTest, EachExitCodeHasItsStatus) {
+  const std::pair<ErrorCode, int> rows[] = {
+      {ErrorCode::kUsage, 400},     {ErrorCode::kConfig, 400},   {ErrorCode::kTooLong, 400},
+      {ErrorCode::kNotFound, 404},  {ErrorCode::kRateLimited, 429}, {ErrorCode::kSchema, 422},
+      {ErrorCode::kRefused, 403},   {ErrorCode::kTimeout, 504},  {ErrorCode::kNetwork, 502},
+      {ErrorCode::kAuth, 502},      {ErrorCode::kInternal, 500}, {ErrorCode::kLimit, 500}};
+  for (const auto& [code, status] : rows) EXPECT_EQ(HttpStatusOf(code), status) << ErrorName(code);
+  EXPECT_EQ(FindString(*Find(ErrorJson(Error{ErrorCode::kTooLong, "x"}), "error"), "code"),
+            "context_length_exceeded");
+}
+
+class KeyRingTest : public ::testing::Test {
+ protected:
+  KeyRingTest() : folder_(TempFolder::Make()) {}
+  std::string path() const { return folder_->path() + "/keys"; }
+  Result<TempFolder> folder_;
+};
+
+// SRV-40
+TEST_F(KeyRingTest, SecretsAreShownOnceAndKnownByTheirHash) {
+  const auto secret = AddKey(path(), {.name = "ann", .scopes = "read", .per_minute = 9}, *SystemClock());
+  ASSERT_TRUE(secret) << secret.error().message;
+  EXPECT_EQ(secret->size(), 56u);
+  EXPECT_THAT(*ReadFile(path()), ::testing::Not(HasSubstr(*secret)));
+  auto ring = KeyRing::Load(path());
+  ASSERT_TRUE(ring);
+  const auto key = ring->Find("Bearer " + *secret);
+  ASSERT_TRUE(key);
+  EXPECT_EQ(key->name, "ann");
+  EXPECT_TRUE(key->Has(Scope::kRead) && !key->Has(Scope::kRun));
+  EXPECT_EQ(key->per_minute, 9);
+  EXPECT_FALSE(key->usd_day);
+  for (const std::string& wrong : {*secret, "Bearer " + *secret + "a", std::string("Bearer "), std::string()}) {
+    EXPECT_FALSE(ring->Find(wrong)) << wrong;
+  }
+  ASSERT_TRUE(RevokeKey(path(), "ann"));
+  EXPECT_FALSE(ring->Find("Bearer " + *secret));  // at once, without a restart
+  EXPECT_THAT(RevokeKey(path(), "bob"), FailsWith(ErrorCode::kNotFound, "bob"));
+}
+
+TEST_F(KeyRingTest, FilesThatOthersMayReadOrThatAreDamagedAreRefused) {
+  ASSERT_TRUE(AddKey(path(), {.name = "ann"}, *SystemClock()));
+  EXPECT_THAT(AddKey(path(), {.name = "ann"}, *SystemClock()), FailsWith(ErrorCode::kUsage, "ann"));
+  EXPECT_THAT(AddKey(path(), {.name = "a b"}, *SystemClock()), FailsWith(ErrorCode::kUsage, "letters"));
+  ASSERT_EQ(chmod(path().c_str(), 0640), 0);
+  EXPECT_THAT(ReadKeys(path()), FailsWith(ErrorCode::kRefused, "0640"));
+  for (const char* text : {"ann", "ann short read 2026", "ann x read 2026 - -1"}) {
+    ASSERT_TRUE(WriteFileAtomic(path(), std::string("# ok\n") + text + "\n", 0600));
+    ASSERT_EQ(chmod(path().c_str(), 0600), 0);
+    EXPECT_THAT(ReadKeys(path()), FailsWith(ErrorCode::kConfig, "keys:2")) << text;
+  }
+}
+
+TEST(MinuteLimitTest, CountsOverOneMinute) {
+  MinuteLimit limit;
+  const Clock::Steady start{};
+  EXPECT_TRUE(limit.Take("a", 2, start));
+  EXPECT_TRUE(limit.Take("a", 2, start + Millis(1)));
+  EXPECT_FALSE(limit.Take("a", 2, start + Millis(59'000)));
+  EXPECT_TRUE(limit.Take("b", 2, start));
+  EXPECT_TRUE(limit.Take("a", 2, start + Millis(60'001)));
+}
+
+// SRV-42
+TEST(WorkQueueTest, TakesSoMuchAndNoMore) {
+  std::promise<void> go;
+  std::shared_future<void> gone = go.get_future().share();
+  std::atomic<int> done{0};
+  WorkQueue queue({.running = 2, .waiting = 3});
+  int taken = 0;
+  for (int i = 0; i < 9; ++i) {
+    taken += queue.Submit([&, gone] {
+      gone.wait();
+      ++done;
+    });
+  }
+  EXPECT_EQ(taken, 5);
+  EXPECT_FALSE(queue.Drain(Millis(1)));
+  EXPECT_FALSE(queue.Submit([] {}));
+  go.set_value();
+  EXPECT_TRUE(queue.Drain(Millis(60'000)));
+  EXPECT_EQ(done, 5);
+}
+
+// SRV-57
+TEST(FileFormTest, PartsOfAForm) {
+  const std::string body =
+      "--b\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\nuser_data\r\n"
+      "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n--bo\r\n\r\nx\r\n--b--\r\n";
+  const auto form = ReadForm(body, "multipart/form-data; boundary=\"b\"");
+  ASSERT_TRUE(form) << form.error().message;
+  ASSERT_EQ(form->size(), 2u);
+  EXPECT_EQ((*form)[0].value, "user_data");
+  EXPECT_EQ((*form)[1].filename, "a.txt");
+  for (std::size_t cut = 0; cut + 6 < body.size(); ++cut) {
+    (void)ReadForm(std::string_view(body).substr(0, cut), "multipart/form-data; boundary=b").has_value();
+  }
+  EXPECT_FALSE(ReadForm(body, "multipart/form-data; boundary=c"));
+  EXPECT_FALSE(ReadForm(body, "text/plain; boundary=b"));
+}
+
+// SRV-45
+TEST(MetricsTest, TextAsPrometheusReadsIt) {
+  Metrics metrics;
+  metrics.Add("runs_total", {{"status", "a\"b\n"}}, 2);
+  metrics.Set("queue_depth", {}, 3);
+  metrics.Observe("request_seconds", 0.3);
+  const std::string text = metrics.Text();
+  EXPECT_THAT(text, HasSubstr("# TYPE dossier_runs_total counter\ndossier_runs_total{status=\"a\\\"b\\n\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("dossier_queue_depth 3\n"));
+  EXPECT_THAT(text, HasSubstr("_bucket{le=\"0.1\"} 0\ndossier_request_seconds_bucket{le=\"0.5\"} 1\n"));
+  for (int i = 0; i < 150; ++i) metrics.Add("tokens", {{"model", std::to_string(i)}});
+  EXPECT_THAT(metrics.Text(), HasSubstr("dossier_tokens{model=\"other\"} 50\n"));
+}
+
+// SRV-56
+TEST(ResponseBookTest, EventsAreThereAfterARestartAndForTheirOwnerAlone) {
+  const auto folder = TempFolder::Make();
+  const std::string id = "resp_" + RandomHex(32);
+  {
+    ResponseBook book(folder->path());
+    const auto stored = book.Begin(id, "ann", {JsonObject{{"role", "user"}, {"content", "hi"}}},
+                                   StoredResponse::Kept::kOnDisk);
+    ASSERT_TRUE(stored);
+    (*stored)->Add("response.created", {{"response", JsonObject{{"status", "queued"}}}});
+    (*stored)->Add("response.completed", {{"response", JsonObject{{"status", "completed"}}}});
+    (*stored)->Finish({{"status", "completed"}}, "hello");
+  }
+  ResponseBook book(folder->path());
+  EXPECT_THAT(book.Find(id, "eve"), FailsWith(ErrorCode::kNotFound, id));
+  const auto stored = book.Find(id, "ann");
+  ASSERT_TRUE(stored);
+  EXPECT_EQ((*stored)->Messages().size(), 2u);
+  std::vector<std::string> seen;
+  (*stored)->Read(0, [&](std::string text) { seen.push_back(std::move(text)); }, {});
+  EXPECT_THAT(seen, ElementsAre(StartsWith("event: response.completed\ndata: {\"type\":\"response.completed\",\"sequence_number\":1,")));
+  ASSERT_TRUE(book.Remove(id, "ann"));
+  EXPECT_FALSE(book.Find(id, "ann"));
+}
+
+}  // namespace
+}  // namespace dossier::server

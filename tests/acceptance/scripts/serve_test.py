@@ -1,0 +1,557 @@
+#!/usr/bin/env python3
+"""`dossier serve` as its clients see it: OpenAI's endpoints, files, runs, keys, the page.
+
+usage: serve_test.py --dossier PATH
+
+The official Python client comes from $DOSSIER_OPENAI_PYTHON, else .cache/peers (scripts/setup --test).
+"""
+
+import base64
+import http.client
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import harness
+
+PEERS = pathlib.Path(__file__).resolve().parents[3] / ".cache/peers/bin/python3"
+PYTHON = os.environ.get("DOSSIER_OPENAI_PYTHON", str(PEERS) if PEERS.exists() else sys.executable)
+CODE = "```repl\nprint(len(context))\n```"
+# What every server of these tests says: a direct reply, and a run of two turns.
+REPLIES = [
+    {"purpose": "direct", "when": "be slow", "delay": "30s", "reply": "late", "times": "always"},
+    {"purpose": "direct", "when": "wait a little", "delay": "700ms", "reply": "waited", "times": "always"},
+    {"purpose": "direct", "when": "fail now", "fail": {"status": 400}, "times": "always"},
+    {"purpose": "direct", "when": "as JSON", "reply": {"n": 4}, "times": "always"},
+    {"purpose": "direct", "when": "call it", "times": "always",
+     "tool_calls": [{"name": "price", "id": "t1", "arguments": {"item": "A1"}}]},
+    {"purpose": "root", "turn": 1, "reply": CODE, "times": "always"},
+    {"purpose": "root", "turn": 2, "reply": "FINAL(counted)", "times": "always"},
+    {"purpose": "direct", "reply": "hello", "usage": {"input": 10, "output": 2}, "times": "always"},
+]
+
+
+class Client:
+    """Requests to one server, with a key or without."""
+
+    def __init__(self, port: int, key: str = ""):
+        self.port, self.key = port, key
+
+    def open(self, method: str, path: str, body=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        sent = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        data = json.dumps(body) if isinstance(body, (dict, list)) else body
+        connection.request(method, path, data, {**sent, **{k.replace("_", "-"): v for k, v in headers.items()}})
+        return connection, connection.getresponse()
+
+    def ask(self, method: str, path: str, body=None, **headers):
+        connection, response = self.open(method, path, body, **headers)
+        text = response.read().decode()
+        connection.close()
+        try:
+            return response.status, json.loads(text), dict(response.getheaders())
+        except ValueError:
+            return response.status, text, dict(response.getheaders())
+
+    def chat(self, text, **more):
+        body = {"model": "scripted", "messages": [{"role": "user", "content": text}], **more}
+        return self.ask("POST", "/v1/chat/completions", body)
+
+    def upload(self, name: str, data: bytes, purpose="user_data"):
+        mark = "q7xz"
+        body = (f"--{mark}\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\n{purpose}\r\n"
+                f"--{mark}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n"
+                "Content-Type: application/octet-stream\r\n\r\n").encode() + data + f"\r\n--{mark}--\r\n".encode()
+        return self.ask("POST", "/v1/files", body, Content_Type=f"multipart/form-data; boundary={mark}")
+
+
+def events_of(text: str) -> list:
+    """The events of a stream: (name, data), comments left out."""
+    found = []
+    for block in text.split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in block.splitlines() if ": " in line and line[0] != ":")
+        if "data" in lines:
+            found.append((lines.get("event", ""), lines["data"]))
+    return found
+
+
+class ServeCase(harness.Case):
+    def server(self, *flags, replies=REPLIES, **options) -> Client:
+        self.process = self.start("serve", "--bind", "127.0.0.1:0", *self.script(replies), *flags, **options)
+        line = self.process.stderr.readline()
+        found = re.search(r"http://127\.0\.0\.1:(\d+)/(?:#key=(dsk_[a-z2-7]{52}))?$", line)
+        self.assertTrue(found, line + self.process.stderr.read() if not found else "")
+        return Client(int(found[1]), found[2] or "")
+
+    def refused(self, *flags) -> tuple:
+        bind = [] if "--bind" in flags else ["--bind", "127.0.0.1:0"]
+        code, _, err = self.run_to_end("serve", *bind, *self.script(REPLIES), *flags)
+        return code, err
+
+    def key_file(self, *names) -> tuple:
+        path = str(self.home / "keys")
+        secrets = []
+        for name in names:
+            code, out, err = self.run_to_end("serve", "keys", "add", *name.split(), "--keys", path)
+            self.assertEqual(code, 0, err)
+            secrets.append(out.strip())
+        return path, secrets
+
+
+class Access(ServeCase):
+    def test_a_key_is_drawn_for_each_start_and_nothing_works_without_it(self):
+        """SRV-40"""
+        client = self.server()
+        self.assertEqual(client.ask("GET", "/v1/models")[0], 200)
+        status, body, headers = Client(client.port).ask("GET", "/v1/models")
+        self.assertEqual((status, body["error"]["code"]), (401, "invalid_api_key"))
+        self.assertIn("X-Request-Id", headers)
+        state = json.loads((self.home / "data/dossier/serve.json").read_text())
+        self.assertEqual(state["key"], client.key)
+        self.assertEqual((self.home / "data/dossier/serve.json").stat().st_mode & 0o777, 0o600)
+        # SRV-A14: the key is in no argument, journal or log.
+        line = pathlib.Path(f"/proc/{self.process.pid}/cmdline").read_text()
+        self.assertNotIn(client.key, line)
+        client.chat("hi " + client.key)
+        self.assertEqual(subprocess.run(["grep", "-r", client.key, str(self.home / "data/dossier/runs")],
+                                        capture_output=True).returncode, 1)
+
+    def test_wrong_keys_are_counted(self):
+        """SRV-40: ten failures a minute, then 429."""
+        client = self.server()
+        wrong = Client(client.port, "dsk_" + "a" * 52)
+        self.assertEqual([wrong.ask("GET", "/v1/models")[0] for _ in range(11)], [401] * 10 + [429])
+
+    def test_key_files(self):
+        """SRV-40, SRV-A14: scopes, limits a minute, a key that is revoked, modes."""
+        path, (ann, bob, eve) = self.key_file("ann", "bob --scope read", "eve --per-minute 2")
+        client = self.server("--keys", path)
+        self.assertEqual(client.key, "")
+        self.assertEqual(Client(client.port, ann).chat("hi")[0], 200)
+        status, body, _ = Client(client.port, bob).chat("hi")
+        self.assertEqual((status, body["error"]["code"]), (403, "insufficient_scope"))
+        self.assertNotIn(bob, json.dumps(body))
+        self.assertEqual([Client(client.port, eve).ask("GET", "/v1/models")[0] for _ in range(3)],
+                         [200, 200, 429])
+        self.assertEqual(self.run_to_end("serve", "keys", "revoke", "ann", "--keys", path)[0], 0)
+        self.assertEqual(Client(client.port, ann).chat("hi")[0], 401)
+        code, out, _ = self.run_to_end("serve", "keys", "list", "--keys", path)
+        self.assertEqual((code, [line.split()[0] for line in out.splitlines()]), (0, ["bob", "eve"]))
+        self.assertNotIn("dsk_", out)
+        os.chmod(path, 0o644)
+        code, err = self.refused("--keys", path)
+        self.assertEqual(code, 12)
+        self.assertIn("chmod 600", err)
+
+    def test_an_address_of_others_needs_keys(self):
+        """SRV-5, section 6"""
+        for flags in (["--bind", "0.0.0.0:0"], ["--bind", "0.0.0.0:0", "--no-auth"]):
+            code, err = self.refused(*flags)
+            self.assertEqual(code, 12, err)
+            self.assertIn("--keys", err)
+
+    def test_pages_of_others_may_not_ask(self):
+        """SRV-5, SRV-40: forged Host and Origin."""
+        client = self.server("--allow-origin", "https://mine.example", "--allow-host", "box")
+        for headers, status in [({"Host": "evil.example"}, 403), ({"Host": "box:1"}, 200),
+                                ({"Origin": "https://evil.example"}, 403),
+                                ({"Origin": "https://mine.example"}, 200)]:
+            self.assertEqual(client.ask("GET", "/v1/models", **headers)[0], status, headers)
+        got = client.ask("OPTIONS", "/v1/chat/completions", Origin="https://mine.example")
+        self.assertEqual((got[0], got[2]["Access-Control-Allow-Origin"]), (204, "https://mine.example"))
+
+    def test_a_taken_port_is_named(self):
+        """section 6, SRV-A23"""
+        client = self.server()
+        code, err = self.refused("--bind", f"127.0.0.1:{client.port}")
+        self.assertEqual(code, 8)
+        self.assertIn(str(client.port), err)
+
+
+class Manners(ServeCase):
+    def test_bad_requests(self):
+        """SRV-43, SRV-50, SRV-52, SRV-53: each row its status, and the field that is wrong."""
+        client = self.server()
+        user = [{"role": "user", "content": "hi"}]
+        rows = [
+            ("not json", 400, None), ({"messages": user}, 400, "model"), ({"model": "scripted"}, 400, "messages"),
+            ({"model": "scripted", "messages": []}, 400, "messages"),
+            ({"model": "scripted", "messages": [{"role": "king", "content": "x"}]}, 400, "messages[0].role"),
+            ({"model": "scripted", "messages": user, "n": 2}, 400, "n"),
+            ({"model": "scripted", "messages": user, "logprobs": True}, 400, "logprobs"),
+            ({"model": "scripted", "messages": user, "modalities": ["audio"]}, 400, "modalities"),
+            ({"model": "scripted", "messages": user, "temperature": "hot"}, 400, "temperature"),
+            ({"model": "scripted", "messages": user, "dossier": {"mode": "fast"}}, 400, "dossier.mode"),
+            ({"model": "scripted", "messages": user, "dossier": {"paths": ["/etc/passwd"]}}, 400, "dossier.paths[0]"),
+            ({"model": "scripted", "messages": user,
+              "tools": [{"type": "function", "function": {"name": "dossier_read"}}]}, 400, "tools[0].function.name"),
+            ({"model": "no-such-model", "messages": user}, 404, "model"),
+        ]
+        for body, status, param in rows:
+            got, answer, _ = client.ask("POST", "/v1/chat/completions", body)
+            self.assertEqual((got, answer["error"]["param"]), (status, param), body)
+        self.assertEqual(client.ask("GET", "/nothing")[0], 404)
+        self.assertEqual(client.ask("DELETE", "/v1/models")[0], 405)
+        deep = '{"a":' * 200 + "1" + "}" * 200
+        self.assertEqual(client.ask("POST", "/v1/chat/completions", deep)[0], 400)
+
+    def test_a_body_that_is_too_large_is_not_read(self):
+        """SRV-41"""
+        client = self.server("--max-body", "1M")
+        with socket.create_connection(("127.0.0.1", client.port), 30) as plug:
+            plug.sendall((f"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {client.key}\r\n"
+                          "Expect: 100-continue\r\nContent-Length: 2000000\r\n\r\n").encode())
+            self.assertIn(b" 413 ", plug.recv(1000))
+
+    def test_what_is_too_much_is_told_so(self):
+        """SRV-42, SRV-A13: exactly as many are taken as there is place for."""
+        client = self.server("--max-running", "1", "--max-queue", "2")
+        codes = []
+        threads = [threading.Thread(target=lambda: codes.append(client.chat("wait a little")[0])) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sorted(codes), [200] * 3 + [429] * 5)
+
+    def test_health_and_metrics(self):
+        """SRV-45, SRV-A13: the numbers are those of the journal."""
+        client = self.server()
+        self.assertEqual(Client(client.port).ask("GET", "/healthz")[1]["status"], "ok")
+        for _ in range(3):
+            client.chat("hi")
+        status, text, headers = client.ask("GET", "/metrics")
+        self.assertEqual(status, 200)
+        self.assertIn("version=0.0.4", headers["Content-Type"])
+        self.assertIn('dossier_requests_total{route="/v1/chat/completions",code="200"} 3', text)
+        self.assertIn('dossier_model_tokens_total{model="scripted",kind="input"} 30', text)
+        for line in text.splitlines():
+            self.assertRegex(line, r"^(# TYPE dossier_\w+ (counter|gauge|histogram)|dossier_\w+(\{[^}]*\})? [0-9.e+-]+)$")
+        self.assertEqual(Client(client.port).ask("GET", "/metrics")[0], 401)
+
+    def test_sigterm_lets_what_runs_come_to_its_end(self):
+        """SRV-44, SRV-A15"""
+        client = self.server()
+        found = []
+        thread = threading.Thread(target=lambda: found.append(client.chat("wait a little")))
+        thread.start()
+        self.wait_until(lambda: Client(client.port).ask("GET", "/healthz")[1]["running"] == 1)
+        self.process.send_signal(signal.SIGTERM)
+        thread.join()
+        self.assertEqual(found[0][1]["choices"][0]["message"]["content"], "waited")
+        self.assertEqual(self.process.wait(30), 0)
+
+    def test_what_does_not_end_in_time_is_interrupted(self):
+        """SRV-44"""
+        client = self.server("--drain", "200ms")
+        connection, response = client.open("POST", "/v1/chat/completions", {
+            "model": "scripted", "stream": True, "messages": [{"role": "user", "content": "be slow"}]})
+        self.wait_until(lambda: Client(client.port).ask("GET", "/healthz")[1]["running"] == 1)
+        self.process.send_signal(signal.SIGTERM)
+        self.assertEqual(self.process.wait(30), 0)
+        text = response.read().decode()
+        connection.close()
+        self.assertIn('"error"', text)
+        self.assertNotIn("[DONE]", text)
+        self.assertEqual(self.runs()[0]["status"], "interrupted")
+
+    def wait_until(self, holds, limit=30):
+        end = time.monotonic() + limit
+        while not holds():
+            self.assertLess(time.monotonic(), end, "it never came")
+            time.sleep(0.02)
+
+
+class Chat(ServeCase):
+    def test_a_plain_model_is_called_as_it_is(self):
+        """SRV-50, SRV-54"""
+        client = self.server()
+        status, body, _ = client.chat("hi")
+        choice = body["choices"][0]
+        self.assertEqual((status, choice["message"]["content"], choice["finish_reason"]), (200, "hello", "stop"))
+        self.assertEqual((body["usage"]["prompt_tokens"], body["usage"]["completion_tokens"]), (10, 2))
+        self.assertEqual(body["dossier"]["mode"], "direct")
+        self.assertEqual(self.runs()[0]["run"], body["dossier"]["run"])
+        names = [model["id"] for model in client.ask("GET", "/v1/models")[1]["data"]]
+        self.assertEqual(names, ["dossier", "dossier/scripted", "scripted"])
+        self.assertEqual(client.ask("GET", "/v1/models/dossier/scripted")[1]["id"], "dossier/scripted")
+        self.assertEqual(client.ask("GET", "/v1/models/other")[1]["error"]["code"], "model_not_found")
+
+    def test_what_is_long_becomes_a_document(self):
+        """SRV-51, SRV-A11"""
+        client = self.server("--inline-tokens", "200")
+        long = "lorem ipsum dolor sit amet\n" * 300
+        status, body, headers = client.ask("POST", "/v1/chat/completions", {
+            "model": "dossier", "top_k": 3, "dossier": {"mode": "recursive"}, "messages": [
+                {"role": "system", "content": "Be brief."}, {"role": "user", "content": "Look at this."},
+                {"role": "assistant", "content": "I did."},
+                {"role": "user", "content": [{"type": "text", "text": "How many characters?"},
+                                             {"type": "text", "text": long}]}]})
+        self.assertEqual((status, body["choices"][0]["message"]["content"]), (200, "counted"), body)
+        self.assertEqual(headers["X-Dossier-Warnings"], "ignored: top_k")
+        started = self.events(body["dossier"]["run"])[0]["data"]
+        question = started["question"] if isinstance(started["question"], str) else started["question"]["text"]
+        for part in ("Be brief.", "assistant: I did.", "How many characters?",
+                     "[message-4-2.txt: 8,100 characters, in context]"):
+            self.assertIn(part, question)
+        self.assertEqual([one["name"] for one in started["contexts"]], ["conversation.jsonl", "message-4-2.txt"])
+
+    def test_files_of_a_request(self):
+        """SRV-51, SRV-57, SRV-A11: by id, in place, and never another key's."""
+        path, (ann, eve) = self.key_file("ann", "eve")
+        port = self.server("--keys", path).port
+        client, other = Client(port, ann), Client(port, eve)
+        status, file, _ = client.upload("../a b.txt", b"one two three")
+        self.assertEqual((status, file["filename"], file["bytes"]), (200, "a b.txt", 13))
+        part = {"type": "file", "file": {"file_id": file["id"]}}
+        inline = {"type": "file", "file": {"filename": "n.txt", "file_data": base64.b64encode(b"inline").decode()}}
+        body = {"model": "dossier", "dossier": {"mode": "recursive"}, "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "How long?"}, part, inline]}]}
+        status, answer, _ = client.ask("POST", "/v1/chat/completions", body)
+        self.assertEqual(status, 200, answer)
+        contexts = self.events(answer["dossier"]["run"])[0]["data"]["contexts"]
+        self.assertEqual([one["name"] for one in contexts], ["a b.txt", "n.txt"])
+        status, answer, _ = other.ask("POST", "/v1/chat/completions", body)
+        self.assertEqual((status, answer["error"]["param"]), (400, "messages[0].content[1].file.file_id"))
+        self.assertEqual(other.ask("GET", f"/v1/files/{file['id']}")[0], 404)
+        self.assertEqual(other.ask("GET", f"/api/v1/runs/{self.runs()[0]['run']}")[0], 404)
+        self.assertEqual(client.ask("GET", f"/v1/files/{file['id']}/content")[1], "one two three")
+        self.assertEqual(client.ask("DELETE", f"/v1/files/{file['id']}")[1]["deleted"], True)
+        self.assertEqual(client.ask("GET", "/v1/files")[1]["data"], [])
+
+    def test_uploads_that_are_cut_leave_nothing(self):
+        """SRV-57, section 6"""
+        client = self.server()
+        with socket.create_connection(("127.0.0.1", client.port), 30) as plug:
+            plug.sendall((f"POST /v1/files HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {client.key}\r\n"
+                          "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 500\r\n\r\n--b\r\n").encode())
+            plug.shutdown(socket.SHUT_WR)
+            plug.recv(1000)
+        self.assertEqual(list((self.home / "data/dossier/server/uploads").iterdir()), [])
+        for body, kind in [("x", "text/plain"), ("--b\r\nno end", "multipart/form-data; boundary=b")]:
+            self.assertEqual(client.ask("POST", "/v1/files", body, Content_Type=kind)[0], 400)
+        self.assertEqual(list((self.home / "data/dossier/server/uploads").iterdir()), [])
+
+    def test_streams(self):
+        """SRV-55: the role at once, text, finish, usage, [DONE]; a late error has no [DONE]."""
+        client = self.server()
+        _, text, _ = client.chat("hi", stream=True, stream_options={"include_usage": True})
+        chunks = [data for _, data in events_of(text)]
+        self.assertEqual(chunks.pop(), "[DONE]")
+        chunks = [json.loads(chunk) for chunk in chunks]
+        self.assertEqual(chunks[0]["choices"][0]["delta"]["role"], "assistant")
+        self.assertEqual("".join(chunk["choices"][0]["delta"].get("content", "") for chunk in chunks[:-1]), "hello")
+        self.assertEqual(chunks[-2]["choices"][0]["finish_reason"], "stop")
+        self.assertEqual((chunks[-1]["choices"], chunks[-1]["usage"]["prompt_tokens"]), ([], 10))
+        _, text, _ = client.chat("fail now", stream=True)
+        self.assertIn('data: {"error":', text)
+        self.assertNotIn("[DONE]", text)
+
+    def test_silence_is_filled_and_a_client_that_leaves_ends_its_run(self):
+        """SRV-55, SRV-A12: heartbeats while the model is silent; gone or detached."""
+        client = self.server("--heartbeat", "100ms")
+        for extra, status in [({}, "interrupted"), ({"dossier": {"detach": True}}, "running")]:
+            connection, response = client.open("POST", "/v1/chat/completions", {
+                "model": "scripted", "stream": True, "messages": [{"role": "user", "content": "be slow"}], **extra})
+            beats = 0
+            while beats < 2:
+                beats += response.readline().startswith(b":")
+            # The response holds the socket, too: it is gone only when both are closed.
+            response.close()
+            connection.close()
+            end = time.monotonic() + 5
+            while self.runs()[0]["status"] != status and time.monotonic() < end:
+                time.sleep(0.05)
+            self.assertEqual(self.runs()[0]["status"], status)
+
+    def test_schemas_and_tools_go_through(self):
+        """SRV-52, SRV-53"""
+        client = self.server()
+        schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+        _, body, _ = client.chat("as JSON", response_format={
+            "type": "json_schema", "json_schema": {"name": "count", "schema": schema}})
+        self.assertEqual(json.loads(body["choices"][0]["message"]["content"]), {"n": 4})
+        tool = {"type": "function", "function": {"name": "price", "parameters": {"type": "object"}}}
+        _, body, _ = client.chat("call it", tools=[tool])
+        choice = body["choices"][0]
+        self.assertEqual(choice["finish_reason"], "tool_calls")
+        self.assertEqual(choice["message"]["tool_calls"][0]["function"]["name"], "price")
+        self.assertEqual(json.loads(choice["message"]["tool_calls"][0]["function"]["arguments"]), {"item": "A1"})
+
+    def test_the_servers_own_tools_where_a_request_is_too_long(self):
+        """SRV-53: the server calls its own, the client the others."""
+        replies = [{"purpose": "direct", "turn": 1, "times": "always", "tool_calls": [
+                        {"name": "dossier_search", "id": "s1", "arguments": {"query": "needle"}}]},
+                   {"purpose": "direct", "when": "hay needle hay", "reply": "found it", "times": "always"}]
+        client = self.server("--inline-tokens", "200", replies=replies)
+        text = "hay hay hay\n" * 500 + "hay needle hay\n" + "hay hay\n" * 500
+        tool = {"type": "function", "function": {"name": "price", "parameters": {"type": "object"}}}
+        _, body, _ = client.ask("POST", "/v1/chat/completions", {"model": "dossier", "tools": [tool], "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "Where is it?"}, {"type": "text", "text": text}]}]})
+        self.assertEqual(body["choices"][0]["message"]["content"], "found it", body)
+
+
+class Responses(ServeCase):
+    def test_responses_are_kept_and_taken_up_again(self):
+        """SRV-56"""
+        client = self.server()
+        _, first, _ = client.ask("POST", "/v1/responses", {"model": "scripted", "input": "hi", "store": True})
+        self.assertEqual((first["status"], first["output"][0]["content"][0]["text"]), ("completed", "hello"))
+        again = client.ask("GET", f"/v1/responses/{first['id']}")[1]
+        self.assertEqual(again, first)
+        whole = events_of(client.ask("GET", f"/v1/responses/{first['id']}?stream=true")[1])
+        names = ["response.created", "response.in_progress", "response.output_item.added",
+                 "response.content_part.added", "response.output_text.delta", "response.output_text.done",
+                 "response.content_part.done", "response.output_item.done", "response.completed"]
+        self.assertEqual([name for name, _ in whole], names)
+        self.assertEqual([json.loads(data)["sequence_number"] for _, data in whole], list(range(9)))
+        rest = events_of(client.ask("GET", f"/v1/responses/{first['id']}?stream=true&starting_after=6")[1])
+        self.assertEqual(rest, whole[7:])
+        _, second, _ = client.ask("POST", "/v1/responses", {"model": "scripted", "input": "and now?",
+                                                            "previous_response_id": first["id"]})
+        sent = next(event for event in self.events(second["dossier"]["run"]) if event["type"] == "request.sent")
+        texts = json.dumps(sent["data"]["messages"])
+        for said in ("hi", "hello", "and now?"):
+            self.assertIn(said, texts)
+        self.assertEqual(client.ask("DELETE", f"/v1/responses/{first['id']}")[1]["deleted"], True)
+        self.assertEqual(client.ask("GET", f"/v1/responses/{first['id']}")[0], 404)
+        for body in ({"conversation": "c"}, {"tools": [{"type": "web_search"}]}, {"input": 7}):
+            self.assertEqual(client.ask("POST", "/v1/responses", {"model": "scripted", "input": "x", **body})[0], 400)
+
+    def test_in_the_background(self):
+        """SRV-56: queued at once, cancelled by its id, and there after a restart."""
+        client = self.server()
+        _, first, _ = client.ask("POST", "/v1/responses", {"model": "scripted", "input": "be slow", "background": True})
+        self.assertEqual(first["status"], "queued")
+        client.ask("POST", f"/v1/responses/{first['id']}/cancel")
+        events = events_of(client.ask("GET", f"/v1/responses/{first['id']}?stream=true")[1])
+        self.assertEqual(events[-1][0], "response.failed")
+        self.assertEqual(client.ask("GET", f"/v1/responses/{first['id']}")[1]["status"], "cancelled")
+        _, second, _ = client.ask("POST", "/v1/responses", {"model": "scripted", "input": "be slow", "background": True})
+        self.process.kill()
+        self.process.wait()
+        path, _ = self.key_file("local")
+        text = (self.home / "keys").read_text()
+        client = self.server("--no-auth")
+        self.assertTrue(text)
+        self.assertEqual(client.ask("GET", f"/v1/responses/{second['id']}")[1]["status"], "failed")
+
+
+class Runs(ServeCase):
+    def test_runs_their_turns_and_bodies(self):
+        """SRV-60"""
+        client = self.server()
+        _, begun, _ = client.ask("POST", "/api/v1/runs", {"question": "How many?", "text": "four words are here"})
+        self.assertEqual(begun["status"], "running")
+        client.ask("GET", f"/api/v1/runs/{begun['run']}/events")
+        run = client.ask("GET", f"/api/v1/runs/{begun['run']}")[1]
+        self.assertEqual(run["status"], "final")
+        listed = client.ask("GET", "/api/v1/runs?q=how+MANY&limit=1")[1]
+        self.assertEqual([one["run"] for one in listed["runs"]], [begun["run"]])
+        self.assertEqual(client.ask("GET", "/api/v1/runs?q=nothing+such")[1]["runs"], [])
+        self.assertEqual(client.ask("GET", f"/api/v1/runs/{begun['run']}/tree")[1]["calls"][0]["requests"], 1)
+        self.assertEqual(client.ask("GET", f"/api/v1/runs/{begun['run']}/turns/9")[0], 404)
+        export = client.ask("GET", f"/api/v1/runs/{begun['run']}/export")[1]
+        self.assertEqual([json.loads(line)["seq"] for line in export.splitlines()],
+                         list(range(1, run["events"] + 1)))
+        self.assertEqual(client.ask("GET", f"/api/v1/blobs/{'0' * 64}?run={begun['run']}")[0], 404)
+        self.assertEqual(client.ask("POST", f"/api/v1/runs/{begun['run']}/cancel")[0], 409)
+        self.assertEqual(client.ask("DELETE", f"/api/v1/runs/{begun['run']}")[1]["deleted"], True)
+        self.assertEqual(client.ask("GET", "/api/v1/runs/20200101-000000-000000")[0], 404)
+
+    def test_events_go_on_without_gap_or_double(self):
+        """SRV-61, SRV-A15: a reader that is cut off at each event goes on behind it."""
+        client = self.server()
+        _, answer, _ = client.ask("POST", "/v1/chat/completions", {
+            "model": "dossier", "messages": [{"role": "user", "content": "x"}], "dossier": {"mode": "recursive"}})
+        path = f"/api/v1/runs/{answer['dossier']['run']}/events"
+        whole = client.ask("GET", path)[1]
+        ids = re.findall(r"^id: (\d+)$", whole, re.M)
+        self.assertEqual(ids, [str(n) for n in range(1, len(ids) + 1)])
+        self.assertTrue(whole.rstrip().endswith("event: end\ndata: {}"))
+        for n in ids:
+            rest = client.ask("GET", path, Last_Event_ID=n)[1]
+            self.assertEqual(re.findall(r"^id: (\d+)$", rest, re.M), ids[int(n):])
+        self.assertEqual(client.ask("GET", path + f"?after={ids[-1]}")[1], "event: end\ndata: {}\n\n")
+
+
+class Page(ServeCase):
+    def test_the_page_is_small_and_takes_nothing_from_elsewhere(self):
+        """SRV-62"""
+        client = Client(self.server().port)
+        total = 0
+        for address in ("/", "/viewer.js", "/viewer.css"):
+            status, text, headers = client.ask("GET", address)
+            self.assertEqual(status, 200)
+            policy = headers["Content-Security-Policy"]
+            self.assertIn("default-src 'none'", policy)
+            self.assertIn("frame-ancestors 'none'", policy)
+            self.assertNotIn("unsafe", policy)
+            self.assertIsNone(re.search(r"https?://|innerHTML|insertAdjacentHTML|document\.write|eval\(", text))
+            total += len(text)
+        self.assertLess(total, 200_000)
+        self.assertEqual(Client(self.server("--no-viewer").port).ask("GET", "/")[0], 404)
+
+
+CLIENT = """
+import json, sys
+import openai
+client = openai.OpenAI(base_url=sys.argv[1] + "/v1", api_key=sys.argv[2], max_retries=0)
+found = {"models": [model.id for model in client.models.list()]}
+ask = [{"role": "user", "content": "hi"}]
+whole = client.chat.completions.create(model="dossier", messages=ask)
+found["whole"] = [whole.choices[0].message.content, whole.usage.prompt_tokens]
+found["streamed"] = "".join(chunk.choices[0].delta.content or "" for chunk in client.chat.completions.create(
+    model="scripted", messages=ask, stream=True) if chunk.choices)
+tool = {"type": "function", "function": {"name": "price", "parameters": {"type": "object", "properties": {}}}}
+called = client.chat.completions.create(model="scripted", messages=[{"role": "user", "content": "call it"}], tools=[tool])
+found["tool"] = called.choices[0].message.tool_calls[0].function.name
+schema = {"name": "n", "schema": {"type": "object", "properties": {"n": {"type": "integer"}}}}
+found["schema"] = client.chat.completions.create(model="scripted", messages=[{"role": "user", "content": "as JSON"}],
+    response_format={"type": "json_schema", "json_schema": schema}).choices[0].message.content
+file = client.files.create(file=("a.txt", b"one two"), purpose="user_data")
+found["file"] = [file.filename, client.files.content(file.id).text, len(list(client.files.list()))]
+first = client.responses.create(model="scripted", input="hi")
+found["response"] = first.output_text
+found["kinds"] = [event.type for event in client.responses.create(model="scripted", input="hi", stream=True)]
+late = client.responses.create(model="scripted", input="wait a little", background=True)
+while late.status in ("queued", "in_progress"):
+    late = client.responses.retrieve(late.id)
+found["late"] = late.output_text
+try:
+    client.chat.completions.create(model="nope", messages=ask)
+except openai.NotFoundError as error:
+    found["missing"] = error.code
+client.files.delete(file.id)
+print(json.dumps(found))
+"""
+
+
+class OfficialClient(ServeCase):
+    def test_it_finds_all_that_it_looks_for(self):
+        """SRV-A10: PyPI's openai."""
+        client = self.server()
+        done = subprocess.run([PYTHON, "-c", CLIENT, f"http://127.0.0.1:{client.port}", client.key],
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(done.stdout)
+        self.assertEqual(found["models"], ["dossier", "dossier/scripted", "scripted"])
+        self.assertEqual(found["whole"], ["hello", 10])
+        self.assertEqual(found["streamed"], "hello")
+        self.assertEqual(found["tool"], "price")
+        self.assertEqual(json.loads(found["schema"]), {"n": 4})
+        self.assertEqual(found["file"], ["a.txt", "one two", 1])
+        self.assertEqual((found["response"], found["late"]), ("hello", "waited"))
+        self.assertEqual((found["kinds"][0], found["kinds"][-1]), ("response.created", "response.completed"))
+        self.assertEqual(found["missing"], "model_not_found")
+
+
+if __name__ == "__main__":
+    harness.main()
