@@ -162,6 +162,8 @@ class Answers::DirectCall final : public ask::EventSink {
     auto answered = CallUntilDone();
     const model::UsageSum usage = caller_.usage();
     const bool failed = !answered;
+    const auto& cost = usage.total.cost_nano_usd;
+    if (cost && watch_.on_cost) watch_.on_cost(static_cast<double>(*cost) / kNano);
     log_.Add(0, "run.finished",
              {{"status", failed ? cancel_.cancelled() ? "interrupted" : "failed" : "final"},
               {"source", failed ? "none" : "direct"},
@@ -177,7 +179,6 @@ class Answers::DirectCall final : public ask::EventSink {
     answered->output = usage.total.output;
     answered->cached = usage.total.cached;
     answered->reasoning = usage.total.reasoning;
-    const auto& cost = usage.total.cost_nano_usd;
     answered->dossier = {{"run", log_.run()},
                          {"mode", "direct"},
                          {"status", "final"},
@@ -352,6 +353,8 @@ Result<Answered> Answers::AskEngine(const ChatRequest& request, const std::strin
   for (const TextPart& part : output.parts) {
     if (part.origin == TextPart::Origin::kOthers) out.text += part.text;
   }
+  const auto cost = FindNumber(told, "cost_usd");
+  if (cost && watch.on_cost) watch.on_cost(*cost);
   const std::string status = TextAt(told, "status"), source = TextAt(told, "source");
   if (out.text.empty()) {
     const Json* error = Find(told, "error");

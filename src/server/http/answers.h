@@ -29,11 +29,12 @@
 
 namespace dossier::server {
 
-// Both may be empty; called from any thread, they must not block.
+// Each may be empty; called from any thread, they must not block.
 struct AnswerWatch {
   std::function<void(std::string_view run)> on_run;        // once the run has an id
   std::function<void(std::string_view text)> on_text;      // of the answer, as it arrives
   std::function<void(const std::string& note)> on_progress;  // "turn 3/30, 41 calls, $0.021"
+  std::function<void(double usd)> on_cost;  // at the end, however it ended; unknown: not called
 };
 
 struct Answered {

@@ -12,6 +12,8 @@ namespace dossier::server {
 namespace {
 
 constexpr std::string_view kEvents = "text/event-stream";
+// Of a key's sum of a day an answer may take this part, unless it asks for another one.
+constexpr double kHeldShare = 10;
 
 std::string DataText(const Json& value) { return "data: " + ToJson(value) + "\n\n"; }
 
@@ -186,12 +188,40 @@ std::string Answering::Comment() {
   return note_.empty() ? ": waiting\n\n" : fmt::format(": {}\n\n", note_);
 }
 
+Result<HeldMoney> HeldMoney::Of(const Shared& shared, const Key& key, std::optional<double> wanted,
+                                const CancelToken& cancel) {
+  HeldMoney out;
+  out.most_ = wanted;
+  if (!key.usd_day) return out;
+  const WorkspaceOptions& options = shared.workspace.options();
+  out.budget_ = std::make_shared<DayBudget>(
+      fmt::format("{}/server/spending/{}", options.data_folder, key.name), *key.usd_day,
+      options.clock);
+  // Not all at once: what is held is not there for others.
+  const double share = *key.usd_day / kHeldShare;
+  DOSSIER_ASSIGN_OR_RETURN(out.most_, out.budget_->Hold(wanted.value_or(share), cancel));
+  if (out.most_ && *out.most_ > 0) return out;
+  return MakeError(ErrorCode::kRateLimited, "the sum of this key's day (${:.2f}) is used up",
+                   *key.usd_day);
+}
+
+void HeldMoney::Settle(double cost) {
+  if (budget_) budget_->Settle(most_, cost);
+}
+
 Result<Answered> Answering::Make(ChatRequest request, const AnswerWatch& watch) {
   const std::string model = request.model;
+  DOSSIER_ASSIGN_OR_RETURN(HeldMoney money,
+                           HeldMoney::Of(shared_, call_->key(), request.max_usd, cancel_));
+  request.max_usd = money.most();
   AnswerWatch seen = watch;
   seen.on_run = [&](std::string_view run) {
     shared_.owners.Note(run, call_->key().name);
     if (watch.on_run) watch.on_run(run);
+  };
+  seen.on_cost = [&](double usd) {
+    money.Settle(usd);
+    shared_.front.metrics().Add("cost_nano_usd_total", {}, usd * 1e9);
   };
   auto answered = Answers(shared_.workspace).Answer(std::move(request), seen, cancel_);
   Metrics& metrics = shared_.front.metrics();
@@ -207,9 +237,6 @@ Result<Answered> Answering::Make(ChatRequest request, const AnswerWatch& watch) 
   count("input", answered->input);
   count("output", answered->output);
   count("cached", answered->cached);
-  if (const auto cost = FindNumber(answered->dossier, "cost_usd")) {
-    metrics.Add("cost_nano_usd_total", {}, *cost * 1e9);
-  }
   return answered;
 }
 

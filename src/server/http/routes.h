@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "server/day_budget.h"
 #include "server/http/answers.h"
 #include "server/http/event_stream.h"
 #include "server/http/file_store.h"
@@ -81,6 +82,21 @@ class Answering : public std::enable_shared_from_this<Answering> {
   std::mutex mutex_;
   std::string note_;
   EventStream stream_;  // last: its thread uses the rest
+};
+
+// Money of a key's day, held while an answer is made. Without a sum a day nothing is held, and
+// `most` is what was wanted.
+class HeldMoney {
+ public:
+  // Errors: kRateLimited if nothing is left today; kLocked, kIo.
+  static Result<HeldMoney> Of(const Shared& shared, const Key& key, std::optional<double> wanted,
+                              const CancelToken& cancel);
+  std::optional<double> most() const { return most_; }  // US dollars
+  void Settle(double cost);  // not called, all that is held counts as spent
+
+ private:
+  std::shared_ptr<DayBudget> budget_;
+  std::optional<double> most_;
 };
 
 std::int64_t SecondsNow(const Clock& clock);

@@ -85,8 +85,21 @@ class RunsApi {
         if (!opened) return call->Fail(opened.error());
         wish.context = (*opened)->id;
       }
+      auto money = HeldMoney::Of(shared_, call->key(), wish.max_usd, shared_.stopping);
+      if (!money) return call->Fail(money.error());
+      wish.max_usd = money->most();
       const auto run = shared_.workspace.runs().Start(wish, {.cancel = shared_.stopping});
-      if (!run) return call->Fail(run.error());
+      if (!run) {
+        money->Settle(0);
+        return call->Fail(run.error());
+      }
+      if (call->key().usd_day) {
+        followers_.Run([this, run = *run, money = *money]() mutable {
+          const auto output = shared_.workspace.runs().Wait(run, std::chrono::hours(24 * 365),
+                                                            {.cancel = shared_.stopping});
+          if (output) money.Settle(FindNumber(output->structured, "cost_usd").value_or(0));
+        });
+      }
       shared_.owners.Note(*run, call->key().name);
       call->Reply(202, JsonObject{{"run", *run}, {"status", "running"}},
                   {{"Location", "/api/v1/runs/" + *run}});

@@ -150,6 +150,18 @@ class Access(ServeCase):
         self.assertEqual(code, 12)
         self.assertIn("chmod 600", err)
 
+    def test_a_key_has_its_sum_of_a_day(self):
+        """SRV-40, SRV-A6: what is used up sends nothing."""
+        path, (ann, _) = self.key_file("ann --max-usd-day 0.0003", "bob")
+        client = Client(self.server("--keys", path, "--price", "1/2").port, ann)
+        # A request costs 10 + 2 * 2 millionths of a dollar.
+        codes = [client.chat("hi", max_tokens=2)[0] for _ in range(40)]
+        self.assertEqual(codes[0], 200)
+        self.assertIn(codes[-1], (429, 500))  # 500: a rest that is too small for one request
+        # At most 0.0003 dollars, and what was refused left no run.
+        self.assertLessEqual(codes.count(200), 22)
+        self.assertGreater(codes.count(200), 15)
+
     def test_an_address_of_others_needs_keys(self):
         """SRV-5, section 6"""
         for flags in (["--bind", "0.0.0.0:0"], ["--bind", "0.0.0.0:0", "--no-auth"]):
