@@ -23,6 +23,7 @@ from dossier_doc import Chunks, Doc
 from dossier_history import History
 from dossier_labels import make_map
 from dossier_memory import make_memory
+from dossier_plain import names as plain_names
 from dossier_records import Records, Tables
 from dossier_show import is_variable, list_variables, variable_names
 from dossier_text import Piece, Source
@@ -89,8 +90,14 @@ class World:
         self._tables = Tables(self.sources, note)
         self.functions: dict[str, Callable[..., Any]] = {}
         self.data: dict[str, Any] = {}
+        self.plain = bool(features.get("plain"))
         self.answers = Answers(namespace, self.variable_names, features)
-        self._define()
+        if self.plain:
+            namespace["__builtins__"] |= plain_names(self.answers)
+            self._pending.clear()
+            self.reserved: frozenset[str] = frozenset()
+        else:
+            self._define()
 
     def variable_names(self) -> list[str]:
         return variable_names(self.namespace, self.reserved)
@@ -189,12 +196,13 @@ class World:
         for name in _LAZY:
             if name in self._pending and self.namespace.pop(name, None) is not None:
                 changed.append(name)
-        self.namespace.setdefault("answer", {"content": "", "ready": False})
+        if not self.plain:
+            self.namespace.setdefault("answer", {"content": "", "ready": False})
         return changed
 
     def start_over(self) -> None:
         """Reserved names as at the start; `context` and `records` stay if they were made."""
-        self.namespace["answer"] = {"content": "", "ready": False}
+        self.namespace.pop("answer", None)
         self.put_back()
 
     def holds(self) -> str:
