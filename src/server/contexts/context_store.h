@@ -1,0 +1,99 @@
+// Contexts as durable handles: an id names a content, and outlives server, connection and machine
+// restart. Whoever opens the same content gets the same id.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const auto store, ContextStore::Open(data_folder));
+//   DOSSIER_ASSIGN_OR_RETURN(const auto opened, store->Add({{.path = "/var/log/a.log"}}, "", cancel));
+//   opened->id;                                     // "c3f9a01b2c4d5"
+//   DOSSIER_ASSIGN_OR_RETURN(const auto again, store->Find("c3f9a01b2c4d5", cancel));
+//
+// On disk: contexts/ID/context.json and contexts/ID/files/N/NAME, the decoded text of document N
+// under its own last name (docs/formats/contexts.md). A file above the copy limit is named, not
+// copied: its path, size and time stand in the record, and once the file has changed the id is
+// gone. Texts stay mapped files, never memory. A few contexts stay open; the rest is read again when
+// it is asked for.
+// Errors name the id and the nearest one that is there. Thread-safety: all methods from any thread,
+// several processes on one folder.
+
+#ifndef DOSSIER_SERVER_CONTEXTS_CONTEXT_STORE_H_
+#define DOSSIER_SERVER_CONTEXTS_CONTEXT_STORE_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ask/documents/context_set.h"
+#include "ask/documents/document_service.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/json/json.h"
+#include "base/result.h"
+
+namespace dossier::server {
+
+// An open context. Immutable; whoever holds it keeps its texts.
+struct OpenContext {
+  std::string id;
+  std::string name;  // what its opener calls it; "" if it has no name
+  std::shared_ptr<const ask::ContextSet> set;
+  // The documents of the set, in order, and what answers questions about their positions.
+  std::unique_ptr<ask::DocumentService> documents;
+  JsonObject summary;  // context, documents, bytes, characters, format
+  std::string hint;    // what it is, for a model's prompt
+  std::vector<std::string> notes;  // of how the documents were chosen, a sentence each
+};
+
+// What is known of a context without opening it.
+struct ContextRecord {
+  std::string id, name;
+  JsonObject summary;
+  Clock::Wall used;
+};
+
+struct ContextStoreOptions {
+  std::string folder;                     // contexts/ lies in it
+  std::uint64_t copy_limit = 64ull << 20;  // bytes; a larger file is named, not copied
+  std::size_t open_contexts = 8;           // kept open at most
+  std::shared_ptr<const Clock> clock = SystemClock();
+};
+
+class ContextStore {
+ public:
+  explicit ContextStore(ContextStoreOptions options);
+
+  // Reads the sources and keeps them. Errors: as ask::LoadContext; kIo, kPermission.
+  Result<std::shared_ptr<const OpenContext>> Add(const std::vector<ask::ContextSource>& sources,
+                                                 const std::string& name,
+                                                 const CancelToken& cancel);
+  // Errors: kNotFound (no such id, with the nearest; a named file that has changed or is gone);
+  // kDamaged (a record that was changed).
+  Result<std::shared_ptr<const OpenContext>> Find(std::string_view id, const CancelToken& cancel);
+  // Sources that ask::LoadContext reads the same documents from, for a store of another owner.
+  Result<std::vector<ask::ContextSource>> SourcesOf(std::string_view id);
+  // Most recently used first.
+  Result<std::vector<ContextRecord>> List() const;
+  // Drops what was not used for `unused`, and the least recently used beyond the newest `most`.
+  // Returns the ids.
+  Result<std::vector<std::string>> Collect(std::chrono::hours unused, std::size_t most);
+
+ private:
+  std::string FolderOf(std::string_view id) const;
+  std::shared_ptr<const OpenContext> Opened(std::string_view id);
+  void Remember(std::shared_ptr<const OpenContext> context);
+  Result<Json> ReadRecord(std::string_view id) const;
+
+  const ContextStoreOptions options_;
+  std::mutex mutex_;                                          // guards open_
+  std::vector<std::shared_ptr<const OpenContext>> open_;  // most recently used last
+};
+
+// Whether `text` has the form of an id: c and 12 hex digits.
+bool IsContextId(std::string_view text);
+
+}  // namespace dossier::server
+
+#endif  // DOSSIER_SERVER_CONTEXTS_CONTEXT_STORE_H_

@@ -1,0 +1,99 @@
+// What the operations of one server work on: contexts, code sessions, runs, a model, a budget.
+//
+//   WorkspaceOptions options{.roots = {"/home/ann/project"}};
+//   options.model.model = "openai/gpt-5-mini";
+//   DOSSIER_ASSIGN_OR_RETURN(const auto workspace, Workspace::Open(std::move(options)));
+//
+// Nothing is read, started or written until an operation needs it, so that a server answers its
+// first message within milliseconds.
+// Errors of the accessors: those of configuration, model, memory or store, each naming the file or
+// the setting. Thread-safety: all methods from any thread. Ownership: what is handed out lives as
+// long as the workspace, or as the shared pointer.
+
+#ifndef DOSSIER_SERVER_WORKSPACE_H_
+#define DOSSIER_SERVER_WORKSPACE_H_
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/memory_setup.h"
+#include "app/open_model.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "config/config.h"
+#include "sandbox/session/session.h"
+#include "server/contexts/context_store.h"
+#include "store/journal.h"
+#include "tokens/counter/counter.h"
+
+namespace dossier::server {
+
+class RunTable;
+class SessionTable;
+
+struct WorkspaceOptions {
+  // Folders whose files may be opened, absolute and without links; empty: every file that this user
+  // may read, for a caller who is the user.
+  std::vector<std::string> roots;
+  enum class Secrets : std::uint8_t { kRefused, kAllowed } secrets = Secrets::kRefused;
+  // What a caller is told to add where a path is refused: "--root".
+  std::string root_flag = "--root", secrets_flag = "--allow-secrets";
+  app::ModelSettings model;         // "" of the name: what the configuration says
+  std::optional<double> max_usd;    // US dollars an ask; unset: no limit
+  std::optional<double> max_usd_day;  // US dollars of all asks since midnight UTC
+  std::int64_t max_calls = 500;     // requests to models an ask
+  std::int64_t result_tokens = 0;   // a longer text is cut; 0: none is
+  std::string data_folder;          // ""; the user's
+  sandbox::PoolOptions pool;
+  std::shared_ptr<const Clock> clock = SystemClock();
+};
+
+class Workspace {
+ public:
+  // Errors: kConfig if the user has no data folder.
+  static Result<std::unique_ptr<Workspace>> Open(WorkspaceOptions options);
+  ~Workspace();
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  const WorkspaceOptions& options() const { return options_; }
+  ContextStore& contexts() { return *contexts_; }
+  SessionTable& sessions() { return *sessions_; }
+  RunTable& runs() { return *runs_; }
+
+  Result<const config::Config*> Config();
+  Result<const app::OpenedModel*> Model(const CancelToken& cancel);
+  Result<std::shared_ptr<store::Journal>> Journal();
+  Result<app::PromptMemory> Memory(app::MemoryNeed need);
+  Result<std::shared_ptr<sandbox::Pool>> Pool();
+  // o200k_base, or an estimate where its table is not installed.
+  const tokens::Counter& Counter();
+
+  // `path` as it is opened: absolute, links resolved. Errors: kNotFound; kRefused for what lies in
+  // no root, or holds secrets, naming roots and flag.
+  Result<std::string> Admit(const std::string& path) const;
+
+ private:
+  explicit Workspace(WorkspaceOptions options);
+
+  const WorkspaceOptions options_;
+  std::mutex mutex_;  // guards the making of what follows
+  std::unique_ptr<ContextStore> contexts_;
+  std::optional<config::Config> config_;
+  std::optional<app::OpenedModel> model_;
+  std::shared_ptr<store::Journal> journal_;
+  std::shared_ptr<sandbox::Pool> pool_;
+  std::shared_ptr<const tokens::Counter> counter_;
+  std::unique_ptr<SessionTable> sessions_;  // last: they end before what they use
+  std::unique_ptr<RunTable> runs_;
+};
+
+}  // namespace dossier::server
+
+#endif  // DOSSIER_SERVER_WORKSPACE_H_
