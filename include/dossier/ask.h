@@ -46,6 +46,7 @@ namespace dossier {
 struct Context {
   enum class Kind { kFile, kFolder, kText } kind = Kind::kText;
   std::string value;  // a path, or the text
+  std::string name;   // what the document is called, of a file or a text; "": as its file
 };
 Context File(std::string path);
 Context Folder(std::string path);  // the files below it, but for those that git ignores

@@ -79,7 +79,7 @@ Result<std::shared_ptr<const ask::ContextSet>> Load(const std::vector<Context>& 
   std::vector<ask::ContextSource> sources;
   for (const Context& context : contexts) {
     if (context.kind == Context::Kind::kText) {
-      sources.push_back({.text = context.value});
+      sources.push_back({.text = context.value, .name = context.name});
       continue;
     }
     // The command's name for standard input, which is no file of a library.
@@ -95,7 +95,7 @@ Result<std::shared_ptr<const ask::ContextSet>> Load(const std::vector<Context>& 
                        "{} is a folder: give it as Folder(), which reads the files below it",
                        context.value);
     }
-    sources.push_back({.path = context.value});
+    sources.push_back({.path = context.value, .name = context.name, .shown = context.name});
   }
   return ask::LoadContext(sources, options, cancel);
 }
@@ -197,11 +197,13 @@ Answer AnswerOf(const ask::Outcome& outcome) {
 
 }  // namespace
 
-Context File(std::string path) { return {.kind = Context::Kind::kFile, .value = std::move(path)}; }
-Context Folder(std::string path) {
-  return {.kind = Context::Kind::kFolder, .value = std::move(path)};
+Context File(std::string path) {
+  return {.kind = Context::Kind::kFile, .value = std::move(path), .name = {}};
 }
-Context Text(std::string utf8) { return {.kind = Context::Kind::kText, .value = std::move(utf8)}; }
+Context Folder(std::string path) {
+  return {.kind = Context::Kind::kFolder, .value = std::move(path), .name = {}};
+}
+Context Text(std::string utf8) { return {.kind = Context::Kind::kText, .value = std::move(utf8), .name = {}}; }
 
 std::string_view AnswerStatusName(AnswerStatus status) {
   constexpr std::string_view kNames[] = {"final", "extracted",   "unconfirmed",

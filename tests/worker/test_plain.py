@@ -10,7 +10,7 @@ class PlainTest(WorkerTest):
     def start(self, texts: Any, **features: Any) -> None:
         super().start(texts, **features)
         self.host.do_tool = lambda args, raw: (
-            ({"text": {"blob": [0, 2]}}, b"ok") if args["name"] == "say" else (args, b""))
+            ({"blob": [0, 2]}, b"ok") if args["name"] == "say" else ({"value": args}, b""))
         self.variables = {"report": b"x" * 70 + "é".encode(), "rows": b"[1, {\"a\": 2}]"}
         self.host.do_variable = lambda args, raw: (
             {"size": len(self.variables[args["name"]])},

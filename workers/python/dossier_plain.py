@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dossier_answers import Answers, is_json
-from dossier_bridge import blob, call
+from dossier_bridge import LLMError, blob, call
 
 _loads = json.loads
 _PART_BYTES = 64 << 20  # of a text, in one message
@@ -29,8 +29,22 @@ def names(answers: Answers) -> dict[str, Any]:
             answers.offer("submit", _submitted(fields, values, named))
         return SUBMIT
 
-    return {"_dossier_tool": tool, "_dossier_fetch": fetch, "_dossier_submit": submit,
-            "_dossier_value": _plain_value}
+    return {"_dossier_tool": tool, "_dossier_fetch": fetch, "_dossier_submit": submit}
+
+
+def giver(namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """The builtin by which a program reads a name of its session."""
+    def give(name: str) -> None:
+        if name not in namespace:
+            raise NameError(f"name {name!r} is not defined")
+        value = namespace[name]
+        kind = {"type": type(value).__name__, "is_json": is_json(value)}
+        if isinstance(value, str):
+            call("give", kind | {"value": None}, str.__str__(value).encode("utf-8", "backslashreplace"))
+        else:
+            call("give", kind | {"value": _plain_value(value)})
+
+    return {"_dossier_give": give}
 
 
 def tool(name: str, parameters: list[str]) -> Callable[..., Any]:
@@ -42,8 +56,11 @@ def tool(name: str, parameters: list[str]) -> Callable[..., Any]:
         args = {"name": name, "args": known | named, "rest": list(values[len(parameters):])}
         if not is_json(args):
             raise TypeError(f"{name}() takes JSON values only: text, numbers, lists, dicts, None")
-        value, raw = call("tool", args)
-        return blob(value["text"], raw) if isinstance(value, Mapping) and [*value] == ["text"] else value
+        try:
+            value, raw = call("tool", args)
+        except LLMError as error:  # what the program's function raised
+            raise RuntimeError(str(error)) from None
+        return value["value"] if "value" in value else blob(value, raw)
 
     run.__name__ = run.__qualname__ = name
     return run

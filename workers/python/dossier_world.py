@@ -14,6 +14,7 @@ from typing import Any
 
 import _dossier
 
+import dossier_plain
 from dossier_answers import Answers
 from dossier_bridge import LLMError, Parts, blob, call
 from dossier_calls import Caller, make_calls
@@ -23,7 +24,6 @@ from dossier_doc import Chunks, Doc
 from dossier_history import History
 from dossier_labels import make_map
 from dossier_memory import make_memory
-from dossier_plain import names as plain_names
 from dossier_records import Records, Tables
 from dossier_show import is_variable, list_variables, variable_names
 from dossier_text import Piece, Source
@@ -92,8 +92,10 @@ class World:
         self.data: dict[str, Any] = {}
         self.plain = bool(features.get("plain"))
         self.answers = Answers(namespace, self.variable_names, features)
+        if features.get("client"):
+            namespace["__builtins__"] |= dossier_plain.giver(namespace)
         if self.plain:
-            namespace["__builtins__"] |= plain_names(self.answers)
+            namespace["__builtins__"] |= dossier_plain.names(self.answers)
             self._pending.clear()
             self.reserved: frozenset[str] = frozenset()
         else:
@@ -222,6 +224,8 @@ class World:
         self.functions |= self.answers.functions()
         self.functions |= {f.__name__: f for f in self._helpers()}
         self.functions |= {tool["name"]: _tool(tool) for tool in self.features.get("tools") or []}
+        self.functions |= {offered["name"]: dossier_plain.tool(offered["name"], offered["parameters"])
+                           for offered in self.features.get("client_tools") or []}
         self.data["doc"] = Doc.of(self.sources, self._string_max)
         contexts = Contexts(self.sources, self._tables, self._string_max)
         if len(self.sources) > 1:
