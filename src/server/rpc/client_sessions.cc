@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -96,6 +97,12 @@ Status ApplyLimits(const Json* given, sandbox::Limits* limits) {
   return {};
 }
 
+// What a client runs in one request. Its own code before and behind the block is no part of the
+// result, unless the former fails: the block is not run then.
+struct Blocks {
+  std::string before, code, after;
+};
+
 }  // namespace
 
 // One session, and what its blocks ask for.
@@ -105,7 +112,7 @@ class ClientSessions::Live final : public sandbox::BridgeHandler {
       : callbacks_(callbacks), context_(std::move(context)) {}
 
   Status Start(Workspace& workspace, const JsonObject& params, const CancelToken& cancel);
-  Result<JsonObject> Run(std::string_view code, std::map<std::string, Value> values,
+  Result<JsonObject> Run(const Blocks& blocks, std::map<std::string, Value> values,
                          const RpcScope& scope);
   Result<Json> Get(const std::string& name, const RpcScope& scope);
   Json Report() const { return session_->report().ToJson(); }
@@ -165,7 +172,7 @@ Status ClientSessions::Live::Start(Workspace& workspace, const JsonObject& param
   return {};
 }
 
-Result<JsonObject> ClientSessions::Live::Run(std::string_view code,
+Result<JsonObject> ClientSessions::Live::Run(const Blocks& blocks,
                                              std::map<std::string, Value> values,
                                              const RpcScope& scope) {
   const std::unique_lock lock(busy_, std::try_to_lock);
@@ -173,7 +180,18 @@ Result<JsonObject> ClientSessions::Live::Run(std::string_view code,
   id_ = scope.id;
   values_ = std::move(values);
   given_.reset();
-  auto block = session_->Run(code, {.cancel = scope.cancel}, *this);
+  Result<BlockResult> block;
+  if (!blocks.before.empty()) {
+    block = session_->Run(blocks.before, {.cancel = scope.cancel}, *this);
+  }
+  if (block && block->status == sandbox::BlockStatus::kOk) {
+    block = session_->Run(blocks.code, {.cancel = scope.cancel}, *this);
+    if (block && block->status != sandbox::BlockStatus::kDied && !blocks.after.empty()) {
+      DOSSIER_ASSIGN_OR_RETURN(const BlockResult after,
+                               session_->Run(blocks.after, {.cancel = scope.cancel}, *this));
+      block->variables = after.variables;
+    }
+  }
   values_.clear();
   if (!block) return tl::unexpected(std::move(block).error());
   if (scope.cancel.cancelled() && block->status == sandbox::BlockStatus::kInterrupted) {
@@ -184,7 +202,7 @@ Result<JsonObject> ClientSessions::Live::Run(std::string_view code,
 
 Result<Json> ClientSessions::Live::Get(const std::string& name, const RpcScope& scope) {
   DOSSIER_ASSIGN_OR_RETURN(const JsonObject block,
-                           Run("_dossier_give(" + ToJson(Json(name)) + ")", {}, scope));
+                           Run({.code = "_dossier_give(" + ToJson(Json(name)) + ")"}, {}, scope));
   if (given_) return std::move(*std::exchange(given_, std::nullopt));
   const Json& error = block.at("error");
   return MakeError(ErrorCode::kNotFound, "{}",
@@ -279,7 +297,11 @@ Result<Json> ClientSessions::Open(const JsonObject& params, const RpcScope& scop
 Result<Json> ClientSessions::Run(const JsonObject& params, const RpcScope& scope) {
   DOSSIER_ASSIGN_OR_RETURN(const auto live, Find(params));
   DOSSIER_ASSIGN_OR_RETURN(auto values, ReadValues(dossier::Find(params, "variables")));
-  return live->Run(params.at("code").get_string(), std::move(values), scope);
+  const Json whole(params);
+  return live->Run({.before = TextAt(whole, "before"),
+                    .code = TextAt(whole, "code"),
+                    .after = TextAt(whole, "after")},
+                   std::move(values), scope);
 }
 
 Result<Json> ClientSessions::Get(const JsonObject& params, const RpcScope& scope) {

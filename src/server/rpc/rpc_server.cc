@@ -138,7 +138,7 @@ constexpr std::string_view kSessionOpen = R"({"type":"object","properties":{"con
 "additionalProperties":false}}},"additionalProperties":false})";
 
 constexpr std::string_view kSessionRun = R"({"type":"object","properties":{"session":{"type":"string"},
-"code":{"type":"string"},"variables":{"type":"object","additionalProperties":{"type":"object","properties":{
+"code":{"type":"string"},"before":{"type":"string"},"after":{"type":"string"},"variables":{"type":"object","additionalProperties":{"type":"object","properties":{
 "path":{"type":"string"},"text":{"type":"string"}},"additionalProperties":false}}},
 "required":["session","code"],"additionalProperties":false})";
 
