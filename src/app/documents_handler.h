@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,13 +21,16 @@ namespace dossier::app {
 
 class DocumentsHandler final : public sandbox::BridgeHandler {
  public:
-  explicit DocumentsHandler(std::vector<ask::TextDocument> documents)
-      : documents_(std::move(documents)) {}
+  // `no_model`: what code is told that calls a model; "": that none is connected.
+  explicit DocumentsHandler(std::vector<ask::TextDocument> documents, std::string_view no_model = "")
+      : documents_(std::move(documents)), no_model_(no_model) {}
 
   void OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) override {
     if (call.method == "budget") return reply->Ok(JsonObject{{"calls_left", 0}, {"depth", 0}});
     if (!ask::DocumentService::Knows(call.method)) {
-      return reply->Fail("denied", call.method + " is not available here: no model is connected");
+      return reply->Fail("denied", no_model_.empty()
+                                       ? call.method + " is not available here: no model is connected"
+                                       : no_model_);
     }
     std::string raw;
     auto value = documents_.Handle(call.method, call.args, &raw, reply->cancel());
@@ -37,6 +41,7 @@ class DocumentsHandler final : public sandbox::BridgeHandler {
 
  private:
   ask::DocumentService documents_;
+  const std::string no_model_;
 };
 
 }  // namespace dossier::app

@@ -5,7 +5,7 @@
 //   const Operation* open = FindOperation("open");
 //   DOSSIER_ASSIGN_OR_RETURN(const Output output,
 //                            Perform(*open, *workspace, {{"paths", {"/data/a.log"}}}, {}));
-//   output.structured.at("context");   // "c3f9a01b2c4d5"
+//   output.structured.at("context");   // "c3f9a01b2c4d"
 //   PlainText(output);                 // what a person or a program reads
 //
 // An operation gets its arguments as JSON, checked against its schema, and gives a small JSON

@@ -25,6 +25,7 @@
 #include "app/open_model.h"
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/files/file.h"
 #include "base/result.h"
 #include "config/config.h"
 #include "sandbox/session/session.h"
@@ -45,11 +46,12 @@ struct WorkspaceOptions {
   // What a caller is told to add where a path is refused: "--root".
   std::string root_flag = "--root", secrets_flag = "--allow-secrets";
   app::ModelSettings model;         // "" of the name: what the configuration says
-  std::optional<double> max_usd;    // US dollars an ask; unset: no limit
-  std::optional<double> max_usd_day;  // US dollars of all asks since midnight UTC
-  std::int64_t max_calls = 500;     // requests to models an ask
-  std::int64_t result_tokens = 0;   // a longer text is cut; 0: none is
-  std::string data_folder;          // ""; the user's
+  enum class Paid : std::uint8_t { kOn, kOff } paid = Paid::kOn;  // kOff: no operation calls a model
+  std::optional<double> max_usd;      // US dollars an ask; unset: no limit
+  std::optional<double> max_usd_day;  // US dollars of all asks of this user since midnight UTC
+  std::int64_t max_calls = 500;       // requests to models an ask
+  std::int64_t result_tokens = 0;     // a longer text is cut; 0: none is
+  std::string data_folder;            // "": the user's
   sandbox::PoolOptions pool;
   std::shared_ptr<const Clock> clock = SystemClock();
 };
@@ -75,12 +77,20 @@ class Workspace {
   // o200k_base, or an estimate where its table is not installed.
   const tokens::Counter& Counter();
 
-  // `path` as it is opened: absolute, links resolved. Errors: kNotFound; kRefused for what lies in
-  // no root, or holds secrets, naming roots and flag.
+  // `path` as it is opened: absolute, links resolved; a relative one is seen from the first root.
+  // Errors: kNotFound; kRefused for what lies in no root, or is a secret file, naming roots and flag.
   Result<std::string> Admit(const std::string& path) const;
+  // A file opened for reading, judged by where it really lies once it is open, so that no link that
+  // is changed meanwhile leads elsewhere. Errors: as Admit.
+  Result<UniqueFd> OpenFile(const std::string& path) const;
+  // A context of `id` whose files this workspace may read. Errors: as ContextStore::Find, and
+  // kRefused.
+  Result<std::shared_ptr<const OpenContext>> Context(std::string_view id, const CancelToken& cancel);
+  Status MayRead(const ContextRecord& record) const;
 
  private:
   explicit Workspace(WorkspaceOptions options);
+  Status CheckPlace(const std::string& real_path, std::string_view given) const;
 
   const WorkspaceOptions options_;
   std::mutex mutex_;  // guards the making of what follows

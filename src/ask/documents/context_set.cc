@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <span>
 #include <thread>
 
 #include "base/cancel.h"
@@ -203,6 +204,7 @@ class Loader {
   Status Add(const ContextSource& source) {
     if (source.text) return AddText(source);
     if (source.path == "-") return AddStream();
+    if (!source.shown.empty()) return AddFile(source.path, source.name, source.shown);
     struct stat info{};
     if (stat(source.path.c_str(), &info) != 0) {
       return tl::unexpected(ExplainMissing(ErrnoError(errno, source.path), source.path));
@@ -275,8 +277,7 @@ class Loader {
 
   // `shown`: the path in messages and in the description.
   Status AddFile(const std::string& path, std::string name, const std::string& shown) {
-    DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<inspect::ByteSource> opened,
-                             inspect::OpenFileSource(path));
+    DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<inspect::ByteSource> opened, Open(path, shown));
     if (IsGivenAlready(*opened, shown)) return {};
     const auto size = opened->size();
     std::optional<FileReference> named;
@@ -287,7 +288,8 @@ class Loader {
                             .modified_ns = opened->state().modified_ns};
     }
     if (size && *size <= kReadWhole) {
-      DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(path, kReadWhole * 16));
+      // Through the same descriptor: whatever took its place meanwhile is another file.
+      DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadWhole(*opened));
       return AddInMemory(text, shown, std::move(name), named);
     }
     auto entry = std::make_unique<Entry>();
@@ -312,6 +314,29 @@ class Loader {
     return {};
   }
 
+  Result<std::unique_ptr<inspect::ByteSource>> Open(const std::string& path,
+                                                    const std::string& shown) const {
+    if (!options_.open && shown == path) return inspect::OpenFileSource(path);
+    struct stat info{};
+    DOSSIER_ASSIGN_OR_RETURN(UniqueFd fd,
+                             options_.open ? options_.open(path) : OpenRegularFile(path, &info));
+    return inspect::FileSourceOf(std::move(fd), shown, path);
+  }
+
+  static Result<std::string> ReadWhole(const inspect::ByteSource& source) {
+    std::string text;
+    for (std::size_t got = 1; got > 0;) {
+      const std::size_t had = text.size();
+      text.resize(had + kCopyBlock);
+      DOSSIER_ASSIGN_OR_RETURN(got, source.ReadAt(had, std::span(text).subspan(had)));
+      text.resize(had + got);
+      if (text.size() > kReadWhole * 16) {
+        return MakeError(ErrorCode::kTooLong, "{}: grew while it was read", source.name());
+      }
+    }
+    return text;
+  }
+
   Status AddFolder(const std::string& path) {
     WalkOptions walk;
     walk.max_files = options_.max_files;
@@ -322,7 +347,7 @@ class Loader {
       const std::string below =
           file.starts_with(prefix) ? file.substr(prefix.size()) : BaseName(file);
       // Nobody named it: a secret is sent to no model by accident.
-      if (IsSecretFile(file)) {
+      if (options_.secrets == ContextOptions::Secrets::kLeftOut && IsSecretFile(file)) {
         if (secrets_++ == 0) secret_example_ = file;
         continue;
       }

@@ -11,6 +11,8 @@
 #ifndef DOSSIER_ASK_DOCUMENTS_CONTEXT_SET_H_
 #define DOSSIER_ASK_DOCUMENTS_CONTEXT_SET_H_
 
+#include <cstdint>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -31,6 +33,8 @@ struct ContextSource {
   std::optional<std::string> text;  // instead of a path
   std::string name;                 // of `text`; it tells nothing of what the text is
   std::vector<std::string> notes;   // on `text`, for the model and the user: sentences
+  // Of a copy at `path`: the path that the text is known by. `name` is its document's then.
+  std::string shown;
 };
 
 struct ContextOptions {
@@ -40,6 +44,11 @@ struct ContextOptions {
   std::optional<Millis> stdin_silence;  // the longest before more comes; unset: any
   // A larger file is named in the run's journal, not kept in `content`.
   std::uint64_t copy_limit = 64ull << 20;  // bytes
+  // Opens a file for reading, for a caller who must see where each really lies; unset: any may be
+  // read. Its errors are those of the load.
+  std::function<Result<UniqueFd>(const std::string& path)> open;
+  // Whether files of a folder that hold secrets are read as well.
+  enum class Secrets : std::uint8_t { kLeftOut, kRead } secrets = Secrets::kLeftOut;
 };
 
 // A file that is only named: what tells later whether it is still the same.

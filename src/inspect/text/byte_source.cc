@@ -36,7 +36,8 @@ Result<std::size_t> ReadFully(int fd, std::uint64_t offset, std::span<char> out,
 
 class FileSource final : public ByteSource {
  public:
-  FileSource(UniqueFd fd, std::string name) : fd_(std::move(fd)), name_(std::move(name)) {}
+  FileSource(UniqueFd fd, std::string name, std::string path)
+      : fd_(std::move(fd)), name_(std::move(name)), path_(std::move(path)) {}
 
   const std::string& name() const override { return name_; }
 
@@ -60,7 +61,7 @@ class FileSource final : public ByteSource {
                       .modified_ns = NanosSinceEpoch(info.st_mtim)};
     // What the name leads to now: a file that was replaced has another inode.
     struct stat named{};
-    if (stat(name_.c_str(), &named) == 0) {
+    if (stat(path_.c_str(), &named) == 0) {
       state.inode = named.st_ino;
       state.device = named.st_dev;
     }
@@ -69,7 +70,7 @@ class FileSource final : public ByteSource {
 
  private:
   UniqueFd fd_;
-  std::string name_;
+  std::string name_, path_;
 };
 
 class TextSource final : public ByteSource {
@@ -182,7 +183,11 @@ Result<std::unique_ptr<ByteSource>> OpenFileSource(const std::string& path) {
   if (!fd.valid()) return OpenError(errno, path);
   if (fstat(fd.get(), &info) != 0) return OpenError(errno, path);
   if (!S_ISREG(info.st_mode)) return OpenError(ENXIO, path);
-  return std::make_unique<FileSource>(std::move(fd), path);
+  return FileSourceOf(std::move(fd), path, path);
+}
+
+std::unique_ptr<ByteSource> FileSourceOf(UniqueFd fd, std::string name, std::string path) {
+  return std::make_unique<FileSource>(std::move(fd), std::move(name), std::move(path));
 }
 
 std::unique_ptr<ByteSource> MemorySource(std::string_view text, std::string name) {

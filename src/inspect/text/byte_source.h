@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/files/file.h"
 #include "base/result.h"
 
 namespace dossier::inspect {
@@ -46,6 +47,9 @@ class ByteSource {
 // Errors: kNotFound with the nearest names of the folder, kPermission, kIsDevice, kIo. A message
 // starts with `path`.
 Result<std::unique_ptr<ByteSource>> OpenFileSource(const std::string& path);
+// A regular file that is open already, by the name it is known by. `path`: where it was opened, by
+// which state() tells whether another file took its place.
+std::unique_ptr<ByteSource> FileSourceOf(UniqueFd fd, std::string name, std::string path);
 // `text` must outlive the source.
 std::unique_ptr<ByteSource> MemorySource(std::string_view text, std::string name);
 // Reads from the open descriptor `fd`, which stays the caller's; `name` may be empty.

@@ -1,16 +1,15 @@
 // Contexts as durable handles: an id names a content, and outlives server, connection and machine
 // restart. Whoever opens the same content gets the same id.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const auto store, ContextStore::Open(data_folder));
-//   DOSSIER_ASSIGN_OR_RETURN(const auto opened, store->Add({{.path = "/var/log/a.log"}}, "", cancel));
-//   opened->id;                                     // "c3f9a01b2c4d5"
-//   DOSSIER_ASSIGN_OR_RETURN(const auto again, store->Find("c3f9a01b2c4d5", cancel));
+//   ContextStore store({.folder = data_folder});
+//   DOSSIER_ASSIGN_OR_RETURN(const auto opened, store.Add({{.path = "/var/a.log"}}, "", {}, cancel));
+//   opened->id;                                     // "c3f9a01b2c4d"
+//   DOSSIER_ASSIGN_OR_RETURN(const auto again, store.Find("c3f9a01b2c4d", cancel));
 //
-// On disk: contexts/ID/context.json and contexts/ID/files/N/NAME, the decoded text of document N
-// under its own last name (docs/formats/contexts.md). A file above the copy limit is named, not
-// copied: its path, size and time stand in the record, and once the file has changed the id is
-// gone. Texts stay mapped files, never memory. A few contexts stay open; the rest is read again when
-// it is asked for.
+// On disk: contexts/ID/context.json, and the decoded texts beside it (docs/formats/contexts.md). A
+// file above the copy limit is named, not copied: its path, size and time stand in the record, and
+// once the file has changed the id is gone. Texts stay mapped files, never memory. A few contexts
+// stay open; the rest is read again when it is asked for.
 // Errors name the id and the nearest one that is there. Thread-safety: all methods from any thread,
 // several processes on one folder.
 
@@ -51,6 +50,7 @@ struct OpenContext {
 struct ContextRecord {
   std::string id, name;
   JsonObject summary;
+  std::vector<std::string> paths;  // of its files, absolute; those of texts are not there
   Clock::Wall used;
 };
 
@@ -65,29 +65,32 @@ class ContextStore {
  public:
   explicit ContextStore(ContextStoreOptions options);
 
-  // Reads the sources and keeps them. Errors: as ask::LoadContext; kIo, kPermission.
+  // Reads the sources and keeps them. Of `how` content and copy_limit are this store's. Errors: as
+  // ask::LoadContext; kIo, kPermission.
   Result<std::shared_ptr<const OpenContext>> Add(const std::vector<ask::ContextSource>& sources,
-                                                 const std::string& name,
+                                                 const std::string& name, ask::ContextOptions how,
                                                  const CancelToken& cancel);
   // Errors: kNotFound (no such id, with the nearest; a named file that has changed or is gone);
   // kDamaged (a record that was changed).
   Result<std::shared_ptr<const OpenContext>> Find(std::string_view id, const CancelToken& cancel);
   // Sources that ask::LoadContext reads the same documents from, for a store of another owner.
-  Result<std::vector<ask::ContextSource>> SourcesOf(std::string_view id);
-  // Most recently used first.
-  Result<std::vector<ContextRecord>> List() const;
+  Result<std::vector<ask::ContextSource>> SourcesOf(std::string_view id) const;
+  // Errors: as Find.
+  Result<ContextRecord> Look(std::string_view id) const;
+  // Most recently used first; damaged records are passed over.
+  std::vector<ContextRecord> List() const;
   // Drops what was not used for `unused`, and the least recently used beyond the newest `most`.
   // Returns the ids.
   Result<std::vector<std::string>> Collect(std::chrono::hours unused, std::size_t most);
 
  private:
   std::string FolderOf(std::string_view id) const;
-  std::shared_ptr<const OpenContext> Opened(std::string_view id);
-  void Remember(std::shared_ptr<const OpenContext> context);
+  std::shared_ptr<const OpenContext> Live(std::string_view id);
+  void Remember(const std::shared_ptr<const OpenContext>& context);
   Result<Json> ReadRecord(std::string_view id) const;
 
   const ContextStoreOptions options_;
-  std::mutex mutex_;                                          // guards open_
+  std::mutex mutex_;                                      // guards open_
   std::vector<std::shared_ptr<const OpenContext>> open_;  // most recently used last
 };
 

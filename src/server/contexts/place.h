@@ -1,0 +1,59 @@
+// Places in the documents of a context, as hits name them and `read` takes them.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const Place place, ParsePlace("a.txt:12-30", names));
+//   DOSSIER_ASSIGN_OR_RETURN(const PlaceText text, ReadPlace(place, service, 20'000, cancel));
+//   text.at;    // "a.txt:12-30"
+//   text.next;  // "a.txt:31-", or "" at the end of what was asked for
+//
+//   a.txt            all of it               a.txt:12-30      lines, from 1, ends included
+//   a.txt:913-       to the end              x.csv#record=17-20   records, from 1
+//   a.txt:12         one line                a.txt@0-5000     characters, from 0, end excluded
+//
+// Where there is one document its name may be left out: "12-30", "#record=4", "@0-100".
+// Errors: kInvalidArgument naming the place and the forms; kNotFound with the nearest document.
+// Thread-safety: pure functions; the service is safe itself.
+
+#ifndef DOSSIER_SERVER_CONTEXTS_PLACE_H_
+#define DOSSIER_SERVER_CONTEXTS_PLACE_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ask/documents/document_service.h"
+#include "base/cancel.h"
+#include "base/result.h"
+
+namespace dossier::server {
+
+struct Place {
+  std::size_t document = 0;  // index
+  enum class Unit : std::uint8_t { kLines, kRecords, kCharacters } unit = Unit::kLines;
+  std::uint64_t from = 0;           // from 0
+  std::optional<std::uint64_t> to;  // exclusive; unset: the end
+};
+
+Result<Place> ParsePlace(std::string_view at, std::span<const ask::TextDocument> documents);
+// The place as a hit names it: "a.txt:12-30". One of several documents has its name.
+std::string PlaceName(const Place& place, std::span<const ask::TextDocument> documents);
+
+struct PlaceText {
+  std::string at;          // what was read, as PlaceName
+  std::string of;          // "11,001 lines"
+  std::string_view bytes;  // of the document's text; lives as long as that
+  std::uint64_t start = 0, end = 0;  // in characters
+  std::uint64_t first = 0;           // the first line or record, from 1; 0 for characters
+  bool cut = false;                  // at max_chars, or within one long line
+  std::string next;                  // where to go on; "" if all that was asked for is there
+};
+
+// At most `max_chars` characters, cut behind a whole line or record where one fits. Builds indexes
+// of the document when they are first needed.
+Result<PlaceText> ReadPlace(const Place& place, ask::DocumentService& service,
+                            std::uint64_t max_chars, const CancelToken& cancel);
+
+}  // namespace dossier::server
+
+#endif  // DOSSIER_SERVER_CONTEXTS_PLACE_H_

@@ -1,0 +1,49 @@
+// What the asks of this user may cost in a day, counted over all servers and restarts.
+//
+//   DayBudget budget(folder, 10.0, clock);
+//   DOSSIER_ASSIGN_OR_RETURN(const double held, budget.Hold(1.0, cancel));   // US dollars, at most 1
+//   budget.Settle(held, 0.021);
+//
+// The sum stands in FOLDER/server/spent.json, with the day (UTC) that it is of. What is held counts
+// as spent until it is settled, so that a process that dies in between has spent all of it.
+// Thread-safety: all methods from any thread and process.
+
+#ifndef DOSSIER_SERVER_DAY_BUDGET_H_
+#define DOSSIER_SERVER_DAY_BUDGET_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace dossier::server {
+
+class DayBudget {
+ public:
+  // `most`: US dollars a day; unset: any.
+  DayBudget(std::string folder, std::optional<double> most, std::shared_ptr<const Clock> clock);
+
+  // US dollars left today; unset: any. Errors: kLocked, kIo.
+  Result<std::optional<double>> Left(const CancelToken& cancel) const;
+  // Takes up to `wanted` dollars (unset: all) of what is left. Without a limit a day it takes
+  // nothing and gives what was wanted. Errors: kLocked, kIo, kCancelled.
+  Result<std::optional<double>> Hold(std::optional<double> wanted, const CancelToken& cancel);
+  // What was held cost so much. A failure leaves it counted as spent.
+  void Settle(std::optional<double> held, double cost);
+
+ private:
+  std::string Today() const;
+  Result<double> Spent(const std::string& day) const;
+  Status Write(const std::string& day, double spent) const;
+
+  const std::string folder_;
+  const std::optional<double> most_;
+  const std::shared_ptr<const Clock> clock_;
+};
+
+}  // namespace dossier::server
+
+#endif  // DOSSIER_SERVER_DAY_BUDGET_H_

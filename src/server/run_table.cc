@@ -1,0 +1,473 @@
+#include "server/run_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <condition_variable>
+#include <utility>
+
+#include "app/load_config.h"
+#include "app/section_makers.h"
+#include "ask/reply/requirement.h"
+#include "base/random.h"
+#include "base/text/nearest.h"
+#include "base/text/text.h"
+#include "model/schema/json_schema.h"
+#include "server/workspace.h"
+#include "store/prune.h"
+
+namespace dossier::server {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kRunsRemembered = 1000;
+constexpr milliseconds kLookAtJournal{250};  // for the end of a run of another process
+constexpr std::int64_t kLikelyTurns = 30;    // of a large model's run, at most
+constexpr double kNano = 1e9;
+
+double UsdOf(std::optional<std::int64_t> nano) {
+  return nano ? static_cast<double>(*nano) / kNano : 0;
+}
+
+// "41 calls  $0.021"; without a price no sum is claimed.
+std::string CallsAndCost(std::int64_t calls, std::optional<double> usd) {
+  std::string text = fmt::format("{} {}", GroupCount(calls), calls == 1 ? "call" : "calls");
+  if (usd) text += fmt::format("  ${:.3f}", *usd);
+  return text;
+}
+
+std::string CitationLine(const Json* citations) {
+  if (!citations || !citations->is_array() || citations->get_array().empty()) return "";
+  std::int64_t verified = 0, missing = 0;
+  for (const Json& one : citations->get_array()) {
+    const std::string status = TextAt(one, "status");
+    verified += status == "verified" ? 1 : 0;
+    missing += status == "not_found" || status == "out_of_range" ? 1 : 0;
+  }
+  return fmt::format("  citations: {} verified, {} not found", verified, missing);
+}
+
+// The form of a finished run for a caller; `structured` is dossier.ask/1 without its answer.
+Output FinishedOutput(JsonObject structured, std::string answer) {
+  Output output;
+  const std::string status = TextAt(structured, "status");
+  const Json* calls = Find(structured, "calls");
+  const auto sent = calls ? FindInt(*calls, "sent") : std::nullopt;
+  std::string line = fmt::format("run: {}  status: {}  {}{}", TextAt(structured, "run"), status,
+                                 CallsAndCost(sent.value_or(0), FindNumber(structured, "cost_usd")),
+                                 CitationLine(Find(structured, "citations")));
+  if (const Json* evidence = Find(structured, "evidence")) {
+    for (const std::string& doubt : StringsOf(Find(*evidence, "doubts"))) line += "\n" + doubt;
+  }
+  if (const Json* error = Find(structured, "error")) line += "\n" + TextAt(*error, "message");
+  if (status == "interrupted" || status == "none") {
+    line += fmt::format("\nThe run is kept: dossier runs show {}", TextAt(structured, "run"));
+  }
+  if (status == "failed") output.kind = Output::Kind::kFailed;
+  if (!answer.empty()) {
+    output.parts.push_back({TextPart::Origin::kOthers, std::move(answer)});
+    line.insert(0, "\n\n");
+  }
+  output.parts.push_back({TextPart::Origin::kOurs, std::move(line)});
+  structured.erase("answer");
+  output.structured = std::move(structured);
+  return output;
+}
+
+// Of a run whose process is gone: what its last event says.
+JsonObject StructuredOf(std::string_view run, const JsonObject& finished) {
+  const auto number = [&](std::string_view key) { return Json(FindInt(finished, key).value_or(0)); };
+  JsonObject out{{"schema", "dossier.ask/1"},
+                 {"run", run},
+                 {"status", TextAt(finished, "status")},
+                 {"source", TextAt(finished, "source")},
+                 {"turns", number("turns")},
+                 {"calls", JsonObject{{"sent", number("calls")},
+                                      {"cached", number("cached_calls")},
+                                      {"failed", number("failed_calls")}}},
+                 {"tokens", JsonObject{{"input", number("input")},
+                                       {"output", number("output")},
+                                       {"cached", number("cached")},
+                                       {"cache_write", number("cache_write")}}},
+                 {"cost_usd", nullptr},
+                 {"seconds", static_cast<double>(FindInt(finished, "ms").value_or(0)) / 1000}};
+  if (const auto nano = FindInt(finished, "nano_usd")) out["cost_usd"] = UsdOf(*nano);
+  for (const std::string_view key : {"evidence", "citations"}) {
+    if (const Json* value = Find(finished, key)) out[key] = *value;
+  }
+  if (std::string error = TextAt(finished, "error"); !error.empty()) {
+    out["error"] = JsonObject{{"message", std::move(error)}};
+  }
+  return out;
+}
+
+Output RunningOutput(std::string_view run, const Progress& progress) {
+  Output output{.structured = {{"run", run}, {"status", "running"}}};
+  output.parts.push_back(
+      {TextPart::Origin::kOurs,
+       fmt::format("run: {}  status: running{}{}\nCall ask again with this run to wait for it.",
+                   run, progress.message.empty() ? "" : "  ", progress.message)});
+  return output;
+}
+
+}  // namespace
+
+// One run of this process, from its start to its outcome and beyond.
+class RunTable::Live final : public ask::EventSink {
+ public:
+  Live(model::Entry entry, Watcher watcher)
+      : entry_(std::move(entry)), watcher_(std::move(watcher)) {}
+
+  CancelToken token() const { return stop_.token(); }
+  void Stop(const std::string& reason) { stop_.Cancel(reason); }
+
+  void OnEvent(const store::Event& event) override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (run_.empty()) run_ = event.run;
+      Count(event);
+      for (const auto& [id, scope] : listeners_) {
+        if (scope->on_event) scope->on_event(event);
+        if (scope->progress) scope->progress(progress_);
+      }
+    }
+    changed_.notify_all();
+    if (watcher_) watcher_(event.run);
+  }
+  void OnDelta(std::string_view text) override {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, scope] : listeners_) {
+      if (scope->on_text) scope->on_text(text);
+    }
+  }
+  void Finish(Result<ask::Outcome> outcome) {
+    {
+      const std::lock_guard lock(mutex_);
+      outcome_ = std::move(outcome);
+    }
+    changed_.notify_all();
+  }
+
+  std::string run() const {
+    const std::lock_guard lock(mutex_);
+    return run_;
+  }
+
+  // Until the journal knows the run. Errors: what kept it from starting.
+  Result<std::string> WaitForStart(const CancelToken& cancel) {
+    Wait(std::nullopt, cancel, [this] { return !run_.empty(); });
+    const std::lock_guard lock(mutex_);
+    if (!run_.empty()) return run_;
+    if (outcome_ && !*outcome_) return tl::unexpected(outcome_->error());
+    return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
+  }
+
+  Result<Output> WaitForEnd(milliseconds most, const CallScope& scope) {
+    const std::uint64_t id = Listen(scope);
+    Wait(std::chrono::steady_clock::now() + most, scope.cancel, [] { return false; });
+    const std::lock_guard lock(mutex_);
+    listeners_.erase(id);
+    if (!outcome_ && scope.cancel.cancelled()) {
+      return MakeError(ErrorCode::kCancelled, "{}", scope.cancel.reason());
+    }
+    if (!outcome_) return RunningOutput(run_, progress_);
+    if (!*outcome_) return tl::unexpected(outcome_->error());
+    return FinishedOutput((*outcome_)->ToJson().get_object(), (*outcome_)->text);
+  }
+
+ private:
+  std::uint64_t Listen(const CallScope& scope) {
+    const std::lock_guard lock(mutex_);
+    listeners_[++last_listener_] = &scope;
+    return last_listener_;
+  }
+
+  // Until `enough`, or the end of the run, or `until`, or `cancel`.
+  template <typename Enough>
+  void Wait(std::optional<Clock::Steady> until, const CancelToken& cancel, Enough enough) {
+    const std::uint64_t wake = cancel.OnCancel([this] {
+      const std::lock_guard lock(mutex_);
+      changed_.notify_all();
+    });
+    {
+      std::unique_lock lock(mutex_);
+      const auto done = [&] { return outcome_ || cancel.cancelled() || enough(); };
+      if (until) {
+        changed_.wait_until(lock, *until, done);
+      } else {
+        changed_.wait(lock, done);
+      }
+    }
+    cancel.Forget(wake);
+  }
+
+  void Count(const store::Event& event) {
+    const Json data(event.data);
+    if (event.type == "turn.started") {
+      turn_ = FindInt(data, "turn").value_or(turn_);
+      turns_ = FindInt(data, "turns").value_or(turns_);
+    } else if (event.type == "reply.received") {
+      ++calls_;
+      model::Usage usage;
+      usage.input = FindInt(data, "input").value_or(0);
+      usage.output = FindInt(data, "output").value_or(0);
+      usage.cached = FindInt(data, "cached").value_or(0);
+      usage.cache_write = FindInt(data, "cache_write").value_or(0);
+      nano_usd_ += model::CostOf(usage, entry_).value_or(0);
+    }
+    progress_.done = static_cast<double>(event.seq);
+    progress_.message = fmt::format("{}{} {}, ${:.3f}",
+                                    turn_ > 0 ? fmt::format("turn {}/{}, ", turn_, turns_) : "",
+                                    calls_, calls_ == 1 ? "call" : "calls", UsdOf(nano_usd_));
+  }
+
+  const model::Entry entry_;
+  const Watcher watcher_;
+  CancelSource stop_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string run_;
+  std::optional<Result<ask::Outcome>> outcome_;
+  std::map<std::uint64_t, const CallScope*> listeners_;
+  std::uint64_t last_listener_ = 0;
+  Progress progress_;
+  std::int64_t turn_ = 0, turns_ = 0, calls_ = 0, nano_usd_ = 0;
+};
+
+// What is known and open before a run begins.
+struct RunTable::Prepared {
+  ask::EngineOptions options;
+  ask::Request request;
+  std::optional<double> most_usd;
+};
+
+JsonObject AskEstimate::ToJson() const {
+  const auto range = [](const auto& low, const auto& high) {
+    return JsonObject{{"min", low}, {"max", high}};
+  };
+  JsonObject out{{"mode", ask::ModeName(mode)},
+                 {"model", model},
+                 {"calls", range(calls[0], calls[1])},
+                 {"tokens", range(tokens[0], tokens[1])}};
+  out["usd"] = usd[0] ? Json(range(*usd[0], *usd[1])) : Json(nullptr);
+  if (left_today) out["left_today_usd"] = *left_today;
+  return out;
+}
+
+std::string AskEstimate::ToText() const {
+  std::string text =
+      fmt::format("{}, {}: {} to {} calls, {} to {} tokens", ask::ModeName(mode), model, calls[0],
+                  calls[1], GroupCount(tokens[0]), GroupCount(tokens[1]));
+  if (usd[0]) text += fmt::format(", ${:.4f} to ${:.4f}", *usd[0], *usd[1]);
+  if (left_today) text += fmt::format("; ${:.2f} left today", *left_today);
+  return text;
+}
+
+RunTable::RunTable(Workspace& workspace)
+    : workspace_(workspace),
+      budget_(workspace.options().data_folder, workspace.options().max_usd_day,
+              workspace.options().clock) {}
+
+RunTable::~RunTable() {
+  for (const auto& live : live_) live->Stop("the server ends");
+  tasks_.Join();
+}
+
+Result<RunTable::Prepared> RunTable::Prepare(const AskWish& wish, const CancelToken& cancel) {
+  const WorkspaceOptions& server = workspace_.options();
+  if (TrimSpace(wish.question).empty()) {
+    return MakeError(ErrorCode::kInvalidArgument, "/question: is empty");
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const ContextRecord record, workspace_.contexts().Look(wish.context));
+  DOSSIER_RETURN_IF_ERROR(workspace_.MayRead(record));
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, workspace_.Config());
+  DOSSIER_ASSIGN_OR_RETURN(const app::OpenedModel* model, workspace_.Model(cancel));
+  Prepared out;
+  out.request.question = wish.question;
+  if (wish.schema) {
+    DOSSIER_ASSIGN_OR_RETURN(const auto schema, model::JsonSchema::Compile(*wish.schema));
+    out.request.requirements.push_back(ask::RequireSchema(schema));
+  }
+  out.request.limits.calls =
+      std::min(server.max_calls, wish.max_calls.value_or(server.max_calls));
+  out.most_usd = server.max_usd;
+  if (wish.max_usd) out.most_usd = std::min(*wish.max_usd, out.most_usd.value_or(*wish.max_usd));
+  out.request.temperature = server.model.temperature;
+  out.request.seed = SystemEntropy() >> 1;
+  DOSSIER_ASSIGN_OR_RETURN(out.options.journal, workspace_.Journal());
+  DOSSIER_ASSIGN_OR_RETURN(const auto sources, workspace_.contexts().SourcesOf(wish.context));
+  DOSSIER_ASSIGN_OR_RETURN(
+      out.request.context,
+      ask::LoadContext(sources,
+                       {.content = &out.options.journal->content(),
+                        .copy_limit = config->store.copy_limit},
+                       cancel));
+  out.options.root = model->root;
+  out.options.sub = model->sub;
+  out.options.pool_options = server.pool;
+  DOSSIER_ASSIGN_OR_RETURN(out.options.folders, app::UserAssetFolders(""));
+  DOSSIER_ASSIGN_OR_RETURN(
+      out.options.replies,
+      store::Memo::Open(server.data_folder + "/runs", out.options.journal->content()));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const app::PromptMemory memory,
+      app::OpenPromptMemory({.use = app::MemoryWish::Use::kByConfig, .store = {}, .branch = {}},
+                            *config, app::MemoryNeed::kWritten));
+  out.request.memory = {.store = memory.store,
+                        .branch = memory.branch,
+                        .calls = memory.calls,
+                        .consolidate_from = memory.consolidate_from};
+  return out;
+}
+
+Result<AskEstimate> RunTable::EstimateOf(const Prepared& prepared, const AskWish& wish,
+                                         const CancelToken& cancel) {
+  ask::Request dry = prepared.request;
+  dry.memory = {};
+  ask::Engine engine(prepared.options);
+  DOSSIER_ASSIGN_OR_RETURN(const ask::Plan plan, engine.DryRun(dry, cancel));
+  const driver::BoundModel& root = prepared.options.root;
+  const auto& capability = root.entry.capability;
+  const std::int64_t most_calls = prepared.request.limits.calls;
+  AskEstimate out{.mode = plan.mode, .model = root.name};
+  const std::int64_t reply = std::min<std::int64_t>(capability.max_output, 1024);
+  if (plan.mode == ask::Mode::kDirect) {
+    out.calls[0] = 1;
+    out.calls[1] = std::min<std::int64_t>(1 + prepared.request.repairs, most_calls);
+    out.tokens[0] = plan.tokens;
+    out.tokens[1] = out.calls[1] * (plan.tokens + reply);
+  } else {
+    // Each part of the context read once at most, beside turns that each have the window at most.
+    const auto context = static_cast<std::int64_t>(
+        static_cast<double>(prepared.request.context->bytes()) / root.entry.bytes_per_token);
+    const std::int64_t window = std::max<std::int64_t>(capability.window, 1);
+    out.calls[0] = std::min<std::int64_t>(2, most_calls);
+    out.calls[1] = std::min(most_calls, kLikelyTurns + context / window + 1);
+    out.tokens[0] = out.calls[0] * plan.tokens;
+    out.tokens[1] =
+        std::max(out.tokens[0], std::min(out.calls[1] * window, kLikelyTurns * window / 2 + context));
+  }
+  const auto& in = root.entry.price_input;
+  const auto& written = root.entry.price_output;
+  if (in && written) {
+    out.usd[0] = static_cast<double>(out.tokens[0] * *in) / kNano;
+    out.usd[1] = static_cast<double>(out.tokens[1] * *in + out.calls[1] * reply * *written) / kNano;
+  }
+  DOSSIER_ASSIGN_OR_RETURN(out.left_today, budget_.Left(cancel));
+  static_cast<void>(wish);
+  return out;
+}
+
+Result<AskEstimate> RunTable::Estimate(const AskWish& wish, const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(wish, cancel));
+  return EstimateOf(prepared, wish, cancel);
+}
+
+Result<std::string> RunTable::Start(const AskWish& wish, const CallScope& scope) {
+  DOSSIER_ASSIGN_OR_RETURN(Prepared prepared, Prepare(wish, scope.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const AskEstimate estimate, EstimateOf(prepared, wish, scope.cancel));
+  const double least = estimate.usd[0].value_or(0);
+  if (prepared.most_usd && least > *prepared.most_usd) {
+    return MakeError(ErrorCode::kLimit,
+                     "this ask may cost ${:.4f} and needs more: {}; nothing was sent",
+                     *prepared.most_usd, estimate.ToText());
+  }
+  const bool free = estimate.usd[1] == std::optional<double>(0.0);
+  std::optional<double> held;
+  if (!free) {
+    DOSSIER_ASSIGN_OR_RETURN(held, budget_.Hold(prepared.most_usd, scope.cancel));
+    if (held && (*held <= 0 || least > *held)) {
+      budget_.Settle(held, 0);
+      return MakeError(ErrorCode::kLimit,
+                       "the sum of this day (${:.2f}) is used up: {}; nothing was sent",
+                       workspace_.options().max_usd_day.value_or(0), estimate.ToText());
+    }
+    prepared.request.limits.usd = held;
+  }
+  if (ask::Mode::kRecursive == estimate.mode) {
+    DOSSIER_ASSIGN_OR_RETURN(prepared.options.pool, workspace_.Pool());
+  }
+  std::shared_ptr<Live> live;
+  {
+    const std::lock_guard lock(mutex_);
+    live = std::make_shared<Live>(prepared.options.root.entry, watcher_);
+    live_.push_back(live);
+    if (live_.size() > kRunsRemembered) live_.erase(live_.begin());
+  }
+  tasks_.Run([this, live, held, prepared = std::move(prepared)]() mutable {
+    ask::Engine engine(std::move(prepared.options));
+    auto outcome = engine.Run(prepared.request, live->token(), *live);
+    budget_.Settle(held, outcome ? UsdOf(outcome->usage.spent.total.cost_nano_usd) : 0);
+    live->Finish(std::move(outcome));
+  });
+  auto run = live->WaitForStart(scope.cancel);
+  if (!run) live->Stop("its caller left");
+  return run;
+}
+
+std::shared_ptr<RunTable::Live> RunTable::Find(std::string_view run) const {
+  const std::lock_guard lock(mutex_);
+  const auto found =
+      std::ranges::find_if(live_, [&](const auto& live) { return live->run() == run; });
+  return found == live_.end() ? nullptr : *found;
+}
+
+Result<Output> RunTable::Wait(std::string_view run, milliseconds most, const CallScope& scope) {
+  const auto live = Find(run);
+  if (!live) return FromJournal(run, most, scope);
+  auto output = live->WaitForEnd(most, scope);
+  if (!output && scope.cancel.cancelled()) live->Stop(scope.cancel.reason());
+  return output;
+}
+
+Result<Output> RunTable::FromJournal(std::string_view run, milliseconds most,
+                                     const CallScope& scope) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto journal, workspace_.Journal());
+  const auto resolved = journal->Resolve(run);
+  // Only whole ids: who guesses must not come upon another's run.
+  if (!resolved || *resolved != run) {
+    return MakeError(ErrorCode::kNotFound, "there is no run {}{}", run, DidYouMean(run, Known()));
+  }
+  const auto until = std::chrono::steady_clock::now() + most;
+  while (true) {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string status, journal->StatusOf(run));
+    if (status != "running") break;
+    if (std::chrono::steady_clock::now() >= until) return RunningOutput(run, {});
+    if (!WaitUnlessCancelled(kLookAtJournal, scope.cancel)) {
+      return MakeError(ErrorCode::kCancelled, "{}", scope.cancel.reason());
+    }
+  }
+  JsonObject finished;
+  DOSSIER_RETURN_IF_ERROR(journal->ForEachEvent(run, [&](const store::StoredEvent& event) -> Status {
+    if (event.type != "run.finished") return {};
+    DOSSIER_ASSIGN_OR_RETURN(const Json data, ParseJson(event.data));
+    if (data.is_object()) finished = data.get_object();
+    return {};
+  }));
+  if (finished.empty()) return FinishedOutput({{"run", run}, {"status", "interrupted"}}, "");
+  std::string answer;
+  if (const Json* body = dossier::Find(finished, "answer")) {
+    DOSSIER_ASSIGN_OR_RETURN(answer, journal->ReadBody(*body));
+  }
+  return FinishedOutput(StructuredOf(run, finished), std::move(answer));
+}
+
+bool RunTable::Cancel(std::string_view run, const std::string& reason) {
+  const auto live = Find(run);
+  if (live) live->Stop(reason);
+  return live != nullptr;
+}
+
+std::vector<std::string> RunTable::Known() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> runs;
+  for (const auto& live : live_) runs.push_back(live->run());
+  return runs;
+}
+
+void RunTable::Watch(Watcher watcher) {
+  const std::lock_guard lock(mutex_);
+  watcher_ = std::move(watcher);
+}
+
+}  // namespace dossier::server

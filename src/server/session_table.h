@@ -1,0 +1,71 @@
+// Sandboxed interpreters that keep names between calls, by ids that callers hold.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const SessionRun done,
+//                            workspace.sessions().Run(context, "", "print(len(context))", cancel));
+//   done.session;   // "s4f0c2a91": give it again to go on with the same names
+//   done.result.out;
+//
+// At most kLive interpreters run; one that rests for kRest, or makes room, is parked: its process
+// ends, its blocks are kept, and the next call runs them again before its own. A session belongs to
+// one context. Ids end with the process.
+// Errors: kNotFound (a session that is none, with the nearest), kInvalidArgument (another context),
+// those of the sandbox. Thread-safety: Run from any thread; calls of one
+// session wait for each other.
+
+#ifndef DOSSIER_SERVER_SESSION_TABLE_H_
+#define DOSSIER_SERVER_SESSION_TABLE_H_
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "base/cancel.h"
+#include "base/result.h"
+#include "sandbox/session/session.h"
+#include "server/contexts/context_store.h"
+
+namespace dossier::server {
+
+class Workspace;
+
+struct SessionRun {
+  std::string session;
+  sandbox::BlockResult result;
+};
+
+class SessionTable {
+ public:
+  static constexpr std::size_t kLive = 8;      // interpreters
+  static constexpr std::size_t kKnown = 256;   // sessions, parked ones included
+  static constexpr std::chrono::minutes kRest{10};
+
+  explicit SessionTable(Workspace& workspace);
+  ~SessionTable();
+
+  // `session` "": a new one.
+  Result<SessionRun> Run(const std::shared_ptr<const OpenContext>& context,
+                         std::string_view session, std::string_view code,
+                         const CancelToken& cancel);
+  // Ends it and forgets its names. Errors: kNotFound.
+  Status Close(std::string_view session);
+
+ private:
+  struct Kept;
+
+  Result<std::shared_ptr<Kept>> Take(const std::shared_ptr<const OpenContext>& context,
+                                     std::string_view session);
+  Status Wake(Kept& kept, const CancelToken& cancel);
+  void Park();
+
+  Workspace& workspace_;
+  std::mutex mutex_;  // guards kept_ and the times in it
+  std::map<std::string, std::shared_ptr<Kept>, std::less<>> kept_;
+};
+
+}  // namespace dossier::server
+
+#endif  // DOSSIER_SERVER_SESSION_TABLE_H_

@@ -1,0 +1,162 @@
+#include "server/workspace.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <filesystem>
+
+#include "app/load_config.h"
+#include "base/files/locations.h"
+#include "base/files/missing_file.h"
+#include "base/files/secret_files.h"
+#include "base/text/text.h"
+#include "server/run_table.h"
+#include "server/session_table.h"
+#include "tokens/files/open.h"
+
+namespace dossier::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kSecretHead = 4096;  // bytes, in which a key is seen
+
+// Where an open descriptor really leads.
+Result<std::string> PathOfDescriptor(int fd, const std::string& given) {
+  std::string path(PATH_MAX, '\0');
+  const std::string link = fmt::format("/proc/self/fd/{}", fd);
+  const ssize_t got = readlink(link.c_str(), path.data(), path.size());
+  if (got < 0) return MakeErrnoError(errno, given);
+  path.resize(static_cast<std::size_t>(got));
+  return path;
+}
+
+}  // namespace
+
+Workspace::Workspace(WorkspaceOptions options) : options_(std::move(options)) {}
+Workspace::~Workspace() = default;
+
+Result<std::unique_ptr<Workspace>> Workspace::Open(WorkspaceOptions options) {
+  if (options.data_folder.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(options.data_folder, DataFolder());
+  }
+  auto workspace = std::unique_ptr<Workspace>(new Workspace(std::move(options)));
+  const WorkspaceOptions& given = workspace->options_;
+  workspace->contexts_ = std::make_unique<ContextStore>(
+      ContextStoreOptions{.folder = given.data_folder, .clock = given.clock});
+  workspace->sessions_ = std::make_unique<SessionTable>(*workspace);
+  workspace->runs_ = std::make_unique<RunTable>(*workspace);
+  return workspace;
+}
+
+Result<const config::Config*> Workspace::Config() {
+  const std::lock_guard lock(mutex_);
+  if (!config_) {
+    DOSSIER_ASSIGN_OR_RETURN(config_, app::LoadOwnConfig());
+  }
+  return &*config_;
+}
+
+Result<const app::OpenedModel*> Workspace::Model(const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, Config());
+  const std::lock_guard lock(mutex_);
+  if (!model_) {
+    app::ModelSettings settings = options_.model;
+    DOSSIER_RETURN_IF_ERROR(app::ApplyConfig(*config, &settings));
+    settings.needs_price = options_.max_usd || options_.max_usd_day;
+    DOSSIER_ASSIGN_OR_RETURN(model_, app::OpenModel(settings, [](std::string_view) {}, cancel));
+  }
+  return &*model_;
+}
+
+Result<std::shared_ptr<store::Journal>> Workspace::Journal() {
+  const std::lock_guard lock(mutex_);
+  if (!journal_) {
+    DOSSIER_ASSIGN_OR_RETURN(journal_, store::Journal::Open(options_.data_folder + "/runs"));
+  }
+  return journal_;
+}
+
+Result<app::PromptMemory> Workspace::Memory(app::MemoryNeed need) {
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, Config());
+  return app::OpenPromptMemory({.use = app::MemoryWish::Use::kOn, .store = {}, .branch = {}},
+                               *config, need);
+}
+
+Result<std::shared_ptr<sandbox::Pool>> Workspace::Pool() {
+  const std::lock_guard lock(mutex_);
+  if (!pool_) {
+    DOSSIER_ASSIGN_OR_RETURN(pool_, sandbox::Pool::Make(options_.pool));
+  }
+  return pool_;
+}
+
+const tokens::Counter& Workspace::Counter() {
+  const std::lock_guard lock(mutex_);
+  if (!counter_) {
+    // The name is known; a table that is missing gives an estimate.
+    counter_ = tokens::Open("o200k_base", tokens::DefaultDataPaths())->counter;
+  }
+  return *counter_;
+}
+
+Status Workspace::CheckPlace(const std::string& real_path, std::string_view given) const {
+  const auto holds = [&](const std::string& root) { return IsBelow(real_path, root); };
+  if (options_.roots.empty() || std::ranges::any_of(options_.roots, holds)) return {};
+  return MakeError(ErrorCode::kRefused,
+                   "{} lies outside of the folders that may be read ({}); a person can allow it by "
+                   "starting the server with {} FOLDER",
+                   given, Join(options_.roots, ", "), options_.root_flag);
+}
+
+Result<std::string> Workspace::Admit(const std::string& path) const {
+  const fs::path base = options_.roots.empty() ? fs::current_path() : fs::path(options_.roots[0]);
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(base / path, error);
+  if (error) return MakeErrnoError(error.value(), path);
+  // Before anything is said of what is there: outside of the roots not even names are told.
+  DOSSIER_RETURN_IF_ERROR(CheckPlace(real.string(), path));
+  if (!fs::exists(real, error)) {
+    return tl::unexpected(ExplainMissing(ErrnoError(ENOENT, path), real.string()));
+  }
+  if (fs::is_regular_file(real, error)) DOSSIER_RETURN_IF_ERROR(OpenFile(real.string()));
+  return real.string();
+}
+
+Result<UniqueFd> Workspace::OpenFile(const std::string& path) const {
+  struct stat info {};
+  DOSSIER_ASSIGN_OR_RETURN(UniqueFd fd, OpenRegularFile(path, &info));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string real, PathOfDescriptor(fd.get(), path));
+  DOSSIER_RETURN_IF_ERROR(CheckPlace(real, path));
+  if (options_.secrets == WorkspaceOptions::Secrets::kAllowed) return fd;
+  std::string head(kSecretHead, '\0');
+  const ssize_t got = pread(fd.get(), head.data(), head.size(), 0);
+  head.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  if (!HasSecretName(real) && !IsSecretText(head)) return fd;
+  return MakeError(ErrorCode::kRefused,
+                   "{} holds secrets and is not read; a person can allow it by starting the server "
+                   "with {}",
+                   path, options_.secrets_flag);
+}
+
+Status Workspace::MayRead(const ContextRecord& record) const {
+  for (const std::string& path : record.paths) {
+    DOSSIER_RETURN_IF_ERROR(CheckPlace(path, path));
+    if (options_.secrets == WorkspaceOptions::Secrets::kRefused && HasSecretName(path)) {
+      return MakeError(ErrorCode::kRefused, "context {} holds {}, a secret file; see {}",
+                       record.id, path, options_.secrets_flag);
+    }
+  }
+  return {};
+}
+
+Result<std::shared_ptr<const OpenContext>> Workspace::Context(std::string_view id,
+                                                              const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const ContextRecord record, contexts_->Look(id));
+  DOSSIER_RETURN_IF_ERROR(MayRead(record));
+  return contexts_->Find(id, cancel);
+}
+
+}  // namespace dossier::server
