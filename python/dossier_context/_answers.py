@@ -89,7 +89,6 @@ class Hit:
     score: float
     start: int  # characters of its document
     end: int
-    text: str = ""
 
 
 class Passage(str):

@@ -27,7 +27,7 @@ class Context:
         self.hint: str = hint  # what it is, for a prompt
         self._about = about
         self._held = held  # text in memory, which the child maps for as long as this lives
-        self._described: Mapping[str, Any] | None = None
+        self._described: Any = None
 
     @classmethod
     def open(cls, *paths: str | os.PathLike[str], name: str | None = None) -> Context:
@@ -53,7 +53,7 @@ class Context:
     @classmethod
     def _opened(cls, params: Mapping[str, Any], held: tuple[SealedText, ...] = ()) -> Context:
         found = _process.child().call("open", params)
-        return cls(found, found.get("text", ""), held)
+        return cls(found, found.get("content", ""), held)
 
     def __repr__(self) -> str:
         return f"<Context {self.id}: {self._about.get('format', '')}, {self.bytes:,} bytes>"
@@ -76,29 +76,30 @@ class Context:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """Of its records, if it has some."""
-        return tuple(Field(one.get("name", ""), tuple(one.get("types") or ()), one)
-                     for one in self._description().get("fields") or ())
+        """Of its records, if it has some; of several documents, of the first that has."""
+        about = self._with_records()
+        return tuple(Field(one["shown"], tuple(one["types"]), one) for one in about.get("fields") or ())
 
     @property
     def records(self) -> int | None:
-        """How many there are; None: it has none."""
-        return self._description().get("records")
+        """How many there are in that document; None: it has none."""
+        found = self._with_records().get("records")
+        return found.get("count") if found else None
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        return tuple(Table(one.get("name", ""), one) for one in self._description().get("tables") or ())
+        """Its documents that are a table or hold some."""
+        return tuple(Table(one["name"], one["table"]) for one in self._description() if one.get("table"))
 
     def search(self, query: str, *, regex: bool = False, k: int = 10) -> list[Hit]:
         """Ranked hits, or with `regex` the matches of an RE2 pattern; `read(hit.at)` reads on."""
         found = self._call("search", query=query, regex=regex, k=k)
-        return [Hit(one["at"], float(one.get("score", 0)), int(one.get("start", 0)), int(one.get("end", 0)),
-                    one.get("text", "")) for one in found.get("hits", ())]
+        return [Hit(one["at"], float(one.get("score", 0)), int(one.get("start", 0)), int(one.get("end", 0))) for one in found.get("hits", ())]
 
     def read(self, at: str, *, max_chars: int = 20_000) -> Passage:
         """The text at a place: "a.txt:12-30", "a.pdf#page=3", "#record=17-20", "@0-5000"."""
         found = self._call("read", at=at, max_chars=max_chars)
-        passage = Passage(found.get("text", ""))
+        passage = Passage(found["content"])
         passage.at, passage.start, passage.end = found.get("at", at), found.get("start", 0), found.get("end", 0)
         passage.cut, passage.next = bool(found.get("cut")), found.get("next")
         return passage
@@ -119,10 +120,13 @@ class Context:
         return Estimate(found.get("mode", ""), found.get("model", ""), range_of(found.get("calls")),
                         range_of(found.get("tokens")), None if usd is None else range_of(usd), found)
 
-    def _description(self) -> Mapping[str, Any]:
+    def _description(self) -> Any:
         if self._described is None:
-            self._described = self._call("describe")
+            self._described = self._call("describe")["files"]
         return self._described
+
+    def _with_records(self) -> Mapping[str, Any]:
+        return next((one for one in self._description() if (one.get("records") or {}).get("count")), {})
 
     def _call(self, method: str, **params: Any) -> Any:
         return _process.child().call(method, {"context": self.id, **params})

@@ -21,7 +21,7 @@ Result<server::RpcOptions> ReadDescriptors(const std::string& text) {
   const auto parts = Split(text, ',');
   server::RpcOptions options{.version = kVersion};
   if (parts.size() == 2) {
-    const auto in = ParseInt(parts[0]), out = ParseInt(parts[1]);
+    const auto in = ParseWhole(parts[0]), out = ParseWhole(parts[1]);
     if (in && out && *in >= 0 && *out >= 0 && fcntl(static_cast<int>(*in), F_GETFD) >= 0 &&
         fcntl(static_cast<int>(*out), F_GETFD) >= 0) {
       options.in = static_cast<int>(*in);

@@ -8,7 +8,10 @@
 #include "base/task_group.h"
 #include "base/text/nearest.h"
 #include "base/text/redact.h"
+#include "base/text/text.h"
+#include "inspect/description/hint.h"
 #include "model/schema/json_schema.h"
+#include "server/contexts/place.h"
 #include "server/line_stream.h"
 #include "server/operations.h"
 #include "server/rpc/callbacks.h"
@@ -50,9 +53,9 @@ Result<RpcReply> RunOpen(RpcParts& parts, const JsonObject& params, const RpcSco
                        .shown = shown.empty() ? name : shown});
   }
   DOSSIER_ASSIGN_OR_RETURN(const auto context,
-                           parts.workspace.contexts().Add(sources, name, scope.cancel));
+                           parts.workspace.contexts().Add(sources, name, {}, scope.cancel));
   JsonObject result = context->summary;
-  result["text"] = context->hint;
+  result["content"] = context->hint;
   return RpcReply{.result = std::move(result)};
 }
 
@@ -64,11 +67,48 @@ Result<RpcReply> RunOperation(std::string_view name, RpcParts& parts, const Json
       Perform(*operation, parts.workspace, params, {.cancel = scope.cancel}));
   JsonObject result = output.structured;
   result["text"] = PlainText(output);
+  std::string content;  // without what is said of it
+  for (const TextPart& part : output.parts) {
+    if (part.origin == TextPart::Origin::kOthers) content += part.text;
+  }
+  if (!content.empty()) result["content"] = content;
   RpcReply reply{.result = std::move(result)};
   if (output.kind == Output::Kind::kFailed) {
     reply.error = Error{ErrorCode::kFailed, PlainText(output)};
   }
   return reply;
+}
+
+// What `inspect` knows of each document, beside what every front door says.
+Result<RpcReply> RunDescribe(RpcParts& parts, const JsonObject& params, const RpcScope& scope) {
+  DOSSIER_ASSIGN_OR_RETURN(RpcReply reply, RunOperation("describe", parts, params, scope));
+  const std::string id = TextAt(Json(params), "context");
+  if (id.empty()) return reply;
+  DOSSIER_ASSIGN_OR_RETURN(const auto context, parts.workspace.Context(id, scope.cancel));
+  JsonArray files;
+  for (const ask::ContextDocument& document : context->set->documents()) {
+    files.push_back(inspect::ToJson(document.description));
+  }
+  reply.result.get_object()["files"] = std::move(files);
+  return reply;
+}
+
+// The text as it stands: a program counts lines itself.
+Result<RpcReply> RunRead(RpcParts& parts, const JsonObject& params, const RpcScope& scope) {
+  const Json whole(params);
+  DOSSIER_ASSIGN_OR_RETURN(const auto context,
+                           parts.workspace.Context(TextAt(whole, "context"), scope.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const Place place,
+                           ParsePlace(TextAt(whole, "at"), context->documents->documents()));
+  const auto most = static_cast<std::uint64_t>(FindInt(whole, "max_chars").value_or(20'000));
+  DOSSIER_ASSIGN_OR_RETURN(const PlaceText read,
+                           ReadPlace(place, *context->documents, most, scope.cancel));
+  return RpcReply{.result = JsonObject{{"at", read.at},
+                                       {"start", read.start},
+                                       {"end", read.end},
+                                       {"cut", read.cut},
+                                       {"next", read.next.empty() ? Json(nullptr) : Json(read.next)},
+                                       {"content", read.bytes}}};
 }
 
 Result<RpcReply> ListRuns(RpcParts& parts, const JsonObject& params, const RpcScope&) {
@@ -129,6 +169,13 @@ constexpr std::string_view kOpenSchema = R"({"type":"object","properties":{"name
 "name":{"type":"string"}},"required":["path","name"],"additionalProperties":false}}},
 "required":["files"],"additionalProperties":false})";
 
+constexpr std::string_view kDescribeSchema = R"({"type":"object","properties":{"context":{"type":"string"}},
+"additionalProperties":false})";
+
+constexpr std::string_view kReadSchema = R"({"type":"object","properties":{"context":{"type":"string"},
+"at":{"type":"string"},"max_chars":{"type":"integer","minimum":1,"maximum":10000000}},
+"required":["context","at"],"additionalProperties":false})";
+
 constexpr std::string_view kSessionOpen = R"({"type":"object","properties":{"context":{"type":"string"},
 "plain":{"type":"boolean"},"seed":{"type":"integer","minimum":0},"limits":{"type":"object","properties":{
 "cpu_s":{"type":"number"},"silence_s":{"type":"number"},"memory":{"type":"integer"},"output":{"type":"integer"}},
@@ -169,9 +216,9 @@ Result<RpcReply> RunAsk(RpcParts& parts, const JsonObject& params, const RpcScop
 // In the order of the first line. `cancel` is the server's own.
 constexpr RpcMethod kMethods[] = {
     {"open", "", nullptr},
-    {"describe", "", nullptr},
+    {"describe", kDescribeSchema, RunDescribe},
     {"search", "", nullptr},
-    {"read", "", nullptr},
+    {"read", kReadSchema, RunRead},
     {"ask", kAskSchema, RunAsk},
     {"estimate", "", nullptr},
     {"session.open", kSessionOpen, OfSessions<&ClientSessions::Open>},
