@@ -11,7 +11,7 @@ constexpr Command (*kCommands[])() = {
     AskCommand,    ChatCommand,     InspectCommand,       PackCommand,    HeaderCommand,
     RunsCommand,   AssembleCommand, PromptsCommand,       ModelsCommand,  SandboxCommand,
     DoctorCommand, TokensCommand,   ConversationsCommand, ContextCommand, MemoryCommand,
-    AgentsCommand, ResearchCommand, ConfigCommand,        KeysCommand,    TrustCommand,
+    AgentsCommand, ResearchCommand, RpcCommand, ConfigCommand,        KeysCommand,    TrustCommand,
     PathsCommand,  HelpCommand,     CompletionCommand,    ManCommand,     CompleteCommand,
 };
 
