@@ -22,6 +22,7 @@ class PlainTest(WorkerTest):
                          "[{'a': 1}] 5 draft 3 2\n")
         self.assertEqual(self.run_block("answer = {'content': 'x', 'ready': True}")["status"], "ok")
         self.assertEqual(self.error("import nowhere_at_all")["type"], "ModuleNotFoundError")
+        self.assertEqual(self.error("print(nothing)")["message"], "name 'nothing' is not defined")
 
     def test_a_last_expression_is_shown_without_a_mark(self) -> None:
         self.assertEqual(self.run_block("1 + 1")["last"], "2")

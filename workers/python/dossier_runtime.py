@@ -377,7 +377,9 @@ class Session:
             names = ", ".join(f"`{name}`" for name in changed)
             self._notes.append(f"{names} was put back: use another name for your own values.")
 
-    def _hints(self) -> dossier_errors.World:
+    def _hints(self) -> dossier_errors.World | None:
+        if self._world.plain:
+            return None  # the names are another program's
         return dossier_errors.World(
             [source.name for source in self._world.sources],
             lambda: self._world.records() is not None, self._names)
