@@ -6,7 +6,7 @@ from typing import Any, Callable, Mapping
 
 from . import _process
 from ._errors import DossierError
-from ._values import wire_of
+from ._values import Mail, encode, is_large, wire_of
 
 
 class Gone(Exception):
@@ -18,20 +18,29 @@ class PlainSession:
 
     def __init__(self, limits: Mapping[str, Any] | None = None) -> None:
         self._child = _process.child()
-        opened = self._child.call("session.open", {"plain": True, **({"limits": dict(limits)} if limits else {})})
+        self._mail = Mail()
+        opened = self._child.call("session.open", {"plain": True, "mail": self._mail.wire,
+                                                   **({"limits": dict(limits)} if limits else {})})
         self._id: str = opened["session"]
         self._gone = ""
 
-    def run(self, code: str, *, before: str = "", after: str = "", texts: Mapping[str, str] | None = None,
+    def run(self, code: str, *, before: str = "", after: str = "", values: Mapping[str, tuple[str, str]] | None = None,
             functions: Mapping[str, Callable[[Mapping[str, Any], list], Any]] | None = None) -> Mapping[str, Any]:
-        """The result of `code`, as docs/formats/rpc.md has it. `texts` are what `_dossier_fetch` finds."""
+        """The result of `code`, as docs/formats/rpc.md has it. `values`: what names stand for while `before` runs
+        and behind it, each a text and its form, "text" or "json"."""
         if self._gone:
             raise Gone(self._gone)
-        held, variables = [], {}
-        for name, text in (texts or {}).items():
+        held, variables, lines = [], {}, []
+        for name, (text, form) in (values or {}).items():
+            place = self._mail.put(encode(text)) if is_large(text) else None
+            if place is not None:
+                lines.append(f"{name} = _dossier_mail({place[0]}, {place[1]}, {form!r})")
+                continue
             variables[name], sealed = wire_of(text)
             held.append(sealed)
-        params = {"session": self._id, "code": code, "before": before, "after": after, "variables": variables}
+            lines.append(f"{name} = _dossier_fetch({name!r}, {form!r})")
+        params = {"session": self._id, "code": code, "before": "\n".join([*lines, before]), "after": after,
+                  "variables": variables}
         try:
             result = self._child.call("session.run", params, functions)
         except DossierError as error:
@@ -40,6 +49,7 @@ class PlainSession:
                 raise Gone(self._gone) from None
             raise
         finally:
+            self._mail.clear()
             for sealed in held:
                 if sealed is not None:
                     sealed.close()
@@ -63,6 +73,7 @@ class PlainSession:
                 self._child.call("session.close", {"session": name})
             except DossierError:
                 pass
+        self._mail.close()
         self._gone = self._gone or "the session was closed"
 
     def __del__(self) -> None:

@@ -73,12 +73,12 @@ class DossierInterpreter:
         try:
             if not isinstance(code, str):
                 raise CodeInterpreterError("code must be a string")
-            before, texts = self._before(variables or {})
+            before, values = self._before(variables or {})
             if self._session is None or self._ended:
                 self.start()
             assert self._session is not None
             try:
-                result = self._session.run(code, before=before, texts=texts, functions=_Functions(self))
+                result = self._session.run(code, before=before, values=values, functions=_Functions(self))
             except Gone as gone:
                 self._ended = str(gone)
                 raise CodeInterpreterError(f"the interpreter died: {gone}; its names are lost") from None
@@ -128,8 +128,8 @@ class DossierInterpreter:
             raise ValueError(f"output fields have names that are Python's, each another: {names!r}")
         return names  # type: ignore[return-value]
 
-    def _before(self, variables: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
-        """The code that gives the session its names, and the texts that it fetches for them."""
+    def _before(self, variables: Mapping[str, Any]) -> tuple[str, dict[str, tuple[str, str]]]:
+        """The code that gives the session its tools and SUBMIT, and the values that it has not yet."""
         if not isinstance(variables, Mapping):
             raise CodeInterpreterError("variables must map names to JSON values")
         tools = self._names_of_tools()
@@ -139,16 +139,15 @@ class DossierInterpreter:
         lines = [f"globals().pop({name!r}, None)" for name in sorted(self._bound - set(tools))]
         lines += [f"{name} = _dossier_tool({name!r}, {parameters_of(self.tools[name])!r})" for name in tools]
         lines.append(f"SUBMIT = _dossier_submit({self._names_of_fields()!r})")
-        texts, sent = {}, {}
+        values, sent = {}, {}
         for name, value in variables.items():
             text, form, mark = _wire(name, value)
             if self._sent.get(name) != mark:
-                texts[name] = text
-                lines.append(f"{name} = _dossier_fetch({name!r}, {form!r})")
+                values[name] = text, form
             sent[name] = mark
         self._sent.update(sent)
         self._bound = set(tools)
-        return "\n".join(lines), texts
+        return "\n".join(lines), values
 
 
 class _Functions(Mapping[str, Any]):

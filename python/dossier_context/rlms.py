@@ -164,8 +164,7 @@ class DossierREPL(LocalREPL):
         index = self._context_count if context_index is None else context_index
         self._put(f"context_{index}", context_payload)
         if index == 0:
-            self._given["context"] = context_payload
-            self._waiting["context"] = ""  # an alias, made where the value lies
+            self._given["context"] = context_payload  # an alias, made where the value lies
         self._run("")
         self._context_count = max(self._context_count, index + 1)
         return index
@@ -175,7 +174,6 @@ class DossierREPL(LocalREPL):
         self._put(f"history_{index}", copy.deepcopy(message_history))
         if index == 0 and not self.compaction:
             self._given["history"] = self._given[f"history_{index}"]
-            self._waiting["history"] = ""
         self._run("")
         self._history_count = max(self._history_count, index + 1)
         return index
@@ -198,20 +196,14 @@ class DossierREPL(LocalREPL):
         """A block between what sets its names up and what puts them back."""
         if self._session is None:
             raise Gone("the environment was cleaned up")
-        texts, lines = {}, [self._scaffold]
-        for name, text in self._waiting.items():
-            if name == "_dossier_history":
-                lines.append("history += _dossier_fetch('_dossier_history', 'json')")
-            elif name in ("context", "history"):
-                lines.append(f"{name} = {name}_0")
-                continue
-            else:
-                form = "text" if isinstance(self._given.get(name), str) else "json"
-                lines.append(f"{name} = _dossier_fetch({name!r}, {form!r})")
-            texts[name] = text
+        lines = [self._scaffold]
+        if "_dossier_history" in self._waiting:
+            lines.append("history += _dossier_history")
+        values = {name: (text, "text" if isinstance(self._given.get(name), str) else "json")
+                  for name, text in self._waiting.items()}
         after = ["_dossier_rewrap()"] + [f"{name} = {name}_0" for name in ("context", "history")
                                          if name in self._given]
-        result = self._session.run(code or "pass", before="\n".join(lines), after="\n".join(after), texts=texts,
+        result = self._session.run(code or "pass", before="\n".join(lines), after="\n".join(after), values=values,
                                    functions=self._functions)
         self._waiting.clear()
         self._names = {one["name"]: one["type"] for one in result["variables"] if one["name"] not in self._hidden}

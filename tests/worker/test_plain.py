@@ -1,6 +1,7 @@
 from typing import Any
 
 from base import WorkerTest
+from fake_host import Text
 
 
 class PlainTest(WorkerTest):
@@ -40,6 +41,11 @@ class PlainTest(WorkerTest):
     def test_values_are_fetched_in_parts(self) -> None:  # SRV-90
         self.assertEqual(self.value("_dossier_fetch('report')"), "x" * 70 + "é")
         self.assertEqual(self.value("_dossier_fetch('rows', 'json')"), [1, {"a": 2}])
+
+    def test_values_lie_in_shared_memory(self) -> None:  # SRV-90
+        self.start([Text("mail", "abcde[1]")], plain=True)
+        self.assertEqual(self.value("_dossier_mail(1, 3), _dossier_mail(5, 3, 'json')"), ("bcd", [1]))
+        self.assertEqual(self.error("context")["type"], "NameError")
 
     def test_submit_checks_the_fields(self) -> None:  # SRV-90
         self.run_block("SUBMIT = _dossier_submit(['n', 'names']); ONE = _dossier_submit(None)")

@@ -7,11 +7,14 @@ comes in by builtins that its adapter calls in a block of its own:
     price = _dossier_tool("price", ["item"])      # a call of it is a call to the program
     SUBMIT = _dossier_submit(["total", "names"])  # None: one value, under "output"
     report = _dossier_fetch("report")             # text of any size; "json": parsed
+    report = _dossier_mail(0, 5_000_000)          # the same out of shared memory
 """
 
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
+
+import _dossier
 
 from dossier_answers import Answers, is_json
 from dossier_bridge import LLMError, blob, call
@@ -29,7 +32,8 @@ def names(answers: Answers) -> dict[str, Any]:
             answers.offer("submit", _submitted(fields, values, named))
         return SUBMIT
 
-    return {"_dossier_tool": tool, "_dossier_fetch": fetch, "_dossier_submit": submit}
+    return {"_dossier_tool": tool, "_dossier_fetch": fetch, "_dossier_mail": mail,
+            "_dossier_submit": submit}
 
 
 def giver(namespace: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,8 +78,13 @@ def fetch(name: str, form: str = "text") -> Any:
         value, raw = call("variable", {"name": name, "at": at, "len": _PART_BYTES})
         parts.append(raw)
         at, size = at + len(raw), value["size"]
-    text = b"".join(parts).decode("utf-8", "surrogatepass") if len(parts) > 1 else parts[0].decode(
-        "utf-8", "surrogatepass")
+    text = b"".join(parts).decode("utf-8", "surrogatepass")
+    return _loads(text) if form == "json" else text
+
+
+def mail(at: int, length: int, form: str = "text") -> Any:
+    """The same, of a value that lies in memory which the program shares with this session."""
+    text = str(_dossier.context_view(0)[at:at + length], "utf-8", "surrogatepass")
     return _loads(text) if form == "json" else text
 
 

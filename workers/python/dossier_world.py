@@ -82,7 +82,8 @@ class World:
                  note: Callable[[str], None]) -> None:
         self.namespace = namespace
         self.features = features
-        self.sources = [Source(index) for index in range(_dossier.context_count())]
+        self.plain = bool(features.get("plain"))
+        self.sources = [] if self.plain else [Source(index) for index in range(_dossier.context_count())]
         self.sources.sort(key=lambda source: source.name.encode())
         self._note = note
         self._string_max: int = features.get("context_string_max") or _STRING_MAX
@@ -90,7 +91,6 @@ class World:
         self._tables = Tables(self.sources, note)
         self.functions: dict[str, Callable[..., Any]] = {}
         self.data: dict[str, Any] = {}
-        self.plain = bool(features.get("plain"))
         self.answers = Answers(namespace, self.variable_names, features)
         if features.get("client"):
             namespace["__builtins__"] |= dossier_plain.giver(namespace)

@@ -1,5 +1,7 @@
 #include "server/rpc/client_sessions.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <set>
 #include <string>
@@ -124,11 +126,13 @@ class ClientSessions::Live final : public sandbox::BridgeHandler {
   void CallTool(const sandbox::BridgeCall& call, std::shared_ptr<sandbox::BridgeReply> reply);
   void GiveVariable(const sandbox::BridgeCall& call, sandbox::BridgeReply& reply);
   Result<std::vector<sandbox::Context>> Documents() const;
+  Status TakeMail(const Json& mail, std::vector<sandbox::Context>* contexts);
 
   Callbacks& callbacks_;
   const std::shared_ptr<const OpenContext> context_;  // null: none
   std::set<std::string, std::less<>> tools_;
   bool any_tool_ = false;  // a plain session's adapter names them block by block
+  UniqueFd mail_;  // memory that the client writes to and code only reads
   std::unique_ptr<sandbox::Session> session_;
   std::mutex busy_;  // held while a block runs
   // Of the block that runs: read on the thread that runs it.
@@ -154,12 +158,28 @@ Result<std::vector<sandbox::Context>> ClientSessions::Live::Documents() const {
   return out;
 }
 
+Status ClientSessions::Live::TakeMail(const Json& mail, std::vector<sandbox::Context>* contexts) {
+  const std::string path = TextAt(mail, "path");
+  const auto bytes = static_cast<std::uint64_t>(FindInt(mail, "bytes").value_or(0));
+  struct stat info{};
+  DOSSIER_ASSIGN_OR_RETURN(mail_, OpenRegularFile(path, &info));
+  if (static_cast<std::uint64_t>(info.st_size) < bytes) {
+    return MakeError(ErrorCode::kInvalidArgument, "{} has {} bytes, and {} are promised", path,
+                     info.st_size, bytes);
+  }
+  contexts->push_back({.name = "mail", .fd = mail_.get(), .bytes = bytes, .copies = 0});
+  return {};
+}
+
 Status ClientSessions::Live::Start(Workspace& workspace, const JsonObject& params,
                                    const CancelToken& cancel) {
   const Json whole(params);
   any_tool_ = FindBool(whole, "plain").value_or(false);
   sandbox::SessionSpec spec{.seed = static_cast<std::uint64_t>(FindInt(whole, "seed").value_or(0))};
   DOSSIER_ASSIGN_OR_RETURN(spec.contexts, Documents());
+  if (const Json* mail = dossier::Find(params, "mail"); mail != nullptr && any_tool_) {
+    DOSSIER_RETURN_IF_ERROR(TakeMail(*mail, &spec.contexts));
+  }
   DOSSIER_RETURN_IF_ERROR(ApplyLimits(dossier::Find(params, "limits"), &spec.limits));
   spec.features = {{"depth", 0}, {"client", true}};
   if (any_tool_) spec.features["plain"] = true;

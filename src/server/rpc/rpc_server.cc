@@ -177,7 +177,8 @@ constexpr std::string_view kReadSchema = R"({"type":"object","properties":{"cont
 "required":["context","at"],"additionalProperties":false})";
 
 constexpr std::string_view kSessionOpen = R"({"type":"object","properties":{"context":{"type":"string"},
-"plain":{"type":"boolean"},"seed":{"type":"integer","minimum":0},"limits":{"type":"object","properties":{
+"plain":{"type":"boolean"},"mail":{"type":"object","properties":{"path":{"type":"string"},
+"bytes":{"type":"integer","minimum":1,"maximum":1073741824}},"required":["path","bytes"],"additionalProperties":false},"seed":{"type":"integer","minimum":0},"limits":{"type":"object","properties":{
 "cpu_s":{"type":"number"},"silence_s":{"type":"number"},"memory":{"type":"integer"},"output":{"type":"integer"}},
 "additionalProperties":false},"tools":{"type":"array","items":{"type":"object","properties":{
 "name":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"description":{"type":"string"},
