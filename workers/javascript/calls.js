@@ -135,6 +135,19 @@ const llm_query_batched = async function llm_query_batched(queries, contexts, op
   return replies;
 };
 
+// What a batch would take; nothing is sent.
+const estimate = function estimate(queries, contexts, options) {
+  allowed();
+  if (options === undefined && isOptions(contexts)) { options = contexts; contexts = undefined; }
+  const settings = settingsOf(options), parts = new Parts(), prompts = [];
+  const list = isArray(queries) && viewOf(queries) === undefined ? queries : [queries];
+  const each = isArray(contexts) && viewOf(contexts) === undefined && contexts.length === list.length;
+  for (let i = 0; i < list.length; i++) {
+    push(prompts, requestOf(parts, list[i], each ? contexts[i] : contexts, `prompt ${i}`));
+  }
+  return host.call("estimate", { prompts, ...settings }, parts.texts);
+};
+
 const llm_query_with_media = async function llm_query_with_media() {
   throw new LLMError("media is not offered: sub-calls read text only", "denied");
 };
@@ -210,6 +223,17 @@ const map_llm = async function map_llm(items, options = {}) {
   }
   const base = { labels: names, instruction: trim(instruction), batch: own(options, "batch") ?? null, model: own(options, "model") ?? null, unknown };
   const indexes = [], errors = {}, batches = itemsOf(items, field);
+  if (own(options, "dry") === true) {
+    const whole = { calls: 0, cached: 0, tokens: 0, output_tokens: 0, usd: 0 }, fields = keysOf(whole);
+    for (let i = 0; i < batches.length; i++) {
+      const one = await host.call("map", { items: batches[i].wire, ...base, dry: true }, batches[i].texts);
+      for (let k = 0; k < fields.length; k++) {
+        const name = fields[k], unknown = whole[name] === null || one[name] === null;
+        whole[name] = unknown ? null : whole[name] + one[name];
+      }
+    }
+    return whole;
+  }
   for (let i = 0; i < batches.length; i++) {
     const value = await host.call("map", { items: batches[i].wire, ...base }, batches[i].texts);
     for (let k = 0; k < value.failed.length; k++) put(errors, value.failed[k][0] + indexes.length, value.failed[k][1]);
@@ -232,4 +256,18 @@ const budget = function budget() {
     timeRemainingMs: value.seconds_left === null ? null : value.seconds_left * 1000,
     costRemainingUsd: value.usd_left, depth: value.depth, maxDepth: value.max_depth,
   };
+};
+
+// A function of the caller: arguments in order, or one object with them by name.
+const toolOf = ({ name, parameters }) => async (...given) => {
+  const only = given[0], args = {};
+  const named = given.length === 1 && only !== null && typeof only === "object" && !isArray(only) && placesOf(only) === undefined;
+  if (!named && given.length > parameters.length) throw new TypeErrorClass(`${name} takes ${parameters.length} arguments: ${join(parameters, ", ")}`);
+  const names = named ? keysOf(only) : parameters;
+  for (let i = 0; i < names.length; i++) {
+    const value = named ? only[names[i]] : given[i];
+    if (value !== undefined) put(args, names[i], value);
+  }
+  const answer = await host.call("tool", { name, args }, []);
+  return answer.text !== undefined ? answer.text : answer.value;
 };

@@ -101,11 +101,12 @@ def make_map(caller: Caller, sources: Sequence[Source], records: Any) -> Any:
 
     def map_llm(items: Any = None, labels: Any = (), instruction: Any = "", *,
                 field: str | None = None, batch: int | None = None, model: str | None = None,
-                unknown: bool = False, **other: Any) -> LabelResult:
-        """Gives every item one of `labels`. Without items: all records, else all lines."""
+                unknown: bool = False, dry: bool = False, **other: Any) -> Any:
+        """Gives every item one of `labels`. Without items: all records, else all lines. With dry=True
+        nothing is sent: a dict says what it would take, as that of `estimate`."""
         for name in other:
             raise no_argument("map_llm", name, ("items", "labels", "instruction", "field", "batch",
-                                                "model", "unknown"))
+                                                "model", "unknown", "dry"))
         labels, instruction = _in_order(labels, instruction)
         names, instruction = _names(labels, instruction)
         caller._settle(None, None)
@@ -117,6 +118,9 @@ def make_map(caller: Caller, sources: Sequence[Source], records: Any) -> Any:
             items = records()
         if field is not None:
             items = _with_field(items, field)
+        if dry:
+            return _sum([call("map", {"items": wire, **base, "dry": True}, raw)[0]
+                         for wire, raw in _batches(items, field, sources)])
         for wire, raw in _batches(items, field, sources):
             value = kept.ask(wire, base, raw)
             errors |= {index + len(indexes): reason for index, reason in value["failed"]}
@@ -131,6 +135,15 @@ def make_map(caller: Caller, sources: Sequence[Source], records: Any) -> Any:
         return result
 
     return map_llm
+
+
+def _sum(estimates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    whole: dict[str, Any] = {"calls": 0, "cached": 0, "tokens": 0, "output_tokens": 0, "usd": 0}
+    for one in estimates:
+        for name in whole:
+            unknown = whole[name] is None or one[name] is None   # a price that nobody knows
+            whole[name] = None if unknown else whole[name] + one[name]
+    return whole
 
 
 class _Kept:

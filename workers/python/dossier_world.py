@@ -15,8 +15,9 @@ from typing import Any
 import _dossier
 
 from dossier_answers import Answers
-from dossier_bridge import LLMError, Parts, blob, call
-from dossier_calls import Caller, make_calls
+from dossier_bridge import LLMError, ask, blob, call
+from dossier_calls import Caller, make_calls, make_estimate
+from dossier_cite import make_cite
 from dossier_code import Parsed
 from dossier_contexts import Contexts
 from dossier_doc import Chunks, Doc
@@ -225,6 +226,8 @@ class World:
             self.data["contextMeta"] = meta
         self.data["history"] = History()
         self.namespace["__builtins__"]["_dossier_part"] = self.part
+        self.namespace["__builtins__"]["estimate"] = make_estimate(caller)
+        self.namespace["__builtins__"]["cite"] = make_cite(self.sources)
         self.namespace.update(self.functions)
         self.namespace.update(self.data)
         self.namespace["LLMError"] = self.data["LLMError"] = LLMError
@@ -319,19 +322,14 @@ def _strings(parsed: Parsed) -> set[str]:
 
 
 def _tool(tool: Mapping[str, Any]) -> Callable[..., Any]:
-    parameters = tool.get("parameters") or {}
-    names = list(parameters.get("properties", parameters) if isinstance(parameters, Mapping)
-                 else parameters)
+    names = list(tool.get("parameters") or ())
 
     def run(*values: Any, **fields: Any) -> Any:
         if len(values) > len(names):
             raise TypeError(f"{tool['name']} takes {len(names)} arguments: {', '.join(names)}")
-        parts = Parts()
         args = {"name": tool["name"], "args": dict(zip(names, values)) | fields}
-        value, raw = call("tool", args, parts.raw())
-        if isinstance(value, Mapping) and set(value) >= {"text"}:
-            return blob(value["text"], raw)
-        return value
+        value, raw = ask("tool", args)
+        return blob(value["text"], raw) if "text" in value else value["value"]
 
     run.__name__ = run.__qualname__ = tool["name"]
     run.__doc__ = tool.get("description", "")

@@ -51,6 +51,8 @@ SubcallFailure FailureOf(const Error& error) {
       return {"bad_argument", Retry::kNo};
     case ErrorCode::kCancelled:
       return {"cancelled", Retry::kNo};
+    case ErrorCode::kRefused:
+      return {"denied", Retry::kNo};
     default:
       return {"failed", Retry::kNo};
   }
@@ -185,6 +187,7 @@ void Subcalls::Query(const sandbox::BridgeCall& call, std::shared_ptr<BridgeRepl
   if (!settings) return fail(settings.error());
   auto prepared = Prepare(call.args, call.raw, settings->system);
   if (!prepared) return fail(prepared.error());
+  if (Status agreed = Agreed(call); !agreed) return fail(agreed.error());
   const CancelToken cancel = reply->cancel();
   SendPrepared(std::move(*prepared), std::move(settings->sampling), cancel,
                [reply = std::move(reply)](Result<model::Reply> result) {
@@ -218,6 +221,9 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
                          fmt::format("prompt {}: the prompt is blank", &prompt - prompts->data()));
     }
   }
+  if (Status agreed = Agreed(call); !agreed) {
+    return reply->Fail(FailureOf(agreed.error()).code, agreed.error().message);
+  }
   auto state = std::make_shared<BatchState>();
   state->reply = reply;
   state->missing = prompts->size();
@@ -240,6 +246,38 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
     }
     SendPrepared(std::move(*prepared), settings->sampling, reply->cancel(), std::move(done));
   }
+}
+
+Status Subcalls::Agreed(const sandbox::BridgeCall& call) {
+  if (!run_.guard.armed()) return {};
+  // A prompt that cannot be sent costs nothing, and is told of where it is sent.
+  const auto planned = Estimate(call);
+  return planned ? run_.guard.Allow(*planned) : Status();
+}
+
+Result<CallEstimate> Subcalls::Estimate(const sandbox::BridgeCall& call) {
+  DOSSIER_RETURN_IF_ERROR(CheckModel(call.args));
+  DOSSIER_ASSIGN_OR_RETURN(const Settings settings, ReadSettings(call.args, run_.options.sub));
+  const Json* list = Find(call.args, "prompts");
+  const JsonArray one{Json(call.args)};
+  const JsonArray* prompts = list ? list->if_array() : &one;
+  CallEstimate all;
+  for (const Json& prompt : prompts ? *prompts : JsonArray()) {
+    const JsonObject* object = prompt.if_object();
+    if (!object) return MakeError(ErrorCode::kInvalidArgument, "a prompt must be a text");
+    DOSSIER_ASSIGN_OR_RETURN(const Prepared prepared,
+                             Prepare(*object, call.raw, settings.system));
+    all.Add(EstimateOne(prepared.prompt, model::Purpose::kSubcall, settings.sampling));
+  }
+  return all;
+}
+
+CallEstimate Subcalls::EstimateOne(const assembly::Assembled& prompt, model::Purpose purpose,
+                                   model::Sampling sampling) {
+  const auto request = MakeRequest(prompt, purpose, std::move(sampling));
+  const auto key = cache_.KeyOf(*request);
+  if (key && cache_.Find(*key)) return {.cached = 1};
+  return EstimateOf(run_.options.sub.entry, *request, prompt.tokens);
 }
 
 bool Subcalls::IsBlankPrompt(const JsonObject& prompt, std::string_view raw) const {
@@ -481,7 +519,8 @@ void Subcalls::LogResult(std::int64_t id, model::Purpose purpose,
                 {"finish", model::FinishName(result->finish)},
                 {"input", result->usage.input},
                 {"output", result->usage.output},
-                {"cached", result->usage.cached}});
+                {"cached", result->usage.cached},
+                {"cost_nano_usd", CostJson(result->usage)}});
 }
 
 void Subcalls::Send(assembly::Assembled prompt, model::Purpose purpose, model::Sampling sampling,

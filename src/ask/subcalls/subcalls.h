@@ -76,6 +76,14 @@ class Subcalls {
   void Send(assembly::Assembled prompt, model::Purpose purpose, model::Sampling sampling,
             const CancelToken& cancel, Done done);
 
+  // What Query or Batch would send for the same call, whose method is that of a batch if it has
+  // `prompts`; nothing leaves. A prompt that cannot be sent is an error. Errors: kInvalidArgument,
+  // kUsage, kTooLong.
+  Result<CallEstimate> Estimate(const sandbox::BridgeCall& call);
+  // The same for one assembled prompt.
+  CallEstimate EstimateOne(const assembly::Assembled& prompt, model::Purpose purpose,
+                           model::Sampling sampling);
+
   // What became of the sub-calls since the last call of Take: for the feedback.
   SubcallTally Take();
   void NoteUnsureLabels();
@@ -114,6 +122,8 @@ class Subcalls {
   std::int64_t OutputOf(const model::Sampling& sampling, const assembly::Assembled& prompt) const;
   void SendPrepared(Prepared prepared, model::Sampling sampling, const CancelToken& cancel,
                     Done done);
+  // What a person says to it, where it has to be asked. Errors: kRefused.
+  Status Agreed(const sandbox::BridgeCall& call);
   bool IsBlankPrompt(const JsonObject& prompt, std::string_view raw) const;
   Status RefuseBareQuestion(std::string_view text) const;
   Status CheckModel(const JsonObject& args) const;
