@@ -29,6 +29,7 @@ fix("__vars", () => vars);
 hide(global, "console", console);
 hide(global, "estimate", estimate);
 hide(global, "cite", cite);
+hide(global, "reduce_llm", reduce_llm);
 const nothing = () => { throw noRecords(); };
 const rowsOrNothing = () => {
   if (theRows === undefined) {

@@ -113,8 +113,11 @@ class Caller:
         if requests:
             base = {"model": model, "schema": schema, **settings}
             for index, (result, raw) in zip(slots, self._ask(method, requests, base, parts.raw())):
-                replies[index] = (_reply(result, raw, schema) if result["ok"]
-                                  else _failed(result.get("code", "failed"), result["error"]))
+                try:
+                    replies[index] = (_reply(result, raw, schema) if result["ok"]
+                                      else _failed(result.get("code", "failed"), result["error"]))
+                except LLMError as error:   # of one whose value is not what was asked for
+                    replies[index] = _failed(error.kind, str(error))
         if on_error == "raise":
             for index, reply in enumerate(replies):
                 if getattr(reply, "ok", True) is False:

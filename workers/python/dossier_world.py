@@ -21,6 +21,7 @@ from dossier_cite import make_cite
 from dossier_code import Parsed
 from dossier_contexts import Contexts
 from dossier_doc import Chunks, Doc
+from dossier_extract import Extractor, make_reduce
 from dossier_history import History
 from dossier_labels import make_map
 from dossier_memory import make_memory
@@ -209,7 +210,8 @@ class World:
     def _define(self) -> None:
         caller = Caller(self.features, self._note)
         self.functions |= make_calls(caller)
-        self.functions["map_llm"] = make_map(caller, self.sources, self.records)
+        extractor = Extractor(caller)
+        self.functions["map_llm"] = make_map(caller, extractor, self.sources, self.records)
         if self.features.get("memory"):
             self.functions |= make_memory()
         self.functions |= self.answers.functions()
@@ -228,6 +230,7 @@ class World:
         self.namespace["__builtins__"]["_dossier_part"] = self.part
         self.namespace["__builtins__"]["estimate"] = make_estimate(caller)
         self.namespace["__builtins__"]["cite"] = make_cite(self.sources)
+        self.namespace["__builtins__"]["reduce_llm"] = make_reduce(extractor)
         self.namespace.update(self.functions)
         self.namespace.update(self.data)
         self.namespace["LLMError"] = self.data["LLMError"] = LLMError

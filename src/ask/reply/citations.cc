@@ -252,6 +252,8 @@ std::vector<DepthLine> DepthLines(std::string_view text) {
     }
     re2::RE2::GlobalReplace(&one.words, kSpace, " ");
     one.words = TrimSpace(one.words);
+    // As in a pattern: the end of the sentence around is not part of a quote.
+    while (one.words.ends_with('.') || one.words.ends_with(',')) one.words.pop_back();
     if (!one.words.empty()) out.push_back(std::move(one));
   }
   return out;
@@ -511,7 +513,8 @@ Json CitationsJson(const std::vector<Citation>& citations) {
 std::vector<Citation> CheckCitations(std::string_view answer, const ContextSet& context,
                                      const CancelToken& cancel, Matching matching) {
   const std::string_view trimmed = TrimSpace(answer);
-  if (trimmed.starts_with('{') || trimmed.starts_with('[') || trimmed.starts_with('"')) {
+  const bool text = trimmed.starts_with('"') && matching == Matching::kFolded;
+  if (trimmed.starts_with('{') || trimmed.starts_with('[') || text) {
     if (ParseJson(trimmed)) return {};
   }
   const std::vector<std::size_t> starts = ParagraphStarts(answer);

@@ -5,14 +5,18 @@
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "model/schema/schema_reply.h"
 
 namespace dossier::ask {
 namespace {
 
 using sandbox::BridgeReply;
 
+// Whether a reply is a text, or the JSON value that a schema asked for.
+enum class Form { kText, kValue };
+
 // `reply` has no thinking in it any more.
-JsonObject TextValue(const model::Reply& reply, std::string* raw) {
+JsonObject TextValue(const model::Reply& reply, Form form, std::string* raw) {
   const std::size_t at = raw->size();
   *raw += reply.text;
   const ReplyEnding ending = EndingOf(reply, reply.text);
@@ -23,6 +27,9 @@ JsonObject TextValue(const model::Reply& reply, std::string* raw) {
                    {"cut", ending.cut == ReplyEnding::Cut::kYes},
                    {"model", reply.resolved_model}};
   if (!ending.problem.empty()) value["problem"] = ending.problem;
+  if (form == Form::kValue) {
+    if (auto json = ParseJson(reply.text)) value["value"] = std::move(*json);
+  }
   return value;
 }
 
@@ -46,6 +53,8 @@ SubcallFailure FailureOf(const Error& error) {
       return {"limit", Retry::kNo};
     case ErrorCode::kTooLong:
       return {"too_large", Retry::kNo};
+    case ErrorCode::kSchema:
+      return {"schema", Retry::kNo};
     case ErrorCode::kUsage:
     case ErrorCode::kInvalidArgument:
       return {"bad_argument", Retry::kNo};
@@ -139,11 +148,12 @@ struct Subcalls::BatchState {
   std::vector<Result<model::Reply>> results;
   std::size_t missing = 0;
   std::shared_ptr<BridgeReply> reply;
+  Form form = Form::kText;
 
   void Take(std::size_t index, Result<model::Reply> result) {
     std::string raw;
     JsonObject item;
-    if (result) item = TextValue(*result, &raw);
+    if (result) item = TextValue(*result, form, &raw);
     std::unique_lock lock(mutex);
     results[index] = std::move(result);
     const bool last = --missing == 0;
@@ -160,7 +170,7 @@ struct Subcalls::BatchState {
     JsonArray list;
     for (const Result<model::Reply>& result : results) {
       if (result) {
-        list.push_back(TextValue(*result, &raw));
+        list.push_back(TextValue(*result, form, &raw));
       } else {
         list.push_back(JsonObject{{"ok", false},
                                   {"code", FailureOf(result.error()).code},
@@ -189,14 +199,15 @@ void Subcalls::Query(const sandbox::BridgeCall& call, std::shared_ptr<BridgeRepl
   if (!prepared) return fail(prepared.error());
   if (Status agreed = Agreed(call); !agreed) return fail(agreed.error());
   const CancelToken cancel = reply->cancel();
-  SendPrepared(std::move(*prepared), std::move(settings->sampling), cancel,
-               [reply = std::move(reply)](Result<model::Reply> result) {
+  const Form form = settings->schema ? Form::kValue : Form::kText;
+  SendPrepared(std::move(*prepared), *settings, cancel,
+               [reply = std::move(reply), form](Result<model::Reply> result) {
                  if (!result) {
                    const SubcallFailure failure = FailureOf(result.error());
                    return reply->Fail(failure.code, result.error().message, failure.retry);
                  }
                  std::string raw;
-                 Json value = TextValue(*result, &raw);
+                 Json value = TextValue(*result, form, &raw);
                  reply->Ok(std::move(value), std::move(raw));
                });
 }
@@ -244,7 +255,7 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
       done(tl::unexpected(prepared.error()));
       continue;
     }
-    SendPrepared(std::move(*prepared), settings->sampling, reply->cancel(), std::move(done));
+    SendPrepared(std::move(*prepared), *settings, reply->cancel(), std::move(done));
   }
 }
 
@@ -370,8 +381,9 @@ Status Subcalls::CheckLength(std::initializer_list<std::string_view> parts) cons
 }
 
 // Only what a model has really been shown and answered counts as read.
-void Subcalls::SendPrepared(Prepared prepared, model::Sampling sampling, const CancelToken& cancel,
+void Subcalls::SendPrepared(Prepared prepared, const Settings& settings, const CancelToken& cancel,
                             Done done) {
+  if (settings.schema) done = FitOnce(settings, prepared.prompt, cancel, std::move(done));
   std::string prompt = HashOf(prepared.prompt.messages);
   std::map<std::string, int> before;
   {
@@ -379,7 +391,8 @@ void Subcalls::SendPrepared(Prepared prepared, model::Sampling sampling, const C
     ++tally_.made;
     if (auto lost = lost_.extract(prompt)) before = std::move(lost.mapped());
   }
-  Send(std::move(prepared.prompt), model::Purpose::kSubcall, std::move(sampling), cancel,
+  const Json* schema = settings.schema ? &settings.schema->json() : nullptr;
+  Send(std::move(prepared.prompt), model::Purpose::kSubcall, settings.sampling, cancel,
        [this, prompt = std::move(prompt), before = std::move(before),
         slices = std::move(prepared.slices), texts = std::move(prepared.texts),
         done = std::move(done)](Result<model::Reply> result) {
@@ -400,7 +413,62 @@ void Subcalls::SendPrepared(Prepared prepared, model::Sampling sampling, const C
          }
          for (const std::string& text : texts) coverage_.AddText(text);
          done(std::move(result));
-       });
+       },
+       schema);
+}
+
+namespace {
+
+// The value of a reply, in one form; else what is wrong with it, a line each.
+Result<std::string> FittedText(const model::Reply& reply, const model::JsonSchema& schema) {
+  const std::string_view text = reply.text;
+  const std::size_t from = text.find_first_of("{["), to = text.find_last_of("}]");
+  model::CheckedReply read = model::CheckReply(text, schema);
+  // Prose around one value, or around the fence that it stands in, does no harm.
+  if (!read.value && from != text.npos && to != text.npos && from < to) {
+    auto inner = model::CheckReply(text.substr(from, to - from + 1), schema);
+    if (inner.value || ParseJson(text.substr(from, to - from + 1))) read = std::move(inner);
+  }
+  if (read.value) return ToJson(*read.value);
+  return MakeError(ErrorCode::kSchema, "the reply does not fit the schema: {}",
+                   Join(read.violations, "; "));
+}
+
+}  // namespace
+
+Subcalls::Done Subcalls::FitOnce(const Settings& settings, const assembly::Assembled& prompt,
+                                 const CancelToken& cancel, Done done) {
+  return [this, settings, prompt, cancel, done = std::move(done)](Result<model::Reply> result) {
+    if (!result || !EndingOf(*result, result->text).kind.empty()) return done(std::move(result));
+    auto fitted = FittedText(*result, *settings.schema);
+    if (fitted) {
+      result->text = std::move(*fitted);
+      return done(std::move(result));
+    }
+    auto ask = run_.prompts.Text(
+        "repair", {{"errors", fitted.error().message}, {"schema", ToJson(settings.schema->json())}},
+        run_.boundary);
+    if (!ask) return done(tl::unexpected(ask.error()));
+    assembly::Assembled again = prompt;
+    again.messages.turns.push_back(model::AssistantTurn(*result));
+    again.tokens += result->usage.output + run_.options.sub.counter->CountText(*ask).upper();
+    again.messages.turns.push_back(
+        {.role = assembly::Role::kUser, .blocks = {{.text = std::move(*ask)}}});
+    Send(std::move(again), model::Purpose::kRepair, settings.sampling, cancel,
+         [this, settings, done](Result<model::Reply> mended) {
+           if (mended) {
+             mended->text = StripThinking(mended->text).text;
+             auto text = FittedText(*mended, *settings.schema);
+             if (!text) {
+               CountFailure(ErrorName(text.error().code), text.error().message);
+               return done(tl::unexpected(text.error()));
+             }
+             mended->text = std::move(*text);
+           }
+           done(std::move(mended));
+         },
+         &settings.schema->json());
+  };
 }
 
 // max_tokens, temperature and system as code gave them. A model that thinks needs room for that,
@@ -428,6 +496,19 @@ Result<Subcalls::Settings> Subcalls::ReadSettings(const JsonObject& args,
     const auto* text = system->if_string();
     if (!text) return MakeError(ErrorCode::kInvalidArgument, "system must be a text");
     settings.system = std::string(*text);
+  }
+  if (const Json* schema = Find(args, "schema"); schema && !schema->is_null()) {
+    auto compiled = model::JsonSchema::Compile(*schema);
+    if (!compiled) {
+      return MakeError(ErrorCode::kInvalidArgument, "schema: {}", compiled.error().message);
+    }
+    settings.schema = std::move(*compiled);
+    // A server that holds replies to it needs no words; the prompt itself is sent as it is.
+    if (!sub.entry.json_schema) {
+      settings.system += fmt::format(
+          "{}Reply with one JSON value that fits this JSON Schema, and nothing else:\n{}",
+          settings.system.empty() ? "" : "\n", ToJson(*schema));
+    }
   }
   return settings;
 }
@@ -524,8 +605,9 @@ void Subcalls::LogResult(std::int64_t id, model::Purpose purpose,
 }
 
 void Subcalls::Send(assembly::Assembled prompt, model::Purpose purpose, model::Sampling sampling,
-                    const CancelToken& cancel, Done done) {
+                    const CancelToken& cancel, Done done, const Json* schema) {
   auto request = MakeRequest(prompt, purpose, std::move(sampling));
+  if (schema && run_.options.sub.entry.json_schema) request->schema = *schema;
   const std::optional<std::string> key = cache_.KeyOf(*request);
   std::int64_t id = 0;
   {

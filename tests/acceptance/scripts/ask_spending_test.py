@@ -3,6 +3,7 @@
 sent and paid, a killed run loses no finished item, and a budget holds over all runs of a user."""
 
 import json
+import subprocess
 import threading
 
 import harness
@@ -74,7 +75,7 @@ class AskSpendingTest(harness.Case):
         whole = BATCHES * ITEMS
         server = self.served(stop_at=whole * 6 // 10)
         process = self.start("ask", "--base-url", server.url, "-m", "some-model", "--retries", "0",
-                             *self.words("--progress", "json"))
+                             *self.words("--quiet"), stderr=subprocess.DEVNULL)
         self.assertTrue(self.reached.wait(60), "it got to 60 %")
         # What is answered is also kept by the journal before the next batch begins.
         process.kill()
