@@ -12,11 +12,8 @@ namespace {
 
 using sandbox::BridgeReply;
 
-// Whether a reply is a text, or the JSON value that a schema asked for.
-enum class Form { kText, kValue };
-
 // `reply` has no thinking in it any more.
-JsonObject TextValue(const model::Reply& reply, Form form, std::string* raw) {
+JsonObject TextValue(const model::Reply& reply, ReplyForm form, std::string* raw) {
   const std::size_t at = raw->size();
   *raw += reply.text;
   const ReplyEnding ending = EndingOf(reply, reply.text);
@@ -27,7 +24,7 @@ JsonObject TextValue(const model::Reply& reply, Form form, std::string* raw) {
                    {"cut", ending.cut == ReplyEnding::Cut::kYes},
                    {"model", reply.resolved_model}};
   if (!ending.problem.empty()) value["problem"] = ending.problem;
-  if (form == Form::kValue) {
+  if (form == ReplyForm::kValue) {
     if (auto json = ParseJson(reply.text)) value["value"] = std::move(*json);
   }
   return value;
@@ -148,7 +145,7 @@ struct Subcalls::BatchState {
   std::vector<Result<model::Reply>> results;
   std::size_t missing = 0;
   std::shared_ptr<BridgeReply> reply;
-  Form form = Form::kText;
+  ReplyForm form = ReplyForm::kText;
 
   void Take(std::size_t index, Result<model::Reply> result) {
     std::string raw;
@@ -199,7 +196,7 @@ void Subcalls::Query(const sandbox::BridgeCall& call, std::shared_ptr<BridgeRepl
   if (!prepared) return fail(prepared.error());
   if (Status agreed = Agreed(call); !agreed) return fail(agreed.error());
   const CancelToken cancel = reply->cancel();
-  const Form form = settings->schema ? Form::kValue : Form::kText;
+  const ReplyForm form = settings->schema ? ReplyForm::kValue : ReplyForm::kText;
   SendPrepared(std::move(*prepared), *settings, cancel,
                [reply = std::move(reply), form](Result<model::Reply> result) {
                  if (!result) {
@@ -236,6 +233,7 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
     return reply->Fail(FailureOf(agreed.error()).code, agreed.error().message);
   }
   auto state = std::make_shared<BatchState>();
+  if (settings->schema) state->form = ReplyForm::kValue;
   state->reply = reply;
   state->missing = prompts->size();
   state->results.assign(prompts->size(), MakeError(ErrorCode::kCancelled, "not finished"));

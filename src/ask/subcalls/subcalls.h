@@ -50,6 +50,9 @@ struct SubcallTally {
   std::string LostText() const;
 };
 
+// Whether a reply is a text, or the JSON value that a schema asked for.
+enum class ReplyForm { kText, kValue };
+
 // How a reply ended, as code that asked for it needs to know.
 struct ReplyEnding {
   enum class Cut { kNo, kYes } cut = Cut::kNo;  // the text ends before the reply did
