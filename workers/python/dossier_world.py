@@ -16,11 +16,13 @@ import _dossier
 
 import dossier_plain
 from dossier_answers import Answers
-from dossier_bridge import LLMError, Parts, blob, call
-from dossier_calls import Caller, make_calls
+from dossier_bridge import LLMError, ask, blob, call
+from dossier_calls import Caller, make_calls, make_estimate
+from dossier_cite import make_cite
 from dossier_code import Parsed
 from dossier_contexts import Contexts
 from dossier_doc import Chunks, Doc
+from dossier_extract import Extractor, make_reduce
 from dossier_history import History
 from dossier_labels import make_map
 from dossier_memory import make_memory
@@ -218,7 +220,8 @@ class World:
     def _define(self) -> None:
         caller = Caller(self.features, self._note)
         self.functions |= make_calls(caller)
-        self.functions["map_llm"] = make_map(caller, self.sources, self.records)
+        extractor = Extractor(caller)
+        self.functions["map_llm"] = make_map(caller, extractor, self.sources, self.records)
         if self.features.get("memory"):
             self.functions |= make_memory()
         self.functions |= self.answers.functions()
@@ -237,6 +240,9 @@ class World:
             self.data["contextMeta"] = meta
         self.data["history"] = History()
         self.namespace["__builtins__"]["_dossier_part"] = self.part
+        self.namespace["__builtins__"]["estimate"] = make_estimate(caller)
+        self.namespace["__builtins__"]["cite"] = make_cite(self.sources)
+        self.namespace["__builtins__"]["reduce_llm"] = make_reduce(extractor)
         self.namespace.update(self.functions)
         self.namespace.update(self.data)
         self.namespace["LLMError"] = self.data["LLMError"] = LLMError
@@ -331,19 +337,14 @@ def _strings(parsed: Parsed) -> set[str]:
 
 
 def _tool(tool: Mapping[str, Any]) -> Callable[..., Any]:
-    parameters = tool.get("parameters") or {}
-    names = list(parameters.get("properties", parameters) if isinstance(parameters, Mapping)
-                 else parameters)
+    names = list(tool.get("parameters") or ())
 
     def run(*values: Any, **fields: Any) -> Any:
         if len(values) > len(names):
             raise TypeError(f"{tool['name']} takes {len(names)} arguments: {', '.join(names)}")
-        parts = Parts()
         args = {"name": tool["name"], "args": dict(zip(names, values)) | fields}
-        value, raw = call("tool", args, parts.raw())
-        if isinstance(value, Mapping) and set(value) >= {"text"}:
-            return blob(value["text"], raw)
-        return value
+        value, raw = ask("tool", args)
+        return blob(value["text"], raw) if "text" in value else value["value"]
 
     run.__name__ = run.__qualname__ = tool["name"]
     run.__doc__ = tool.get("description", "")
