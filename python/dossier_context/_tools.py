@@ -1,7 +1,7 @@
 """Functions of the caller that code in the sandbox calls, sync or async.
 
     offers, functions = offer({"price": price})
-    # offers: [{"name": "price", "description": "…", "parameters": ["item"]}]
+    # offers: [{"name": "price", "description": "…", "parameters": ["item"], "schema": {…}}]
 
 Arguments are checked by the signature and its types before the function sees them; what it raises is raised
 in the code. An async function runs on `loop`, if one is given, else on one of its own.
@@ -17,7 +17,7 @@ import typing
 from typing import Any, Callable, Mapping
 
 from ._errors import SchemaError, UsageError
-from ._schema import value_of
+from ._schema import schema_of, value_of
 
 Tools = Mapping[str, Callable[..., Any]]
 
@@ -31,7 +31,8 @@ def offer(tools: Tools | None, loop: Any = None) -> tuple[list[dict[str, Any]], 
         raise UsageError(f"tools: a tool has a name that Python can call, and is callable: {', '.join(map(repr, wrong))}",
                          code="usage")
     context = contextvars.copy_context()
-    return ([{"name": name, "description": inspect.getdoc(function) or "", "parameters": parameters_of(function)}
+    return ([{"name": name, "description": inspect.getdoc(function) or "", "parameters": parameters_of(function),
+              "schema": schema_of_call(function)}
              for name, function in tools.items()],
             {name: _Served(name, function, loop, context) for name, function in tools.items()})
 
@@ -45,6 +46,29 @@ def parameters_of(function: Callable[..., Any]) -> list[str]:
     if any(one.kind in (one.POSITIONAL_ONLY, one.VAR_POSITIONAL) for one in parameters):
         return []
     return [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+
+
+def schema_of_call(function: Callable[..., Any]) -> dict[str, Any]:
+    """JSON Schema of a function's arguments, from its signature; what has no type may be anything."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return {"type": "object"}
+    try:
+        types = typing.get_type_hints(function)
+    except Exception:  # annotations that name what is not there
+        types = {}
+    properties: dict[str, Any] = {}
+    for name, one in parameters.items():
+        if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
+            try:
+                properties[name] = schema_of(types[name]) if name in types else {}
+            except UsageError:
+                properties[name] = {}
+    kinds = [one.kind for one in parameters.values()]
+    return {"type": "object", "properties": properties,
+            "required": [name for name in properties if parameters[name].default is inspect.Parameter.empty],
+            "additionalProperties": inspect.Parameter.VAR_KEYWORD in kinds}
 
 
 class _Served:

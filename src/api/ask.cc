@@ -6,6 +6,7 @@
 #include "api/access.h"
 #include "app/load_config.h"
 #include "ask/engine.h"
+#include "ask/tools.h"
 #include "base/files/locations.h"
 #include "base/random.h"
 #include "base/result.h"
@@ -148,6 +149,25 @@ Result<std::vector<ask::Requirement>> RequirementsOf(const AskOptions& options) 
   return out;
 }
 
+Result<std::vector<ask::Tool>> ToolsOf(const std::vector<AskTool>& given) {
+  std::vector<ask::Tool> out;
+  for (const AskTool& tool : given) {
+    DOSSIER_ASSIGN_OR_RETURN(Json schema, ParseJson(tool.parameters));
+    DOSSIER_ASSIGN_OR_RETURN(auto compiled, model::JsonSchema::Compile(std::move(schema)));
+    out.push_back({.name = tool.name,
+                   .description = tool.description,
+                   .parameters = std::move(compiled),
+                   .run = [run = tool.run](const JsonObject& arguments,
+                                           const CancelToken& cancel) -> Result<Json> {
+                     DOSSIER_ASSIGN_OR_RETURN(const std::string value,
+                                              run(ToJson(arguments), cancel));
+                     return ParseJson(value);
+                   }});
+  }
+  DOSSIER_RETURN_IF_ERROR(ask::CheckToolNames(out));
+  return out;
+}
+
 AnswerStatus AnswerStatusOf(ask::RunStatus status) {
   switch (status) {
     case ask::RunStatus::kFinal:
@@ -219,6 +239,7 @@ Result<Answer> Ask(std::string_view question, const std::vector<Context>& contex
   DOSSIER_ASSIGN_OR_RETURN(const Records records, OpenRecords(options.runs_folder));
   ask::Request request = RequestOf(question, options, *model);
   DOSSIER_ASSIGN_OR_RETURN(request.requirements, RequirementsOf(options));
+  DOSSIER_ASSIGN_OR_RETURN(request.tools, ToolsOf(options.tools));
   request.repairs = options.repairs;
   DOSSIER_ASSIGN_OR_RETURN(request.context,
                            Load(contexts, records.journal->content(), config, options.cancel));

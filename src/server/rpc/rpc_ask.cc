@@ -1,5 +1,6 @@
 #include "server/rpc/rpc_ask.h"
 
+#include <future>
 #include <utility>
 
 namespace dossier::server {
@@ -105,6 +106,31 @@ Result<std::vector<Context>> Asker::ContextsOf(const Json& params) const {
   return out;
 }
 
+// A call waits for the program's reply on the thread that the run gave it.
+std::vector<AskTool> Asker::ToolsOf(const Json& params, const RpcScope& scope) const {
+  std::vector<AskTool> out;
+  const Json* given = Find(params, "tools");
+  if (given == nullptr) return out;
+  for (const Json& tool : given->as_array()) {
+    const std::string name = TextAt(tool, "name");
+    out.push_back(
+        {.name = name,
+         .description = TextAt(tool, "description"),
+         .parameters = ToJson(*Find(tool, "schema")),
+         .run = [this, name, id = scope.id](std::string_view arguments,
+                                            const CancelToken& cancel) -> Result<std::string> {
+           DOSSIER_ASSIGN_OR_RETURN(Json args, ParseJson(arguments));
+           std::promise<Result<std::string>> answered;
+           callbacks_.Call({.id = id, .name = name, .args = std::move(args.get_object())}, cancel,
+                           [&answered](Result<Json> value) {
+                             answered.set_value(value.map([](const Json& v) { return ToJson(v); }));
+                           });
+           return answered.get_future().get();
+         }});
+  }
+  return out;
+}
+
 Result<RpcReply> Asker::Ask(const JsonObject& given, const RpcScope& scope) {
   const Json params(given);
   AskOptions options = AskOptionsOf(params);
@@ -114,6 +140,7 @@ Result<RpcReply> Asker::Ask(const JsonObject& given, const RpcScope& scope) {
   if (const std::string sub = TextAt(params, "sub_model"); !sub.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(options.sub_model, Open(params, sub, scope.cancel));
   }
+  options.tools = ToolsOf(params, scope);
   options.cancel = scope.cancel;
   if (FindBool(params, "events").value_or(false)) {
     options.on_event = [&scope](const RunEvent& event) {

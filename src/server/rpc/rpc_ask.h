@@ -16,6 +16,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/json/json.h"
 #include "base/result.h"
@@ -31,14 +32,17 @@ struct RpcReply {
 
 class Asker {
  public:
-  explicit Asker(Workspace& workspace) : workspace_(workspace) {}
+  Asker(Workspace& workspace, Callbacks& callbacks)
+      : workspace_(workspace), callbacks_(callbacks) {}
   Result<RpcReply> Ask(const JsonObject& params, const RpcScope& scope);
 
  private:
   Result<Model> Open(const Json& params, std::string_view name, const CancelToken& cancel);
   Result<std::vector<Context>> ContextsOf(const Json& params) const;
+  std::vector<AskTool> ToolsOf(const Json& params, const RpcScope& scope) const;
 
   Workspace& workspace_;
+  Callbacks& callbacks_;
   std::mutex mutex_;                     // held while a model is opened
   std::map<std::string, Model> models_;  // by name and settings
 };

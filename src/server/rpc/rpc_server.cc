@@ -161,7 +161,10 @@ constexpr std::string_view kAskSchema = R"({"type":"object","properties":{
 "max_usd":{"type":"number","exclusiveMinimum":0},"max_time_s":{"type":"number","exclusiveMinimum":0},
 "max_turns":{"type":"integer","minimum":1},"seed":{"type":"integer","minimum":0},
 "temperature":{"type":"number"},"schema":{"type":"object"},"repairs":{"type":"integer","minimum":0},
-"layouts_dir":{"type":"string"},"events":{"type":"boolean"}},
+"layouts_dir":{"type":"string"},"events":{"type":"boolean"},"tools":{"type":"array","items":{
+"type":"object","properties":{"name":{"type":"string"},"description":{"type":"string"},
+"parameters":{"type":"array","items":{"type":"string"}},"schema":{"type":"object"}},
+"required":["name","schema"],"additionalProperties":false}}},
 "required":["question"],"additionalProperties":false})";
 
 constexpr std::string_view kOpenSchema = R"({"type":"object","properties":{"name":{"type":"string"},
@@ -182,7 +185,7 @@ constexpr std::string_view kSessionOpen = R"({"type":"object","properties":{"con
 "cpu_s":{"type":"number"},"silence_s":{"type":"number"},"memory":{"type":"integer"},"output":{"type":"integer"}},
 "additionalProperties":false},"tools":{"type":"array","items":{"type":"object","properties":{
 "name":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"},"description":{"type":"string"},
-"parameters":{"type":"array","items":{"type":"string"}}},"required":["name","parameters"],
+"parameters":{"type":"array","items":{"type":"string"}},"schema":{"type":"object"}},"required":["name","parameters"],
 "additionalProperties":false}}},"additionalProperties":false})";
 
 constexpr std::string_view kSessionRun = R"({"type":"object","properties":{"session":{"type":"string"},
@@ -274,7 +277,7 @@ class Connection {
         out_(options.out),
         callbacks_(out_),
         sessions_(workspace, callbacks_),
-        asker_(workspace),
+        asker_(workspace, callbacks_),
         parts_{workspace, sessions_, asker_},
         version_(options.version) {}
 
