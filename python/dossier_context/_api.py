@@ -245,10 +245,11 @@ class Stream(Iterator[Any], AsyncIterator[Any]):
         self._events: Any = None
         self._put: Callable[[Any], None] = lambda item: None
         self._over = False
+        self._child: _process.Child | None = None  # None: the one that all share
 
     def _start(self, loop: Any, put: Callable[[Any], None]) -> None:
         self._asked = _Asked(self._question, self._sources, loop, **self._options)
-        self._request = self._asked.begin(_process.child(), put)
+        self._request = self._asked.begin(self._child or _process.child(), put)
         self._request.future.add_done_callback(lambda future: put(None))
 
     def _item(self, sent: Mapping[str, Any] | None) -> Any:

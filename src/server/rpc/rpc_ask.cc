@@ -120,12 +120,13 @@ std::vector<AskTool> Asker::ToolsOf(const Json& params, const RpcScope& scope) c
          .run = [this, name, id = scope.id](std::string_view arguments,
                                             const CancelToken& cancel) -> Result<std::string> {
            DOSSIER_ASSIGN_OR_RETURN(Json args, ParseJson(arguments));
-           std::promise<Result<std::string>> answered;
+           // Shared: the thread that brings the reply may still be in here when this one goes on.
+           const auto answered = std::make_shared<std::promise<Result<std::string>>>();
            callbacks_.Call({.id = id, .name = name, .args = std::move(args.get_object())}, cancel,
-                           [&answered](Result<Json> value) {
-                             answered.set_value(value.map([](const Json& v) { return ToJson(v); }));
+                           [answered](Result<Json> value) {
+                             answered->set_value(value.map([](const Json& v) { return ToJson(v); }));
                            });
-           return answered.get_future().get();
+           return answered->get_future().get();
          }});
   }
   return out;
