@@ -80,6 +80,7 @@ struct AskOptions {
   int repairs = 2;          // how often an answer that is not as required may be mended
   std::vector<AskTool> tools;
   SandboxOptions sandbox;   // its texts and `cancel` are not looked at
+  SandboxPool pool;         // where code runs; none: one is made for this call
   Memory memory;            // read and written by the run; none: off
   std::string layouts_dir;  // folder with layouts/ and prompts/ that comes first
   // Where runs are recorded; "": the user's own. Above its configured size the oldest go.

@@ -245,6 +245,7 @@ Result<Answer> Ask(std::string_view question, const std::vector<Context>& contex
                            Load(contexts, records.journal->content(), config, options.cancel));
   ask::EngineOptions parts{.root = model->opened.root,
                            .sub = model->opened.root,
+                           .pool = SandboxPoolAccess::Of(options.pool),
                            .pool_options = PoolOptionsOf(options.sandbox),
                            .journal = records.journal,
                            .replies = records.replies};

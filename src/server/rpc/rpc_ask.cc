@@ -3,6 +3,8 @@
 #include <future>
 #include <utility>
 
+#include "api/access.h"
+
 namespace dossier::server {
 namespace {
 
@@ -141,6 +143,8 @@ Result<RpcReply> Asker::Ask(const JsonObject& given, const RpcScope& scope) {
   if (const std::string sub = TextAt(params, "sub_model"); !sub.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(options.sub_model, Open(params, sub, scope.cancel));
   }
+  // A sandbox that cannot be is told of by a run that needs one.
+  if (auto pool = workspace_.Pool()) options.pool = SandboxPoolAccess::Over(std::move(*pool));
   options.tools = ToolsOf(params, scope);
   options.cancel = scope.cancel;
   if (FindBool(params, "events").value_or(false)) {
