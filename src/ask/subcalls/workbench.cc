@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ask/documents/document_arguments.h"
+#include "base/hash.h"
 #include "inspect/description/hint.h"
 
 namespace dossier::ask {
@@ -44,7 +45,7 @@ bool AsksModel(std::string_view method) {
 }  // namespace
 
 void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
-  if (call.method == "budget") return reply->Ok(BudgetValue());
+  if (call.method == "budget") return reply->Ok(Budget());
   if (call.method == "history") return History(call, *reply);
   if (run_.memory && RunMemory::Knows(call.method))
     return Memory(std::move(call), std::move(reply));
@@ -88,11 +89,46 @@ void Bridge::NoteRead(std::string_view method, const JsonObject& args) {
   }
 }
 
+// What answers from outside the context is kept, so that the same code gets the same value when the
+// run is repeated, and nothing is written to memory twice.
+void Bridge::LogReply(const std::string& of, const Result<Json>& value) {
+  JsonObject data{{"of", of}};
+  if (value) {
+    data["value"] = run_.log.Body(ToJson(*value));
+  } else {
+    data["kind"] = ErrorName(value.error().code);
+    data["message"] = value.error().message;
+  }
+  run_.log.Add(0, "bridge.reply", std::move(data));
+}
+
+// The time left is another one each time. Without a limit of time nothing here is.
+Json Bridge::Budget() {
+  constexpr int kMostKept = 1000;  // a block may ask without end
+  if (!run_.request.limits.time || ++budgets_ > kMostKept) return BudgetValue();
+  if (auto recorded = run_.log.Reuse(0, "bridge.reply", "budget")) {
+    if (auto value = ParseJson(TextAt(Json(recorded->at("value")), "text"))) return *value;
+  }
+  Json value = BudgetValue();
+  LogReply("budget", value);
+  return value;
+}
+
 // A write may wait for another process: not on the session's thread.
 void Bridge::Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
   run_.log.Add(0, "bridge.call", {{"id", call.id}, {"method", call.method}});
-  tasks_.Run([this, call = std::move(call), reply = std::move(reply)] {
+  const std::string of = Sha256Hex(fmt::format("{} {}", call.method, ToJson(call.args)));
+  if (const auto recorded = run_.log.Reuse(0, "bridge.reply", of)) {
+    const Json data(*recorded);
+    const auto text = run_.log.ReadBody(Find(data, "value"));
+    const auto value = text ? ParseJson(*text) : Result<Json>(tl::unexpected(text.error()));
+    if (value) return reply->Ok(*value);
+    const std::string message = TextAt(data, "message");
+    return reply->Fail("failed", message.empty() ? value.error().message : message);
+  }
+  tasks_.Run([this, call = std::move(call), reply = std::move(reply), of] {
     auto value = run_.memory->Handle(call.method, call.args);
+    LogReply(of, value);
     JsonObject details = call.args;
     if (!value) details["error"] = value.error().message;
     run_.LogMemory({.op = call.method,

@@ -6,6 +6,7 @@
 #ifndef DOSSIER_ASK_SUBCALLS_WORKBENCH_H_
 #define DOSSIER_ASK_SUBCALLS_WORKBENCH_H_
 
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -42,6 +43,8 @@ class Bridge final : public sandbox::BridgeHandler {
   void Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
   // What of the context an answered request has let code read.
   void NoteRead(std::string_view method, const JsonObject& args);
+  void LogReply(const std::string& of, const Result<Json>& value);
+  Json Budget();
   Json BudgetValue() const;
   void History(const sandbox::BridgeCall& call, sandbox::BridgeReply& reply) const;
 
@@ -52,6 +55,7 @@ class Bridge final : public sandbox::BridgeHandler {
   MapCall map_;
   const MovedTurns& moved_;
   std::function<int()> turn_;
+  std::atomic<int> budgets_ = 0;  // asked for, where each is another one
   TaskGroup tasks_;  // last: joined before the rest goes
 };
 
