@@ -29,7 +29,8 @@ namespace dossier::ask {
 struct ContextSource {
   std::string path;                 // a file, a folder, or "-"
   std::optional<std::string> text;  // instead of a path
-  std::string name;                 // of `text`; it tells nothing of what the text is
+  // Of `text`, of which it says nothing; of a file instead of the last part of its path.
+  std::string name;
   std::vector<std::string> notes;   // on `text`, for the model and the user: sentences
 };
 
