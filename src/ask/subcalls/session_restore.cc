@@ -32,8 +32,10 @@ Status CheckSame(const PastQuestion& past, const Replay& replay) {
 }
 
 // One earlier question: its blocks over its record.
-Status Restore(RunState& run, const PastQuestion& past, DocumentService& documents,
+Status Restore(RunState& run, std::size_t question, DocumentService& documents,
                const std::vector<std::string_view>& texts, sandbox::Session& session) {
+  const std::vector<PastQuestion>& all = run.request.session.past;
+  const PastQuestion& past = all[question];
   DOSSIER_ASSIGN_OR_RETURN(auto replay, Replay::Read(*run.options.journal, past.run));
   DOSSIER_RETURN_IF_ERROR(CheckSame(past, *replay));
   EngineOptions options = run.options;
@@ -43,7 +45,7 @@ Status Restore(RunState& run, const PastQuestion& past, DocumentService& documen
   request.question = past.question;
   request.context = past.context;
   request.seed = past.seed;
-  request.session = {};
+  request.session.past.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(question));
   Nobody nobody;
   model::Ledger ledger({}, options.clock);
   RunLog log(options.journal, nobody, options.clock, replay, RunLog::Writes::kNot);
@@ -95,7 +97,7 @@ Status RestoreSession(RunState& run, DocumentService& documents,
                              session.Run(SelectCode(i), limits, refusing));
     if (selected.error) return MakeError(ErrorCode::kProtocol, "{}", selected.error->message);
     if (i == past.size()) break;
-    DOSSIER_RETURN_IF_ERROR(Restore(run, past[i], documents, texts, session));
+    DOSSIER_RETURN_IF_ERROR(Restore(run, i, documents, texts, session));
   }
   return {};
 }

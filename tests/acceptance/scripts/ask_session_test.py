@@ -24,6 +24,9 @@ class AskSessionTest(harness.Case):
         return "".join(str(event["data"]["output"].get("text", "")) for event in self.events(outcome["run"])
                        if event["type"] == "block.done")
 
+    def told(self, outcome: dict) -> str:
+        return json.dumps([event["data"] for event in self.events(outcome["run"]) if event["type"] == "request.sent"])
+
     def test_three_questions_in_three_processes(self):  # REC-67, REC-A25
         first = self.answer("a", [
             {"purpose": "root", "times": 1, "reply":
@@ -35,21 +38,24 @@ class AskSessionTest(harness.Case):
         self.assertEqual(first["answer"], "from a")
         n = self.output(first).split("\n")[2].strip()
         second = self.answer("b", [
-            {"purpose": "root", "times": 1, "when": "This is question 2 of a session", "reply":
+            {"purpose": "root", "times": 1, "reply":
              "```repl\nprint(context.strip(), '|', context_0.strip(), '|', context_1 == context)\n"
              "print(x, word, n, str(part), 'from a' in history_0, answer)\nx = more(x)\n```"},
             {"purpose": "root", "times": 1, "reply": "```repl\nFINAL(f'{x} {context}')\n```"}])
         self.assertEqual(second["answer"], "42 text of b\n", "a stale `ready` hands nothing in")
         self.assertIn("text of b | text of a | True\n"
                       f"41 pear {n} text True {{'content': '', 'ready': False}}", self.output(second))
+        self.assertIn("This is question 2 of a session.", self.told(second))
         self.assertEqual(second["calls"]["sent"], 2, "no sub-call is made again")
         third = self.answer("c", [
-            {"purpose": "root", "times": 1, "when": "(?s)question 3 of a session.*history_1", "reply":
+            {"purpose": "root", "times": 1, "reply":
              "```repl\nprint(x, context_0.strip(), context_1.strip(), context_2.strip())\n"
              "print('What is b?' in history_1, str(part), len(records) if 'records' in globals() else '-')\n```"},
             {"purpose": "root", "times": 1, "reply": "```repl\nFINAL(f'{x} {word} {context}')\n```"}])
         self.assertEqual(third["answer"], "42 pear text of c\n")
         self.assertIn("42 text of a text of b text of c\nTrue text", self.output(third))
+        self.assertIn("This is question 3 of a session.", self.told(third))
+        self.assertIn("history_0 to history_1 are the transcripts of the 2 before", self.told(third))
         self.assertEqual(third["coverage"]["read_by_code"], 1.0, "coverage is that of the newest text")
 
     def test_a_tool_is_not_called_again(self):  # REC-67
