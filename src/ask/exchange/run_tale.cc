@@ -26,9 +26,25 @@ TaleUsage UsageOf(const Json& data) {
           .nano_usd = FindInt(data, "nano_usd")};
 }
 
-JsonObject GivenOf(const Json& data) {
+// Long texts of the field, which the journal keeps elsewhere, are put back into their places.
+void PutTexts(store::Journal& journal, Json* value) {
+  JsonObject* object = value->if_object();
+  if (object && object->size() == 2 && object->contains("sha256") && object->contains("bytes")) {
+    if (auto text = journal.ReadBody(*value)) *value = *text;
+  } else if (object) {
+    for (auto& [key, below] : *object) PutTexts(journal, &below);
+  } else if (JsonArray* array = value->if_array()) {
+    for (Json& below : *array) PutTexts(journal, &below);
+  }
+}
+
+// What an imported file said.
+JsonObject GivenOf(store::Journal& journal, const Json& data) {
   const Json* given = Find(data, "trajectory");
-  return given && given->is_object() ? given->get_object() : JsonObject();
+  if (!given || !given->is_object()) return {};
+  Json whole = *given;
+  PutTexts(journal, &whole);
+  return std::move(whole.get_object());
 }
 
 class Reader {
@@ -82,6 +98,7 @@ class Reader {
 
   Status Started(const store::Event& event, const Json& data) {
     tale_.started = event;
+    if (Find(data, "trajectory")) tale_.started.data["trajectory"] = GivenOf(journal_, data);
     DOSSIER_RETURN_IF_ERROR(Text(data, "question", &tale_.question));
     tale_.calls[Of(0).index].model = TextAt(data, "model");
     return {};
@@ -113,7 +130,7 @@ class Reader {
     At& at = Of(event.call);
     at.turn = FindInt(data, "turn").value_or(at.turn + 1);
     at.turn_time = event.time;
-    at.given = GivenOf(data);
+    at.given = GivenOf(journal_, data);
     return {};
   }
 
@@ -169,7 +186,7 @@ class Reader {
     TaleRequest request{.id = FindInt(data, "request").value_or(-1),
                         .purpose = TextAt(data, "purpose"),
                         .model = TextAt(data, "model"),
-                        .given = GivenOf(data)};
+                        .given = GivenOf(journal_, data)};
     const Json* messages = Find(data, "messages");
     if (messages && messages->is_array()) {
       for (const Json& one : messages->get_array()) {
@@ -260,7 +277,7 @@ class Reader {
     TaleBlock& block = turn->blocks.back();
     block.status = TextAt(data, "status");
     block.seconds = static_cast<double>(FindInt(data, "wall_ms").value_or(0)) / 1000;
-    block.given = GivenOf(data);
+    block.given = GivenOf(journal_, data);
     if (const Json* list = Find(data, "variables"); list && list->is_array()) {
       block.variables = list->get_array();
     }
