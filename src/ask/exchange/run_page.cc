@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::uint64_t kMostShown = 200'000;  // code points of one text; the journal has it whole
 
+constexpr std::size_t kLongQuestion = 120;    // bytes; above it is no headline
+
 constexpr std::string_view kStyle = R"(
 :root{color-scheme:light dark;--bg:#fbfbf9;--card:#fff;--ink:#1c1d1f;--dim:#5c6066;--line:#dcdcd6;
 --code:#f3f3ee;--accent:#245f9e;--good:#1f6b35;--bad:#a32a22;--bar:#b9cfe6}
@@ -20,6 +22,7 @@ body{margin:0;background:var(--bg);color:var(--ink);font:15px/1.5 system-ui,sans
 overflow-wrap:anywhere}
 main{max-width:72rem;margin:0 auto;padding:1rem}
 h1{font-size:1.3rem;line-height:1.3;margin:.5rem 0}
+h1.long{font-size:1rem;font-weight:500;white-space:pre-wrap}
 h2{font-size:1.05rem;margin:1.5rem 0 .5rem}
 h3{font-size:.8rem;color:var(--dim);margin:.8rem 0 .2rem;font-weight:600;
 text-transform:uppercase;letter-spacing:.04em}
@@ -46,7 +49,8 @@ summary:focus-visible,a:focus-visible{outline:2px solid var(--accent);outline-of
 table{border-collapse:collapse;width:100%;font-size:.87rem}
 th,td{text-align:left;padding:.15rem .6rem .15rem 0;vertical-align:top}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-td.bar{width:40%;min-width:5rem}
+td:first-child{overflow-wrap:normal}
+td.bar{width:40%;min-width:3rem}
 td.bar i{display:block;height:.6rem;margin-top:.35rem;background:var(--bar);border-radius:2px}
 .tree,.tree ul{list-style:none;margin:0;padding-left:1rem}
 .tree{padding-left:0}
@@ -63,7 +67,7 @@ std::string Dollars(const std::optional<std::int64_t>& nano_usd) {
 std::string Seconds(double seconds) { return fmt::format("{:.2f} s", seconds); }
 
 std::string TokensText(const TaleUsage& usage) {
-  return fmt::format("{} + {} tokens", Digits(usage.input), Digits(usage.output));
+  return fmt::format("{} tokens in, {} out", Digits(usage.input), Digits(usage.output));
 }
 
 // What tells a reader of one line how much something took.
@@ -121,8 +125,9 @@ class PageWriter {
         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
         "<title>Run {}</title><style>{}</style></head><body><main>",
         EscapeHtml(tale_.run), kStyle);
-    Add("<p class=\"dim\">Run {}</p><h1>{}</h1><ul class=\"facts\"><li><b class=\"{}\">{}</b></li>",
-        EscapeHtml(tale_.run), EscapeHtml(utf8::Prefix(tale_.question, 2000)), status, status);
+    Add("<p class=\"dim\">Run {}</p><h1{}>{}</h1><ul class=\"facts\"><li><b class=\"{}\">{}</b></li>",
+        EscapeHtml(tale_.run), tale_.question.size() > kLongQuestion ? " class=\"long\"" : "",
+        EscapeHtml(utf8::Prefix(tale_.question, 2000)), status, status);
     const std::string model = tale_.calls.empty() ? "" : tale_.calls.front().model;
     Add("<li>{}</li><li>{} call{}, {} turn{}</li><li>{}</li></ul>", EscapeHtml(model),
         tale_.calls.size(), tale_.calls.size() == 1 ? "" : "s", turns, turns == 1 ? "" : "s",

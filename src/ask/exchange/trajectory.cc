@@ -429,6 +429,10 @@ Result<ImportedRuns> ImportEvents(store::Journal& journal, const Lines& lines,
         first != (*type == "run.started")) {
       return NotARun(name, number, first ? "the event run.started" : "an event of the same run");
     }
+    // Those of other commands name folders of the machine that they ran on.
+    if (first && FindString(*data, "kind").value_or("ask") != "ask") {
+      return NotARun(name, number, "a run of ask");
+    }
     Json kept = *data;
     DOSSIER_RETURN_IF_ERROR(Shrink(journal, &kept));
     if (first) kept.get_object()["imported"] = true;
