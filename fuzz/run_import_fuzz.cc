@@ -12,9 +12,9 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dossier;
   const auto folder = TempFolder::Make("fuzz");
-  const auto journal = folder ? store::Journal::Open(folder->path())
-                              : Result<std::unique_ptr<store::Journal>>(
-                                    tl::unexpected(folder.error()));
+  const auto journal =
+      folder ? store::Journal::Open(folder->path())
+             : Result<std::unique_ptr<store::Journal>>(tl::unexpected(folder.error()));
   if (!journal) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto imported = ask::ImportRuns(**journal, text, "file");

@@ -99,7 +99,7 @@ struct Request {
   std::uint64_t seed = 0;
   enum class Seed { kDrawn, kGiven } seed_from = Seed::kDrawn;  // given: replies can be repeated
   std::vector<Requirement> requirements;                        // that the answer must satisfy
-  int repairs = 2;  // how often an answer that does not may be mended
+  int repairs = 2;     // how often an answer that does not may be mended
   JsonArray argv;      // for the journal
   std::string folder;  // in which `argv` was typed; the same
   driver::MemoryUse memory;
@@ -217,8 +217,8 @@ class Engine {
   Result<Outcome> Run(const Request& request, const CancelToken& cancel, EventSink& events);
   // Errors before the run goes on: also kNotFound (no such run), kDamaged (made by an older
   // version; a context is not the same any more, by name, size or hash).
-  Result<Outcome> Resume(const Continuation& how, const Request& request,
-                         const CancelToken& cancel, EventSink& events);
+  Result<Outcome> Resume(const Continuation& how, const Request& request, const CancelToken& cancel,
+                         EventSink& events);
   // Calls no model and starts no worker.
   Result<Plan> DryRun(const Request& request, const CancelToken& cancel);
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kMostShown = 200'000;  // code points of one text; the journal has it whole
 
-constexpr std::size_t kLongQuestion = 120;    // bytes; above it is no headline
+constexpr std::size_t kLongQuestion = 120;  // bytes; above it is no headline
 
 constexpr std::string_view kStyle = R"(
 :root{color-scheme:light dark;--bg:#fbfbf9;--card:#fff;--ink:#1c1d1f;--dim:#5c6066;--line:#dcdcd6;
@@ -125,7 +125,8 @@ class PageWriter {
         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
         "<title>Run {}</title><style>{}</style></head><body><main>",
         EscapeHtml(tale_.run), kStyle);
-    Add("<p class=\"dim\">Run {}</p><h1{}>{}</h1><ul class=\"facts\"><li><b class=\"{}\">{}</b></li>",
+    Add("<p class=\"dim\">Run {}</p><h1{}>{}</h1><ul class=\"facts\"><li><b "
+        "class=\"{}\">{}</b></li>",
         EscapeHtml(tale_.run), tale_.question.size() > kLongQuestion ? " class=\"long\"" : "",
         EscapeHtml(utf8::Prefix(tale_.question, 2000)), status, status);
     const std::string model = tale_.calls.empty() ? "" : tale_.calls.front().model;
@@ -200,8 +201,9 @@ class PageWriter {
         "</summary>",
         turn.prompt.size(), Digits(std::max(turn.tokens, sum)));
     if (sum > 0) {
-      out_ += "<div class=\"wide\"><table><thead><tr><th>Section</th><th class=\"n\">Tokens</th>"
-              "<th></th></tr></thead><tbody>";
+      out_ +=
+          "<div class=\"wide\"><table><thead><tr><th>Section</th><th class=\"n\">Tokens</th>"
+          "<th></th></tr></thead><tbody>";
       for (const auto& [name, tokens] : turn.sections) {
         Add("<tr><td>{}</td><td class=\"n\">{}</td><td class=\"bar\"><i "
             "style=\"width:{}%\"></i></td></tr>",

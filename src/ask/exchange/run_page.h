@@ -23,8 +23,9 @@ std::string EscapeHtml(std::string_view text);
 std::string PageOf(const RunTale& tale);
 std::string MarkdownOf(const RunTale& tale);
 
-// {"schema":"dossier.runs-diff/1", "a", "b", "equal", "turns": [{"turn", "differs": ["code", …], …}],
-// "answer", …}: the root calls turn by turn: sections of the prompt, code, output, answer, cost.
+// {"schema":"dossier.runs-diff/1", "a", "b", "equal", "turns": [{"turn", "differs": ["code", …],
+// …}], "answer", …}: the root calls turn by turn: sections of the prompt, code, output, answer,
+// cost.
 JsonObject DiffOf(const RunTale& a, const RunTale& b);
 
 }  // namespace dossier::ask

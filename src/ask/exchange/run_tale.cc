@@ -155,15 +155,13 @@ class Reader {
     turn.given = std::exchange(at.given, {});
     turn.tokens = FindInt(data, "tokens").value_or(0);
     const Json* sections = Find(data, "sections");
-    for (const Json& one : sections && sections->is_array() ? sections->get_array()
-                                                            : JsonArray()) {
+    for (const Json& one : sections && sections->is_array() ? sections->get_array() : JsonArray()) {
       const JsonArray* pair = one.if_array();
       if (!pair || pair->size() != 2 || !(*pair)[0].is_string() || !(*pair)[1].is_int64()) continue;
       turn.sections.emplace_back((*pair)[0].get_string(), (*pair)[1].get_int64());
     }
     const Json* messages = Find(data, "messages");
-    for (const Json& one : messages && messages->is_array() ? messages->get_array()
-                                                            : JsonArray()) {
+    for (const Json& one : messages && messages->is_array() ? messages->get_array() : JsonArray()) {
       DOSSIER_ASSIGN_OR_RETURN(TaleMessage message, MessageOf(one));
       turn.prompt.push_back(std::move(message));
     }
@@ -338,16 +336,26 @@ class Reader {
 Status Reader::Read(const store::Event& event) {
   using ReadOne = Status (Reader::*)(const store::Event& event, const Json& data);
   static constexpr std::pair<std::string_view, ReadOne> kReaders[] = {
-    {"run.started", &Reader::Started},         {"call.started", &Reader::CallStarted},
-    {"call.finished", &Reader::CallFinished},  {"turn.started", &Reader::TurnStarted},
-    {"request.sent", &Reader::RequestSent},    {"reply.received", &Reader::ReplyReceived},
-    {"request.failed", &Reader::RequestFailed}, {"block.started", &Reader::BlockStarted},
-    {"block.done", &Reader::BlockDone},        {"answer.offered", &Reader::Offered},
-    {"answer.accepted", &Reader::Accepted},    {"answer.refused", &Reader::Note},
-    {"warning", &Reader::Note},                {"limit.reached", &Reader::Note},
-    {"run.resumed", &Reader::Note},            {"run.forked", &Reader::Note},
-    {"replay.diverged", &Reader::Note},        {"compaction.done", &Reader::Note},
-    {"attempt.started", &Reader::Note},        {"run.finished", &Reader::Finished}};
+      {"run.started", &Reader::Started},
+      {"call.started", &Reader::CallStarted},
+      {"call.finished", &Reader::CallFinished},
+      {"turn.started", &Reader::TurnStarted},
+      {"request.sent", &Reader::RequestSent},
+      {"reply.received", &Reader::ReplyReceived},
+      {"request.failed", &Reader::RequestFailed},
+      {"block.started", &Reader::BlockStarted},
+      {"block.done", &Reader::BlockDone},
+      {"answer.offered", &Reader::Offered},
+      {"answer.accepted", &Reader::Accepted},
+      {"answer.refused", &Reader::Note},
+      {"warning", &Reader::Note},
+      {"limit.reached", &Reader::Note},
+      {"run.resumed", &Reader::Note},
+      {"run.forked", &Reader::Note},
+      {"replay.diverged", &Reader::Note},
+      {"compaction.done", &Reader::Note},
+      {"attempt.started", &Reader::Note},
+      {"run.finished", &Reader::Finished}};
   const Json data(event.data);
   for (const auto& [type, read] : kReaders) {
     if (event.type == type) return (this->*read)(event, data);

@@ -10,8 +10,8 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::size_t kDepth = 100;      // of nested calls in a file
-constexpr std::size_t kPreview = 499;    // code points of a local
+constexpr std::size_t kDepth = 100;    // of nested calls in a file
+constexpr std::size_t kPreview = 499;  // code points of a local
 constexpr std::string_view kImported = "run.imported";
 
 // What an imported file said stands for what would be made of the journal.
@@ -45,19 +45,18 @@ JsonObject MetadataOf(const RunTale& tale) {
     return metadata && metadata->is_object() ? metadata->get_object() : kNone;
   }();
   const std::string model = TextAt(started, "model");
-  JsonObject line{{"type", "metadata"},
-                  {"timestamp", Or(given, "timestamp", Json(WithoutZone(tale.started.time)))},
-                  {"root_model", Or(given, "root_model", Json(model))},
-                  {"max_depth", Or(given, "max_depth", limit("depth"))},
-                  {"max_iterations", Or(given, "max_iterations", limit("iterations"))},
-                  {"backend", Or(given, "backend", Json("dossier"))},
-                  {"backend_kwargs",
-                   Or(given, "backend_kwargs", Json(JsonObject{{"model_name", model}}))},
-                  {"environment_type", Or(given, "environment_type", Json("dossier"))},
-                  {"environment_kwargs",
-                   Or(given, "environment_kwargs",
-                      Json(JsonObject{{"dialect", TextAt(started, "dialect")}}))},
-                  {"other_backends", Or(given, "other_backends", nullptr)}};
+  JsonObject line{
+      {"type", "metadata"},
+      {"timestamp", Or(given, "timestamp", Json(WithoutZone(tale.started.time)))},
+      {"root_model", Or(given, "root_model", Json(model))},
+      {"max_depth", Or(given, "max_depth", limit("depth"))},
+      {"max_iterations", Or(given, "max_iterations", limit("iterations"))},
+      {"backend", Or(given, "backend", Json("dossier"))},
+      {"backend_kwargs", Or(given, "backend_kwargs", Json(JsonObject{{"model_name", model}}))},
+      {"environment_type", Or(given, "environment_type", Json("dossier"))},
+      {"environment_kwargs",
+       Or(given, "environment_kwargs", Json(JsonObject{{"dialect", TextAt(started, "dialect")}}))},
+      {"other_backends", Or(given, "other_backends", nullptr)}};
   return line;
 }
 
@@ -85,8 +84,7 @@ class TrajectoryWriter {
   JsonObject Block(const TaleBlock& block, const TaleTurn& turn) const {
     JsonObject locals;
     for (const Json& variable : block.variables) {
-      locals[TextAt(variable, "name")] =
-          utf8::Prefix(TextAt(variable, "preview"), kPreview);
+      locals[TextAt(variable, "name")] = utf8::Prefix(TextAt(variable, "preview"), kPreview);
     }
     JsonArray calls;
     for (const TaleRequest& request : block.requests) calls.push_back(Request(request));
@@ -138,8 +136,8 @@ class TrajectoryWriter {
             {"execution_time", seconds},
             {"prompt_tokens", usage.input},
             {"completion_tokens", usage.output},
-            {"metadata", JsonObject{{"run_metadata", JsonObject{{"root_model", call.model},
-                                                                {"depth", call.depth}}},
+            {"metadata", JsonObject{{"run_metadata",
+                                     JsonObject{{"root_model", call.model}, {"depth", call.depth}}},
                                     {"iterations", std::move(iterations)}}}};
   }
 
@@ -157,8 +155,8 @@ std::string TrajectoryLines(const RunTale& tale) {
   std::string lines = ToJson(MetadataOf(tale)) + "\n";
   const TrajectoryWriter writer(tale);
   std::size_t number = 0;
-  for (const TaleTurn& turn : tale.calls.empty() ? std::vector<TaleTurn>()
-                                                 : tale.calls.front().turns) {
+  for (const TaleTurn& turn :
+       tale.calls.empty() ? std::vector<TaleTurn>() : tale.calls.front().turns) {
     if (turn.purpose.empty()) continue;  // steps of the loop before its first turn
     lines += ToJson(writer.Iteration(turn, ++number)) + "\n";
   }
@@ -441,9 +439,8 @@ Result<ImportedRuns> ImportEvents(store::Journal& journal, const Lines& lines,
                       .type = std::string(*type),
                       .data = std::move(kept.get_object())});
   }
-  events.push_back({.time = events.back().time,
-                    .type = std::string(kImported),
-                    .data = {{"form", "events"}}});
+  events.push_back(
+      {.time = events.back().time, .type = std::string(kImported), .data = {{"form", "events"}}});
   DOSSIER_ASSIGN_OR_RETURN(std::string run, journal.AddRun(events));
   return ImportedRuns{.runs = {std::move(run)}};
 }
@@ -460,7 +457,8 @@ Result<ImportedRuns> ImportRuns(store::Journal& journal, std::string_view text,
   if (type == "metadata" || (first && TrajectoryReader::IsIteration(*first))) {
     return ImportTrajectories(journal, lines, name);
   }
-  return NotARun(name, lines.front().first, "the metadata or an iteration of a run, or run.started");
+  return NotARun(name, lines.front().first,
+                 "the metadata or an iteration of a run, or run.started");
 }
 
 }  // namespace dossier::ask

@@ -1,8 +1,9 @@
 // A run as a file that other programs read, and back.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(std::string lines, EventLines(journal, run));      // all events
-//   std::string reference = TrajectoryLines(tale);      // the form of the method's reference viewer
-//   DOSSIER_ASSIGN_OR_RETURN(ImportedRuns imported, ImportRuns(journal, lines, "run.jsonl"));
+//   std::string reference = TrajectoryLines(tale);      // the form of the method's reference
+//   viewer DOSSIER_ASSIGN_OR_RETURN(ImportedRuns imported, ImportRuns(journal, lines,
+//   "run.jsonl"));
 //
 // What was imported and is exported in the same form has the same bytes. Both forms are described
 // in docs/formats/trajectory.md. Files come from anywhere: everything in them is checked.

@@ -164,16 +164,16 @@ TEST_F(ReplayTest, WhatWentAnotherWayStandsForWhatItReplaced) {  // REC-69
 }
 
 TEST_F(ReplayTest, AReplyIsKeptWithAllThatTheRunReadsOfIt) {  // REC-69
-  model::Reply reply{.text = "text",
-                     .thinking = "thought",
-                     .first_tokens = {{"yes", -0.5}},
-                     .tool_calls = {{"id1", "SUBMIT", JsonObject{{"answer", "x"}}, nullptr}},
-                     .finish = model::Finish::kToolCalls,
-                     .usage = {.input = 3, .output = 2, .cached = 1, .reasoning = 1,
-                               .cost_nano_usd = 9},
-                     .resolved_model = "m-1",
-                     .attempts = 2,
-                     .warnings = {"slow"}};
+  model::Reply reply{
+      .text = "text",
+      .thinking = "thought",
+      .first_tokens = {{"yes", -0.5}},
+      .tool_calls = {{"id1", "SUBMIT", JsonObject{{"answer", "x"}}, nullptr}},
+      .finish = model::Finish::kToolCalls,
+      .usage = {.input = 3, .output = 2, .cached = 1, .reasoning = 1, .cost_nano_usd = 9},
+      .resolved_model = "m-1",
+      .attempts = 2,
+      .warnings = {"slow"}};
   JsonObject data;
   AddReply(reply, [&](auto text) { return *journal_->Body(text); }, &data);
   const auto again = ReadReply(data, *journal_);

@@ -99,15 +99,15 @@ Result<int> RunDiff(const ExchangeArguments& arguments, Context& context) {
     for (const char* part : {"question", "answer"}) {
       const JsonArray& both = diff.at(part).get_array();
       if (both[0] == both[1]) continue;
-      context.out << fmt::format("{}\n  - {}\n  + {}\n", part, OneLine(&both[0]), OneLine(&both[1]));
+      context.out << fmt::format("{}\n  - {}\n  + {}\n", part, OneLine(&both[0]),
+                                 OneLine(&both[1]));
     }
     for (const Json& turn : diff.at("turns").get_array()) {
       for (const std::string& part : StringsOf(Find(turn, "differs"))) {
         const Json *was = Find(turn, "a"), *is = Find(turn, "b");
-        context.out << fmt::format("turn {}: {}\n  - {}\n  + {}\n",
-                                   FindInt(turn, "turn").value_or(0), part,
-                                   OneLine(was ? Find(*was, part) : nullptr),
-                                   OneLine(is ? Find(*is, part) : nullptr));
+        context.out << fmt::format(
+            "turn {}: {}\n  - {}\n  + {}\n", FindInt(turn, "turn").value_or(0), part,
+            OneLine(was ? Find(*was, part) : nullptr), OneLine(is ? Find(*is, part) : nullptr));
       }
     }
     if (equal) context.out << "the runs do not differ\n";
