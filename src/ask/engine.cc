@@ -145,10 +145,10 @@ Status CheckSameContexts(const ContextSet& context, const Replay& replay) {
     }
     DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context.Stored(i));
     const auto hash = replay.contexts().find(document.name);
-    const bool same = hash == replay.contexts().end()
-                          ? size->second == static_cast<std::int64_t>(
-                                                document.description.counts.bytes)
-                          : hash->second == stored->sha256;
+    const bool same =
+        hash == replay.contexts().end()
+            ? size->second == static_cast<std::int64_t>(document.description.counts.bytes)
+            : hash->second == stored->sha256;
     if (!same) {
       return MakeError(ErrorCode::kDamaged,
                        "{} is not what it was when run {} began: put it back, or ask again",
@@ -413,9 +413,8 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
   model::Ledger ledger(limits, options_.clock);
   if (replay && request.limits.time) {
     const Millis left = std::max(Millis(0), *request.limits.time - replay->elapsed());
-    replay->OnLive([&ledger, left, clock = options_.clock] {
-      ledger.SetDeadline(clock->Now() + left);
-    });
+    replay->OnLive(
+        [&ledger, left, clock = options_.clock] { ledger.SetDeadline(clock->Now() + left); });
   }
   RunLog log(options_.journal, events, options_.clock, replay,
              compared ? RunLog::Writes::kNot : RunLog::Writes::kAll);

@@ -245,8 +245,8 @@ class Engine {
   Result<Outcome> Run(const Request& request, const CancelToken& cancel, EventSink& events);
   // Errors before the run goes on: also kNotFound (no such run), kDamaged (made by an older
   // version; a context is not the same any more, by name, size or hash).
-  Result<Outcome> Resume(const Continuation& how, const Request& request,
-                         const CancelToken& cancel, EventSink& events);
+  Result<Outcome> Resume(const Continuation& how, const Request& request, const CancelToken& cancel,
+                         EventSink& events);
   // Calls no model and starts no worker.
   Result<Plan> DryRun(const Request& request, const CancelToken& cancel);
 

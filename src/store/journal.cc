@@ -143,11 +143,10 @@ class SqliteJournal final : public Journal {
         const Event& event = events[i];
         DOSSIER_RETURN_IF_ERROR(InsertEvent(run, event.time, event.call, event.type, rows[i]));
       }
-      DOSSIER_RETURN_IF_ERROR(
-          update_run_
-              ->With(std::string_view(state.status), std::string_view(state.answer),
-                     std::string_view(run))
-              .Done());
+      DOSSIER_RETURN_IF_ERROR(update_run_
+                                  ->With(std::string_view(state.status),
+                                         std::string_view(state.answer), std::string_view(run))
+                                  .Done());
       DOSSIER_RETURN_IF_ERROR(transaction.Commit());
       return run;
     }();
@@ -376,7 +375,8 @@ class SqliteJournal final : public Journal {
 
   // What the list of runs shows once an event of `type` is stored, where that changes.
   std::optional<RunState> StateAfter(std::string_view type, const JsonObject& data) {
-    if (type == "run.resumed" || type == "run.forked") return RunState{.status = std::string(kRunning)};
+    if (type == "run.resumed" || type == "run.forked")
+      return RunState{.status = std::string(kRunning)};
     if (type != "run.finished") return std::nullopt;
     const Json* status = Find(data, "status");
     return RunState{

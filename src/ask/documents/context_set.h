@@ -31,7 +31,7 @@ struct ContextSource {
   std::optional<std::string> text;  // instead of a path
   // Of `text`, of which it says nothing; of a file instead of the last part of its path.
   std::string name;
-  std::vector<std::string> notes;   // on `text`, for the model and the user: sentences
+  std::vector<std::string> notes;  // on `text`, for the model and the user: sentences
 };
 
 struct ContextOptions {

@@ -26,9 +26,25 @@ TaleUsage UsageOf(const Json& data) {
           .nano_usd = FindInt(data, "nano_usd")};
 }
 
-JsonObject GivenOf(const Json& data) {
+// Long texts of the field, which the journal keeps elsewhere, are put back into their places.
+void PutTexts(store::Journal& journal, Json* value) {
+  JsonObject* object = value->if_object();
+  if (object && object->size() == 2 && object->contains("sha256") && object->contains("bytes")) {
+    if (auto text = journal.ReadBody(*value)) *value = *text;
+  } else if (object) {
+    for (auto& [key, below] : *object) PutTexts(journal, &below);
+  } else if (JsonArray* array = value->if_array()) {
+    for (Json& below : *array) PutTexts(journal, &below);
+  }
+}
+
+// What an imported file said.
+JsonObject GivenOf(store::Journal& journal, const Json& data) {
   const Json* given = Find(data, "trajectory");
-  return given && given->is_object() ? given->get_object() : JsonObject();
+  if (!given || !given->is_object()) return {};
+  Json whole = *given;
+  PutTexts(journal, &whole);
+  return std::move(whole.get_object());
 }
 
 class Reader {
@@ -82,6 +98,7 @@ class Reader {
 
   Status Started(const store::Event& event, const Json& data) {
     tale_.started = event;
+    if (Find(data, "trajectory")) tale_.started.data["trajectory"] = GivenOf(journal_, data);
     DOSSIER_RETURN_IF_ERROR(Text(data, "question", &tale_.question));
     tale_.calls[Of(0).index].model = TextAt(data, "model");
     return {};
@@ -113,7 +130,7 @@ class Reader {
     At& at = Of(event.call);
     at.turn = FindInt(data, "turn").value_or(at.turn + 1);
     at.turn_time = event.time;
-    at.given = GivenOf(data);
+    at.given = GivenOf(journal_, data);
     return {};
   }
 
@@ -138,15 +155,13 @@ class Reader {
     turn.given = std::exchange(at.given, {});
     turn.tokens = FindInt(data, "tokens").value_or(0);
     const Json* sections = Find(data, "sections");
-    for (const Json& one : sections && sections->is_array() ? sections->get_array()
-                                                            : JsonArray()) {
+    for (const Json& one : sections && sections->is_array() ? sections->get_array() : JsonArray()) {
       const JsonArray* pair = one.if_array();
       if (!pair || pair->size() != 2 || !(*pair)[0].is_string() || !(*pair)[1].is_int64()) continue;
       turn.sections.emplace_back((*pair)[0].get_string(), (*pair)[1].get_int64());
     }
     const Json* messages = Find(data, "messages");
-    for (const Json& one : messages && messages->is_array() ? messages->get_array()
-                                                            : JsonArray()) {
+    for (const Json& one : messages && messages->is_array() ? messages->get_array() : JsonArray()) {
       DOSSIER_ASSIGN_OR_RETURN(TaleMessage message, MessageOf(one));
       turn.prompt.push_back(std::move(message));
     }
@@ -169,7 +184,7 @@ class Reader {
     TaleRequest request{.id = FindInt(data, "request").value_or(-1),
                         .purpose = TextAt(data, "purpose"),
                         .model = TextAt(data, "model"),
-                        .given = GivenOf(data)};
+                        .given = GivenOf(journal_, data)};
     const Json* messages = Find(data, "messages");
     if (messages && messages->is_array()) {
       for (const Json& one : messages->get_array()) {
@@ -260,7 +275,7 @@ class Reader {
     TaleBlock& block = turn->blocks.back();
     block.status = TextAt(data, "status");
     block.seconds = static_cast<double>(FindInt(data, "wall_ms").value_or(0)) / 1000;
-    block.given = GivenOf(data);
+    block.given = GivenOf(journal_, data);
     if (const Json* list = Find(data, "variables"); list && list->is_array()) {
       block.variables = list->get_array();
     }
@@ -321,16 +336,26 @@ class Reader {
 Status Reader::Read(const store::Event& event) {
   using ReadOne = Status (Reader::*)(const store::Event& event, const Json& data);
   static constexpr std::pair<std::string_view, ReadOne> kReaders[] = {
-    {"run.started", &Reader::Started},         {"call.started", &Reader::CallStarted},
-    {"call.finished", &Reader::CallFinished},  {"turn.started", &Reader::TurnStarted},
-    {"request.sent", &Reader::RequestSent},    {"reply.received", &Reader::ReplyReceived},
-    {"request.failed", &Reader::RequestFailed}, {"block.started", &Reader::BlockStarted},
-    {"block.done", &Reader::BlockDone},        {"answer.offered", &Reader::Offered},
-    {"answer.accepted", &Reader::Accepted},    {"answer.refused", &Reader::Note},
-    {"warning", &Reader::Note},                {"limit.reached", &Reader::Note},
-    {"run.resumed", &Reader::Note},            {"run.forked", &Reader::Note},
-    {"replay.diverged", &Reader::Note},        {"compaction.done", &Reader::Note},
-    {"attempt.started", &Reader::Note},        {"run.finished", &Reader::Finished}};
+      {"run.started", &Reader::Started},
+      {"call.started", &Reader::CallStarted},
+      {"call.finished", &Reader::CallFinished},
+      {"turn.started", &Reader::TurnStarted},
+      {"request.sent", &Reader::RequestSent},
+      {"reply.received", &Reader::ReplyReceived},
+      {"request.failed", &Reader::RequestFailed},
+      {"block.started", &Reader::BlockStarted},
+      {"block.done", &Reader::BlockDone},
+      {"answer.offered", &Reader::Offered},
+      {"answer.accepted", &Reader::Accepted},
+      {"answer.refused", &Reader::Note},
+      {"warning", &Reader::Note},
+      {"limit.reached", &Reader::Note},
+      {"run.resumed", &Reader::Note},
+      {"run.forked", &Reader::Note},
+      {"replay.diverged", &Reader::Note},
+      {"compaction.done", &Reader::Note},
+      {"attempt.started", &Reader::Note},
+      {"run.finished", &Reader::Finished}};
   const Json data(event.data);
   for (const auto& [type, read] : kReaders) {
     if (event.type == type) return (this->*read)(event, data);

@@ -68,8 +68,8 @@ struct TaleTurn {
   std::string error;  // the request failed
   TaleUsage usage;
   std::vector<TaleBlock> blocks;
-  std::vector<TaleRequest> asides;  // of the loop
-  std::vector<std::string> notes;   // refusals, warnings, limits: a sentence each
+  std::vector<TaleRequest> asides;    // of the loop
+  std::vector<std::string> notes;     // refusals, warnings, limits: a sentence each
   std::optional<std::string> answer;  // that was accepted in it
   JsonObject given;
 };
@@ -86,7 +86,7 @@ struct TaleCall {
 struct RunTale {
   std::string run, question, status, answer, error;
   store::Event started;
-  JsonObject finished;  // of run.finished; empty: there is none
+  JsonObject finished;             // of run.finished; empty: there is none
   std::vector<std::string> notes;  // before the first turn
   std::vector<TaleCall> calls;     // by number; the first is the root
 

@@ -201,7 +201,7 @@ class CallLoop {
   std::vector<std::string> shown_results_;
   int turn_ = 0;
   std::optional<std::int64_t> seconds_left_;  // when the turn began; unset: no limit
-  int turns_replied_ = 0;  // an interrupted or refused request is no turn
+  int turns_replied_ = 0;                     // an interrupted or refused request is no turn
   int errors_in_a_row_ = 0;
   int blocks_run_ = 0;
   int attempt_ = 0;        // fresh starts so far; raises the temperature

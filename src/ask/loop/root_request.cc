@@ -62,8 +62,8 @@ model::Request MakeRequest(const RunState& run, const assembly::Assembled& promp
 JsonArray SectionsOf(const Json& report) {
   JsonArray kept;
   const Json* sections = Find(report, "sections");
-  for (const Json& section : sections && sections->is_array() ? sections->get_array()
-                                                              : JsonArray()) {
+  for (const Json& section :
+       sections && sections->is_array() ? sections->get_array() : JsonArray()) {
     const auto tokens = FindInt(section, "tokens");
     if (tokens.value_or(0) == 0) continue;
     kept.push_back(JsonArray{TextAt(section, "name"), *tokens});
@@ -141,8 +141,8 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
       stop.Cancel("the reply repeats itself");
     }
   }};
-  driver::Called called = run.caller.Ask(run.options.root, std::move(request), hooks,
-                                         stop.token(), about.stage);
+  driver::Called called =
+      run.caller.Ask(run.options.root, std::move(request), hooks, stop.token(), about.stage);
   show(filter.Finish());
   // A model that writes the same line for ever was stopped: what it wrote so far is its reply.
   if (!called.reply && stuck && !run.cancel.cancelled()) {

@@ -144,7 +144,8 @@ Result<model::Reply> ReadReply(const Json& data, store::Journal& journal) {
   if (const Json* chances = Find(data, "first_tokens"); chances && chances->is_array()) {
     for (const Json& chance : chances->get_array()) {
       const JsonArray* pair = chance.if_array();
-      if (!pair || pair->size() != 2 || !(*pair)[0].is_string() || !(*pair)[1].is_number()) continue;
+      if (!pair || pair->size() != 2 || !(*pair)[0].is_string() || !(*pair)[1].is_number())
+        continue;
       reply.first_tokens.push_back(
           {std::string((*pair)[0].get_string()), (*pair)[1].to_number<double>()});
     }
@@ -185,8 +186,7 @@ Status Replay::Load(store::Journal& journal, std::vector<store::Event> events) {
     if (event.type == "replay.diverged") {
       const std::int64_t at = FindInt(data, "at").value_or(0);
       std::erase_if(kept, [&](const store::Event& before) {
-        return before.seq >= at &&
-               (before.call == event.call || IsBelow(before.call, event.call));
+        return before.seq >= at && (before.call == event.call || IsBelow(before.call, event.call));
       });
     } else if (event.type == "run.finished") {
       ended_ = TextAt(data, "status");
@@ -357,9 +357,8 @@ Replay::Taken Replay::Diverge(std::int64_t call, std::int64_t at, std::string ex
   std::erase_if(events_, [&](const auto& row) {
     return row.first.first == call || IsBelow(row.first.first, call);
   });
-  std::erase_if(asked_, [&](const auto& row) {
-    return row.first == call || IsBelow(row.first, call);
-  });
+  std::erase_if(asked_,
+                [&](const auto& row) { return row.first == call || IsBelow(row.first, call); });
   differences_.push_back(fmt::format("event {}: {} was expected, {} came", at, expected, got));
   return {.kind = Taken::Kind::kDiverged,
           .at = at,

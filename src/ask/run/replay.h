@@ -127,11 +127,11 @@ class Replay {
   mutable std::mutex mutex_;  // guards what follows
   bool live_ = false;
   std::map<Key, std::deque<Recorded>> events_;
-  std::map<std::int64_t, std::deque<Asked>> asked_;         // by call
-  std::map<std::int64_t, std::int64_t> parents_;            // of calls
-  std::map<std::string, std::deque<Answer>> answers_;       // by hash
-  std::map<std::string, std::size_t> promised_;             // answers whose requests are recorded
-  std::map<std::string, std::size_t> handed_;               // out, and their events not yet seen
+  std::map<std::int64_t, std::deque<Asked>> asked_;    // by call
+  std::map<std::int64_t, std::int64_t> parents_;       // of calls
+  std::map<std::string, std::deque<Answer>> answers_;  // by hash
+  std::map<std::string, std::size_t> promised_;        // answers whose requests are recorded
+  std::map<std::string, std::size_t> handed_;          // out, and their events not yet seen
   std::map<std::string, std::deque<std::string>> other_words_;  // by our hash: the recorded one
   std::optional<std::string> injected_;
   std::vector<std::string> differences_;

@@ -11,10 +11,11 @@ RunLog::RunLog(std::shared_ptr<store::Journal> journal, EventSink& sink,
       journal_(std::move(journal)),
       log_({.journal = journal_,
             .clock = std::move(clock),
-            .watch = [&sink](const store::Event& event) {
-              sink.OnEvent(event);
-              return Status();
-            }}),
+            .watch =
+                [&sink](const store::Event& event) {
+                  sink.OnEvent(event);
+                  return Status();
+                }}),
       replay_(std::move(replay)),
       writes_(writes) {
   if (!replay_) return;

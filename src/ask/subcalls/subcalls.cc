@@ -567,8 +567,8 @@ std::shared_ptr<model::Request> Subcalls::MakeRequest(const assembly::Assembled&
 }
 
 std::optional<model::Reply> Subcalls::Known(const std::optional<std::string>& key,
-                                            const model::Request& request,
-                                            const std::string& hash, std::int64_t id) {
+                                            const model::Request& request, const std::string& hash,
+                                            std::int64_t id) {
   // What the run had of the model before is not taken from the cache now.
   if (!key || run_.log.Holds(hash)) return std::nullopt;
   auto reply = cache_.Find(*key);
@@ -586,8 +586,7 @@ std::optional<model::Reply> Subcalls::Known(const std::optional<std::string>& ke
 
 void Subcalls::LogResult(std::int64_t id, model::Purpose purpose, const std::string& hash,
                          const Result<model::Reply>& result) {
-  JsonObject data{
-      {"request", id}, {"purpose", model::PurposeName(purpose)}, {"hash", hash}};
+  JsonObject data{{"request", id}, {"purpose", model::PurposeName(purpose)}, {"hash", hash}};
   if (!result) {
     data["kind"] = ErrorName(result.error().code);
     data["message"] = result.error().message;
@@ -614,12 +613,10 @@ void Subcalls::Send(assembly::Assembled prompt, model::Purpose purpose, model::S
     ++in_flight_;
   }
   request->path = fmt::format("0.{}", id);
-  JsonObject sent{{"request", id},
-                  {"purpose", model::PurposeName(purpose)},
-                  {"model", request->model},
-                  {"messages", run_.log.Body(request->messages.turns.back().Text())},
-                  {"tokens", prompt.tokens},
-                  {"hash", hash}};
+  JsonObject sent{
+      {"request", id},           {"purpose", model::PurposeName(purpose)},
+      {"model", request->model}, {"messages", run_.log.Body(request->messages.turns.back().Text())},
+      {"tokens", prompt.tokens}, {"hash", hash}};
   if (!request->messages.system.empty()) {
     sent["system"] = run_.log.Messages({.system = request->messages.system});
   }

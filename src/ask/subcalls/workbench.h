@@ -59,7 +59,7 @@ class Bridge final : public sandbox::BridgeHandler {
   const MovedTurns& moved_;
   std::function<int()> turn_;
   std::atomic<int> budgets_ = 0;  // asked for, where each is another one
-  TaskGroup tasks_;  // last: joined before the rest goes
+  TaskGroup tasks_;               // last: joined before the rest goes
 };
 
 class Workbench {

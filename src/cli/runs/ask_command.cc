@@ -567,9 +567,8 @@ class Asking {
     if (options.stdin_silence == Millis(0)) options.stdin_silence.reset();
     options.copy_limit = config_.store.copy_limit;
     if (taken_up_) {
-      DOSSIER_ASSIGN_OR_RETURN(
-          const auto recorded,
-          ask::RecordedSources(*taken_up_->journal, taken_up_->order.how.run));
+      DOSSIER_ASSIGN_OR_RETURN(const auto recorded,
+                               ask::RecordedSources(*taken_up_->journal, taken_up_->order.how.run));
       return ask::LoadContext(recorded, options, cancel_);
     }
     DOSSIER_ASSIGN_OR_RETURN(
@@ -586,9 +585,9 @@ class Asking {
     ask::Outcome outcome;
     {
       const auto view = MakeProgressView(style, terminal, err_);
-      DOSSIER_ASSIGN_OR_RETURN(outcome, taken_up_ ? engine.Resume(taken_up_->order.how, request,
-                                                                  cancel_, *view)
-                                                  : engine.Run(request, cancel_, *view));
+      DOSSIER_ASSIGN_OR_RETURN(
+          outcome, taken_up_ ? engine.Resume(taken_up_->order.how, request, cancel_, *view)
+                             : engine.Run(request, cancel_, *view));
     }
     if (taken_up_ && taken_up_->order.how.how == ask::Continuation::How::kCompared) {
       return ShowComparison(outcome, taken_up_->order.form, out_);

@@ -1,11 +1,11 @@
 // runs resume, fork, replay: a run of ask taken up again from its journal.
 
+#include "ask/run/recorded_run.h"
 #include "base/files/file.h"
 #include "cli/runs/ask_again.h"
 #include "cli/runs/runs_commands.h"
 #include "cli/wiring/shared_flags.h"
 #include "cli/wiring/value_kinds.h"
-#include "ask/run/recorded_run.h"
 
 namespace dossier::cli {
 namespace {
@@ -29,8 +29,8 @@ Result<store::Event> StartOf(store::Journal& journal, const std::string& run) {
                      kind == "agents" ? run : TextAt(Json(started.data), "folder"));
   }
   if (kind != "ask") {
-    return MakeError(ErrorCode::kUsage, "{} is a run of {}; only those of ask can be taken up again",
-                     run, kind);
+    return MakeError(ErrorCode::kUsage,
+                     "{} is a run of {}; only those of ask can be taken up again", run, kind);
   }
   if (Find(started.data, "imported")) {
     return MakeError(ErrorCode::kNotFound,
@@ -70,8 +70,7 @@ Result<int> Again(const AgainArguments& arguments, How how, Context& context) {
     if (!order.question.empty()) order.how.edits["question"] = order.question;
     if (!order.model.empty()) order.how.edits["model"] = order.model;
     if (!order.how.code.empty()) order.how.edits["code"] = order.how.code;
-    DOSSIER_ASSIGN_OR_RETURN(order.how.run,
-                             ask::ForkRun(*journal, order.how.run, arguments.at));
+    DOSSIER_ASSIGN_OR_RETURN(order.how.run, ask::ForkRun(*journal, order.how.run, arguments.at));
   }
   return AskAgain(order, journal, context);
 }
@@ -89,8 +88,7 @@ void DeclareRun(Flags& flags, AgainArguments& to) {
 void DeclareResume(Flags& flags, AgainArguments& to) {
   DeclareRun(flags, to);
   Flags limits = flags.In("Limits");
-  limits.Add("--max-iterations", &to.order.max_iterations, "turns of the model")
-      .Between(1, 10000);
+  limits.Add("--max-iterations", &to.order.max_iterations, "turns of the model").Between(1, 10000);
   limits.Add("--max-calls", &to.order.max_calls, "requests to models, those before too").Positive();
   limits.Add("--max-tokens", &to.order.max_tokens, "tokens in and out, those before too")
       .Positive();

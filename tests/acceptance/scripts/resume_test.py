@@ -45,6 +45,7 @@ class Model:
         self.turns = turns
         self.asked = collections.Counter()
         self.lock = threading.Lock()
+        self.away = set()              # what gets no answer but status 500
         self.hold = threading.Event()  # cleared: "item 50" gets no answer
         self.hold.set()
 
@@ -62,9 +63,11 @@ class Model:
             key, text = f"turn {turn}", self.turns[min(max(turn, 0), len(self.turns) - 1)]
         with self.lock:
             self.asked[key] += 1
+        if key in self.away:
+            return harness.send(handler, 500, b"{}")
         if key.startswith("sub item 50"):
             self.hold.wait(60)
-        harness.reply(handler, body, text)
+        return harness.reply(handler, body, text)
 
 
 class ResumeCase(harness.Case):
@@ -237,6 +240,54 @@ class OtherwiseTest(ResumeCase):
         self.assertNotIn("replay_diverged", err)
         twice = {key for key, times in self.model.asked.items() if times > 1}
         self.assertEqual(twice & known, set())
+
+    def test_a_provider_that_was_away_is_asked_again_where_it_failed(self):  # REC-62, REC-69
+        self.model.away = {"turn 3"}
+        code, _, err = self.run_to_end(*self.ask, "What is the total?")
+        self.assertEqual(code, 8, err)
+        run = self.runs()[0]["run"]
+        self.assertEqual(self.runs()[0]["status"], "failed")
+        self.model.away = set()
+        code, out, err = self.run_to_end("runs", "resume", run)
+        self.assertEqual((code, out), (0, "152\n"), err)
+        self.assertEqual({key for key, times in self.model.asked.items() if times > 1}, {"turn 3"})
+
+    def test_one_plain_call_goes_on_too(self):  # REC-2, REC-69
+        self.write("short.txt", "a few words\n")
+        self.model.turns = ["plain answer"]
+        words = ["ask", "--base-url", self.server.url, "-m", "some-model", "--mode", "direct",
+                 "--progress", "json", "-c", "short.txt", "What?"]
+        process = self.start(*words, start_new_session=True)
+        self.wait_for_event(process, "reply.received")
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        self.model.asked.clear()
+        code, out, err = self.run_to_end("runs", "resume", "last")
+        self.assertEqual((code, out), (0, "plain answer\n"), err)
+        self.assertEqual(self.model.asked, {})
+
+    def test_javascript_goes_on_too(self):  # REC-69
+        self.model.turns = [
+            "```js\nvar first = await llm_query('item 3: how long?'); print(first);\n```",
+            "```js\nprint(Math.random() < 1, first);\n```", 'SUBMIT({"variable": "first"})']
+        self.ask += ["--dialect", "javascript"]
+        process = self.start(*self.ask, "How long?", start_new_session=True)
+        for _ in range(2):
+            self.wait_for_event(process, "block.done")
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        code, out, err = self.run_to_end("runs", "resume", "last")
+        self.assertEqual((code, out), (0, "3\n"), err)
+        self.assertEqual({key for key, n in self.model.asked.items() if n > 1} - {"turn 2"}, set())
+
+    def test_limits_may_be_raised(self):  # REC-69
+        run = self.kill_at(60, "--max-calls", "40")
+        code, out, err = self.run_to_end("runs", "resume", run, "--max-calls", "400",
+                                         "--max-iterations", "20", "--max-time", "10m", "--json")
+        self.assertEqual(code, 0, err)
+        self.assertEqual(json.loads(out)["answer"], "152")
+        self.assertEqual(json.loads(out)["calls"]["sent"], 27, "those of both processes")
+        self.assertNotIn("replay_diverged", err)
 
     def test_the_limit_of_time_counts_what_was_used(self):  # REC-57, REC-69
         run = self.kill_at(20, "--max-time", "600s")
