@@ -6,6 +6,7 @@
 #include "ask/loop/direct.h"
 #include "ask/loop/metadata.h"
 #include "ask/loop/root_request.h"
+#include "ask/subcalls/session_restore.h"
 #include "ask/subcalls/workbench.h"
 #include "base/process/build_info.h"
 #include "base/text/text.h"
@@ -101,14 +102,63 @@ void AddLedgerLimits(const model::Ledger& ledger, const Limits& given, Millis el
   }
 }
 
+// With the hash where it is known without waiting. What has no path, or came from stdin, can be had
+// again from the store alone: there the copy is waited for.
 JsonArray DescribeContexts(const ContextSet& context) {
   JsonArray list;
-  for (const ContextDocument& document : context.documents()) {
-    list.push_back(JsonObject{{"name", document.name},
-                              {"bytes", document.description.counts.bytes},
-                              {"characters", document.description.counts.chars}});
+  const bool copied = context.WaitForCopies(Clock::Steady());
+  for (std::size_t i = 0; i < context.documents().size(); ++i) {
+    const ContextDocument& document = context.documents()[i];
+    JsonObject about{{"name", document.name},
+                     {"bytes", document.description.counts.bytes},
+                     {"characters", document.description.counts.chars}};
+    const bool stored_only = document.path.empty() || document.path == "stdin";
+    if (!stored_only) about["path"] = document.path;
+    JsonArray notes;
+    for (const auto& note : document.description.notes) {
+      if (note.code == "source") notes.emplace_back(note.text);
+    }
+    if (!notes.empty()) about["notes"] = std::move(notes);
+    if (copied || stored_only) {
+      if (const auto stored = context.Stored(i)) about["sha256"] = (*stored)->sha256;
+    }
+    list.push_back(std::move(about));
   }
   return list;
+}
+
+// Code that runs again over other texts would say other things. Waits for copies.
+Status CheckSameContexts(const ContextSet& context, const Replay& replay) {
+  const std::string& run = replay.started().run;
+  const Json started(replay.started().data);
+  const Json* recorded = Find(started, "contexts");
+  std::map<std::string, std::int64_t> sizes;
+  for (const Json& one : recorded && recorded->is_array() ? recorded->get_array() : JsonArray()) {
+    sizes[TextAt(one, "name")] = FindInt(one, "bytes").value_or(0);
+  }
+  for (std::size_t i = 0; i < context.documents().size(); ++i) {
+    const ContextDocument& document = context.documents()[i];
+    const auto size = sizes.find(document.name);
+    if (size == sizes.end()) {
+      return MakeError(ErrorCode::kDamaged, "run {} did not have the context {}", run,
+                       document.name);
+    }
+    DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context.Stored(i));
+    const auto hash = replay.contexts().find(document.name);
+    const bool same =
+        hash == replay.contexts().end()
+            ? size->second == static_cast<std::int64_t>(document.description.counts.bytes)
+            : hash->second == stored->sha256;
+    if (!same) {
+      return MakeError(ErrorCode::kDamaged,
+                       "{} is not what it was when run {} began: put it back, or ask again",
+                       document.path.empty() ? document.name : document.path, run);
+    }
+    sizes.erase(size);
+  }
+  if (sizes.empty()) return {};
+  return MakeError(ErrorCode::kDamaged, "the context {} of run {} is not there any more",
+                   sizes.begin()->first, run);
 }
 
 JsonObject DescribeModel(const driver::BoundModel& model) {
@@ -154,7 +204,9 @@ class Engine::Impl {
     if (!options_.clock) options_.clock = SystemClock();
   }
 
-  Result<Outcome> Run(const Request& request, const CancelToken& cancel, EventSink& events);
+  // `how`: null for a new run.
+  Result<Outcome> Run(const Request& request, const CancelToken& cancel, EventSink& events,
+                      const Continuation* how);
   Result<Plan> DryRun(const Request& request, const CancelToken& cancel);
 
  private:
@@ -162,12 +214,14 @@ class Engine::Impl {
   Result<std::vector<std::string>> ReadUserSections(const Request& request,
                                                     const CancelToken& cancel,
                                                     PromptBook* prompts) const;
-  RunState MakeState(const Request& request, PromptBook prompts, model::Ledger& ledger, RunLog& log,
-                     driver::Caller& caller, SpendGuard& guard, CancelToken cancel) const;
+  Result<std::shared_ptr<Replay>> ReadRecord(const Request& request, const Continuation& how) const;
+  RunState MakeState(const EngineOptions& options, const Request& request, PromptBook prompts,
+                     model::Ledger& ledger, RunLog& log, driver::Caller& caller, SpendGuard& guard,
+                     CancelToken cancel) const;
   Result<sandbox::Pool*> GetPool();
   CallResult Recursive(RunState& run, Outcome* outcome);
   void Start(RunState& run, const ModeDecision& decision);
-  Status ShowMemory(RunState& run, RunMemory::Writes writes) const;
+  Status ShowMemory(RunState& run, RunMemory::Writes writes, const Replay* replay = nullptr) const;
   void KeepAnswer(RunState& run, const CallResult& result) const;
   void Fill(RunState& run, CallResult result, Outcome* outcome);
 
@@ -187,10 +241,24 @@ Result<std::vector<std::string>> Engine::Impl::ReadUserSections(const Request& r
                                     .cancel = cancel});
 }
 
-RunState Engine::Impl::MakeState(const Request& request, PromptBook prompts, model::Ledger& ledger,
-                                 RunLog& log, driver::Caller& caller, SpendGuard& guard,
+// What is recorded, checked: the run may go on with this request.
+Result<std::shared_ptr<Replay>> Engine::Impl::ReadRecord(const Request& request,
+                                                         const Continuation& how) const {
+  if (!options_.journal) return MakeError(ErrorCode::kInvalidArgument, "resume needs a journal");
+  DOSSIER_ASSIGN_OR_RETURN(auto replay, Replay::Read(*options_.journal, how.run));
+  DOSSIER_RETURN_IF_ERROR(CheckSameContexts(*request.context, *replay));
+  if (!how.code.empty()) {
+    const bool python = options_.pool_options.dialect == sandbox::Dialect::kPython;
+    replay->Inject(fmt::format("```{}\n{}\n```", python ? "repl" : "js", how.code));
+  }
+  return replay;
+}
+
+RunState Engine::Impl::MakeState(const EngineOptions& options, const Request& request,
+                                 PromptBook prompts, model::Ledger& ledger, RunLog& log,
+                                 driver::Caller& caller, SpendGuard& guard,
                                  CancelToken cancel) const {
-  return {.options = options_,
+  return {.options = options,
           .request = request,
           .policy = PolicyOf(ResolveProfile(request, options_)),
           .boundary = assembly::MakeBoundary(request.seed),
@@ -225,18 +293,22 @@ Result<sandbox::Pool*> Engine::Impl::GetPool() {
 
 void Engine::Impl::Start(RunState& run, const ModeDecision& decision) {
   const Request& request = run.request;
-  run.log.Start({{"question", request.question},
-                 {"argv", request.argv},
-                 {"model", options_.root.name},
-                 {"sub_model", options_.sub.name},
-                 {"profile", run.policy.name},
-                 {"dialect", sandbox::DialectName(options_.pool_options.dialect)},
-                 {"seed", request.seed},
-                 {"limits", DescribeLimits(run)},
-                 {"contexts", DescribeContexts(*request.context)},
-                 {"version", options_.version},
-                 {"build", BuildId()},
-                 {"manifest", MakeManifest(run)}});
+  JsonObject started{{"question", request.question},
+                     {"argv", request.argv},
+                     {"folder", request.folder},
+                     {"model", options_.root.name},
+                     {"sub_model", options_.sub.name},
+                     {"profile", run.policy.name},
+                     {"dialect", sandbox::DialectName(options_.pool_options.dialect)},
+                     {"seed", request.seed},
+                     {"limits", DescribeLimits(run)},
+                     {"contexts", DescribeContexts(*request.context)},
+                     {"version", options_.version},
+                     {"build", BuildId()},
+                     {"manifest", MakeManifest(run)}};
+  if (!request.session.name.empty()) started["session"] = request.session.name;
+  if (run.memory) started["memory"] = run.log.Body(run.shown_memory.text);
+  run.log.Start(std::move(started));
   run.log.Add(0, "mode.decided",
               {{"mode", ModeName(decision.mode)},
                {"tokens", decision.tokens},
@@ -250,7 +322,7 @@ void Engine::Impl::Start(RunState& run, const ModeDecision& decision) {
   for (const std::string& note : request.context->notes()) {
     run.log.Warn(0, "context_noted", Json(note));
   }
-  if (!run.memory) return;
+  if (!run.memory || run.log.repeats()) return;
   JsonObject shown = memory::AccountingJson(run.shown_memory.accounting);
   run.LogMemory({.op = "show", .layer = "prompt", .memory_type = "store", .details = shown});
   run.log.Add(0, "memory.shown", std::move(shown));
@@ -258,10 +330,15 @@ void Engine::Impl::Start(RunState& run, const ModeDecision& decision) {
 }
 
 // Once a run: every prompt of it shows the same, so that the provider's cache holds.
-Status Engine::Impl::ShowMemory(RunState& run, RunMemory::Writes writes) const {
+Status Engine::Impl::ShowMemory(RunState& run, RunMemory::Writes writes,
+                                const Replay* replay) const {
   if (!run.request.memory.store) return {};
   DOSSIER_ASSIGN_OR_RETURN(RunMemory memory, RunMemory::Open(run.request.memory));
   run.memory = std::make_shared<const RunMemory>(std::move(memory));
+  if (const Json* shown = replay ? Find(replay->started().data, "memory") : nullptr) {
+    DOSSIER_ASSIGN_OR_RETURN(run.shown_memory.text, run.log.ReadBody(shown));
+    return {};
+  }
   const driver::BoundModel& root = options_.root;
   DOSSIER_ASSIGN_OR_RETURN(run.shown_memory,
                            run.memory->Show(run.request.question, *root.counter,
@@ -314,20 +391,48 @@ void DoubtChangedContexts(const RunState& run, CallResult* result) {
 }  // namespace
 
 Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& cancel,
-                                  EventSink& events) {
-  const auto started = options_.clock->Now();
+                                  EventSink& events, const Continuation* how) {
+  auto started = options_.clock->Now();
+  const bool compared = how && how->how == Continuation::How::kCompared;
+  std::shared_ptr<Replay> replay;
+  EngineOptions options = options_;
+  if (how) {
+    DOSSIER_ASSIGN_OR_RETURN(replay, ReadRecord(request, *how));
+    started -= replay->elapsed();
+    const Beyond beyond = compared ? Beyond::kRefused : Beyond::kAsked;
+    for (driver::BoundModel* model : {&options.root, &options.sub}) {
+      model->gate = ReplayGate(model->gate, replay, beyond);
+    }
+  }
   DOSSIER_ASSIGN_OR_RETURN(PromptBook prompts, Prompts(request));
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> told,
                            ReadUserSections(request, cancel, &prompts));
-  model::Ledger ledger(MakeLimits(request.limits, *options_.clock), options_.clock);
-  RunLog log(options_.journal, events, options_.clock);
+  model::LedgerLimits limits = MakeLimits(request.limits, *options_.clock);
+  // What is repeated costs no time of the run's.
+  if (replay) limits.deadline.reset();
+  model::Ledger ledger(limits, options_.clock);
+  if (replay && request.limits.time) {
+    const Millis left = std::max(Millis(0), *request.limits.time - replay->elapsed());
+    replay->OnLive(
+        [&ledger, left, clock = options_.clock] { ledger.SetDeadline(clock->Now() + left); });
+  }
+  RunLog log(options_.journal, events, options_.clock, replay,
+             compared ? RunLog::Writes::kNot : RunLog::Writes::kAll);
   // The deadline of the run cancels requests in flight and interrupts code.
   CancelSource stop(cancel);
   driver::Caller caller(ledger, options_.clock);
   SpendGuard guard(request.confirm_above, ledger);
-  RunState run = MakeState(request, std::move(prompts), ledger, log, caller, guard, stop.token());
-  DOSSIER_RETURN_IF_ERROR(ShowMemory(run, RunMemory::Writes::kYes));
+  RunState run =
+      MakeState(options, request, std::move(prompts), ledger, log, caller, guard, stop.token());
+  DOSSIER_RETURN_IF_ERROR(ShowMemory(run, RunMemory::Writes::kYes, replay.get()));
   DOSSIER_ASSIGN_OR_RETURN(ModeDecision decision, DecideMode(run));
+  if (how && !compared) {
+    JsonObject from = how->edits;
+    const bool forked = how->how == Continuation::How::kForked;
+    if (!forked) from["from"] = replay->last_seq();
+    from["turn"] = replay->turn();
+    log.Continue(forked ? "run.forked" : "run.resumed", std::move(from));
+  }
   Start(run, decision);
   for (const std::string& warning : told) run.log.Warn(0, "layout", Json(warning));
   Outcome outcome;
@@ -359,9 +464,14 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
     }
   }
   if (!done) result = Recursive(run, &outcome);
-  KeepAnswer(run, result);
+  if (!compared) KeepAnswer(run, result);
   outcome.elapsed = std::chrono::duration_cast<Millis>(options_.clock->Now() - started);
   Fill(run, std::move(result), &outcome);
+  if (!compared) return outcome;
+  outcome.differences = replay->differences();
+  if (const std::size_t left = replay->left(); left > 0) {
+    outcome.differences.push_back(fmt::format("{} recorded steps did not come", left));
+  }
   return outcome;
 }
 
@@ -394,6 +504,9 @@ CallResult Engine::Impl::Recursive(RunState& run, Outcome* outcome) {
   (*pool)->Prepare();  // it starts while the first prompt is made and answered
   Metadata metadata = MakeMetadata(run);
   metadata.passages = FindPassagesFor(run);
+  if (const std::string told = SessionText(run.request.session); !told.empty()) {
+    metadata.hint += (metadata.hint.empty() ? "" : "\n") + told;
+  }
   MovedTurns moved;
   std::unique_ptr<Workbench> bench;
   CallLoop* running = nullptr;
@@ -475,7 +588,8 @@ Result<Plan> Engine::Impl::DryRun(const Request& request, const CancelToken& can
   RunLog log(nullptr, nobody, options_.clock);
   driver::Caller caller(ledger, options_.clock);
   SpendGuard guard({}, ledger);
-  RunState run = MakeState(request, std::move(prompts), ledger, log, caller, guard, cancel);
+  RunState run =
+      MakeState(options_, request, std::move(prompts), ledger, log, caller, guard, cancel);
   DOSSIER_RETURN_IF_ERROR(ShowMemory(run, RunMemory::Writes::kNo));
   DOSSIER_ASSIGN_OR_RETURN(const ModeDecision decision, DecideMode(run));
   Plan plan{.mode = decision.mode,
@@ -506,7 +620,12 @@ Engine::Engine(EngineOptions options) : impl_(std::make_unique<Impl>(std::move(o
 Engine::~Engine() = default;
 
 Result<Outcome> Engine::Run(const Request& request, const CancelToken& cancel, EventSink& events) {
-  return impl_->Run(WithEvidence(request), cancel, events);
+  return impl_->Run(WithEvidence(request), cancel, events, nullptr);
+}
+
+Result<Outcome> Engine::Resume(const Continuation& how, const Request& request,
+                               const CancelToken& cancel, EventSink& events) {
+  return impl_->Run(WithEvidence(request), cancel, events, &how);
 }
 
 Result<Plan> Engine::DryRun(const Request& request, const CancelToken& cancel) {

@@ -86,6 +86,19 @@ struct Limits {
   std::optional<std::size_t> output_chars;  // code points a block; unset: see RunState
 };
 
+// A question of the same session that was asked before.
+struct PastQuestion {
+  std::string run = {}, question = {};
+  std::uint64_t seed = 0;
+  std::shared_ptr<const ContextSet> context = nullptr;
+  std::vector<std::string> blocks = {};  // the code that ran to an end, in order
+  std::string transcript = {};           // question, replies, outputs and answer
+};
+struct AskedSession {
+  std::string name = {};  // empty: the run is no part of one
+  std::vector<PastQuestion> past = {};
+};
+
 struct Request {
   std::string question;
   std::shared_ptr<const ContextSet> context;
@@ -110,7 +123,9 @@ struct Request {
   CitationCheck citations = CitationCheck::kCheck;
   ConfirmAbove confirm_above;  // asks a person before it gets dear
   std::vector<Tool> tools;  // that code may call beside ours
+  AskedSession session;
   JsonArray argv;           // for the journal
+  std::string folder;       // in which `argv` was typed; the same
   driver::MemoryUse memory;
 };
 
@@ -167,6 +182,8 @@ struct Outcome {
   std::vector<Warning> warnings;
   std::optional<sandbox::IsolationReport> sandbox;
   std::optional<Error> error;  // what ended the run early
+  // Of a run that was only compared: what came out otherwise than it is recorded, a sentence each.
+  std::vector<std::string> differences;
 
   Json ToJson() const;    // dossier.ask/1
   int exit_code() const;  // of the process
@@ -206,12 +223,30 @@ struct Plan {
   std::vector<std::string> warnings;  // of the sections that the user's layouts add
 };
 
+// How a run that the journal has goes on. `request` must be the one that it was started with but
+// for limits, and for what a fork edits.
+//
+//   engine.Resume({.run = id}, request, cancel, events);     // asks nothing twice
+//
+struct Continuation {
+  std::string run;
+  // kForked: `run` is a copy (ForkRun). kCompared: no model is asked, nothing is written;
+  // Outcome::differences tells what came out otherwise.
+  enum class How { kResumed, kForked, kCompared } how = How::kResumed;
+  JsonObject edits;  // of a fork, for the journal: from, turn, …
+  std::string code;  // of a fork: runs as its first new block; empty: the model is asked
+};
+
 class Engine {
  public:
   explicit Engine(EngineOptions options);
   ~Engine();
 
   Result<Outcome> Run(const Request& request, const CancelToken& cancel, EventSink& events);
+  // Errors before the run goes on: also kNotFound (no such run), kDamaged (made by an older
+  // version; a context is not the same any more, by name, size or hash).
+  Result<Outcome> Resume(const Continuation& how, const Request& request, const CancelToken& cancel,
+                         EventSink& events);
   // Calls no model and starts no worker.
   Result<Plan> DryRun(const Request& request, const CancelToken& cancel);
 

@@ -34,14 +34,11 @@ void Count(std::string_view type, const Json& data, Spent* spent) {
   const Json& usage = nested ? *nested : data;
   const auto tokens = [&](std::string_view name) { return FindInt(usage, name).value_or(0); };
   spent->tokens += tokens("input") + tokens("output");
-  if (const auto nano = FindInt(usage, "cost_nano_usd")) spent->nano_usd += *nano;
+  const auto nano = FindInt(usage, nested ? "cost_nano_usd" : "nano_usd");
+  spent->nano_usd += nano.value_or(0);
 }
 
 }  // namespace
-
-Json CostJson(const model::Usage& usage) {
-  return usage.cost_nano_usd ? Json(*usage.cost_nano_usd) : Json(nullptr);
-}
 
 void CallEstimate::Add(const CallEstimate& more) {
   calls += more.calls;

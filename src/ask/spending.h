@@ -26,9 +26,6 @@
 
 namespace dossier::ask {
 
-// As events of a journal hold it, for SpentSince.
-Json CostJson(const model::Usage& usage);
-
 struct CallEstimate {
   std::int64_t calls = 0;   // requests that would leave
   std::int64_t cached = 0;  // prompts whose reply is kept already: no request

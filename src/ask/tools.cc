@@ -16,7 +16,7 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::size_t kMostOutput = 16u << 20;  // bytes of one call
+constexpr std::size_t kMostOutput = 4u << 20;  // bytes of one call; a message to code has a limit
 constexpr std::size_t kMostSaid = 500;          // code points of what a failed program printed
 constexpr std::int64_t kMostRetries = 20;
 

@@ -120,6 +120,40 @@ class SqliteJournal final : public Journal {
     return stored;
   }
 
+  Result<std::string> AddRun(std::span<const Event> events) override {
+    if (events.empty() || events.front().type != "run.started") {
+      return MakeError(ErrorCode::kInvalidArgument, "a run begins with run.started");
+    }
+    std::vector<std::string> rows;
+    RunState state{.status = std::string(kRunning)};
+    for (const Event& event : events) {
+      JsonObject data = event.data;
+      DOSSIER_RETURN_IF_ERROR(CleanEventData(data, kInlineLimit, *content_));
+      if (auto after = StateAfter(event.type, data)) state = std::move(*after);
+      rows.push_back(ToJson(Json(std::move(data))));
+    }
+    const std::string question = Preview(TextOf(Find(events.front().data, "question")));
+    const std::string model = ModelOf(events.front().data);
+    const std::lock_guard lock(write_mutex_);
+    auto stored = [&]() -> Result<std::string> {
+      DOSSIER_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(writer_));
+      DOSSIER_ASSIGN_OR_RETURN(std::string run,
+                               InsertRun(FormatTime(options_.clock->WallNow()), question, model));
+      for (std::size_t i = 0; i < events.size(); ++i) {
+        const Event& event = events[i];
+        DOSSIER_RETURN_IF_ERROR(InsertEvent(run, event.time, event.call, event.type, rows[i]));
+      }
+      DOSSIER_RETURN_IF_ERROR(update_run_
+                                  ->With(std::string_view(state.status),
+                                         std::string_view(state.answer), std::string_view(run))
+                                  .Done());
+      DOSSIER_RETURN_IF_ERROR(transaction.Commit());
+      return run;
+    }();
+    if (!stored) return NotWritten(stored.error(), "run.started", rows.front().size());
+    return stored;
+  }
+
   Status Append(std::string_view run, std::int64_t call, std::string_view type,
                 JsonObject data) override {
     DOSSIER_RETURN_IF_ERROR(CleanEventData(data, kInlineLimit, *content_));
@@ -341,7 +375,8 @@ class SqliteJournal final : public Journal {
 
   // What the list of runs shows once an event of `type` is stored, where that changes.
   std::optional<RunState> StateAfter(std::string_view type, const JsonObject& data) {
-    if (type == "run.resumed") return RunState{.status = std::string(kRunning)};
+    if (type == "run.resumed" || type == "run.forked")
+      return RunState{.status = std::string(kRunning)};
     if (type != "run.finished") return std::nullopt;
     const Json* status = Find(data, "status");
     return RunState{

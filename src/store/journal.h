@@ -87,9 +87,13 @@ class Journal {
 
   // Writes `run.started` with `data`; returns the new run's id.
   virtual Result<std::string> StartRun(JsonObject data) = 0;
-  // `run.finished` with `status` and `answer` (a string or a Body), and `run.resumed`, change what
-  // List shows. Errors: kNotFound (no such run); kIo with path and bytes when the disk is full,
-  // after which the journal goes on; kDamaged; kLocked; kInvalidArgument (nested above 200 levels).
+  // Writes a whole run with the types, calls, times and data of `events`, of which the first is
+  // `run.started`; numbers are given anew. Returns the new run's id. Errors: as Append.
+  virtual Result<std::string> AddRun(std::span<const Event> events) = 0;
+  // `run.finished` with `status` and `answer` (a string or a Body), `run.forked` and `run.resumed`,
+  // change what List shows. Errors: kNotFound (no such run); kIo with path and bytes when the disk
+  // is full, after which the journal goes on; kDamaged; kLocked; kInvalidArgument (nested above 200
+  // levels).
   virtual Status Append(std::string_view run, std::int64_t call, std::string_view type,
                         JsonObject data) = 0;
   // {"text": …} up to kInlineLimit bytes, else {"sha256": …, "bytes": …} with the text stored.

@@ -431,5 +431,25 @@ TEST(NetworkFileSystemTest, NamesTheOnesOnWhichTheLogIsUnsafe) {
   EXPECT_THAT(RefuseNetworkFileSystem("/nowhere"), FailsWith(ErrorCode::kNotFound, "/nowhere"));
 }
 
+TEST_F(JournalTest, AWholeRunIsAddedAsItWas) {  // REC-70, REC-71
+  auto journal = Open();
+  const std::string time = "2026-01-02T03:04:05.678Z";
+  const std::vector<Event> events = {
+      {.time = time, .type = "run.started", .data = {{"question", "Why?"}}},
+      {.seq = 9, .time = time, .call = 3, .type = "turn.started", .data = {{"turn", 1}}},
+      {.time = time, .type = "run.finished", .data = {{"status", "final"}, {"answer", "so"}}}};
+  const auto run = journal->AddRun(events);
+  ASSERT_THAT(run, Succeeds());
+  const auto added = *journal->Events(*run);
+  ASSERT_EQ(added.size(), 3u);
+  EXPECT_EQ(added[1].seq, 2) << "numbers are given anew";
+  EXPECT_EQ(added[1].time, time);
+  EXPECT_EQ(added[1].call, 3);
+  EXPECT_EQ(journal->StatusOf(*run), "final");
+  EXPECT_EQ(journal->List({}, 1)->at(0).answer, "so");
+  EXPECT_THAT(journal->AddRun(std::span(events).subspan(1)),
+              FailsWith(ErrorCode::kInvalidArgument, "run.started"));
+}
+
 }  // namespace
 }  // namespace dossier::store

@@ -192,8 +192,8 @@ class CallsTest(WorkerTest):
     def test_a_tool_of_the_user_is_a_function(self) -> None:  # REC-65
         self.start([Text("a.txt", "x", None, True)],
                    tools=[{"name": "lookup", "description": "Finds.",
-                           "parameters": {"properties": {"key": {}, "limit": {}}}}])
-        self.host.do_tool = lambda args, raw: ({"got": args}, b"")
+                           "parameters": ["key", "limit"]}])
+        self.host.do_tool = lambda args, raw: ({"value": {"got": args}}, b"")
         self.assertEqual(self.value("lookup('k', limit=2)"),
                          {"got": {"name": "lookup", "args": {"key": "k", "limit": 2}}})
 

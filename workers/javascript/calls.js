@@ -307,8 +307,7 @@ const toolOf = ({ name, parameters }) => async (...given) => {
     const value = named ? only[names[i]] : given[i];
     if (value !== undefined) put(args, names[i], value);
   }
-  const answer = await host.call("tool", { name, args }, []);
-  return answer.text !== undefined ? answer.text : answer.value;
+  return (await host.call("tool", { name, args }, [])).value;
 };
 
 // Many texts merged into one, in groups where they are many.

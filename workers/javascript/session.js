@@ -65,10 +65,10 @@ const bytesInAll = () => {
   return bytes;
 };
 // The text, or a text for each document; the view where one string cannot hold it.
-const makeContext = () => {
+const makeContext = (from = sources) => {
   const list = [];
-  for (let i = 0; i < sources.length; i++) {
-    const { units, bytes, index } = sources[i];
+  for (let i = 0; i < from.length; i++) {
+    const { units, bytes, index } = from[i];
     if (units > LONGEST || bytes > features.context_string_max) {
       note(`__vars.context is the view doc: the text has ${group(units)} UTF-16 units in ${group(bytes)} bytes; a string may have `
         + `${group(LONGEST)} units and here ${group(features.context_string_max)} bytes. Use doc.slice(a, b), doc.grep(pattern), doc.chunks(size).`);
@@ -86,27 +86,51 @@ const fillVars = () => {
     get() { const value = make(); put(vars, name, value); return value; },
     set(value) { put(vars, name, value); },
   });
-  lazy("context", makeContext);
+  lazy("context", () => makeContext());
+  for (let i = 0; questions.length > 1 && i <= question; i++) {
+    lazy(`context_${i}`, () => makeContext(sourcesOf(questions[i])));
+    if (i < question) lazy(`history_${i}`, () => host.ask("history", { question: i }, []).text);
+  }
   put(vars, "contextMeta", metas());
 };
+
+// Of a session: which documents belong to which question, the newest last.
+let allSources = [], questions = [], question = 0;
+const sourcesOf = ({ first, count }) => {
+  const list = [];
+  for (let i = first; i < first + count; i++) push(list, allSources[i]);
+  return list;
+};
+const takeQuestion = () => {
+  sources = sourcesOf(questions[question]);
+  theRows = theRecords = undefined;
+  const segments = [];
+  for (let i = 0; i < sources.length; i++) push(segments, segment(sources[i], 0, sources[i].units));
+  theDoc = new Doc(segments);
+  seedRandom(questions[question].seed);
+  fillVars();
+};
+hide(global, "_dossier_question", (number) => {
+  const names = keysOf(vars);
+  for (let i = 0; i < names.length; i++) if (exec(/^(?:context|history)_\d+$/, names[i])) delete vars[names[i]];
+  question = number;
+  takeQuestion();
+});
 
 const start = () => {
   features = host.features();
   const list = host.contexts();
-  sources = [];
-  for (let i = 0; i < list.length; i++) push(sources, { __proto__: null, index: i, ...list[i] });
+  allSources = [];
+  for (let i = 0; i < list.length; i++) push(allSources, { __proto__: null, index: i, ...list[i] });
+  questions = features.questions ?? [{ first: 0, count: allSources.length, seed: features.seed }];
+  question = questions.length - 1;
   const tools = features.tools ?? [];
   for (let i = 0; i < tools.length; i++) {
     const run = toolOf(tools[i]);
     reserved[tools[i].name] = run;
     fix(tools[i].name, () => run);
   }
-  theRows = theRecords = undefined;
-  const segments = [];
-  for (let i = 0; i < sources.length; i++) push(segments, segment(sources[i], 0, sources[i].units));
-  theDoc = new Doc(segments);
-  seedRandom(features.seed);
-  fillVars();
+  takeQuestion();
   initial = setOf(getOwnPropertyNames(global));
 };
 

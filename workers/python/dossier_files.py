@@ -37,7 +37,7 @@ class Files:
         writes behind the open is mostly right. The note says what was opened instead.
         """
         self._note_stand_in = note_stand_in
-        self._sources = list(sources)
+        self._sources = sources   # those of the current question
         self._saved: list[tuple[Any, str, Any]] = []
 
     def find(self, path: Any) -> Source | None:

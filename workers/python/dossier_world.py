@@ -25,6 +25,7 @@ from dossier_doc import Chunks, Doc
 from dossier_extract import Extractor, make_reduce
 from dossier_history import History
 from dossier_labels import make_map
+from dossier_loader import seed_random
 from dossier_memory import make_memory
 from dossier_records import Records, Tables
 from dossier_show import is_variable, list_variables, variable_names
@@ -32,7 +33,6 @@ from dossier_text import Piece, Source
 
 _STRING_MAX = 2 << 30
 _LOOKED_AT = 200    # rows, to see what a field holds
-_LAZY = ("context", "records")
 # Code that names these may reach any name by its text.
 _REFLECTION = {"eval", "exec", "globals", "vars", "locals", "getattr", "__import__"}
 # What models forget to import: modules, and members of modules.
@@ -85,14 +85,17 @@ class World:
         self.namespace = namespace
         self.features = features
         self.plain = bool(features.get("plain"))
-        self.sources = [] if self.plain else [Source(index) for index in range(_dossier.context_count())]
-        self.sources.sort(key=lambda source: source.name.encode())
+        self._all = [] if self.plain else [Source(index) for index in range(_dossier.context_count())]
+        # Of a session: which documents belong to which question, the newest last.
+        self._questions = features.get("questions") or [{"first": 0, "count": len(self._all), "seed": None}]
+        self.sources: list[Source] = []   # of the current question; always the same list
         self._note = note
         self._string_max: int = features.get("context_string_max") or _STRING_MAX
-        self._pending = set(_LAZY)
-        self._tables = Tables(self.sources, note)
+        self._lazy: dict[str, Callable[[], Any]] = {}
+        self._pending: set[str] = set()
         self.functions: dict[str, Callable[..., Any]] = {}
         self.data: dict[str, Any] = {}
+        self._take_question(len(self._questions) - 1)
         self.answers = Answers(namespace, self.variable_names, features)
         if features.get("client"):
             namespace["__builtins__"] |= dossier_plain.giver(namespace)
@@ -166,11 +169,11 @@ class World:
         return self._tables.take_unknown()
 
     def make(self, name: str) -> None:
-        """Makes `context` or `records`, if that has not been done."""
+        """Makes `context`, `records` or what else is made when it is named, if that has not been done."""
         if name not in self._pending:
             return
         self._pending.discard(name)
-        value = self._make_context() if name == "context" else self._tables.all()
+        value = self._lazy[name]()
         if value is not None:
             self.data[name] = value
             self.namespace[name] = value
@@ -185,8 +188,8 @@ class World:
             self.namespace["__builtins__"].setdefault(name, _forgotten(name))
         if not self._pending:
             return
-        for name in _LAZY:
-            if name in parsed.names or (reflects and name in _strings(parsed)):
+        for name in [*self._pending]:
+            if name in parsed.names or (reflects and name in _strings(parsed, self._lazy)):
                 self.make(name)
 
     def put_back(self) -> list[str]:
@@ -197,8 +200,8 @@ class World:
                 if self.namespace.get(name, self) is not value:
                     self.namespace[name] = value
                     changed.append(name)
-        for name in _LAZY:
-            if name in self._pending and self.namespace.pop(name, None) is not None:
+        for name in self._pending:
+            if self.namespace.pop(name, None) is not None:
                 changed.append(name)
         if not self.plain:
             self.namespace.setdefault("answer", {"content": "", "ready": False})
@@ -229,24 +232,61 @@ class World:
         self.functions |= {tool["name"]: _tool(tool) for tool in self.features.get("tools") or []}
         self.functions |= {offered["name"]: dossier_plain.tool(offered["name"], offered["parameters"])
                            for offered in self.features.get("client_tools") or []}
-        self.data["doc"] = Doc.of(self.sources, self._string_max)
-        contexts = Contexts(self.sources, self._tables, self._string_max)
-        if len(self.sources) > 1:
+        self._define_data()
+        self.data["history"] = History()
+        self.namespace["__builtins__"]["_dossier_part"] = self.part
+        self.namespace["__builtins__"]["estimate"] = make_estimate(caller)
+        self.namespace["__builtins__"]["cite"] = make_cite(self._all)
+        self.namespace["__builtins__"]["_dossier_question"] = self._select
+        self.namespace["__builtins__"]["reduce_llm"] = make_reduce(extractor)
+        self.namespace.update(self.functions)
+        self.namespace.update(self.data)
+        self.namespace["LLMError"] = self.data["LLMError"] = LLMError
+        self.reserved = frozenset({*self.functions, *self.data, *self._lazy, "answer"})
+
+    def _take_question(self, number: int) -> None:
+        """Makes the documents of one question the current ones."""
+        def of(question: Mapping[str, Any]) -> list[Source]:
+            part = self._all[question["first"]:question["first"] + question["count"]]
+            return sorted(part, key=lambda source: source.name.encode())
+
+        self.sources[:] = of(self._questions[number])
+        self._tables = Tables(list(self.sources), self._note)
+        sources = list(self.sources)
+        self._lazy = {"context": lambda: self._make_context(sources), "records": self._tables.all}
+        if len(self._questions) > 1:
+            for index, question in enumerate(self._questions[:number + 1]):
+                own = of(question)
+                self._lazy[f"context_{index}"] = lambda own=own: self._make_context(own)
+            for index in range(number):
+                self._lazy[f"history_{index}"] = lambda index=index: _transcript(index)
+        self._pending = set(self._lazy)
+
+    def _define_data(self) -> None:
+        """The names that stand for the data of the current question."""
+        sources = list(self.sources)
+        self.data["doc"] = Doc.of(sources, self._string_max)
+        contexts = Contexts(sources, self._tables, self._string_max)
+        if len(sources) > 1:
             self.data["contexts"] = contexts
         else:  # not needed, but a habit; as a variable of the code it is left alone
             self.namespace["__builtins__"]["contexts"] = contexts
         meta = self._meta()
         if meta is not None:
             self.data["contextMeta"] = meta
-        self.data["history"] = History()
-        self.namespace["__builtins__"]["_dossier_part"] = self.part
-        self.namespace["__builtins__"]["estimate"] = make_estimate(caller)
-        self.namespace["__builtins__"]["cite"] = make_cite(self.sources)
-        self.namespace["__builtins__"]["reduce_llm"] = make_reduce(extractor)
-        self.namespace.update(self.functions)
+
+    def _select(self, number: int) -> None:
+        """What the host calls between two questions of a session."""
+        for name in (*self._lazy, "contexts", "contextMeta"):
+            self.data.pop(name, None)
+            self.namespace.pop(name, None)
+        self._take_question(number)
+        self._define_data()
         self.namespace.update(self.data)
-        self.namespace["LLMError"] = self.data["LLMError"] = LLMError
-        self.reserved = frozenset({*self.functions, *self.data, *_LAZY, "answer"})
+        self.reserved = frozenset({*self.functions, *self.data, *self._lazy, "answer"})
+        self.namespace["answer"] = {"content": "", "ready": False}
+        if self._questions[number]["seed"] is not None:
+            seed_random(self._questions[number]["seed"])
 
     def _helpers(self) -> tuple[Callable[..., Any], ...]:
         world = self
@@ -273,13 +313,13 @@ class World:
             return FrozenMeta({"documents": metas, "count": len(metas)})
         return FrozenMeta(metas[0]) if metas and self.sources[0].bytes else None
 
-    def _make_context(self) -> Any:
-        if sum(source.bytes for source in self.sources) > self._string_max:
-            return self._views("is too large for one string")
+    def _make_context(self, sources: list[Source]) -> Any:
+        if sum(source.bytes for source in sources) > self._string_max:
+            return self._views(sources, "is too large for one string")
         try:
-            texts = [source.whole() for source in self.sources]
+            texts = [source.whole() for source in sources]
         except MemoryError:
-            return self._views("does not fit into memory")
+            return self._views(sources, "does not fit into memory")
         return texts[0] if len(texts) == 1 else texts
 
     def part(self, value: Any, lower: Any, upper: Any, step: Any) -> Any:
@@ -324,16 +364,22 @@ class World:
         return [(source.name, None if rows is None else tuple(rows.fields))
                 for source, rows in zip(self.sources, kinds)]
 
-    def _views(self, reason: str) -> Any:
+    def _views(self, sources: list[Source], reason: str) -> Any:
         self._note(f"`context` {reason}: it is the view `doc` (len, slices, find, grep, chunks).")
-        if len(self.sources) == 1:
+        if sources == self.sources and len(sources) == 1:
             return self.data["doc"]
-        return [Doc.of([source], self._string_max) for source in self.sources]
+        views = [Doc.of([source], self._string_max) for source in sources]
+        return views[0] if len(views) == 1 else views
 
 
-def _strings(parsed: Parsed) -> set[str]:
+def _transcript(question: int) -> str:
+    value, raw = ask("history", {"question": question})
+    return blob(value["text"], raw)
+
+
+def _strings(parsed: Parsed, names: Iterable[str]) -> set[str]:
     return {word for node in parsed.of(ast.Constant) if isinstance(node.value, str)
-            for word in _LAZY if word in node.value}
+            for word in names if word in node.value}
 
 
 def _tool(tool: Mapping[str, Any]) -> Callable[..., Any]:
@@ -343,8 +389,7 @@ def _tool(tool: Mapping[str, Any]) -> Callable[..., Any]:
         if len(values) > len(names):
             raise TypeError(f"{tool['name']} takes {len(names)} arguments: {', '.join(names)}")
         args = {"name": tool["name"], "args": dict(zip(names, values)) | fields}
-        value, raw = ask("tool", args)
-        return blob(value["text"], raw) if "text" in value else value["value"]
+        return ask("tool", args)[0]["value"]
 
     run.__name__ = run.__qualname__ = tool["name"]
     run.__doc__ = tool.get("description", "")

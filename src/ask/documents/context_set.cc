@@ -210,7 +210,7 @@ class Loader {
       return tl::unexpected(ExplainMissing(ErrnoError(errno, source.path), source.path));
     }
     if (S_ISDIR(info.st_mode)) return AddFolder(source.path);
-    return AddFile(source.path, BaseName(source.path));
+    return AddFile(source.path, source.name.empty() ? BaseName(source.path) : source.name);
   }
 
   Result<std::shared_ptr<const ContextSet>> Finish() {

@@ -31,8 +31,9 @@ namespace dossier::ask {
 struct ContextSource {
   std::string path;                 // a file, a folder, or "-"
   std::optional<std::string> text;  // instead of a path
-  std::string name;                 // of `text`; it tells nothing of what the text is
-  std::vector<std::string> notes;   // on `text`, for the model and the user: sentences
+  // Of `text`, of which it says nothing; of a file instead of the last part of its path.
+  std::string name;
+  std::vector<std::string> notes;  // on `text`, for the model and the user: sentences
   // Of a copy at `path`: the path that the text is known by. `name` is its document's then.
   std::string shown;
 };

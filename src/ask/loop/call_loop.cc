@@ -65,15 +65,27 @@ CallResult CallLoop::Run() {
     if (run_.cancel.cancelled()) {
       return Interrupted(Error{ErrorCode::kCancelled, run_.cancel.reason()});
     }
-    run_.log.Add(
-        0, "turn.started",
-        {{"turn", turn_}, {"turns", run_.iterations()}, {"calls", run_.ledger.use().calls}});
+    StartTurn();
     if (auto result = EndOfTurn(Turn())) return std::move(*result);
   }
   if (!ballot_.empty()) return FinishVotes("all turns are used");
   turn_ = run_.iterations();
   limits_hit_.push_back({"iterations", Json(run_.iterations()), Json(turn_)});
   return Close("all turns are used");
+}
+
+// The seconds left are those that the turn was told, also when it is repeated from the journal.
+void CallLoop::StartTurn() {
+  if (const auto recorded = run_.log.Reuse(0, "turn.started")) {
+    seconds_left_ = FindInt(Json(*recorded), "seconds_left");
+    return;
+  }
+  const auto left = run_.ledger.time_left(model::Stage::kNormal);
+  seconds_left_ = left ? std::optional(left->count() / 1000) : std::nullopt;
+  JsonObject data{
+      {"turn", turn_}, {"turns", run_.iterations()}, {"calls", run_.ledger.use().calls}};
+  if (seconds_left_) data["seconds_left"] = *seconds_left_;
+  run_.log.Add(0, "turn.started", std::move(data));
 }
 
 // What a plain call said is an attempt, if most of its readings agree, and in any case a draft.
@@ -357,9 +369,7 @@ std::string CallLoop::BudgetLine() const {
   if (const auto tokens = run_.ledger.tokens_left()) {
     line += fmt::format(" Tokens left: {}.", *tokens);
   }
-  if (const auto time = run_.ledger.time_left(model::Stage::kNormal)) {
-    line += fmt::format(" Seconds left: {}.", time->count() / 1000);
-  }
+  if (seconds_left_) line += fmt::format(" Seconds left: {}.", *seconds_left_);
   if (const auto usd = UsdLeft(run_.ledger)) {
     line += fmt::format(" US dollars left: {:.4f}.", *usd);
   }

@@ -104,6 +104,7 @@ class CallLoop {
   static BlockEnd::Kind KindOf(const sandbox::BlockResult& result);
 
   // call_loop.cc: the turns and their prompts.
+  void StartTurn();
   void CountPlainAnswer();
   std::optional<CallResult> ReadFirst();
   bool SaidAgain(const std::string& answer);
@@ -199,7 +200,8 @@ class CallLoop {
   Millis longest_reply_{0};    // of the turns, where the run has a limit of time
   std::vector<std::string> shown_results_;
   int turn_ = 0;
-  int turns_replied_ = 0;  // an interrupted or refused request is no turn
+  std::optional<std::int64_t> seconds_left_;  // when the turn began; unset: no limit
+  int turns_replied_ = 0;                     // an interrupted or refused request is no turn
   int errors_in_a_row_ = 0;
   int blocks_run_ = 0;
   int attempt_ = 0;        // fresh starts so far; raises the temperature

@@ -24,6 +24,18 @@ bool IsStructured(std::string_view text) {
   return !text.empty() && (std::string_view("[{(-").find(text[0]) != text.npos || IsDigit(text[0]));
 }
 
+// For the journal: so many of the names, with the beginning of each value.
+JsonArray VariablesJson(const std::vector<sandbox::VariableInfo>& variables) {
+  constexpr std::size_t kMost = 50;
+  JsonArray list;
+  for (const sandbox::VariableInfo& one : variables) {
+    if (list.size() == kMost) break;
+    list.push_back(JsonObject{
+        {"name", one.name}, {"type", one.type}, {"size", one.size}, {"preview", one.preview}});
+  }
+  return list;
+}
+
 Source SourceOf(sandbox::HandedAnswer::Form form) {
   switch (form) {
     case sandbox::HandedAnswer::Form::kAnswerDict:
@@ -293,6 +305,7 @@ Result<sandbox::BlockResult> CallLoop::Execute(const std::string& code) {
                   {"peak_bytes", result.peak_bytes}};
   if (result.error) done["error"] = RenderError(*result.error);
   if (!result.stopped.empty()) done["stopped"] = result.stopped;
+  if (!result.variables.empty()) done["variables"] = VariablesJson(result.variables);
   run_.log.Add(0, "block.done", std::move(done));
   return result;
 }

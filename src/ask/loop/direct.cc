@@ -248,7 +248,10 @@ Result<ModeDecision> DecideMode(RunState& run) {
     case Mode::kAuto:
       decision.mode = Mode::kDirect;
       decision.reason = "fits one call";
-      if (!run.request.tools.empty()) {
+      if (!run.request.session.name.empty()) {
+        decision.mode = Mode::kRecursive;
+        decision.reason = "a session is about names of code";
+      } else if (!run.request.tools.empty()) {
         decision.mode = Mode::kRecursive;
         decision.reason = "only code can call tools";
       } else if (run.request.context->bytes() == 0) {

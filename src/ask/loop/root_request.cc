@@ -58,36 +58,46 @@ model::Request MakeRequest(const RunState& run, const assembly::Assembled& promp
   return request;
 }
 
-void LogRequest(RunState& run, const RootRequest& about, const assembly::Assembled& prompt) {
+// The sections of a prompt that are in it: name and tokens of each, as the report says.
+JsonArray SectionsOf(const Json& report) {
+  JsonArray kept;
+  const Json* sections = Find(report, "sections");
+  for (const Json& section :
+       sections && sections->is_array() ? sections->get_array() : JsonArray()) {
+    const auto tokens = FindInt(section, "tokens");
+    if (tokens.value_or(0) == 0) continue;
+    kept.push_back(JsonArray{TextAt(section, "name"), *tokens});
+  }
+  return kept;
+}
+
+void LogRequest(RunState& run, const RootRequest& about, const assembly::Assembled& prompt,
+                const std::string& hash) {
   run.log.Add(0, "request.sent",
               {{"purpose", model::PurposeName(about.purpose)},
                {"turn", about.turn},
                {"model", run.options.root.name},
                {"messages", run.log.Messages(prompt.messages)},
-               {"tokens", prompt.tokens}});
+               {"tokens", prompt.tokens},
+               {"sections", SectionsOf(prompt.report)},
+               {"hash", hash}});
 }
 
-void LogReply(RunState& run, const RootRequest& about, const driver::Called& called) {
+void LogReply(RunState& run, const RootRequest& about, const driver::Called& called,
+              const std::string& hash) {
+  JsonObject data{{"purpose", model::PurposeName(about.purpose)},
+                  {"turn", about.turn},
+                  {"ms", called.took.count()},
+                  {"hash", hash}};
   if (!called.reply) {
-    return run.log.Add(0, "request.failed",
-                       {{"turn", about.turn},
-                        {"kind", ErrorName(called.reply.error().code)},
-                        {"message", called.reply.error().message},
-                        {"ms", called.took.count()}});
+    data["kind"] = ErrorName(called.reply.error().code);
+    data["message"] = called.reply.error().message;
+    if (about.partial && !called.partial.empty()) data["partial"] = run.log.Body(called.partial);
+    return run.log.Add(0, "request.failed", std::move(data));
   }
   const model::Reply& reply = *called.reply;
-  run.log.Add(0, "reply.received",
-              {{"purpose", model::PurposeName(about.purpose)},
-               {"turn", about.turn},
-               {"body", run.log.Body(reply.text)},
-               {"finish", model::FinishName(reply.finish)},
-               {"input", reply.usage.input},
-               {"output", reply.usage.output},
-               {"cached", reply.usage.cached},
-               {"cache_write", reply.usage.cache_write},
-               {"cost_nano_usd", CostJson(reply.usage)},
-               {"attempts", reply.attempts},
-               {"ms", called.took.count()}});
+  AddReply(reply, [&](std::string_view text) { return run.log.Body(text); }, &data);
+  run.log.Add(0, "reply.received", std::move(data));
   for (const std::string& warning : reply.warnings) run.log.Warn(0, "model", Json(warning));
 }
 
@@ -120,7 +130,9 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
   const auto show = [&](const std::string& text) {
     if (!text.empty()) run.log.Delta(text);
   };
-  LogRequest(run, about, prompt);
+  model::Request request = MakeRequest(run, prompt, about);
+  const std::string hash = RequestHash(request);
+  LogRequest(run, about, prompt, hash);
   const driver::CallHooks hooks{.on_delta = [&](std::string_view delta, std::string_view so_far) {
     show(filter.Push(delta));
     if (run.policy.repeats_itself && !stuck && delta.find('\n') != std::string_view::npos &&
@@ -129,14 +141,14 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
       stop.Cancel("the reply repeats itself");
     }
   }};
-  driver::Called called = run.caller.Ask(run.options.root, MakeRequest(run, prompt, about), hooks,
-                                         stop.token(), about.stage);
+  driver::Called called =
+      run.caller.Ask(run.options.root, std::move(request), hooks, stop.token(), about.stage);
   show(filter.Finish());
   // A model that writes the same line for ever was stopped: what it wrote so far is its reply.
   if (!called.reply && stuck && !run.cancel.cancelled()) {
     called.reply = model::Reply{.text = called.partial, .finish = model::Finish::kLength};
   }
-  LogReply(run, about, called);
+  LogReply(run, about, called, hash);
   if (!called.reply && about.partial) *about.partial = std::move(called.partial);
   if (called.reply) RemoveMemoryBlocks(run, &*called.reply);
   return std::move(called.reply);

@@ -6,19 +6,57 @@ namespace dossier::ask {
 
 // The watch never fails, and a journal that does is told of by `warnings`.
 RunLog::RunLog(std::shared_ptr<store::Journal> journal, EventSink& sink,
-               std::shared_ptr<const Clock> clock)
+               std::shared_ptr<const Clock> clock, std::shared_ptr<Replay> replay, Writes writes)
     : sink_(sink),
-      log_({.journal = std::move(journal),
+      journal_(std::move(journal)),
+      log_({.journal = journal_,
             .clock = std::move(clock),
-            .watch = [&sink](const store::Event& event) {
-              sink.OnEvent(event);
-              return Status();
-            }}) {}
+            .watch =
+                [&sink](const store::Event& event) {
+                  sink.OnEvent(event);
+                  return Status();
+                }}),
+      replay_(std::move(replay)),
+      writes_(writes) {
+  if (!replay_) return;
+  log_.Resume(replay_->started().run, replay_->last_seq());
+  told_ = replay_->messages();
+  for (const auto& [hash, number] : told_) last_told_ = std::max(last_told_, number);
+}
 
-void RunLog::Start(JsonObject data) { static_cast<void>(log_.Start(std::move(data))); }
+void RunLog::Start(JsonObject data) {
+  if (!replay_) static_cast<void>(log_.Start(std::move(data)));
+}
+
+void RunLog::Continue(std::string_view type, JsonObject data) { Write(0, type, std::move(data)); }
 
 void RunLog::Add(std::int64_t call, std::string_view type, JsonObject data) {
-  static_cast<void>(log_.Add(type, std::move(data), call));
+  using Kind = Replay::Taken::Kind;
+  const Replay::Taken taken = replay_ ? replay_->Take(call, type, data) : Replay::Taken();
+  if (taken.kind == Kind::kRecorded) return;
+  if (taken.kind == Kind::kDiverged) {
+    const JsonObject how{{"at", taken.at}, {"expected", taken.expected}, {"got", taken.got}};
+    Write(call, "replay.diverged", how);
+    Warn(call, "replay_diverged",
+         Json(fmt::format("event {} came out otherwise ({} was expected, {} came); the run is live "
+                          "from there",
+                          taken.at, taken.expected, taken.got)));
+  }
+  Write(call, type, std::move(data));
+}
+
+void RunLog::Write(std::int64_t call, std::string_view type, JsonObject data) {
+  if (writes_ == Writes::kAll) static_cast<void>(log_.Add(type, std::move(data), call));
+}
+
+std::optional<JsonObject> RunLog::Reuse(std::int64_t call, std::string_view type,
+                                        std::string_view of) {
+  return replay_ ? replay_->Reuse(call, type, of) : std::nullopt;
+}
+
+Result<std::string> RunLog::ReadBody(const Json* body) const {
+  if (!journal_ || !body) return MakeError(ErrorCode::kNotFound, "no such text in the journal");
+  return journal_->ReadBody(*body);
 }
 
 Json RunLog::Messages(const assembly::Messages& messages) {
@@ -29,8 +67,8 @@ Json RunLog::Messages(const assembly::Messages& messages) {
     bool known = false;
     {
       std::lock_guard lock(mutex_);
-      const auto next = static_cast<std::int64_t>(told_.size()) + 1;
-      const auto [place, added] = told_.emplace(hash, next);
+      const auto [place, added] = told_.emplace(hash, last_told_ + 1);
+      if (added) ++last_told_;
       number = place->second;
       known = !added;
     }

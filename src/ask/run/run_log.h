@@ -4,6 +4,9 @@
 //   log.Start({{"question", question}});
 //   log.Add(0, "turn.started", {{"turn", 1}});
 //
+// With a Replay, events that are recorded are used up instead of written, and one that comes out
+// otherwise is told as `replay.diverged`.
+//
 // A journal that cannot be written never ends a run: the first failure becomes a warning, the
 // events still reach the sink when the journal's disk is full. Thread-safety: all methods from any
 // thread; events keep one order.
@@ -20,6 +23,7 @@
 #include <vector>
 
 #include "ask/engine.h"
+#include "ask/run/replay.h"
 #include "assembly/layout/messages.h"
 #include "base/clock.h"
 #include "base/json/json.h"
@@ -30,12 +34,27 @@ namespace dossier::ask {
 
 class RunLog {
  public:
+  // kNot: nothing is appended; texts are only compared with what `replay` holds.
+  enum class Writes : std::uint8_t { kAll, kNot };
   RunLog(std::shared_ptr<store::Journal> journal, EventSink& sink,
-         std::shared_ptr<const Clock> clock);
+         std::shared_ptr<const Clock> clock, std::shared_ptr<Replay> replay = nullptr,
+         Writes writes = Writes::kAll);
 
   void Start(JsonObject data);
   void Add(std::int64_t call, std::string_view type, JsonObject data);
+  // Says from where the run goes on: `run.resumed`, `run.forked`. Before anything else is added.
+  void Continue(std::string_view type, JsonObject data);
+  // The data of the recorded event that comes next, which need not be added any more; none: it is
+  // live. `of` as in Replay::Reuse.
+  std::optional<JsonObject> Reuse(std::int64_t call, std::string_view type,
+                                  std::string_view of = {});
+  bool repeats() const { return replay_ != nullptr; }
+  bool Holds(const std::string& request_hash) const {
+    return replay_ && replay_->Holds(request_hash);
+  }
   Json Body(std::string_view text) { return log_.Body(text); }
+  // The text of a body of the record. Errors: as Journal::ReadBody; kNotFound without a journal.
+  Result<std::string> ReadBody(const Json* body) const;
   // The messages of a request: [1, 2, {"n":3,"role":"user","body":…}]. Each is told once a run, the
   // first time it is sent, and is only named after that: a turn adds what is new in it.
   Json Messages(const assembly::Messages& messages);
@@ -46,11 +65,17 @@ class RunLog {
   std::vector<Warning> warnings() const;
 
  private:
+  void Write(std::int64_t call, std::string_view type, JsonObject data);
+
   EventSink& sink_;
+  const std::shared_ptr<store::Journal> journal_;
   driver::RunLog log_;
+  const std::shared_ptr<Replay> replay_;  // null: all is new
+  const Writes writes_;
   mutable std::mutex mutex_;  // guards what follows
   std::vector<Warning> warnings_;
   std::map<std::string, std::int64_t> told_;  // messages, by hash
+  std::int64_t last_told_ = 0;
 };
 
 }  // namespace dossier::ask

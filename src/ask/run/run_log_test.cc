@@ -22,6 +22,9 @@ class FullJournal final : public store::Journal {
     if (left_-- <= 0) return MakeError(ErrorCode::kIo, "journal.db: 4,096 bytes missing");
     return std::string("run-1");
   }
+  Result<std::string> AddRun(std::span<const store::Event>) override {
+    return MakeError(ErrorCode::kIo, "journal.db: 4,096 bytes missing");
+  }
   Status Append(std::string_view, std::int64_t, std::string_view, JsonObject) override {
     ++appended;
     if (left_-- <= 0) return MakeError(ErrorCode::kIo, "journal.db: 4,096 bytes missing");

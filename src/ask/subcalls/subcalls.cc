@@ -567,39 +567,33 @@ std::shared_ptr<model::Request> Subcalls::MakeRequest(const assembly::Assembled&
 }
 
 std::optional<model::Reply> Subcalls::Known(const std::optional<std::string>& key,
-                                            const assembly::Messages& messages,
-                                            model::Purpose purpose, std::int64_t id) {
-  if (!key) return std::nullopt;
+                                            const model::Request& request, const std::string& hash,
+                                            std::int64_t id) {
+  // What the run had of the model before is not taken from the cache now.
+  if (!key || run_.log.Holds(hash)) return std::nullopt;
   auto reply = cache_.Find(*key);
   if (!reply) return std::nullopt;
   run_.ledger.CountCached();
-  run_.log.Add(0, "reply.received",
-               {{"request", id},
-                {"purpose", model::PurposeName(purpose)},
-                {"messages", run_.log.Body(messages.turns.back().Text())},
-                {"body", run_.log.Body(reply->text)},
-                {"from_cache", *key}});
+  JsonObject data{{"request", id},
+                  {"purpose", model::PurposeName(request.purpose)},
+                  {"messages", run_.log.Body(request.messages.turns.back().Text())},
+                  {"hash", hash},
+                  {"from_cache", *key}};
+  AddReply(*reply, [this](std::string_view text) { return run_.log.Body(text); }, &data);
+  run_.log.Add(0, "reply.received", std::move(data));
   return reply;
 }
 
-void Subcalls::LogResult(std::int64_t id, model::Purpose purpose,
+void Subcalls::LogResult(std::int64_t id, model::Purpose purpose, const std::string& hash,
                          const Result<model::Reply>& result) {
+  JsonObject data{{"request", id}, {"purpose", model::PurposeName(purpose)}, {"hash", hash}};
   if (!result) {
-    run_.log.Add(0, "request.failed",
-                 {{"request", id},
-                  {"kind", ErrorName(result.error().code)},
-                  {"message", result.error().message}});
-    return;
+    data["kind"] = ErrorName(result.error().code);
+    data["message"] = result.error().message;
+    return run_.log.Add(0, "request.failed", std::move(data));
   }
-  run_.log.Add(0, "reply.received",
-               {{"request", id},
-                {"purpose", model::PurposeName(purpose)},
-                {"body", run_.log.Body(result->text)},
-                {"finish", model::FinishName(result->finish)},
-                {"input", result->usage.input},
-                {"output", result->usage.output},
-                {"cached", result->usage.cached},
-                {"cost_nano_usd", CostJson(result->usage)}});
+  AddReply(*result, [this](std::string_view text) { return run_.log.Body(text); }, &data);
+  run_.log.Add(0, "reply.received", std::move(data));
 }
 
 void Subcalls::Send(assembly::Assembled prompt, model::Purpose purpose, model::Sampling sampling,
@@ -612,24 +606,25 @@ void Subcalls::Send(assembly::Assembled prompt, model::Purpose purpose, model::S
     std::lock_guard lock(mutex_);
     id = ++next_id_;
   }
-  if (auto reply = Known(key, request->messages, purpose, id)) return done(std::move(*reply));
+  const std::string hash = RequestHash(*request);
+  if (auto reply = Known(key, *request, hash, id)) return done(std::move(*reply));
   {
     std::lock_guard lock(mutex_);
     ++in_flight_;
   }
   request->path = fmt::format("0.{}", id);
-  JsonObject sent{{"request", id},
-                  {"purpose", model::PurposeName(purpose)},
-                  {"model", request->model},
-                  {"messages", run_.log.Body(request->messages.turns.back().Text())},
-                  {"tokens", prompt.tokens}};
+  JsonObject sent{
+      {"request", id},           {"purpose", model::PurposeName(purpose)},
+      {"model", request->model}, {"messages", run_.log.Body(request->messages.turns.back().Text())},
+      {"tokens", prompt.tokens}, {"hash", hash}};
   if (!request->messages.system.empty()) {
     sent["system"] = run_.log.Messages({.system = request->messages.system});
   }
   if (key) sent["cache_key"] = *key;
   run_.log.Add(0, "request.sent", std::move(sent));
-  auto finish = [this, id, purpose, key, done = std::move(done)](Result<model::Reply> result) {
-    LogResult(id, purpose, result);
+  auto finish = [this, id, purpose, key, hash,
+                 done = std::move(done)](Result<model::Reply> result) {
+    LogResult(id, purpose, hash, result);
     if (result && key) cache_.Keep(*key, *result);
     done(std::move(result));
     std::lock_guard lock(mutex_);

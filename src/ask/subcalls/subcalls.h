@@ -141,9 +141,10 @@ class Subcalls {
                                               model::Purpose purpose, model::Sampling sampling);
   // The reply of an equal earlier request, counted and in the journal.
   std::optional<model::Reply> Known(const std::optional<std::string>& key,
-                                    const assembly::Messages& messages, model::Purpose purpose,
+                                    const model::Request& request, const std::string& hash,
                                     std::int64_t id);
-  void LogResult(std::int64_t id, model::Purpose purpose, const Result<model::Reply>& result);
+  void LogResult(std::int64_t id, model::Purpose purpose, const std::string& hash,
+                 const Result<model::Reply>& result);
   // `told`: what code reads of it; empty: nothing.
   void CountFailure(std::string_view kind, std::string_view told = {});
   // Of a prompt that was sent; `before`: its earlier failures, which no answer has made good.

@@ -3,6 +3,8 @@
 #include <limits>
 
 #include "ask/documents/document_arguments.h"
+#include "ask/subcalls/session_restore.h"
+#include "base/hash.h"
 #include "inspect/description/hint.h"
 
 namespace dossier::ask {
@@ -37,6 +39,45 @@ void LogContext(const RunState& run, const std::string& name, const StoredText& 
                {"text_bytes", stored.map.bytes().size()}});
 }
 
+// Whether the journal is told of them: those of earlier questions are in theirs.
+enum class Told { kNo, kYes };
+
+Status AddContexts(RunState& run, const ContextSet& context, Told told, sandbox::SessionSpec* spec,
+                   std::vector<std::string_view>* texts, std::vector<TextDocument>* documents) {
+  for (std::size_t i = 0; i < context.documents().size(); ++i) {
+    const ContextDocument& document = context.documents()[i];
+    DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context.Stored(i));
+    const std::string_view text = stored->map.bytes();
+    if (told == Told::kYes) LogContext(run, document.name, *stored);
+    if (told == Told::kYes && !stored->changed.empty() && document.warnings.empty()) {
+      run.log.Warn(0, "context_changed", Json(stored->changed));
+    }
+    const inspect::Description& description =
+        stored->description ? *stored->description : document.description;
+    spec->contexts.push_back(
+        {.name = document.name,
+         .fd = stored->fd.get(),
+         .bytes = text.size(),
+         .characters = description.counts.chars,
+         .meta = inspect::ContextMeta(description, run.dialect() == sandbox::Dialect::kPython
+                                                       ? inspect::Runtime::kPython
+                                                       : inspect::Runtime::kJavascript)});
+    texts->push_back(text);
+    documents->push_back({document.name, text, description});
+  }
+  return {};
+}
+
+// The documents of one question among all of a session: {"first", "count", "seed"}.
+Json GroupJson(std::size_t first, const ContextSet& context, std::uint64_t seed) {
+  return JsonObject{{"first", first}, {"count", context.documents().size()}, {"seed", seed}};
+}
+
+// What tells one call from another in the record.
+std::string OfCall(const sandbox::BridgeCall& call) {
+  return Sha256Hex(fmt::format("{} {}", call.method, ToJson(call.args)));
+}
+
 bool AsksModel(std::string_view method) {
   return method == "llm" || method == "llm_batch" || method == "rlm" || method == "rlm_batch" ||
          method == "map" || method == "estimate";
@@ -45,7 +86,7 @@ bool AsksModel(std::string_view method) {
 }  // namespace
 
 void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
-  if (call.method == "budget") return reply->Ok(BudgetValue());
+  if (call.method == "budget") return reply->Ok(Budget());
   if (call.method == "history") return History(call, *reply);
   if (run_.memory && RunMemory::Knows(call.method))
     return Memory(std::move(call), std::move(reply));
@@ -85,24 +126,21 @@ void Bridge::CallerTool(sandbox::BridgeCall call, std::shared_ptr<sandbox::Bridg
   if (tool == tools.end() || !given || !given->is_object()) {
     return reply->Fail("bad_argument", "there is no such tool, or its arguments are no object");
   }
-  run_.log.Add(0, "bridge.call", {{"id", call.id}, {"method", "tool"}, {"name", name}});
-  tasks_.Run([this, &tool = *tool, arguments = given->get_object(), id = call.id,
-              reply = std::move(reply)] {
-    const auto value =
-        CallTool(tool, arguments, reply->cancel(), [&](const Error& error) {
-          run_.log.Warn(0, "tool_retry", Json(error.message));
-        });
-    run_.log.Add(0, "tool.done",
-                 {{"id", id},
-                  {"name", tool.name},
-                  {"arguments", run_.log.Body(ToJson(arguments))},
-                  {"result", value ? run_.log.Body(ToJson(*value)) : Json(nullptr)},
-                  {"error", value ? Json(nullptr) : Json(value.error().message)}});
-    if (!value) return reply->Fail(FailureOf(value.error()).code, value.error().message);
-    const auto* text = value->if_string();
-    if (!text) return reply->Ok(JsonObject{{"value", *value}});
-    JsonArray blob{0, text->size()};
-    reply->Ok(JsonObject{{"text", JsonObject{{"blob", std::move(blob)}}}}, std::string(*text));
+  run_.log.Add(0, "bridge.call",
+               {{"id", call.id},
+                {"method", "tool"},
+                {"name", name},
+                {"arguments", run_.log.Body(ToJson(*given))}});
+  const std::string of = OfCall(call);
+  if (AnswerRecorded(of, *reply)) return;
+  tasks_.Run([this, &tool = *tool, arguments = given->get_object(), of, reply = std::move(reply)] {
+    auto value = CallTool(tool, arguments, reply->cancel(), [&](const Error& error) {
+      run_.log.Warn(0, "tool_retry", Json(error.message));
+    });
+    if (value) value = Json(JsonObject{{"value", std::move(*value)}});
+    LogReply(of, value);
+    if (value) return reply->Ok(std::move(*value));
+    reply->Fail(FailureOf(value.error()).code, value.error().message);
   });
 }
 
@@ -131,11 +169,55 @@ void Bridge::NoteRead(std::string_view method, const JsonObject& args) {
   }
 }
 
+// What answers from outside the context is kept, so that the same code gets the same value when the
+// run is repeated, and nothing is written to memory twice.
+void Bridge::LogReply(const std::string& of, const Result<Json>& value) {
+  JsonObject data{{"of", of}};
+  if (value) {
+    data["value"] = run_.log.Body(ToJson(*value));
+  } else {
+    data["kind"] = ErrorName(value.error().code);
+    data["message"] = value.error().message;
+  }
+  run_.log.Add(0, "bridge.reply", std::move(data));
+}
+
+bool Bridge::AnswerRecorded(const std::string& of, sandbox::BridgeReply& reply) {
+  const auto recorded = run_.log.Reuse(0, "bridge.reply", of);
+  if (!recorded) return false;
+  const Json data(*recorded);
+  const auto text = run_.log.ReadBody(Find(data, "value"));
+  const auto value = text ? ParseJson(*text) : Result<Json>(tl::unexpected(text.error()));
+  const std::string message = TextAt(data, "message");
+  if (value) {
+    reply.Ok(*value);
+  } else {
+    const bool ours = FindString(data, "kind") == ErrorName(ErrorCode::kInvalidArgument);
+    reply.Fail(ours ? "bad_argument" : "failed", message.empty() ? value.error().message : message);
+  }
+  return true;
+}
+
+// The time left is another one each time. Without a limit of time nothing here is.
+Json Bridge::Budget() {
+  constexpr int kMostKept = 1000;  // a block may ask without end
+  if (!run_.request.limits.time || ++budgets_ > kMostKept) return BudgetValue();
+  if (auto recorded = run_.log.Reuse(0, "bridge.reply", "budget")) {
+    if (auto value = ParseJson(TextAt(Json(recorded->at("value")), "text"))) return *value;
+  }
+  Json value = BudgetValue();
+  LogReply("budget", value);
+  return value;
+}
+
 // A write may wait for another process: not on the session's thread.
 void Bridge::Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
   run_.log.Add(0, "bridge.call", {{"id", call.id}, {"method", call.method}});
-  tasks_.Run([this, call = std::move(call), reply = std::move(reply)] {
+  const std::string of = OfCall(call);
+  if (AnswerRecorded(of, *reply)) return;
+  tasks_.Run([this, call = std::move(call), reply = std::move(reply), of] {
     auto value = run_.memory->Handle(call.method, call.args);
+    LogReply(of, value);
     JsonObject details = call.args;
     if (!value) details["error"] = value.error().message;
     run_.LogMemory({.op = call.method,
@@ -150,8 +232,18 @@ void Bridge::Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
 // Without `at`: how many messages there are.
 void Bridge::History(const sandbox::BridgeCall& call, sandbox::BridgeReply& reply) const {
   const Arguments arguments("history", call.args);
-  if (Status known = arguments.Only({"at"}); !known) {
+  if (Status known = arguments.Only({"at", "question"}); !known) {
     return reply.Fail("bad_argument", known.error().message);
+  }
+  if (call.args.contains("question")) {
+    const auto& past = run_.request.session.past;
+    const auto question = arguments.Whole("question");
+    if (!question || *question >= past.size()) {
+      return reply.Fail("bad_argument", "there is no such question before this one");
+    }
+    std::string text = past[*question].transcript;
+    JsonArray all{0, text.size()};
+    return reply.Ok(JsonObject{{"text", JsonObject{{"blob", std::move(all)}}}}, std::move(text));
   }
   if (!call.args.contains("at")) return reply.Ok(JsonObject{{"count", moved_.size()}});
   const auto at = arguments.Whole("at");
@@ -192,33 +284,28 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
   if (deadline && !context.WaitForCopies(*deadline)) {
     return MakeError(ErrorCode::kLimit, "time: it was used up while the context was copied");
   }
-  for (std::size_t i = 0; i < context.documents().size(); ++i) {
-    const ContextDocument& document = context.documents()[i];
-    DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context.Stored(i));
-    const std::string_view text = stored->map.bytes();
-    LogContext(run, document.name, *stored);
-    if (!stored->changed.empty() && document.warnings.empty()) {
-      run.log.Warn(0, "context_changed", Json(stored->changed));
-    }
-    const inspect::Description& description =
-        stored->description ? *stored->description : document.description;
-    spec.contexts.push_back(
-        {.name = document.name,
-         .fd = stored->fd.get(),
-         .bytes = text.size(),
-         .characters = description.counts.chars,
-         .meta = inspect::ContextMeta(description, run.dialect() == sandbox::Dialect::kPython
-                                                       ? inspect::Runtime::kPython
-                                                       : inspect::Runtime::kJavascript)});
-    texts.push_back(text);
-    documents.push_back({document.name, text, description});
+  // Those of this question come first: then places in them are the same as without a session.
+  DOSSIER_RETURN_IF_ERROR(AddContexts(run, context, Told::kYes, &spec, &texts, &documents));
+  JsonArray groups;
+  for (const PastQuestion& past : run.request.session.past) {
+    groups.push_back(GroupJson(spec.contexts.size(), *past.context, past.seed));
+    DOSSIER_RETURN_IF_ERROR(AddContexts(run, *past.context, Told::kNo, &spec, &texts, &documents));
+  }
+  if (!groups.empty()) {
+    groups.push_back(GroupJson(0, context, run.request.seed));
+    spec.features["questions"] = std::move(groups);
   }
   DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<sandbox::Session> session,
                            pool.Open(std::move(spec), run.cancel));
   run.log.Add(0, "sandbox.started",
               {{"report", session->report().ToJson()}, {"ms", session->start_time().count()}});
-  return std::unique_ptr<Workbench>(new Workbench(run, std::move(texts), std::move(documents),
-                                                  moved, std::move(turn), std::move(session)));
+  auto bench = std::unique_ptr<Workbench>(new Workbench(run, std::move(texts), std::move(documents),
+                                                        moved, std::move(turn), std::move(session)));
+  if (!run.request.session.past.empty()) {
+    DOSSIER_RETURN_IF_ERROR(
+        RestoreSession(run, bench->documents_, bench->texts_, *bench->session_));
+  }
+  return bench;
 }
 
 }  // namespace dossier::ask

@@ -6,6 +6,7 @@
 #ifndef DOSSIER_ASK_SUBCALLS_WORKBENCH_H_
 #define DOSSIER_ASK_SUBCALLS_WORKBENCH_H_
 
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -43,7 +44,11 @@ class Bridge final : public sandbox::BridgeHandler {
   void Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
   // What of the context an answered request has let code read.
   void NoteRead(std::string_view method, const JsonObject& args);
+  void LogReply(const std::string& of, const Result<Json>& value);
+  Json Budget();
   Json BudgetValue() const;
+  // Answers from the record, where the run is repeated.
+  bool AnswerRecorded(const std::string& of, sandbox::BridgeReply& reply);
   void History(const sandbox::BridgeCall& call, sandbox::BridgeReply& reply) const;
 
   RunState& run_;
@@ -53,7 +58,8 @@ class Bridge final : public sandbox::BridgeHandler {
   MapCall map_;
   const MovedTurns& moved_;
   std::function<int()> turn_;
-  TaskGroup tasks_;  // last: joined before the rest goes
+  std::atomic<int> budgets_ = 0;  // asked for, where each is another one
+  TaskGroup tasks_;               // last: joined before the rest goes
 };
 
 class Workbench {
@@ -74,14 +80,17 @@ class Workbench {
   Workbench(RunState& run, std::vector<std::string_view> texts, std::vector<TextDocument> documents,
             const MovedTurns& moved, std::function<int()> turn,
             std::unique_ptr<sandbox::Session> session)
-      : coverage_(texts),
+      : coverage_({texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                     texts.size(), run.request.context->documents().size()))}),
         documents_(std::move(documents)),
+        texts_(texts),
         subcalls_(run, std::move(texts), coverage_),
         bridge_(run, documents_, subcalls_, coverage_, moved, std::move(turn)),
         session_(std::move(session)) {}
 
   Coverage coverage_;
   DocumentService documents_;
+  std::vector<std::string_view> texts_;  // of this question, then of earlier ones of the session
   Subcalls subcalls_;
   Bridge bridge_;
   std::unique_ptr<sandbox::Session> session_;  // last: ends before what serves it

@@ -6,6 +6,8 @@
 #include <filesystem>
 
 #include "ask/engine.h"
+#include "ask/run/asked_session.h"
+#include "ask/run/recorded_run.h"
 #include "base/files/file.h"
 #include "base/files/locations.h"
 #include "base/net/url.h"
@@ -13,6 +15,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/commands.h"
+#include "cli/runs/ask_again.h"
 #include "cli/runs/ask_money.h"
 #include "cli/runs/ask_sources.h"
 #include "cli/runs/ask_view.h"
@@ -65,6 +68,7 @@ struct AskArguments {
   std::string output;  // -o
   std::string layouts_dir;
   std::string tools;     // --tools
+  std::string session;   // --session
   SchemaFlags schema;    // --json-schema, --json-schema-file
   std::string validate;  // --validate
   int repair = 2;
@@ -191,6 +195,10 @@ Status CheckChoices(const AskArguments& arguments) {
     return MakeError(ErrorCode::kUsage,
                      "--tools {}: only code can call them; leave --mode direct out",
                      arguments.tools);
+  }
+  if (!arguments.session.empty() && arguments.mode == "direct") {
+    return MakeError(ErrorCode::kUsage, "--session {}: a plain call has no names; leave --mode out",
+                     arguments.session);
   }
   if (arguments.max_depth > 1) {
     return MakeError(ErrorCode::kUsage,
@@ -355,12 +363,40 @@ int ShowPlan(const ask::Plan& plan, std::ostream& out) {
   return 0;
 }
 
+// A run that is taken up again, and what its journal says of how it was started.
+struct TakenUp {
+  const AskAgainOrder& order;
+  const store::Event& started;
+  std::shared_ptr<store::Journal> journal;
+};
+
+int ShowComparison(const ask::Outcome& outcome, FailureForm form, std::ostream& out) {
+  const std::vector<std::string>& found = outcome.differences;
+  if (form == FailureForm::kJson) {
+    out << ToJson(JsonObject{{"schema", "dossier.replay/1"},
+                             {"run", outcome.run},
+                             {"turns", outcome.turns},
+                             {"answer", outcome.text},
+                             {"differences", boost::json::value_from(found)}})
+        << "\n";
+  } else {
+    for (const std::string& one : found) out << Safe(one) << "\n";
+    if (found.empty()) {
+      out << fmt::format("{}: {} came out as recorded\n", outcome.run,
+                         Counted(static_cast<std::uint64_t>(outcome.turns), "turn"));
+    }
+  }
+  return found.empty() ? 0 : kExitDifferences;
+}
+
 // One question: from its context to its answer.
 class Asking {
  public:
+  // `taken_up`: null for a new run.
   Asking(const AskArguments& arguments, const Asked& asked, const config::Config& config,
-         Context& context)
+         Context& context, const TakenUp* taken_up = nullptr)
       : arguments_(arguments),
+        taken_up_(taken_up),
         asked_(asked),
         flags_(context.flags),
         config_(config),
@@ -393,7 +429,8 @@ class Asking {
                              AssetFoldersFor(arguments_.layouts_dir, flags_, err_));
     options.makers = SectionMakersFor({.flags = flags_, .cancel = cancel_, .err = err_, .now = {}});
     if (!arguments_.sends_nothing()) options.pool = StartPool(arguments_, sandbox);
-    DOSSIER_ASSIGN_OR_RETURN(const Keeping keeping, OpenKeeping(arguments_));
+    DOSSIER_ASSIGN_OR_RETURN(Keeping keeping, taken_up_ ? Keeping{.journal = taken_up_->journal}
+                                                        : OpenKeeping(arguments_));
     // The context first: a wrong path must not cost the start of a model.
     DOSSIER_ASSIGN_OR_RETURN(const auto context, Load(keeping.content()));
     DOSSIER_ASSIGN_OR_RETURN(
@@ -405,15 +442,26 @@ class Asking {
     }
     DOSSIER_ASSIGN_OR_RETURN(Request request, MakeRequest(arguments_, argv_, sandbox));
     request.temperature = model_flags.temperature;
+    DOSSIER_RETURN_IF_ERROR(SetOrigin(&request));
     request.confirm_above = above;
     if (keeping.journal) {
       DOSSIER_RETURN_IF_ERROR(ApplyWindow(config_.limits, *keeping.journal, &request.limits));
     }
-    DOSSIER_ASSIGN_OR_RETURN(request.question, ReadQuestion(asked_, flags_, cancel_, err_));
     request.context = context;
     request.repairs = arguments_.repair;
     DOSSIER_ASSIGN_OR_RETURN(request.requirements, Requirements());
     request.tools = std::move(tools);
+    if (!arguments_.session.empty() && keeping.journal) {
+      ask::ContextOptions about{.content = &keeping.content(),
+                                .copy_limit = config_.store.copy_limit};
+      DOSSIER_ASSIGN_OR_RETURN(
+          request.session,
+          ask::ReadSession(*keeping.journal,
+                           {.name = arguments_.session,
+                            .dialect = sandbox.pool.dialect,
+                            .before = taken_up_ ? taken_up_->order.how.run : ""},
+                           about, cancel_));
+    }
     DOSSIER_ASSIGN_OR_RETURN(
         request.memory,
         MemoryOf(arguments_, config_, [this](std::string_view line) { Say(line); }));
@@ -436,6 +484,29 @@ class Asking {
  private:
   void Say(std::string_view line) {
     if (!flags_.quiet) err_ << "dossier: " << line << "\n" << std::flush;
+  }
+
+  // The question and what the journal says of the run's beginning.
+  Status SetOrigin(Request* request) {
+    if (!taken_up_) {
+      DOSSIER_ASSIGN_OR_RETURN(request->question, ReadQuestion(asked_, flags_, cancel_, err_));
+      std::error_code error;
+      request->folder = std::filesystem::current_path(error).string();
+      return {};
+    }
+    const JsonObject& started = taken_up_->started.data;
+    request->question = taken_up_->order.question;
+    if (request->question.empty()) {
+      const Json* question = Find(started, "question");
+      if (question && question->is_string()) {
+        request->question = question->get_string();
+      } else if (question) {
+        DOSSIER_ASSIGN_OR_RETURN(request->question, taken_up_->journal->ReadBody(*question));
+      }
+    }
+    const Json* seed = Find(started, "seed");
+    if (seed && seed->is_number()) request->seed = seed->to_number<std::uint64_t>();
+    return {};
   }
 
   // What holds for another model than those that are used would hold for nothing.
@@ -495,6 +566,11 @@ class Asking {
     DOSSIER_ASSIGN_OR_RETURN(options.stdin_silence, StdinTimeout(flags_));
     if (options.stdin_silence == Millis(0)) options.stdin_silence.reset();
     options.copy_limit = config_.store.copy_limit;
+    if (taken_up_) {
+      DOSSIER_ASSIGN_OR_RETURN(const auto recorded,
+                               ask::RecordedSources(*taken_up_->journal, taken_up_->order.how.run));
+      return ask::LoadContext(recorded, options, cancel_);
+    }
     DOSSIER_ASSIGN_OR_RETURN(
         const auto sources,
         sources_.Gather({.paths = asked_.paths,
@@ -509,7 +585,12 @@ class Asking {
     ask::Outcome outcome;
     {
       const auto view = MakeProgressView(style, terminal, err_);
-      DOSSIER_ASSIGN_OR_RETURN(outcome, engine.Run(request, cancel_, *view));
+      DOSSIER_ASSIGN_OR_RETURN(
+          outcome, taken_up_ ? engine.Resume(taken_up_->order.how, request, cancel_, *view)
+                             : engine.Run(request, cancel_, *view));
+    }
+    if (taken_up_ && taken_up_->order.how.how == ask::Continuation::How::kCompared) {
+      return ShowComparison(outcome, taken_up_->order.form, out_);
     }
     ExplainEnd(flags_, outcome, cancel_, err_);
     const int code = WriteAnswer(arguments_, outcome, out_, err_);
@@ -521,6 +602,7 @@ class Asking {
   }
 
   const AskArguments& arguments_;
+  const TakenUp* const taken_up_;
   const Asked& asked_;
   const GlobalFlags& flags_;
   const config::Config& config_;
@@ -639,6 +721,8 @@ void DeclareAsk(Flags& flags, AskArguments& to) {
       .Add("--tools", &to.tools,
            "a YAML file with commands of yours that its code may call as functions")
       .Kind(kPath);
+  flags.Add("--session", &to.session,
+            "keep the names of its code from question to question, under this name");
   flags.Add("--seed", &to.seed, "makes all that is drawn at random the same each time");
   flags.Add("--layouts-dir", &to.layouts_dir, "folder with layouts/ and prompts/ of your own")
       .Kind(kFolder);
@@ -656,6 +740,70 @@ void DeclareAsk(Flags& flags, AskArguments& to) {
 }
 
 }  // namespace
+
+namespace {
+
+// The command line of the run, read as it was when it was typed.
+Status ReadRecordedLine(const JsonObject& started, GlobalFlags* global, AskArguments* arguments) {
+  const std::vector<std::string> argv = StringsOf(Find(started, "argv"));
+  if (argv.size() < 2) {
+    return MakeError(ErrorCode::kUsage,
+                     "the run was not started by `dossier ask`, so its settings are not known");
+  }
+  Command root = RootCommand(global);
+  for (Command& command : root.commands) {
+    if (command.name != "ask") continue;
+    command.binding = [arguments](Flags& flags) -> Runner {
+      DeclareAsk(flags, *arguments);
+      return [](Context&) -> Result<int> { return 0; };
+    };
+  }
+  const CommandNode node(std::move(root));
+  DOSSIER_RETURN_IF_ERROR(ParseLine(node, std::span(argv).subspan(1)));
+  return {};
+}
+
+Status ApplyOrder(const AskAgainOrder& order, const JsonObject& started, AskArguments* to) {
+  const auto set = [](const auto& from, auto* value) {
+    if (from) *value = *from;
+  };
+  set(order.max_iterations, &to->max_iterations);
+  set(order.max_calls, &to->max_calls);
+  set(order.max_tokens, &to->max_tokens);
+  set(order.max_cost, &to->max_cost);
+  if (!order.max_time.empty()) to->max_time = order.max_time;
+  if (!order.model.empty()) to->model.model = order.model;
+  if (order.form == FailureForm::kJson) to->json = true;
+  const std::string folder = TextAt(Json(started), "folder");
+  if (folder.empty() || chdir(folder.c_str()) == 0) return {};
+  return MakeErrnoError(errno, "the folder of the run, " + folder);
+}
+
+}  // namespace
+
+Result<int> AskAgain(const AskAgainOrder& order, std::shared_ptr<store::Journal> journal,
+                     Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const store::Event started, journal->EventAt(order.how.run, 1));
+  GlobalFlags flags;
+  AskArguments arguments;
+  DOSSIER_RETURN_IF_ERROR(ReadRecordedLine(started.data, &flags, &arguments));
+  DOSSIER_RETURN_IF_ERROR(ApplyOrder(order, started.data, &arguments));
+  flags.log = context.flags.log;
+  flags.quiet = flags.quiet || context.flags.quiet;
+  flags.yes = flags.yes || context.flags.yes;
+  Context again{.flags = flags,
+                .command = context.command,
+                .interrupt = context.interrupt,
+                .cancel = context.cancel,
+                .in = context.in,
+                .out = context.out,
+                .err = context.err,
+                .argv = context.argv,
+                .failure = context.failure};
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags, {}, context.err));
+  const TakenUp taken_up{order, started, std::move(journal)};
+  return Asking(arguments, Asked(), config, again, &taken_up).Run();
+}
 
 Command AskCommand() {
   return {.name = "ask",

@@ -122,7 +122,8 @@ void ExplainEnd(const GlobalFlags& flags, const ask::Outcome& outcome, const Can
     case ask::RunStatus::kInterrupted:
       err << "dossier: " << (outcome.error ? outcome.error->message : "interrupted")
           << (outcome.text.empty() ? "" : "; the answer so far is not confirmed")
-          << "; `dossier runs show " << outcome.run << "` shows what was done\n";
+          << "; `dossier runs resume " << outcome.run << "` goes on, `dossier runs show "
+          << outcome.run << "` shows what was done\n";
       break;
     default:
       break;

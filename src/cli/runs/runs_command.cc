@@ -14,6 +14,7 @@
 #include "base/text/utf8.h"
 #include "cli/commands.h"
 #include "cli/runs/run_story.h"
+#include "cli/runs/runs_commands.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
 #include "cli/wiring/global_flags.h"
@@ -26,6 +27,16 @@
 #include "store/prune.h"
 
 namespace dossier::cli {
+
+std::string KindOf(const JsonObject& started) {
+  return std::string(FindString(Json(started), "kind").value_or("ask"));
+}
+
+Result<std::unique_ptr<store::Journal>> OpenRuns() {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
+  return store::Journal::Open(data + "/runs");
+}
+
 namespace {
 
 struct RunsArguments {
@@ -39,17 +50,7 @@ struct RunsArguments {
   bool dry_run = false;
 };
 
-constexpr std::string_view kAsk = "ask", kAgents = "agents", kResearch = "research";
-
-// Which command a run is of, by the data of its `run.started`.
-std::string KindOf(const JsonObject& started) {
-  return std::string(FindString(Json(started), "kind").value_or(kAsk));
-}
-
-Result<std::unique_ptr<store::Journal>> OpenJournal() {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
-  return store::Journal::Open(data + "/runs");
-}
+constexpr std::string_view kAgents = "agents", kResearch = "research";
 
 std::string OneLine(std::string_view text, std::size_t width) {
   const std::string_view trimmed = TrimSpace(text);
@@ -128,7 +129,7 @@ Json EventJson(const store::Event& event) {
 }
 
 Status RunList(const RunsArguments& arguments, Context& context) {
-  DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenJournal());
+  DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenRuns());
   std::optional<std::string> status;
   if (!arguments.status.empty()) status = arguments.status;
   DOSSIER_ASSIGN_OR_RETURN(const auto runs, journal->List(status, arguments.limit));
@@ -158,7 +159,7 @@ Status RunList(const RunsArguments& arguments, Context& context) {
 }
 
 Status RunShow(const RunsArguments& arguments, Context& context) {
-  DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenJournal());
+  DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenRuns());
   DOSSIER_ASSIGN_OR_RETURN(const std::string run, journal->Resolve(arguments.run));
   if (!arguments.json && !arguments.events) {
     DOSSIER_ASSIGN_OR_RETURN(const auto events, journal->Events(run));
@@ -245,23 +246,6 @@ Status RunPrune(const RunsArguments& arguments, Context& context) {
   return {};
 }
 
-// Nothing of it is lost: the journal holds what a version that can go on needs.
-Status RunResume(const RunsArguments& arguments, Context&) {
-  DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenJournal());
-  DOSSIER_ASSIGN_OR_RETURN(const std::string run, journal->Resolve(arguments.run));
-  DOSSIER_ASSIGN_OR_RETURN(const store::Event started, journal->EventAt(run, 1));
-  if (const std::string kind = KindOf(started.data); kind == kAgents || kind == kResearch) {
-    return MakeError(ErrorCode::kUsage, "runs resume: `dossier {} resume {}` goes on with this run",
-                     kind, kind == kAgents ? run : TextAt(Json(started.data), "folder"));
-  }
-  return MakeError(
-      ErrorCode::kUsage,
-      "runs resume: this version cannot go on with a run; `dossier runs show {}` shows "
-      "what was done, and the same `dossier ask` again takes the replies of its "
-      "sub-calls from the store",
-      run);
-}
-
 void DeclareList(Flags& flags, RunsArguments& to) {
   flags.Add("--status", &to.status, "only runs that ended like this")
       .OneOf({"running", "final", "extracted", "partial", "none", "interrupted", "failed",
@@ -278,11 +262,6 @@ void DeclareShow(Flags& flags, RunsArguments& to) {
   flags.Add("--json", &to.json, "all events as one object");
 }
 
-void DeclareRunsResume(Flags& flags, RunsArguments& to) {
-  flags.Add("run", &to.run, "id, or the start of one").Required().Kind(kRun);
-  flags.AllowOthers();  // its limits, which no other command here has
-}
-
 void DeclarePrune(Flags& flags, RunsArguments& to) {
   flags.Add("--keep", &to.keep, "keep the newest N");
   flags.Add("--older", &to.older, "only runs begun longer ago, such as 30d").Kind(kTime);
@@ -293,29 +272,31 @@ void DeclarePrune(Flags& flags, RunsArguments& to) {
 }  // namespace
 
 Command RunsCommand() {
-  return {.name = "runs",
-          .summary = "what ask, chat, agents and research did before, step by step",
-          .examples =
-              "dossier runs list\n"
-              "    what was asked before\n"
-              "dossier runs show last --messages\n"
-              "    the newest run with the exact messages sent\n"
-              "dossier runs prune --older 30d --dry-run\n"
-              "    what would go of older runs",
-          .commands = {
-              {.name = "list", .summary = "the newest runs", .binding = Bind(DeclareList, RunList)},
-              {.name = "show",
-               .summary =
-                   "one run: code, output, answers, refusals; of agents: tasks, verdicts, commits",
-               .binding = Bind(DeclareShow, RunShow)},
-              // In no list of commands while it only says that it cannot.
-              {.name = "resume",
-               .summary = "go on with an interrupted run",
-               .binding = Bind(DeclareRunsResume, RunResume),
-               .listed = Command::Listed::kNo},
-              {.name = "prune",
-               .summary = "remove old runs and what only they need",
-               .binding = Bind(DeclarePrune, RunPrune)}}};
+  Command runs{
+      .name = "runs",
+      .summary = "what ask, chat, agents and research did before, step by step",
+      .examples =
+          "dossier runs list\n"
+          "    what was asked before\n"
+          "dossier runs show last --messages\n"
+          "    the newest run with the exact messages sent\n"
+          "dossier runs resume last\n"
+          "    go on with a run that was interrupted\n"
+          "dossier runs prune --older 30d --dry-run\n"
+          "    what would go of older runs",
+      .commands = {
+          {.name = "list", .summary = "the newest runs", .binding = Bind(DeclareList, RunList)},
+          {.name = "show",
+           .summary =
+               "one run: code, output, answers, refusals; of agents: tasks, verdicts, commits",
+           .binding = Bind(DeclareShow, RunShow)}}};
+  for (auto make : {AgainCommands, ExchangeCommands}) {
+    for (Command& command : make()) runs.commands.push_back(std::move(command));
+  }
+  runs.commands.push_back({.name = "prune",
+                           .summary = "remove old runs and what only they need",
+                           .binding = Bind(DeclarePrune, RunPrune)});
+  return runs;
 }
 
 }  // namespace dossier::cli

@@ -79,7 +79,10 @@ void Reservation::Fail(const std::optional<Usage>& usage) {
 }
 
 Ledger::Ledger(LedgerLimits limits, std::shared_ptr<const Clock> clock)
-    : limits_(limits), clock_(std::move(clock)), finish_(limits.finish) {}
+    : limits_(limits),
+      clock_(std::move(clock)),
+      deadline_(limits.deadline),
+      finish_(limits.finish) {}
 
 // What the reply of a request may have, now and once all that is in flight has cost nothing.
 struct Ledger::Room {
@@ -116,7 +119,7 @@ Ledger::Room Ledger::RoomFor(const LedgerRequest& request, const FinishReserve& 
 // Limits that no request in flight gives anything back to.
 Status Ledger::Check(const LedgerRequest& request, Stage stage) {
   const FinishReserve kept = stage == Stage::kNormal ? finish_ : FinishReserve();
-  if (limits_.deadline && *limits_.deadline - clock_->Now() <= kept.time) {
+  if (deadline_ && *deadline_ - clock_->Now() <= kept.time) {
     hit_.insert("time");
     return MakeError(ErrorCode::kLimit, "time: the run's time is used up{}",
                      kept.time.count() > 0 ? " (the rest is for closing)" : "");
@@ -196,6 +199,18 @@ void Ledger::CountCached() {
   ++use_.cached_calls;
 }
 
+void Ledger::CountEarlier(const Usage& usage, std::int64_t attempts, std::int64_t failed) {
+  std::lock_guard lock(mutex_);
+  use_.calls += attempts;
+  use_.failed_calls += failed;
+  Count({}, usage);
+}
+
+void Ledger::SetDeadline(Clock::Steady deadline) {
+  std::lock_guard lock(mutex_);
+  deadline_ = deadline;
+}
+
 void Ledger::KeepBack(const FinishReserve& finish) {
   std::lock_guard lock(mutex_);
   finish_ = finish;
@@ -256,17 +271,17 @@ std::optional<std::int64_t> Ledger::nano_usd_left(Stage stage) const {
 }
 
 std::optional<Millis> Ledger::time_left(Stage stage) const {
-  if (!limits_.deadline) return std::nullopt;
   std::lock_guard lock(mutex_);
+  if (!deadline_) return std::nullopt;
   const Millis kept = stage == Stage::kNormal ? finish_.time : Millis(0);
-  const auto left = std::chrono::duration_cast<Millis>(*limits_.deadline - clock_->Now()) - kept;
+  const auto left = std::chrono::duration_cast<Millis>(*deadline_ - clock_->Now()) - kept;
   return std::max(Millis(0), left);
 }
 
 std::optional<Clock::Steady> Ledger::deadline(Stage stage) const {
-  if (!limits_.deadline || stage == Stage::kFinish) return limits_.deadline;
   std::lock_guard lock(mutex_);
-  return *limits_.deadline - finish_.time;
+  if (!deadline_ || stage == Stage::kFinish) return deadline_;
+  return *deadline_ - finish_.time;
 }
 
 std::vector<std::string> Ledger::ExhaustedNow(std::optional<Millis> time) const {

@@ -110,13 +110,18 @@ class Ledger {
                               std::function<void()> wake = {});
   // Called for replies that came from a cache: counted, cost nothing.
   void CountCached();
+  // For a request that an earlier process made and paid for: counted as it was, refused by no
+  // limit.
+  void CountEarlier(const Usage& usage, std::int64_t attempts, std::int64_t failed);
+  // The time from now on ends then. A run that is repeated from its journal first has no end.
+  void SetDeadline(Clock::Steady deadline);
   // From now on; what is granted stays granted.
   void KeepBack(const FinishReserve& finish);
   // That `limit` ended something, such as a reply that was cut where its room was.
   void NoteHit(const std::string& limit);
 
   LedgerUse use() const;
-  const LedgerLimits& limits() const { return limits_; }
+  const LedgerLimits& limits() const { return limits_; }  // as given; deadline() tells the newest
   // What is left at a stage; unset means unlimited.
   std::optional<std::int64_t> calls_left() const;
   std::optional<std::int64_t> tokens_left(Stage stage = Stage::kNormal) const;
@@ -149,6 +154,7 @@ class Ledger {
   const LedgerLimits limits_;
   const std::shared_ptr<const Clock> clock_;
   mutable std::mutex mutex_;
+  std::optional<Clock::Steady> deadline_;
   FinishReserve finish_;
   LedgerUse use_;
   std::int64_t spent_nano_usd_ = 0;

@@ -182,5 +182,23 @@ TEST(LedgerTest, WhatWaitsToBeSentGetsAShare) {  // FLT-5
   EXPECT_EQ(last->output(), 120) << "with nobody in flight, what is left must do";
 }
 
+TEST(LedgerTest, WhatAnEarlierProcessPaidForCountsAndIsNotRefused) {  // REC-69
+  Ledger ledger({.calls = 1, .tokens = 10}, MakeClock());
+  ledger.CountEarlier({.input = 8, .output = 4}, /*attempts=*/2, /*failed=*/1);
+  EXPECT_EQ(ledger.use().calls, 2);
+  EXPECT_EQ(ledger.use().failed_calls, 1);
+  EXPECT_EQ(ledger.use().spent.tokens(), 12);
+  EXPECT_THAT(ledger.Reserve({}, Stage::kNormal), FailsWith(ErrorCode::kLimit, "calls:"));
+}
+
+TEST(LedgerTest, TheTimeMayBeSetLater) {  // REC-69
+  auto clock = MakeClock();
+  Ledger ledger({}, clock);
+  EXPECT_FALSE(ledger.time_left(Stage::kNormal));
+  ledger.SetDeadline(clock->Now() + Millis(300));
+  EXPECT_EQ(ledger.time_left(Stage::kNormal), Millis(300));
+  EXPECT_EQ(ledger.deadline(Stage::kFinish), clock->Now() + Millis(300));
+}
+
 }  // namespace
 }  // namespace dossier::model

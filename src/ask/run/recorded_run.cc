@@ -1,0 +1,68 @@
+#include "ask/run/recorded_run.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/files/file.h"
+#include "base/json/json.h"
+
+namespace dossier::ask {
+namespace {
+
+bool IsAbout(const store::Event& event) {
+  return event.type == "run.forked" || event.type == "run.resumed" || event.type == "run.finished";
+}
+
+}  // namespace
+
+Result<std::vector<ContextSource>> RecordedSources(store::Journal& journal,
+                                                   const std::string& run) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<store::Event> events, journal.Events(run));
+  std::map<std::string, std::string> stored;
+  for (const store::Event& event : events) {
+    const Json data(event.data);
+    if (event.type == "context.stored") stored[TextAt(data, "name")] = TextAt(data, "sha256");
+  }
+  const Json started(events.front().data);
+  const Json* contexts = Find(started, "contexts");
+  std::vector<ContextSource> sources;
+  for (const Json& one : contexts && contexts->is_array() ? contexts->get_array() : JsonArray()) {
+    ContextSource source{.path = TextAt(one, "path"), .name = TextAt(one, "name")};
+    source.notes = StringsOf(Find(one, "notes"));
+    if (source.path.empty() || !Exists(source.path)) {
+      const auto copy = stored.find(source.name);
+      const std::string sha256 = copy != stored.end() ? copy->second : TextAt(one, "sha256");
+      if (sha256.empty() || !journal.content().Has(sha256)) {
+        return MakeError(ErrorCode::kNotFound,
+                         "the context {} of run {} is not there any more, and no copy of it was "
+                         "kept",
+                         source.path.empty() ? source.name : source.path, run);
+      }
+      DOSSIER_ASSIGN_OR_RETURN(source.text, journal.content().Get(sha256));
+      source.path.clear();
+    }
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
+Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std::int64_t turn) {
+  DOSSIER_ASSIGN_OR_RETURN(std::vector<store::Event> events, journal.Events(run));
+  std::int64_t newest = 0;
+  const auto end = std::find_if(events.begin(), events.end(), [&](const store::Event& event) {
+    if (event.type != "turn.started" || event.call != 0) return false;
+    newest = FindInt(Json(event.data), "turn").value_or(newest);
+    return newest == turn + 1;
+  });
+  if (turn < 0 || (end == events.end() && newest < turn)) {
+    return MakeError(ErrorCode::kNotFound, "run {} has no turn {}; it has {}", run, turn, newest);
+  }
+  events.erase(end, events.end());
+  // Of the last turn what ended the run is not a part.
+  std::erase_if(events, [&](const store::Event& event) {
+    return IsAbout(event) || (event.type == "answer.accepted" && event.call == 0);
+  });
+  return journal.AddRun(events);
+}
+
+}  // namespace dossier::ask

@@ -1,0 +1,36 @@
+// What a run of the journal was about, so that it can be taken up again.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const store::Event started, journal.EventAt(run, 1));
+//   DOSSIER_ASSIGN_OR_RETURN(auto sources, RecordedSources(journal, run));
+//   DOSSIER_ASSIGN_OR_RETURN(auto context, LoadContext(sources, options, cancel));
+//
+//   DOSSIER_ASSIGN_OR_RETURN(std::string fork, ForkRun(journal, run, /*turn=*/3));
+//
+// Thread-safety: functions over a journal.
+
+#ifndef DOSSIER_ASK_RUN_RECORDED_RUN_H_
+#define DOSSIER_ASK_RUN_RECORDED_RUN_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ask/documents/context_set.h"
+#include "base/result.h"
+#include "store/journal.h"
+
+namespace dossier::ask {
+
+// The contexts of a run under the names that they had: files by their path, what came from stdin, a
+// command or an address from the store. Paths are relative to the folder in which the run was
+// started. Errors: kNotFound naming the one that is neither there nor stored.
+Result<std::vector<ContextSource>> RecordedSources(store::Journal& journal, const std::string& run);
+
+// A new run that holds the events of `run` up to the end of turn `turn` of its root call; 0: all
+// before the first turn. `run` stays as it is. Errors: kNotFound (there is no such turn, or run);
+// those of the journal.
+Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std::int64_t turn);
+
+}  // namespace dossier::ask
+
+#endif  // DOSSIER_ASK_RUN_RECORDED_RUN_H_

@@ -1,0 +1,27 @@
+// The commands below `runs`, in the files that hold them, and what they share.
+
+#ifndef DOSSIER_CLI_RUNS_RUNS_COMMANDS_H_
+#define DOSSIER_CLI_RUNS_RUNS_COMMANDS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json/json.h"
+#include "base/result.h"
+#include "cli/tree/command.h"
+#include "store/journal.h"
+
+namespace dossier::cli {
+
+// The journal of the user's runs.
+Result<std::unique_ptr<store::Journal>> OpenRuns();
+// Which command a run is of ("ask", "chat", …), by the data of its `run.started`.
+std::string KindOf(const JsonObject& started);
+
+std::vector<Command> AgainCommands();     // resume, fork, replay
+std::vector<Command> ExchangeCommands();  // diff, export, import, view
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_RUNS_RUNS_COMMANDS_H_

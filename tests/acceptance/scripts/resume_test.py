@@ -1,0 +1,347 @@
+#!/usr/bin/env python3
+"""A run that is killed goes on: REC-69, REC-A19. Its forks and comparisons: REC-70.
+
+DOSSIER_KILL_POINTS sets at how many points it is killed (50).
+"""
+
+import collections
+import json
+import os
+import random
+import re
+import signal
+import threading
+
+import harness
+
+# What the model writes, turn by turn: code that asks one by one, in a batch, in threads and by
+# map_llm; that draws at random; that fails.
+TURNS = [
+    "```repl\nimport random\nprint(len(context), random.random())\n```",
+    "```repl\nfirst = llm_query_batched([f'item {i}: how long?' for i in range(12)])\n"
+    "print(sum(int(r) for r in first))\n```",
+    "```repl\nkinds = map_llm([f'text {i}' for i in range(9)], ['odd', 'even'], 'Which?', batch=3)\n"
+    "print(kinds.counts)\n```",
+    "```repl\nfrom concurrent.futures import ThreadPoolExecutor\n"
+    "with ThreadPoolExecutor(3) as pool:\n"
+    "    second = list(pool.map(llm_query, [f'item {i}: again?' for i in range(20, 24)]))\n"
+    "third = llm_query('item 99: ' + str(random.random()))\nprint(second, third)\n```",
+    "```repl\nprint('before')\nraise ValueError('it fails')\n```",
+    "```repl\ntotal = sum(int(r) for r in first + second)\nprint(total, random.random())\n```",
+    "FINAL_VAR(total)",
+]
+
+
+def texts(body: dict) -> list:
+    return [message["content"] if isinstance(message["content"], str) else
+            "".join(part.get("text", "") for part in message["content"])
+            for message in body["messages"]]
+
+
+class Model:
+    """Answers by what is asked alone, and counts how often each thing is."""
+
+    def __init__(self, turns=TURNS):
+        self.turns = turns
+        self.asked = collections.Counter()
+        self.lock = threading.Lock()
+        self.away = set()              # what gets no answer but status 500
+        self.hold = threading.Event()  # cleared: "item 50" gets no answer
+        self.hold.set()
+
+    def __call__(self, handler, body: dict):
+        last = texts(body)[-1]
+        number = re.search(r"item (\d+):", last)
+        items = re.findall(r"^(\d+): text (\d+)$", last, re.M)
+        if number and len(body["messages"]) == 1:
+            key, text = "sub " + last, number[1]
+        elif items and "odd" in last:
+            key = "map " + ",".join(item[1] for item in items)
+            text = "\n".join(f"{at}: {'odd' if int(n) % 2 else 'even'}" for at, n in items)
+        else:
+            turn = sum(message["role"] == "assistant" for message in body["messages"]) - 1
+            key, text = f"turn {turn}", self.turns[min(max(turn, 0), len(self.turns) - 1)]
+        with self.lock:
+            self.asked[key] += 1
+        if key in self.away:
+            return harness.send(handler, 500, b"{}")
+        if key.startswith("sub item 50"):
+            self.hold.wait(60)
+        return harness.reply(handler, body, text)
+
+
+class ResumeCase(harness.Case):
+    def setUp(self):
+        super().setUp()
+        self.write("notes.txt", "".join(f"line {i} of the notes\n" for i in range(9000)))
+        self.model = Model()
+        self.server = self.serve(self.model)
+        self.ask = ["ask", "--base-url", self.server.url, "-m", "some-model", "--retries", "0",
+                    "--mode", "recursive", "--forcing", "none", "--progress", "json", "-c", "notes.txt"]
+
+    def run_to_end(self, *words: str, **options):
+        """Without the events on stderr."""
+        code, out, err = super().run_to_end(*words, **options)
+        return code, out, "".join(line for line in err.splitlines(True) if line[:1] != "{")
+
+    def kill_at(self, count: int, *words: str):
+        """Starts a run and kills it behind its `count`-th event; None if it ended before."""
+        process = self.start(*self.ask, *words, "What is the total?", start_new_session=True)
+        for _ in range(count):
+            if not process.stderr.readline():
+                process.wait()
+                return None
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return self.runs()[0]["run"]
+
+    def answered(self, run: str) -> set:
+        """What the model was asked, and the journal has the reply to."""
+        keys, sent = set(), {}
+        for event in self.events(run):
+            data = event["data"]
+            if event["type"] == "request.sent":
+                text = data["messages"]
+                sent[data["hash"]] = text.get("text", "") if isinstance(text, dict) else None
+            if event["type"] != "reply.received":
+                continue
+            text = sent[data["hash"]]
+            if data["purpose"] == "subcall":
+                keys.add("sub " + text)
+            elif data["purpose"] == "map":
+                keys.add("map " + ",".join(re.findall(r"^\d+: text (\d+)$", text, re.M)))
+            else:
+                keys.add(f"turn {data['turn'] - 1}")
+        return keys
+
+    def prefix(self, run: str) -> list:
+        return [json.dumps(event, sort_keys=True) for event in self.events(run)]
+
+
+class KillTest(ResumeCase):
+    def test_killed_at_any_point_nothing_is_asked_twice(self):  # REC-69, REC-A19, REC-A18
+        points = int(os.environ.get("DOSSIER_KILL_POINTS", "50"))
+        process = self.start(*self.ask, "--seed", "7", "What is the total?")
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, err)
+        events = len(err.splitlines())
+        rng = random.Random(11)
+        for number in range(points):
+            count = rng.randrange(1, events)
+            with self.subTest(count=count):
+                # A folder of its own each time: no reply comes from the store of another run.
+                self.env["XDG_DATA_HOME"] = str(self.home / f"data-{number}")
+                self.model.asked.clear()
+                run = self.kill_at(count, "--seed", "7")
+                self.assertIsNotNone(run)
+                known, before = self.answered(run), self.prefix(run)
+                code, found, err = self.run_to_end("runs", "resume", run)
+                self.assertEqual((code, found), (0, out), err)
+                self.assertNotIn("replay_diverged", err)
+                twice = {key for key, times in self.model.asked.items() if times > 1}
+                self.assertEqual(twice & known, set(), "paid for twice")
+                after = self.prefix(run)
+                self.assertEqual(after[:len(before)], before, "the prefix of the journal changed")
+                kinds = [event["type"] for event in self.events(run)[len(before):]]
+                self.assertEqual((kinds[0], kinds[-1]), ("run.resumed", "run.finished"))
+                self.assertEqual(self.runs()[0]["status"], "final")
+
+    def test_killed_again_and_again(self):  # REC-69
+        whole = len(self.start(*self.ask, "What is the total?").communicate(timeout=120)[1]
+                    .splitlines())
+        self.env["XDG_DATA_HOME"] = str(self.home / "again")
+        self.model.asked.clear()
+        run = self.kill_at(whole // 4)
+        for _ in range(3):
+            process = self.start("runs", "resume", run, start_new_session=True)
+            for _ in range(whole // 6):
+                if not process.stderr.readline():
+                    break
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        known = self.answered(run)
+        code, out, err = self.run_to_end("runs", "resume", run)
+        self.assertEqual((code, out), (0, "152\n"), err)
+        twice = {key for key, times in self.model.asked.items() if times > 1}
+        self.assertEqual({key for key in twice & known if key.startswith("turn")}, set())
+
+
+class OtherwiseTest(ResumeCase):
+    def test_a_block_that_prints_the_clock_is_live_from_there(self):  # REC-69, REC-A19
+        self.model.turns = ["```repl\nimport time\nprint(time.time_ns())\n```",
+                            "```repl\nprint('on')\n```", "```repl\nprint('and on')\n```",
+                            "FINAL(done)"]
+        process = self.start(*self.ask, "When?", start_new_session=True)
+        done = 0
+        while done < 3:
+            done += '"type":"block.done"' in process.stderr.readline()
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        run = self.runs()[0]["run"]
+        code, out, err = self.run_to_end("runs", "resume", run)
+        self.assertEqual((code, out), (0, "done\n"), err)
+        kinds = [event["type"] for event in self.events(run)]
+        self.assertIn("replay.diverged", kinds)
+        self.assertIn("replay_diverged", [event["data"].get("code") for event in self.events(run)])
+        self.assertEqual(self.model.asked["turn 0"], 1, "what came before is not asked again")
+        self.assertEqual(self.model.asked["turn 1"], 2, "it was shown something else")
+
+    def test_a_context_that_has_changed_is_refused(self):  # REC-69
+        run = self.kill_at(12)
+        before = self.prefix(run)
+        self.write("notes.txt", "something else\n" * 9000)
+        code, _, err = self.run_to_end("runs", "resume", run)
+        self.assertEqual(code, 4, err)
+        self.assertIn("notes.txt is not what it was when run", err)
+        (self.home / "notes.txt").unlink()
+        self.assertEqual(self.prefix(run), before)
+
+    def test_what_is_finished_or_runs_is_not_resumed(self):  # REC-69, section 6
+        process = self.start(*self.ask, "What is the total?")
+        self.wait_for_event(process, "turn.started")
+        run = self.runs()[0]["run"]
+        if process.poll() is None:
+            code, _, err = self.run_to_end("runs", "resume", run)
+            if process.poll() is None:
+                self.assertIn("is still running", err)
+        process.communicate(timeout=120)
+        code, _, err = self.run_to_end("runs", "resume", run)
+        self.assertEqual(code, 4)
+        self.assertIn(f"dossier runs fork {run} --at", err)
+
+    def test_stdin_comes_from_the_store(self):  # REC-69
+        notes = open(self.home / "notes.txt")
+        self.addCleanup(notes.close)
+        process = self.start("ask", "--base-url", self.server.url, "-m", "some-model", "--mode",
+                             "recursive", "--forcing", "none", "--progress", "json", "-c", "-", "What is the total?",
+                             stdin=notes, start_new_session=True)
+        self.wait_for_event(process, "reply.received")
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        code, out, err = self.run_to_end("runs", "resume", "last")
+        self.assertEqual((code, out), (0, "152\n"), err)
+
+    def test_ctrl_c_names_the_way_on(self):  # REC-61, REC-69
+        self.model.turns = [*TURNS[:2], "```repl\nprint(llm_query('item 50: slow?'))\n```",
+                            "FINAL(at last)"]
+        self.model.hold.clear()
+        process = self.start(*self.ask, "What is the total?")
+        for _ in range(3):
+            self.wait_for_event(process, "block.started")
+        self.wait_for_event(process, "request.sent")
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        run = self.runs()[0]["run"]
+        self.assertIn(f"dossier runs resume {run}", err)
+        self.model.hold.set()
+        known = self.answered(run)
+        code, out, err = self.run_to_end("runs", "resume", run)
+        self.assertEqual((code, out), (0, "at last\n"), err)
+        self.assertNotIn("replay_diverged", err)
+        twice = {key for key, times in self.model.asked.items() if times > 1}
+        self.assertEqual(twice & known, set())
+
+    def test_a_provider_that_was_away_is_asked_again_where_it_failed(self):  # REC-62, REC-69
+        self.model.away = {"turn 3"}
+        code, _, err = self.run_to_end(*self.ask, "What is the total?")
+        self.assertEqual(code, 8, err)
+        run = self.runs()[0]["run"]
+        self.assertEqual(self.runs()[0]["status"], "failed")
+        self.model.away = set()
+        code, out, err = self.run_to_end("runs", "resume", run)
+        self.assertEqual((code, out), (0, "152\n"), err)
+        self.assertEqual({key for key, times in self.model.asked.items() if times > 1}, {"turn 3"})
+
+    def test_one_plain_call_goes_on_too(self):  # REC-2, REC-69
+        self.write("short.txt", "a few words\n")
+        self.model.turns = ["plain answer"]
+        words = ["ask", "--base-url", self.server.url, "-m", "some-model", "--mode", "direct",
+                 "--progress", "json", "-c", "short.txt", "What?"]
+        process = self.start(*words, start_new_session=True)
+        self.wait_for_event(process, "reply.received")
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        self.model.asked.clear()
+        code, out, err = self.run_to_end("runs", "resume", "last")
+        self.assertEqual((code, out), (0, "plain answer\n"), err)
+        self.assertEqual(self.model.asked, {})
+
+    def test_javascript_goes_on_too(self):  # REC-69
+        self.model.turns = [
+            "```js\nvar first = await llm_query('item 3: how long?'); print(first);\n```",
+            "```js\nprint(Math.random() < 1, first);\n```", 'SUBMIT({"variable": "first"})']
+        self.ask += ["--dialect", "javascript"]
+        process = self.start(*self.ask, "How long?", start_new_session=True)
+        for _ in range(2):
+            self.wait_for_event(process, "block.done")
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        code, out, err = self.run_to_end("runs", "resume", "last")
+        self.assertEqual((code, out), (0, "3\n"), err)
+        self.assertEqual({key for key, n in self.model.asked.items() if n > 1} - {"turn 2"}, set())
+
+    def test_limits_may_be_raised(self):  # REC-69
+        run = self.kill_at(60, "--max-calls", "40")
+        code, out, err = self.run_to_end("runs", "resume", run, "--max-calls", "400",
+                                         "--max-iterations", "20", "--max-time", "10m", "--json")
+        self.assertEqual(code, 0, err)
+        self.assertEqual(json.loads(out)["answer"], "152")
+        self.assertEqual(json.loads(out)["calls"]["sent"], 27, "those of both processes")
+        self.assertNotIn("replay_diverged", err)
+
+    def test_the_limit_of_time_counts_what_was_used(self):  # REC-57, REC-69
+        run = self.kill_at(20, "--max-time", "600s")
+        told = [event["data"]["seconds_left"] for event in self.events(run)
+                if event["type"] == "turn.started"]
+        code, out, err = self.run_to_end("runs", "resume", run)
+        self.assertEqual((code, out), (0, "152\n"), err)
+        self.assertNotIn("replay_diverged", err)
+        later = [event["data"]["seconds_left"] for event in self.events(run)
+                 if event["type"] == "turn.started"]
+        self.assertEqual(later[:len(told)], told)
+        self.assertTrue(all(0 < left <= 600 for left in later), later)
+
+
+class ForkTest(ResumeCase):
+    def setUp(self):
+        super().setUp()
+        code, self.out, err = self.run_to_end(*self.ask, "What is the total?")
+        self.assertEqual(code, 0, err)
+        self.parent = self.runs()[0]["run"]
+        self.before = self.prefix(self.parent)
+        self.model.asked.clear()
+
+    def test_a_fork_shares_the_turns_before(self):  # REC-70
+        self.model.turns = TURNS[:3] + ["```repl\nprint(len(first))\n```", "FINAL(otherwise)"]
+        code, out, err = self.run_to_end("runs", "fork", self.parent, "--at", "3", "--question",
+                                         "What else?")
+        self.assertEqual((code, out), (0, "otherwise\n"), err)
+        self.assertEqual(set(self.model.asked), {"turn 3", "turn 4"}, "the first turns are shared")
+        self.assertIn(b"What else?", self.server.requests[-1])
+        self.assertEqual(self.prefix(self.parent), self.before, "the parent is untouched")
+        fork = self.runs()[0]["run"]
+        self.assertNotEqual(fork, self.parent)
+        forked = [event["data"] for event in self.events(fork) if event["type"] == "run.forked"]
+        self.assertEqual((forked[0]["from"], forked[0]["turn"]), (self.parent, 3))
+
+    def test_a_cell_of_ones_own(self):  # REC-70
+        self.write("cell.py", "total = 1000 + len(first)\nFINAL_VAR('total')")
+        code, out, err = self.run_to_end("runs", "fork", self.parent, "--at", "2", "--cell", "cell.py")
+        self.assertEqual((code, out), (0, "1012\n"), err)
+        self.assertEqual(self.model.asked, {}, "nothing was asked")
+
+    def test_a_turn_that_is_not_there(self):  # REC-70
+        code, _, err = self.run_to_end("runs", "fork", self.parent, "--at", "70")
+        self.assertEqual(code, 4)
+        self.assertIn("has no turn 70", err)
+
+    def test_a_replay_asks_nothing_and_compares(self):  # REC-70
+        code, out, err = self.run_to_end("runs", "replay", self.parent)
+        self.assertEqual(code, 0, out + err)
+        self.assertIn("came out as recorded", out)
+        self.assertEqual(self.model.asked, {})
+        self.assertEqual(self.prefix(self.parent), self.before, "nothing is written")
+
+
+if __name__ == "__main__":
+    harness.main()
