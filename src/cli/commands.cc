@@ -10,7 +10,7 @@ namespace {
 constexpr Command (*kCommands[])() = {
     AskCommand,    ChatCommand,     InspectCommand,       PackCommand,    HeaderCommand,
     RunsCommand,   AssembleCommand, PromptsCommand,       ModelsCommand,  SandboxCommand,
-    DoctorCommand, TokensCommand,   ConversationsCommand, ContextCommand, MemoryCommand,
+    DoctorCommand, EvalCommand, TokensCommand,   ConversationsCommand, ContextCommand, MemoryCommand,
     AgentsCommand, ResearchCommand, ConfigCommand,        KeysCommand,    TrustCommand,
     PathsCommand,  HelpCommand,     CompletionCommand,    ManCommand,     CompleteCommand,
 };
