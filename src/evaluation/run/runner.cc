@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <fstream>
 #include <set>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "base/hash.h"
 #include "base/process/process.h"
 #include "base/task_group.h"
+#include "base/text/ascii.h"
 #include "base/text/parse.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
