@@ -12,6 +12,7 @@
 #define DOSSIER_EVALUATION_FAMILY_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -54,6 +55,10 @@ class TaskSink {
   virtual void UsePool(const PoolInfo& pool) = 0;
 };
 
+// Another label for a line of the labelled file, from its text and its label: how the gold of wrong
+// labels is computed, and what a solver that only counts words would answer. Empty: as written.
+using Relabel = std::function<std::string(const std::string& text, const std::string& label)>;
+
 // One parameter of a family that --set takes.
 struct Parameter {
   std::string_view name, fallback, about;
@@ -71,7 +76,11 @@ class Family {
   virtual Status Generate(const FamilySpec& spec, TaskSink& sink) const = 0;
   // Gold path B: from the files of the set alone, by another method. Errors: kUnavailable if a
   // program that it needs is not there, with how to install it; those of files.
-  virtual Result<Json> Recompute(const Task& task, const TaskSet& set) const = 0;
+  virtual Result<Json> Recompute(const Task& task, const TaskSet& set,
+                                 const Relabel& relabel) const = 0;
+  Result<Json> Recompute(const Task& task, const TaskSet& set) const {
+    return Recompute(task, set, Relabel());
+  }
 };
 
 // All of them, by name.
