@@ -15,6 +15,10 @@ Command EvalCommand() {
                    "dossier eval check set\n"
                    "    proves them again, and that no answer can be guessed"};
   eval.commands = {EvalFamiliesCommand()};
+  for (Command (*make)() : {EvalRunCommand, EvalArmsCommand, EvalScoreCommand, EvalReportCommand,
+                            EvalCompareCommand}) {
+    eval.commands.push_back(make());
+  }
   return eval;
 }
 

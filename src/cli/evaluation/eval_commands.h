@@ -14,6 +14,13 @@ Command EvalGenerateCommand();
 Command EvalCheckCommand();
 Command EvalScoreOneCommand();
 
+// eval_runs.cc
+Command EvalRunCommand();
+Command EvalArmsCommand();
+Command EvalScoreCommand();
+Command EvalReportCommand();
+Command EvalCompareCommand();
+
 }  // namespace dossier::cli
 
 #endif  // DOSSIER_CLI_EVALUATION_EVAL_COMMANDS_H_

@@ -94,7 +94,7 @@ class PageWriter {
         HashSource(kScript), HashSource(kStyle), kStyle);
   }
 
-  void Row(std::string_view cell, const std::vector<std::string>& texts) {
+  void Cells(std::string_view cell, const std::vector<std::string>& texts) {
     html_ += "<tr>";
     for (const std::string& text : texts) Add("<{}>{}</{}>", cell, EscapeHtml(text), cell);
     html_ += "</tr>\n";
@@ -102,7 +102,7 @@ class PageWriter {
 
   void Table(const std::vector<std::string>& header) {
     html_ += "<div class=\"wide\"><table>\n<thead>";
-    Row("th", header);
+    Cells("th", header);
     html_ += "</thead><tbody>\n";
   }
   void EndTable() { html_ += "</tbody></table></div>\n"; }
@@ -118,7 +118,7 @@ class PageWriter {
       }
       for (const auto& [name, count] : arm.causes) failures += fmt::format("[{} {}] ", count, name);
       const bool scored = arm.scored_tasks > 0;
-      Row("td",
+      Cells("td",
           {arm.name,
            scored ? fmt::format("{:.1f} ({:.1f} to {:.1f})", arm.official.mean, arm.official.low,
                                 arm.official.high)
@@ -140,7 +140,7 @@ class PageWriter {
     for (const GroupSummary& group : report_.groups) {
       std::vector<std::string> cells{group.dimension, group.value, std::to_string(group.tasks)};
       for (const double score : group.score) cells.push_back(Number(score, "{:.1f}"));
-      Row("td", cells);
+      Cells("td", cells);
     }
     EndTable();
   }
@@ -157,7 +157,7 @@ class PageWriter {
     for (const ArmSummary& row : report_.arms) {
       std::vector<std::string> cells{row.name};
       for (const ArmSummary& column : report_.arms) cells.push_back(PairCell(row.name, column.name));
-      Row("td", cells);
+      Cells("td", cells);
     }
     EndTable();
   }
@@ -246,7 +246,7 @@ class PageWriter {
     for (const AskedTask& asked : report_.run.tasks) Question(asked);
   }
 
-  static std::string StateOf(const std::vector<const evaluation::Row*>& rows) {
+  static std::string StateOf(const std::vector<const Row*>& rows) {
     std::string state;
     const auto any = [&rows](auto test) { return std::ranges::any_of(rows, test); };
     if (any([](const auto* row) { return row->status != RowStatus::kOk; })) state += "failed ";
@@ -266,7 +266,7 @@ class PageWriter {
           EscapeHtml(asked.task.scorer));
     }
     Table({"arm", "status", "score", "lenient", "parsed", "rule", "cause", "s", "calls", "answer"});
-    for (const evaluation::Row* row : rows) {
+    for (const Row* row : rows) {
       const auto score = [](const std::optional<double>& value) {
         return value ? fmt::format("{:.3g}", *value) : "-";
       };
@@ -296,7 +296,7 @@ class PageWriter {
   }
 
   const Report& report_;
-  std::map<std::string, std::vector<const evaluation::Row*>> rows_of_;
+  std::map<std::string, std::vector<const Row*>> rows_of_;
   std::string html_;
 };
 
