@@ -16,7 +16,8 @@ Command EvalCommand() {
                    "    proves them again, and that no answer can be guessed"};
   eval.commands = {EvalFamiliesCommand()};
   for (Command (*make)() : {EvalRunCommand, EvalArmsCommand, EvalScoreCommand, EvalReportCommand,
-                            EvalCompareCommand}) {
+                            EvalCompareCommand, EvalDiffCommand, EvalAddCommand, EvalStubCommand,
+                            EvalProxyCommand}) {
     eval.commands.push_back(make());
   }
   return eval;

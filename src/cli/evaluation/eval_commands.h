@@ -21,6 +21,14 @@ Command EvalScoreCommand();
 Command EvalReportCommand();
 Command EvalCompareCommand();
 
+// eval_servers.cc
+Command EvalStubCommand();
+Command EvalProxyCommand();
+
+// eval_questions.cc
+Command EvalAddCommand();
+Command EvalDiffCommand();
+
 }  // namespace dossier::cli
 
 #endif  // DOSSIER_CLI_EVALUATION_EVAL_COMMANDS_H_
