@@ -463,7 +463,7 @@ class Aggregate final : public Family {
 }  // namespace
 
 const Family& AggregateFamily() {
-  static constexpr Aggregate kFamily;
+  static const Aggregate kFamily;
   return kFamily;
 }
 
