@@ -1,11 +1,12 @@
 #include "evaluation/family.h"
 
 #include "base/text/text.h"
+#include "evaluation/families/families.h"
 
 namespace dossier::evaluation {
 
 std::span<const Family* const> Families() {
-  static constexpr std::span<const Family* const> kFamilies{};
+  static const Family* const kFamilies[] = {&AggregateFamily(), &PairsFamily()};
   return kFamilies;
 }
 

@@ -14,7 +14,8 @@ Command EvalCommand() {
                    "    writes tasks whose answers are proved twice\n"
                    "dossier eval check set\n"
                    "    proves them again, and that no answer can be guessed"};
-  eval.commands = {EvalFamiliesCommand()};
+  eval.commands = {EvalFamiliesCommand(), EvalGenerateCommand(), EvalCheckCommand(),
+                   EvalScoreOneCommand()};
   for (Command (*make)() : {EvalRunCommand, EvalArmsCommand, EvalScoreCommand, EvalReportCommand,
                             EvalCompareCommand, EvalDiffCommand, EvalAddCommand, EvalStubCommand,
                             EvalProxyCommand}) {
