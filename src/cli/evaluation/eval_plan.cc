@@ -12,6 +12,7 @@
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
 #include "cli/wiring/shared_flags.h"
+#include "evaluation/solvers/solvers.h"
 
 namespace dossier::cli {
 namespace {
@@ -31,10 +32,23 @@ bool NeedsModel(const Arm& arm) {
   return true;
 }
 
+// Instead of the truth what a stub's labels lead to; questions whose answer is then not unique go.
+void UseStubGold(const std::string& share, AskedSet* set) {
+  std::erase_if(set->tasks, [&share](AskedTask& asked) {
+    if (asked.task.needs == evaluation::Needs::kStructure) return false;
+    const Json* gold = asked.task.stub_gold.if_contains(share);
+    if (gold != nullptr) asked.task.gold = *gold;
+    return gold == nullptr;
+  });
+}
+
 // The tasks that --only and --sample leave, evenly spread.
 Status Choose(const EvalRunArguments& given, std::vector<AskedSet>* sets) {
   std::size_t left = 0;
   for (AskedSet& set : *sets) {
+    if (!given.stub_errors.empty() && given.stub_errors != "0") {
+      UseStubGold(given.stub_errors, &set);
+    }
     if (!given.only.empty()) {
       const Glob glob(given.only);
       std::erase_if(set.tasks, [&](const AskedTask& asked) {
@@ -53,7 +67,8 @@ Status Choose(const EvalRunArguments& given, std::vector<AskedSet>* sets) {
     left += set.tasks.size();
   }
   if (left > 0) return {};
-  return MakeError(ErrorCode::kUsage, "--only {}: no question has such an id or tag", given.only);
+  return MakeError(ErrorCode::kUsage, "no question is left by --only {} and --stub-errors {}",
+                   given.only, given.stub_errors);
 }
 
 EvalModel ModelOf(const std::string& name, const app::ModelEndpoint& endpoint) {
@@ -133,6 +148,19 @@ Status AddParts(PreparedPlan* prepared) {
   const auto counter = prepared->endpoints.front().bound.counter;
   systems.count = [counter](std::string_view text) { return counter->CountText(text).tokens; };
   prepared->parts.score = evaluation::ScoreRow;
+  std::map<std::string, std::shared_ptr<const evaluation::TaskSet>> set_of;  // by task
+  for (const AskedSet& set : prepared->plan.sets) {
+    for (const AskedTask& asked : set.tasks) set_of[asked.task.id] = set.source;
+  }
+  systems.solve = [set_of = std::move(set_of)](std::string_view name,
+                                               const AskedTask& asked) -> Result<std::string> {
+    const auto solver = evaluation::SolverByName(name);
+    const auto set = set_of.find(asked.task.id);
+    if (solver && set != set_of.end() && set->second) {
+      return evaluation::Solve(*solver, asked.task, *set->second);
+    }
+    return MakeError(ErrorCode::kUnavailable, "{} answers tasks of a task set only", name);
+  };
   return {};
 }
 

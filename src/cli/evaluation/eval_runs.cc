@@ -142,6 +142,10 @@ void DeclareRun(Flags& flags, EvalRunArguments& to) {
   flags.Add("--cache", &to.cache, "cold: no cache of the provider helps")
       .OneOf({"warm", "cold"})
       .ShowDefault();
+  flags
+      .Add("--stub-errors", &to.stub_errors,
+           "score by the answers that `eval stub --errors P` leads to; P as the set has it")
+      .Kind(kWord);
   flags.Add("--estimate", &to.estimate, "ask three questions an arm and say what all would take");
   flags.Add("--new", &to.renew, "forget the answers that the folder holds");
   Flags limits = flags.In("Limits");

@@ -318,7 +318,7 @@ class DossierSystem final : public System {
 
 class SolverSystem final : public System {
  public:
-  SolverSystem(std::string name, Solver solve) : name_(std::move(name)), solve_(std::move(solve)) {}
+  SolverSystem(std::string name, SolveTask solve) : name_(std::move(name)), solve_(std::move(solve)) {}
 
   Answer Ask(const Asking& asking, const CancelToken&) const override {
     auto text = solve_(name_, *asking.asked);
@@ -329,7 +329,7 @@ class SolverSystem final : public System {
 
  private:
   const std::string name_;
-  const Solver solve_;
+  const SolveTask solve_;
 };
 
 // "droste-matched": a peer and how it is set.

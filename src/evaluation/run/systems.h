@@ -83,7 +83,7 @@ class System {
 };
 
 // An answer without a model, from a task and its set. Errors: what has no labels.
-using Solver = std::function<Result<std::string>(std::string_view name, const AskedTask& asked)>;
+using SolveTask = std::function<Result<std::string>(std::string_view name, const AskedTask& asked)>;
 
 // What systems are made of.
 struct SystemParts {
@@ -91,7 +91,7 @@ struct SystemParts {
   std::string peers_folder;  // where peers are installed
   std::shared_ptr<HttpLoop> loop;
   std::function<std::int64_t(std::string_view)> count;  // tokens
-  Solver solve;
+  SolveTask solve;
 };
 
 // Errors: kUnavailable for a peer that is not installed, with how to install it.
