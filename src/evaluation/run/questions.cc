@@ -252,9 +252,15 @@ Status CheckScorer(const RawQuestion& raw, const AskedTask& asked) {
   }
   const bool by_program = std::find(kRunScorers.begin(), kRunScorers.end(), scorer) != kRunScorers.end();
   if (by_program || !asked.has_gold()) return {};
-  const auto tried = ScoreAnswer(asked.task, "");
-  if (tried || tried.error().code == ErrorCode::kUnavailable) return {};
-  return MakeError(ErrorCode::kConfig, "{}: {}", raw.place, tried.error().message);
+  // Gold of the right type is right by its own rule.
+  constexpr std::array<std::string_view, 4> kTyped = {"number", "near", "date", "json"};
+  const std::string gold = raw.Text("gold");
+  const auto tried = ScoreAnswer(asked.task, gold);
+  if (!tried) return MakeError(ErrorCode::kConfig, "{}: {}", raw.place, tried.error().message);
+  const bool typed = std::find(kTyped.begin(), kTyped.end(), scorer) != kTyped.end();
+  if (!typed || tried->official > 0) return {};
+  return MakeError(ErrorCode::kConfig, "{}: the gold \"{}\" is no {}, which the scorer {} compares",
+                   raw.place, gold, scorer == "near" ? "number" : scorer, scorer);
 }
 
 Result<AskedTask> MakeTask(const RawQuestion& raw, std::size_t number, ContextFinder& contexts) {
