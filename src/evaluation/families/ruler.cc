@@ -222,14 +222,14 @@ Sample MakeCoded(std::int64_t length, std::int64_t units, Stream stream) {
   return sample;
 }
 
-struct Kind {
+struct RulerKind {
   std::string_view name;
   int budget;         // tokens kept for the answer
   std::int64_t least;  // units below which the task makes no sense
   std::optional<Hidden> hidden;
 };
 
-const Kind kRulerKinds[] = {
+const RulerKind kRulerKinds[] = {
     {"niah_single_1", 128, 1, Hidden{Hay::kNoise, Value::kNumber}},
     {"niah_single_2", 128, 1, Hidden{Hay::kText, Value::kNumber}},
     {"niah_single_3", 128, 1, Hidden{Hay::kText, Value::kUuid}},
@@ -343,7 +343,7 @@ class Ruler final : public Family {
  private:
   static constexpr Parameter kParameters[] = {{"haystack", "", "a text file; default: made prose"}};
 
-  static Sample MakeSample(const Kind& kind, const Prose& prose, std::int64_t length,
+  static Sample MakeSample(const RulerKind& kind, const Prose& prose, std::int64_t length,
                            std::int64_t units, const Stream& stream) {
     if (kind.hidden) return MakeHidden(*kind.hidden, prose, units, stream);
     if (kind.name == "vt") return MakeTrace(units, stream);
@@ -352,7 +352,7 @@ class Ruler final : public Family {
   }
 
   Status Write(const FamilySpec& spec, const Prose& prose, std::int64_t length, std::int64_t number,
-               const Kind& kind, TaskSink& sink) const {
+               const RulerKind& kind, TaskSink& sink) const {
     const Stream stream = Stream::For(name(), spec.seed, fmt::format("{}/window/{}", length, number));
     const auto make = [&](std::int64_t units) {
       const Sample sample = MakeSample(kind, prose, length, units, stream);
