@@ -4,9 +4,34 @@
 #include "evaluation/families/families.h"
 
 namespace dossier::evaluation {
+namespace {
+
+// For families that read the files anew for each task.
+class EachTime final : public Prover {
+ public:
+  EachTime(const Family& family, const TaskSet& set, const Relabel& relabel)
+      : family_(family), set_(set), relabel_(relabel) {}
+  Result<Json> Recompute(const Task& task) override {
+    return family_.Recompute(task, set_, relabel_);
+  }
+
+ private:
+  const Family& family_;
+  const TaskSet& set_;
+  const Relabel relabel_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Prover>> Family::Open(const Task&, const TaskSet& set,
+                                             const Relabel& relabel) const {
+  return std::make_unique<EachTime>(*this, set, relabel);
+}
 
 std::span<const Family* const> Families() {
-  static const Family* const kFamilies[] = {&AggregateFamily(), &PairsFamily()};
+  static const Family* const kFamilies[] = {&AggregateFamily(), &HopsFamily(),  &InjectFamily(),
+                                            &LogsFamily(),      &LongFamily(),  &NeedleFamily(),
+                                            &PairsFamily(),     &RulerFamily(), &TablesFamily()};
   return kFamilies;
 }
 

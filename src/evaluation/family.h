@@ -28,7 +28,7 @@
 namespace dossier::evaluation {
 
 struct FamilySpec {
-  std::vector<std::int64_t> lengths{16384, 65536, 262144};  // tokens; bytes for tables and logs
+  std::vector<std::int64_t> lengths;  // tokens; bytes for tables and logs; empty: the family's own
   std::int64_t windows = 10;                                // a length
   std::int64_t questions = 10;                              // a window
   std::uint64_t seed = 1;
@@ -64,12 +64,20 @@ struct Parameter {
   std::string_view name, fallback, about;
 };
 
+// The second path over one window, opened once for all its tasks.
+class Prover {
+ public:
+  virtual ~Prover() = default;
+  virtual Result<Json> Recompute(const Task& task) = 0;
+};
+
 class Family {
  public:
   virtual ~Family() = default;
   virtual std::string_view name() const = 0;
   virtual std::string_view about() const = 0;
   virtual std::span<const Parameter> parameters() const = 0;
+  virtual std::vector<std::int64_t> default_lengths() const { return {16'384, 65'536, 262'144}; }
 
   // Gold path A: counts while it writes. Errors: kConfig for a spec that cannot be met, with the
   // smallest that can; those of files.
@@ -81,6 +89,9 @@ class Family {
   Result<Json> Recompute(const Task& task, const TaskSet& set) const {
     return Recompute(task, set, Relabel());
   }
+  // The same for all tasks of the window of `task`; `set` and the family outlive what is returned.
+  virtual Result<std::unique_ptr<Prover>> Open(const Task& task, const TaskSet& set,
+                                               const Relabel& relabel) const;
 };
 
 // All of them, by name.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <map>
+#include <memory>
+#include <optional>
 
 #include "base/text/text.h"
 #include "evaluation/score.h"
@@ -49,10 +51,6 @@ std::vector<Selected> Select(const std::vector<std::string>& names, const Family
         own.lengths = {quick.length};
         own.windows = quick.windows;
         own.questions = quick.questions;
-      } else if (quick.family == "tables" || quick.family == "logs") {
-        own.lengths = {1 << 20, 16 << 20};
-      } else if (quick.family == "long") {
-        own.lengths = {100, 1000, 10'000};
       }
       selected.push_back({std::string(quick.family), std::move(own)});
     }
@@ -70,51 +68,90 @@ Error Differ(const Task& task, const Json& b) {
 // The same texts; the order of a list of pairs or of values is not part of the answer.
 bool SameGold(const Task& task, const Json& b) {
   std::vector<std::string> ours = StringsOf(&task.gold), theirs = StringsOf(&b);
-  if (task.scorer == "pairs" || task.scorer == "list" || task.scorer == "set") {
+  if (task.scorer == "pairs" || task.scorer == "list" || task.scorer == "set" ||
+      task.scorer == "ruler") {
     std::sort(ours.begin(), ours.end());
     std::sort(theirs.begin(), theirs.end());
   }
   return ours == theirs;
 }
 
-// The answer that a model which labels a known share of texts wrongly has to give.
-Status AddStubGold(const Family& family, const TaskSet& set, Task* task) {
-  if (task->needs != Needs::kLabel) return {};
-  const auto labelled = set.ReadLabelled(task->contexts[0]);
-  if (!labelled) return {};
-  std::set<std::string> labels;
-  const Relabel collect = [&](const std::string&, const std::string& label) {
-    labels.insert(label);
-    return label;
-  };
-  DOSSIER_RETURN_IF_ERROR(family.Recompute(*task, set, collect));
-  const std::vector<std::string> list(labels.begin(), labels.end());
-  if (list.size() < 2) return {};
-  for (const auto& [name, share] : kStubShares) {
-    const StubErrors errors{.share = share, .seed = set.manifest.seed};
-    const Relabel wrong = [&](const std::string& text, const std::string& label) {
-      return std::string(StubLabel(list, text, label, errors));
-    };
-    auto gold = family.Recompute(*task, set, wrong);
-    if (gold) {
-      task->stub_gold[name] = std::move(*gold);
-    } else if (gold.error().code != ErrorCode::kCheckFailed) {
-      return tl::unexpected(gold.error());  // else: wrong labels leave no single answer
-    }
+// The second path over the window that is looked at, under several labellings.
+class OpenWindow {
+ public:
+  OpenWindow(const Task& first, const TaskSet& set) : first_(first), set_(set) {}
+
+  bool Has(const Task& task) const { return task.window == first_.window && task.family == first_.family; }
+
+  Result<Json> Recompute(const Task& task) { return Under("", task, {}); }
+
+  // What counting the words of labels answers; "" where it has no single answer.
+  Result<std::string> Floor(const Task& task) {
+    if (task.needs != Needs::kLabel || Labels().empty()) return Solve(Solver::kBlind, task, set_);
+    const auto gold = Under("floor", task, ByWords(Labels()));
+    if (gold) return WriteAnswer(task, *gold);
+    if (gold.error().code == ErrorCode::kCheckFailed) return std::string();
+    return tl::unexpected(gold.error());
   }
-  return {};
+
+  // The answer that a model which labels a known share of texts wrongly has to give.
+  Status AddStubGold(Task* task) {
+    if (task->needs != Needs::kLabel || Labels().size() < 2) return {};
+    for (const auto& [name, share] : kStubShares) {
+      const StubErrors errors{.share = share, .seed = set_.manifest.seed};
+      auto gold = Under(name, *task, [&, errors](const std::string& text, const std::string& label) {
+        return std::string(StubLabel(*labels_, text, label, errors));
+      });
+      if (gold) {
+        task->stub_gold[name] = std::move(*gold);
+      } else if (gold.error().code != ErrorCode::kCheckFailed) {
+        return tl::unexpected(gold.error());  // else: wrong labels leave no single answer
+      }
+    }
+    return {};
+  }
+
+ private:
+  const std::vector<std::string>& Labels() {
+    if (!labels_) labels_ = LabelsOf(first_, set_);
+    return *labels_;
+  }
+
+  Result<Json> Under(const std::string& name, const Task& task, const Relabel& relabel) {
+    std::unique_ptr<Prover>& prover = provers_[name];
+    if (!prover) {
+      DOSSIER_ASSIGN_OR_RETURN(const Family* family, FindFamily(task.family));
+      DOSSIER_ASSIGN_OR_RETURN(prover, family->Open(task, set_, relabel));
+    }
+    return prover->Recompute(task);
+  }
+
+  const Task first_;
+  const TaskSet& set_;
+  std::optional<std::vector<std::string>> labels_;
+  std::map<std::string, std::unique_ptr<Prover>> provers_;
+};
+
+Result<double> Official(const Task& task, const Result<std::string>& answer) {
+  if (!answer) return tl::unexpected(answer.error());
+  DOSSIER_ASSIGN_OR_RETURN(const Score score, ScoreAnswer(task, *answer));
+  return score.official;
 }
 
 Status Prove(const CancelToken& cancel, TaskSet* set) {
+  std::optional<OpenWindow> window;
   for (Task& task : set->tasks) {
     if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "stopped");
-    DOSSIER_ASSIGN_OR_RETURN(const Family* family, FindFamily(task.family));
-    const auto b = family->Recompute(task, *set);
+    if (!window || !window->Has(task)) window.emplace(task, *set);
+    set->manifest.chance += task.chance / static_cast<double>(set->tasks.size());
+    const auto b = window->Recompute(task);
     // A program that the proof needs is not on this machine: `check` says so.
     if (!b && b.error().code == ErrorCode::kUnavailable) continue;
     if (!b) return tl::unexpected(b.error());
     if (!SameGold(task, *b)) return tl::unexpected(Differ(task, *b));
-    DOSSIER_RETURN_IF_ERROR(AddStubGold(*family, *set, &task));
+    DOSSIER_RETURN_IF_ERROR(window->AddStubGold(&task));
+    DOSSIER_ASSIGN_OR_RETURN(const double floor, Official(task, window->Floor(task)));
+    set->manifest.floor += floor / static_cast<double>(set->tasks.size());
   }
   return {};
 }
@@ -128,12 +165,6 @@ JsonObject Parameters(const std::vector<std::string>& families, const FamilySpec
   return {{"selection", std::move(names)}, {"length", std::move(lengths)},
           {"windows", spec.windows},       {"questions", spec.questions},
           {"set", std::move(settings)}};
-}
-
-Result<double> ScoreOf(Solver solver, const Task& task, const TaskSet& set) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string answer, Solve(solver, task, set));
-  DOSSIER_ASSIGN_OR_RETURN(const Score score, ScoreAnswer(task, answer));
-  return score.official;
 }
 
 // Scores of one solver over the tasks that need meaning, against what chance would give.
@@ -177,7 +208,9 @@ Result<TaskSet> GenerateSet(const std::vector<std::string>& families, const Fami
   std::vector<std::string> names;
   for (const Selected& one : selected) {
     DOSSIER_ASSIGN_OR_RETURN(const Family* family, FindFamily(one.family));
-    DOSSIER_RETURN_IF_ERROR(family->Generate(one.spec, writer));
+    FamilySpec own = one.spec;
+    if (own.lengths.empty()) own.lengths = family->default_lengths();
+    DOSSIER_RETURN_IF_ERROR(family->Generate(own, writer));
     names.push_back(one.family);
   }
   DOSSIER_ASSIGN_OR_RETURN(
@@ -186,13 +219,6 @@ Result<TaskSet> GenerateSet(const std::vector<std::string>& families, const Fami
                                   .seed = spec.seed,
                                   .tokenizer = spec.tokenizer}));
   DOSSIER_RETURN_IF_ERROR(Prove(spec.cancel, &set));
-  double floor = 0;
-  for (const Task& task : set.tasks) {
-    set.manifest.chance += task.chance / static_cast<double>(set.tasks.size());
-    const auto score = ScoreOf(Solver::kFloor, task, set);
-    if (score) floor += *score / static_cast<double>(set.tasks.size());
-  }
-  set.manifest.floor = floor;
   DOSSIER_RETURN_IF_ERROR(writer.Publish(set));
   return TaskSet::Load(folder);
 }
@@ -201,11 +227,12 @@ Result<CheckReport> CheckSet(const TaskSet& set, const CancelToken& cancel) {
   DOSSIER_RETURN_IF_ERROR(set.CheckFiles());
   CheckReport report{.tasks = static_cast<std::int64_t>(set.tasks.size())};
   Bound floor, blind;
+  std::optional<OpenWindow> window;
   std::int64_t oracles = 0;
   for (const Task& task : set.tasks) {
     if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "stopped");
-    DOSSIER_ASSIGN_OR_RETURN(const Family* family, FindFamily(task.family));
-    const auto b = family->Recompute(task, set);
+    if (!window || !window->Has(task)) window.emplace(task, set);
+    const auto b = window->Recompute(task);
     if (!b && b.error().code == ErrorCode::kUnavailable) {
       report.skipped.push_back(b.error().message);
       continue;
@@ -228,8 +255,8 @@ Result<CheckReport> CheckSet(const TaskSet& set, const CancelToken& cancel) {
           fmt::format("{}: the oracle scores {}, not 1", task.id, oracle.official));
     }
     report.chance += task.chance;
-    DOSSIER_ASSIGN_OR_RETURN(const double by_words, ScoreOf(Solver::kFloor, task, set));
-    DOSSIER_ASSIGN_OR_RETURN(const double by_question, ScoreOf(Solver::kBlind, task, set));
+    DOSSIER_ASSIGN_OR_RETURN(const double by_words, Official(task, window->Floor(task)));
+    DOSSIER_ASSIGN_OR_RETURN(const double by_question, Official(task, Solve(Solver::kBlind, task, set)));
     report.floor += by_words;
     report.blind += by_question;
     if (task.needs == Needs::kLabel) {

@@ -67,7 +67,10 @@ struct Size {
   std::int64_t small, large;
 };
 
-constexpr Size kSizes[] = {{"aggregate", 8192, 20'000}, {"pairs", 4096, 9000}};
+constexpr Size kSizes[] = {{"aggregate", 8192, 20'000}, {"pairs", 4096, 9000}, {"ruler", 4096, 9000},
+                            {"tables", 50'000, 200'000}, {"logs", 50'000, 200'000},
+                            {"hops", 4096, 9000},      {"needle", 2048, 6000},
+                            {"long", 50, 2000},        {"inject", 8192, 12'000}};
 
 // EVL-3, EVL-8, EVL-A2, EVL-A3: every family, three seeds, two lengths.
 TEST_F(GenerateTest, BothGoldPathsAgreeAndTheOracleScoresOne) {
@@ -127,15 +130,20 @@ TEST_F(GenerateTest, PlantedFaultsOfLinesAreFound) {
     return kept;
   };
   const auto move_users = [](std::string text) { return ReplaceAll(text, "|| User: 1", "|| User: 2"); };
+  const auto wrong_labels = [](std::string text) {
+    return ReplaceAll(ReplaceAll(text, "|| Label: m", "|| Label: s"), "|| Label: c", "|| Label: m");
+  };
+  const auto a_year_off = [](std::string text) { return ReplaceAll(text, ", 2023 ||", ", 2024 ||"); };
   for (const char* family : {"aggregate", "pairs"}) {
-    for (const auto& fault : std::vector<std::function<std::string(std::string)>>{
-             lose_lines, move_users,
-             [](std::string text) { return ReplaceAll(text, "|| Label: cooking", "|| Label: music"); },
-             [](std::string text) { return ReplaceAll(text, "Date: Jan", "Date: Feb"); }}) {
+    std::size_t fault = 0;
+    constexpr const char* fault_names[] = {"lost lines", "users", "labels", "dates"};
+    for (const auto& plant : std::vector<std::function<std::string(std::string)>>{
+             lose_lines, move_users, wrong_labels, a_year_off}) {
+      SCOPED_TRACE(fault_names[fault++]);
       FamilySpec spec = SpecOf(12'000, 5, 40);
       auto set = Generate(family, spec);
       ASSERT_TRUE(set) << set.error().message;
-      Edit(&*set, "labelled/", fault);
+      Edit(&*set, "labelled/", plant);
       EXPECT_FALSE(Proved(*set)) << family;
     }
   }

@@ -82,7 +82,6 @@ Result<evaluation::FamilySpec> SpecOf(const GenerateArguments& given, Context& c
                               .items = given.items,
                               .cancel = context.cancel};
   if (!given.length.empty()) {
-    spec.lengths.clear();
     for (const std::string_view part : Split(given.length, ',')) {
       DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t length, ParseSize(part));
       spec.lengths.push_back(static_cast<std::int64_t>(length));

@@ -378,10 +378,14 @@ class Aggregate final : public Family {
 
   Result<Json> Recompute(const Task& task, const TaskSet& set,
                          const Relabel& relabel) const override {
+    DOSSIER_ASSIGN_OR_RETURN(const auto prover, Open(task, set, relabel));
+    return prover->Recompute(task);
+  }
+  Result<std::unique_ptr<Prover>> Open(const Task& task, const TaskSet& set,
+                                       const Relabel& relabel) const override {
     return ProveAggregate(task, set, relabel);
   }
 
- private:
   Status MakeTasks(const FamilySpec& spec, const Window& window, const std::string& id,
                    const ContextFile& file, std::array<std::size_t, 3>* turn,
                    TaskSink& sink) const {
@@ -408,6 +412,7 @@ class Aggregate final : public Family {
     return {};
   }
 
+ private:
   static const Kind& NextKind(Group group, std::size_t* turn) {
     while (true) {
       const Kind& kind = kKinds[(*turn)++ % std::size(kKinds)];
@@ -465,6 +470,12 @@ class Aggregate final : public Family {
 const Family& AggregateFamily() {
   static const Aggregate kFamily;
   return kFamily;
+}
+
+Status AddAggregateTasks(const FamilySpec& spec, const Window& window, const std::string& id,
+                         const ContextFile& file, std::array<std::size_t, 3>* turn,
+                         TaskSink& sink) {
+  return Aggregate().MakeTasks(spec, window, id, file, turn, sink);
 }
 
 }  // namespace dossier::evaluation

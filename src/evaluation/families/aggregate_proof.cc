@@ -117,23 +117,32 @@ Result<std::string> OnlyRow(store::Statement& query, const Task& task) {
                    answer ? "several" : "no");
 }
 
-}  // namespace
+class AggregateProver final : public Prover {
+ public:
+  explicit AggregateProver(LineTable table) : table_(std::move(table)) {}
 
-Result<Json> ProveAggregate(const Task& task, const TaskSet& set, const Relabel& relabel) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string labelled, set.ReadLabelled(task.contexts[0]));
-  DOSSIER_ASSIGN_OR_RETURN(LineTable table, LineTable::Read(labelled, relabel));
-  re2::StringPiece rest(task.question);
-  const std::string condition = TakeScope(&rest);
-  DOSSIER_RETURN_IF_ERROR(
-      table.db.Execute("CREATE TEMP VIEW s AS SELECT * FROM lines WHERE " + condition));
-  std::array<std::string, 3> found;
-  for (const Proof& proof : kProofs) {
-    const RE2 pattern(std::string(proof.question) + " Answer with one line, ");
+  Result<Json> Recompute(const Task& task) override {
+    re2::StringPiece rest(task.question);
+    const std::string condition = TakeScope(&rest);
+    DOSSIER_RETURN_IF_ERROR(table_.db.Execute("DROP VIEW IF EXISTS s; CREATE TEMP VIEW s AS SELECT * "
+                                              "FROM lines WHERE " +
+                                              condition));
+    std::array<std::string, 3> found;
     const std::array<RE2::Arg, 3> all{&found[0], &found[1], &found[2]};
     const std::array<const RE2::Arg*, 3> arguments{&all[0], &all[1], &all[2]};
-    re2::StringPiece at = rest;
-    if (!RE2::ConsumeN(&at, pattern, arguments.data(), pattern.NumberOfCapturingGroups())) continue;
-    DOSSIER_ASSIGN_OR_RETURN(store::Statement query, table.db.Prepare(proof.sql));
+    for (const Proof& proof : kProofs) {
+      const RE2 pattern(std::string(proof.question) + " Answer with one line, ");
+      re2::StringPiece at = rest;
+      if (RE2::ConsumeN(&at, pattern, arguments.data(), pattern.NumberOfCapturingGroups())) {
+        return Answer(task, proof, std::move(found));
+      }
+    }
+    return MakeError(ErrorCode::kDamaged, "{}: its question is of no kind of this family", task.id);
+  }
+
+ private:
+  Result<Json> Answer(const Task& task, const Proof& proof, std::array<std::string, 3> found) {
+    DOSSIER_ASSIGN_OR_RETURN(store::Statement query, table_.db.Prepare(proof.sql));
     for (std::string& one : found) one = AsIso(one);
     query.With(found[0], found[1], found[2]);
     DOSSIER_ASSIGN_OR_RETURN(std::string answer, OnlyRow(query, task));
@@ -144,7 +153,17 @@ Result<Json> ProveAggregate(const Task& task, const TaskSet& set, const Relabel&
     }
     return OneGold(answer);
   }
-  return MakeError(ErrorCode::kDamaged, "{}: its question is of no kind of this family", task.id);
+
+  LineTable table_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Prover>> ProveAggregate(const Task& task, const TaskSet& set,
+                                               const Relabel& relabel) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string labelled, set.ReadLabelled(task.contexts[0]));
+  DOSSIER_ASSIGN_OR_RETURN(LineTable table, LineTable::Read(labelled, relabel));
+  return std::make_unique<AggregateProver>(std::move(table));
 }
 
 }  // namespace dossier::evaluation

@@ -23,7 +23,8 @@ const Family& RulerFamily();
 const Family& TablesFamily();
 
 // The second path of aggregate: SQL over the labelled file, one text a kind of question.
-Result<Json> ProveAggregate(const Task& task, const TaskSet& set, const Relabel& relabel);
+Result<std::unique_ptr<Prover>> ProveAggregate(const Task& task, const TaskSet& set,
+                                               const Relabel& relabel);
 
 }  // namespace dossier::evaluation
 

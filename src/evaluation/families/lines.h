@@ -9,6 +9,7 @@
 #ifndef DOSSIER_EVALUATION_FAMILIES_LINES_H_
 #define DOSSIER_EVALUATION_FAMILIES_LINES_H_
 
+#include <array>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,11 @@ using WindowVisitor =
 // Makes and writes every window that the spec asks for: "aggregate-16K-w3".
 Status ForEachWindow(std::string_view family, const FamilySpec& spec, const Pool& pool,
                      TaskSink& sink, const WindowVisitor& visit);
+
+// The questions of aggregate over one window; `turn` says whose turn it is in each group of kinds.
+Status AddAggregateTasks(const FamilySpec& spec, const Window& window, const std::string& id,
+                         const ContextFile& file, std::array<std::size_t, 3>* turn,
+                         TaskSink& sink);
 
 // A setting, or what stands for it.
 std::string Setting(const FamilySpec& spec, std::string_view name, std::string_view fallback);

@@ -221,6 +221,40 @@ Result<Slots> SlotsOf(const FamilySpec& spec, const Pool& pool) {
   return slots;
 }
 
+class PairsProver final : public Prover {
+ public:
+  explicit PairsProver(LineTable table) : table_(std::move(table)) {}
+
+  Result<Json> Recompute(const Task& task) override {
+    const Json* named = Find(task.meta, "slots");
+    const std::size_t number =
+        static_cast<std::size_t>(FindInt(task.meta, "condition").value_or(0));
+    const std::vector<Condition> conditions = Conditions();
+    Slots slots;
+    for (std::size_t i = 0; named != nullptr && i < kSlots; ++i) {
+      slots[i] = TextAt(*named, std::string(1, static_cast<char>('A' + i)));
+    }
+    // The number is only a hint: what counts is the text that a system is asked.
+    if (number < 1 || number > conditions.size() ||
+        Question(conditions[number - 1], slots) != task.question) {
+      return MakeError(ErrorCode::kDamaged, "{}: its question is not that of its condition",
+                       task.id);
+    }
+    DOSSIER_ASSIGN_OR_RETURN(store::Statement query,
+                             table_.db.Prepare(SqlOf(conditions[number - 1])));
+    query.With(slots[0], slots[1], slots[2], slots[3], slots[4], slots[5]);
+    JsonArray gold;
+    while (true) {
+      DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
+      if (!row) return gold;
+      gold.push_back(Json(fmt::format("({}, {})", query.Int(0), query.Int(1))));
+    }
+  }
+
+ private:
+  LineTable table_;
+};
+
 class Pairs final : public Family {
  public:
   std::string_view name() const override { return "pairs"; }
@@ -263,34 +297,17 @@ class Pairs final : public Family {
 
   Result<Json> Recompute(const Task& task, const TaskSet& set,
                          const Relabel& relabel) const override {
+    DOSSIER_ASSIGN_OR_RETURN(const auto prover, Open(task, set, relabel));
+    return prover->Recompute(task);
+  }
+  Result<std::unique_ptr<Prover>> Open(const Task& task, const TaskSet& set,
+                                       const Relabel& relabel) const override {
     DOSSIER_ASSIGN_OR_RETURN(const std::string labelled, set.ReadLabelled(task.contexts[0]));
     DOSSIER_ASSIGN_OR_RETURN(LineTable table, LineTable::Read(labelled, relabel));
     DOSSIER_RETURN_IF_ERROR(
         table.db.Execute("CREATE INDEX by_user ON lines(user, label); CREATE INDEX by_label ON "
                          "lines(label, user)"));
-    const Json* named = Find(task.meta, "slots");
-    const std::size_t number =
-        static_cast<std::size_t>(FindInt(task.meta, "condition").value_or(0));
-    const std::vector<Condition> conditions = Conditions();
-    Slots slots;
-    for (std::size_t i = 0; named != nullptr && i < kSlots; ++i) {
-      slots[i] = TextAt(*named, std::string(1, static_cast<char>('A' + i)));
-    }
-    // The number is only a hint: what counts is the text that a system is asked.
-    if (number < 1 || number > conditions.size() ||
-        Question(conditions[number - 1], slots) != task.question) {
-      return MakeError(ErrorCode::kDamaged, "{}: its question is not that of its condition",
-                       task.id);
-    }
-    DOSSIER_ASSIGN_OR_RETURN(store::Statement query,
-                             table.db.Prepare(SqlOf(conditions[number - 1])));
-    query.With(slots[0], slots[1], slots[2], slots[3], slots[4], slots[5]);
-    JsonArray gold;
-    while (true) {
-      DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
-      if (!row) return gold;
-      gold.push_back(Json(fmt::format("({}, {})", query.Int(0), query.Int(1))));
-    }
+    return std::make_unique<PairsProver>(std::move(table));
   }
 
  private:

@@ -19,32 +19,10 @@ Result<Json> OracleGold(const Task& task, const TaskSet& set, const Relabel& rel
   return family->Recompute(task, set, relabel);
 }
 
-// The labels that stand in the frame of the labelled file, longest first.
-std::vector<std::string> LabelsOf(const Task& task, const TaskSet& set) {
-  const auto labelled = set.ReadLabelled(task.contexts[0]);
-  std::set<std::string> labels;
-  if (labelled) {
-    for (const std::string_view line : Split(*labelled, '\n')) {
-      constexpr std::string_view kMark = " || Label: ";
-      const std::size_t at = line.rfind(kMark);
-      if (at != std::string_view::npos) labels.emplace(line.substr(at + kMark.size()));
-    }
-  }
-  return {labels.begin(), labels.end()};
-}
-
-// A text has the label whose word it holds; without one it is taken for the first label.
 Result<std::string> SolveByWords(const Task& task, const TaskSet& set) {
-  const std::vector<std::string> labels = LabelsOf(task, set);
+  std::vector<std::string> labels = LabelsOf(task, set);
   if (labels.empty()) return std::string();
-  const Relabel by_words = [&](const std::string& text, const std::string&) {
-    const std::string lower = ToLowerAscii(text);
-    for (const std::string& label : labels) {
-      if (lower.find(ToLowerAscii(label)) != std::string::npos) return label;
-    }
-    return labels.front();
-  };
-  const auto gold = OracleGold(task, set, by_words);
+  const auto gold = OracleGold(task, set, ByWords(std::move(labels)));
   // Under labels that are wrong a question may have no single answer.
   if (!gold) return gold.error().code == ErrorCode::kCheckFailed ? Result<std::string>("")
                                                                  : tl::unexpected(gold.error());
@@ -71,6 +49,30 @@ Result<std::string> Guess(const Task& task, std::size_t which) {
 }
 
 }  // namespace
+
+std::vector<std::string> LabelsOf(const Task& task, const TaskSet& set) {
+  const auto labelled = set.ReadLabelled(task.contexts[0]);
+  std::set<std::string, std::less<>> labels;
+  if (!labelled) return {};
+  for (const std::string_view line : Split(*labelled, '\n')) {
+    constexpr std::string_view kMark = " || Label: ";
+    const std::size_t at = line.rfind(kMark);
+    if (at == std::string_view::npos) continue;
+    const std::string_view label = line.substr(at + kMark.size());
+    if (!labels.contains(label)) labels.emplace(label);
+  }
+  return {labels.begin(), labels.end()};
+}
+
+Relabel ByWords(std::vector<std::string> labels) {
+  return [labels = std::move(labels)](const std::string& text, const std::string&) {
+    const std::string lower = ToLowerAscii(text);
+    for (const std::string& label : labels) {
+      if (lower.find(ToLowerAscii(label)) != std::string::npos) return label;
+    }
+    return labels.front();
+  };
+}
 
 std::optional<Solver> SolverByName(std::string_view name) {
   const auto* const found = std::find(kNames.begin(), kNames.end(), name);

@@ -12,8 +12,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "evaluation/family.h"
 #include "evaluation/task.h"
 
 namespace dossier::evaluation {
@@ -30,6 +32,11 @@ std::optional<Solver> SolverByName(std::string_view name);  // "oracle", "floor"
 // The answer, in the form that the question asks for; "" where a solver has none. Errors: those of
 // the second gold path.
 Result<std::string> Solve(Solver solver, const Task& task, const TaskSet& set);
+
+// The labels that the labelled twin of the task's window holds, in byte order; none without a twin.
+std::vector<std::string> LabelsOf(const Task& task, const TaskSet& set);
+// What floor goes by: a text has the label whose word it holds, else the first of `labels`.
+Relabel ByWords(std::vector<std::string> labels);
 
 }  // namespace dossier::evaluation
 

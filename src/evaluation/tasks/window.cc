@@ -138,27 +138,30 @@ Result<std::vector<Line>> DrawLines(std::int64_t count, const Pool& pool, Stream
   return lines;
 }
 
-void WriteTexts(const Pool& pool, const std::string& noun, Window* window) {
-  const std::string frame = Before(static_cast<std::int64_t>(window->lines.size()), noun, window->labels);
-  window->text = frame + "\n\n";
-  window->labelled = window->text;
-  for (const Line& line : window->lines) {
-    const std::size_t begin = window->text.size();
-    AppendLine(line, pool.Text(line.label, line.text), &window->text);
-    window->labelled.append(window->text, begin);
-    window->labelled.append(" || Label: ").append(window->labels[line.label]).push_back('\n');
-    window->text.push_back('\n');
-  }
-  window->text.append("\n").append(frame).push_back('\n');
-  window->labelled.append("\n").append(frame).push_back('\n');
-}
-
 }  // namespace
 
 std::string ListOf(const std::vector<std::string>& labels) { return Join(labels, ", "); }
 
 std::string LengthName(std::int64_t length) {
   return length % 1024 == 0 ? fmt::format("{}K", length / 1024) : std::to_string(length);
+}
+
+void WriteTexts(const WindowSpec& spec, const Pool& pool, const tokens::Counter& counter,
+                Window* window) {
+  const std::string frame = Before(static_cast<std::int64_t>(window->lines.size()), spec.noun, window->labels);
+  window->text = frame + "\n\n";
+  window->labelled = window->text;
+  for (const Line& line : window->lines) {
+    const std::size_t begin = window->text.size();
+    AppendLine(line, pool.Text(line.label, line.text), &window->text);
+    if (!line.planted.empty()) window->text.append(" ").append(line.planted);
+    window->labelled.append(window->text, begin);
+    window->labelled.append(" || Label: ").append(window->labels[line.label]).push_back('\n');
+    window->text.push_back('\n');
+  }
+  window->text.append("\n").append(frame).push_back('\n');
+  window->labelled.append("\n").append(frame).push_back('\n');
+  window->tokens = counter.CountText(window->text).upper();
 }
 
 Result<Pool> OpenPool(const FamilySpec& spec) {
@@ -192,8 +195,7 @@ Result<Window> MakeWindow(const WindowSpec& spec, const Pool& pool,
     Window window{.labels = pool.labels()};
     DOSSIER_ASSIGN_OR_RETURN(
         window.lines, DrawLines(count, pool, Stream::For(spec.family, spec.seed, path)));
-    WriteTexts(pool, spec.noun, &window);
-    window.tokens = counter.CountText(window.text).upper();
+    WriteTexts(spec, pool, counter, &window);
     if (window.tokens <= spec.length) return window;
     const std::int64_t excess = window.tokens - spec.length;
     count -= std::max<std::int64_t>(1, excess * cost.lines / cost.tokens);

@@ -26,6 +26,7 @@ struct Line {
   std::uint32_t text = 0;   // index in the pool
   std::int32_t user = 0;
   std::int32_t day = 0;
+  std::string planted;  // stands behind the text
 };
 
 struct Window {
@@ -46,6 +47,10 @@ struct WindowSpec {
 // Errors: kConfig where the length is too small for five lines (with the smallest that works), or
 // the pool has too few texts of a label.
 Result<Window> MakeWindow(const WindowSpec& spec, const Pool& pool, const tokens::Counter& counter);
+
+// Writes both texts of `window` anew, after lines were changed; `tokens` is counted again.
+void WriteTexts(const WindowSpec& spec, const Pool& pool, const tokens::Counter& counter,
+                Window* window);
 
 // The pool that the spec of a family names: --items, `map`, `drop_leaky`.
 Result<Pool> OpenPool(const FamilySpec& spec);
