@@ -12,7 +12,7 @@ constexpr Command (*kCommands[])() = {
     RunsCommand,   AssembleCommand, PromptsCommand,       ModelsCommand,  SandboxCommand,
     DoctorCommand, TokensCommand,   ConversationsCommand, ContextCommand, MemoryCommand,
     AgentsCommand, ResearchCommand, McpCommand,           ServeCommand,   RpcCommand,
-    ConfigCommand, KeysCommand,     TrustCommand,
+    EvalCommand,   ConfigCommand,   KeysCommand,          TrustCommand,
     PathsCommand,  HelpCommand,     CompletionCommand,    ManCommand,     CompleteCommand,
 };
 

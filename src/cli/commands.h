@@ -27,6 +27,7 @@ Command ConfigCommand();
 Command ContextCommand();
 Command ConversationsCommand();
 Command DoctorCommand();
+Command EvalCommand();
 Command HeaderCommand();
 Command HelpCommand();
 Command InspectCommand();

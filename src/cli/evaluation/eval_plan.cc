@@ -1,0 +1,207 @@
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/files/file.h"
+#include "base/files/glob.h"
+#include "base/files/locations.h"
+#include "base/process/build_info.h"
+#include "base/text/text.h"
+#include "cli/command_line.h"
+#include "cli/evaluation/eval_run.h"
+#include "cli/wiring/global_flags.h"
+#include "cli/wiring/model_flags.h"
+#include "cli/wiring/shared_flags.h"
+#include "evaluation/solvers/solvers.h"
+
+namespace dossier::cli {
+namespace {
+
+using evaluation::Arm;
+using evaluation::AskedSet;
+using evaluation::AskedTask;
+using evaluation::EvalModel;
+using evaluation::QuestionRules;
+
+constexpr std::string_view kDefaultArm = "dossier";
+
+bool NeedsModel(const Arm& arm) {
+  for (const evaluation::SystemInfo& info : evaluation::Systems()) {
+    if (info.name == arm.system) return info.kind != evaluation::SystemInfo::Kind::kSolver;
+  }
+  return true;
+}
+
+// Instead of the truth what a stub's labels lead to; questions whose answer is then not unique go.
+void UseStubGold(const std::string& share, AskedSet* set) {
+  std::erase_if(set->tasks, [&share](AskedTask& asked) {
+    if (asked.task.needs == evaluation::Needs::kStructure) return false;
+    const Json* gold = asked.task.stub_gold.if_contains(share);
+    if (gold != nullptr) asked.task.gold = *gold;
+    return gold == nullptr;
+  });
+}
+
+// The tasks that --only and --sample leave, evenly spread.
+Status Choose(const EvalRunArguments& given, std::vector<AskedSet>* sets) {
+  std::size_t left = 0;
+  for (AskedSet& set : *sets) {
+    if (!given.stub_errors.empty() && given.stub_errors != "0") {
+      UseStubGold(given.stub_errors, &set);
+    }
+    if (!given.only.empty()) {
+      const Glob glob(given.only);
+      std::erase_if(set.tasks, [&](const AskedTask& asked) {
+        const bool by_tag = std::ranges::any_of(asked.tags, [&](const std::string& tag) { return glob.Matches(tag); });
+        return !by_tag && !glob.Matches(asked.task.id);
+      });
+    }
+    const auto count = static_cast<std::size_t>(given.sample.value_or(0));
+    if (count > 0 && count < set.tasks.size()) {
+      std::vector<AskedTask> sample;
+      for (std::size_t i = 0; i < count; ++i) {
+        sample.push_back(std::move(set.tasks[i * set.tasks.size() / count]));
+      }
+      set.tasks = std::move(sample);
+    }
+    left += set.tasks.size();
+  }
+  if (left > 0) return {};
+  return MakeError(ErrorCode::kUsage, "no question is left by --only {} and --stub-errors {}",
+                   given.only, given.stub_errors);
+}
+
+EvalModel ModelOf(const std::string& name, const app::ModelEndpoint& endpoint) {
+  const driver::BoundModel& bound = endpoint.bound;
+  const auto& capability = bound.entry.capability;
+  return {.name = name,
+          .upstream = {.base_url = endpoint.base_url, .model = bound.name, .headers = endpoint.headers},
+          .window = capability.window,
+          .max_output = capability.max_output,
+          .price_input = bound.entry.price_input,
+          .price_cached = bound.entry.price_cached,
+          .price_output = bound.entry.price_output,
+          .prices_of = bound.entry.as_of,
+          .weights = endpoint.weights};
+}
+
+Status OpenModels(const EvalRunArguments& given, Context& context, PreparedPlan* prepared) {
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
+  std::vector<std::string> names = given.models;
+  if (names.empty()) names.emplace_back("");
+  for (const std::string& name : names) {
+    ModelFlags flags;
+    flags.model = name;
+    flags.base_url = given.base_url;
+    flags.key_env = given.key_env;
+    flags.script = given.script;
+    flags.prices = given.prices;
+    flags.window = given.window;
+    flags.needs_price = given.max_cost.has_value();
+    DOSSIER_ASSIGN_OR_RETURN(flags, WithConfig(std::move(flags), config, context.flags));
+    DOSSIER_ASSIGN_OR_RETURN(const app::ModelSettings settings, SettingsOf(flags));
+    const auto say = [&context](std::string_view line) {
+      if (!context.flags.quiet) context.err << "dossier: " << line << "\n";
+    };
+    DOSSIER_ASSIGN_OR_RETURN(app::ModelEndpoint endpoint,
+                             app::OpenEndpoint(settings, say, context.cancel));
+    prepared->plan.models[name] = ModelOf(name.empty() ? endpoint.bound.name : name, endpoint);
+    prepared->endpoints.push_back(std::move(endpoint));
+  }
+  return {};
+}
+
+// Every arm with every model: the grid of the comparison.
+Status MakeArms(const EvalRunArguments& given, std::vector<Arm>* arms) {
+  std::map<std::string, Arm> known;
+  if (!given.arms_file.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(known, evaluation::LoadArms(given.arms_file));
+  }
+  std::vector<std::string> wanted = given.arms;
+  if (wanted.empty()) wanted.emplace_back(kDefaultArm);
+  std::vector<std::string> models = given.models;
+  if (models.empty()) models.emplace_back("");
+  for (const std::string& text : wanted) {
+    DOSSIER_ASSIGN_OR_RETURN(const Arm arm, evaluation::ParseArm(text, known));
+    for (const std::string& model : models) {
+      Arm one = arm;
+      if (!arm.model.empty() && arm.model != model) continue;
+      one.model = model;
+      if (!NeedsModel(arm)) {
+        one.model = models.front();
+        arms->push_back(std::move(one));
+        break;
+      }
+      if (models.size() > 1) one.name += "@" + model;
+      arms->push_back(std::move(one));
+    }
+  }
+  return {};
+}
+
+Status AddParts(PreparedPlan* prepared) {
+  evaluation::SystemParts& systems = prepared->parts.systems;
+  DOSSIER_ASSIGN_OR_RETURN(const std::string folder, ExecutableFolder());
+  systems.program = folder + "/dossier";
+  DOSSIER_ASSIGN_OR_RETURN(systems.peers_folder, PeersFolder());
+  DOSSIER_ASSIGN_OR_RETURN(systems.loop, HttpLoop::Make());
+  const auto counter = prepared->endpoints.front().bound.counter;
+  systems.count = [counter](std::string_view text) { return counter->CountText(text).tokens; };
+  prepared->parts.score = evaluation::ScoreRow;
+  std::map<std::string, std::shared_ptr<const evaluation::TaskSet>> set_of;  // by task
+  for (const AskedSet& set : prepared->plan.sets) {
+    for (const AskedTask& asked : set.tasks) set_of[asked.task.id] = set.source;
+  }
+  systems.solve = [set_of = std::move(set_of)](std::string_view name,
+                                               const AskedTask& asked) -> Result<std::string> {
+    const auto solver = evaluation::SolverByName(name);
+    const auto set = set_of.find(asked.task.id);
+    if (solver && set != set_of.end() && set->second) {
+      return evaluation::Solve(*solver, asked.task, *set->second);
+    }
+    return MakeError(ErrorCode::kUnavailable, "{} answers tasks of a task set only", name);
+  };
+  return {};
+}
+
+Status ReadLimits(const EvalRunArguments& given, evaluation::RunLimits* limits) {
+  DOSSIER_ASSIGN_OR_RETURN(limits->time, ReadTimeFlag("--limit-time", given.limit_time));
+  if (!given.max_time.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(limits->max_time, ReadTimeFlag("--max-time", given.max_time));
+  }
+  limits->calls = given.limit_calls;
+  limits->max_cost = given.max_cost;
+  limits->jobs = static_cast<int>(given.jobs);
+  limits->repeats = static_cast<int>(given.repeats);
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> PeersFolder() {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string cache, CacheFolder());
+  return cache + "/eval-peers";
+}
+
+Result<PreparedPlan> PreparePlan(const EvalRunArguments& given, Context& context) {
+  PreparedPlan prepared;
+  evaluation::Plan& plan = prepared.plan;
+  for (const std::string& path : given.sets) {
+    DOSSIER_ASSIGN_OR_RETURN(AskedSet set, evaluation::LoadQuestions(path, context.cancel));
+    plan.sets.push_back(std::move(set));
+  }
+  DOSSIER_RETURN_IF_ERROR(Choose(given, &plan.sets));
+  DOSSIER_RETURN_IF_ERROR(MakeArms(given, &plan.arms));
+  DOSSIER_RETURN_IF_ERROR(ReadLimits(given, &plan.limits));
+  DOSSIER_RETURN_IF_ERROR(OpenModels(given, context, &prepared));
+  DOSSIER_RETURN_IF_ERROR(AddParts(&prepared));
+  plan.temperature = given.temperature;
+  plan.seed = given.seed;
+  plan.cache = given.cache == "cold" ? QuestionRules::Cache::kCold : QuestionRules::Cache::kWarm;
+  plan.argv.assign(context.argv.begin(), context.argv.end());
+  plan.version = kVersion;
+  plan.binary = BuildId();
+  return prepared;
+}
+
+}  // namespace dossier::cli

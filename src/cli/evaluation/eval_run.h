@@ -1,0 +1,53 @@
+// What the commands over runs share: the models of a run as addresses, and its plan from flags.
+// Thread-safety: none needed.
+
+#ifndef DOSSIER_CLI_EVALUATION_EVAL_RUN_H_
+#define DOSSIER_CLI_EVALUATION_EVAL_RUN_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/model_endpoint.h"
+#include "base/result.h"
+#include "cli/tree/command.h"
+#include "evaluation/report/summary.h"
+#include "evaluation/run/runner.h"
+
+namespace dossier::cli {
+
+struct EvalRunArguments {
+  std::vector<std::string> sets, arms, models, prices;
+  std::string out, arms_file, base_url, key_env, script;
+  std::string limit_time = "600s", max_time, stub_errors, cache = "warm", only, junit, html, markdown;
+  std::int64_t limit_calls = 500, repeats = 1, jobs = 1;
+  std::optional<std::int64_t> sample, window;
+  std::optional<double> max_cost, temperature, min_score, max_seconds;
+  std::optional<std::uint64_t> seed;
+  bool estimate = false, renew = false, json = false;
+};
+
+// A plan, with what its models live on while it runs.
+struct PreparedPlan {
+  evaluation::Plan plan;
+  evaluation::RunParts parts;
+  std::vector<app::ModelEndpoint> endpoints;
+};
+
+// Errors: those of sets, arms and models; kUsage for flags.
+Result<PreparedPlan> PreparePlan(const EvalRunArguments& given, Context& context);
+
+// Where peers are installed. Errors: kConfig, without a home.
+Result<std::string> PeersFolder();
+
+// The files that a report was asked for, and its table or object on stdout.
+struct ReportFiles {
+  std::string html, markdown, json_file, junit;
+  bool json = false;
+};
+Status WriteReport(const evaluation::Report& report, const ReportFiles& files, Context& context);
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_EVALUATION_EVAL_RUN_H_

@@ -1,0 +1,280 @@
+#include "evaluation/generate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "base/text/text.h"
+#include "evaluation/score.h"
+#include "evaluation/solvers/solvers.h"
+#include "evaluation/stub_label.h"
+#include "evaluation/tasks/set_writer.h"
+
+namespace dossier::evaluation {
+namespace {
+
+// How far a solver without a model may be above chance.
+constexpr double kMargin = 0.10;
+// Shares of wrong labels for which the gold is kept, as their names in a row.
+constexpr std::pair<const char*, double> kStubShares[] = {{"0.1", 0.1}, {"0.5", 0.5}};
+
+// One family of a selection, with what differs from the defaults.
+struct Selected {
+  std::string family;
+  FamilySpec spec;
+};
+
+// A length that a family's windows have in the small selection: tokens, bytes or entries.
+struct Quick {
+  std::string_view family;
+  std::int64_t length, windows, questions;
+};
+
+constexpr Quick kQuick[] = {
+    {"aggregate", 4096, 1, 10}, {"pairs", 2048, 1, 4},  {"needle", 4096, 4, 1},
+    {"ruler", 4096, 1, 4},      {"hops", 4096, 2, 2},   {"tables", 65536, 1, 4},
+    {"logs", 65536, 1, 4},      {"long", 100, 1, 3},    {"inject", 4096, 1, 3},
+};
+
+std::vector<Selected> Select(const std::vector<std::string>& names, const FamilySpec& spec) {
+  std::vector<Selected> selected;
+  for (const std::string& name : names) {
+    if (name != "quick" && name != "standard") {
+      selected.push_back({name, spec});
+      continue;
+    }
+    for (const Quick& quick : kQuick) {
+      FamilySpec own = spec;
+      if (name == "quick") {
+        own.lengths = {quick.length};
+        own.windows = quick.windows;
+        own.questions = quick.questions;
+      }
+      selected.push_back({std::string(quick.family), std::move(own)});
+    }
+  }
+  return selected;
+}
+
+Error Differ(const Task& task, const Json& b) {
+  constexpr std::size_t kShown = 200;
+  return {ErrorCode::kCheckFailed,
+          fmt::format("{}: the gold paths differ: A says {}, B says {}", task.id,
+                      ToJson(task.gold).substr(0, kShown), ToJson(b).substr(0, kShown))};
+}
+
+// The same texts; the order of a list of pairs or of values is not part of the answer.
+bool SameGold(const Task& task, const Json& b) {
+  std::vector<std::string> ours = StringsOf(&task.gold), theirs = StringsOf(&b);
+  if (task.scorer == "pairs" || task.scorer == "list" || task.scorer == "set" ||
+      task.scorer == "ruler") {
+    std::sort(ours.begin(), ours.end());
+    std::sort(theirs.begin(), theirs.end());
+  }
+  return ours == theirs;
+}
+
+// The second path over the window that is looked at, under several labellings.
+class OpenWindow {
+ public:
+  OpenWindow(const Task& first, const TaskSet& set) : first_(first), set_(set) {}
+
+  bool Has(const Task& task) const { return task.window == first_.window && task.family == first_.family; }
+
+  Result<Json> Recompute(const Task& task) { return Under("", task, {}); }
+
+  // What counting the words of labels answers; "" where it has no single answer.
+  Result<std::string> Floor(const Task& task) {
+    if (task.needs != Needs::kLabel || Labels().empty()) return Solve(Solver::kBlind, task, set_);
+    const auto gold = Under("floor", task, ByWords(Labels()));
+    if (gold) return WriteAnswer(task, *gold);
+    if (gold.error().code == ErrorCode::kCheckFailed) return std::string();
+    return tl::unexpected(gold.error());
+  }
+
+  // The answer that a model which labels a known share of texts wrongly has to give.
+  Status AddStubGold(Task* task) {
+    if (task->needs != Needs::kLabel || Labels().size() < 2) return {};
+    for (const auto& [name, share] : kStubShares) {
+      const StubErrors errors{.share = share, .seed = set_.manifest.seed};
+      auto gold = Under(name, *task, [&, errors](const std::string& text, const std::string& label) {
+        return std::string(StubLabel(*labels_, text, label, errors));
+      });
+      if (gold) {
+        task->stub_gold[name] = std::move(*gold);
+      } else if (gold.error().code != ErrorCode::kCheckFailed) {
+        return tl::unexpected(gold.error());  // else: wrong labels leave no single answer
+      }
+    }
+    return {};
+  }
+
+ private:
+  const std::vector<std::string>& Labels() {
+    if (!labels_) labels_ = LabelsOf(first_, set_);
+    return *labels_;
+  }
+
+  Result<Json> Under(const std::string& name, const Task& task, const Relabel& relabel) {
+    std::unique_ptr<Prover>& prover = provers_[name];
+    if (!prover) {
+      DOSSIER_ASSIGN_OR_RETURN(const Family* family, FindFamily(task.family));
+      DOSSIER_ASSIGN_OR_RETURN(prover, family->Open(task, set_, relabel));
+    }
+    return prover->Recompute(task);
+  }
+
+  const Task first_;
+  const TaskSet& set_;
+  std::optional<std::vector<std::string>> labels_;
+  std::map<std::string, std::unique_ptr<Prover>> provers_;
+};
+
+Result<double> Official(const Task& task, const Result<std::string>& answer) {
+  if (!answer) return tl::unexpected(answer.error());
+  DOSSIER_ASSIGN_OR_RETURN(const Score score, ScoreAnswer(task, *answer));
+  return score.official;
+}
+
+Status Prove(const CancelToken& cancel, TaskSet* set) {
+  std::optional<OpenWindow> window;
+  for (Task& task : set->tasks) {
+    if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "stopped");
+    if (!window || !window->Has(task)) window.emplace(task, *set);
+    set->manifest.chance += task.chance / static_cast<double>(set->tasks.size());
+    const auto b = window->Recompute(task);
+    // A program that the proof needs is not on this machine: `check` says so.
+    if (!b && b.error().code == ErrorCode::kUnavailable) continue;
+    if (!b) return tl::unexpected(b.error());
+    if (!SameGold(task, *b)) return tl::unexpected(Differ(task, *b));
+    DOSSIER_RETURN_IF_ERROR(window->AddStubGold(&task));
+    DOSSIER_ASSIGN_OR_RETURN(const double floor, Official(task, window->Floor(task)));
+    set->manifest.floor += floor / static_cast<double>(set->tasks.size());
+  }
+  return {};
+}
+
+JsonObject Parameters(const std::vector<std::string>& families, const FamilySpec& spec) {
+  JsonArray names, lengths;
+  for (const std::string& name : families) names.push_back(Json(name));
+  for (const std::int64_t length : spec.lengths) lengths.push_back(length);
+  JsonObject settings;
+  for (const auto& [name, value] : spec.settings) settings[name] = value;
+  return {{"selection", std::move(names)}, {"length", std::move(lengths)},
+          {"windows", spec.windows},       {"questions", spec.questions},
+          {"set", std::move(settings)}};
+}
+
+// Scores of one solver over the tasks that need meaning, against what chance would give.
+struct Bound {
+  std::vector<double> differences;
+  double sum = 0;
+
+  void Add(double score, double chance) {
+    differences.push_back(score - chance);
+    sum += score;
+  }
+  // The lower end of the 95 % interval of the mean difference.
+  double Low() const {
+    if (differences.size() < 2) return -1;
+    const auto n = static_cast<double>(differences.size());
+    double mean = 0, squares = 0;
+    for (const double one : differences) mean += one / n;
+    for (const double one : differences) squares += (one - mean) * (one - mean);
+    return mean - 1.96 * std::sqrt(squares / (n - 1) / n);
+  }
+};
+
+}  // namespace
+
+Result<TaskSet> GenerateSet(const std::vector<std::string>& families, const FamilySpec& spec,
+                            const std::string& folder) {
+  const std::vector<Selected> selected = Select(families, spec);
+  for (const Selected& one : selected) {
+    DOSSIER_ASSIGN_OR_RETURN(const Family* family, FindFamily(one.family));
+    for (const auto& [key, value] : spec.settings) {
+      const auto known = family->parameters();
+      if (selected.size() > 1 ||
+          std::any_of(known.begin(), known.end(), [&](const Parameter& p) { return p.name == key; })) {
+        continue;
+      }
+      return MakeError(ErrorCode::kConfig,
+                       "{} has no parameter {}; `dossier eval families` lists them", one.family, key);
+    }
+  }
+  DOSSIER_ASSIGN_OR_RETURN(SetWriter writer, SetWriter::Begin(folder));
+  std::vector<std::string> names;
+  for (const Selected& one : selected) {
+    DOSSIER_ASSIGN_OR_RETURN(const Family* family, FindFamily(one.family));
+    FamilySpec own = one.spec;
+    if (own.lengths.empty()) own.lengths = family->default_lengths();
+    DOSSIER_RETURN_IF_ERROR(family->Generate(own, writer));
+    names.push_back(one.family);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(
+      TaskSet set, writer.Finish({.families = names,
+                                  .parameters = Parameters(families, spec),
+                                  .seed = spec.seed,
+                                  .tokenizer = spec.tokenizer}));
+  DOSSIER_RETURN_IF_ERROR(Prove(spec.cancel, &set));
+  DOSSIER_RETURN_IF_ERROR(writer.Publish(set));
+  return TaskSet::Load(folder);
+}
+
+Result<CheckReport> CheckSet(const TaskSet& set, const CancelToken& cancel) {
+  DOSSIER_RETURN_IF_ERROR(set.CheckFiles());
+  CheckReport report{.tasks = static_cast<std::int64_t>(set.tasks.size())};
+  Bound floor, blind;
+  std::optional<OpenWindow> window;
+  std::int64_t oracles = 0;
+  for (const Task& task : set.tasks) {
+    if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "stopped");
+    if (!window || !window->Has(task)) window.emplace(task, set);
+    const auto b = window->Recompute(task);
+    if (!b && b.error().code == ErrorCode::kUnavailable) {
+      report.skipped.push_back(b.error().message);
+      continue;
+    }
+    if (!b) {
+      report.findings.push_back(b.error().message);
+      continue;
+    }
+    if (SameGold(task, *b)) {
+      ++report.proved;
+    } else {
+      report.findings.push_back(Differ(task, *b).message);
+    }
+    DOSSIER_ASSIGN_OR_RETURN(const std::string answer, WriteAnswer(task, *b));
+    DOSSIER_ASSIGN_OR_RETURN(const Score oracle, ScoreAnswer(task, answer));
+    report.oracle += oracle.official;
+    ++oracles;
+    if (oracle.official < 1) {
+      report.findings.push_back(
+          fmt::format("{}: the oracle scores {}, not 1", task.id, oracle.official));
+    }
+    report.chance += task.chance;
+    DOSSIER_ASSIGN_OR_RETURN(const double by_words, Official(task, window->Floor(task)));
+    DOSSIER_ASSIGN_OR_RETURN(const double by_question, Official(task, Solve(Solver::kBlind, task, set)));
+    report.floor += by_words;
+    report.blind += by_question;
+    if (task.needs == Needs::kLabel) {
+      floor.Add(by_words, task.chance);
+      blind.Add(by_question, task.chance);
+    }
+  }
+  const double n = static_cast<double>(std::max<std::int64_t>(1, oracles));
+  for (double* mean : {&report.oracle, &report.chance, &report.floor, &report.blind}) *mean /= n;
+  for (const auto& [name, bound] : {std::pair("floor", &floor), std::pair("blind", &blind)}) {
+    if (bound->Low() <= kMargin) continue;
+    report.findings.push_back(fmt::format(
+        "{} scores {:.2f} on the tasks that need meaning, more than chance and {:.2f}: the items give "
+        "their labels away ({} items in the pool {})",
+        name, bound->sum / static_cast<double>(bound->differences.size()), kMargin,
+        set.manifest.pool.rows, set.manifest.pool.sha256.substr(0, 12)));
+  }
+  return report;
+}
+
+}  // namespace dossier::evaluation

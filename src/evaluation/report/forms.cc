@@ -1,0 +1,251 @@
+// The report as a table for a terminal, as Markdown, as JSON, and as JUnit's XML.
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "evaluation/report/summary.h"
+#include "memory/render/viewer.h"
+
+namespace dossier::evaluation {
+namespace {
+
+constexpr std::string_view kReportSchema = "dossier.evalreport/1";
+constexpr std::uint64_t kShownAnswer = 200;  // characters of an answer without gold
+
+std::string ScoreCell(const Interval& score, std::int64_t tasks) {
+  if (tasks == 0) return "-";
+  return fmt::format("{:.1f} ({:.1f} to {:.1f})", score.mean, score.low, score.high);
+}
+
+std::string UsdCell(const std::optional<double>& usd) {
+  return usd ? fmt::format("${:.4f}", *usd) : "unknown";
+}
+
+std::string FailureCell(const ArmSummary& arm) {
+  std::string cell;
+  for (const auto& [name, count] : arm.statuses) {
+    if (name != "ok") cell += fmt::format("{}{} {}", cell.empty() ? "" : ", ", count, name);
+  }
+  return cell.empty() ? "none" : cell;
+}
+
+using Table = std::vector<std::vector<std::string>>;
+
+Table ArmTable(const Report& report) {
+  Table table{{"arm", "score (95 %)", "lenient", "tasks", "s median", "s 95th", "calls", "tokens in",
+               "cached", "out", "cost", "failures"}};
+  for (const ArmSummary& arm : report.arms) {
+    table.push_back({arm.name, ScoreCell(arm.official, arm.scored_tasks),
+                     arm.scored_tasks == 0 ? "-" : fmt::format("{:.1f}", arm.lenient.mean),
+                     fmt::format("{}", arm.scored_tasks == 0 ? arm.rows : arm.scored_tasks),
+                     fmt::format("{:.2f}", arm.seconds_median), fmt::format("{:.2f}", arm.seconds_95),
+                     GroupCount(arm.calls), GroupCount(arm.input), GroupCount(arm.cached),
+                     GroupCount(arm.output), UsdCell(arm.usd), FailureCell(arm)});
+  }
+  return table;
+}
+
+Table PairTable(const Report& report) {
+  Table table{{"first", "second", "difference", "95 %", "p (Holm)", "verdict on the first"}};
+  for (const PairSummary& pair : report.pairs) {
+    table.push_back({pair.first, pair.second, fmt::format("{:+.1f}", pair.found.difference),
+                     fmt::format("{:+.1f} to {:+.1f}", pair.found.low, pair.found.high),
+                     fmt::format("{:.3f}", pair.p_holm), VerdictOf(pair.found)});
+  }
+  return table;
+}
+
+Table GroupTable(const Report& report) {
+  Table table{{"group", "value", "tasks"}};
+  for (const ArmSummary& arm : report.arms) table[0].push_back(arm.name);
+  for (const GroupSummary& group : report.groups) {
+    std::vector<std::string> row{group.dimension, group.value, std::to_string(group.tasks)};
+    for (const double score : group.score) {
+      row.push_back(std::isnan(score) ? "-" : fmt::format("{:.1f}", score));
+    }
+    table.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string PlainTable(const Table& table) {
+  std::vector<std::size_t> widths(table[0].size());
+  for (const auto& row : table) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], static_cast<std::size_t>(utf8::CodePoints(row[i])));
+    }
+  }
+  std::string out;
+  for (const auto& row : table) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += row[i];
+      if (i + 1 < row.size()) line.append(widths[i] - utf8::CodePoints(row[i]) + 2, ' ');
+    }
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::string MarkdownCell(std::string_view text) {
+  return ReplaceAll(ReplaceAll(memory::EscapeHtml(text), "|", "\\|"), "\n", " ");
+}
+
+std::string MarkdownTable(const Table& table) {
+  std::string out;
+  for (std::size_t r = 0; r < table.size(); ++r) {
+    out += "|";
+    for (const std::string& cell : table[r]) out += " " + MarkdownCell(cell) + " |";
+    out += "\n";
+    if (r != 0) continue;
+    out += "|";
+    for (std::size_t i = 0; i < table[0].size(); ++i) out += " --- |";
+    out += "\n";
+  }
+  return out;
+}
+
+// Questions without gold: what each arm said.
+std::string AnswerList(const Report& report) {
+  std::string out;
+  for (const AskedTask& asked : report.run.tasks) {
+    if (asked.has_gold() || asked.task.scorer == "command") continue;
+    out += fmt::format("\n{}: {}\n", asked.task.id, asked.task.question);
+    for (const Row& row : report.run.rows) {
+      if (row.task != asked.task.id) continue;
+      const std::string_view text = TrimSpace(row.answer);
+      out += fmt::format("  {}: {}{}\n", row.arm,
+                         row.status == RowStatus::kOk
+                             ? ReplaceAll(utf8::Prefix(text, kShownAnswer), "\n", " ")
+                             : StatusName(row.status),
+                         utf8::CodePoints(text) > kShownAnswer ? " …" : "");
+    }
+  }
+  return out;
+}
+
+Json NumberOrNull(double value) { return std::isnan(value) ? Json(nullptr) : Json(value); }
+
+Json IntervalToJson(const Interval& score) {
+  return JsonObject{{"mean", score.mean}, {"low", score.low}, {"high", score.high}};
+}
+
+Json NumbersToJson(const std::vector<double>& values) {
+  JsonArray list;
+  for (const double value : values) list.push_back(NumberOrNull(value));
+  return list;
+}
+
+Json CountsToJson(const std::map<std::string, std::int64_t>& counts) {
+  JsonObject object;
+  for (const auto& [name, count] : counts) object[name] = count;
+  return object;
+}
+
+}  // namespace
+
+std::string ReportTable(const Report& report) {
+  std::string out = PlainTable(ArmTable(report));
+  if (report.groups.size() > 1 && report.scored) out += "\n" + PlainTable(GroupTable(report));
+  if (!report.pairs.empty()) out += "\n" + PlainTable(PairTable(report));
+  out += AnswerList(report);
+  for (const std::string& note : report.notes) out += "\n" + note;
+  if (!report.notes.empty()) out += "\n";
+  if (!report.recommendation.empty()) out += "\n" + report.recommendation + "\n";
+  return utf8::CleanForTerminal(out);
+}
+
+std::string ReportMarkdown(const Report& report) {
+  std::string out = "# Evaluation\n\n" + MarkdownTable(ArmTable(report));
+  if (report.scored) out += "\n## By group\n\n" + MarkdownTable(GroupTable(report));
+  if (!report.pairs.empty()) out += "\n## Pairs\n\n" + MarkdownTable(PairTable(report));
+  if (!report.notes.empty()) out += "\n";
+  for (const std::string& note : report.notes) out += "- " + MarkdownCell(note) + "\n";
+  if (!report.recommendation.empty()) {
+    out += "\n**" + MarkdownCell(report.recommendation) + "**\n";
+  }
+  return out;
+}
+
+Json ReportToJson(const Report& report) {
+  JsonArray arms, pairs, groups;
+  for (const ArmSummary& arm : report.arms) {
+    arms.push_back(JsonObject{{"arm", arm.name},
+                              {"rows", arm.rows},
+                              {"scored_tasks", arm.scored_tasks},
+                              {"official", IntervalToJson(arm.official)},
+                              {"lenient", IntervalToJson(arm.lenient)},
+                              {"statuses", CountsToJson(arm.statuses)},
+                              {"causes", CountsToJson(arm.causes)},
+                              {"dumped", arm.dumped},
+                              {"seconds", JsonObject{{"median", arm.seconds_median},
+                                                     {"p95", arm.seconds_95}}},
+                              {"calls", arm.calls},
+                              {"tokens", JsonObject{{"input", arm.input},
+                                                    {"cached", arm.cached},
+                                                    {"output", arm.output},
+                                                    {"counted", arm.counted}}},
+                              {"usd", arm.usd ? Json(*arm.usd) : Json(nullptr)}});
+  }
+  for (const PairSummary& pair : report.pairs) {
+    pairs.push_back(JsonObject{{"first", pair.first},
+                               {"second", pair.second},
+                               {"difference", pair.found.difference},
+                               {"low", pair.found.low},
+                               {"high", pair.found.high},
+                               {"p", pair.found.p},
+                               {"p_holm", pair.p_holm},
+                               {"tasks", pair.found.tasks},
+                               {"windows", pair.found.windows},
+                               {"separated", pair.found.separated},
+                               {"verdict", VerdictOf(pair.found)}});
+  }
+  for (const GroupSummary& group : report.groups) {
+    groups.push_back(JsonObject{{"dimension", group.dimension},
+                                {"value", group.value},
+                                {"tasks", group.tasks},
+                                {"score", NumbersToJson(group.score)},
+                                {"seconds", NumbersToJson(group.seconds)},
+                                {"tokens", NumbersToJson(group.tokens)},
+                                {"usd", NumbersToJson(group.usd)}});
+  }
+  return JsonObject{{"schema", kReportSchema},
+                    {"scored", report.scored},
+                    {"common_tasks", report.common_tasks},
+                    {"arms", std::move(arms)},
+                    {"pairs", std::move(pairs)},
+                    {"groups", std::move(groups)},
+                    {"notes", JsonArray(report.notes.begin(), report.notes.end())},
+                    {"recommendation", report.recommendation}};
+}
+
+std::string ReportJunit(const Report& report) {
+  std::size_t failures = 0;
+  std::string cases;
+  for (const Row& row : report.run.rows) {
+    cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"",
+                         memory::EscapeHtml(row.arm),
+                         memory::EscapeHtml(fmt::format("{} r{}", row.task, row.repeat)), row.seconds);
+    const bool failed = row.status != RowStatus::kOk || row.official.value_or(1) < 1;
+    if (!failed) {
+      cases += "/>\n";
+      continue;
+    }
+    ++failures;
+    // Control characters have no place in XML, not even escaped.
+    std::string answer(utf8::Prefix(row.answer, 2000));
+    std::erase_if(answer, [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t'; });
+    cases += fmt::format(">\n    <failure message=\"{}\">{}</failure>\n  </testcase>\n",
+                         memory::EscapeHtml(row.cause.empty() ? StatusName(row.status)
+                                                              : std::string_view(row.cause)),
+                         memory::EscapeHtml(answer));
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"dossier eval\" tests=\"{}\" "
+      "failures=\"{}\">\n{}</testsuite>\n",
+      report.run.rows.size(), failures, cases);
+}
+
+}  // namespace dossier::evaluation

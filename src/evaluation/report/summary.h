@@ -1,0 +1,91 @@
+// What the rows of a run say: scores with intervals, costs, failures, pairs, and which arm to use.
+// All of it comes from the run folder alone, offline, and is the same each time.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const RunData run, LoadRun({"out"}));
+//   const Report report = MakeReport(run);
+//   std::cout << ReportTable(report);
+//
+// Thread-safety: pure functions, but for those over files.
+
+#ifndef DOSSIER_EVALUATION_REPORT_SUMMARY_H_
+#define DOSSIER_EVALUATION_REPORT_SUMMARY_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json/json.h"
+#include "base/result.h"
+#include "evaluation/run/questions.h"
+#include "evaluation/run/rows.h"
+#include "evaluation/run/statistics.h"
+
+namespace dossier::evaluation {
+
+// One run folder, or several put together.
+struct RunData {
+  std::vector<Json> plans;
+  std::vector<AskedTask> tasks;  // each id once
+  std::vector<Row> rows;
+  std::vector<std::string> arms;  // in the order of the plans
+};
+// Errors: kNotFound, kDamaged; kConfig if two folders have an arm of the same name or a task of the
+// same id with other gold.
+Result<RunData> LoadRun(const std::vector<std::string>& folders);
+
+struct ArmSummary {
+  std::string name;
+  std::int64_t rows = 0, scored_tasks = 0, wanted = 0;  // rows that there are; tasks; rows planned
+  Interval official, lenient;                           // points
+  std::map<std::string, std::int64_t> statuses, causes;
+  std::int64_t dumped = 0;                  // answers of more than 2,000 characters
+  double seconds_median = 0, seconds_95 = 0;
+  std::int64_t calls = 0, input = 0, cached = 0, output = 0;  // sums
+  bool counted = false;                                       // some tokens by our own count
+  std::optional<double> usd;                                  // unset: a price is unknown
+};
+
+struct PairSummary {
+  std::string first, second;
+  Comparison found;
+  double p_holm = 1;
+};
+
+// The mean of each arm where `dimension` has `value`.
+struct GroupSummary {
+  std::string dimension, value;  // "needs", "label"
+  std::vector<double> score;     // points, by arm; NaN: no task
+  std::vector<double> seconds, tokens, usd;  // medians and means, by arm
+  std::int64_t tasks = 0;
+};
+
+struct Report {
+  RunData run;
+  std::vector<ArmSummary> arms;
+  std::vector<PairSummary> pairs;
+  std::vector<GroupSummary> groups;
+  std::int64_t common_tasks = 0;  // that all arms have finished
+  std::string recommendation;     // one sentence; empty without scores
+  std::vector<std::string> notes;
+  bool scored = false;
+};
+
+Report MakeReport(RunData run);
+// Of two arms alone. Errors: kConfig, naming the arms there are.
+Result<PairSummary> ComparePair(const RunData& run, const std::string& first,
+                                const std::string& second);
+// "better", "worse", "not separated (-1.8 to +2.6)", "too few to tell".
+std::string VerdictOf(const Comparison& found);
+
+// The forms of a report.
+std::string ReportTable(const Report& report);     // for a terminal
+std::string ReportMarkdown(const Report& report);
+Json ReportToJson(const Report& report);           // dossier.evalreport/1
+std::string ReportHtml(const Report& report);      // report_html.cc
+std::string ReportJunit(const Report& report);     // a test case a row
+
+}  // namespace dossier::evaluation
+
+#endif  // DOSSIER_EVALUATION_REPORT_SUMMARY_H_

@@ -1,0 +1,57 @@
+// What is to be asked: a task set, or a file of a user's own questions (docs/guide/eval.md).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(AskedSet set, LoadQuestions("contracts.yml", {}));
+//   for (const AskedTask& one : set.tasks) Ask(one.task.question, one.files);
+//
+// Ownership: plain values. Thread-safety: plain data; functions over files only read.
+
+#ifndef DOSSIER_EVALUATION_RUN_QUESTIONS_H_
+#define DOSSIER_EVALUATION_RUN_QUESTIONS_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/result.h"
+#include "evaluation/task.h"
+
+namespace dossier::evaluation {
+
+struct AskedTask {
+  Task task;                       // gold is an empty list where the user gave none
+  std::vector<std::string> files;  // its contexts as they can be opened, in order
+  std::vector<std::string> tags;
+  bool has_gold() const { return task.gold.is_array() && !task.gold.get_array().empty(); }
+};
+
+struct AskedSet {
+  std::string name;    // "contracts.yml", "aggregate"
+  std::string sha256;  // of what decides about the questions
+  std::vector<AskedTask> tasks;
+  std::shared_ptr<const TaskSet> source;  // null for a questions file
+};
+
+// A folder with a manifest is a task set, anything else a questions file: YAML, JSON, JSONL (one
+// question a line) or CSV (a header line; contexts and tags are separated by semicolons), by the
+// name's ending. Paths are relative to the file's folder and may hold * and **.
+// Errors: kNotFound (the file, or a context that nothing matches, with the nearest name); kConfig
+// with FILE:LINE or the id: no context, unknown field or scorer, gold of a wrong type, an id twice.
+Result<AskedSet> LoadQuestions(const std::string& path, const CancelToken& cancel);
+
+// The same from text; `folder` is what its paths are relative to.
+enum class QuestionsForm : std::uint8_t { kYaml, kJsonLines, kCsv };
+Result<AskedSet> ParseQuestions(std::string_view text, QuestionsForm form, const std::string& name,
+                                const std::string& folder, const CancelToken& cancel);
+
+// One line of a run folder's tasks.jsonl, which holds all that a report needs, and back: without
+// the files. Errors: kDamaged.
+Json AskedTaskToJson(const AskedTask& asked);
+Result<AskedTask> AskedTaskFromJson(const Json& row);
+
+}  // namespace dossier::evaluation
+
+#endif  // DOSSIER_EVALUATION_RUN_QUESTIONS_H_

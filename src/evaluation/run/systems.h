@@ -1,0 +1,132 @@
+// The systems that can be asked: a plain call of the model, Dossier itself, other engines, any
+// command, and solvers without a model. Each gets the same question, the same files, and a base URL
+// that is its own (run/proxy.h).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(Arm arm, ParseArm("dossier:--mode recursive", known));
+//   DOSSIER_ASSIGN_OR_RETURN(auto system, MakeSystem(arm, parts));
+//   const Answer answer = system->Ask({.asked = &task, .url = url, …}, cancel);
+//
+// Thread-safety: systems are immutable; Ask runs on many threads at once.
+
+#ifndef DOSSIER_EVALUATION_RUN_SYSTEMS_H_
+#define DOSSIER_EVALUATION_RUN_SYSTEMS_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/json/json.h"
+#include "base/net/http_loop.h"
+#include "base/result.h"
+#include "evaluation/run/questions.h"
+#include "evaluation/run/rows.h"
+
+namespace dossier::evaluation {
+
+// A column of the comparison: one system with its settings.
+struct Arm {
+  std::string name;               // "dossier", "droste-matched"
+  std::string system;             // a row of the table, or "command"
+  std::vector<std::string> argv;  // of a command; of `dossier` its further flags
+  std::map<std::string, std::string> environment;
+  std::string setting;  // "shipped", "matched", or what the user wrote
+  std::string install;  // how it is installed, for those who lack it
+  std::string model;    // which -m it uses; empty: the first
+};
+
+// A row of the table of systems.
+struct SystemInfo {
+  std::string_view name, about;
+  enum class Kind : std::uint8_t { kDirect, kDossier, kCommand, kSolver } kind;
+  std::string_view package;  // of a peer, as the package registry knows it; empty: none
+};
+std::span<const SystemInfo> Systems();
+
+// "direct", "dossier:FLAGS", "droste-matched", or a name of `known` (arms.yml). Errors: kConfig with
+// the nearest names.
+Result<Arm> ParseArm(std::string_view text, const std::map<std::string, Arm>& known);
+// The arms of a file of the form of arms.yml. Errors: kConfig with FILE:LINE.
+Result<std::map<std::string, Arm>> LoadArms(const std::string& path);
+
+struct Answer {
+  std::string text;
+  RowStatus status = RowStatus::kHarnessError;
+  std::string detail;
+  double seconds = 0;
+  std::optional<std::int64_t> turns, sub_calls;
+  std::string ended, run;
+};
+
+// One asking.
+struct Asking {
+  const AskedTask* asked = nullptr;
+  std::string url;    // of the proxy, for this question alone; empty for solvers
+  std::string model;  // as requests must name it
+  std::int64_t window = 0;      // tokens of the model; 0: not known
+  std::int64_t max_output = 0;  // tokens kept free for the reply
+  Millis limit{600'000};
+};
+
+class System {
+ public:
+  virtual ~System() = default;
+  // Never fails: what goes wrong is a status.
+  virtual Answer Ask(const Asking& asking, const CancelToken& cancel) const = 0;
+};
+
+// An answer without a model, from a task and its set. Errors: what has no labels.
+using SolveTask = std::function<Result<std::string>(std::string_view name, const AskedTask& asked)>;
+
+// What systems are made of.
+struct SystemParts {
+  std::string program;       // this program, for arms of Dossier
+  std::string peers_folder;  // where peers are installed
+  std::shared_ptr<HttpLoop> loop;
+  std::function<std::int64_t(std::string_view)> count;  // tokens
+  SolveTask solve;
+};
+
+// Errors: kUnavailable for a peer that is not installed, with how to install it.
+Result<std::unique_ptr<System>> MakeSystem(const Arm& arm, const SystemParts& parts);
+
+// What a plain call sends: the texts of the files, with their names where there are several, and the
+// question behind them. Errors: those of files; kInvalidArgument for a file that is no text.
+Result<std::string> DirectPrompt(const AskedTask& asked);
+// `prompt` without its middle, so that it has at most `tokens`; whole where it fits.
+std::string CutMiddle(const std::string& prompt, std::int64_t tokens,
+                      const std::function<std::int64_t(std::string_view)>& count);
+
+// Runs a program in a process group, a home and an environment of its own, until it ends or the
+// limit has come: then TERM, two seconds, KILL, for all that it started.
+struct Command {
+  std::vector<std::string> argv;
+  std::map<std::string, std::string> environment;
+  std::string folder;  // private to this call; also HOME and TMPDIR
+  std::string input;   // on stdin
+  Millis limit{600'000};
+};
+struct CommandEnd {
+  std::string out, err;
+  bool timed_out = false, out_cut = false;
+  int exit_code = -1, signal = 0;
+};
+// At most 64 MiB of stdout are kept. Errors: kNotFound, kCancelled, kIo.
+Result<CommandEnd> RunCommand(const Command& command, const CancelToken& cancel);
+
+// The words of a command with {context} {contexts} {question} {question_file} {base_url} {model}
+// {answer_file} {meta} put in; a word that is {contexts} alone becomes one word for each.
+std::vector<std::string> FillWords(const std::vector<std::string>& argv,
+                                   const std::map<std::string, std::string>& values,
+                                   const std::vector<std::string>& contexts);
+
+}  // namespace dossier::evaluation
+
+#endif  // DOSSIER_EVALUATION_RUN_SYSTEMS_H_

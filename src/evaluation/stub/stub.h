@@ -1,0 +1,88 @@
+// A model that is no model: it labels the texts of a table, wrongly in a share that was agreed on,
+// and plays the plan of a good root model. So engines are compared without chance: each question
+// has one answer that is known before (stub_label.h), and an engine that loses, doubles or swaps an
+// item gives another one.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(StubTable table, StubTable::Load("items.jsonl"));
+//   auto stub = MakeStub(std::move(table), {.errors = {.share = 0.1}, .plan = plan});
+//   DOSSIER_ASSIGN_OR_RETURN(auto server, model::ServeScript(stub, {.port = 4711}));
+//
+// Ownership: shared with the server. Thread-safety: a stub answers from many threads.
+
+#ifndef DOSSIER_EVALUATION_STUB_STUB_H_
+#define DOSSIER_EVALUATION_STUB_STUB_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "evaluation/stub_label.h"
+#include "model/scripted/scripted.h"
+
+namespace dossier::evaluation {
+
+struct StubTable {
+  std::vector<std::string> labels;                      // sorted
+  std::unordered_map<std::string, std::string> label_of;  // by text
+
+  // JSONL of {"text", "label"}. Errors: kConfig with FILE:LINE; kNotFound.
+  static Result<StubTable> Load(const std::string& path);
+  static Result<StubTable> Parse(std::string_view lines, std::string_view name);
+  // From windows with labels: lines "… || Instance: TEXT || Label: LABEL".
+  static Result<StubTable> FromLabelled(const std::vector<std::string>& windows);
+};
+
+// Shares, 0 to 1. No item meets more than two faults, so an engine that asks again gets its label.
+struct StubFaults {
+  double dropped = 0;  // of items: their line is missing
+  double foreign = 0;  // of items: a label that nobody offered
+  double prose = 0;    // of replies: a sentence in front and words around each label
+  double cut = 0;      // of replies: they end in the middle, with the finish "length"
+  double busy = 0;     // of requests: status 429
+  double broken = 0;   // of requests: status 500
+};
+
+// A good root model's replies, or a bad one's (plans/NAME.yml).
+struct StubPlan {
+  std::string mark;      // a request whose texts hold it is the root's
+  std::string question;  // regular expression whose group is the question in the root's messages
+  std::vector<std::string> turns;  // replies, in order; the last is repeated. {question}, {labels}
+
+  // Errors: kConfig with FILE:LINE.
+  static Result<StubPlan> Parse(std::string_view yaml, const std::string& name);
+};
+
+struct StubOptions {
+  StubErrors errors;
+  StubFaults faults;
+  std::vector<Millis> latency;  // of replies, in turn; empty: none
+  std::optional<StubPlan> plan;
+};
+
+std::shared_ptr<model::Script> MakeStub(StubTable table, StubOptions options);
+
+// Known texts of a prompt, in its order, with the number that stands in front of each in its line; 0
+// where there is none.
+struct StubItem {
+  std::string_view text;
+  std::int64_t number = 0;
+};
+class StubFinder {
+ public:
+  explicit StubFinder(const StubTable& table);
+  std::vector<StubItem> Find(std::string_view prompt) const;
+
+ private:
+  const StubTable& table_;
+  std::unordered_map<std::string_view, std::vector<std::string_view>> by_head_;
+};
+
+}  // namespace dossier::evaluation
+
+#endif  // DOSSIER_EVALUATION_STUB_STUB_H_

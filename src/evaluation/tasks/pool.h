@@ -1,0 +1,51 @@
+// The texts of which windows are made, each with the label that its meaning has.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(Pool pool, Pool::Open({}));            // the built-in one
+//   pool.labels();                                                  // in byte order
+//   pool.Text(label, 17);                                           // made when asked for
+//
+// A file is JSONL, {"text": …, "label": …}. Texts that appear twice are merged; those with two
+// labels, under 8 or over 2,000 characters, or with a word of a label are dropped and counted. The
+// built-in pool is a grammar with six labels, so that tests and first steps need no data.
+//
+// Thread-safety: immutable after construction.
+
+#ifndef DOSSIER_EVALUATION_TASKS_POOL_H_
+#define DOSSIER_EVALUATION_TASKS_POOL_H_
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "evaluation/task.h"
+
+namespace dossier::evaluation {
+
+struct PoolOptions {
+  std::string path;                                // empty: the built-in pool
+  std::string text_field = "text", label_field = "label";
+  enum class LeakyTexts : std::uint8_t { kDrop, kKeep } leaky = LeakyTexts::kDrop;
+};
+
+class Pool {
+ public:
+  // Errors: those of the file; kConfig naming the line (a bad row, a label with a character that
+  // the official parser eats) or what is missing (fewer than two labels).
+  static Result<Pool> Open(const PoolOptions& options);
+
+  const std::vector<std::string>& labels() const { return labels_; }
+  std::size_t Count(std::size_t label) const;
+  std::string Text(std::size_t label, std::size_t index) const;
+  const PoolInfo& info() const { return info_; }
+
+ private:
+  Status Read(const PoolOptions& options);
+
+  std::vector<std::string> labels_;
+  std::vector<std::vector<std::string>> texts_;  // by label; empty: the grammar
+  PoolInfo info_;
+};
+
+}  // namespace dossier::evaluation
+
+#endif  // DOSSIER_EVALUATION_TASKS_POOL_H_

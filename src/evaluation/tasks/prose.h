@@ -1,0 +1,52 @@
+// Texts that hide things: paragraphs, words and names, and the largest text that fits.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const Prose prose, Prose::Open(haystack_file));
+//   prose.Paragraph(&stream);
+//   const std::int64_t units = LargestThatFits(limit, 1, counter, make);   // make(units) fits
+//
+// Thread-safety: immutable after construction; functions are pure.
+
+#ifndef DOSSIER_EVALUATION_TASKS_PROSE_H_
+#define DOSSIER_EVALUATION_TASKS_PROSE_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "evaluation/tasks/stream.h"
+#include "tokens/counter/counter.h"
+
+namespace dossier::evaluation {
+
+class Prose {
+ public:
+  // The paragraphs of a file, one after the other and again from its start; "": made sentences.
+  // Errors: those of the file; kConfig if it has no paragraph.
+  static Result<Prose> Open(const std::string& path);
+
+  // The paragraph at `number` of a text; `stream` makes it where there is no file.
+  std::string Paragraph(std::size_t number, Stream* stream) const;
+
+ private:
+  std::vector<std::string> paragraphs_;
+};
+
+// "brisk-lantern": the key at `index`; every index gives another one.
+std::string KeyWord(std::size_t index);
+// "tavoli": a made word; every index below kMadeWords gives another one.
+std::string MadeWord(std::size_t index);
+inline constexpr std::size_t kMadeWords = 343'000;
+// "Ines Harlow": a person; every index below kPersonNames gives another one.
+std::string PersonName(std::size_t index);
+inline constexpr std::size_t kPersonNames = 552;
+
+// The largest number of units, `least` or more, for which make(units) has at most `limit` tokens;
+// `least` - 1 if none fits. More units never make a text shorter.
+std::int64_t LargestThatFits(std::int64_t limit, std::int64_t least,
+                             const tokens::Counter& counter,
+                             const std::function<std::string(std::int64_t units)>& make);
+
+}  // namespace dossier::evaluation
+
+#endif  // DOSSIER_EVALUATION_TASKS_PROSE_H_
