@@ -209,6 +209,7 @@ const map_llm = async function map_llm(items, options = {}) {
     for (let i = 0; i < names.length; i++) instruction += `\n${names[i]}: ${own(labels, names[i])}`;
   }
   const base = { labels: names, instruction: trim(instruction), batch: own(options, "batch") ?? null, model: own(options, "model") ?? null, unknown };
+  if (own(options, "remember") === true) base.remember = true;
   const indexes = [], errors = {}, batches = itemsOf(items, field);
   for (let i = 0; i < batches.length; i++) {
     const value = await host.call("map", { items: batches[i].wire, ...base }, batches[i].texts);

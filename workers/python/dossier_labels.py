@@ -101,16 +101,22 @@ def make_map(caller: Caller, sources: Sequence[Source], records: Any) -> Any:
 
     def map_llm(items: Any = None, labels: Any = (), instruction: Any = "", *,
                 field: str | None = None, batch: int | None = None, model: str | None = None,
-                unknown: bool = False, **other: Any) -> LabelResult:
-        """Gives every item one of `labels`. Without items: all records, else all lines."""
+                unknown: bool = False, remember: bool = False, **other: Any) -> LabelResult:
+        """Gives every item one of `labels`. Without items: all records, else all lines.
+
+        With `remember` what an equal item got in any run, from the same model by the same
+        instruction and labels, stands: it is not asked again.
+        """
         for name in other:
             raise no_argument("map_llm", name, ("items", "labels", "instruction", "field", "batch",
-                                                "model", "unknown"))
+                                                "model", "unknown", "remember"))
         labels, instruction = _in_order(labels, instruction)
         names, instruction = _names(labels, instruction)
         caller._settle(None, None)
         base = {"labels": names, "instruction": instruction, "batch": batch, "model": model,
                 "unknown": unknown}
+        if remember:
+            base["remember"] = True
         indexes: list[int] = []
         errors: dict[int, str] = {}
         if items is None:

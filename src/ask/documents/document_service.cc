@@ -19,12 +19,13 @@ struct Method {
   Needs needs;
 };
 
-constexpr std::array<Method, 13> kMethods = {{
+constexpr std::array<Method, 14> kMethods = {{
     {"info", &ServedDocument::Info, Needs::kLinesAndCharacters},
     {"grep", &ServedDocument::Grep, Needs::kText},
     {"search", &ServedDocument::Search, Needs::kText},
     {"count", &ServedDocument::Count, Needs::kText},
     {"find", &ServedDocument::Find, Needs::kText},
+    {"cuts", &ServedDocument::Cuts, Needs::kText},
     {"lines", &ServedDocument::Lines, Needs::kLines},
     {"line_count", &ServedDocument::LineCount, Needs::kLines},
     {"records", &ServedDocument::Records, Needs::kRecords},

@@ -19,6 +19,8 @@
 // search        query k=10                                hits: [{at len score}], best first
 // count         text                                      count, as str.count
 // find          text from_byte=0 to_byte=end              at, -1 if it is not there
+// cuts          size from_byte=0 to_byte=end              ends of pieces, ascending
+//                                                         (content_cuts.h)
 // lines         from to                                   at len
 // line_count    -                                         count
 // records       from=0 max_records=1000 max_bytes=4 MiB   rows ({"blob":[0,len]}: a JSON array in

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "ask/documents/content_cuts.h"
 #include "ask/documents/document_search.h"
 #include "base/text/text.h"
 #include "inspect/description/hint.h"
@@ -18,6 +19,7 @@ constexpr std::uint64_t kMaxPassages = 1'000;
 constexpr std::size_t kMaxConversions = 100'000;
 constexpr std::uint64_t kMaxReplyBytes = 64 << 20;
 constexpr std::uint64_t kMaxQueryBytes = 64 * 1024;
+constexpr std::uint64_t kMaxPieces = 400'000;
 // Between two looks at the cancel token.
 constexpr std::size_t kFindWindow = 64 << 20;
 
@@ -185,6 +187,23 @@ Result<Json> ServedDocument::Count(const ServedCall& call) {
     if (at == kNotFound) return Json{{"count", count}};
     at += wanted.size();
   }
+}
+
+Result<Json> ServedDocument::Cuts(const ServedCall& call) {
+  DOSSIER_RETURN_IF_ERROR(call.arguments.Only({"ctx", "size", "from_byte", "to_byte"}));
+  DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t size, call.arguments.Whole("size"));
+  const std::uint64_t bytes = document_.text.size();
+  DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t from,
+                           call.arguments.Whole("from_byte", {.otherwise = 0, .max = bytes}));
+  DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t to,
+                           call.arguments.Whole("to_byte", {.otherwise = bytes, .max = bytes}));
+  const std::string_view text = document_.text.substr(from, std::max(from, to) - from);
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> cuts,
+                           ContentCuts(text, {.size = size, .most = kMaxPieces}, call.cancel));
+  JsonArray ends;
+  ends.reserve(cuts.size());
+  for (const std::uint64_t cut : cuts) ends.emplace_back(from + cut);
+  return Json{{"ends", std::move(ends)}};
 }
 
 Result<Json> ServedDocument::Find(const ServedCall& call) {

@@ -100,6 +100,7 @@ class ServedDocument {
   Result<Json> Search(const ServedCall& call);
   Result<Json> Count(const ServedCall& call);
   Result<Json> Find(const ServedCall& call);
+  Result<Json> Cuts(const ServedCall& call);
   Result<Json> Lines(const ServedCall& call);
   Result<Json> LineCount(const ServedCall& call);
   Result<Json> Records(const ServedCall& call);
