@@ -139,6 +139,16 @@ const llm_query_with_media = async function llm_query_with_media() {
   throw new LLMError("media is not offered: sub-calls read text only", "denied");
 };
 
+// Rows of one statement that reads over the records, as objects.
+const sql = function sql(query, ...params) {
+  if (params.length === 1 && isArray(params[0])) params = params[0];
+  const wire = [];
+  for (let i = 0; i < params.length; i++) push(wire, params[i] === undefined ? null : params[i]);
+  const rows = host.sql(`${query}`, wire), schemas = features.sql_schemas ?? [];
+  for (let i = 0; i < schemas.length; i++) host.noteRead(schemas[i], 0, sources[schemas[i]].bytes);
+  return rows;
+};
+
 const labelNames = (labels) => {
   const names = [];
   if (typeof labels === "string") labels = split(labels, ",");

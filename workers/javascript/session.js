@@ -6,7 +6,7 @@ const vars = {};                // __vars
 let initial = new SetClass();   // names of the global object before any block
 
 const reserved = {
-  __proto__: null, print, llm_query, llm_query_batched, llm_query_with_media, map_llm, budget,
+  __proto__: null, print, llm_query, llm_query_batched, llm_query_with_media, map_llm, sql, budget,
   SUBMIT(request) { submit(request); },
 };
 const functionsOfNode = {

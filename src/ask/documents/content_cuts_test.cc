@@ -27,7 +27,8 @@ std::string Prose(std::size_t bytes, std::uint64_t seed) {
 std::vector<std::string> Pieces(std::string_view text, std::uint64_t size) {
   std::vector<std::string> pieces;
   std::size_t at = 0;
-  for (const std::uint64_t end : *ContentCuts(text, {.size = size})) {
+  const auto ends = ContentCuts(text, {.size = size});
+  for (const std::uint64_t end : *ends) {
     pieces.emplace_back(text.substr(at, end - at));
     at = end;
   }

@@ -228,10 +228,15 @@ class Loader {
 
   Status AddInMemory(std::string_view text, std::string path, std::string name,
                      const std::optional<FileReference>& named = std::nullopt) {
+    return AddInMemory(text, std::move(path), std::move(name), named, options_.inspect);
+  }
+
+  Status AddInMemory(std::string_view text, std::string path, std::string name,
+                     const std::optional<FileReference>& named, const inspect::Options& how) {
     auto entry = std::make_unique<Entry>();
     const auto source = inspect::MemorySource(text, path.empty() ? name : path);
     DOSSIER_ASSIGN_OR_RETURN(inspect::Description description,
-                             inspect::Describe(*source, options_.inspect, cancel_));
+                             inspect::Describe(*source, how, cancel_));
     DOSSIER_RETURN_IF_ERROR(RefuseBinary(description, path.empty() ? "the text" : path));
     entry->stored = StoreDecoded(*source, description, named, *options_.content, cancel_);
     if (!entry->stored) return tl::unexpected(entry->stored.error());
@@ -286,6 +291,11 @@ class Loader {
                             .bytes = *size,
                             .modified_ns = opened->state().modified_ns};
     }
+    std::string head(16, '\0');
+    DOSSIER_ASSIGN_OR_RETURN(const std::size_t got, opened->ReadAt(0, head));
+    if (inspect::IsSqliteFile(std::string_view(head).substr(0, got))) {
+      return AddDatabase(*opened, std::move(name), shown, named);
+    }
     if (size && *size <= kReadWhole) {
       DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(path, kReadWhole * 16));
       return AddInMemory(text, shown, std::move(name), named);
@@ -310,6 +320,57 @@ class Loader {
     }
     entries_.push_back(std::move(entry));
     return {};
+  }
+
+  // Its bytes are copied as they are; what is read as a text is what its schema says.
+  Status AddDatabase(const inspect::ByteSource& source, std::string name, const std::string& shown,
+                     const std::optional<FileReference>& named) {
+    using Keep = store::ContentWriter::Keep;
+    DOSSIER_ASSIGN_OR_RETURN(auto writer,
+                             store::ContentWriter::Start(*options_.content,
+                                                         named ? Keep::kOpen : Keep::kStored));
+    std::string block(kCopyBlock, '\0');
+    for (std::uint64_t at = 0;;) {
+      if (cancel_.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel_.reason());
+      DOSSIER_ASSIGN_OR_RETURN(const std::size_t got, source.ReadAt(at, block));
+      if (got == 0) break;
+      // A log that was not written back is not copied, and without it SQLite opens no such file.
+      if (at == 0 && got > 19) block[18] = block[19] = '\1';
+      at += got;
+      DOSSIER_RETURN_IF_ERROR(writer.Write(std::string_view(block).substr(0, got)));
+    }
+    DOSSIER_ASSIGN_OR_RETURN(store::StoredBody body, std::move(writer).Finish());
+    DOSSIER_ASSIGN_OR_RETURN(const MappedFile map, MappedFile::FromFd(body.fd.get(), shown));
+    auto file = inspect::ReadSqliteFile(map.bytes());
+    if (!file) {
+      return MakeError(ErrorCode::kDamaged, "{}: {}; `.recover` of the sqlite3 shell may help", shown,
+                       file.error().message);
+    }
+    inspect::Options how = options_.inspect;
+    how.format = inspect::Format::kPlainText;
+    DOSSIER_RETURN_IF_ERROR(AddInMemory(SchemaText(*file), shown, std::move(name), named, how));
+    Entry& entry = *entries_.back();
+    entry.document.database = std::move(*file);
+    entry.stored->database = std::move(body.fd);
+    entry.stored->database_bytes = body.bytes;
+    std::error_code none;
+    if (std::filesystem::file_size(shown + "-wal", none) > 0 && !none) {
+      given_notes_.push_back(fmt::format(
+          "{0}: what its log {0}-wal holds is not read; `PRAGMA wal_checkpoint` writes it back",
+          shown));
+    }
+    return {};
+  }
+
+  static std::string SchemaText(const inspect::SqliteFile& file) {
+    std::string text = fmt::format("SQLite database of {} tables; sql() reads its rows.\n",
+                                   GroupDigits(file.tables.size()));
+    for (const inspect::SqliteTable& table : file.tables) {
+      const std::string rows =
+          table.rows ? fmt::format(" -- {} rows", GroupDigits(*table.rows)) : std::string();
+      text += fmt::format("\n{};{}\n", table.sql, rows);
+    }
+    return text;
   }
 
   Status AddFolder(const std::string& path) {

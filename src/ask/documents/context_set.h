@@ -22,6 +22,7 @@
 #include "base/files/file.h"
 #include "base/result.h"
 #include "inspect/describe/describe.h"
+#include "inspect/formats/sqlite_file.h"
 #include "store/content.h"
 
 namespace dossier::ask {
@@ -58,6 +59,10 @@ struct StoredText {
   // Of the copy, if the file changed behind its description; else the document's own holds.
   std::optional<inspect::Description> description;
   std::string changed;  // "feed.ndjson changed while it was read (10 bytes, now 12); …"; else empty
+  // Of an SQLite file: its bytes, with the two that name a write-ahead log set to say that there is
+  // none. `map` is then what its schema says, as text.
+  UniqueFd database;
+  std::uint64_t database_bytes = 0;
 };
 
 struct ContextDocument {
@@ -67,6 +72,7 @@ struct ContextDocument {
   std::string path;
   inspect::Description description;
   std::vector<std::string> warnings;  // as StoredText::changed, if that was seen at once
+  std::optional<inspect::SqliteFile> database;  // of an SQLite file, which only sql() reads
 };
 
 class ContextSet {

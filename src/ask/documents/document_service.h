@@ -27,7 +27,7 @@
 //               names_only                                raw_out) first next count; names_only:
 //               the
 //                                                         caller keeps no values, the reading is
-//                                                         not counted
+//                                                         not counted; read: all of them count
 // records_info  -                                         count (null: no records) format
 //                                                         fields: [{shown path types …}]
 //                                                         skipped: {count reasons fate}, non_finite

@@ -234,7 +234,7 @@ Result<Json> ServedDocument::LineCount(const ServedCall& call) {
 Result<Json> ServedDocument::Records(const ServedCall& call) {
   const Arguments& arguments = call.arguments;
   DOSSIER_RETURN_IF_ERROR(
-      arguments.Only({"ctx", "from", "max_records", "max_bytes", "names_only"}));
+      arguments.Only({"ctx", "from", "max_records", "max_bytes", "names_only", "read"}));
   DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t from, arguments.Whole("from", {.otherwise = 0}));
   DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t max_records,
                            arguments.Whole("max_records", {.otherwise = 1000}));

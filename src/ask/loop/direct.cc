@@ -224,6 +224,15 @@ std::int64_t Threshold(const RunState& run) {
 
 Result<ModeDecision> DecideMode(RunState& run) {
   ModeDecision decision;
+  const auto& documents = run.request.context->documents();
+  const auto file = std::ranges::find_if(
+      documents, [](const ContextDocument& document) { return document.database.has_value(); });
+  const bool needs_code = file != documents.end();
+  if (needs_code && run.request.mode == Mode::kDirect) {
+    return MakeError(ErrorCode::kTooLong,
+                     "{} is an SQLite file, whose rows only code can read: use --mode recursive",
+                     file->path);
+  }
   DOSSIER_ASSIGN_OR_RETURN(decision.tokens, DirectTokens(run));
   decision.threshold = Threshold(run);
   const auto& capability = run.options.root.entry.capability;
@@ -248,6 +257,9 @@ Result<ModeDecision> DecideMode(RunState& run) {
       decision.reason = "fits one call";
       if (run.request.context->bytes() == 0) {
         decision.reason = "no context";
+      } else if (needs_code) {
+        decision.mode = Mode::kRecursive;
+        decision.reason = "code reads an SQLite file";
       } else if (decision.tokens > decision.threshold) {
         decision.mode = Mode::kRecursive;
         decision.reason = "too long for one call";

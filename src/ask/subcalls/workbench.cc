@@ -1,8 +1,11 @@
 #include "ask/subcalls/workbench.h"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "ask/documents/document_arguments.h"
+#include "ask/documents/sql_tables.h"
 #include "inspect/description/hint.h"
 
 namespace dossier::ask {
@@ -69,7 +72,7 @@ void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeR
     std::string raw;
     auto value = documents_.Handle(call.method, call.args, &raw, reply->cancel());
     if (value) {
-      NoteRead(call.method, call.args);
+      NoteRead(call.method, call.args, *value);
       reply->Ok(std::move(*value), std::move(raw));
     } else {
       const SubcallFailure failure = FailureOf(value.error());
@@ -80,9 +83,20 @@ void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeR
   tasks_.Run(std::move(serve));
 }
 
-void Bridge::NoteRead(std::string_view method, const JsonObject& args) {
+void Bridge::NoteRead(std::string_view method, const JsonObject& args, const Json& value) {
   const auto document = static_cast<std::size_t>(FindInt(Json(args), "ctx").value_or(0));
-  // Of records the worker says which of them code got: it fetches ahead.
+  // Of records the worker says which of them code got: it fetches ahead. A query has read them.
+  if (method == "records" && FindBool(Json(args), "read").value_or(false)) {
+    std::string unused;
+    const auto span = documents_.Handle(
+        "record_span",
+        JsonObject{{"ctx", document}, {"from", value.at("first")}, {"to", value.at("next")}},
+        &unused, CancelToken());
+    if (span) {
+      coverage_.AddReadByCode(document, static_cast<std::uint64_t>(span->at("at").to_number<std::int64_t>()),
+                              static_cast<std::uint64_t>(span->at("len").to_number<std::int64_t>()));
+    }
+  }
   if (method == "grep" || method == "search" || method == "count") {
     coverage_.AddReadByCode(document, 0, std::numeric_limits<std::uint64_t>::max());
   }
@@ -144,6 +158,8 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
   sandbox::SessionSpec spec = MakeSpec(run);
   std::vector<std::string_view> texts;
   std::vector<TextDocument> documents;
+  std::vector<sandbox::Context> databases;  // behind the texts
+  JsonArray schemas;
   const ContextSet& context = *run.request.context;
   const auto deadline = run.ledger.deadline(model::Stage::kNormal);
   if (deadline && !context.WaitForCopies(*deadline)) {
@@ -167,9 +183,19 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
          .meta = inspect::ContextMeta(description, run.dialect() == sandbox::Dialect::kPython
                                                        ? inspect::Runtime::kPython
                                                        : inspect::Runtime::kJavascript)});
+    if (document.database) {
+      schemas.push_back(Json(i));
+      databases.push_back({.name = document.name,
+                           .fd = stored->database.get(),
+                           .bytes = stored->database_bytes,
+                           .kind = sandbox::Context::Kind::kDatabase});
+    }
     texts.push_back(text);
     documents.push_back({document.name, text, description});
   }
+  std::ranges::move(databases, std::back_inserter(spec.contexts));
+  spec.features["sql"] = SqlTablesJson(SqlTablesOf(context.documents()));
+  if (!schemas.empty()) spec.features["sql_schemas"] = std::move(schemas);
   DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<sandbox::Session> session,
                            pool.Open(std::move(spec), run.cancel));
   run.log.Add(0, "sandbox.started",

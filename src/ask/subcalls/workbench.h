@@ -41,7 +41,7 @@ class Bridge final : public sandbox::BridgeHandler {
   void Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
   void Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
   // What of the context an answered request has let code read.
-  void NoteRead(std::string_view method, const JsonObject& args);
+  void NoteRead(std::string_view method, const JsonObject& args, const Json& value);
   Json BudgetValue() const;
   void History(const sandbox::BridgeCall& call, sandbox::BridgeReply& reply) const;
 

@@ -40,6 +40,8 @@ struct Context {
   int fd = -1;       // a sealed memfd or a file of the content store; stays the caller's
   std::uint64_t bytes = 0, characters = 0;
   Json meta;  // contextMeta for this document; null if there is none
+  // An SQLite file, which is no text: only sql() reads it, by its name. Behind all texts.
+  enum class Kind { kText, kDatabase } kind = Kind::kText;
 };
 
 struct SessionSpec {
