@@ -179,7 +179,10 @@ Status SqlSession::Impl::Open() {
     return true;
   };
   DOSSIER_RETURN_IF_ERROR(RegisterRows(database, &tables_, &ask_));
-  DOSSIER_RETURN_IF_ERROR(Run("PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON"));
+  // The functions that are tables are made while that is still allowed.
+  DOSSIER_RETURN_IF_ERROR(
+      Run("PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON;"
+          "SELECT 1 FROM json_each('[]'); SELECT 1 FROM json_tree('[]')"));
   for (std::size_t i = 0; i < tables_.size(); ++i) {
     for (const std::string& name : tables_[i].names) {
       DOSSIER_RETURN_IF_ERROR(Run(fmt::format("CREATE VIRTUAL TABLE {} USING dossier_rows({})",
@@ -250,7 +253,7 @@ Error SqlSession::Impl::Failed(int status) {
   if (status == SQLITE_TOOBIG) {
     return {ErrorCode::kTooLong, "sql: a value or the query is too long"};
   }
-  if (status == SQLITE_AUTH && !refused_.empty()) {
+  if (!refused_.empty()) {
     return {ErrorCode::kInvalidArgument,
             fmt::format("sql only reads: {} is refused. Write one SELECT", refused_)};
   }
