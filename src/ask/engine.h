@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "ask/documents/context_set.h"
+#include "ask/documents/out_folder.h"
 #include "ask/reply/citations.h"
 #include "ask/reply/requirement.h"
 #include "assembly/layout/layout.h"
@@ -101,6 +102,7 @@ struct Request {
   std::vector<Requirement> requirements;                        // that the answer must satisfy
   int repairs = 2;  // how often an answer that does not may be mended
   JsonArray argv;   // for the journal
+  std::shared_ptr<OutFolder> out;  // where code may write files for the user; null: nowhere
   driver::MemoryUse memory;
 };
 
@@ -154,6 +156,7 @@ struct Outcome {
   std::vector<LimitHit> limits_hit;
   std::vector<Compacted> compactions;  // in order
   std::vector<Warning> warnings;
+  std::optional<std::vector<OutFile>> files;  // that code wrote; unset without Request::out
   std::optional<sandbox::IsolationReport> sandbox;
   std::optional<Error> error;  // what ended the run early
 

@@ -125,6 +125,7 @@ Json Outcome::ToJson() const {
       {"compactions", CompactionsJson(compactions)},
       {"warnings", WarningsJson(warnings)},
       {"sandbox", sandbox ? sandbox->ToJson() : Json(nullptr)}};
+  if (files) object["files"] = OutFilesJson(*files);
   if (error) {
     object["error"] = JsonObject{{"code", ErrorName(error->code)}, {"message", error->message}};
   }

@@ -149,6 +149,13 @@ const sql = function sql(query, ...params) {
   return rows;
 };
 
+// Hands a text, or anything as JSON, to the user as a file.
+const save_file = function save_file(name, data) {
+  const text = typeof data === "string" ? data : Doc.segmentsOf(data) !== undefined ? `${data}` : toJson(data);
+  host.ask("out_file", { name: `${name}`, append: false }, [text]);
+  return `${name}`;
+};
+
 const labelNames = (labels) => {
   const names = [];
   if (typeof labels === "string") labels = split(labels, ",");

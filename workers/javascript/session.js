@@ -96,6 +96,10 @@ const start = () => {
   const segments = [];
   for (let i = 0; i < sources.length; i++) push(segments, segment(sources[i], 0, sources[i].units));
   theDoc = new Doc(segments);
+  if (features.out_dir === true) {
+    reserved.save_file = save_file;
+    fix("save_file", () => save_file);
+  }
   seedRandom(features.seed);
   fillVars();
   initial = setOf(getOwnPropertyNames(global));

@@ -23,6 +23,7 @@ from dossier_doc import Chunks, Doc
 from dossier_history import History
 from dossier_labels import make_map
 from dossier_memory import make_memory
+from dossier_out import make_out
 from dossier_records import Records, Tables
 from dossier_show import is_variable, list_variables, variable_names
 from dossier_sql import make_sql
@@ -212,6 +213,8 @@ class World:
         self.functions["map_llm"] = make_map(caller, self.sources, self.records)
         if self.features.get("memory"):
             self.functions |= make_memory()
+        if self.features.get("out_dir"):
+            self.functions["save_file"] = make_out()
         sql = make_sql(self.sources, self.features)
         if self.features.get("profile") == "small":  # nobody told it: the name is free for its own use
             self.namespace["__builtins__"]["sql"] = sql

@@ -237,6 +237,10 @@ Result<ModeDecision> DecideMode(RunState& run) {
   decision.threshold = Threshold(run);
   const auto& capability = run.options.root.entry.capability;
   const std::int64_t fits = capability.window - run.reserve_output();
+  if (run.request.out && run.request.mode == Mode::kDirect) {
+    return MakeError(ErrorCode::kUsage,
+                     "--out-dir: only code writes files, and --mode direct runs none");
+  }
   switch (run.request.mode) {
     case Mode::kDirect:
       if (decision.tokens > fits) {
@@ -255,11 +259,11 @@ Result<ModeDecision> DecideMode(RunState& run) {
     case Mode::kAuto:
       decision.mode = Mode::kDirect;
       decision.reason = "fits one call";
-      if (run.request.context->bytes() == 0) {
-        decision.reason = "no context";
-      } else if (needs_code) {
+      if (run.request.out || needs_code) {
         decision.mode = Mode::kRecursive;
-        decision.reason = "code reads an SQLite file";
+        decision.reason = run.request.out ? "code writes files" : "code reads an SQLite file";
+      } else if (run.request.context->bytes() == 0) {
+        decision.reason = "no context";
       } else if (decision.tokens > decision.threshold) {
         decision.mode = Mode::kRecursive;
         decision.reason = "too long for one call";

@@ -23,6 +23,7 @@ sandbox::SessionSpec MakeSpec(const RunState& run) {
                    {"question", run.request.question},
                    {"memory", run.memory != nullptr}};
   if (const Json* schema = SchemaOf(run.request.requirements)) spec.features["schema"] = *schema;
+  if (run.request.out) spec.features["out_dir"] = true;
   return spec;
 }
 
@@ -49,6 +50,7 @@ bool AsksModel(std::string_view method) {
 void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
   if (call.method == "budget") return reply->Ok(BudgetValue());
   if (call.method == "history") return History(call, *reply);
+  if (call.method == "out_file") return OutFile(std::move(call), std::move(reply));
   if (run_.memory && RunMemory::Knows(call.method))
     return Memory(std::move(call), std::move(reply));
   if (!AsksModel(call.method)) return Document(std::move(call), std::move(reply));
@@ -81,6 +83,26 @@ void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeR
   };
   if (quick) return serve();
   tasks_.Run(std::move(serve));
+}
+
+// Not on the session's thread, as a disk may be slow. Code waits for the answer, so its writes stay
+// in order.
+void Bridge::OutFile(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
+  if (!run_.request.out) {
+    return reply->Fail("denied", "no files can be written in this run (--out-dir allows it)");
+  }
+  tasks_.Run([this, call = std::move(call), reply = std::move(reply)] {
+    const Arguments arguments("out_file", call.args);
+    const auto name = arguments.Text("name");
+    const auto append = arguments.Flag("append");
+    if (!name || !append) {
+      return reply->Fail("bad_argument", (name ? append.error() : name.error()).message);
+    }
+    const auto how = *append ? OutFolder::How::kAppend : OutFolder::How::kNew;
+    const Status written = run_.request.out->Write(*name, how, call.raw);
+    if (written) return reply->Ok(JsonObject{{"bytes", call.raw.size()}});
+    reply->Fail(FailureOf(written.error()).code, written.error().message);
+  });
 }
 
 void Bridge::NoteRead(std::string_view method, const JsonObject& args, const Json& value) {

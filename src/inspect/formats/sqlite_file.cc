@@ -68,7 +68,6 @@ class Reader {
 
   Result<SqliteFile> Read() {
     DOSSIER_RETURN_IF_ERROR(ReadHeader());
-    std::vector<std::string> rows;
     DOSSIER_RETURN_IF_ERROR(ReadSchema(1, 0));
     for (std::size_t i = 0; i < file_.tables.size(); ++i) {
       if (roots_[i] != 0) file_.tables[i].rows = Rows(roots_[i]);

@@ -1,0 +1,56 @@
+#include "ask/documents/sql_tables.h"
+
+#include <gtest/gtest.h>
+
+#include "inspect/describe/describe.h"
+
+namespace dossier::ask {
+namespace {
+
+ContextDocument Document(std::string name, std::string_view text) {
+  return {.name = name, .path = name, .description = inspect::DescribeText(text, name, {})};
+}
+
+std::string TablesOf(std::vector<ContextDocument> documents) {
+  return ToJson(Json(SqlTablesJson(SqlTablesOf(documents))));
+}
+
+TEST(SqlTablesTest, OneDocumentIsRecordsWithAColumnForEachField) {  // REC-76
+  EXPECT_EQ(
+      TablesOf({Document("a.ndjson",
+                         "{\"id\":1,\"x\":1.5,\"on\":true,\"who\":{\"name\":\"a\"},\"mixed\":1,"
+                         "\"nothing\":null}\n"
+                         "{\"id\":2,\"ID\":\"b\",\"mixed\":\"c\",\"tags\":[1],\"_index\":9}\n")}),
+      R"([{"ctx":0,"names":["records"],"columns":[["id","id","INTEGER"],["x","x","REAL"],)"
+      R"(["on","on","INTEGER"],["who","who","TEXT"],["mixed","mixed",""],["nothing","nothing",""],)"
+      R"(["ID_2","ID","TEXT"],["tags","tags","TEXT"],["_index_2","_index","INTEGER"]]}])");
+}
+
+TEST(SqlTablesTest, SeveralAreFoundByNameAndByTheNameWithoutItsEnding) {  // REC-76
+  const std::string row = "{\"a\":1}\n{\"a\":2}\n";
+  EXPECT_EQ(TablesOf({Document("2023/sales.ndjson", row), Document("2024/sales.ndjson", row),
+                      Document("notes.txt", "Nothing of note.\n"), Document("people.ndjson", row)}),
+            R"([{"ctx":0,"names":["2023/sales.ndjson"],"columns":[["a","a","INTEGER"]]},)"
+            R"({"ctx":1,"names":["2024/sales.ndjson"],"columns":[["a","a","INTEGER"]]},)"
+            R"({"ctx":3,"names":["people.ndjson","people"],"columns":[["a","a","INTEGER"]]}])");
+  EXPECT_EQ(TablesOf({Document("a.ndjson", row), Document("notes.txt", "Nothing of note.\n")}),
+            R"([{"ctx":0,"names":["records","a.ndjson"],"columns":[["a","a","INTEGER"]]}])");
+}
+
+TEST(SqlTablesTest, TheHintTellsOfTablesAndOfNothingWhereThereAreNone) {  // REC-76
+  EXPECT_EQ(SqlHint({Document("a.csv", "name,size in kB\nx,1\ny,2\n")}),
+            "SQL tables for sql(query):\n"
+            "  \"records\" (2 rows): _index INTEGER, name TEXT, \"size in kB\" INTEGER");
+  EXPECT_EQ(SqlHint({Document("notes.txt", "Nothing of note.\n")}), "");
+  ContextDocument file = Document("shop.db", "schema\n");
+  file.database = inspect::SqliteFile{
+      .tables = {{.name = "t\n", .sql = "CREATE TABLE t(\n a)", .rows = 1234},
+                 {.name = "v", .sql = "CREATE VIEW v AS …", .kind = inspect::SqliteTable::Kind::kView}}};
+  EXPECT_EQ(SqlHint({file}),
+            "SQL tables for sql(query):\n"
+            "  \"t\\n\" of \"shop.db\" (1,234 rows): CREATE TABLE t(\\n a)\n"
+            "  \"v\" of \"shop.db\" (a view): CREATE VIEW v AS …");
+}
+
+}  // namespace
+}  // namespace dossier::ask
