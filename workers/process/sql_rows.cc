@@ -47,18 +47,12 @@ struct Block {
   std::vector<std::pair<std::size_t, std::size_t>> rows;  // begin and end in `text`
 };
 
-bool Split(Block* block) {
-  const std::string_view text = block->text;
-  std::size_t at = inspect::SkipJsonSpace(text, 0);
-  if (at >= text.size() || text[at++] != '[') return false;
-  for (at = inspect::SkipJsonSpace(text, at); at < text.size() && text[at] != ']';) {
-    const std::size_t begin = at;
-    if (!inspect::SkipJsonValue(text, &at)) return false;
-    block->rows.emplace_back(begin, at);
-    at = inspect::SkipJsonSpace(text, at);
-    if (at < text.size() && text[at] == ',') at = inspect::SkipJsonSpace(text, at + 1);
+void Split(Block* block) {
+  inspect::JsonParts rows(block->text);
+  while (rows.Next()) {
+    const auto begin = static_cast<std::size_t>(rows.value().data() - block->text.data());
+    block->rows.emplace_back(begin, begin + rows.value().size());
   }
-  return at < text.size();
 }
 
 // The rows of one field by a hash of its values, so that a lookup finds some too many, none too few.
@@ -123,7 +117,8 @@ struct Table : sqlite3_vtab {
     auto fresh = std::make_shared<Block>();
     fresh->first = row;
     fresh->text = std::move(outcome.raw);
-    if (!Split(fresh.get()) || fresh->rows.empty()) return Fail("a record could not be read");
+    Split(fresh.get());
+    if (fresh->rows.empty()) return Fail("a record could not be read");
     kept.push_front(fresh);
     std::size_t bytes = 0;
     for (auto old = kept.begin(); old != kept.end();) {
@@ -151,32 +146,20 @@ class RowValues {
     const auto& columns = table.about->columns;
     values_.assign(columns.size(), {});
     known_ = true;
-    std::size_t at = inspect::SkipJsonSpace(record, 0), expected = 0;
-    if (at >= record.size() || record[at++] != '{') return;
-    for (at = inspect::SkipJsonSpace(record, at); at < record.size() && record[at] == '"';) {
-      const std::size_t name_at = at;
-      if (!inspect::SkipJsonString(record, &at)) return;
-      const std::string_view token = record.substr(name_at, at - name_at);
-      at = inspect::SkipJsonSpace(record, at);
-      if (at >= record.size() || record[at] != ':') return;
-      at = inspect::SkipJsonSpace(record, at + 1);
-      const std::size_t begin = at;
-      if (!inspect::SkipJsonValue(record, &at)) return;
+    std::size_t expected = 0;
+    for (inspect::JsonParts parts(record); parts.Next();) {
       // Records of one table mostly have their fields in one order.
-      const std::string_view plain = token.substr(1, token.size() - 2);
+      const std::string_view plain = parts.name().substr(1, parts.name().size() - 2);
       std::size_t place = columns.size();
       if (expected < columns.size() && columns[expected].field == plain) {
         place = expected;
-      } else if (const auto found = table.places.find(TextOfJsonString(token));
+      } else if (const auto found = table.places.find(TextOfJsonString(parts.name()));
                  found != table.places.end()) {
         place = found->second;
       }
-      if (place < columns.size()) {
-        values_[place] = record.substr(begin, at - begin);
-        expected = place + 1;
-      }
-      at = inspect::SkipJsonSpace(record, at);
-      if (at < record.size() && record[at] == ',') at = inspect::SkipJsonSpace(record, at + 1);
+      if (place == columns.size()) continue;
+      values_[place] = parts.value();
+      expected = place + 1;
     }
   }
 
@@ -557,22 +540,26 @@ Result<std::vector<SqlTable>> ReadSqlTables(const Json& list) {
   for (const Json& item : items ? *items : JsonArray()) {
     SqlTable table;
     const auto context = FindInt(item, "ctx");
-    const Json* columns = Find(item, "columns");
     table.names = StringsOf(Find(item, "names"));
-    if (!context || *context < 0 || !columns || !columns->is_array()) {
+    if (!context || *context < 0 || table.names.empty()) {
       return MakeError(ErrorCode::kProtocol, "bridge: open with a table that is none");
     }
     table.context = static_cast<std::size_t>(*context);
-    for (const Json& column : columns->get_array()) {
-      std::vector<std::string> parts = StringsOf(&column);
-      if (parts.size() != 3) {
-        return MakeError(ErrorCode::kProtocol, "bridge: open with a column that is none");
-      }
-      table.columns.push_back({std::move(parts[0]), std::move(parts[1]), std::move(parts[2])});
-    }
     tables.push_back(std::move(table));
   }
   return tables;
+}
+
+Status ReadSqlColumns(const Json& list, SqlTable* table) {
+  const JsonArray* items = list.if_array();
+  for (const Json& column : items ? *items : JsonArray()) {
+    std::vector<std::string> parts = StringsOf(&column);
+    if (parts.size() != 3) {
+      return MakeError(ErrorCode::kProtocol, "bridge: a column that is none");
+    }
+    table->columns.push_back({std::move(parts[0]), std::move(parts[1]), std::move(parts[2])});
+  }
+  return {};
 }
 
 Status RegisterRows(sqlite3* database, const std::vector<SqlTable>* tables, const AskHost* ask) {

@@ -7,7 +7,7 @@
 // condition on `_index` goes to its row. Columns: `_index` from 0, the fields, and the hidden
 // `_json` with the whole record. Numbers are INTEGER or REAL, booleans 1 and 0, null and absent
 // fields NULL, objects and lists their JSON text. SQLite looks up no index of a virtual table, so a
-// field that is compared with `=` again and again, as in a join, gets one here: 12 bytes a row.
+// field that is compared with `=` again and again, as in a join, gets one here: 16 bytes a row.
 //
 // Thread-safety: none; one user of the database at a time.
 
@@ -39,8 +39,10 @@ struct SqlTable {
   std::vector<SqlColumn> columns;  // without _index and _json
 };
 
-// {"ctx":0,"names":["records"],"columns":[["age","age","INTEGER"]]}. Errors: kProtocol.
+// [{"ctx":0,"names":["records"]}]. Errors: kProtocol.
 Result<std::vector<SqlTable>> ReadSqlTables(const Json& list);
+// [["age","age","INTEGER"]]: name, field, type. Errors: kProtocol.
+Status ReadSqlColumns(const Json& list, SqlTable* table);
 
 // Asks the host; what went wrong stays with the caller.
 using AskHost = std::function<bool(std::string method, JsonObject args, CallOutcome* outcome)>;

@@ -19,7 +19,7 @@ struct Method {
   Needs needs;
 };
 
-constexpr std::array<Method, 14> kMethods = {{
+constexpr std::array<Method, 15> kMethods = {{
     {"info", &ServedDocument::Info, Needs::kLinesAndCharacters},
     {"grep", &ServedDocument::Grep, Needs::kText},
     {"search", &ServedDocument::Search, Needs::kText},
@@ -30,6 +30,7 @@ constexpr std::array<Method, 14> kMethods = {{
     {"line_count", &ServedDocument::LineCount, Needs::kLines},
     {"records", &ServedDocument::Records, Needs::kRecords},
     {"records_info", &ServedDocument::RecordsInfo, Needs::kRecords},
+    {"columns", &ServedDocument::Columns, Needs::kText},
     {"record_span", &ServedDocument::RecordSpan, Needs::kRecords},
     {"locate", &ServedDocument::Locate, Needs::kLinesAndCharacters},
     {"char_to_byte", &ServedDocument::CharToByte, Needs::kCharacters},

@@ -33,6 +33,8 @@
 //                                                         skipped: {count reasons fate}, non_finite
 //                                                         where these are not 0; beside: the text
 //                                                         is more than its records; label if null
+// columns       -                                         columns: [[name, field, type]], of all
+//                                                         records, for sql (sql_tables.h)
 // record_span   from to                                   at len
 // locate        byte                                      char line
 // char_to_byte  chars: [...]                              bytes: [...]

@@ -6,6 +6,7 @@
 
 #include "ask/documents/content_cuts.h"
 #include "ask/documents/document_search.h"
+#include "ask/documents/sql_tables.h"
 #include "base/text/text.h"
 #include "inspect/description/hint.h"
 #include "inspect/text/record_lines.h"
@@ -277,6 +278,18 @@ Result<Json> ServedDocument::RecordsInfo(const ServedCall& call) {
   if (!reader) info["label"] = FormatLabel(document_.description);
   if (records && records->non_finite > 0) info["non_finite"] = records->non_finite;
   return Json(std::move(info));
+}
+
+Result<Json> ServedDocument::Columns(const ServedCall& call) {
+  DOSSIER_RETURN_IF_ERROR(call.arguments.Only({"ctx"}));
+  DOSSIER_ASSIGN_OR_RETURN(const inspect::RecordReader* reader, Reader(call.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<SqlColumn> columns,
+                           AllSqlColumns(*reader, document_.description, call.cancel));
+  JsonArray list;
+  for (const SqlColumn& column : columns) {
+    list.push_back(JsonArray{column.name, column.field, column.type});
+  }
+  return Json{{"columns", std::move(list)}};
 }
 
 Result<Json> ServedDocument::RecordSpan(const ServedCall& call) {

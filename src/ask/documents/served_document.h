@@ -105,6 +105,7 @@ class ServedDocument {
   Result<Json> LineCount(const ServedCall& call);
   Result<Json> Records(const ServedCall& call);
   Result<Json> RecordsInfo(const ServedCall& call);
+  Result<Json> Columns(const ServedCall& call);
   Result<Json> RecordSpan(const ServedCall& call);
   Result<Json> Locate(const ServedCall& call);
   Result<Json> CharToByte(const ServedCall& call);

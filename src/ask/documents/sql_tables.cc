@@ -7,6 +7,7 @@
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "inspect/description/clean.h"
+#include "inspect/records/record_json.h"
 
 namespace dossier::ask {
 namespace {
@@ -14,6 +15,8 @@ namespace {
 using inspect::FieldType;
 
 constexpr std::size_t kMostColumns = 1'900;   // SQLite has 2,000
+constexpr std::uint64_t kRowsAtOnce = 10'000;
+constexpr std::size_t kBytesAtOnce = 4 << 20;
 constexpr std::size_t kMostColumnsShown = 40;
 constexpr std::size_t kMostHint = 4'096;      // bytes
 
@@ -49,27 +52,67 @@ std::string Unique(const std::string& name, std::set<std::string>* taken) {
   return unique;
 }
 
-std::vector<SqlColumn> ColumnsOf(const inspect::Description& description) {
-  std::vector<std::string> order;
-  std::map<std::string, inspect::TypeSet> types;
-  for (const inspect::Field& field : description.fields) {
-    if (field.path.empty() || field.path[0].find('\0') != std::string::npos) continue;
-    const auto [found, fresh] = types.try_emplace(field.path[0]);
-    if (fresh) order.push_back(field.path[0]);
-    if (field.path.size() > 1) {
-      found->second.Add(FieldType::kObject);
-      continue;
+// The fields at the top of records, with the types of their values.
+class TopFields {
+ public:
+  void Add(const std::string& name, FieldType type) {
+    const auto [found, fresh] = places_.try_emplace(name, fields_.size());
+    if (fresh) fields_.push_back({name, {}});
+    fields_[found->second].second.Add(type);
+  }
+
+  // Those that the description of the first records knows; `types`: what it says of their values.
+  enum class Types { kTaken, kOfOthers };
+  void AddDescribed(const inspect::Description& description, Types types) {
+    for (const inspect::Field& field : description.fields) {
+      if (field.path.empty() || field.path[0].find('\0') != std::string::npos) continue;
+      Add(field.path[0], FieldType::kNull);
+      if (types == Types::kOfOthers) continue;
+      if (field.path.size() > 1) Add(field.path[0], FieldType::kObject);
+      if (field.path.size() > 1) continue;
+      for (const FieldType type : field.types.List()) Add(field.path[0], type);
     }
-    for (const FieldType type : field.types.List()) found->second.Add(type);
   }
-  std::set<std::string> taken = {"_index", "_json"};
-  std::vector<SqlColumn> columns;
-  for (const std::string& field : order) {
-    if (columns.size() == kMostColumns) break;
-    columns.push_back(
-        {.name = Unique(field, &taken), .field = field, .type = TypeOf(types[field])});
+
+  std::vector<SqlColumn> Columns() const {
+    std::set<std::string> taken = {"_index", "_json"};
+    std::vector<SqlColumn> columns;
+    for (const auto& [name, types] : fields_) {
+      if (columns.size() == kMostColumns) break;
+      columns.push_back({.name = Unique(name, &taken), .field = name, .type = TypeOf(types)});
+    }
+    return columns;
   }
-  return columns;
+
+ private:
+  std::vector<std::pair<std::string, inspect::TypeSet>> fields_;
+  std::map<std::string, std::size_t, std::less<>> places_;
+};
+
+std::vector<SqlColumn> ColumnsOf(const inspect::Description& description) {
+  TopFields fields;
+  fields.AddDescribed(description, TopFields::Types::kTaken);
+  return fields.Columns();
+}
+
+FieldType TypeOfJson(std::string_view value) {
+  switch (value[0]) {
+    case '"':
+      return FieldType::kString;
+    case '{':
+      return FieldType::kObject;
+    case '[':
+      return FieldType::kArray;
+    case 't':
+    case 'f':
+      return FieldType::kBoolean;
+    case 'n':
+      return FieldType::kNull;
+    default:
+      return value.find_first_not_of("-0123456789") == std::string_view::npos
+                 ? FieldType::kInteger
+                 : FieldType::kNumber;
+  }
 }
 
 // "orders" of "2024/orders.csv".
@@ -126,16 +169,37 @@ std::vector<SqlTable> SqlTablesOf(const std::vector<ContextDocument>& documents)
   return tables;
 }
 
+Result<std::vector<SqlColumn>> AllSqlColumns(const inspect::RecordReader& reader,
+                                             const inspect::Description& description,
+                                             const CancelToken& cancel) {
+  TopFields fields;
+  fields.AddDescribed(description, TopFields::Types::kOfOthers);
+  // Names as they stand in the text: most records have them alike, and to find one is cheap.
+  std::map<std::string, std::string, std::less<>> decoded;
+  for (std::uint64_t row = 0; row < reader.count();) {
+    if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
+    DOSSIER_ASSIGN_OR_RETURN(const std::string rows,
+                             reader.ReadJson(row, kRowsAtOnce, kBytesAtOnce, &row));
+    for (inspect::JsonParts records(rows); records.Next();) {
+      for (inspect::JsonParts parts(records.value()); parts.Next();) {
+        auto name = decoded.find(parts.name());
+        if (name == decoded.end()) {
+          const auto text = ParseJson(parts.name());
+          const bool usable = text && text->is_string() && std::string_view(text->get_string()).find('\0') == std::string_view::npos;
+          name = decoded.emplace(parts.name(), usable ? std::string(text->get_string()) : "").first;
+        }
+        if (!name->second.empty()) fields.Add(name->second, TypeOfJson(parts.value()));
+      }
+    }
+  }
+  return fields.Columns();
+}
+
 JsonArray SqlTablesJson(const std::vector<SqlTable>& tables) {
   JsonArray list;
   for (const SqlTable& table : tables) {
-    JsonArray columns;
-    for (const SqlColumn& column : table.columns) {
-      columns.push_back(JsonArray{column.name, column.field, column.type});
-    }
     list.push_back(JsonObject{{"ctx", table.document},
-                              {"names", boost::json::value_from(table.names)},
-                              {"columns", std::move(columns)}});
+                              {"names", boost::json::value_from(table.names)}});
   }
   return list;
 }

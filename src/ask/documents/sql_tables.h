@@ -18,7 +18,10 @@
 #include <vector>
 
 #include "ask/documents/context_set.h"
+#include "base/cancel.h"
 #include "base/json/json.h"
+#include "base/result.h"
+#include "inspect/records/record_reader.h"
 
 namespace dossier::ask {
 
@@ -33,10 +36,17 @@ struct SqlTable {
   std::uint64_t rows = 0;
 };
 
+// The columns are those that the description knows, of its first records.
 std::vector<SqlTable> SqlTablesOf(const std::vector<ContextDocument>& documents);
 
-// [{"ctx":0,"names":["records"],"columns":[["age","age","INTEGER"]]}], as the worker reads it.
+// [{"ctx":0,"names":["records"]}], as the worker reads it.
 JsonArray SqlTablesJson(const std::vector<SqlTable>& tables);
+
+// The columns of all records, each looked at: those of the description first.
+// Errors: as RecordReader::ReadJson; kCancelled.
+Result<std::vector<SqlColumn>> AllSqlColumns(const inspect::RecordReader& reader,
+                                             const inspect::Description& description,
+                                             const CancelToken& cancel);
 
 // Tables, columns, types and numbers of rows, of SQLite files as well; empty if there are none.
 // Holds text from the files: whoever puts it into a prompt fences it.

@@ -15,26 +15,38 @@ std::string TablesOf(std::vector<ContextDocument> documents) {
   return ToJson(Json(SqlTablesJson(SqlTablesOf(documents))));
 }
 
-TEST(SqlTablesTest, OneDocumentIsRecordsWithAColumnForEachField) {  // REC-76
-  EXPECT_EQ(
-      TablesOf({Document("a.ndjson",
-                         "{\"id\":1,\"x\":1.5,\"on\":true,\"who\":{\"name\":\"a\"},\"mixed\":1,"
-                         "\"nothing\":null}\n"
-                         "{\"id\":2,\"ID\":\"b\",\"mixed\":\"c\",\"tags\":[1],\"_index\":9}\n")}),
-      R"([{"ctx":0,"names":["records"],"columns":[["id","id","INTEGER"],["x","x","REAL"],)"
-      R"(["on","on","INTEGER"],["who","who","TEXT"],["mixed","mixed",""],["nothing","nothing",""],)"
-      R"(["ID_2","ID","TEXT"],["tags","tags","TEXT"],["_index_2","_index","INTEGER"]]}])");
+std::string Text(const std::vector<SqlColumn>& columns) {
+  std::string text;
+  for (const SqlColumn& column : columns) {
+    text += fmt::format("{} of {} {}\n", column.name, column.field, column.type);
+  }
+  return text;
+}
+
+TEST(SqlTablesTest, AColumnForEachFieldAndItsValues) {  // REC-76
+  const std::string_view text =
+      "{\"id\":1,\"x\":1.5,\"on\":true,\"who\":{\"name\":\"a\"},\"mixed\":1,\"nothing\":null}\n"
+      "{\"id\":2,\"ID\":\"b\",\"mixed\":\"c\",\"tags\":[1],\"_index\":9,\"a\\u00e9\":NaN}\n";
+  const std::string columns =
+      "id of id INTEGER\nx of x REAL\non of on INTEGER\nwho of who TEXT\nmixed of mixed \n"
+      "nothing of nothing \nID_2 of ID TEXT\ntags of tags TEXT\n_index_2 of _index INTEGER\n"
+      "aé of aé REAL\n";
+  const ContextDocument document = Document("a.ndjson", text);
+  EXPECT_EQ(Text(SqlTablesOf({document})[0].columns), columns);
+  const auto reader = inspect::RecordReader::Open(text, document.description);
+  ASSERT_TRUE(reader);
+  EXPECT_EQ(Text(*AllSqlColumns(*reader, document.description, {})), columns);
 }
 
 TEST(SqlTablesTest, SeveralAreFoundByNameAndByTheNameWithoutItsEnding) {  // REC-76
   const std::string row = "{\"a\":1}\n{\"a\":2}\n";
+  EXPECT_EQ(TablesOf({Document("a.ndjson", row)}), R"([{"ctx":0,"names":["records"]}])");
   EXPECT_EQ(TablesOf({Document("2023/sales.ndjson", row), Document("2024/sales.ndjson", row),
                       Document("notes.txt", "Nothing of note.\n"), Document("people.ndjson", row)}),
-            R"([{"ctx":0,"names":["2023/sales.ndjson"],"columns":[["a","a","INTEGER"]]},)"
-            R"({"ctx":1,"names":["2024/sales.ndjson"],"columns":[["a","a","INTEGER"]]},)"
-            R"({"ctx":3,"names":["people.ndjson","people"],"columns":[["a","a","INTEGER"]]}])");
+            R"([{"ctx":0,"names":["2023/sales.ndjson"]},{"ctx":1,"names":["2024/sales.ndjson"]},)"
+            R"({"ctx":3,"names":["people.ndjson","people"]}])");
   EXPECT_EQ(TablesOf({Document("a.ndjson", row), Document("notes.txt", "Nothing of note.\n")}),
-            R"([{"ctx":0,"names":["records","a.ndjson"],"columns":[["a","a","INTEGER"]]}])");
+            R"([{"ctx":0,"names":["records","a.ndjson"]}])");
 }
 
 TEST(SqlTablesTest, TheHintTellsOfTablesAndOfNothingWhereThereAreNone) {  // REC-76

@@ -87,7 +87,9 @@ TEST(SqliteFileTest, NoBytesBreakTheReader) {
     }
     if (random.Below(3) == 0) broken.resize(random.Below(broken.size()));
     const auto file = ReadSqliteFile(broken);
-    if (file) EXPECT_LE(file->tables.size(), kMostSqliteTables);
+    if (file) {
+      EXPECT_LE(file->tables.size(), kMostSqliteTables);
+    }
   }
   EXPECT_THAT(ReadSqliteFile(""), FailsWith(ErrorCode::kDamaged, "no header"));
   EXPECT_THAT(ReadSqliteFile(bytes.substr(0, 200)), FailsWith(ErrorCode::kDamaged, "too little room"));

@@ -209,9 +209,10 @@ class SqlTest(harness.Case):
             'SELECT p.town, count(*) AS n FROM "orders.ndjson" o JOIN people p ON p.who = o.who GROUP BY 1 ORDER BY 1',
             "SELECT count(*) AS n FROM pairs",
             'SELECT count(*) AS n FROM "shop.db".orders',
-            "SELECT id FROM orders ORDER BY id DESC LIMIT 1"])
+            "SELECT id FROM orders ORDER BY id DESC LIMIT 1",
+            "SELECT name FROM sqlite_schema WHERE name LIKE 'people%' ORDER BY name"])
         self.assertEqual(got, [[[["town", "Bonn"], ["n", 1]], [["town", "Ulm"], ["n", 2]]], [[["n", 700]]],
-                               [[["n", 1500]]], [[["id", 3]]]])
+                               [[["n", 1500]]], [[["id", 3]]], [[["name", "people"]], [["name", "people.csv"]]]])
 
     def test_what_does_not_read_is_refused_and_the_run_lives(self):  # REC-76, REC-A31
         path = self.database()
@@ -264,6 +265,22 @@ class SqlTest(harness.Case):
             {"_index": 0, "n": 9007199254740993, "x": 1.5, "t": "é", "b": 1, "z": None, "l": '[1, {"k": 2}]', "late": None},
             {"_index": 1, "n": 2, "x": 2.0, "t": "🙂", "b": 0, "z": None, "l": "[]", "late": 1},
             {"late": 1, "p": None, "bytes": "X'00FF'"}, {"a": 1, "a_2": 2, "b": 1}])
+
+    def test_a_field_of_the_last_record_is_a_column_and_all_values_tell_its_type(self):  # REC-76
+        rows = [{"n": i} for i in range(3000)] + [{"n": 2.5, "late \"x\"": "y", "Late \"x\"": 7}]
+        path = self.write("a.ndjson", "".join(json.dumps(row) + "\n" for row in rows))
+        got = self.rows([path], ["SELECT * FROM records WHERE _index >= 2999", "SELECT n / 2 AS half FROM records WHERE n = 5"])
+        self.assertEqual(got, [[[["_index", 2999], ["n", 2999.0], ['late "x"', None], ['Late "x"_2', None]],
+                                [["_index", 3000], ["n", 2.5], ['late "x"', "y"], ['Late "x"_2', 7]]], [[["half", 2.5]]]])
+
+    def test_full_text_tables_of_a_file_are_searched(self):  # REC-76
+        path = str(self.home / "notes.db")
+        base = sqlite3.connect(path)
+        base.execute("CREATE VIRTUAL TABLE notes USING fts5(body)")
+        base.executemany("INSERT INTO notes VALUES(?)", [("red sails",), ("green hills",), ("a red hill",)])
+        base.commit()
+        base.close()
+        self.agree(path, path, ["SELECT body FROM notes WHERE notes MATCH 'red' ORDER BY body"])
 
     def test_both_dialects_get_the_same_rows(self):  # REC-76
         rows = orders()[:200]
