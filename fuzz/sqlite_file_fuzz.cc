@@ -1,4 +1,5 @@
-// The reader of SQLite files: whatever the bytes, it ends, reads nothing outside, and keeps its limits.
+// The reader of SQLite files: whatever the bytes, it ends, reads nothing outside, and keeps its
+// limits.
 
 #include <cstddef>
 #include <cstdint>

@@ -100,8 +100,8 @@ struct Request {
   std::uint64_t seed = 0;
   enum class Seed { kDrawn, kGiven } seed_from = Seed::kDrawn;  // given: replies can be repeated
   std::vector<Requirement> requirements;                        // that the answer must satisfy
-  int repairs = 2;  // how often an answer that does not may be mended
-  JsonArray argv;   // for the journal
+  int repairs = 2;                 // how often an answer that does not may be mended
+  JsonArray argv;                  // for the journal
   std::shared_ptr<OutFolder> out;  // where code may write files for the user; null: nowhere
   driver::MemoryUse memory;
 };

@@ -25,9 +25,7 @@ class MappedContext {
 
   const sandbox::Context& description() const { return description_; }
   std::string_view bytes() const { return {data_, description_.bytes}; }
-  bool is_database() const {
-    return description_.kind == sandbox::Context::Kind::kDatabase;
-  }
+  bool is_database() const { return description_.kind == sandbox::Context::Kind::kDatabase; }
 
  private:
   sandbox::Context description_;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
-#include <utility>
 #include <string>
+#include <utility>
 
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -192,8 +192,8 @@ Status SqlSession::Impl::Open() {
       DOSSIER_RETURN_IF_ERROR(ReadSqlColumns(*list, &tables_[i]));
     }
     for (const std::string& name : tables_[i].names) {
-      DOSSIER_RETURN_IF_ERROR(Run(fmt::format("CREATE VIRTUAL TABLE {} USING dossier_rows({})",
-                                              QuotedSqlName(name), i)));
+      DOSSIER_RETURN_IF_ERROR(Run(
+          fmt::format("CREATE VIRTUAL TABLE {} USING dossier_rows({})", QuotedSqlName(name), i)));
     }
   }
   for (const MappedContext& file : files_) DOSSIER_RETURN_IF_ERROR(AttachFile(file));
@@ -206,8 +206,8 @@ Status SqlSession::Impl::AttachFile(const MappedContext& context) {
   const std::string& name = context.description().name;
   DOSSIER_RETURN_IF_ERROR(Run("ATTACH ':memory:' AS " + QuotedSqlName(name)));
   const auto size = static_cast<sqlite3_int64>(context.bytes().size());
-  auto* bytes =
-      reinterpret_cast<unsigned char*>(const_cast<char*>(context.bytes().data()));  // READONLY below
+  auto* bytes = reinterpret_cast<unsigned char*>(
+      const_cast<char*>(context.bytes().data()));  // READONLY below
   if (sqlite3_deserialize(database_.get(), name.c_str(), bytes, size, size,
                           SQLITE_DESERIALIZE_READONLY) == SQLITE_OK) {
     return {};
@@ -218,10 +218,10 @@ Status SqlSession::Impl::AttachFile(const MappedContext& context) {
 
 void SqlSession::Impl::Harden() {
   sqlite3* database = database_.get();
-  for (const auto& [option, value] : {std::pair(SQLITE_DBCONFIG_DEFENSIVE, 1),
-                                      std::pair(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
-                                      std::pair(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
-                                      std::pair(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)}) {
+  for (const auto& [option, value] :
+       {std::pair(SQLITE_DBCONFIG_DEFENSIVE, 1), std::pair(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+        std::pair(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
+        std::pair(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)}) {
     sqlite3_db_config(database, option, value, nullptr);
   }
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, static_cast<int>(kMostSqlBytes));
@@ -252,8 +252,8 @@ int SqlSession::Impl::Authorize(void* self, int action, const char* one, const c
                      (action == SQLITE_PRAGMA && of == "data_version");
   if (opens && !first) return SQLITE_OK;
   const std::string_view function = action == SQLITE_FUNCTION && two ? two : "";
-  const bool loads = sqlite3_stricmp(two, "load_extension") == 0 ||
-                     sqlite3_stricmp(two, "fts3_tokenizer") == 0;
+  const bool loads =
+      sqlite3_stricmp(two, "load_extension") == 0 || sqlite3_stricmp(two, "fts3_tokenizer") == 0;
   if (action == SQLITE_FUNCTION && !loads) return SQLITE_OK;
   sql.refused_ = loads ? function : NameOfAction(action);
   return SQLITE_DENY;
@@ -399,8 +399,8 @@ CallOutcome SqlSession::Query(std::string_view query, const JsonArray& params, B
     *outcome = bridge.Call(std::move(method), std::move(args), {}, thread, check);
     return outcome->kind != CallOutcome::Kind::kInterrupted;
   };
-  Result<Json> rows = MakeError(ErrorCode::kLimit,
-                                "sql: the query needs more memory than the block may use");
+  Result<Json> rows =
+      MakeError(ErrorCode::kLimit, "sql: the query needs more memory than the block may use");
   try {
     rows = impl_->Query(query, params, ask, check);
   } catch (const std::bad_alloc&) {  // as it says already

@@ -5,14 +5,14 @@
 //                                check);
 //   // rows.value: [{"kind":"a","count(*)":3}]
 //
-// SQLite runs here, in the jail, in a database in memory. Records are virtual tables (sql_rows.h); a
-// document that is an SQLite file is attached from its read-only map, under its own name. An
+// SQLite runs here, in the jail, in a database in memory. Records are virtual tables (sql_rows.h);
+// a document that is an SQLite file is attached from its read-only map, under its own name. An
 // authorizer allows to select and to call functions and refuses all else: ATTACH, PRAGMA, writes,
 // transactions, load_extension. Memory, time and CPU of a query are the block's.
 //
-// Errors, as those of calls to the host: bad_argument (the query, a parameter), too_large (more than
-// kMostSqlRows rows, with their count; more than kMostSqlBytes), limit (memory), what the host said.
-// Thread-safety: Query from any thread, one at a time.
+// Errors, as those of calls to the host: bad_argument (the query, a parameter), too_large (more
+// than kMostSqlRows rows, with their count; more than kMostSqlBytes), limit (memory), what the host
+// said. Thread-safety: Query from any thread, one at a time.
 
 #ifndef DOSSIER_WORKERS_PROCESS_SQL_H_
 #define DOSSIER_WORKERS_PROCESS_SQL_H_
@@ -33,8 +33,8 @@ inline constexpr std::uint64_t kMostSqlBytes = 64 << 20;
 
 class SqlSession {
  public:
-  // `features` of the session: `sql`, the tables, and `seed`, for random(). Nothing is opened before
-  // the first query.
+  // `features` of the session: `sql`, the tables, and `seed`, for random(). Nothing is opened
+  // before the first query.
   SqlSession(std::vector<MappedContext> databases, JsonObject features);
   ~SqlSession();
 

@@ -21,10 +21,10 @@ namespace dossier::worker {
 namespace {
 
 constexpr std::uint64_t kFirstBlock = 64, kLargestBlock = 8192;  // records
-constexpr std::uint64_t kLookedUpBlock = 16;                     // around a row that a join asks for
-constexpr std::int64_t kBlockBytes = 2 << 20;                    // of rows as JSON, but one row
-constexpr std::size_t kKeptBytes = 16 << 20;                     // of blocks of one table
-constexpr int kScansBeforeIndex = 2;  // of a field by `=`: then its index is made
+constexpr std::uint64_t kLookedUpBlock = 16;         // around a row that a join asks for
+constexpr std::int64_t kBlockBytes = 2 << 20;        // of rows as JSON, but one row
+constexpr std::size_t kKeptBytes = 16 << 20;         // of blocks of one table
+constexpr int kScansBeforeIndex = 2;                 // of a field by `=`: then its index is made
 constexpr std::uint64_t kLargestIndex = 20'000'000;  // rows
 constexpr double kRowsUnknown = 1e6;
 
@@ -55,7 +55,8 @@ void Split(Block* block) {
   }
 }
 
-// The rows of one field by a hash of its values, so that a lookup finds some too many, none too few.
+// The rows of one field by a hash of its values, so that a lookup finds some too many, none too
+// few.
 struct FieldIndex {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> rows;  // hash, row; in order
 };
@@ -201,7 +202,8 @@ SqlValue ValueOf(std::string_view token, std::string_view type) {
                                       : NumberOf(token, type);
   if (type != "TEXT" || value.kind == Kind::kNull) return value;
   const bool logical = token[0] == 't' || token[0] == 'f';
-  return {.kind = Kind::kText, .text = logical ? std::to_string(value.integer) : std::string(token)};
+  return {.kind = Kind::kText,
+          .text = logical ? std::to_string(value.integer) : std::string(token)};
 }
 
 std::uint32_t HashOf(const SqlValue& value) {
@@ -215,7 +217,8 @@ std::uint32_t HashOf(const SqlValue& value) {
   return static_cast<std::uint32_t>(std::hash<double>()(real == 0 ? 0.0 : real));
 }
 
-// What a field is compared with, if its index can tell: a number beside numbers, a text beside texts.
+// What a field is compared with, if its index can tell: a number beside numbers, a text beside
+// texts.
 std::optional<SqlValue> Wanted(sqlite3_value* value, std::string_view type) {
   using Kind = SqlValue::Kind;
   switch (sqlite3_value_type(value)) {
@@ -317,10 +320,10 @@ int Cursor::LookUp(std::size_t place, sqlite3_value* wanted, std::uint64_t rows)
   const std::uint32_t hash = HashOf(*value);
   const auto before = [](const auto& entry, std::uint32_t key) { return entry.first < key; };
   const auto behind = [](std::uint32_t key, const auto& entry) { return key < entry.first; };
-  at = static_cast<std::uint64_t>(
-      std::lower_bound(found->begin(), found->end(), hash, before) - found->begin());
-  end = static_cast<std::uint64_t>(
-      std::upper_bound(found->begin(), found->end(), hash, behind) - found->begin());
+  at = static_cast<std::uint64_t>(std::lower_bound(found->begin(), found->end(), hash, before) -
+                                  found->begin());
+  end = static_cast<std::uint64_t>(std::upper_bound(found->begin(), found->end(), hash, behind) -
+                                   found->begin());
   return SQLITE_OK;
 }
 
@@ -337,7 +340,8 @@ int Cursor::MakeIndex(std::size_t place, std::uint64_t rows) {
     const auto [begin, stop] = part->rows[row - part->first];
     values.Forget();
     const SqlValue value = ValueOf(
-        values.Find(table(), std::string_view(part->text).substr(begin, stop - begin), place), type);
+        values.Find(table(), std::string_view(part->text).substr(begin, stop - begin), place),
+        type);
     if (value.kind != SqlValue::Kind::kNull) index->rows.emplace_back(HashOf(value), row);
   }
   std::sort(index->rows.begin(), index->rows.end());
@@ -367,8 +371,7 @@ int Cursor::Column(sqlite3_context* context, int column) {
   };
   const auto place = static_cast<std::size_t>(column) - 1;
   if (place >= columns.size()) return give(Record()), SQLITE_OK;
-  const SqlValue value =
-      ValueOf(values.Find(table(), Record(), place), columns[place].type);
+  const SqlValue value = ValueOf(values.Find(table(), Record(), place), columns[place].type);
   switch (value.kind) {
     case SqlValue::Kind::kNull:
       break;

@@ -3,8 +3,8 @@
 //   RegisterRows(database, &tables, ask);          // the module "dossier_rows"
 //   CREATE VIRTUAL TABLE "records" USING dossier_rows(0)     // tables[0]
 //
-// Nothing is loaded ahead: rows are fetched in blocks as a scan goes on, a count fetches none, and a
-// condition on `_index` goes to its row. Columns: `_index` from 0, the fields, and the hidden
+// Nothing is loaded ahead: rows are fetched in blocks as a scan goes on, a count fetches none, and
+// a condition on `_index` goes to its row. Columns: `_index` from 0, the fields, and the hidden
 // `_json` with the whole record. Numbers are INTEGER or REAL, booleans 1 and 0, null and absent
 // fields NULL, objects and lists their JSON text. SQLite looks up no index of a virtual table, so a
 // field that is compared with `=` again and again, as in a join, gets one here: 16 bytes a row.

@@ -4,9 +4,10 @@
 //
 // A position is a cut if the hash of the 64 bytes before it is small enough, so whether it is one
 // depends on those bytes alone: an edit changes the piece that it lies in, and hardly ever another.
-// The hash is `h = 2h + Gear(byte)` modulo 2^64, where Gear(0), Gear(1), … are the first 256 outputs
-// of SplitMix64 from the state 0; `h` is small enough below 2^64 / size. It is not started anew at a
-// cut. Two rules keep pieces from 1/16 to 4 times the size, and look no farther back than one cut:
+// The hash is `h = 2h + Gear(byte)` modulo 2^64, where Gear(0), Gear(1), … are the first 256
+// outputs of SplitMix64 from the state 0; `h` is small enough below 2^64 / size. It is not started
+// anew at a cut. Two rules keep pieces from 1/16 to 4 times the size, and look no farther back than
+// one cut:
 //
 // - A cut nearer than size / 16 to the one before it is left out.
 // - A piece that is longer than 4 sizes is cut, as often as that takes, at the smallest `h` between
@@ -28,7 +29,7 @@
 namespace dossier::ask {
 
 struct ContentCutOptions {
-  std::uint64_t size = 16'000;  // bytes of a piece, on average
+  std::uint64_t size = 16'000;      // bytes of a piece, on average
   std::uint64_t most = UINT64_MAX;  // pieces
 };
 

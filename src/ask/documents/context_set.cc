@@ -326,9 +326,9 @@ class Loader {
   Status AddDatabase(const inspect::ByteSource& source, std::string name, const std::string& shown,
                      const std::optional<FileReference>& named) {
     using Keep = store::ContentWriter::Keep;
-    DOSSIER_ASSIGN_OR_RETURN(auto writer,
-                             store::ContentWriter::Start(*options_.content,
-                                                         named ? Keep::kOpen : Keep::kStored));
+    DOSSIER_ASSIGN_OR_RETURN(
+        auto writer,
+        store::ContentWriter::Start(*options_.content, named ? Keep::kOpen : Keep::kStored));
     std::string block(kCopyBlock, '\0');
     for (std::uint64_t at = 0;;) {
       if (cancel_.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel_.reason());
@@ -343,8 +343,8 @@ class Loader {
     DOSSIER_ASSIGN_OR_RETURN(const MappedFile map, MappedFile::FromFd(body.fd.get(), shown));
     auto file = inspect::ReadSqliteFile(map.bytes());
     if (!file) {
-      return MakeError(ErrorCode::kDamaged, "{}: {}; `.recover` of the sqlite3 shell may help", shown,
-                       file.error().message);
+      return MakeError(ErrorCode::kDamaged, "{}: {}; `.recover` of the sqlite3 shell may help",
+                       shown, file.error().message);
     }
     inspect::Options how = options_.inspect;
     how.format = inspect::Format::kPlainText;

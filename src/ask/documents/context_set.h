@@ -71,7 +71,7 @@ struct ContextDocument {
   std::string name;
   std::string path;
   inspect::Description description;
-  std::vector<std::string> warnings;  // as StoredText::changed, if that was seen at once
+  std::vector<std::string> warnings;            // as StoredText::changed, if that was seen at once
   std::optional<inspect::SqliteFile> database;  // of an SQLite file, which only sql() reads
 };
 

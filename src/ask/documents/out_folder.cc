@@ -25,7 +25,9 @@ std::string_view FaultOfName(std::string_view name) {
     return "names a folder, and there are none";
   }
   if (name[0] == '.' || name[0] == '-' || name[0] == '~') return "begins with . - or ~";
-  if (name.front() == ' ' || name.back() == ' ' || name.back() == '.') return "has an end of space or dot";
+  if (name.front() == ' ' || name.back() == ' ' || name.back() == '.') {
+    return "has an end of space or dot";
+  }
   if (!utf8::IsValid(name) || inspect::CleanText(name) != name) {
     return "has characters that are not printed";
   }
@@ -59,10 +61,8 @@ Result<std::string> HashOf(int fd) {
 JsonArray OutFilesJson(const std::vector<OutFile>& files) {
   JsonArray list;
   for (const OutFile& file : files) {
-    list.push_back(JsonObject{{"name", file.name},
-                              {"path", file.path},
-                              {"bytes", file.bytes},
-                              {"sha256", file.sha256}});
+    list.push_back(JsonObject{
+        {"name", file.name}, {"path", file.path}, {"bytes", file.bytes}, {"sha256", file.sha256}});
   }
   return list;
 }
@@ -113,8 +113,8 @@ Status OutFolder::Write(std::string_view name, How how, std::string_view bytes) 
     return MakeErrnoError(errno, fmt::format("{} in the folder of --out-dir", name));
   }
   if (ours && (info.st_dev != known->second.device || info.st_ino != known->second.inode)) {
-    return MakeError(ErrorCode::kIo, "{} in the folder of --out-dir is no longer the file of this run",
-                     name);
+    return MakeError(ErrorCode::kIo,
+                     "{} in the folder of --out-dir is no longer the file of this run", name);
   }
   if (ours && !appends && ftruncate(fd.get(), 0) != 0) {
     return MakeErrnoError(errno, fmt::format("{} in the folder of --out-dir", name));
@@ -134,7 +134,8 @@ std::vector<OutFile> OutFolder::Collect(std::vector<std::string>* lost) const {
   const std::lock_guard lock(mutex_);
   std::vector<OutFile> files;
   for (const auto& [name, written] : files_) {
-    const UniqueFd fd(openat(fd_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    const UniqueFd fd(
+        openat(fd_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat info{};
     const bool same = fd.valid() && fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode) &&
                       info.st_dev == written.device && info.st_ino == written.inode &&

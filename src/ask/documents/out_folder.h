@@ -4,10 +4,10 @@
 //   folder->Write("table.csv", OutFolder::How::kNew, bytes);
 //   for (const OutFile& file : folder->Collect()) …;    // name, bytes, SHA-256
 //
-// Code can only write: the folder is not in its sandbox, and nothing of it is handed back. A name is
-// one plain name of a visible file; no folder, link or device can come to be here. What others put
-// into the folder meanwhile is never followed, overwritten or listed. At most kMostOutBytes in at
-// most kMostOutFiles files. Thread-safety: all methods from any thread.
+// Code can only write: the folder is not in its sandbox, and nothing of it is handed back. A name
+// is one plain name of a visible file; no folder, link or device can come to be here. What others
+// put into the folder meanwhile is never followed, overwritten or listed. At most kMostOutBytes in
+// at most kMostOutFiles files. Thread-safety: all methods from any thread.
 
 #ifndef DOSSIER_ASK_DOCUMENTS_OUT_FOLDER_H_
 #define DOSSIER_ASK_DOCUMENTS_OUT_FOLDER_H_

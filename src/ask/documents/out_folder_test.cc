@@ -31,19 +31,18 @@ TEST_F(OutFolderTest, FilesAreListedWithTheirHashes) {  // REC-83
   EXPECT_THAT(out_->Write("c", How::kNew, "long before"), Succeeds());
   EXPECT_THAT(out_->Write("c", How::kNew, "now"), Succeeds());
   const auto files = out_->Collect(&lost_);
-  EXPECT_EQ(ToJson(Json(OutFilesJson(files))),
-            ToJson(Json(JsonArray{{{"name", "a é.csv"},
-                                   {"path", path_ + "/a é.csv"},
-                                   {"bytes", 0},
-                                   {"sha256", Sha256Hex("")}},
-                                  {{"name", "b.txt"},
-                                   {"path", path_ + "/b.txt"},
-                                   {"bytes", 7},
-                                   {"sha256", Sha256Hex("one two")}},
-                                  {{"name", "c"},
-                                   {"path", path_ + "/c"},
-                                   {"bytes", 3},
-                                   {"sha256", Sha256Hex("now")}}})));
+  EXPECT_EQ(
+      ToJson(Json(OutFilesJson(files))),
+      ToJson(Json(JsonArray{
+          {{"name", "a é.csv"},
+           {"path", path_ + "/a é.csv"},
+           {"bytes", 0},
+           {"sha256", Sha256Hex("")}},
+          {{"name", "b.txt"},
+           {"path", path_ + "/b.txt"},
+           {"bytes", 7},
+           {"sha256", Sha256Hex("one two")}},
+          {{"name", "c"}, {"path", path_ + "/c"}, {"bytes", 3}, {"sha256", Sha256Hex("now")}}})));
   EXPECT_TRUE(lost_.empty());
 }
 

@@ -14,11 +14,11 @@ namespace {
 
 using inspect::FieldType;
 
-constexpr std::size_t kMostColumns = 1'900;   // SQLite has 2,000
+constexpr std::size_t kMostColumns = 1'900;  // SQLite has 2,000
 constexpr std::uint64_t kRowsAtOnce = 10'000;
 constexpr std::size_t kBytesAtOnce = 4 << 20;
 constexpr std::size_t kMostColumnsShown = 40;
-constexpr std::size_t kMostHint = 4'096;      // bytes
+constexpr std::size_t kMostHint = 4'096;  // bytes
 
 // A type for the values of a column: what SQLite would keep them as.
 std::string TypeOf(const inspect::TypeSet& types) {
@@ -109,9 +109,8 @@ FieldType TypeOfJson(std::string_view value) {
     case 'n':
       return FieldType::kNull;
     default:
-      return value.find_first_not_of("-0123456789") == std::string_view::npos
-                 ? FieldType::kInteger
-                 : FieldType::kNumber;
+      return value.find_first_not_of("-0123456789") == std::string_view::npos ? FieldType::kInteger
+                                                                              : FieldType::kNumber;
   }
 }
 
@@ -148,8 +147,7 @@ std::vector<SqlTable> SqlTablesOf(const std::vector<ContextDocument>& documents)
   for (std::size_t i = 0; i < documents.size(); ++i) {
     const inspect::Description& about = documents[i].description;
     if (documents[i].database || !about.records || !inspect::HasRecords(about)) continue;
-    tables.push_back(
-        {.document = i, .columns = ColumnsOf(about), .rows = about.records->records});
+    tables.push_back({.document = i, .columns = ColumnsOf(about), .rows = about.records->records});
     ++stems[ToLowerAscii(StemOf(documents[i].name))];
   }
   std::set<std::string> taken;
@@ -185,7 +183,9 @@ Result<std::vector<SqlColumn>> AllSqlColumns(const inspect::RecordReader& reader
         auto name = decoded.find(parts.name());
         if (name == decoded.end()) {
           const auto text = ParseJson(parts.name());
-          const bool usable = text && text->is_string() && std::string_view(text->get_string()).find('\0') == std::string_view::npos;
+          const bool usable =
+              text && text->is_string() &&
+              std::string_view(text->get_string()).find('\0') == std::string_view::npos;
           name = decoded.emplace(parts.name(), usable ? std::string(text->get_string()) : "").first;
         }
         if (!name->second.empty()) fields.Add(name->second, TypeOfJson(parts.value()));
@@ -198,8 +198,8 @@ Result<std::vector<SqlColumn>> AllSqlColumns(const inspect::RecordReader& reader
 JsonArray SqlTablesJson(const std::vector<SqlTable>& tables) {
   JsonArray list;
   for (const SqlTable& table : tables) {
-    list.push_back(JsonObject{{"ctx", table.document},
-                              {"names", boost::json::value_from(table.names)}});
+    list.push_back(
+        JsonObject{{"ctx", table.document}, {"names", boost::json::value_from(table.names)}});
   }
   return list;
 }
@@ -214,9 +214,10 @@ std::string SqlHint(const std::vector<ContextDocument>& documents) {
   for (const ContextDocument& document : documents) {
     if (!document.database) continue;
     for (const inspect::SqliteTable& table : document.database->tables) {
-      const std::string rows = table.rows                                          ? RowsText(*table.rows)
-                               : table.kind == inspect::SqliteTable::Kind::kView ? "a view"
-                                                                                   : "rows not counted";
+      const std::string rows = table.rows ? RowsText(*table.rows)
+                               : table.kind == inspect::SqliteTable::Kind::kView
+                                   ? "a view"
+                                   : "rows not counted";
       lines.push_back(fmt::format("{} of {} ({}): {}", ToJson(Json(table.name)),
                                   ToJson(Json(document.name)), rows, table.sql));
     }

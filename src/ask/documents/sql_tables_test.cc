@@ -56,8 +56,9 @@ TEST(SqlTablesTest, TheHintTellsOfTablesAndOfNothingWhereThereAreNone) {  // REC
   EXPECT_EQ(SqlHint({Document("notes.txt", "Nothing of note.\n")}), "");
   ContextDocument file = Document("shop.db", "schema\n");
   file.database = inspect::SqliteFile{
-      .tables = {{.name = "t\n", .sql = "CREATE TABLE t(\n a)", .rows = 1234},
-                 {.name = "v", .sql = "CREATE VIEW v AS …", .kind = inspect::SqliteTable::Kind::kView}}};
+      .tables = {
+          {.name = "t\n", .sql = "CREATE TABLE t(\n a)", .rows = 1234},
+          {.name = "v", .sql = "CREATE VIEW v AS …", .kind = inspect::SqliteTable::Kind::kView}}};
   EXPECT_EQ(SqlHint({file}),
             "SQL tables for sql(query):\n"
             "  \"t\\n\" of \"shop.db\" (1,234 rows): CREATE TABLE t(\\n a)\n"

@@ -42,12 +42,9 @@ std::optional<std::string> SubcallCache::KeyOfLabel(std::string_view text,
                                                     const std::vector<std::string>& labels,
                                                     std::string_view model) const {
   if (!memo_ || use_ == CacheUse::kOff || origin_.empty()) return std::nullopt;
-  const JsonObject asked{{"version", kKeyVersion},
-                         {"for", "map_llm"},
-                         {"origin", origin_},
-                         {"model", model},
-                         {"instruction", instruction},
-                         {"labels", boost::json::value_from(labels)},
+  const JsonObject asked{{"version", kKeyVersion},     {"for", "map_llm"},
+                         {"origin", origin_},          {"model", model},
+                         {"instruction", instruction}, {"labels", boost::json::value_from(labels)},
                          {"text", Sha256Hex(text)}};
   return Sha256Hex(ToJson(asked));
 }

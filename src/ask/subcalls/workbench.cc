@@ -115,8 +115,9 @@ void Bridge::NoteRead(std::string_view method, const JsonObject& args, const Jso
         JsonObject{{"ctx", document}, {"from", value.at("first")}, {"to", value.at("next")}},
         &unused, CancelToken());
     if (span) {
-      coverage_.AddReadByCode(document, static_cast<std::uint64_t>(span->at("at").to_number<std::int64_t>()),
-                              static_cast<std::uint64_t>(span->at("len").to_number<std::int64_t>()));
+      coverage_.AddReadByCode(
+          document, static_cast<std::uint64_t>(span->at("at").to_number<std::int64_t>()),
+          static_cast<std::uint64_t>(span->at("len").to_number<std::int64_t>()));
     }
   }
   if (method == "grep" || method == "search" || method == "count") {

@@ -8,7 +8,7 @@ namespace dossier::inspect {
 namespace {
 
 constexpr std::string_view kMark{"SQLite format 3\0", 16};
-constexpr std::size_t kHeader = 100;         // bytes in front of the first page's own header
+constexpr std::size_t kHeader = 100;          // bytes in front of the first page's own header
 constexpr std::size_t kMostStatement = 4000;  // bytes of one that are shown
 constexpr std::size_t kMostRecord = 1 << 20;  // bytes of a row of the schema
 constexpr int kDeepest = 40;                  // of a tree of pages

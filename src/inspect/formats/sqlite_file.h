@@ -27,8 +27,9 @@ inline constexpr std::size_t kMostSqliteTables = 1'000;
 
 struct SqliteTable {
   std::string name;
-  std::string sql;                    // the statement that made it, cleaned, at most 4,000 bytes
-  std::optional<std::uint64_t> rows;  // none of a view or virtual table, or where too much is to read
+  std::string sql;  // the statement that made it, cleaned, at most 4,000 bytes
+  std::optional<std::uint64_t>
+      rows;  // none of a view or virtual table, or where too much is to read
   enum class Kind { kTable, kView } kind = Kind::kTable;
 };
 

@@ -28,7 +28,8 @@ std::string Made(const std::string& sql) {
 
 std::string Rows(std::string_view table, int count) {
   return fmt::format(
-      "INSERT INTO {} SELECT n, hex(randomblob(40)) FROM (WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL "
+      "INSERT INTO {} SELECT n, hex(randomblob(40)) FROM (WITH RECURSIVE c(n) AS (SELECT 1 UNION "
+      "ALL "
       "SELECT n + 1 FROM c WHERE n < {}) SELECT n FROM c);",
       table, count);
 }
@@ -39,11 +40,11 @@ TEST(SqliteFileTest, TablesWithTheirStatementsAndRows) {  // REC-76
     for (int i = 1; i < 900; ++i) list += fmt::format(", c{} TEXT", i);
     return list;
   }();
-  const std::string bytes =
-      Made("PRAGMA page_size=512; CREATE TABLE a(id INTEGER PRIMARY KEY, x TEXT);" + Rows("a", 5000) +
-           "CREATE TABLE \"b é\"(k TEXT PRIMARY KEY, v) WITHOUT ROWID;" + Rows("\"b é\"", 3000) +
-           "CREATE INDEX i ON a(x); CREATE VIEW v AS SELECT * FROM a; CREATE TABLE wide(" + columns +
-           "); CREATE TABLE empty(x); CREATE TABLE counted(id INTEGER PRIMARY KEY AUTOINCREMENT);");
+  const std::string bytes = Made(
+      "PRAGMA page_size=512; CREATE TABLE a(id INTEGER PRIMARY KEY, x TEXT);" + Rows("a", 5000) +
+      "CREATE TABLE \"b é\"(k TEXT PRIMARY KEY, v) WITHOUT ROWID;" + Rows("\"b é\"", 3000) +
+      "CREATE INDEX i ON a(x); CREATE VIEW v AS SELECT * FROM a; CREATE TABLE wide(" + columns +
+      "); CREATE TABLE empty(x); CREATE TABLE counted(id INTEGER PRIMARY KEY AUTOINCREMENT);");
   const auto file = ReadSqliteFile(bytes);
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ(file->page_size, 512u);
@@ -75,8 +76,8 @@ TEST(SqliteFileTest, OtherEncodingsAndJournals) {  // REC-76
 }
 
 TEST(SqliteFileTest, NoBytesBreakTheReader) {
-  const std::string bytes =
-      Made("PRAGMA page_size=512; CREATE TABLE a(id INTEGER PRIMARY KEY, x TEXT);" + Rows("a", 300));
+  const std::string bytes = Made(
+      "PRAGMA page_size=512; CREATE TABLE a(id INTEGER PRIMARY KEY, x TEXT);" + Rows("a", 300));
   Random random(5);
   for (int round = 0; round < 3000; ++round) {
     std::string broken = bytes;
@@ -92,12 +93,13 @@ TEST(SqliteFileTest, NoBytesBreakTheReader) {
     }
   }
   EXPECT_THAT(ReadSqliteFile(""), FailsWith(ErrorCode::kDamaged, "no header"));
-  EXPECT_THAT(ReadSqliteFile(bytes.substr(0, 200)), FailsWith(ErrorCode::kDamaged, "too little room"));
+  EXPECT_THAT(ReadSqliteFile(bytes.substr(0, 200)),
+              FailsWith(ErrorCode::kDamaged, "too little room"));
 }
 
 TEST(SqliteFileTest, APageThatLeadsBackToItselfEndsTheWalk) {
-  std::string bytes =
-      Made("PRAGMA page_size=512; CREATE TABLE a(id INTEGER PRIMARY KEY, x TEXT);" + Rows("a", 300));
+  std::string bytes = Made("PRAGMA page_size=512; CREATE TABLE a(id INTEGER PRIMARY KEY, x TEXT);" +
+                           Rows("a", 300));
   const auto whole = ReadSqliteFile(bytes);
   ASSERT_TRUE(whole);
   for (std::uint32_t page = 1; page < whole->pages; ++page) {  // the right child of each inner page

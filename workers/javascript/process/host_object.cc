@@ -144,9 +144,8 @@ bool Sql(JSContext* cx, unsigned argc, JS::Value* vp) {
   if (!params) return Fail(cx, params.error().message);
   if (!params->is_array()) return Fail(cx, "params must be a list");
   Engine& engine = *state.engine;
-  const CallOutcome outcome =
-      state.session.sql->Query(query, params->get_array(), engine.bridge(), 1,
-                               [&engine] { return engine.interrupted(); });
+  const CallOutcome outcome = state.session.sql->Query(
+      query, params->get_array(), engine.bridge(), 1, [&engine] { return engine.interrupted(); });
   if (outcome.kind != CallOutcome::Kind::kOk) return engine.ThrowOutcome(outcome);
   return FromJsonValue(cx, outcome.value, {}, args.rval());
 }
