@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -131,6 +132,8 @@ class SqlSession::Impl {
   using StatementPointer = std::unique_ptr<sqlite3_stmt, Close>;
 
   Status Open();
+  // A field of what the host answers.
+  Result<Json> AskAtOpen(std::string method, JsonObject args, std::string_view field);
   Status AttachFile(const MappedContext& context);
   Status Run(const std::string& statement);
   void Harden();
@@ -161,6 +164,17 @@ Status SqlSession::Impl::Run(const std::string& statement) {
   return MakeError(ErrorCode::kInternal, "sql: {}", sqlite3_errmsg(database_.get()));
 }
 
+Result<Json> SqlSession::Impl::AskAtOpen(std::string method, JsonObject args,
+                                         std::string_view field) {
+  CallOutcome outcome;
+  if (!ask_(std::move(method), std::move(args), &outcome)) return tl::unexpected(Failed(0));
+  if (outcome.kind != CallOutcome::Kind::kOk) {
+    return MakeError(ErrorCode::kInternal, "sql: {}", outcome.message);
+  }
+  const Json* found = Find(outcome.value, field);
+  return found ? *found : Json(nullptr);
+}
+
 Status SqlSession::Impl::Open() {
   sqlite3* database = nullptr;
   const int status =
@@ -171,8 +185,6 @@ Status SqlSession::Impl::Open() {
   // The same run draws the same numbers.
   const auto seed = FindInt(Json(features_), "seed").value_or(1);
   sqlite3_test_control(SQLITE_TESTCTRL_PRNG_SEED, static_cast<int>(seed | 1), nullptr);
-  const Json* tables = Find(features_, "sql");
-  DOSSIER_ASSIGN_OR_RETURN(tables_, ReadSqlTables(tables ? *tables : Json(JsonArray())));
   ask_ = [this](std::string method, JsonObject args, CallOutcome* outcome) {
     if (!asking_ || !(*asking_)(std::move(method), std::move(args), outcome)) {
       interrupted_ = true;
@@ -180,30 +192,33 @@ Status SqlSession::Impl::Open() {
     }
     return true;
   };
+  DOSSIER_ASSIGN_OR_RETURN(const Json known, AskAtOpen("sql_tables", {}, "tables"));
+  DOSSIER_ASSIGN_OR_RETURN(tables_, ReadSqlTables(known));
   DOSSIER_RETURN_IF_ERROR(RegisterRows(database, &tables_, &ask_));
   DOSSIER_RETURN_IF_ERROR(Run("PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON"));
   for (std::size_t i = 0; i < tables_.size(); ++i) {
-    CallOutcome columns;
-    if (!ask_("columns", {{"ctx", tables_[i].context}}, &columns)) return tl::unexpected(Failed(0));
-    if (columns.kind != CallOutcome::Kind::kOk) {
-      return MakeError(ErrorCode::kInternal, "sql: {}", columns.message);
-    }
-    if (const Json* list = Find(columns.value, "columns")) {
-      DOSSIER_RETURN_IF_ERROR(ReadSqlColumns(*list, &tables_[i]));
-    }
+    DOSSIER_ASSIGN_OR_RETURN(const Json columns,
+                             AskAtOpen("columns", {{"ctx", tables_[i].context}}, "columns"));
+    DOSSIER_RETURN_IF_ERROR(ReadSqlColumns(columns, &tables_[i]));
     for (const std::string& name : tables_[i].names) {
       DOSSIER_RETURN_IF_ERROR(Run(
           fmt::format("CREATE VIRTUAL TABLE {} USING dossier_rows({})", QuotedSqlName(name), i)));
     }
   }
-  for (const MappedContext& file : files_) DOSSIER_RETURN_IF_ERROR(AttachFile(file));
+  const auto most = static_cast<std::size_t>(sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, -1));
+  for (const MappedContext& file : std::span(files_).first(std::min(files_.size(), most))) {
+    DOSSIER_RETURN_IF_ERROR(AttachFile(file));
+  }
   Harden();
   return {};
 }
 
 // Straight from the map: pages are read when a query needs them, and nobody can write to it.
 Status SqlSession::Impl::AttachFile(const MappedContext& context) {
-  const std::string& name = context.description().name;
+  std::string name = context.description().name;
+  for (const char* own : {"main", "temp"}) {
+    if (sqlite3_stricmp(name.c_str(), own) == 0) name += "_2";
+  }
   DOSSIER_RETURN_IF_ERROR(Run("ATTACH ':memory:' AS " + QuotedSqlName(name)));
   const auto size = static_cast<sqlite3_int64>(context.bytes().size());
   auto* bytes = reinterpret_cast<unsigned char*>(
@@ -294,6 +309,7 @@ std::string SqlSession::Impl::Tables() const {
     shown += ")";
   }
   for (const MappedContext& file : files_) {
+    if (shown.size() > 2 * kMostShown) break;
     shown += fmt::format("{}the tables of {}", shown.empty() ? "; there are " : ", ",
                          QuotedSqlName(file.description().name));
   }

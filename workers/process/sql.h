@@ -33,8 +33,7 @@ inline constexpr std::uint64_t kMostSqlBytes = 64 << 20;
 
 class SqlSession {
  public:
-  // `features` of the session: `sql`, the tables, and `seed`, for random(). Nothing is opened
-  // before the first query.
+  // `features` of the session: `seed`, for random(). Nothing is opened before the first query.
   SqlSession(std::vector<MappedContext> databases, JsonObject features);
   ~SqlSession();
 

@@ -517,6 +517,20 @@ class Loader {
 
 }  // namespace
 
+Result<std::vector<sandbox::Context>> DatabasesOf(const ContextSet& context) {
+  std::vector<sandbox::Context> databases;
+  for (std::size_t i = 0; i < context.documents().size(); ++i) {
+    const ContextDocument& document = context.documents()[i];
+    if (!document.database) continue;
+    DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context.Stored(i));
+    databases.push_back({.name = document.name,
+                         .fd = stored->database.get(),
+                         .bytes = stored->database_bytes,
+                         .kind = sandbox::Context::Kind::kDatabase});
+  }
+  return databases;
+}
+
 Result<std::shared_ptr<const ContextSet>> LoadContext(const std::vector<ContextSource>& sources,
                                                       const ContextOptions& options,
                                                       const CancelToken& cancel) {

@@ -23,6 +23,7 @@
 #include "base/result.h"
 #include "inspect/describe/describe.h"
 #include "inspect/formats/sqlite_file.h"
+#include "sandbox/session/session.h"
 #include "store/content.h"
 
 namespace dossier::ask {
@@ -89,6 +90,10 @@ class ContextSet {
   // Waits for all copies, at most until then; false: some are not complete. Not beside Stored.
   virtual bool WaitForCopies(Clock::Steady until) const = 0;
 };
+
+// The SQLite files among the documents, for a session: they stand behind its texts. Waits for the
+// copies; the descriptors stay the set's. Errors: as ContextSet::Stored.
+Result<std::vector<sandbox::Context>> DatabasesOf(const ContextSet& context);
 
 // Errors: kNotFound, kPermission, kIsDevice, kDamaged (binary), each
 // naming the path and the way out.

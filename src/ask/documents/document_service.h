@@ -33,6 +33,7 @@
 //                                                         skipped: {count reasons fate}, non_finite
 //                                                         where these are not 0; beside: the text
 //                                                         is more than its records; label if null
+// sql_tables    - (of all documents)                      tables: [{ctx names}], for sql
 // columns       -                                         columns: [[name, field, type]], of all
 //                                                         records, for sql (sql_tables.h)
 // record_span   from to                                   at len
@@ -85,6 +86,8 @@ class DocumentService {
   const std::vector<TextDocument>& documents() const { return documents_; }
 
  private:
+  Json SqlTables() const;
+
   std::vector<TextDocument> documents_;
   std::vector<std::unique_ptr<ServedDocument>> served_;  // one a document
 };

@@ -141,18 +141,18 @@ std::string RowsText(std::uint64_t rows) {
 
 }  // namespace
 
-std::vector<SqlTable> SqlTablesOf(const std::vector<ContextDocument>& documents) {
+std::vector<SqlTable> SqlTablesOf(std::span<const SqlDocument> documents) {
   std::vector<SqlTable> tables;
   std::map<std::string, int> stems;
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    const inspect::Description& about = documents[i].description;
-    if (documents[i].database || !about.records || !inspect::HasRecords(about)) continue;
+    const inspect::Description& about = *documents[i].description;
+    if (!about.records || !inspect::HasRecords(about)) continue;
     tables.push_back({.document = i, .columns = ColumnsOf(about), .rows = about.records->records});
     ++stems[ToLowerAscii(StemOf(documents[i].name))];
   }
   std::set<std::string> taken;
   for (SqlTable& table : tables) {
-    const std::string& name = documents[table.document].name;
+    const std::string name(documents[table.document].name);
     if (documents.size() > 1) table.names.push_back(Unique(name.empty() ? "text" : name, &taken));
   }
   for (SqlTable& table : tables) {
@@ -206,7 +206,11 @@ JsonArray SqlTablesJson(const std::vector<SqlTable>& tables) {
 
 std::string SqlHint(const std::vector<ContextDocument>& documents) {
   std::vector<std::string> lines;
-  for (const SqlTable& table : SqlTablesOf(documents)) {
+  std::vector<SqlDocument> texts;
+  for (const ContextDocument& document : documents) {
+    texts.push_back({document.name, &document.description});
+  }
+  for (const SqlTable& table : SqlTablesOf(texts)) {
     std::string name = ToJson(Json(table.names[0]));
     if (table.names.size() > 1) name += " or " + ToJson(Json(table.names[1]));
     lines.push_back(fmt::format("{} ({}): {}", name, RowsText(table.rows), ColumnsText(table)));

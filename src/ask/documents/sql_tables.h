@@ -1,7 +1,7 @@
 // The tables that `sql` finds in the documents of a run, as the model and the session are told of
 // them.
 //
-//   const std::vector<SqlTable> tables = SqlTablesOf(context.documents());
+//   const std::vector<SqlTable> tables = SqlTablesOf(documents);
 //   tables[0].names;                       // {"records"}, or {"orders.csv", "orders"}
 //   SqlHint(context.documents());          // "SQL tables for sql(query): …", for the first message
 //
@@ -14,7 +14,9 @@
 #define DOSSIER_ASK_DOCUMENTS_SQL_TABLES_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ask/documents/context_set.h"
@@ -36,8 +38,13 @@ struct SqlTable {
   std::uint64_t rows = 0;
 };
 
+struct SqlDocument {
+  std::string_view name;
+  const inspect::Description* description;
+};
+
 // The columns are those that the description knows, of its first records.
-std::vector<SqlTable> SqlTablesOf(const std::vector<ContextDocument>& documents);
+std::vector<SqlTable> SqlTablesOf(std::span<const SqlDocument> documents);
 
 // [{"ctx":0,"names":["records"]}], as the worker reads it.
 JsonArray SqlTablesJson(const std::vector<SqlTable>& tables);

@@ -12,7 +12,11 @@ ContextDocument Document(std::string name, std::string_view text) {
 }
 
 std::string TablesOf(std::vector<ContextDocument> documents) {
-  return ToJson(Json(SqlTablesJson(SqlTablesOf(documents))));
+  std::vector<SqlDocument> texts;
+  for (const ContextDocument& document : documents) {
+    texts.push_back({document.name, &document.description});
+  }
+  return ToJson(Json(SqlTablesJson(SqlTablesOf(texts))));
 }
 
 std::string Text(const std::vector<SqlColumn>& columns) {
@@ -32,7 +36,10 @@ TEST(SqlTablesTest, AColumnForEachFieldAndItsValues) {  // REC-76
       "nothing of nothing \nID_2 of ID TEXT\ntags of tags TEXT\n_index_2 of _index INTEGER\n"
       "aé of aé REAL\n";
   const ContextDocument document = Document("a.ndjson", text);
-  EXPECT_EQ(Text(SqlTablesOf({document})[0].columns), columns);
+  EXPECT_EQ(
+      Text(
+          SqlTablesOf(std::vector<SqlDocument>{{document.name, &document.description}})[0].columns),
+      columns);
   const auto reader = inspect::RecordReader::Open(text, document.description);
   ASSERT_TRUE(reader);
   EXPECT_EQ(Text(*AllSqlColumns(*reader, document.description, {})), columns);

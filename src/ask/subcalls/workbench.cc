@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "ask/documents/document_arguments.h"
-#include "ask/documents/sql_tables.h"
 #include "inspect/description/hint.h"
 
 namespace dossier::ask {
@@ -181,7 +180,6 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
   sandbox::SessionSpec spec = MakeSpec(run);
   std::vector<std::string_view> texts;
   std::vector<TextDocument> documents;
-  std::vector<sandbox::Context> databases;  // behind the texts
   JsonArray schemas;
   const ContextSet& context = *run.request.context;
   const auto deadline = run.ledger.deadline(model::Stage::kNormal);
@@ -206,18 +204,12 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
          .meta = inspect::ContextMeta(description, run.dialect() == sandbox::Dialect::kPython
                                                        ? inspect::Runtime::kPython
                                                        : inspect::Runtime::kJavascript)});
-    if (document.database) {
-      schemas.push_back(Json(i));
-      databases.push_back({.name = document.name,
-                           .fd = stored->database.get(),
-                           .bytes = stored->database_bytes,
-                           .kind = sandbox::Context::Kind::kDatabase});
-    }
+    if (document.database) schemas.push_back(Json(i));
     texts.push_back(text);
     documents.push_back({document.name, text, description});
   }
+  DOSSIER_ASSIGN_OR_RETURN(std::vector<sandbox::Context> databases, DatabasesOf(context));
   std::ranges::move(databases, std::back_inserter(spec.contexts));
-  spec.features["sql"] = SqlTablesJson(SqlTablesOf(context.documents()));
   if (!schemas.empty()) spec.features["sql_schemas"] = std::move(schemas);
   DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<sandbox::Session> session,
                            pool.Open(std::move(spec), run.cancel));

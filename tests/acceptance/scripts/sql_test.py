@@ -292,6 +292,23 @@ class SqlTest(harness.Case):
         expected = self.rows([path], queries) + [[[["a", 1.5], ["b", "é"]]]]
         self.assertTrue(self.same([[[list(p) for p in r] for r in rows] for rows in got], expected), got)
 
+    def test_blocks_without_a_model_have_it_too(self):  # REC-76
+        rows, base = self.write("a.csv", "k,v\nx,1\ny,2\nx,3\n"), self.database()
+        block = self.write("block.py", "print(sql('SELECT k, sum(v) AS s FROM records GROUP BY k'), sql('SELECT count(*) AS n FROM pairs'))")
+        status, out, err = self.run_to_end("sandbox", "run", "-c", rows, "-c", base, block)
+        self.assertEqual((status, out), (0, "[{'k': 'x', 's': 4}, {'k': 'y', 's': 2}] [{'n': 700}]\n"), err)
+
+    def test_names_that_sqlite_has_for_itself_and_many_files(self):  # REC-76
+        paths = []
+        for i in range(12):
+            path = str(self.home / ("main" if i == 0 else f"f{i:02}.db"))
+            base = sqlite3.connect(path)
+            base.executescript(f"CREATE TABLE t{i}(x); INSERT INTO t{i} VALUES({i})")
+            base.close()
+            paths.append(path)
+        got = self.rows(paths, ["SELECT x FROM t3", 'SELECT x FROM "f04.db".t4'])
+        self.assertEqual(got, [[[["x", 3]]], [[["x", 4]]]])
+
     def test_an_aggregate_over_all_rows_has_read_them(self):  # REC-76, REC-39
         path = self.write("a.ndjson", "".join(f'{{"a": {i}}}\n' for i in range(3000)))
         replies = [{"purpose": "root", "times": "always",
