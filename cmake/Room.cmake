@@ -149,7 +149,7 @@ function(dossier_worker language)
   cmake_parse_arguments(ARG "" "" "LIBRARIES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS workers/process/*.cc workers/${language}/process/*.cc)
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
-  dossier_program(dossier-${language}-worker SOURCES ${sources} USES sandbox base
+  dossier_program(dossier-${language}-worker SOURCES ${sources} USES sandbox inspect base
     LIBRARIES ${ARG_LIBRARIES} LIBEXEC)
   target_include_directories(dossier-${language}-worker PRIVATE workers/process)
 endfunction()

@@ -82,6 +82,7 @@ struct AskOptions {
   SandboxOptions sandbox;   // its texts and `cancel` are not looked at
   SandboxPool pool;         // where code runs; none: one is made for this call
   Memory memory;            // read and written by the run; none: off
+  std::string out_dir;      // new or empty folder for files that code writes; "": none is written
   std::string layouts_dir;  // folder with layouts/ and prompts/ that comes first
   // Where runs are recorded; "": the user's own. Above its configured size the oldest go.
   std::string runs_folder;
@@ -105,15 +106,22 @@ struct LimitHit {
   double max = 0, used = 0;
 };
 
+struct AnswerFile {
+  std::string path;  // below AskOptions::out_dir
+  std::uint64_t bytes = 0;
+  std::string sha256;
+};
+
 struct Answer {
   AnswerStatus status = AnswerStatus::kNone;
   std::string text;                 // empty if there is none
   std::vector<std::string> doubts;  // what speaks against it, a sentence each
   std::vector<LimitHit> limits_hit;
   std::vector<std::string> warnings;
-  std::optional<Error> error;  // what ended the run early
-  Usage usage;                 // of the whole run
-  std::string run;             // its id: `dossier runs show ID`
+  std::optional<Error> error;     // what ended the run early
+  Usage usage;                    // of the whole run
+  std::string run;                // its id: `dossier runs show ID`
+  std::vector<AnswerFile> files;  // that code wrote
   int turns = 0;
   std::chrono::milliseconds elapsed{0};
   std::string json;  // all that is known, as `dossier ask --json` prints it

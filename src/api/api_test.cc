@@ -186,6 +186,19 @@ TEST_F(AskTest, AnAnswerFitsASchemaAndTheCallersCheck) {  // REC-64, REC-80
               FailsWith(ErrorCode::kConfig, "json_schema"));
 }
 
+TEST_F(AskTest, CodeWritesFilesForTheCaller) {  // REC-83
+  AskOptions options =
+      With(Script("- \"```repl\\nsave_file('a.txt', 'x')\\nFINAL(context.count('x'))\\n```\"\n"));
+  options.out_dir = Path("out");
+  const auto answer = Ask("How many x?", {Text("x y x")}, options);
+  ASSERT_THAT(answer, Succeeds());
+  ASSERT_EQ(answer->files.size(), 1u);
+  EXPECT_EQ(answer->files[0].path, Path("out") + "/a.txt");
+  EXPECT_EQ(answer->files[0].bytes, 1u);
+  EXPECT_THAT(Ask("How many x?", {Text("x y x")}, options),
+              FailsWith(ErrorCode::kUsage, "holds files already"));
+}
+
 TEST_F(AskTest, ALimitOfCostNeedsAPrice) {
   const auto unpriced = Model::Open("http://127.0.0.1:1/v1#mine");
   ASSERT_THAT(unpriced, Succeeds());
@@ -445,6 +458,16 @@ TEST_F(SandboxTest, CodeReadsRecords) {  // HSE-10
   ASSERT_THAT(result, Succeeds());
   EXPECT_EQ(result->status, CodeResult::Status::kOk) << result->error;
   EXPECT_EQ(sandbox->Get("total").value_or(""), "6");
+}
+
+TEST_F(SandboxTest, CodeQueriesRecords) {  // REC-76
+  SandboxOptions options = Options();
+  options.texts = {{"data.csv", "a,b\n1,2\n3,4\n"}};
+  auto opened = Sandbox::Open(options);
+  ASSERT_THAT(opened, Succeeds());
+  const auto result = opened->Run("print(sql('SELECT sum(b) AS s FROM records WHERE a > 1'))");
+  ASSERT_THAT(result, Succeeds());
+  EXPECT_EQ(result->output, "[{'s': 4}]\n");
 }
 
 TEST_F(SandboxTest, WhatCodeDoesWrongIsAResult) {

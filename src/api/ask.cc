@@ -207,6 +207,9 @@ Answer AnswerOf(const ask::Outcome& outcome) {
     answer.limits_hit.push_back(
         {.limit = hit.limit, .max = NumberOf(hit.max), .used = NumberOf(hit.used)});
   }
+  for (const ask::OutFile& file : outcome.files.value_or(std::vector<ask::OutFile>())) {
+    answer.files.push_back({.path = file.path, .bytes = file.bytes, .sha256 = file.sha256});
+  }
   for (const ask::Warning& warning : outcome.warnings) {
     const auto* text = warning.data.if_string();
     answer.warnings.push_back(text ? fmt::format("{}: {}", warning.code, std::string_view(*text))
@@ -255,6 +258,9 @@ Result<Answer> Ask(std::string_view question, const std::vector<Context>& contex
   }
   DOSSIER_ASSIGN_OR_RETURN(parts.folders, app::UserAssetFolders(options.layouts_dir));
   parts.makers = SectionMakersOf(config, options.cancel);
+  if (!options.out_dir.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(request.out, ask::OutFolder::Open(options.out_dir));
+  }
   ask::Engine engine(std::move(parts));
   AskWatch watch(options);
   DOSSIER_ASSIGN_OR_RETURN(const ask::Outcome outcome, engine.Run(request, options.cancel, watch));

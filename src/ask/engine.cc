@@ -223,6 +223,7 @@ class Engine::Impl {
   void Start(RunState& run, const ModeDecision& decision);
   Status ShowMemory(RunState& run, RunMemory::Writes writes, const Replay* replay = nullptr) const;
   void KeepAnswer(RunState& run, const CallResult& result) const;
+  static void CollectFiles(RunState& run, Outcome* outcome);
   void Fill(RunState& run, CallResult result, Outcome* outcome);
 
   EngineOptions options_;
@@ -529,6 +530,14 @@ CallResult Engine::Impl::Recursive(RunState& run, Outcome* outcome) {
   return result;
 }
 
+void Engine::Impl::CollectFiles(RunState& run, Outcome* outcome) {
+  if (!run.request.out) return;
+  std::vector<std::string> lost;
+  outcome->files = run.request.out->Collect(&lost);
+  run.log.Add(0, "files.collected", {{"files", OutFilesJson(*outcome->files)}});
+  for (const std::string& file : lost) run.log.Warn(0, "file_lost", Json(file));
+}
+
 void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
   outcome->status = result.status;
   outcome->source = result.source;
@@ -553,6 +562,7 @@ void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
                                    run.cancel);
   }
   outcome->last_output = std::move(result.last_output);
+  CollectFiles(run, outcome);
   outcome->usage = run.ledger.use();
   const std::optional<std::int64_t>& cost = outcome->usage.spent.total.cost_nano_usd;
   JsonObject finished{{"status", RunStatusName(outcome->status)},

@@ -26,6 +26,7 @@
 
 #include "ask/claims/proof.h"
 #include "ask/documents/context_set.h"
+#include "ask/documents/out_folder.h"
 #include "ask/reply/citations.h"
 #include "ask/reply/requirement.h"
 #include "ask/spending.h"
@@ -126,6 +127,7 @@ struct Request {
   AskedSession session;
   JsonArray argv;           // for the journal
   std::string folder;       // in which `argv` was typed; the same
+  std::shared_ptr<OutFolder> out;  // where code may write files for the user; null: nowhere
   driver::MemoryUse memory;
 };
 
@@ -180,6 +182,7 @@ struct Outcome {
   std::vector<LimitHit> limits_hit;
   std::vector<Compacted> compactions;  // in order
   std::vector<Warning> warnings;
+  std::optional<std::vector<OutFile>> files;  // that code wrote; unset without Request::out
   std::optional<sandbox::IsolationReport> sandbox;
   std::optional<Error> error;  // what ended the run early
   // Of a run that was only compared: what came out otherwise than it is recorded, a sentence each.

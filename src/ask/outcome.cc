@@ -136,6 +136,7 @@ Json Outcome::ToJson() const {
       {"warnings", WarningsJson(warnings)},
       {"sandbox", sandbox ? sandbox->ToJson() : Json(nullptr)}};
   if (!proofs.empty()) object["evidence"].as_object()["claims"] = ProofsJson(proofs);
+  if (files) object["files"] = OutFilesJson(*files);
   if (error) {
     object["error"] = JsonObject{{"code", ErrorName(error->code)}, {"message", error->message}};
   }

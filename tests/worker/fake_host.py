@@ -68,6 +68,7 @@ class FakeHost:
     items: list[tuple[int, Any, bytes]] = field(default_factory=list)  # of a batch that stops
     stop_batch_after: int | None = None
     history: list[str] = field(default_factory=list)
+    files: dict[str, bytes] = field(default_factory=dict)  # that code wrote
     map_limit: int | None = None  # items that map_llm labels before a limit stops it
 
     def start(self) -> Any:
@@ -175,6 +176,11 @@ class FakeHost:
         reasons = [[i, "unreadable" if texts[i].strip() else "empty"]
                    for i, n in enumerate(labels) if n < 0]
         return {"labels": labels, "failed": reasons}, b""
+
+    def do_out_file(self, args: dict[str, Any], raw: bytes) -> tuple[Any, bytes]:
+        before = self.files.get(args["name"], b"") if args["append"] else b""
+        self.files[args["name"]] = before + raw
+        return {"bytes": len(raw)}, b""
 
     def do_budget(self, args: dict[str, Any], raw: bytes) -> tuple[Any, bytes]:
         return {"iterations_left": 5, "calls_left": 9, "tokens_left": None, "depth": 0}, b""

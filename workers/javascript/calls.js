@@ -152,6 +152,23 @@ const llm_query_with_media = async function llm_query_with_media() {
   throw new LLMError("media is not offered: sub-calls read text only", "denied");
 };
 
+// Rows of one statement that reads over the records, as objects.
+const sql = function sql(query, ...params) {
+  if (params.length === 1 && isArray(params[0])) params = params[0];
+  const wire = [];
+  for (let i = 0; i < params.length; i++) push(wire, params[i] === undefined ? null : params[i]);
+  const rows = host.sql(`${query}`, wire), schemas = features.sql_schemas ?? [];
+  for (let i = 0; i < schemas.length; i++) host.noteRead(schemas[i], 0, sources[schemas[i]].bytes);
+  return rows;
+};
+
+// Hands a text, or anything as JSON, to the user as a file.
+const save_file = function save_file(name, data) {
+  const text = typeof data === "string" ? data : Doc.segmentsOf(data) !== undefined ? `${data}` : toJson(data);
+  host.ask("out_file", { name: `${name}`, append: false }, [text]);
+  return `${name}`;
+};
+
 const labelNames = (labels) => {
   const names = [];
   if (typeof labels === "string") labels = split(labels, ",");
@@ -261,6 +278,7 @@ const map_llm = async function map_llm(items, options = {}) {
     for (let i = 0; i < names.length; i++) instruction += `\n${names[i]}: ${own(labels, names[i])}`;
   }
   const base = { labels: names, instruction: trim(instruction), batch: own(options, "batch") ?? null, model: own(options, "model") ?? null, unknown };
+  if (own(options, "remember") === true) base.remember = true;
   const indexes = [], errors = {}, batches = itemsOf(items, field);
   if (own(options, "dry") === true) {
     const whole = { calls: 0, cached: 0, tokens: 0, output_tokens: 0, usd: 0 }, fields = keysOf(whole);

@@ -4,6 +4,7 @@ class DataError extends ErrorClass {
   get name() { return "DataError"; }
 }
 
+const CONTENT_SIZE = 16_000;  // bytes
 const SHOWN_ROWS = 20, BATCH = 1000, BATCH_BYTES = 1 << 20, CACHED = 32;
 
 let sources = [];  // {index, name, bytes, units, meta}
@@ -186,12 +187,15 @@ class Doc {
     if (hits.length > k) hits.length = k;
     return hits;
   }
-  // Views of `size` chars, lines, records or tokens; none crosses a document.
+  // Views of `size` chars, lines, records or tokens, or of about `size` bytes, cut where the content
+  // says; none crosses a document.
   chunks(size, options = {}) {
+    if (size !== null && typeof size === "object") [size, options] = [undefined, size];
     let by = own(options, "by") ?? "chars", overlap = own(options, "overlap") ?? 0;
+    if (by === "content") return this.#content(size ?? CONTENT_SIZE, overlap);
     if (!(size > 0) || !(overlap >= 0) || overlap >= size) throw new RangeErrorClass("chunks needs size > 0 and 0 <= overlap < size");
     if (by === "tokens") { size *= 3; overlap *= 3; by = "chars"; }
-    if (by !== "chars" && by !== "lines" && by !== "records") throw new RangeErrorClass("chunks: by is 'chars', 'lines', 'records' or 'tokens'");
+    if (by !== "chars" && by !== "lines" && by !== "records") throw new RangeErrorClass("chunks: by is 'chars', 'lines', 'records', 'tokens' or 'content'");
     const views = [];
     for (let i = 0; i < this.#segments.length; i++) {
       const part = this.#segments[i];
@@ -203,6 +207,20 @@ class Doc {
     return views;
   }
 
+  #content(size, overlap) {
+    if (overlap !== 0) throw new RangeErrorClass("chunks: pieces by content do not overlap");
+    const views = [];
+    for (let i = 0; i < this.#segments.length; i++) {
+      const part = this.#segments[i], { index } = part.source, span = spanOf(part);
+      const { ends } = host.ask("cuts", { ctx: index, size, from_byte: span.at, to_byte: span.at + span.len }, []);
+      for (let k = 0, first = part.first; k < ends.length; k++) {
+        const end = host.toUnits(index, ends[k]);
+        push(views, new Doc([segment(part.source, first, end - first)]));
+        first = end;
+      }
+    }
+    return views;
+  }
   #list(of) {
     const list = [];
     for (let i = 0; i < this.#segments.length; i++) push(list, of(this.#segments[i]));

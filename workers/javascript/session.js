@@ -6,7 +6,7 @@ const vars = {};                // __vars
 let initial = new SetClass();   // names of the global object before any block
 
 const reserved = {
-  __proto__: null, print, llm_query, llm_query_batched, llm_query_with_media, map_llm, budget,
+  __proto__: null, print, llm_query, llm_query_batched, llm_query_with_media, map_llm, sql, budget,
   SUBMIT(request) { submit(request); },
 };
 const functionsOfNode = {
@@ -124,6 +124,10 @@ const start = () => {
   for (let i = 0; i < list.length; i++) push(allSources, { __proto__: null, index: i, ...list[i] });
   questions = features.questions ?? [{ first: 0, count: allSources.length, seed: features.seed }];
   question = questions.length - 1;
+  if (features.out_dir === true) {
+    reserved.save_file = save_file;
+    fix("save_file", () => save_file);
+  }
   const tools = features.tools ?? [];
   for (let i = 0; i < tools.length; i++) {
     const run = toolOf(tools[i]);

@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 
 namespace dossier::worker {
 
@@ -27,6 +29,14 @@ Result<MappedContext> MappedContext::Map(sandbox::Context description, int fd) {
   context.description_ = std::move(description);
   context.data_ = static_cast<const char*>(start);
   return context;
+}
+
+std::vector<MappedContext> TakeDatabases(std::vector<MappedContext>* contexts) {
+  const auto first = std::ranges::find_if(*contexts, &MappedContext::is_database);
+  std::vector<MappedContext> databases(std::make_move_iterator(first),
+                                       std::make_move_iterator(contexts->end()));
+  contexts->erase(first, contexts->end());
+  return databases;
 }
 
 Result<std::vector<MappedContext>> MapContexts(std::vector<sandbox::Context> descriptions,

@@ -25,11 +25,15 @@ class MappedContext {
 
   const sandbox::Context& description() const { return description_; }
   std::string_view bytes() const { return {data_, description_.bytes}; }
+  bool is_database() const { return description_.kind == sandbox::Context::Kind::kDatabase; }
 
  private:
   sandbox::Context description_;
   const char* data_ = nullptr;
 };
+
+// Takes the databases out, which stand behind the texts.
+std::vector<MappedContext> TakeDatabases(std::vector<MappedContext>* contexts);
 
 // Maps each context of an open message with the descriptor that came along for it.
 // Errors: kProtocol if their numbers differ, as Map.

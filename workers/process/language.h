@@ -11,12 +11,14 @@
 #define DOSSIER_WORKERS_PROCESS_LANGUAGE_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bridge.h"
 #include "contexts.h"
+#include "sql.h"
 
 namespace dossier::worker {
 
@@ -24,8 +26,9 @@ namespace dossier::worker {
 struct SessionParts {
   Bridge* bridge = nullptr;
   OutputCapture* capture = nullptr;
-  std::vector<MappedContext> contexts;
+  std::vector<MappedContext> contexts;  // texts
   JsonObject features;
+  std::shared_ptr<SqlSession> sql;
 };
 
 enum class ForkSide { kParent, kChild };

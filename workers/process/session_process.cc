@@ -98,6 +98,7 @@ Status SessionProcess::Open() {
   fds.clear();
   limits_ = opening.limits;
   session_.features = std::move(opening.features);
+  session_.sql = std::make_shared<SqlSession>(TakeDatabases(&session_.contexts), session_.features);
   session_.capture = &capture_;
   bridge_ = std::make_unique<Bridge>(std::move(parts_.socket), std::move(decoder), &capture_);
   session_.bridge = bridge_.get();

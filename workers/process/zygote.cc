@@ -148,8 +148,9 @@ Status Zygote::LoadContexts() {
       const Message message,
       sandbox::ReceiveMessage(control_.get(), decoder_, &fds, std::chrono::minutes(1)));
   DOSSIER_ASSIGN_OR_RETURN(sandbox::SessionOpening opening, sandbox::ReadOpenMessage(message));
-  DOSSIER_ASSIGN_OR_RETURN(const std::vector<MappedContext> contexts,
+  DOSSIER_ASSIGN_OR_RETURN(std::vector<MappedContext> contexts,
                            MapContexts(std::move(opening.contexts), fds));
+  TakeDatabases(&contexts);  // are no texts
   DOSSIER_RETURN_IF_ERROR(language_->LoadTexts(contexts));
   Message opened{.type = MessageType::kOpened, .id = message.id};
   opened.json = {{"ms", 0}, {"rss", 0}, {"report", JsonObject()}};

@@ -18,6 +18,7 @@ from dossier_text import Piece, Source
 
 Part = namedtuple("Part", "name start end")
 
+_CONTENT_SIZE = 16_000     # bytes of a piece by content
 _CHARACTERS_PER_TOKEN = 3  # low on purpose: a chunk should not exceed its tokens
 
 
@@ -303,22 +304,41 @@ class Doc:
         hits.total = len(hits)
         return hits
 
-    def chunks(self, size: int, overlap: int = 0, by: str = "chars") -> Chunks:
-        """Pieces of `size` chars, lines, records or tokens; no piece crosses a document."""
-        if size <= 0 or not 0 <= overlap < size:
+    def chunks(self, size: int | None = None, overlap: int = 0, by: str = "chars") -> Chunks:
+        """Pieces of `size` chars, lines, records or tokens; no piece crosses a document.
+
+        by="content": of about `size` bytes, cut where the text itself says, so that a text that
+        was edited has the same pieces but where it was edited.
+        """
+        if size is None and by == "content":
+            size = _CONTENT_SIZE
+        if size is None or size <= 0 or not 0 <= overlap < size:
             raise ValueError("chunks needs size > 0 and 0 <= overlap < size")
+        whole = all(segment.whole for segment in self._segments)
+        if by == "content":
+            if overlap:
+                raise ValueError("chunks: pieces by content do not overlap")
+            spans = [span for segment in self._segments for span in self._content(segment, size)]
+            return Chunks(len(spans), lambda i: spans[i][0].piece(*spans[i][1:]), whole)
         if by == "tokens":
             size, overlap = size * _CHARACTERS_PER_TOKEN, overlap * _CHARACTERS_PER_TOKEN
             by = "chars"
         if by not in ("chars", "lines", "records"):
-            raise ValueError("chunks: by is 'chars', 'lines', 'records' or 'tokens'")
+            raise ValueError("chunks: by is 'chars', 'lines', 'records', 'tokens' or 'content'")
         plan: list[tuple[Segment, int, int]] = []
         for segment in self._segments:
             units = self._units(segment, by)
             for start in range(0, max(units - overlap, 1) if units else 0, size - overlap):
                 plan.append((segment, start, min(start + size, units)))
-        return Chunks(len(plan), lambda i: self._chunk(by, *plan[i]),
-                      all(segment.whole for segment in self._segments))
+        return Chunks(len(plan), lambda i: self._chunk(by, *plan[i]), whole)
+
+    def _content(self, segment: Segment, size: int) -> Iterator[tuple[Source, int, int]]:
+        """The source, first byte and length of each piece by content."""
+        index, at, length = segment.span(0, segment.characters)
+        value, _ = ask("cuts", {"ctx": index, "size": size, "from_byte": at, "to_byte": at + length})
+        for end in value["ends"]:
+            yield segment.source, at, end - at
+            at = end
 
     def _units(self, segment: Segment, by: str) -> int:
         if by == "chars":

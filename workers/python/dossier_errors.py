@@ -218,7 +218,6 @@ _NAMES = {
     "df": "No data frame is defined: {way}.",
     "data": "Nothing is assigned to data: {way}.",
     "datetime": "Write: from datetime import datetime",
-    "sql": "There is no sql here: {way}.",
 }
 
 # (error, pattern of its message, what to do): the slips that models make most.

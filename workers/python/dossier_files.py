@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dossier_loader import when_imported
+from dossier_out import open_out, out_name
 from dossier_text import ContextFile, Source
 
 
@@ -30,13 +31,14 @@ class Files:
     """The context's documents as files. `install` changes builtins, io, os; `remove` undoes it."""
 
     def __init__(self, sources: Sequence[Source],
-                 note_stand_in: Callable[[str], None] | None = None) -> None:
+                 note_stand_in: Callable[[str], None] | None = None, out: bool = False) -> None:
         """With `note_stand_in` (small models) a made-up relative name opens the only document.
 
         There is no other file to read, a small model invents names such as data.json, and what it
         writes behind the open is mostly right. The note says what was opened instead.
         """
         self._note_stand_in = note_stand_in
+        self._out = out   # whether /out is the folder of --out-dir
         self._sources = sources   # those of the current question
         self._saved: list[tuple[Any, str, Any]] = []
 
@@ -62,7 +64,9 @@ class Files:
     def open(self, file: Any, mode: str = "r", buffering: int = -1, encoding: str | None = None,
              errors: str | None = None, newline: str | None = None, closefd: bool = True,
              opener: Any = None) -> Any:
-        """Opens a document of the context, or a file in /tmp."""
+        """Opens a document of the context, a file in /tmp, or one to write in /out."""
+        if self._out and (name := out_name(file)) is not None:
+            return open_out(name, mode, encoding, errors, newline)
         source = self.find(file) or self._stand_in(file, mode)
         if source is None:
             return self._real_open(file, mode, buffering, encoding, errors, newline, closefd,
@@ -86,6 +90,9 @@ class Files:
         self._swap(os, "lstat", self._stat(os.lstat))
         self._swap(os, "access", self._access(os.access))
         self._swap(os, "listdir", self._listdir(os.listdir))
+        if self._out:
+            self._swap(os, "mkdir", _out_exists(os.mkdir))
+            self._swap(os, "makedirs", _out_exists(os.makedirs))
         when_imported("tempfile", self._install_tempfile)
 
     def _install_tempfile(self, tempfile: Any) -> None:
@@ -125,6 +132,14 @@ class Files:
                 return sorted({source.name.split("/", 1)[0] for source in self._sources})
             return native(path)
         return listdir
+
+
+def _out_exists(native: Callable[..., None]) -> Callable[..., None]:
+    def make_folder(name: Any, *args: Any, **options: Any) -> None:
+        """The folder for the user's files is there."""
+        if out_name(f"{name}/") != "":
+            native(name, *args, **options)
+    return make_folder
 
 
 def _plain(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -102,13 +102,15 @@ def make_map(caller: Caller, extractor: Extractor, sources: Sequence[Source], re
 
     def map_llm(items: Any = None, labels: Any = (), instruction: Any = "", *,
                 field: str | None = None, batch: int | None = None, model: str | None = None,
-                unknown: bool = False, dry: bool = False, schema: Any = None, **other: Any) -> Any:
+                unknown: bool = False, dry: bool = False, remember: bool = False, schema: Any = None,
+                **other: Any) -> Any:
         """Gives every item one of `labels`, or with schema= a value that fits it. Without items: all
         records, else all lines. With dry=True nothing is sent: a dict says what it would take, as that
-        of `estimate`."""
+        of `estimate`. With `remember` what an equal item got in any run, from the same model by the
+        same instruction and labels, stands: it is not asked again."""
         for name in other:
             raise no_argument("map_llm", name, ("items", "labels", "instruction", "field", "batch",
-                                                "model", "unknown", "dry", "schema"))
+                                                "model", "unknown", "dry", "remember", "schema"))
         if schema is not None:
             return _extract(items, labels, instruction, field, schema, model, dry)
         labels, instruction = _in_order(labels, instruction)
@@ -116,6 +118,8 @@ def make_map(caller: Caller, extractor: Extractor, sources: Sequence[Source], re
         caller._settle(None, None)
         base = {"labels": names, "instruction": instruction, "batch": batch, "model": model,
                 "unknown": unknown}
+        if remember:
+            base["remember"] = True
         indexes: list[int] = []
         errors: dict[int, str] = {}
         if items is None:

@@ -71,7 +71,8 @@ class Session:
         self._world = World(self._namespace, features, self._notes.append)
         small = features.get("profile") == "small"
         self._out_text = plain_out_text if small else out_text
-        self._files = Files(self._world.sources, self._notes.append if small else None)
+        self._files = Files(self._world.sources, self._notes.append if small else None,
+                            out=bool(features.get("out_dir")))
         self._asked: set[str] = set()   # fields and words that were told about already
         self._evidence = Evidence()
         self._reasons = Reasons(self._world.sources, self._world.records)

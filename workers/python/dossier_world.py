@@ -27,8 +27,10 @@ from dossier_history import History
 from dossier_labels import make_map
 from dossier_loader import seed_random
 from dossier_memory import make_memory
+from dossier_out import make_out
 from dossier_records import Records, Tables
 from dossier_show import is_variable, list_variables, variable_names
+from dossier_sql import make_sql
 from dossier_text import Piece, Source
 
 _STRING_MAX = 2 << 30
@@ -227,6 +229,13 @@ class World:
         self.functions["map_llm"] = make_map(caller, extractor, self.sources, self.records)
         if self.features.get("memory"):
             self.functions |= make_memory()
+        if self.features.get("out_dir"):
+            self.functions["save_file"] = make_out()
+        sql = make_sql(self.sources, self.features)
+        if self.features.get("profile") == "small":  # nobody told it: the name is free for its own use
+            self.namespace["__builtins__"]["sql"] = sql
+        else:
+            self.functions["sql"] = sql
         self.functions |= self.answers.functions()
         self.functions |= {f.__name__: f for f in self._helpers()}
         self.functions |= {tool["name"]: _tool(tool) for tool in self.features.get("tools") or []}

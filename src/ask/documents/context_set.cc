@@ -230,10 +230,15 @@ class Loader {
 
   Status AddInMemory(std::string_view text, std::string path, std::string name,
                      const std::optional<FileReference>& named = std::nullopt) {
+    return AddInMemory(text, std::move(path), std::move(name), named, options_.inspect);
+  }
+
+  Status AddInMemory(std::string_view text, std::string path, std::string name,
+                     const std::optional<FileReference>& named, const inspect::Options& how) {
     auto entry = std::make_unique<Entry>();
     const auto source = inspect::MemorySource(text, path.empty() ? name : path);
     DOSSIER_ASSIGN_OR_RETURN(inspect::Description description,
-                             inspect::Describe(*source, options_.inspect, cancel_));
+                             inspect::Describe(*source, how, cancel_));
     DOSSIER_RETURN_IF_ERROR(RefuseBinary(description, path.empty() ? "the text" : path));
     entry->stored = StoreDecoded(*source, description, named, *options_.content, cancel_);
     if (!entry->stored) return tl::unexpected(entry->stored.error());
@@ -287,6 +292,11 @@ class Loader {
                             .bytes = *size,
                             .modified_ns = opened->state().modified_ns};
     }
+    std::string head(16, '\0');
+    DOSSIER_ASSIGN_OR_RETURN(const std::size_t got, opened->ReadAt(0, head));
+    if (inspect::IsSqliteFile(std::string_view(head).substr(0, got))) {
+      return AddDatabase(*opened, std::move(name), shown, named);
+    }
     if (size && *size <= kReadWhole) {
       // Through the same descriptor: whatever took its place meanwhile is another file.
       DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadWhole(*opened));
@@ -333,6 +343,57 @@ class Loader {
       if (text.size() > kReadWhole * 16) {
         return MakeError(ErrorCode::kTooLong, "{}: grew while it was read", source.name());
       }
+    }
+    return text;
+  }
+
+  // Its bytes are copied as they are; what is read as a text is what its schema says.
+  Status AddDatabase(const inspect::ByteSource& source, std::string name, const std::string& shown,
+                     const std::optional<FileReference>& named) {
+    using Keep = store::ContentWriter::Keep;
+    DOSSIER_ASSIGN_OR_RETURN(
+        auto writer,
+        store::ContentWriter::Start(*options_.content, named ? Keep::kOpen : Keep::kStored));
+    std::string block(kCopyBlock, '\0');
+    for (std::uint64_t at = 0;;) {
+      if (cancel_.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel_.reason());
+      DOSSIER_ASSIGN_OR_RETURN(const std::size_t got, source.ReadAt(at, block));
+      if (got == 0) break;
+      // A log that was not written back is not copied, and without it SQLite opens no such file.
+      if (at == 0 && got > 19) block[18] = block[19] = '\1';
+      at += got;
+      DOSSIER_RETURN_IF_ERROR(writer.Write(std::string_view(block).substr(0, got)));
+    }
+    DOSSIER_ASSIGN_OR_RETURN(store::StoredBody body, std::move(writer).Finish());
+    DOSSIER_ASSIGN_OR_RETURN(const MappedFile map, MappedFile::FromFd(body.fd.get(), shown));
+    auto file = inspect::ReadSqliteFile(map.bytes());
+    if (!file) {
+      return MakeError(ErrorCode::kDamaged, "{}: {}; `.recover` of the sqlite3 shell may help",
+                       shown, file.error().message);
+    }
+    inspect::Options how = options_.inspect;
+    how.format = inspect::Format::kPlainText;
+    DOSSIER_RETURN_IF_ERROR(AddInMemory(SchemaText(*file), shown, std::move(name), named, how));
+    Entry& entry = *entries_.back();
+    entry.document.database = std::move(*file);
+    entry.stored->database = std::move(body.fd);
+    entry.stored->database_bytes = body.bytes;
+    std::error_code none;
+    if (std::filesystem::file_size(shown + "-wal", none) > 0 && !none) {
+      given_notes_.push_back(fmt::format(
+          "{0}: what its log {0}-wal holds is not read; `PRAGMA wal_checkpoint` writes it back",
+          shown));
+    }
+    return {};
+  }
+
+  static std::string SchemaText(const inspect::SqliteFile& file) {
+    std::string text = fmt::format("SQLite database of {} tables; sql() reads its rows.\n",
+                                   GroupDigits(file.tables.size()));
+    for (const inspect::SqliteTable& table : file.tables) {
+      const std::string rows =
+          table.rows ? fmt::format(" -- {} rows", GroupDigits(*table.rows)) : std::string();
+      text += fmt::format("\n{};{}\n", table.sql, rows);
     }
     return text;
   }
@@ -480,6 +541,20 @@ class Loader {
 };
 
 }  // namespace
+
+Result<std::vector<sandbox::Context>> DatabasesOf(const ContextSet& context) {
+  std::vector<sandbox::Context> databases;
+  for (std::size_t i = 0; i < context.documents().size(); ++i) {
+    const ContextDocument& document = context.documents()[i];
+    if (!document.database) continue;
+    DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context.Stored(i));
+    databases.push_back({.name = document.name,
+                         .fd = stored->database.get(),
+                         .bytes = stored->database_bytes,
+                         .kind = sandbox::Context::Kind::kDatabase});
+  }
+  return databases;
+}
 
 Result<std::shared_ptr<const ContextSet>> LoadContext(const std::vector<ContextSource>& sources,
                                                       const ContextOptions& options,

@@ -24,6 +24,8 @@
 #include "base/files/file.h"
 #include "base/result.h"
 #include "inspect/describe/describe.h"
+#include "inspect/formats/sqlite_file.h"
+#include "sandbox/session/session.h"
 #include "store/content.h"
 
 namespace dossier::ask {
@@ -68,6 +70,10 @@ struct StoredText {
   // Of the copy, if the file changed behind its description; else the document's own holds.
   std::optional<inspect::Description> description;
   std::string changed;  // "feed.ndjson changed while it was read (10 bytes, now 12); …"; else empty
+  // Of an SQLite file: its bytes, with the two that name a write-ahead log set to say that there is
+  // none. `map` is then what its schema says, as text.
+  UniqueFd database;
+  std::uint64_t database_bytes = 0;
 };
 
 struct ContextDocument {
@@ -76,7 +82,8 @@ struct ContextDocument {
   std::string name;
   std::string path;
   inspect::Description description;
-  std::vector<std::string> warnings;  // as StoredText::changed, if that was seen at once
+  std::vector<std::string> warnings;            // as StoredText::changed, if that was seen at once
+  std::optional<inspect::SqliteFile> database;  // of an SQLite file, which only sql() reads
 };
 
 class ContextSet {
@@ -93,6 +100,10 @@ class ContextSet {
   // Waits for all copies, at most until then; false: some are not complete. Not beside Stored.
   virtual bool WaitForCopies(Clock::Steady until) const = 0;
 };
+
+// The SQLite files among the documents, for a session: they stand behind its texts. Waits for the
+// copies; the descriptors stay the set's. Errors: as ContextSet::Stored.
+Result<std::vector<sandbox::Context>> DatabasesOf(const ContextSet& context);
 
 // Errors: kNotFound, kPermission, kIsDevice, kDamaged (binary), each
 // naming the path and the way out.

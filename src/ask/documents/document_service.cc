@@ -4,6 +4,7 @@
 #include <array>
 
 #include "ask/documents/served_document.h"
+#include "ask/documents/sql_tables.h"
 
 namespace dossier::ask {
 namespace {
@@ -19,21 +20,25 @@ struct Method {
   Needs needs;
 };
 
-constexpr std::array<Method, 13> kMethods = {{
+constexpr std::array<Method, 15> kMethods = {{
     {"info", &ServedDocument::Info, Needs::kLinesAndCharacters},
     {"grep", &ServedDocument::Grep, Needs::kText},
     {"search", &ServedDocument::Search, Needs::kText},
     {"count", &ServedDocument::Count, Needs::kText},
     {"find", &ServedDocument::Find, Needs::kText},
+    {"cuts", &ServedDocument::Cuts, Needs::kText},
     {"lines", &ServedDocument::Lines, Needs::kLines},
     {"line_count", &ServedDocument::LineCount, Needs::kLines},
     {"records", &ServedDocument::Records, Needs::kRecords},
     {"records_info", &ServedDocument::RecordsInfo, Needs::kRecords},
+    {"columns", &ServedDocument::Columns, Needs::kText},
     {"record_span", &ServedDocument::RecordSpan, Needs::kRecords},
     {"locate", &ServedDocument::Locate, Needs::kLinesAndCharacters},
     {"char_to_byte", &ServedDocument::CharToByte, Needs::kCharacters},
     {"byte_to_char", &ServedDocument::ByteToChar, Needs::kCharacters},
 }};
+
+constexpr std::string_view kOfAll = "sql_tables";  // asks about no one document
 
 const Method* FindMethod(std::string_view name) {
   const auto found = std::find_if(kMethods.begin(), kMethods.end(),
@@ -52,11 +57,22 @@ DocumentService::DocumentService(std::vector<TextDocument> documents)
 
 DocumentService::~DocumentService() = default;
 
-bool DocumentService::Knows(std::string_view method) { return FindMethod(method) != nullptr; }
+bool DocumentService::Knows(std::string_view method) {
+  return method == kOfAll || FindMethod(method) != nullptr;
+}
+
+Json DocumentService::SqlTables() const {
+  std::vector<SqlDocument> documents;
+  for (const TextDocument& document : documents_) {
+    documents.push_back({document.name, &document.description});
+  }
+  return {{"tables", SqlTablesJson(SqlTablesOf(documents))}};
+}
 
 Result<Json> DocumentService::Handle(std::string_view method, const JsonObject& args,
                                      std::string* raw_out, const CancelToken& cancel) {
   raw_out->clear();
+  if (method == kOfAll) return SqlTables();
   const Method* known = FindMethod(method);
   if (!known) return MakeError(ErrorCode::kNotFound, "there is no method {}", method.substr(0, 80));
   const Arguments arguments(known->name, args);

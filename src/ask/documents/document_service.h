@@ -19,18 +19,23 @@
 // search        query k=10                                hits: [{at len score}], best first
 // count         text                                      count, as str.count
 // find          text from_byte=0 to_byte=end              at, -1 if it is not there
+// cuts          size from_byte=0 to_byte=end              ends of pieces, ascending
+//                                                         (content_cuts.h)
 // lines         from to                                   at len
 // line_count    -                                         count
 // records       from=0 max_records=1000 max_bytes=4 MiB   rows ({"blob":[0,len]}: a JSON array in
 //               names_only                                raw_out) first next count; names_only:
 //               the
 //                                                         caller keeps no values, the reading is
-//                                                         not counted
+//                                                         not counted; read: all of them count
 // records_info  -                                         count (null: no records) format
 //                                                         fields: [{shown path types …}]
 //                                                         skipped: {count reasons fate}, non_finite
 //                                                         where these are not 0; beside: the text
 //                                                         is more than its records; label if null
+// sql_tables    - (of all documents)                      tables: [{ctx names}], for sql
+// columns       -                                         columns: [[name, field, type]], of all
+//                                                         records, for sql (sql_tables.h)
 // record_span   from to                                   at len
 // locate        byte                                      char line
 // char_to_byte  chars: [...]                              bytes: [...]
@@ -81,6 +86,8 @@ class DocumentService {
   const std::vector<TextDocument>& documents() const { return documents_; }
 
  private:
+  Json SqlTables() const;
+
   std::vector<TextDocument> documents_;
   std::vector<std::unique_ptr<ServedDocument>> served_;  // one a document
 };

@@ -4,7 +4,9 @@
 #include <bit>
 #include <cstring>
 
+#include "ask/documents/content_cuts.h"
 #include "ask/documents/document_search.h"
+#include "ask/documents/sql_tables.h"
 #include "base/text/text.h"
 #include "inspect/description/hint.h"
 #include "inspect/text/record_lines.h"
@@ -18,6 +20,7 @@ constexpr std::uint64_t kMaxPassages = 1'000;
 constexpr std::size_t kMaxConversions = 100'000;
 constexpr std::uint64_t kMaxReplyBytes = 64 << 20;
 constexpr std::uint64_t kMaxQueryBytes = 64 * 1024;
+constexpr std::uint64_t kMaxPieces = 400'000;
 // Between two looks at the cancel token.
 constexpr std::size_t kFindWindow = 64 << 20;
 
@@ -187,6 +190,23 @@ Result<Json> ServedDocument::Count(const ServedCall& call) {
   }
 }
 
+Result<Json> ServedDocument::Cuts(const ServedCall& call) {
+  DOSSIER_RETURN_IF_ERROR(call.arguments.Only({"ctx", "size", "from_byte", "to_byte"}));
+  DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t size, call.arguments.Whole("size"));
+  const std::uint64_t bytes = document_.text.size();
+  DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t from,
+                           call.arguments.Whole("from_byte", {.otherwise = 0, .max = bytes}));
+  DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t to,
+                           call.arguments.Whole("to_byte", {.otherwise = bytes, .max = bytes}));
+  const std::string_view text = document_.text.substr(from, std::max(from, to) - from);
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> cuts,
+                           ContentCuts(text, {.size = size, .most = kMaxPieces}, call.cancel));
+  JsonArray ends;
+  ends.reserve(cuts.size());
+  for (const std::uint64_t cut : cuts) ends.emplace_back(from + cut);
+  return Json{{"ends", std::move(ends)}};
+}
+
 Result<Json> ServedDocument::Find(const ServedCall& call) {
   DOSSIER_RETURN_IF_ERROR(call.arguments.Only({"ctx", "text", "from_byte", "to_byte"}));
   DOSSIER_ASSIGN_OR_RETURN(const std::string_view wanted, call.arguments.Text("text"));
@@ -215,7 +235,7 @@ Result<Json> ServedDocument::LineCount(const ServedCall& call) {
 Result<Json> ServedDocument::Records(const ServedCall& call) {
   const Arguments& arguments = call.arguments;
   DOSSIER_RETURN_IF_ERROR(
-      arguments.Only({"ctx", "from", "max_records", "max_bytes", "names_only"}));
+      arguments.Only({"ctx", "from", "max_records", "max_bytes", "names_only", "read"}));
   DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t from, arguments.Whole("from", {.otherwise = 0}));
   DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t max_records,
                            arguments.Whole("max_records", {.otherwise = 1000}));
@@ -258,6 +278,18 @@ Result<Json> ServedDocument::RecordsInfo(const ServedCall& call) {
   if (!reader) info["label"] = FormatLabel(document_.description);
   if (records && records->non_finite > 0) info["non_finite"] = records->non_finite;
   return Json(std::move(info));
+}
+
+Result<Json> ServedDocument::Columns(const ServedCall& call) {
+  DOSSIER_RETURN_IF_ERROR(call.arguments.Only({"ctx"}));
+  DOSSIER_ASSIGN_OR_RETURN(const inspect::RecordReader* reader, Reader(call.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<SqlColumn> columns,
+                           AllSqlColumns(*reader, document_.description, call.cancel));
+  JsonArray list;
+  for (const SqlColumn& column : columns) {
+    list.push_back(JsonArray{column.name, column.field, column.type});
+  }
+  return Json{{"columns", std::move(list)}};
 }
 
 Result<Json> ServedDocument::RecordSpan(const ServedCall& call) {

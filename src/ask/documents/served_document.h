@@ -100,10 +100,12 @@ class ServedDocument {
   Result<Json> Search(const ServedCall& call);
   Result<Json> Count(const ServedCall& call);
   Result<Json> Find(const ServedCall& call);
+  Result<Json> Cuts(const ServedCall& call);
   Result<Json> Lines(const ServedCall& call);
   Result<Json> LineCount(const ServedCall& call);
   Result<Json> Records(const ServedCall& call);
   Result<Json> RecordsInfo(const ServedCall& call);
+  Result<Json> Columns(const ServedCall& call);
   Result<Json> RecordSpan(const ServedCall& call);
   Result<Json> Locate(const ServedCall& call);
   Result<Json> CharToByte(const ServedCall& call);

@@ -43,6 +43,16 @@ bool EndsRun(const Error& error) {
          error.code != ErrorCode::kDied && error.code != ErrorCode::kPartial;
 }
 
+// That code may write files, where it may.
+std::string OutText(const RunState& run) {
+  if (!run.request.out) return "";
+  return run.dialect() == sandbox::Dialect::kPython
+             ? "\n- Files for the user are written by code: save_file(\"table.csv\", text), or "
+               "open(\"/out/table.csv\", \"w\"). They cannot be read back."
+             : "\n- Files for the user are written by code: save_file(\"table.csv\", text). They "
+               "cannot be read back.";
+}
+
 }  // namespace
 
 CallLoop::CallLoop(RunState& run, const Metadata& metadata, MovedTurns& moved, OpenWorkbench open)
@@ -314,7 +324,7 @@ std::map<std::string, std::string> CallLoop::Values() const {
           {"passages", metadata_.passages.text},
           {"access", metadata_.access},
           {"memory", MemoryText(run_)},
-          {"requirements", RequirementsText(run_.request.requirements)},
+          {"requirements", RequirementsText(run_.request.requirements) + OutText(run_)},
           {"caller_tools", DescribeTools(run_.request.tools)},
           {"question", run_.request.question}};
 }

@@ -226,10 +226,23 @@ std::int64_t Threshold(const RunState& run) {
 
 Result<ModeDecision> DecideMode(RunState& run) {
   ModeDecision decision;
+  const auto& documents = run.request.context->documents();
+  const auto file = std::ranges::find_if(
+      documents, [](const ContextDocument& document) { return document.database.has_value(); });
+  const bool needs_code = file != documents.end();
+  if (needs_code && run.request.mode == Mode::kDirect) {
+    return MakeError(ErrorCode::kTooLong,
+                     "{} is an SQLite file, whose rows only code can read: use --mode recursive",
+                     file->path);
+  }
   DOSSIER_ASSIGN_OR_RETURN(decision.tokens, DirectTokens(run));
   decision.threshold = Threshold(run);
   const auto& capability = run.options.root.entry.capability;
   const std::int64_t fits = capability.window - run.reserve_output();
+  if (run.request.out && run.request.mode == Mode::kDirect) {
+    return MakeError(ErrorCode::kUsage,
+                     "--out-dir: only code writes files, and --mode direct runs none");
+  }
   switch (run.request.mode) {
     case Mode::kDirect:
       if (decision.tokens > fits) {
@@ -248,7 +261,10 @@ Result<ModeDecision> DecideMode(RunState& run) {
     case Mode::kAuto:
       decision.mode = Mode::kDirect;
       decision.reason = "fits one call";
-      if (!run.request.session.name.empty()) {
+      if (run.request.out || needs_code) {
+        decision.mode = Mode::kRecursive;
+        decision.reason = run.request.out ? "code writes files" : "code reads an SQLite file";
+      } else if (!run.request.session.name.empty()) {
         decision.mode = Mode::kRecursive;
         decision.reason = "a session is about names of code";
       } else if (!run.request.tools.empty()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ask/documents/sql_tables.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "inspect/description/hint.h"
@@ -246,6 +247,11 @@ Metadata MakeMetadata(const RunState& run) {
     metadata.hint = inspect::RenderHint(descriptions[0], options);
   } else if (!descriptions.empty()) {
     metadata.hint = inspect::RenderHint(descriptions, options);
+  }
+  if (run.policy.hint == inspect::HintProfile::kLarge) {
+    if (const std::string tables = SqlHint(documents); !tables.empty()) {
+      metadata.hint += (metadata.hint.empty() ? "" : "\n") + tables;
+    }
   }
   metadata.doc_unlisted = UnlistedDocuments(metadata, documents.size());
   return metadata;

@@ -207,6 +207,9 @@ Result<MapCall::Plan> MapCall::Read(const sandbox::BridgeCall& call,
     plan.max_items = static_cast<std::size_t>(std::clamp<std::int64_t>(batch->get_int64(), 1, 100));
   }
   if (FindBool(Json(call.args), "dry").value_or(false)) plan.dry = Plan::Dry::kYes;
+  if (FindBool(Json(call.args), "remember").value_or(false)) {
+    plan.remember = Plan::Remember::kYes;
+  }
   DOSSIER_RETURN_IF_ERROR(ReadItems(call, cancel, &plan));
   DOSSIER_RETURN_IF_ERROR(ReadKnown(call.args, &plan));
   return plan;
@@ -388,6 +391,7 @@ Result<MapCall::Outcomes> MapCall::Label(const Plan& plan, const sandbox::Bridge
   // Each reply's labels go ahead, so that a block that is interrupted keeps what was paid for.
   std::int64_t replies = 0;
   work.report = [&](const Batch& found) {
+    Remember(found, work);
     JsonArray at, given;
     for (const std::size_t item : found) {
       for (const std::size_t index : equal[item]) {
@@ -397,6 +401,7 @@ Result<MapCall::Outcomes> MapCall::Label(const Plan& plan, const sandbox::Bridge
     }
     reply.Item(replies++, JsonObject{{"at", std::move(at)}, {"labels", std::move(given)}});
   };
+  Recall(&work);
   const Status asked = AskMissing(&work);
   Outcomes outcomes;
   for (const std::size_t group : unique.group) outcomes.push_back(work.outcomes[group]);
@@ -409,6 +414,31 @@ Result<MapCall::Outcomes> MapCall::Label(const Plan& plan, const sandbox::Bridge
     *stopped = asked.error().message;
   }
   return outcomes;
+}
+
+void MapCall::Recall(Work* work) const {
+  if (work->plan.remember == Plan::Remember::kNo) return;
+  const Plan& plan = work->plan;
+  const SubcallCache& cache = subcalls_.cache();
+  work->keys.resize(work->texts.size());
+  std::size_t found = 0;
+  for (const std::size_t i : Missing(*work)) {
+    work->keys[i] =
+        cache.KeyOfLabel(work->texts[i], plan.instruction, plan.labels, run_.options.sub.name);
+    const auto label = work->keys[i] ? cache.FindLabel(*work->keys[i]) : std::nullopt;
+    const auto place = label ? std::ranges::find(plan.labels, *label) : plan.labels.end();
+    if (place == plan.labels.end()) continue;
+    work->outcomes[i] = {.label = place - plan.labels.begin(), .read = true};
+    ++found;
+  }
+  run_.log.Add(0, "labels.recalled", {{"texts", work->texts.size()}, {"known", found}});
+}
+
+void MapCall::Remember(const Batch& found, const Work& work) const {
+  for (const std::size_t i : found) {
+    if (work.keys.empty() || !work.keys[i]) continue;
+    subcalls_.cache().KeepLabel(*work.keys[i], work.plan.labels[*work.outcomes[i].label]);
+  }
 }
 
 MapCall::Batch MapCall::Missing(const Work& work) {

@@ -45,6 +45,7 @@ class MapCall {
     // Item and label: what a call that was stopped had found already.
     std::vector<std::pair<std::size_t, std::size_t>> known;
     std::size_t max_items = 1;
+    enum class Remember { kNo, kYes } remember = Remember::kNo;
     Place place;
     enum class Dry { kNo, kYes } dry = Dry::kNo;  // only say what it would take
   };
@@ -70,6 +71,7 @@ class MapCall {
     CancelToken cancel;
     Report report;
     Outcomes outcomes;
+    std::vector<std::optional<std::string>> keys;  // of the texts, where labels are remembered
     // What the replies so far have shown of the room that one needs.
     struct Room {
       bool thinks = false;     // one had thinking in it
@@ -95,6 +97,9 @@ class MapCall {
   // What became of each item, also where a limit stopped the work: then `stopped` says which.
   Result<Outcomes> Label(const Plan& plan, const sandbox::BridgeCall& call,
                          sandbox::BridgeReply& reply, std::string* stopped) const;
+  // The labels that equal texts got before, in this run or an earlier one.
+  void Recall(Work* work) const;
+  void Remember(const Batch& found, const Work& work) const;
   Status AskMissing(Work* work) const;
   // The texts that have no label yet and are not empty.
   static Batch Missing(const Work& work);

@@ -37,6 +37,28 @@ std::optional<std::string> SubcallCache::KeyOf(const model::Request& request) co
   return Sha256Hex(ReplaceAll(ToJson(asked), boundary_, "boundary"));
 }
 
+std::optional<std::string> SubcallCache::KeyOfLabel(std::string_view text,
+                                                    std::string_view instruction,
+                                                    const std::vector<std::string>& labels,
+                                                    std::string_view model) const {
+  if (!memo_ || use_ == CacheUse::kOff || origin_.empty()) return std::nullopt;
+  const JsonObject asked{{"version", kKeyVersion},     {"for", "map_llm"},
+                         {"origin", origin_},          {"model", model},
+                         {"instruction", instruction}, {"labels", boost::json::value_from(labels)},
+                         {"text", Sha256Hex(text)}};
+  return Sha256Hex(ToJson(asked));
+}
+
+std::optional<std::string> SubcallCache::FindLabel(std::string_view key) const {
+  return memo_ && use_ == CacheUse::kOn ? memo_->Get(key) : std::nullopt;
+}
+
+void SubcallCache::KeepLabel(std::string_view key, std::string_view label) const {
+  if (!memo_) return;
+  const Status kept = memo_->Put(key, label);
+  static_cast<void>(kept);
+}
+
 std::optional<model::Reply> SubcallCache::Find(std::string_view key) const {
   if (!memo_ || use_ != CacheUse::kOn) return std::nullopt;
   const auto text = memo_->Get(key);

@@ -6,8 +6,9 @@
 //   … cache.Keep(*key, reply);
 //
 // A reply stands for another one only if asking again would give the same: at temperature 0, or
-// with a seed. The run's boundary is left out of the key, as it differs from run to run while what
-// is asked does not. Thread-safety: all methods from any thread.
+// with a seed; of labels, only if the code asked for it. The run's boundary is left out of the key,
+// as it differs from run to run while what is asked does not. Thread-safety: all methods from any
+// thread.
 
 #ifndef DOSSIER_ASK_SUBCALLS_SUBCALL_CACHE_H_
 #define DOSSIER_ASK_SUBCALLS_SUBCALL_CACHE_H_
@@ -15,6 +16,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "ask/engine.h"
 #include "model/client/client.h"
@@ -37,6 +40,14 @@ class SubcallCache {
   std::optional<std::string> KeyOf(const model::Request& request) const;
   // With CacheUse::kRefresh none is found. The usage is that of the reply when it was made.
   std::optional<model::Reply> Find(std::string_view key) const;
+  // What map_llm(remember=True) keeps: the label of one text by text, instruction, labels and
+  // model, whatever the temperature. None as KeyOf, but for that.
+  std::optional<std::string> KeyOfLabel(std::string_view text, std::string_view instruction,
+                                        const std::vector<std::string>& labels,
+                                        std::string_view model) const;
+  std::optional<std::string> FindLabel(std::string_view key) const;
+  void KeepLabel(std::string_view key, std::string_view label) const;
+
   // Only whole replies that say something are kept. A full disk loses the entry, not the run.
   void Keep(std::string_view key, const model::Reply& reply) const;
 

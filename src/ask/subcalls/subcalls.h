@@ -99,6 +99,7 @@ class Subcalls {
   // Counts the text of `parts` as shown to a model.
   void CountCoverage(const Json& parts, std::string_view raw);
   const std::vector<std::string_view>& contexts() const { return contexts_; }
+  const SubcallCache& cache() const { return cache_; }
 
  private:
   struct BatchState;

@@ -1,5 +1,7 @@
 #include "ask/subcalls/workbench.h"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "ask/documents/document_arguments.h"
@@ -23,6 +25,7 @@ sandbox::SessionSpec MakeSpec(const RunState& run) {
                    {"memory", run.memory != nullptr}};
   if (!run.request.tools.empty()) spec.features["tools"] = ToolFeatures(run.request.tools);
   if (const Json* schema = SchemaOf(run.request.requirements)) spec.features["schema"] = *schema;
+  if (run.request.out) spec.features["out_dir"] = true;
   return spec;
 }
 
@@ -88,6 +91,7 @@ bool AsksModel(std::string_view method) {
 void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
   if (call.method == "budget") return reply->Ok(Budget());
   if (call.method == "history") return History(call, *reply);
+  if (call.method == "out_file") return OutFile(std::move(call), std::move(reply));
   if (run_.memory && RunMemory::Knows(call.method))
     return Memory(std::move(call), std::move(reply));
   if (call.method == "tool") return CallerTool(std::move(call), std::move(reply));
@@ -150,7 +154,7 @@ void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeR
     std::string raw;
     auto value = documents_.Handle(call.method, call.args, &raw, reply->cancel());
     if (value) {
-      NoteRead(call.method, call.args);
+      NoteRead(call.method, call.args, *value);
       reply->Ok(std::move(*value), std::move(raw));
     } else {
       const SubcallFailure failure = FailureOf(value.error());
@@ -161,9 +165,41 @@ void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeR
   tasks_.Run(std::move(serve));
 }
 
-void Bridge::NoteRead(std::string_view method, const JsonObject& args) {
+// Not on the session's thread, as a disk may be slow. Code waits for the answer, so its writes stay
+// in order.
+void Bridge::OutFile(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
+  if (!run_.request.out) {
+    return reply->Fail("denied", "no files can be written in this run (--out-dir allows it)");
+  }
+  tasks_.Run([this, call = std::move(call), reply = std::move(reply)] {
+    const Arguments arguments("out_file", call.args);
+    const auto name = arguments.Text("name");
+    const auto append = arguments.Flag("append");
+    if (!name || !append) {
+      return reply->Fail("bad_argument", (name ? append.error() : name.error()).message);
+    }
+    const auto how = *append ? OutFolder::How::kAppend : OutFolder::How::kNew;
+    const Status written = run_.request.out->Write(*name, how, call.raw);
+    if (written) return reply->Ok(JsonObject{{"bytes", call.raw.size()}});
+    reply->Fail(FailureOf(written.error()).code, written.error().message);
+  });
+}
+
+void Bridge::NoteRead(std::string_view method, const JsonObject& args, const Json& value) {
   const auto document = static_cast<std::size_t>(FindInt(Json(args), "ctx").value_or(0));
-  // Of records the worker says which of them code got: it fetches ahead.
+  // Of records the worker says which of them code got: it fetches ahead. A query has read them.
+  if (method == "records" && FindBool(Json(args), "read").value_or(false)) {
+    std::string unused;
+    const auto span = documents_.Handle(
+        "record_span",
+        JsonObject{{"ctx", document}, {"from", value.at("first")}, {"to", value.at("next")}},
+        &unused, CancelToken());
+    if (span) {
+      coverage_.AddReadByCode(
+          document, static_cast<std::uint64_t>(span->at("at").to_number<std::int64_t>()),
+          static_cast<std::uint64_t>(span->at("len").to_number<std::int64_t>()));
+    }
+  }
   if (method == "grep" || method == "search" || method == "count") {
     coverage_.AddReadByCode(document, 0, std::numeric_limits<std::uint64_t>::max());
   }
@@ -279,6 +315,7 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
   sandbox::SessionSpec spec = MakeSpec(run);
   std::vector<std::string_view> texts;
   std::vector<TextDocument> documents;
+  JsonArray schemas;
   const ContextSet& context = *run.request.context;
   const auto deadline = run.ledger.deadline(model::Stage::kNormal);
   if (deadline && !context.WaitForCopies(*deadline)) {
@@ -295,6 +332,13 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
     groups.push_back(GroupJson(0, context, run.request.seed));
     spec.features["questions"] = std::move(groups);
   }
+  JsonArray schemas;
+  for (std::size_t i = 0; i < context.documents().size(); ++i) {
+    if (context.documents()[i].database) schemas.push_back(Json(i));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(std::vector<sandbox::Context> databases, DatabasesOf(context));
+  std::ranges::move(databases, std::back_inserter(spec.contexts));
+  if (!schemas.empty()) spec.features["sql_schemas"] = std::move(schemas);
   DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<sandbox::Session> session,
                            pool.Open(std::move(spec), run.cancel));
   run.log.Add(0, "sandbox.started",

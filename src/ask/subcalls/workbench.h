@@ -41,9 +41,10 @@ class Bridge final : public sandbox::BridgeHandler {
  private:
   void Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
   void CallerTool(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
+  void OutFile(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
   void Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
   // What of the context an answered request has let code read.
-  void NoteRead(std::string_view method, const JsonObject& args);
+  void NoteRead(std::string_view method, const JsonObject& args, const Json& value);
   void LogReply(const std::string& of, const Result<Json>& value);
   Json Budget();
   Json BudgetValue() const;

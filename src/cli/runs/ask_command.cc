@@ -66,6 +66,7 @@ struct AskArguments {
   bool sends_nothing() const { return dry_run || estimate; }
 
   std::string output;  // -o
+  std::string out_dir;
   std::string layouts_dir;
   std::string tools;     // --tools
   std::string session;   // --session
@@ -471,6 +472,9 @@ class Asking {
     if (keeping.journal) {
       DOSSIER_ASSIGN_OR_RETURN(options.replies, OpenReplies(*keeping.journal));
     }
+    if (!arguments_.out_dir.empty() && !arguments_.dry_run) {
+      DOSSIER_ASSIGN_OR_RETURN(request.out, ask::OutFolder::Open(arguments_.out_dir));
+    }
     ask::Engine engine(std::move(options));
     if (arguments_.sends_nothing()) {
       DOSSIER_ASSIGN_OR_RETURN(const ask::Plan plan, engine.DryRun(request, cancel_));
@@ -729,6 +733,7 @@ void DeclareAsk(Flags& flags, AskArguments& to) {
   flags.Add("--progress", &to.progress, "auto, tree, plain, json or none").ShowDefault();
   flags.Add("--json", &to.json, "one object with the answer and what it took");
   flags.Add("-o,--out", &to.output, "write the answer to a file").Kind(kPath).Formerly("--output");
+  flags.Add("--out-dir", &to.out_dir, "a new folder for files that the code writes").Kind(kPath);
   flags.Add("--dry-run", &to.dry_run, "print the first messages, call nothing");
   flags.Add("--estimate", &to.estimate, "print calls, tokens and cost to expect, call nothing");
   AddExecFlags(flags.In("Contexts"), "run CMD in a shell; what it prints is a context (repeat)",

@@ -98,6 +98,11 @@ void ExplainEnd(const GlobalFlags& flags, const ask::Outcome& outcome, const Can
     }
     for (const std::string& line : FailedSubcalls(outcome.warnings)) PrintWarning(err, line);
   }
+  for (const ask::OutFile& file : outcome.files.value_or(std::vector<ask::OutFile>())) {
+    if (flags.quiet) break;
+    err << fmt::format("dossier: wrote {} ({}, SHA-256 {})\n", file.path, FormatSize(file.bytes),
+                       file.sha256);
+  }
   switch (outcome.status) {
     case ask::RunStatus::kExtracted:
       PrintWarning(err, fmt::format("{}; this is the model's best answer so far ({})",

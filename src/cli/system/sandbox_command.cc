@@ -104,6 +104,8 @@ Result<std::vector<ask::TextDocument>> AddContexts(const ask::ContextSet& set,
                               .meta = inspect::ContextMeta(document.description, runtime)});
     documents.push_back({document.name, text, document.description});
   }
+  DOSSIER_ASSIGN_OR_RETURN(std::vector<sandbox::Context> databases, ask::DatabasesOf(set));
+  std::ranges::move(databases, std::back_inserter(spec->contexts));
   return documents;
 }
 

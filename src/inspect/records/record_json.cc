@@ -122,6 +122,28 @@ bool SkipJsonString(std::string_view text, std::size_t* at) {
   return valid;
 }
 
+JsonParts::JsonParts(std::string_view text) : text_(text), at_(SkipJsonSpace(text, 0)) {
+  if (at_ < text_.size()) close_ = text_[at_] == '{' ? '}' : text_[at_] == '[' ? ']' : '\0';
+  if (close_ != '\0') at_ = SkipJsonSpace(text_, at_ + 1);
+}
+
+bool JsonParts::Next() {
+  if (close_ == '\0' || at_ >= text_.size() || text_[at_] == close_) return false;
+  std::size_t from = at_;
+  if (close_ == '}') {
+    if (text_[at_] != '"' || !SkipJsonString(text_, &at_)) return false;
+    name_ = text_.substr(from, at_ - from);
+    at_ = SkipJsonSpace(text_, at_);
+    if (at_ >= text_.size() || text_[at_] != ':') return false;
+    from = at_ = SkipJsonSpace(text_, at_ + 1);
+  }
+  if (!SkipJsonValue(text_, &at_)) return false;
+  value_ = text_.substr(from, at_ - from);
+  at_ = SkipJsonSpace(text_, at_);
+  if (at_ < text_.size() && text_[at_] == ',') at_ = SkipJsonSpace(text_, at_ + 1);
+  return true;
+}
+
 bool IsJsonValue(std::string_view text) {
   std::size_t at = SkipJsonSpace(text, 0);
   return SkipJsonValue(text, &at) && SkipJsonSpace(text, at) == text.size();

@@ -32,6 +32,26 @@ bool SkipJsonValue(std::string_view text, std::size_t* at);
 // The same for a string with its quotes.
 bool SkipJsonString(std::string_view text, std::size_t* at);
 
+// Walks the members of an object or the elements of an array.
+//
+//   JsonParts parts(R"({"a":1,"b":[2]})");
+//   while (parts.Next()) Use(parts.name(), parts.value());   // "a" and 1, then "b" and [2]
+//
+// Ends at the end, at what is no valid part, and at once where `text` is neither.
+class JsonParts {
+ public:
+  explicit JsonParts(std::string_view text);
+  bool Next();
+  std::string_view name() const { return name_; }  // with its quotes; empty in an array
+  std::string_view value() const { return value_; }
+
+ private:
+  const std::string_view text_;
+  char close_ = 0;
+  std::size_t at_ = 0;
+  std::string_view name_, value_;
+};
+
 // Whether `text` is exactly one value, with or without white space around it.
 bool IsJsonValue(std::string_view text);
 

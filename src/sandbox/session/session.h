@@ -42,6 +42,8 @@ struct Context {
   Json meta;  // contextMeta for this document; null if there is none
   // How often code may hold it beside its own memory, before the session counts as too large.
   std::uint64_t copies = 5;
+  // An SQLite file, which is no text: only sql() reads it, by its name. Behind all texts.
+  enum class Kind { kText, kDatabase } kind = Kind::kText;
 };
 
 struct SessionSpec {

@@ -4,10 +4,12 @@ namespace dossier::sandbox {
 namespace {
 
 Json ContextJson(const Context& context) {
-  return JsonObject{{"name", context.name},
-                    {"bytes", context.bytes},
-                    {"characters", context.characters},
-                    {"meta", context.meta}};
+  JsonObject json{{"name", context.name},
+                  {"bytes", context.bytes},
+                  {"characters", context.characters},
+                  {"meta", context.meta}};
+  if (context.kind == Context::Kind::kDatabase) json["database"] = true;
+  return json;
 }
 
 Result<Context> ReadContext(const Json& value) {
@@ -21,6 +23,7 @@ Result<Context> ReadContext(const Json& value) {
                   .bytes = static_cast<std::uint64_t>(*bytes),
                   .characters = static_cast<std::uint64_t>(*characters)};
   if (const Json* meta = Find(value, "meta")) context.meta = *meta;
+  if (FindBool(value, "database").value_or(false)) context.kind = Context::Kind::kDatabase;
   return context;
 }
 

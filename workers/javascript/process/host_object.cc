@@ -134,6 +134,22 @@ bool Ask(JSContext* cx, unsigned argc, JS::Value* vp) {
   return FromJsonValue(cx, outcome.value, outcome.raw, args.rval());
 }
 
+bool Sql(JSContext* cx, unsigned argc, JS::Value* vp) {
+  const JS::CallArgs args = JS::CallArgsFromVp(argc, vp);
+  HostState& state = StateOf(cx);
+  state.touched = true;
+  const std::string query = TextArgument(cx, args, 0);
+  JS::RootedValue values(cx, args.get(1));
+  const Result<Json> params = ToJsonValue(cx, values, "params");
+  if (!params) return Fail(cx, params.error().message);
+  if (!params->is_array()) return Fail(cx, "params must be a list");
+  Engine& engine = *state.engine;
+  const CallOutcome outcome = state.session.sql->Query(
+      query, params->get_array(), engine.bridge(), 1, [&engine] { return engine.interrupted(); });
+  if (outcome.kind != CallOutcome::Kind::kOk) return engine.ThrowOutcome(outcome);
+  return FromJsonValue(cx, outcome.value, {}, args.rval());
+}
+
 bool Contexts(JSContext* cx, unsigned argc, JS::Value* vp) {
   const JS::CallArgs args = JS::CallArgsFromVp(argc, vp);
   HostState& state = StateOf(cx);
@@ -299,6 +315,7 @@ constexpr JSFunctionSpec kFunctions[] = {JS_FN("write", Write, 1, 0),
                                          JS_FN("utf8Length", Utf8Length, 1, 0),
                                          JS_FN("call", Call, 3, 0),
                                          JS_FN("ask", Ask, 3, 0),
+                                         JS_FN("sql", Sql, 2, 0),
                                          JS_FN("contexts", Contexts, 0, 0),
                                          JS_FN("text", Text, 3, 0),
                                          JS_FN("whole", Whole, 1, 0),

@@ -8,6 +8,7 @@
 //   context; whole(ctx): all of it, one string toBytes(ctx, unit), toUnits(ctx, byte) noteRead(ctx,
 //   at, bytes)        code got to see this part features()                      what the session
 //   offers hand(form, text, value)         hands an answer over; does not come back
+//   sql(query, params)              rows of one statement that reads
 //   setTimer(function, ms), clearTimer(id), now()
 //   promise(value)                  ["pending" | "fulfilled" | "rejected", value], or undefined
 //   isProxy(value), evaluate(code, file, line), errorLine(error)

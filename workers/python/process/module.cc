@@ -103,6 +103,35 @@ PyObject* Call(PyObject* module, PyObject* args, PyObject* keywords) {
   }
 }
 
+PyObject* SqlOrThrow(PyObject* module, PyObject* args) {
+  const char* query = nullptr;
+  Py_ssize_t size = 0;
+  PyObject* values = nullptr;
+  if (!PyArg_ParseTuple(args, "s#O!:sql", &query, &size, &PyList_Type, &values)) return nullptr;
+  ModuleSession* session = SessionOf(module);
+  if (!session) return nullptr;
+  Result<Json> params = ToJsonValue(values, "params");
+  if (!params) return RaiseBadArgument(module, params.error().message);
+  const std::string text(query, static_cast<std::size_t>(size));
+  CallOutcome outcome;
+  {
+    WithoutLock unlocked;
+    outcome = session->sql->Query(text, params->get_array(), *session->bridge, 0,
+                                  [&unlocked] { return unlocked.CheckSignals(); });
+  }
+  if (outcome.kind == CallOutcome::Kind::kInterrupted) return nullptr;  // the error is set
+  if (outcome.kind == CallOutcome::Kind::kError) return RaiseBridgeError(module, outcome);
+  return FromJsonValue(outcome.value).Release();
+}
+
+PyObject* Sql(PyObject* module, PyObject* args) {
+  try {
+    return SqlOrThrow(module, args);
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  }
+}
+
 PyObject* TakeItems(PyObject* module, PyObject*) {
   ModuleSession* session = SessionOf(module);
   Ref list(session ? PyList_New(0) : nullptr);
@@ -218,6 +247,7 @@ int Execute(PyObject* module) {
 PyMethodDef kMethods[] = {
     {"call", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(Call)),
      METH_VARARGS | METH_KEYWORDS, "call(method, args, raw=b'') -> (value, raw)"},
+    {"sql", Sql, METH_VARARGS, "sql(query, params) -> rows as dicts; raises BridgeError"},
     {"take_items", TakeItems, METH_NOARGS, "What an interrupted batch had finished."},
     {"context_count", ContextCount, METH_NOARGS, "The number of contexts."},
     {"context_info", ContextInfo, METH_O, "Name, sizes and metadata of context i."},

@@ -1,7 +1,9 @@
 // The builtin module `_dossier`: what the Python half of the worker needs of the C++ half.
 //
 //   call(method, args, raw=b"") -> (value, raw)   waits; raises BridgeError(code, message,
-//   retryable) take_items() -> [(index, value, raw)]         of the batch that was interrupted
+//   retryable)
+//   sql(query, params) -> [dict]                  one statement that reads; the same error
+//   take_items() -> [(index, value, raw)]         of the batch that was interrupted
 //   last, once context_count() -> int context_info(i) -> {"name", "bytes", "characters", "meta"}
 //   context_view(i) -> memoryview                 read-only, over the map
 //   context_text(i) -> str                        decoded once and kept; the zygote of a context

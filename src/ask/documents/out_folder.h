@@ -1,0 +1,72 @@
+// The folder of --out-dir: files that code writes for the user, one by one over the bridge.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto folder, OutFolder::Open("results"));
+//   folder->Write("table.csv", OutFolder::How::kNew, bytes);
+//   for (const OutFile& file : folder->Collect()) …;    // name, bytes, SHA-256
+//
+// Code can only write: the folder is not in its sandbox, and nothing of it is handed back. A name
+// is one plain name of a visible file; no folder, link or device can come to be here. What others
+// put into the folder meanwhile is never followed, overwritten or listed. At most kMostOutBytes in
+// at most kMostOutFiles files. Thread-safety: all methods from any thread.
+
+#ifndef DOSSIER_ASK_DOCUMENTS_OUT_FOLDER_H_
+#define DOSSIER_ASK_DOCUMENTS_OUT_FOLDER_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files/file.h"
+#include "base/json/json.h"
+#include "base/result.h"
+
+namespace dossier::ask {
+
+inline constexpr std::uint64_t kMostOutBytes = 1ull << 30;
+inline constexpr std::size_t kMostOutFiles = 1'000;
+
+struct OutFile {
+  std::string name, path;  // the path as the user named the folder
+  std::uint64_t bytes = 0;
+  std::string sha256;
+};
+
+JsonArray OutFilesJson(const std::vector<OutFile>& files);
+
+class OutFolder {
+ public:
+  // Makes the folder, with those above it, if it is not there. Errors: kUsage if it holds anything
+  // (whose files would those be?) or is no folder; kIo, kPermission.
+  static Result<std::unique_ptr<OutFolder>> Open(const std::string& path);
+
+  enum class How { kNew, kAppend };  // kNew: also in the place of what code wrote before
+  // Errors, sentences for the code: kInvalidArgument (the name), kLimit (bytes, files), kIo.
+  Status Write(std::string_view name, How how, std::string_view bytes);
+
+  // What was written, sorted by name, as it lies on the disk now. `lost`: a sentence for each file
+  // that is no longer what code wrote.
+  std::vector<OutFile> Collect(std::vector<std::string>* lost) const;
+
+ private:
+  OutFolder(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+
+  // What tells a file of ours from one that took its place.
+  struct Written {
+    std::uint64_t bytes = 0;
+    std::uint64_t device = 0, inode = 0;
+  };
+
+  const std::string path_;
+  const UniqueFd fd_;
+  mutable std::mutex mutex_;
+  std::map<std::string, Written, std::less<>> files_;
+  std::uint64_t total_ = 0;
+};
+
+}  // namespace dossier::ask
+
+#endif  // DOSSIER_ASK_DOCUMENTS_OUT_FOLDER_H_

@@ -1,0 +1,237 @@
+#include "inspect/formats/sqlite_file.h"
+
+#include <bit>
+
+#include "base/text/utf8.h"
+
+namespace dossier::inspect {
+namespace {
+
+constexpr std::string_view kMark{"SQLite format 3\0", 16};
+constexpr std::size_t kHeader = 100;          // bytes in front of the first page's own header
+constexpr std::size_t kMostStatement = 4000;  // bytes of one that are shown
+constexpr std::size_t kMostRecord = 1 << 20;  // bytes of a row of the schema
+constexpr int kDeepest = 40;                  // of a tree of pages
+
+constexpr std::uint8_t kTableLeaf = 13, kTableInner = 5, kIndexLeaf = 10, kIndexInner = 2;
+
+// Two or four bytes, the highest first; 0 behind the end.
+std::uint32_t Big(std::string_view bytes, std::size_t at, std::size_t count) {
+  std::uint32_t value = 0;
+  if (at > bytes.size() || bytes.size() - at < count) return 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
+  }
+  return value;
+}
+
+// SQLite's integers of 1 to 9 bytes. False behind the end.
+bool Varint(std::string_view bytes, std::size_t* at, std::uint64_t* value) {
+  *value = 0;
+  for (int i = 0; i < 9; ++i) {
+    if (*at >= bytes.size()) return false;
+    const auto byte = static_cast<unsigned char>(bytes[(*at)++]);
+    if (i == 8) {
+      *value = *value << 8 | byte;
+      return true;
+    }
+    *value = *value << 7 | (byte & 0x7Fu);
+    if ((byte & 0x80u) == 0) return true;
+  }
+  return true;
+}
+
+std::string FromUtf16(std::string_view bytes, std::endian order) {
+  std::string out;
+  const auto unit = [&](std::size_t at) {
+    const auto one = static_cast<unsigned char>(bytes[at]);
+    const auto two = static_cast<unsigned char>(bytes[at + 1]);
+    return static_cast<char32_t>(order == std::endian::big ? one << 8 | two : two << 8 | one);
+  };
+  for (std::size_t at = 0; at + 1 < bytes.size(); at += 2) {
+    char32_t point = unit(at);
+    if (point >= 0xD800 && point < 0xDC00 && at + 3 < bytes.size()) {
+      const char32_t low = unit(at + 2);
+      if (low >= 0xDC00 && low < 0xE000) {
+        point = 0x10000 + ((point - 0xD800) << 10) + (low - 0xDC00);
+        at += 2;
+      }
+    }
+    utf8::Append(point >= 0xD800 && point < 0xE000 ? 0xFFFD : point, &out);
+  }
+  return out;
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+
+  Result<SqliteFile> Read() {
+    DOSSIER_RETURN_IF_ERROR(ReadHeader());
+    DOSSIER_RETURN_IF_ERROR(ReadSchema(1, 0));
+    for (std::size_t i = 0; i < file_.tables.size(); ++i) {
+      if (roots_[i] != 0) file_.tables[i].rows = Rows(roots_[i]);
+    }
+    return std::move(file_);
+  }
+
+ private:
+  static tl::unexpected<Error> Damaged(std::string_view what, std::uint32_t page) {
+    return MakeError(ErrorCode::kDamaged, "not a whole SQLite file: {} on page {}", what, page);
+  }
+
+  Status ReadHeader() {
+    if (!IsSqliteFile(bytes_) || bytes_.size() < kHeader) return Damaged("no header", 1);
+    const std::uint32_t size = Big(bytes_, 16, 2);
+    file_.page_size = size == 1 ? 65536 : size;
+    if (file_.page_size < 512 || !std::has_single_bit(file_.page_size)) {
+      return Damaged("a size of pages that cannot be", 1);
+    }
+    file_.pages = static_cast<std::uint32_t>(bytes_.size() / file_.page_size);
+    usable_ = file_.page_size - static_cast<unsigned char>(bytes_[20]);
+    if (usable_ < 480 || file_.pages == 0) return Damaged("too little room", 1);
+    if (bytes_[18] == 2) file_.journal = SqliteFile::Journal::kWriteAhead;
+    const std::uint32_t encoding = Big(bytes_, 56, 4);
+    file_.encoding = encoding == 2 ? "utf-16le" : encoding == 3 ? "utf-16be" : "utf-8";
+    seen_.resize(file_.pages + std::size_t{1});
+    return {};
+  }
+
+  // The bytes of a page that nobody has asked for; empty for one that is not there.
+  std::string_view Take(std::uint32_t page) {
+    if (page == 0 || page > file_.pages || seen_[page] || ++taken_ > kMostSqlitePages) return {};
+    seen_[page] = true;
+    return bytes_.substr(std::size_t{page - 1} * file_.page_size, usable_);
+  }
+
+  struct PageHeader {
+    std::uint8_t kind = 0;
+    std::uint32_t cells = 0;
+    std::size_t pointers = 0;  // where the offsets of the cells begin
+    std::uint32_t right = 0;   // of an inner page: the last child
+  };
+  static PageHeader HeaderOf(std::string_view page, std::uint32_t number) {
+    const std::size_t at = number == 1 ? kHeader : 0;
+    PageHeader header{.kind = static_cast<std::uint8_t>(page[at]), .cells = Big(page, at + 3, 2)};
+    const bool inner = header.kind == kTableInner || header.kind == kIndexInner;
+    header.pointers = at + (inner ? 12 : 8);
+    if (inner) header.right = Big(page, at + 8, 4);
+    const std::size_t most = (page.size() - header.pointers) / 2;
+    if (header.cells > most) header.cells = static_cast<std::uint32_t>(most);
+    return header;
+  }
+
+  Status ReadSchema(std::uint32_t number, int depth) {
+    const std::string_view page = Take(number);
+    if (page.empty() || depth > kDeepest) return Damaged("the list of tables breaks off", number);
+    const PageHeader header = HeaderOf(page, number);
+    if (header.kind != kTableLeaf && header.kind != kTableInner) {
+      return Damaged("no list of tables", number);
+    }
+    for (std::uint32_t i = 0; i < header.cells; ++i) {
+      const std::size_t cell = Big(page, header.pointers + 2 * i, 2);
+      if (header.kind == kTableInner) {
+        DOSSIER_RETURN_IF_ERROR(ReadSchema(Big(page, cell, 4), depth + 1));
+      } else {
+        TakeEntry(Payload(page, cell));
+      }
+      if (file_.tables.size() >= kMostSqliteTables) return {};
+    }
+    return header.kind == kTableInner ? ReadSchema(header.right, depth + 1) : Status();
+  }
+
+  // The record of a leaf's cell, with what lies on pages of its own; empty if it is damaged.
+  std::string Payload(std::string_view page, std::size_t at) {
+    std::uint64_t size = 0, row = 0;
+    if (!Varint(page, &at, &size) || !Varint(page, &at, &row) || size > kMostRecord) return "";
+    std::size_t here = size;
+    if (size > usable_ - 35) {
+      const std::size_t least = (usable_ - 12) * 32 / 255 - 23;
+      const std::size_t wanted = least + (size - least) % (usable_ - 4);
+      here = wanted <= usable_ - 35 ? wanted : least;
+    }
+    if (page.size() - at < here) return "";
+    std::string record(page.substr(at, here));
+    std::uint32_t next = here < size ? Big(page, at + here, 4) : 0;
+    while (record.size() < size) {
+      const std::string_view more = Take(next);
+      if (more.empty()) return "";
+      record += more.substr(4, size - record.size());
+      next = Big(more, 0, 4);
+    }
+    return record;
+  }
+
+  // type, name, tbl_name, rootpage, sql
+  void TakeEntry(std::string_view record) {
+    std::size_t at = 0;
+    std::uint64_t header = 0;
+    if (!Varint(record, &at, &header) || header > record.size()) return;
+    std::string values[5];
+    std::uint64_t root = 0;
+    std::size_t body = header;
+    for (int i = 0; i < 5 && at < header; ++i) {
+      std::uint64_t type = 0;
+      if (!Varint(record, &at, &type)) return;
+      constexpr std::size_t kWhole[] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0};
+      const std::uint64_t size = type < 12 ? kWhole[type] : (type - 12) / 2;
+      if (size > record.size() - body) return;
+      const std::string_view value = record.substr(body, size);
+      body += size;
+      if (type >= 12) values[i] = Text(value);
+      if (i == 3 && type < 7 && size <= 4) root = Big(value, 0, size);
+      if (i == 3 && type == 9) root = 1;
+    }
+    const bool view = values[0] == "view";
+    if ((values[0] != "table" && !view) || values[1].starts_with("sqlite_")) return;
+    std::string sql(utf8::Prefix(values[4], kMostStatement));
+    file_.tables.push_back({.name = std::move(values[1]),
+                            .sql = std::move(sql),
+                            .kind = view ? SqliteTable::Kind::kView : SqliteTable::Kind::kTable});
+    roots_.push_back(view || root > file_.pages ? 0 : static_cast<std::uint32_t>(root));
+  }
+
+  std::string Text(std::string_view bytes) const {
+    if (file_.encoding == "utf-8") return utf8::Sanitize(bytes);
+    return FromUtf16(bytes, file_.encoding == "utf-16be" ? std::endian::big : std::endian::little);
+  }
+
+  // The entries of the tree below a page, which are rows: of a table those of its leaves, of one
+  // without row numbers, which is an index, all.
+  std::optional<std::uint64_t> Rows(std::uint32_t root) {
+    std::uint64_t rows = 0;
+    std::vector<std::uint32_t> open = {root};
+    while (!open.empty()) {
+      const std::uint32_t number = open.back();
+      open.pop_back();
+      const std::string_view page = Take(number);
+      if (page.empty()) return std::nullopt;
+      const PageHeader header = HeaderOf(page, number);
+      const bool inner = header.kind == kTableInner || header.kind == kIndexInner;
+      if (!inner && header.kind != kTableLeaf && header.kind != kIndexLeaf) return std::nullopt;
+      if (header.kind != kTableInner) rows += header.cells;
+      if (!inner) continue;
+      for (std::uint32_t i = 0; i < header.cells; ++i) {
+        open.push_back(Big(page, Big(page, header.pointers + 2 * i, 2), 4));
+      }
+      open.push_back(header.right);
+      if (open.size() > file_.pages) return std::nullopt;
+    }
+    return rows;
+  }
+
+  const std::string_view bytes_;
+  SqliteFile file_;
+  std::vector<std::uint32_t> roots_;  // of the tables
+  std::size_t usable_ = 0;            // bytes of a page
+  std::vector<bool> seen_;
+  std::uint32_t taken_ = 0;
+};
+
+}  // namespace
+
+bool IsSqliteFile(std::string_view head) { return head.starts_with(kMark); }
+
+Result<SqliteFile> ReadSqliteFile(std::string_view bytes) { return Reader(bytes).Read(); }
+
+}  // namespace dossier::inspect
