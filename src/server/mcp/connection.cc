@@ -350,6 +350,10 @@ void Connection::Impl::Answer(const Message& message, const Method& method,
     Send(*running, NotificationText("notifications/message",
                                     {{"level", level}, {"logger", "dossier"}, {"data", data}}));
   };
+  const JsonObject* meta = MetaOf(message.params);
+  if (const Json* capabilities = meta ? Find(*meta, kMetaCapabilities) : nullptr) {
+    if (capabilities->is_object()) call.capabilities = capabilities->get_object();
+  }
   RpcResult result = (this->*method.answer)(message.params, call);
   if (result) result = Dress(std::move(*result), method);
   End(message.id, *running, result);

@@ -56,6 +56,7 @@ int StatusOf(int error) {
     case kInvalidRequest:
     case kInvalidParams:
     case kHeaderMismatch:
+    case kMissingCapability:
     case kUnsupportedVersion:
       return 400;
     default:
