@@ -114,16 +114,27 @@ struct Checked {
   Millis took{0};
 };
 
-Checked CheckServer(const std::vector<std::string>& argv, const CancelToken& cancel) {
+// `own`: this program. A project's file may come with somebody's repository, so nothing else that it
+// names is started.
+Checked CheckServer(const clients::Registered& server, const std::string& own,
+                    const CancelToken& cancel) {
   constexpr std::string_view kAsked =
       "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
       "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"dossier-doctor\",\"version\":"
       "\"1\"}}}\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
       "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n";
   Checked out;
+  std::error_code error;
+  const bool same = std::filesystem::equivalent(server.argv[0], own, error);
+  if (server.scope == clients::Scope::kProject && !same) {
+    out.problem = fmt::format("{} is not this program and is named by the project, so it was not "
+                              "started",
+                              server.argv[0]);
+    return out;
+  }
   const auto began = std::chrono::steady_clock::now();
   const auto ran =
-      RunProcess({.argv = argv, .input = std::string(kAsked), .timeout = kServerLimit}, cancel);
+      RunProcess({.argv = server.argv, .input = std::string(kAsked), .timeout = kServerLimit}, cancel);
   out.took = std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - began);
   if (!ran) {
     out.problem = ran.error().message;
@@ -153,7 +164,7 @@ Result<int> RunMcpDoctor(const ClientArguments& given, Context& context) {
   JsonArray list;
   std::string lines;
   for (const clients::Registered& one : found) {
-    const Checked checked = CheckServer(one.argv, context.cancel);
+    const Checked checked = CheckServer(one, wish.argv[0], context.cancel);
     const std::string said =
         checked.problem.empty()
             ? fmt::format("version {}, {} tools, answered and ended in {} ms", checked.version,

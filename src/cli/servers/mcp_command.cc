@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <condition_variable>
+#include <cstdlib>
 #include <filesystem>
 #include <mutex>
 #include <thread>
@@ -40,8 +41,16 @@ struct McpArguments {
   ModelFlags model;
 };
 
+// All that a person has is nothing that an assistant may read because it happened to start there.
+constexpr std::string_view kNoRoot = "none: the server was started in / or in the home folder";
+
 Result<std::vector<std::string>> RootsOf(const McpArguments& given) {
   std::vector<std::string> roots;
+  const char* home = getenv("HOME");
+  std::error_code ignored;
+  const bool wide = std::filesystem::equivalent(".", "/", ignored) ||
+                    (home && std::filesystem::equivalent(".", home, ignored));
+  if (given.roots.empty() && wide) return std::vector{std::string(kNoRoot)};
   for (const std::string& root : given.roots.empty() ? std::vector<std::string>{"."} : given.roots) {
     std::error_code error;
     const auto real = std::filesystem::canonical(root, error);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/files/file.h"
 #include "base/files/locations.h"
@@ -243,9 +244,10 @@ Result<std::vector<Registered>> FindRegistered(const std::string& home, const st
   const InstallWish wish{.home = home, .folder = folder};
   std::vector<Registered> out;
   for (const Client& client : clients) {
-    for (const std::string& file : {client.files[0], client.files[1], client.reads}) {
+    std::set<std::string> seen;
+    for (const std::string& file : {client.files[0], client.reads, client.files[1]}) {
       const std::string path = PathIn(wish, file);
-      if (file.empty() || !Exists(path)) continue;
+      if (file.empty() || !Exists(path) || !seen.insert(path).second) continue;
       const auto text = ReadRegularFile(path, kMostSettings);
       const auto servers = text ? FindEntry(*text, client.form, {client.key}, path)
                                 : tl::unexpected(text.error());
@@ -260,6 +262,9 @@ Result<std::vector<Registered>> FindRegistered(const std::string& home, const st
         const auto entry = FindEntry(*text, client.form, {client.key, name}, path);
         if (!entry || !*entry || !IsOurs(**entry)) continue;
         Registered found{.client = client.name, .path = path, .name = name};
+        if (file == client.files[1] && !file.starts_with("~/")) {
+          found.scope = path == PathIn(wish, client.files[0]) ? Scope::kUser : Scope::kProject;
+        }
         found.argv.push_back(TextAt(**entry, "command"));
         for (std::string& word : StringsOf(Find(**entry, "args"))) {
           found.argv.push_back(std::move(word));

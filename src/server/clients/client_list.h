@@ -66,9 +66,11 @@ Result<Change> PlanUnhook(const Client& client, const InstallWish& wish);
 // Of a change without a command.
 Status Apply(const Change& change);
 
-// An entry that starts `dossier mcp`, wherever it was found.
+// An entry that starts `dossier mcp`, wherever it was found. One of a project's file is that
+// project's word: whoever wrote it chose the program.
 struct Registered {
   std::string client, path, name;
+  Scope scope = Scope::kUser;
   std::vector<std::string> argv;
 };
 // In all files of all clients that can be read; `problems` gets a sentence for each that cannot.

@@ -348,6 +348,15 @@ class Wire(McpCase):
         else:
             yield key, value
 
+    def test_a_start_in_the_home_folder_opens_no_file(self):  # SRV-21
+        self.write("note.txt", "mine\n")
+        pipe = Pipe(self.start("mcp", stdin=subprocess.PIPE))
+        pipe.initialize()
+        refused = pipe.call("open", paths=["note.txt"])
+        self.assertTrue(refused["isError"])
+        self.assertIn("--root", refused["content"][0]["text"])
+        self.assertNotIn("isError", pipe.call("open", text="a text"))
+
     def test_contexts_that_nobody_used_are_dropped(self):  # SRV-20
         pipe = self.server()
         pipe.initialize()
