@@ -179,6 +179,8 @@ class RunTable::Live final : public ask::EventSink {
   std::uint64_t Listen(const CallScope& scope) {
     const std::lock_guard lock(mutex_);
     listeners_[++last_listener_] = &scope;
+    // What has come so far: the next event may be a minute away.
+    if (scope.progress && !outcome_) scope.progress(progress_);
     return last_listener_;
   }
 

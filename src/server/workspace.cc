@@ -109,6 +109,12 @@ const tokens::Counter& Workspace::Counter() {
 }
 
 Status Workspace::CheckPlace(const std::string& real_path, std::string_view given) const {
+  if (options_.files == WorkspaceOptions::Files::kNone) {
+    return MakeError(ErrorCode::kRefused,
+                     "{} is not read: the server was started in / or in the home folder, and no "
+                     "folder was named; a person can allow one by {} FOLDER",
+                     given, options_.root_flag);
+  }
   const auto holds = [&](const std::string& root) { return IsBelow(real_path, root); };
   if (options_.roots.empty() || std::ranges::any_of(options_.roots, holds)) return {};
   return MakeError(ErrorCode::kRefused,

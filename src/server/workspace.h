@@ -40,8 +40,9 @@ class SessionTable;
 
 struct WorkspaceOptions {
   // Folders whose files may be opened, absolute and without links; empty: every file that this user
-  // may read, for a caller who is the user.
+  // may read, for a caller who is the user. kNone: no file at all.
   std::vector<std::string> roots;
+  enum class Files : std::uint8_t { kByRoots, kNone } files = Files::kByRoots;
   enum class Secrets : std::uint8_t { kRefused, kAllowed } secrets = Secrets::kRefused;
   // What a caller is told to add where a path is refused: "--root".
   std::string root_flag = "--root", secrets_flag = "--allow-secrets";

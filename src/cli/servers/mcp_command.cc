@@ -42,15 +42,16 @@ struct McpArguments {
 };
 
 // All that a person has is nothing that an assistant may read because it happened to start there.
-constexpr std::string_view kNoRoot = "none: the server was started in / or in the home folder";
+bool StartsTooWide(const McpArguments& given) {
+  const char* home = getenv("HOME");
+  std::error_code ignored;
+  return given.roots.empty() &&
+         (std::filesystem::equivalent(".", "/", ignored) ||
+          (home && std::filesystem::equivalent(".", home, ignored)));
+}
 
 Result<std::vector<std::string>> RootsOf(const McpArguments& given) {
   std::vector<std::string> roots;
-  const char* home = getenv("HOME");
-  std::error_code ignored;
-  const bool wide = std::filesystem::equivalent(".", "/", ignored) ||
-                    (home && std::filesystem::equivalent(".", home, ignored));
-  if (given.roots.empty() && wide) return std::vector{std::string(kNoRoot)};
   for (const std::string& root : given.roots.empty() ? std::vector<std::string>{"."} : given.roots) {
     std::error_code error;
     const auto real = std::filesystem::canonical(root, error);
@@ -65,6 +66,7 @@ Result<server::WorkspaceOptions> OptionsOf(const McpArguments& given) {
   WorkspaceOptions options;
   DOSSIER_ASSIGN_OR_RETURN(options.roots, RootsOf(given));
   DOSSIER_ASSIGN_OR_RETURN(options.model, SettingsOf(given.model));
+  if (StartsTooWide(given)) options.files = WorkspaceOptions::Files::kNone;
   if (given.allow_secrets) options.secrets = WorkspaceOptions::Secrets::kAllowed;
   if (given.paid == "off") options.paid = WorkspaceOptions::Paid::kOff;
   options.max_usd = given.max_usd;
