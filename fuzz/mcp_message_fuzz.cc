@@ -1,5 +1,5 @@
-// Messages of hostile clients, through a whole connection: no crash, and what comes back is one line
-// of JSON-RPC (SRV-A3).
+// Messages of hostile clients, through a whole connection: no crash, and what comes back is one
+// line of JSON-RPC (SRV-A3).
 
 #include <cstdint>
 #include <cstdlib>

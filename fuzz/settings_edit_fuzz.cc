@@ -1,5 +1,5 @@
-// Settings of clients, in both forms: an entry that was written is found, and the text without it is
-// the one of before where nothing stood there.
+// Settings of clients, in both forms: an entry that was written is found, and the text without it
+// is the one of before where nothing stood there.
 
 #include <cstdint>
 #include <cstdlib>

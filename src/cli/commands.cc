@@ -12,8 +12,8 @@ constexpr Command (*kCommands[])() = {
     RunsCommand,   AssembleCommand, PromptsCommand,       ModelsCommand,  SandboxCommand,
     DoctorCommand, TokensCommand,   ConversationsCommand, ContextCommand, MemoryCommand,
     AgentsCommand, ResearchCommand, McpCommand,           HookCommand,    ConfigCommand,
-    KeysCommand,   TrustCommand,
-    PathsCommand,  HelpCommand,     CompletionCommand,    ManCommand,     CompleteCommand,
+    KeysCommand,   TrustCommand,    PathsCommand,         HelpCommand,    CompletionCommand,
+    ManCommand,    CompleteCommand,
 };
 
 }  // namespace

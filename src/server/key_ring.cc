@@ -25,7 +25,7 @@ bool EqualInConstantTime(std::string_view one, std::string_view other) {
 }  // namespace
 
 Result<KeyRing> KeyRing::Load(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   DOSSIER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, &info));
   DOSSIER_RETURN_IF_ERROR(CheckFileOwner(info, path));
   if ((info.st_mode & 077) != 0) {

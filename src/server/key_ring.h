@@ -3,10 +3,9 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const KeyRing keys, KeyRing::Load("/home/ann/.config/dossier/keys"));
 //   keys.Find("Bearer dsk_…");   // "ann", or nullptr
 //
-// A line is `NAME SHA256 SCOPES CREATED`, and more that this does not read; # begins a comment. Only
-// the owner may read the file (mode 0600).
-// Errors: kRefused (another mode or owner), kConfig with FILE:LINE, kNotFound. Thread-safety:
-// immutable.
+// A line is `NAME SHA256 SCOPES CREATED`, and more that this does not read; # begins a comment.
+// Only the owner may read the file (mode 0600). Errors: kRefused (another mode or owner), kConfig
+// with FILE:LINE, kNotFound. Thread-safety: immutable.
 
 #ifndef DOSSIER_SERVER_KEY_RING_H_
 #define DOSSIER_SERVER_KEY_RING_H_

@@ -138,7 +138,7 @@ Result<std::string> Workspace::Admit(const std::string& path) const {
 }
 
 Result<UniqueFd> Workspace::OpenFile(const std::string& path) const {
-  struct stat info {};
+  struct stat info{};
   DOSSIER_ASSIGN_OR_RETURN(UniqueFd fd, OpenRegularFile(path, &info));
   DOSSIER_ASSIGN_OR_RETURN(const std::string real, PathOfDescriptor(fd.get(), path));
   DOSSIER_RETURN_IF_ERROR(CheckPlace(real, path));
@@ -157,8 +157,8 @@ Status Workspace::MayRead(const ContextRecord& record) const {
   for (const std::string& path : record.paths) {
     DOSSIER_RETURN_IF_ERROR(CheckPlace(path, path));
     if (options_.secrets == WorkspaceOptions::Secrets::kRefused && HasSecretName(path)) {
-      return MakeError(ErrorCode::kRefused, "context {} holds {}, a secret file; see {}",
-                       record.id, path, options_.secrets_flag);
+      return MakeError(ErrorCode::kRefused, "context {} holds {}, a secret file; see {}", record.id,
+                       path, options_.secrets_flag);
     }
   }
   return {};

@@ -1,5 +1,5 @@
-// Serves the tools, resources and prompts that the official checks of the Model Context Protocol ask
-// for, as a file of JSON describes them, over our own connection and HTTP server.
+// Serves the tools, resources and prompts that the official checks of the Model Context Protocol
+// ask for, as a file of JSON describes them, over our own connection and HTTP server.
 //
 //   mcp_fixture_server fixtures.json 8790     prints its address, ends with its input
 
@@ -24,7 +24,9 @@ class FixtureCatalog final : public Catalog {
  public:
   explicit FixtureCatalog(Json fixtures) : fixtures_(std::move(fixtures)) {}
 
-  JsonArray Tools() const override { return Listed("tools", {"result", "logs", "progress", "needs"}); }
+  JsonArray Tools() const override {
+    return Listed("tools", {"result", "logs", "progress", "needs"});
+  }
   JsonArray Resources() const override { return Listed("resources", {"contents"}); }
   JsonArray ResourceTemplates() const override { return Listed("resourceTemplates", {"contents"}); }
   JsonArray Prompts() const override { return Listed("prompts", {"messages"}); }
@@ -57,10 +59,12 @@ class FixtureCatalog final : public Catalog {
     for (const Json& one : Find(fixtures_, "resourceTemplates")->get_array()) {
       const std::string form = TextAt(one, "uriTemplate");
       const std::size_t open = form.find("{id}");
-      const std::string_view head(form.data(), open), tail = std::string_view(form).substr(open + 4);
+      const std::string_view head(form.data(), open),
+          tail = std::string_view(form).substr(open + 4);
       if (!uri.starts_with(head) || !uri.ends_with(tail)) continue;
       const std::string id(uri.substr(head.size(), uri.size() - head.size() - tail.size()));
-      return JsonObject{{"contents", *ParseJson(ReplaceAll(ToJson(*Find(one, "contents")), "{id}", id))}};
+      return JsonObject{
+          {"contents", *ParseJson(ReplaceAll(ToJson(*Find(one, "contents")), "{id}", id))}};
     }
     return Catalog::ReadResource(uri, call);
   }
@@ -71,7 +75,8 @@ class FixtureCatalog final : public Catalog {
     std::string text = ToJson(*Find(*prompt, "messages"));
     for (const auto& [argument, value] : arguments) {
       if (value.is_string()) {
-        text = ReplaceAll(text, fmt::format("{{{}}}", std::string_view(argument)), std::string_view(value.get_string()));
+        text = ReplaceAll(text, fmt::format("{{{}}}", std::string_view(argument)),
+                          std::string_view(value.get_string()));
       }
     }
     return JsonObject{{"messages", *ParseJson(text)}};
@@ -110,8 +115,8 @@ int Serve(const std::string& path, const std::string& port) {
     return ServeStdio(catalog, {.info = info}, {}) ? 0 : 1;
   }
   const auto number = ParseWhole(port);
-  auto server = HttpServer::Start(
-      catalog, {.port = number ? static_cast<int>(*number) : 0, .info = info});
+  auto server =
+      HttpServer::Start(catalog, {.port = number ? static_cast<int>(*number) : 0, .info = info});
   if (!server) {
     std::cerr << server.error().message << "\n";
     return 1;
@@ -126,6 +131,4 @@ int Serve(const std::string& path, const std::string& port) {
 }  // namespace
 }  // namespace dossier::mcp
 
-int main(int argc, char** argv) {
-  return argc == 3 ? dossier::mcp::Serve(argv[1], argv[2]) : 2;
-}
+int main(int argc, char** argv) { return argc == 3 ? dossier::mcp::Serve(argv[1], argv[2]) : 2; }

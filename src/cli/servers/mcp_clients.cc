@@ -114,8 +114,8 @@ struct Checked {
   Millis took{0};
 };
 
-// `own`: this program. A project's file may come with somebody's repository, so nothing else that it
-// names is started.
+// `own`: this program. A project's file may come with somebody's repository, so nothing else that
+// it names is started.
 Checked CheckServer(const clients::Registered& server, const std::string& own,
                     const CancelToken& cancel) {
   constexpr std::string_view kAsked =
@@ -127,14 +127,15 @@ Checked CheckServer(const clients::Registered& server, const std::string& own,
   std::error_code error;
   const bool same = std::filesystem::equivalent(server.argv[0], own, error);
   if (server.scope == clients::Scope::kProject && !same) {
-    out.problem = fmt::format("{} is not this program and is named by the project, so it was not "
-                              "started",
-                              server.argv[0]);
+    out.problem = fmt::format(
+        "{} is not this program and is named by the project, so it was not "
+        "started",
+        server.argv[0]);
     return out;
   }
   const auto began = std::chrono::steady_clock::now();
-  const auto ran =
-      RunProcess({.argv = server.argv, .input = std::string(kAsked), .timeout = kServerLimit}, cancel);
+  const auto ran = RunProcess(
+      {.argv = server.argv, .input = std::string(kAsked), .timeout = kServerLimit}, cancel);
   out.took = std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - began);
   if (!ran) {
     out.problem = ran.error().message;
@@ -165,11 +166,10 @@ Result<int> RunMcpDoctor(const ClientArguments& given, Context& context) {
   std::string lines;
   for (const clients::Registered& one : found) {
     const Checked checked = CheckServer(one, wish.argv[0], context.cancel);
-    const std::string said =
-        checked.problem.empty()
-            ? fmt::format("version {}, {} tools, answered and ended in {} ms", checked.version,
-                          checked.tools, checked.took.count())
-            : checked.problem;
+    const std::string said = checked.problem.empty()
+                                 ? fmt::format("version {}, {} tools, answered and ended in {} ms",
+                                               checked.version, checked.tools, checked.took.count())
+                                 : checked.problem;
     if (!checked.problem.empty()) problems.push_back(fmt::format("{}: {}", one.path, said));
     lines += fmt::format("{}  {}  {}\n    {}\n    {}\n", one.client, one.name, one.path,
                          Shown(one.argv), said);
@@ -201,7 +201,9 @@ Result<int> RunMcpDoctor(const ClientArguments& given, Context& context) {
 }
 
 void DeclareClient(Flags& flags, ClientArguments& to) {
-  flags.Add("client", &to.client, "claude-code, claude-desktop, cursor, windsurf, vscode, codex, gemini")
+  flags
+      .Add("client", &to.client,
+           "claude-code, claude-desktop, cursor, windsurf, vscode, codex, gemini")
       .Required()
       .Kind(kName);
   flags.Add("--scope", &to.scope, "for all your projects, or for this folder")

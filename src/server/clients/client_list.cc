@@ -52,7 +52,7 @@ Result<Change> Look(const std::string& path) {
   std::error_code error;
   const fs::path real = fs::weakly_canonical(path, error);
   if (!error) change.path = real.string();
-  struct stat info {};
+  struct stat info{};
   if (stat(change.path.c_str(), &info) != 0) return change;
   // Also for root, who could write it all the same.
   if ((info.st_mode & 0222) == 0) {
@@ -112,8 +112,8 @@ Result<Change> HookTarget(const Client& client, const InstallWish& wish) {
   return Look(PathIn(wish, file));
 }
 
-// Gives back the very bytes of before where nobody changed anything since: what `plan` makes of them
-// is what stands there now.
+// Gives back the very bytes of before where nobody changed anything since: what `plan` makes of
+// them is what stands there now.
 template <typename Plan>
 Result<Change> Undo(Change change, Plan plan, Result<std::string> removed) {
   DOSSIER_RETURN_IF_ERROR(removed);
@@ -166,8 +166,7 @@ Result<Change> PlanInstall(const Client& client, const InstallWish& wish) {
       StringsOf(Find(*there, "args")) == StringsOf(Find(entry, "args"))) {
     return change;
   }
-  DOSSIER_ASSIGN_OR_RETURN(change.after,
-                           SetEntry(before, client.form, path, entry, change.path));
+  DOSSIER_ASSIGN_OR_RETURN(change.after, SetEntry(before, client.form, path, entry, change.path));
   return change;
 }
 
@@ -228,13 +227,13 @@ Status Apply(const Change& change) {
   const auto kept = ReadRegularFile(backup, kMostSettings);
   const bool restores = kept && *kept == *change.after;
   if (change.before && !restores) {
-    struct stat info {};
+    struct stat info{};
     const bool known = stat(change.path.c_str(), &info) == 0;
     DOSSIER_RETURN_IF_ERROR(
         WriteFileAtomic(backup, *change.before, known ? info.st_mode & 0777 : 0600));
   }
-  DOSSIER_RETURN_IF_ERROR(ReplaceFile(
-      change.path, {*change.after}, {.mode = 0600, .attributes = Attributes::kOfTheOldFile}));
+  DOSSIER_RETURN_IF_ERROR(ReplaceFile(change.path, {*change.after},
+                                      {.mode = 0600, .attributes = Attributes::kOfTheOldFile}));
   return restores ? RemoveAll(backup) : Status();
 }
 
@@ -249,8 +248,8 @@ Result<std::vector<Registered>> FindRegistered(const std::string& home, const st
       const std::string path = PathIn(wish, file);
       if (file.empty() || !Exists(path) || !seen.insert(path).second) continue;
       const auto text = ReadRegularFile(path, kMostSettings);
-      const auto servers = text ? FindEntry(*text, client.form, {client.key}, path)
-                                : tl::unexpected(text.error());
+      const auto servers =
+          text ? FindEntry(*text, client.form, {client.key}, path) : tl::unexpected(text.error());
       if (!servers) {
         problems->push_back(servers.error().message);
         continue;

@@ -1,16 +1,18 @@
-// The assistants that can start `dossier mcp`, and their settings as files that are changed with care.
+// The assistants that can start `dossier mcp`, and their settings as files that are changed with
+// care.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Client client, FindClient("cursor"));
 //   DOSSIER_ASSIGN_OR_RETURN(const Change change,
-//                            PlanInstall(client, {.scope = Scope::kUser, .argv = {"/usr/bin/dossier",
-//                            "mcp"}}));
-//   DOSSIER_RETURN_IF_ERROR(Apply(change));   // writes change.path, keeps change.path.before-dossier
+//                            PlanInstall(client, {.scope = Scope::kUser, .argv =
+//                            {"/usr/bin/dossier", "mcp"}}));
+//   DOSSIER_RETURN_IF_ERROR(Apply(change));   // writes change.path, keeps
+//   change.path.before-dossier
 //
-// Which they are is data: data/mcp_clients.yaml. A link is followed and what it leads to is changed,
-// with its mode; the file appears whole or stays as it was.
-// Errors: kNotFound (no such client, with the nearest; a scope that it does not have), kDamaged
-// (FILE:LINE), kPermission (a file that is read-only), kRefused (an entry of that name which starts
-// something else). Thread-safety: functions over files; two installers at once may lose one change.
+// Which they are is data: data/mcp_clients.yaml. A link is followed and what it leads to is
+// changed, with its mode; the file appears whole or stays as it was. Errors: kNotFound (no such
+// client, with the nearest; a scope that it does not have), kDamaged (FILE:LINE), kPermission (a
+// file that is read-only), kRefused (an entry of that name which starts something else).
+// Thread-safety: functions over files; two installers at once may lose one change.
 
 #ifndef DOSSIER_SERVER_CLIENTS_CLIENT_LIST_H_
 #define DOSSIER_SERVER_CLIENTS_CLIENT_LIST_H_
@@ -30,13 +32,13 @@ enum class Scope : std::uint8_t { kUser, kProject };
 
 struct Client {
   std::string name, title;
-  std::string files[2];        // by scope; "": it has none
+  std::string files[2];  // by scope; "": it has none
   std::string hook_files[2];
-  std::string reads;           // of a client that keeps its list itself
+  std::string reads;                     // of a client that keeps its list itself
   std::vector<std::string> add, remove;  // its commands, of the user's scope
   Form form = Form::kJson;
   std::string key;
-  JsonObject entry;            // beside command and args
+  JsonObject entry;  // beside command and args
 };
 
 Result<std::vector<Client>> AllClients();

@@ -23,7 +23,7 @@ std::optional<std::string> JudgeRead(std::string_view message, const ReadLimits&
   std::string path = TextAt(*input, "file_path");
   if (path.empty()) return std::nullopt;
   if (path[0] != '/') path = TextAt(*call, "cwd") + "/" + path;
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
   if (static_cast<std::uint64_t>(info.st_size) <= limits.bytes) return std::nullopt;
   const auto source = inspect::OpenFileSource(path);
@@ -34,7 +34,8 @@ std::optional<std::string> JudgeRead(std::string_view message, const ReadLimits&
   const std::string quoted = ToJson(Json(path));
   return fmt::format(
       "{} has {}: reading all of it would fill your window. What it is:\n{}\n"
-      "Instead: open it as a context, which costs nothing: open {{\"paths\": [{}]}} (the MCP server "
+      "Instead: open it as a context, which costs nothing: open {{\"paths\": [{}]}} (the MCP "
+      "server "
       "dossier), then search or read places of it. Or ask about all of it in a shell: dossier ask "
       "-c {} \"QUESTION\". To read a part here, give offset and limit.",
       path, FormatSize(static_cast<std::uint64_t>(info.st_size)),
@@ -42,10 +43,10 @@ std::optional<std::string> JudgeRead(std::string_view message, const ReadLimits&
 }
 
 std::string DenialJson(std::string_view reason) {
-  return ToJson(JsonObject{{"hookSpecificOutput",
-                            JsonObject{{"hookEventName", "PreToolUse"},
-                                       {"permissionDecision", "deny"},
-                                       {"permissionDecisionReason", reason}}}});
+  return ToJson(
+      JsonObject{{"hookSpecificOutput", JsonObject{{"hookEventName", "PreToolUse"},
+                                                   {"permissionDecision", "deny"},
+                                                   {"permissionDecisionReason", reason}}}});
 }
 
 }  // namespace dossier::clients

@@ -1,5 +1,5 @@
-// Judges a file read that an assistant is about to make: a file that would fill its window is refused,
-// with what it is and how to read it instead.
+// Judges a file read that an assistant is about to make: a file that would fill its window is
+// refused, with what it is and how to read it instead.
 //
 //   if (const auto denied = JudgeRead(stdin_text, {})) std::cout << DenialJson(*denied);
 //

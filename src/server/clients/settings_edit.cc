@@ -12,7 +12,8 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr int kMostDepth = 100;
 
 Error At(std::string_view file, std::string_view text, std::size_t at, std::string_view why) {
-  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  const auto line =
+      1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
   return {ErrorCode::kDamaged, fmt::format("{}:{}: {}; it is left as it is", file, line, why)};
 }
 
@@ -20,7 +21,7 @@ Error At(std::string_view file, std::string_view text, std::size_t at, std::stri
 
 // A member of an object or an element of a list, by its bytes.
 struct Item {
-  std::string name;                         // "" of an element
+  std::string name;                           // "" of an element
   std::size_t begin = 0, value = 0, end = 0;  // of the name (or value), of the value, behind it
 };
 struct Container {
@@ -211,8 +212,8 @@ std::string Layout(const Json& value, std::string_view indent, std::string_view 
   if (value.is_object() && !value.get_object().empty()) {
     out = "{";
     for (const auto& [name, one] : value.get_object()) {
-      out += fmt::format("{}{}{}{}: {}", out.size() > 1 ? "," : "", end, deeper,
-                         ToJson(Json(name)), Layout(one, deeper, unit, end));
+      out += fmt::format("{}{}{}{}: {}", out.size() > 1 ? "," : "", end, deeper, ToJson(Json(name)),
+                         Layout(one, deeper, unit, end));
     }
     return out + fmt::format("{}{}}}", end, indent);
   }
@@ -263,8 +264,7 @@ std::string Insert(std::string_view text, const Container& container, std::strin
   const std::size_t at = EndOfContent(text, container);
   const bool comma = !container.items.empty() && !container.trailing_comma;
   if (!lines) {
-    out.insert(container.items.back().end,
-               fmt::format(", {}{}", head, ToJson(value)));
+    out.insert(container.items.back().end, fmt::format(", {}{}", head, ToJson(value)));
     return out;
   }
   std::string item = fmt::format("{}{}{}{}", end, indent, head, Layout(value, indent, unit, end));
@@ -293,8 +293,8 @@ std::string RemoveItem(std::string_view text, const Container& container, std::s
   if (index > 0) {
     const std::size_t comma = out.find(',', container.items[index - 1].end);
     if (comma != out.npos && comma <= from) out.erase(comma, 1);
-  } else if (TrimSpace(std::string_view(out).substr(container.open + 1,
-                                                    container.close - (to - from) - container.open - 1))
+  } else if (TrimSpace(std::string_view(out).substr(
+                           container.open + 1, container.close - (to - from) - container.open - 1))
                  .empty()) {
     out.erase(container.open + 1, container.close - (to - from) - container.open - 1);
   }
@@ -467,9 +467,10 @@ Result<std::optional<TomlPlace>> FindTable(std::string_view text, const Path& pa
   DOSSIER_ASSIGN_OR_RETURN(const auto tables, reader.Tables());
   for (const Path& key : reader.root_keys()) {
     if (key[0] != path[0]) continue;
-    return tl::unexpected(At(file, text, 0, fmt::format("{} is no table of its own here; change it "
-                                                        "by hand",
-                                                        Join(path, "."))));
+    return tl::unexpected(At(file, text, 0,
+                             fmt::format("{} is no table of its own here; change it "
+                                         "by hand",
+                                         Join(path, "."))));
   }
   std::optional<TomlPlace> place;
   for (const TomlTable& table : tables) {
@@ -513,8 +514,8 @@ Result<std::optional<Json>> FindEntry(std::string_view text, Form form, const Pa
     DOSSIER_ASSIGN_OR_RETURN(const Reached reached, Reach(text, path, file));
     if (reached.steps < path.size() || reached.at >= text.size()) return std::optional<Json>();
     DOSSIER_ASSIGN_OR_RETURN(
-        Json value, Plain(text.substr(reached.item->value, reached.item->end - reached.item->value),
-                          file));
+        Json value,
+        Plain(text.substr(reached.item->value, reached.item->end - reached.item->value), file));
     return std::optional(std::move(value));
   }
   DOSSIER_ASSIGN_OR_RETURN(const auto place, FindTable(text, path, file));
@@ -532,7 +533,8 @@ Result<std::optional<Json>> FindEntry(std::string_view text, Form form, const Pa
   }
   // Only what tells whose it is: texts and lists of texts, a line each.
   JsonObject found;
-  for (const std::string_view line : Split(text.substr(place->body, place->end - place->body), '\n')) {
+  for (const std::string_view line :
+       Split(text.substr(place->body, place->end - place->body), '\n')) {
     const std::size_t equals = line.find('=');
     if (equals == line.npos) continue;
     const auto value = ParseJson(TrimSpace(line.substr(equals + 1)));
@@ -587,7 +589,8 @@ Result<std::string> RemoveElements(std::string_view text, const Path& path, std:
   std::string out(text);
   while (true) {
     DOSSIER_ASSIGN_OR_RETURN(const Reached reached, Reach(out, path, file));
-    if (reached.steps < path.size() || reached.at >= out.size() || out[reached.at] != '[') return out;
+    if (reached.steps < path.size() || reached.at >= out.size() || out[reached.at] != '[')
+      return out;
     JsonReader reader(out, file);
     DOSSIER_ASSIGN_OR_RETURN(const Container list, reader.ReadContainer(reached.at));
     const auto holds = [&](const Item& item) {

@@ -116,7 +116,8 @@ TEST(HttpServer, ASlowAnswerBecomesAStreamThatShowsThatItLives) {  // SRV-3
   EXPECT_THAT(head, HasSubstr("text/event-stream"));
   EXPECT_THAT(head, Not(HasSubstr("data: ")));
   catalog.let_go = true;
-  EXPECT_THAT(client.ReadTo("\r\n0\r\n"), HasSubstr("data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\""));
+  EXPECT_THAT(client.ReadTo("\r\n0\r\n"),
+              HasSubstr("data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\""));
 }
 
 TEST(HttpServer, WhoLeavesAModernAnswerStopsItsWork) {  // SRV-8
@@ -136,14 +137,17 @@ TEST(HttpServer, IdleSessionsEnd) {  // SRV-4
   auto server = HttpServer::Start(catalog, {.session_idle = Millis(1)});
   ASSERT_TRUE(server.has_value());
   RawClient client((*server)->port());
-  client.Post("", R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}})");
+  client.Post(
+      "",
+      R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}})");
   const std::string head = client.ReadTo("\"serverInfo\"");
   const std::size_t at = head.find("Mcp-Session-Id: ");
   ASSERT_NE(at, head.npos);
   const std::string session = head.substr(at, head.find("\r\n", at) - at);
   for (std::string got; got.find(" 404 ") == got.npos;) {
     RawClient later((*server)->port());
-    later.Post(session + "\r\nConnection: close\r\n", R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
+    later.Post(session + "\r\nConnection: close\r\n",
+               R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
     got = later.ReadTo("\r\n\r\n");
   }
 }
