@@ -52,8 +52,12 @@ class Server:
 
     def answer(self, number):
         while line := self.process.stdout.readline():
-            if line.startswith("{") and json.loads(line).get("id") == number:
-                return json.loads(line)
+            try:
+                message = json.loads(line)
+            except ValueError:
+                continue   # some print other things on stdout, too
+            if isinstance(message, dict) and message.get("id") == number:
+                return message
         raise OSError("it ended without an answer")
 
     def end(self):
@@ -135,7 +139,7 @@ def main() -> int:
         for name, argv in servers:
             try:
                 print(json.dumps(measure(name, argv, arguments)), flush=True)
-            except OSError as error:
+            except (OSError, KeyError, ValueError) as error:
                 print(json.dumps({"server": name, "not_started": str(error)}))
         if arguments.large:
             print(json.dumps(large(arguments, folder)))
