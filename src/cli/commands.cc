@@ -11,8 +11,8 @@ constexpr Command (*kCommands[])() = {
     AskCommand,    ChatCommand,     InspectCommand,       PackCommand,    HeaderCommand,
     RunsCommand,   AssembleCommand, PromptsCommand,       ModelsCommand,  SandboxCommand,
     DoctorCommand, TokensCommand,   ConversationsCommand, ContextCommand, MemoryCommand,
-    AgentsCommand, ResearchCommand, McpCommand,           ServeCommand,   RpcCommand,
-    EvalCommand,   ConfigCommand,   KeysCommand,          TrustCommand,
+    AgentsCommand, ResearchCommand, McpCommand,           HookCommand,    ServeCommand,
+    RpcCommand,    EvalCommand,     ConfigCommand,        KeysCommand,    TrustCommand,
     PathsCommand,  HelpCommand,     CompletionCommand,    ManCommand,     CompleteCommand,
 };
 

@@ -33,6 +33,7 @@ Command HelpCommand();
 Command InspectCommand();
 Command KeysCommand();
 Command ManCommand();
+Command HookCommand();
 Command McpCommand();
 Command MemoryCommand();
 Command ModelsCommand();

@@ -72,8 +72,8 @@ Output ContextList(Workspace& workspace) {
     if (!workspace.MayRead(record)) continue;
     JsonObject one = record.summary;
     if (!record.name.empty()) one["name"] = record.name;
-    const std::string shown = record.name.empty() && !record.paths.empty() ? record.paths[0]
-                                                                          : record.name;
+    const std::string shown =
+        record.name.empty() && !record.paths.empty() ? record.paths[0] : record.name;
     lines += fmt::format("{}{}  {}  {} documents  {} characters  {}", lines.empty() ? "" : "\n",
                          record.id, shown, FindInt(one, "documents").value_or(0),
                          GroupCount(FindInt(one, "characters").value_or(0)), TextAt(one, "format"));
@@ -269,8 +269,8 @@ Result<Output> OpenContextOperation(Workspace& workspace, const JsonObject& argu
   if (workspace.options().secrets == WorkspaceOptions::Secrets::kAllowed) {
     how.secrets = ask::ContextOptions::Secrets::kRead;
   }
-  DOSSIER_ASSIGN_OR_RETURN(
-      const auto context, workspace.contexts().Add(sources, name, std::move(how), scope.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const auto context,
+                           workspace.contexts().Add(sources, name, std::move(how), scope.cancel));
   return Described(*context);
 }
 
@@ -310,8 +310,8 @@ Result<Output> SearchOperation(Workspace& workspace, const JsonObject& arguments
   }
   output.structured = {{"total", total}, {"hits", std::move(list)}};
   const bool more = !matches && total == kPassagesRanked;
-  Say(output, fmt::format("{} of {}{} {}", hits.size(), more ? "at least " : "",
-                          GroupDigits(total), matches || total != 1 ? "matches" : "match"));
+  Say(output, fmt::format("{} of {}{} {}", hits.size(), more ? "at least " : "", GroupDigits(total),
+                          matches || total != 1 ? "matches" : "match"));
   if (!hits.empty()) Show(output, std::move(lines));
   return output;
 }
@@ -321,21 +321,17 @@ Result<Output> ReadOperation(Workspace& workspace, const JsonObject& arguments,
   DOSSIER_ASSIGN_OR_RETURN(const auto context,
                            workspace.Context(*TextOf(arguments, "context"), scope.cancel));
   const auto& documents = context->documents->documents();
-  DOSSIER_ASSIGN_OR_RETURN(const Place place,
-                           ParsePlace(*TextOf(arguments, "at"), documents));
+  DOSSIER_ASSIGN_OR_RETURN(const Place place, ParsePlace(*TextOf(arguments, "at"), documents));
   const std::int64_t limit = workspace.options().result_tokens;
   DOSSIER_ASSIGN_OR_RETURN(
       Shown shown, ShowPlace(place, *context->documents, NumberOf(arguments, "max_chars"), limit,
                              limit > 0 ? &workspace.Counter() : nullptr, scope.cancel));
   const PlaceText& read = shown.read;
-  Output output{.structured = {{"at", read.at},
-                               {"start", read.start},
-                               {"end", read.end},
-                               {"cut", read.cut}}};
+  Output output{
+      .structured = {{"at", read.at}, {"start", read.start}, {"end", read.end}, {"cut", read.cut}}};
   const bool told = read.next.empty() || !shown.cut.empty();
   if (!read.next.empty()) output.structured["next"] = read.next;
-  Say(output,
-      fmt::format("{} of {}{}\n", read.at, read.of, told ? "" : "; next: " + read.next));
+  Say(output, fmt::format("{} of {}{}\n", read.at, read.of, told ? "" : "; next: " + read.next));
   Show(output, std::move(shown.text));
   if (!shown.cut.empty()) Say(output, std::move(shown.cut));
   return output;

@@ -18,9 +18,7 @@ DayBudget::DayBudget(std::string folder, std::optional<double> most,
                      std::shared_ptr<const Clock> clock)
     : folder_(std::move(folder) + "/server"), most_(most), clock_(std::move(clock)) {}
 
-std::string DayBudget::Today() const {
-  return FormatTime(clock_->WallNow()).substr(0, kDayChars);
-}
+std::string DayBudget::Today() const { return FormatTime(clock_->WallNow()).substr(0, kDayChars); }
 
 Result<double> DayBudget::Spent(const std::string& day) const {
   const std::string path = folder_ + "/spent.json";

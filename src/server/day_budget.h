@@ -1,8 +1,8 @@
 // What the asks of this user may cost in a day, counted over all servers and restarts.
 //
 //   DayBudget budget(folder, 10.0, clock);
-//   DOSSIER_ASSIGN_OR_RETURN(const double held, budget.Hold(1.0, cancel));   // US dollars, at most 1
-//   budget.Settle(held, 0.021);
+//   DOSSIER_ASSIGN_OR_RETURN(const double held, budget.Hold(1.0, cancel));   // US dollars, at most
+//   1 budget.Settle(held, 0.021);
 //
 // The sum stands in FOLDER/server/spent.json, with the day (UTC) that it is of. What is held counts
 // as spent until it is settled, so that a process that dies in between has spent all of it.

@@ -103,8 +103,7 @@ TEST_F(OperationsTest, PathsMustLieInARoot) {  // SRV-21, SRV-A5
     EXPECT_THAT(refused.error().message, HasSubstr(root()));
   }
   ASSERT_EQ(symlink((folder_.path() + "/outside.txt").c_str(), (root() + "/link").c_str()), 0);
-  EXPECT_THAT(Do("open", {{"paths", JsonArray{"link"}}}),
-              FailsWith(ErrorCode::kRefused, "link"));
+  EXPECT_THAT(Do("open", {{"paths", JsonArray{"link"}}}), FailsWith(ErrorCode::kRefused, "link"));
   EXPECT_THAT(workspace_->OpenFile(root() + "/link"), FailsWith(ErrorCode::kRefused, "--root"))
       << "a link that was put there after the first look leads nowhere either";
 }
@@ -133,12 +132,14 @@ TEST_F(OperationsTest, SearchGivesPlacesThatReadTakes) {  // SRV-A2
   const Json& hit = Find(found->structured, "hits")->get_array().at(0);
   EXPECT_EQ(TextAt(hit, "at"), "a.txt:3");
   EXPECT_THAT(PlainText(*found), HasSubstr("1 of 1 match\na.txt:3  "));
-  const auto matches = Do("search", {{"context", id}, {"query", "gates?"}, {"regex", true}, {"k", 1}});
+  const auto matches =
+      Do("search", {{"context", id}, {"query", "gates?"}, {"regex", true}, {"k", 1}});
   ASSERT_THAT(matches, Succeeds());
   EXPECT_EQ(FindInt(matches->structured, "total"), 2);
   EXPECT_THAT(PlainText(*matches), HasSubstr("1 of 2 matches\na.txt:1  one gate"));
   EXPECT_EQ(FindInt(Find(matches->structured, "hits")->get_array().at(0), "start"), 4);
-  EXPECT_THAT(ErrorOf("search", {{"context", id}, {"query", "("}, {"regex", true}}), HasSubstr("("));
+  EXPECT_THAT(ErrorOf("search", {{"context", id}, {"query", "("}, {"regex", true}}),
+              HasSubstr("("));
 }
 
 TEST_F(OperationsTest, ReadTakesLinesRecordsAndCharactersAndNamesTheRest) {  // SRV-22, SRV-A2
@@ -149,12 +150,14 @@ TEST_F(OperationsTest, ReadTakesLinesRecordsAndCharactersAndNamesTheRest) {  // 
     EXPECT_THAT(read, Succeeds());
     return read ? PlainText(*read) : "";
   };
-  EXPECT_EQ(text(id, "a.txt:2-3"), "a.txt:2-3 of 4 lines\n2\ttwo gates\n3\tthree: the lock failed\n");
+  EXPECT_EQ(text(id, "a.txt:2-3"),
+            "a.txt:2-3 of 4 lines\n2\ttwo gates\n3\tthree: the lock failed\n");
   EXPECT_EQ(text(id, "@4-8"), "a.txt@4-8 of 47 characters\ngate");
   EXPECT_EQ(text(records, "#record=2-3"), "r.ndjson#record=2-3 of 3 records\n{\"a\":2}\n{\"a\":3}");
   EXPECT_THAT(text(id, "a.txt", 25), HasSubstr("a.txt:1-2 of 4 lines; next: a.txt:3-\n"));
   EXPECT_THAT(text(id, "a.txt:3", 5), HasSubstr("next: a.txt@24-42\n3\tthree"));
-  for (const std::string at : {"b.txt:1", "a.txt:9", "a.txt:3-1", "a.txt#page=3", "a.txt@x", "a.txt:0"}) {
+  for (const std::string at :
+       {"b.txt:1", "a.txt:9", "a.txt:3-1", "a.txt#page=3", "a.txt@x", "a.txt:0"}) {
     EXPECT_THAT(ErrorOf("read", {{"context", id}, {"at", at}}), HasSubstr("at \"")) << at;
   }
 }
@@ -222,7 +225,8 @@ TEST_F(OperationsTest, AskAnswersAndALaterCallRepeatsIt) {  // SRV-25
   const auto again = Do("ask", {{"run", run}});
   ASSERT_THAT(again, Succeeds());
   EXPECT_EQ(PlainText(*again), PlainText(*answered));
-  EXPECT_THAT(ErrorOf("ask", {{"run", run.substr(0, run.size() - 1)}}), HasSubstr("there is no run"));
+  EXPECT_THAT(ErrorOf("ask", {{"run", run.substr(0, run.size() - 1)}}),
+              HasSubstr("there is no run"));
   EXPECT_THAT(ErrorOf("ask", {{"run", run}, {"question", "x"}}), HasSubstr("/run"));
 }
 
@@ -233,7 +237,8 @@ TEST_F(OperationsTest, AboveASumNothingIsSent) {  // SRV-25, SRV-A6
   options_.max_usd_day = 0.5;
   Restart();
   const std::string id = OpenFile("a.txt");
-  const auto small = Do("ask", {{"context", id}, {"question", "What failed?"}, {"max_usd", 0.0001}});
+  const auto small =
+      Do("ask", {{"context", id}, {"question", "What failed?"}, {"max_usd", 0.0001}});
   EXPECT_THAT(small, FailsWith(ErrorCode::kLimit, "nothing was sent"));
   EXPECT_THAT(small.error().message, HasSubstr("direct, scripted: 1 to 3 calls"));
   const auto first = Do("ask", {{"context", id}, {"question", "What failed?"}});
@@ -250,7 +255,8 @@ TEST_F(OperationsTest, AboveASumNothingIsSent) {  // SRV-25, SRV-A6
 
 TEST_F(OperationsTest, WhatIsRememberedIsRecalled) {  // SRV-A2
   ASSERT_EQ(setenv("DOSSIER_MEMORY", (folder_.path() + "/memory.sqlite").c_str(), 1), 0);
-  const auto stored = Do("remember", {{"text", "Ann moved to Bern."}, {"tags", JsonArray{"people"}}});
+  const auto stored =
+      Do("remember", {{"text", "Ann moved to Bern."}, {"tags", JsonArray{"people"}}});
   ASSERT_THAT(stored, Succeeds());
   const auto id = FindInt(stored->structured, "id");
   EXPECT_EQ(PlainText(*stored), fmt::format("stored m{}", *id));

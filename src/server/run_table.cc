@@ -76,7 +76,9 @@ Output FinishedOutput(JsonObject structured, std::string answer) {
 
 // Of a run whose process is gone: what its last event says.
 JsonObject StructuredOf(std::string_view run, const JsonObject& finished) {
-  const auto number = [&](std::string_view key) { return Json(FindInt(finished, key).value_or(0)); };
+  const auto number = [&](std::string_view key) {
+    return Json(FindInt(finished, key).value_or(0));
+  };
   JsonObject out{{"schema", "dossier.ask/1"},
                  {"run", run},
                  {"status", TextAt(finished, "status")},
@@ -179,6 +181,8 @@ class RunTable::Live final : public ask::EventSink {
   std::uint64_t Listen(const CallScope& scope) {
     const std::lock_guard lock(mutex_);
     listeners_[++last_listener_] = &scope;
+    // What has come so far: the next event may be a minute away.
+    if (scope.progress && !outcome_) scope.progress(progress_);
     return last_listener_;
   }
 
@@ -216,9 +220,9 @@ class RunTable::Live final : public ask::EventSink {
       nano_usd_ += model::CostOf(usage, entry_).value_or(0);
     }
     progress_.done = static_cast<double>(event.seq);
-    progress_.message = fmt::format("{}{} {}, ${:.3f}",
-                                    turn_ > 0 ? fmt::format("turn {}/{}, ", turn_, turns_) : "",
-                                    calls_, calls_ == 1 ? "call" : "calls", UsdOf(nano_usd_));
+    progress_.message =
+        fmt::format("{}{} {}, ${:.3f}", turn_ > 0 ? fmt::format("turn {}/{}, ", turn_, turns_) : "",
+                    calls_, calls_ == 1 ? "call" : "calls", UsdOf(nano_usd_));
   }
 
   const model::Entry entry_;
@@ -289,8 +293,7 @@ Result<RunTable::Prepared> RunTable::Prepare(const AskWish& wish, const CancelTo
     DOSSIER_ASSIGN_OR_RETURN(const auto schema, model::JsonSchema::Compile(*wish.schema));
     out.request.requirements.push_back(ask::RequireSchema(schema));
   }
-  out.request.limits.calls =
-      std::min(server.max_calls, wish.max_calls.value_or(server.max_calls));
+  out.request.limits.calls = std::min(server.max_calls, wish.max_calls.value_or(server.max_calls));
   out.most_usd = server.max_usd;
   if (wish.max_usd) out.most_usd = std::min(*wish.max_usd, out.most_usd.value_or(*wish.max_usd));
   out.request.temperature = wish.temperature ? wish.temperature : server.model.temperature;
@@ -300,19 +303,17 @@ Result<RunTable::Prepared> RunTable::Prepare(const AskWish& wish, const CancelTo
   if (wish.max_depth) out.request.limits.depth = *wish.max_depth;
   DOSSIER_ASSIGN_OR_RETURN(out.options.journal, workspace_.Journal());
   DOSSIER_ASSIGN_OR_RETURN(const auto sources, workspace_.contexts().SourcesOf(wish.context));
-  DOSSIER_ASSIGN_OR_RETURN(
-      out.request.context,
-      ask::LoadContext(sources,
-                       {.content = &out.options.journal->content(),
-                        .copy_limit = config->store.copy_limit},
-                       cancel));
+  DOSSIER_ASSIGN_OR_RETURN(out.request.context,
+                           ask::LoadContext(sources,
+                                            {.content = &out.options.journal->content(),
+                                             .copy_limit = config->store.copy_limit},
+                                            cancel));
   out.options.root = model->root;
   out.options.sub = model->sub;
   out.options.pool_options = server.pool;
   DOSSIER_ASSIGN_OR_RETURN(out.options.folders, app::UserAssetFolders(""));
-  DOSSIER_ASSIGN_OR_RETURN(
-      out.options.replies,
-      store::Memo::Open(server.data_folder + "/runs", out.options.journal->content()));
+  DOSSIER_ASSIGN_OR_RETURN(out.options.replies, store::Memo::Open(server.data_folder + "/runs",
+                                                                  out.options.journal->content()));
   DOSSIER_ASSIGN_OR_RETURN(
       const app::PromptMemory memory,
       app::OpenPromptMemory({.use = app::MemoryWish::Use::kByConfig, .store = {}, .branch = {}},
@@ -348,8 +349,8 @@ Result<AskEstimate> RunTable::EstimateOf(const Prepared& prepared, const AskWish
     out.calls[0] = std::min<std::int64_t>(2, most_calls);
     out.calls[1] = std::min(most_calls, kLikelyTurns + context / window + 1);
     out.tokens[0] = out.calls[0] * plan.tokens;
-    out.tokens[1] =
-        std::max(out.tokens[0], std::min(out.calls[1] * window, kLikelyTurns * window / 2 + context));
+    out.tokens[1] = std::max(out.tokens[0],
+                             std::min(out.calls[1] * window, kLikelyTurns * window / 2 + context));
   }
   const auto& in = root.entry.price_input;
   const auto& written = root.entry.price_output;
@@ -442,12 +443,13 @@ Result<Output> RunTable::FromJournal(std::string_view run, milliseconds most,
     }
   }
   JsonObject finished;
-  DOSSIER_RETURN_IF_ERROR(journal->ForEachEvent(run, [&](const store::StoredEvent& event) -> Status {
-    if (event.type != "run.finished") return {};
-    DOSSIER_ASSIGN_OR_RETURN(const Json data, ParseJson(event.data));
-    if (data.is_object()) finished = data.get_object();
-    return {};
-  }));
+  DOSSIER_RETURN_IF_ERROR(
+      journal->ForEachEvent(run, [&](const store::StoredEvent& event) -> Status {
+        if (event.type != "run.finished") return {};
+        DOSSIER_ASSIGN_OR_RETURN(const Json data, ParseJson(event.data));
+        if (data.is_object()) finished = data.get_object();
+        return {};
+      }));
   if (finished.empty()) return FinishedOutput({{"run", run}, {"status", "interrupted"}}, "");
   std::string answer;
   if (const Json* body = dossier::Find(finished, "answer")) {

@@ -8,8 +8,8 @@
 //
 // A finished run is answered from the journal, also after a restart and from another process. A
 // call that is cancelled stops its run, which stays in the journal as interrupted.
-// Errors of Start: kLimit where the sums do not suffice, with the estimate, before anything is sent;
-// those of model, context and journal. Thread-safety: all methods from any thread.
+// Errors of Start: kLimit where the sums do not suffice, with the estimate, before anything is
+// sent; those of model, context and journal. Thread-safety: all methods from any thread.
 
 #ifndef DOSSIER_SERVER_RUN_TABLE_H_
 #define DOSSIER_SERVER_RUN_TABLE_H_

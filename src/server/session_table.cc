@@ -21,8 +21,7 @@ constexpr std::string_view kNoSubCalls = "sub-calls are off in run; use ask";
 
 sandbox::SessionSpec SpecOf(const OpenContext& context) {
   sandbox::SessionSpec spec;
-  spec.features = {
-      {"profile", "large"}, {"depth", 0}, {"question", ""}, {"no_calls", kNoSubCalls}};
+  spec.features = {{"profile", "large"}, {"depth", 0}, {"question", ""}, {"no_calls", kNoSubCalls}};
   const auto& documents = context.documents->documents();
   for (std::size_t i = 0; i < documents.size(); ++i) {
     const auto stored = context.set->Stored(i);  // complete since the context was opened
@@ -41,9 +40,7 @@ sandbox::SessionSpec SpecOf(const OpenContext& context) {
 
 struct SessionTable::Kept {
   Kept(std::string name, std::shared_ptr<const OpenContext> opened)
-      : id(std::move(name)),
-        context(std::move(opened)),
-        handler(context->documents->documents()) {}
+      : id(std::move(name)), context(std::move(opened)), handler(context->documents->documents()) {}
 
   const std::string id;
   const std::shared_ptr<const OpenContext> context;
@@ -64,8 +61,8 @@ Result<std::shared_ptr<SessionTable::Kept>> SessionTable::Take(
   const Clock::Steady now = workspace_.options().clock->Now();
   if (session.empty()) {
     if (kept_.size() >= kKnown) {
-      const auto oldest = std::ranges::min_element(
-          kept_, {}, [](const auto& entry) { return entry.second->used; });
+      const auto oldest =
+          std::ranges::min_element(kept_, {}, [](const auto& entry) { return entry.second->used; });
       kept_.erase(oldest);
     }
     auto fresh = std::make_shared<Kept>("s" + RandomHex(kIdHexDigits), context);

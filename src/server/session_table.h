@@ -39,8 +39,8 @@ struct SessionRun {
 
 class SessionTable {
  public:
-  static constexpr std::size_t kLive = 8;      // interpreters
-  static constexpr std::size_t kKnown = 256;   // sessions, parked ones included
+  static constexpr std::size_t kLive = 8;     // interpreters
+  static constexpr std::size_t kKnown = 256;  // sessions, parked ones included
   static constexpr std::chrono::minutes kRest{10};
 
   explicit SessionTable(Workspace& workspace);

@@ -109,13 +109,13 @@ Result<std::vector<std::string>> PackPaths(Workspace& workspace, const JsonObjec
 
 Result<Output> RunOperation(Workspace& workspace, const JsonObject& arguments,
                             const CallScope& scope) {
-  DOSSIER_ASSIGN_OR_RETURN(
-      const auto context, workspace.Context(GivenText(arguments, "context"), scope.cancel));
-  DOSSIER_ASSIGN_OR_RETURN(
-      const SessionRun done,
-      workspace.sessions().Run(context, GivenText(arguments, "session"),
-                               GivenText(arguments, "code"), scope.cancel));
-  if (scope.cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", scope.cancel.reason());
+  DOSSIER_ASSIGN_OR_RETURN(const auto context,
+                           workspace.Context(GivenText(arguments, "context"), scope.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const SessionRun done,
+                           workspace.sessions().Run(context, GivenText(arguments, "session"),
+                                                    GivenText(arguments, "code"), scope.cancel));
+  if (scope.cancel.cancelled())
+    return MakeError(ErrorCode::kCancelled, "{}", scope.cancel.reason());
   Output output{.structured = {{"session", done.session},
                                {"status", sandbox::BlockStatusName(done.result.status)},
                                {"out_bytes", done.result.out_bytes},
@@ -174,8 +174,7 @@ Result<Output> PackOperation(Workspace& workspace, const JsonObject& arguments,
   options.counts_folder = app::CountsFolder(opened);
   options.counts_name = opened.identity;
   options.counter = std::move(opened.counter);
-  DOSSIER_ASSIGN_OR_RETURN(const sources::PackedFiles packed,
-                           sources::Pack(options, scope.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const sources::PackedFiles packed, sources::Pack(options, scope.cancel));
   DOSSIER_ASSIGN_OR_RETURN(const auto packs, workspace.Packs());
   std::string text = packed.Text();
   DOSSIER_ASSIGN_OR_RETURN(const std::string hash, packs->Put(text));
@@ -202,12 +201,12 @@ Result<Output> RememberOperation(Workspace& workspace, const JsonObject& argumen
                            workspace.Memory(app::MemoryNeed::kWritten));
   memory::RecordWrite written;
   // The words are a model's: it may not do more than models may.
-  DOSSIER_RETURN_IF_ERROR(memory.store->Transact(
-      "root", {.actor = memory::Actor::kModel, .phase = "mcp"},
-      [&](memory::BranchTransaction& session) -> Status {
-        DOSSIER_ASSIGN_OR_RETURN(written, session.Add(record));
-        return {};
-      }));
+  DOSSIER_RETURN_IF_ERROR(
+      memory.store->Transact("root", {.actor = memory::Actor::kModel, .phase = "mcp"},
+                             [&](memory::BranchTransaction& session) -> Status {
+                               DOSSIER_ASSIGN_OR_RETURN(written, session.Add(record));
+                               return {};
+                             }));
   Output output{.structured = {{"id", written.id}}};
   Tell(output, fmt::format("stored m{}{}", written.id,
                            written.redacted > 0 ? "; a secret in it was taken out" : ""));

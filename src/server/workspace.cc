@@ -112,6 +112,12 @@ const tokens::Counter& Workspace::Counter() {
 }
 
 Status Workspace::CheckPlace(const std::string& real_path, std::string_view given) const {
+  if (options_.files == WorkspaceOptions::Files::kNone) {
+    return MakeError(ErrorCode::kRefused,
+                     "{} is not read: the server was started in / or in the home folder, and no "
+                     "folder was named; a person can allow one by {} FOLDER",
+                     given, options_.root_flag);
+  }
   const auto holds = [&](const std::string& root) { return IsBelow(real_path, root); };
   if (options_.roots.empty() || std::ranges::any_of(options_.roots, holds)) return {};
   return MakeError(ErrorCode::kRefused,
@@ -135,7 +141,7 @@ Result<std::string> Workspace::Admit(const std::string& path) const {
 }
 
 Result<UniqueFd> Workspace::OpenFile(const std::string& path) const {
-  struct stat info {};
+  struct stat info{};
   DOSSIER_ASSIGN_OR_RETURN(UniqueFd fd, OpenRegularFile(path, &info));
   DOSSIER_ASSIGN_OR_RETURN(const std::string real, PathOfDescriptor(fd.get(), path));
   DOSSIER_RETURN_IF_ERROR(CheckPlace(real, path));
@@ -154,8 +160,8 @@ Status Workspace::MayRead(const ContextRecord& record) const {
   for (const std::string& path : record.paths) {
     DOSSIER_RETURN_IF_ERROR(CheckPlace(path, path));
     if (options_.secrets == WorkspaceOptions::Secrets::kRefused && HasSecretName(path)) {
-      return MakeError(ErrorCode::kRefused, "context {} holds {}, a secret file; see {}",
-                       record.id, path, options_.secrets_flag);
+      return MakeError(ErrorCode::kRefused, "context {} holds {}, a secret file; see {}", record.id,
+                       path, options_.secrets_flag);
     }
   }
   return {};

@@ -41,13 +41,17 @@ class SessionTable;
 
 struct WorkspaceOptions {
   // Folders whose files may be opened, absolute and without links; empty: every file that this user
-  // may read, for a caller who is the user.
+  // may read, for a caller who is the user. kNone: no file at all.
   std::vector<std::string> roots;
+  enum class Files : std::uint8_t { kByRoots, kNone } files = Files::kByRoots;
   enum class Secrets : std::uint8_t { kRefused, kAllowed } secrets = Secrets::kRefused;
   // What a caller is told to add where a path is refused: "--root".
   std::string root_flag = "--root", secrets_flag = "--allow-secrets";
-  app::ModelSettings model;         // "" of the name: what the configuration says
-  enum class Paid : std::uint8_t { kOn, kOff } paid = Paid::kOn;  // kOff: no operation calls a model
+  app::ModelSettings model;  // "" of the name: what the configuration says
+  enum class Paid : std::uint8_t {
+    kOn,
+    kOff
+  } paid = Paid::kOn;                 // kOff: no operation calls a model
   std::optional<double> max_usd;      // US dollars an ask; unset: no limit
   std::optional<double> max_usd_day;  // US dollars of all asks of this user since midnight UTC
   std::int64_t max_calls = 500;       // requests to models an ask
@@ -82,14 +86,16 @@ class Workspace {
   const tokens::Counter& Counter();
 
   // `path` as it is opened: absolute, links resolved; a relative one is seen from the first root.
-  // Errors: kNotFound; kRefused for what lies in no root, or is a secret file, naming roots and flag.
+  // Errors: kNotFound; kRefused for what lies in no root, or is a secret file, naming roots and
+  // flag.
   Result<std::string> Admit(const std::string& path) const;
   // A file opened for reading, judged by where it really lies once it is open, so that no link that
   // is changed meanwhile leads elsewhere. Errors: as Admit.
   Result<UniqueFd> OpenFile(const std::string& path) const;
   // A context of `id` whose files this workspace may read. Errors: as ContextStore::Find, and
   // kRefused.
-  Result<std::shared_ptr<const OpenContext>> Context(std::string_view id, const CancelToken& cancel);
+  Result<std::shared_ptr<const OpenContext>> Context(std::string_view id,
+                                                     const CancelToken& cancel);
   Status MayRead(const ContextRecord& record) const;
 
  private:

@@ -315,7 +315,6 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
   sandbox::SessionSpec spec = MakeSpec(run);
   std::vector<std::string_view> texts;
   std::vector<TextDocument> documents;
-  JsonArray schemas;
   const ContextSet& context = *run.request.context;
   const auto deadline = run.ledger.deadline(model::Stage::kNormal);
   if (deadline && !context.WaitForCopies(*deadline)) {

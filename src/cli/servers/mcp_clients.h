@@ -1,4 +1,5 @@
-// Commands of `dossier mcp` that are about the assistants which start it: install, uninstall, doctor.
+// Commands of `dossier mcp` that are about the assistants which start it: install, uninstall,
+// doctor.
 //
 // For mcp_command.cc alone.
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <condition_variable>
+#include <cstdlib>
 #include <filesystem>
 #include <mutex>
 #include <thread>
@@ -40,9 +41,18 @@ struct McpArguments {
   ModelFlags model;
 };
 
+// All that a person has is nothing that an assistant may read because it happened to start there.
+bool StartsTooWide(const McpArguments& given) {
+  const char* home = getenv("HOME");
+  std::error_code ignored;
+  return given.roots.empty() && (std::filesystem::equivalent(".", "/", ignored) ||
+                                 (home && std::filesystem::equivalent(".", home, ignored)));
+}
+
 Result<std::vector<std::string>> RootsOf(const McpArguments& given) {
   std::vector<std::string> roots;
-  for (const std::string& root : given.roots.empty() ? std::vector<std::string>{"."} : given.roots) {
+  for (const std::string& root :
+       given.roots.empty() ? std::vector<std::string>{"."} : given.roots) {
     std::error_code error;
     const auto real = std::filesystem::canonical(root, error);
     if (error) return MakeErrnoError(error.value(), "--root " + root);
@@ -56,6 +66,7 @@ Result<server::WorkspaceOptions> OptionsOf(const McpArguments& given) {
   WorkspaceOptions options;
   DOSSIER_ASSIGN_OR_RETURN(options.roots, RootsOf(given));
   DOSSIER_ASSIGN_OR_RETURN(options.model, SettingsOf(given.model));
+  if (StartsTooWide(given)) options.files = WorkspaceOptions::Files::kNone;
   if (given.allow_secrets) options.secrets = WorkspaceOptions::Secrets::kAllowed;
   if (given.paid == "off") options.paid = WorkspaceOptions::Paid::kOff;
   options.max_usd = given.max_usd;
@@ -132,13 +143,13 @@ Status ServeHttp(const McpArguments& given, mcp::Catalog& catalog, const Context
 Status RunMcp(const McpArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(server::WorkspaceOptions options, OptionsOf(given));
   DOSSIER_ASSIGN_OR_RETURN(auto workspace, server::Workspace::Open(std::move(options)));
-  DOSSIER_ASSIGN_OR_RETURN(
-      auto catalog, mcp::WorkspaceCatalog::Make(*workspace, ToolNames(given.tools)));
+  DOSSIER_ASSIGN_OR_RETURN(auto catalog,
+                           mcp::WorkspaceCatalog::Make(*workspace, ToolNames(given.tools)));
   const mcp::ServerInfo info{.version = std::string(kVersion)};
   if (!given.http.empty()) return ServeHttp(given, *catalog, context, info);
   const OwnedStdout out;
-  const Status served =
-      mcp::ServeStdio(*catalog, {.in = STDIN_FILENO, .out = out.fd(), .info = info}, context.cancel);
+  const Status served = mcp::ServeStdio(
+      *catalog, {.in = STDIN_FILENO, .out = out.fd(), .info = info}, context.cancel);
   const EndInTime limit;
   catalog.reset();
   workspace.reset();
@@ -148,8 +159,8 @@ Status RunMcp(const McpArguments& given, Context& context) {
 Status PrintTools(const McpArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(server::WorkspaceOptions options, OptionsOf(given));
   DOSSIER_ASSIGN_OR_RETURN(const auto workspace, server::Workspace::Open(std::move(options)));
-  DOSSIER_ASSIGN_OR_RETURN(
-      const auto catalog, mcp::WorkspaceCatalog::Make(*workspace, ToolNames(given.tools)));
+  DOSSIER_ASSIGN_OR_RETURN(const auto catalog,
+                           mcp::WorkspaceCatalog::Make(*workspace, ToolNames(given.tools)));
   context.out << ToJson(JsonObject{{"tools", catalog->Tools()},
                                    {"instructions", catalog->Instructions()}})
               << "\n";
@@ -220,7 +231,8 @@ Command McpCommand() {
                     .summary = "print the list of tools that assistants pay for in tokens",
                     .binding = Bind(DeclareScope, PrintTools)},
                    {.name = "gc",
-                    .summary = "drop contexts that nobody used for 30 days, or beyond the newest 200",
+                    .summary =
+                        "drop contexts that nobody used for 30 days, or beyond the newest 200",
                     .binding = Bind(DeclareGc, RunGc)}},
       .signals = Command::Signals::kOrder,
       .alone = Command::Alone::kYes};

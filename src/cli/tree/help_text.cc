@@ -233,7 +233,7 @@ void AddTables(Page* page) {
 std::string UsageLine(const CommandNode& command) {
   std::string line = command.path();
   if (!command.Options().empty()) line += " [OPTIONS]";
-  if (!command.Commands().empty()) line += " COMMAND";
+  if (!command.Commands().empty()) line += command.needs_below() ? " COMMAND" : " [COMMAND]";
   for (const Flag* argument : command.Arguments()) {
     std::string name = Upper(argument->name());
     if (!argument->required()) name = "[" + name + "]";

@@ -2,8 +2,8 @@
 // restart. Whoever opens the same content gets the same id.
 //
 //   ContextStore store({.folder = data_folder});
-//   DOSSIER_ASSIGN_OR_RETURN(const auto opened, store.Add({{.path = "/var/a.log"}}, "", {}, cancel));
-//   opened->id;                                     // "c3f9a01b2c4d"
+//   DOSSIER_ASSIGN_OR_RETURN(const auto opened, store.Add({{.path = "/var/a.log"}}, "", {},
+//   cancel)); opened->id;                                     // "c3f9a01b2c4d"
 //   DOSSIER_ASSIGN_OR_RETURN(const auto again, store.Find("c3f9a01b2c4d", cancel));
 //
 // On disk: contexts/ID/context.json, and the decoded texts beside it (docs/formats/contexts.md). A
@@ -41,8 +41,8 @@ struct OpenContext {
   std::shared_ptr<const ask::ContextSet> set;
   // The documents of the set, in order, and what answers questions about their positions.
   std::unique_ptr<ask::DocumentService> documents;
-  JsonObject summary;  // context, documents, bytes, characters, format
-  std::string hint;    // what it is, for a model's prompt
+  JsonObject summary;              // context, documents, bytes, characters, format
+  std::string hint;                // what it is, for a model's prompt
   std::vector<std::string> notes;  // of how the documents were chosen, a sentence each
 };
 
@@ -55,7 +55,7 @@ struct ContextRecord {
 };
 
 struct ContextStoreOptions {
-  std::string folder;                     // contexts/ lies in it
+  std::string folder;                      // contexts/ lies in it
   std::uint64_t copy_limit = 64ull << 20;  // bytes; a larger file is named, not copied
   std::size_t open_contexts = 8;           // kept open at most
   std::shared_ptr<const Clock> clock = SystemClock();

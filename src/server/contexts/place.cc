@@ -100,8 +100,8 @@ class Asker {
     return Bytes{at, at + static_cast<std::uint64_t>(FindInt(found, "len").value_or(0))};
   }
   Result<std::pair<std::uint64_t, std::uint64_t>> Characters(const Bytes& bytes) const {
-    DOSSIER_ASSIGN_OR_RETURN(
-        const Json found, Ask("byte_to_char", {{"bytes", JsonArray{bytes.begin, bytes.end}}}));
+    DOSSIER_ASSIGN_OR_RETURN(const Json found,
+                             Ask("byte_to_char", {{"bytes", JsonArray{bytes.begin, bytes.end}}}));
     const JsonArray& chars = Find(found, "chars")->get_array();
     return std::pair{chars.at(0).to_number<std::uint64_t>(),
                      chars.at(1).to_number<std::uint64_t>()};

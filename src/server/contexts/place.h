@@ -40,9 +40,9 @@ Result<Place> ParsePlace(std::string_view at, std::span<const ask::TextDocument>
 std::string PlaceName(const Place& place, std::span<const ask::TextDocument> documents);
 
 struct PlaceText {
-  std::string at;          // what was read, as PlaceName
-  std::string of;          // "11,001 lines"
-  std::string_view bytes;  // of the document's text; lives as long as that
+  std::string at;                    // what was read, as PlaceName
+  std::string of;                    // "11,001 lines"
+  std::string_view bytes;            // of the document's text; lives as long as that
   std::uint64_t start = 0, end = 0;  // in characters
   std::uint64_t first = 0;           // the first line or record, from 1; 0 for characters
   bool cut = false;                  // at max_chars, or within one long line

@@ -57,9 +57,9 @@ void Deliver(Messages messages, Connection& connection, const std::shared_ptr<Ou
     return DeliverOne(messages.list[0], connection, outlet);
   }
   if (connection.version() != kBatchVersion) {
-    const RpcError error{kInvalidRequest,
-                         fmt::format("a batch is of revision {} alone; send one message",
-                                     kBatchVersion)};
+    const RpcError error{
+        kInvalidRequest,
+        fmt::format("a batch is of revision {} alone; send one message", kBatchVersion)};
     return outlet->Answer(ErrorText(nullptr, error), error.code);
   }
   const auto all = std::make_shared<Gathering>(outlet, messages.list.size());

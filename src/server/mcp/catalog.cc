@@ -3,8 +3,7 @@
 namespace dossier::mcp {
 
 RpcResult Catalog::ReadResource(std::string_view uri, const CallContext&) {
-  return Fault(kNoResource, fmt::format("there is no resource {}", uri),
-               JsonObject{{"uri", uri}});
+  return Fault(kNoResource, fmt::format("there is no resource {}", uri), JsonObject{{"uri", uri}});
 }
 
 RpcResult Catalog::GetPrompt(std::string_view name, const JsonObject&) {

@@ -29,6 +29,7 @@ struct CallContext {
   std::function<void(const server::Progress& progress)> progress;
   // "debug" to "emergency"; sent only where the client asked for that level.
   std::function<void(std::string_view level, Json data)> log;
+  JsonObject capabilities;  // of the client, where its request says them
 };
 
 class Catalog {

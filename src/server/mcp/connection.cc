@@ -16,13 +16,13 @@ namespace dossier::mcp {
 namespace {
 
 constexpr std::size_t kPage = 100;
-constexpr std::size_t kMostRunning = 256;  // requests of one connection
+constexpr std::size_t kMostRunning = 256;      // requests of one connection
 constexpr std::int64_t kToolsTtl = 3'600'000;  // ms; the table is the program's
 constexpr std::string_view kMetaServer = "io.modelcontextprotocol/serverInfo";
 constexpr std::string_view kMetaLogLevel = "io.modelcontextprotocol/logLevel";
 constexpr std::string_view kMetaSubscription = "io.modelcontextprotocol/subscriptionId";
-constexpr std::array<std::string_view, 8> kLevels = {
-    "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"};
+constexpr std::array<std::string_view, 8> kLevels = {"debug", "info",     "notice", "warning",
+                                                     "error", "critical", "alert",  "emergency"};
 
 std::optional<std::size_t> LevelOf(std::string_view name) {
   const auto* found = std::ranges::find(kLevels, name);
@@ -59,7 +59,8 @@ JsonObject Capabilities(Era era) {
 RpcResult PageOf(std::string_view key, const JsonArray& all, const JsonObject& params) {
   std::size_t from = 0;
   if (const Json* cursor = params.if_contains("cursor")) {
-    const auto at = cursor->is_string() ? ParseWhole(cursor->get_string()) : Result<std::int64_t>(-1);
+    const auto at =
+        cursor->is_string() ? ParseWhole(cursor->get_string()) : Result<std::int64_t>(-1);
     if (!at || *at < 0 || static_cast<std::size_t>(*at) > all.size()) {
       return Fault(kInvalidParams, "/cursor: is none that this server gave");
     }
@@ -140,7 +141,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   tl::expected<void, RpcError> CheckEnvelope(const Message& message) const;
   void Cancelled(const Message& message);
   void Listen(const Message& message, const std::shared_ptr<Running>& running);
-  void Answer(const Message& message, const Method& method, const std::shared_ptr<Running>& running);
+  void Answer(const Message& message, const Method& method,
+              const std::shared_ptr<Running>& running);
   std::shared_ptr<Running> Begin(const Message& message, std::shared_ptr<Outlet> outlet);
   void End(const Json& id, Running& running, const RpcResult& result);
   static void Send(Running& running, const std::string& text);
@@ -299,8 +301,8 @@ void Connection::Impl::Handle(const Message& message, std::shared_ptr<Outlet> ou
 }
 
 // Null: an id that is in use, which was refused.
-std::shared_ptr<Connection::Impl::Running> Connection::Impl::Begin(
-    const Message& message, std::shared_ptr<Outlet> outlet) {
+std::shared_ptr<Connection::Impl::Running> Connection::Impl::Begin(const Message& message,
+                                                                   std::shared_ptr<Outlet> outlet) {
   auto running = std::make_shared<Running>();
   running->outlet = outlet;
   const JsonObject* meta = MetaOf(message.params);
@@ -324,9 +326,9 @@ std::shared_ptr<Connection::Impl::Running> Connection::Impl::Begin(
     if (room && running_.emplace(key, running).second) return running;
   }
   running->ended = true;
-  const RpcError error{kInvalidRequest,
-                       fmt::format("/id: a request {} is still running, or {} others are", key,
-                                   kMostRunning)};
+  const RpcError error{
+      kInvalidRequest,
+      fmt::format("/id: a request {} is still running, or {} others are", key, kMostRunning)};
   outlet->Answer(ErrorText(message.id, error), error.code);
   return nullptr;
 }
@@ -350,6 +352,10 @@ void Connection::Impl::Answer(const Message& message, const Method& method,
     Send(*running, NotificationText("notifications/message",
                                     {{"level", level}, {"logger", "dossier"}, {"data", data}}));
   };
+  const JsonObject* meta = MetaOf(message.params);
+  if (const Json* capabilities = meta ? Find(*meta, kMetaCapabilities) : nullptr) {
+    if (capabilities->is_object()) call.capabilities = capabilities->get_object();
+  }
   RpcResult result = (this->*method.answer)(message.params, call);
   if (result) result = Dress(std::move(*result), method);
   End(message.id, *running, result);
@@ -492,8 +498,9 @@ void Connection::Impl::Listen(const Message& message, const std::shared_ptr<Runn
   const Json* filter = Find(message.params, "notifications");
   if (!filter || !filter->is_object()) {
     return End(message.id, *running,
-               Fault(kInvalidParams, "/notifications: must be an object, such as "
-                                     "{\"resourceSubscriptions\": [\"dossier://run/ID\"]}"));
+               Fault(kInvalidParams,
+                     "/notifications: must be an object, such as "
+                     "{\"resourceSubscriptions\": [\"dossier://run/ID\"]}"));
   }
   Subscription subscription{.request = running, .id = message.id};
   JsonArray honoured;
@@ -523,8 +530,8 @@ void Connection::Impl::Changed(std::string_view uri) {
   constexpr std::string_view kUpdated = "notifications/resources/updated";
   if (subscribed && options_.notify) options_.notify(NotificationText(kUpdated, {{"uri", uri}}));
   for (const auto& [request, id] : listening) {
-    Send(*request, NotificationText(kUpdated, {{"_meta", JsonObject{{kMetaSubscription, id}}},
-                                               {"uri", uri}}));
+    Send(*request, NotificationText(
+                       kUpdated, {{"_meta", JsonObject{{kMetaSubscription, id}}}, {"uri", uri}}));
   }
 }
 
@@ -542,7 +549,8 @@ RpcResult Connection::Impl::Complete(const JsonObject& params, const CallContext
   const Json* ref = Find(params, "ref");
   const Json* argument = Find(params, "argument");
   if (!ref || !ref->is_object()) return Fault(kInvalidParams, "/ref: must be an object");
-  if (!argument || !argument->is_object()) return Fault(kInvalidParams, "/argument: must be an object");
+  if (!argument || !argument->is_object())
+    return Fault(kInvalidParams, "/argument: must be an object");
   const auto name = TextParam(argument->get_object(), "name");
   const auto value = TextParam(argument->get_object(), "value");
   if (!name || !value) return Fault(kInvalidParams, "/argument: needs the texts name and value");
@@ -558,7 +566,8 @@ RpcResult Connection::Impl::SetLevel(const JsonObject& params, const CallContext
   const auto level = TextParam(params, "level");
   if (!level) return tl::unexpected(level.error());
   const auto rank = LevelOf(*level);
-  if (!rank) return Fault(kInvalidParams, fmt::format("/level: must be {}", OneOf(*level, kLevels)));
+  if (!rank)
+    return Fault(kInvalidParams, fmt::format("/level: must be {}", OneOf(*level, kLevels)));
   const std::lock_guard lock(mutex_);
   log_level_ = rank;
   return JsonObject();

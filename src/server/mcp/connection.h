@@ -27,9 +27,8 @@
 namespace dossier::mcp {
 
 // Oldest first.
-inline constexpr std::array<std::string_view, 5> kVersions = {"2024-11-05", "2025-03-26",
-                                                              "2025-06-18", "2025-11-25",
-                                                              "2026-07-28"};
+inline constexpr std::array<std::string_view, 5> kVersions = {
+    "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"};
 inline constexpr std::string_view kModernVersion = kVersions[4];
 inline constexpr std::string_view kNewestHandshake = kVersions[3];
 inline constexpr std::string_view kBatchVersion = kVersions[1];

@@ -31,7 +31,8 @@ struct Refused {
 
 // The value of a header, edge spaces trimmed; nullopt where it is not there. `twice`: it is there
 // more than once.
-std::optional<std::string> HeaderOf(const HttpRequest& request, std::string_view name, bool* twice) {
+std::optional<std::string> HeaderOf(const HttpRequest& request, std::string_view name,
+                                    bool* twice) {
   std::optional<std::string> found;
   for (const auto& [key, value] : request.headers) {
     if (key != name) continue;
@@ -56,6 +57,7 @@ int StatusOf(int error) {
     case kInvalidRequest:
     case kInvalidParams:
     case kHeaderMismatch:
+    case kMissingCapability:
     case kUnsupportedVersion:
       return 400;
     default:
@@ -63,7 +65,8 @@ int StatusOf(int error) {
   }
 }
 
-void ReplyError(HttpExchange& exchange, int status, const RpcError& error, const Json& id = nullptr) {
+void ReplyError(HttpExchange& exchange, int status, const RpcError& error,
+                const Json& id = nullptr) {
   exchange.Reply({.status = status,
                   .headers = {{"Content-Type", "application/json"}},
                   .body = ErrorText(id, error)});
@@ -222,8 +225,9 @@ class Server final : public HttpServer {
     const HttpRequest& request = exchange->request();
     if (!IsLocal(request)) {
       return ReplyError(*exchange, 403,
-                        {kInvalidRequest, "Host and Origin must be names of this machine, or be "
-                                          "named by --allow-host"});
+                        {kInvalidRequest,
+                         "Host and Origin must be names of this machine, or be "
+                         "named by --allow-host"});
     }
     if (options_.keys && !options_.keys->Find(request.Header("authorization"))) {
       return exchange->Reply({.status = 401, .headers = {{"WWW-Authenticate", "Bearer"}}});
@@ -244,8 +248,10 @@ class Server final : public HttpServer {
     const std::string accept = ToLowerAscii(request.Header("accept"));
     if (accept.find("application/json") == accept.npos ||
         accept.find("text/event-stream") == accept.npos) {
-      return ReplyError(*exchange, 406, {kInvalidRequest, "Accept must list application/json and "
-                                                          "text/event-stream"});
+      return ReplyError(*exchange, 406,
+                        {kInvalidRequest,
+                         "Accept must list application/json and "
+                         "text/event-stream"});
     }
     // A page of another origin can send other types without being asked.
     if (!ToLowerAscii(request.Header("content-type")).starts_with("application/json")) {
@@ -258,8 +264,7 @@ class Server final : public HttpServer {
     }
     bool twice = false;
     const auto version = HeaderOf(request, "mcp-protocol-version", &twice);
-    const Message* single =
-        messages.form == Messages::Form::kSingle ? &*messages.list[0] : nullptr;
+    const Message* single = messages.form == Messages::Form::kSingle ? &*messages.list[0] : nullptr;
     const bool described = single && Enveloped(*single);
     if (twice || version == kModernVersion || (described && single->method != "initialize")) {
       return TakeModern(std::move(exchange), std::move(messages), twice ? std::nullopt : version);
@@ -320,8 +325,8 @@ class Server final : public HttpServer {
       }
     }
     Post post{.id = message.id};
-    post.outlet = std::make_shared<PostOutlet>(std::move(exchange), options_, Era::kModern,
-                                               HttpHeaders());
+    post.outlet =
+        std::make_shared<PostOutlet>(std::move(exchange), options_, Era::kModern, HttpHeaders());
     post.connection = std::make_unique<Connection>(
         catalog_, ticker_, ConnectionOptions{.era = Era::kModern, .info = options_.info});
     Connection& connection = *post.connection;
@@ -335,8 +340,8 @@ class Server final : public HttpServer {
 
   void TakeHandshake(std::shared_ptr<HttpExchange> exchange, Messages messages) {
     const HttpRequest& request = exchange->request();
-    const bool opens = messages.form == Messages::Form::kSingle &&
-                       messages.list[0]->method == "initialize";
+    const bool opens =
+        messages.form == Messages::Form::kSingle && messages.list[0]->method == "initialize";
     bool twice = false;
     auto id = HeaderOf(request, "mcp-session-id", &twice);
     std::shared_ptr<Session> session;
@@ -346,20 +351,22 @@ class Server final : public HttpServer {
       session = OpenSession(*id);
       if (!session) {
         return ReplyError(*exchange, 503,
-                          {kInvalidRequest, fmt::format("{} sessions are open; end one by DELETE",
-                                                        kMostSessions)});
+                          {kInvalidRequest,
+                           fmt::format("{} sessions are open; end one by DELETE", kMostSessions)});
       }
       headers.emplace_back("Mcp-Session-Id", *id);
     } else {
       if (!id || twice) {
-        return ReplyError(*exchange, 400, {kInvalidRequest, "Mcp-Session-Id: must be there, once; "
-                                                            "initialize gives it"});
+        return ReplyError(*exchange, 400,
+                          {kInvalidRequest,
+                           "Mcp-Session-Id: must be there, once; "
+                           "initialize gives it"});
       }
       session = FindSession(*id);
       if (!session) return ReplyError(*exchange, 404, {kInvalidRequest, "this session has ended"});
     }
-    const auto outlet = std::make_shared<PostOutlet>(std::move(exchange), options_,
-                                                     Era::kHandshake, std::move(headers));
+    const auto outlet = std::make_shared<PostOutlet>(std::move(exchange), options_, Era::kHandshake,
+                                                     std::move(headers));
     {
       const std::lock_guard lock(mutex_);
       handshakes_.push_back(outlet);
@@ -419,8 +426,8 @@ class Server final : public HttpServer {
     }
     const auto session = FindSession(*id);
     if (!session) return exchange->Reply({.status = 404});
-    const auto outlet = std::make_shared<PostOutlet>(std::move(exchange), options_,
-                                                     Era::kHandshake, HttpHeaders());
+    const auto outlet =
+        std::make_shared<PostOutlet>(std::move(exchange), options_, Era::kHandshake, HttpHeaders());
     {
       const std::lock_guard lock(session->mutex);
       session->listens = outlet;
@@ -443,7 +450,8 @@ class Server final : public HttpServer {
     {
       const std::lock_guard lock(mutex_);
       // A lost connection of the handshake era cancels nothing.
-      std::erase_if(handshakes_, [](const auto& outlet) { return !outlet->Tend() || outlet->done(); });
+      std::erase_if(handshakes_,
+                    [](const auto& outlet) { return !outlet->Tend() || outlet->done(); });
       for (auto post = posts_.begin(); post != posts_.end();) {
         const auto next = std::next(post);
         if (!post->outlet->Tend()) Cancel(*post);

@@ -8,9 +8,7 @@ namespace {
 constexpr std::size_t kMostDepth = 128;
 constexpr std::size_t kMostBatch = 1000;  // messages
 
-bool IsId(const Json& value) {
-  return value.is_string() || value.is_int64() || value.is_uint64();
-}
+bool IsId(const Json& value) { return value.is_string() || value.is_int64() || value.is_uint64(); }
 
 tl::expected<Message, Refusal> ReadOne(const Json& value) {
   const auto refuse = [&](Json id, std::string why) {

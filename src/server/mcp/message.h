@@ -25,7 +25,8 @@ namespace dossier::mcp {
 // JSON-RPC's codes, then those of the protocol.
 inline constexpr int kParseError = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601,
                      kInvalidParams = -32602, kInternalError = -32603, kNoResource = -32002,
-                     kHeaderMismatch = -32020, kUnsupportedVersion = -32022;
+                     kHeaderMismatch = -32020, kMissingCapability = -32021,
+                     kUnsupportedVersion = -32022;
 
 struct RpcError {
   int code = kInternalError;

@@ -29,7 +29,8 @@ class ProgressGate {
   ProgressGate(Json token, std::function<void(const std::string&)> send)
       : token_(std::move(token)), send_(std::move(send)) {}
 
-  void Offer(const server::Progress& progress, Clock::Steady now = std::chrono::steady_clock::now()) {
+  void Offer(const server::Progress& progress,
+             Clock::Steady now = std::chrono::steady_clock::now()) {
     const std::lock_guard lock(mutex_);
     if (progress.done > latest_.done || !offered_) {
       latest_ = progress;

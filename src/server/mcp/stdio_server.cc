@@ -110,8 +110,8 @@ Status ServeStdio(Catalog& catalog, const StdioOptions& options, const CancelTok
     if (got == Reader::Got::kEnd) break;
     const auto outlet = std::make_shared<LineOutlet>(writer);
     if (got == Reader::Got::kTooLong) {
-      const RpcError error{kInvalidRequest, fmt::format("a message has more than {} bytes",
-                                                        options.most_line)};
+      const RpcError error{kInvalidRequest,
+                           fmt::format("a message has more than {} bytes", options.most_line)};
       outlet->Answer(ErrorText(nullptr, error), error.code);
     } else if (line.find_first_not_of(" \t") != line.npos) {
       Deliver(ReadMessages(line), connection, outlet);

@@ -20,8 +20,8 @@
 namespace dossier::mcp {
 
 struct StdioOptions {
-  int in = 0, out = 1;                   // stay the caller's
-  std::size_t most_line = 64u << 20;     // bytes
+  int in = 0, out = 1;                // stay the caller's
+  std::size_t most_line = 64u << 20;  // bytes
   ServerInfo info;
 };
 

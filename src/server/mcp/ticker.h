@@ -29,7 +29,8 @@ class Ticker {
   class Handle {
    public:
     Handle() = default;
-    Handle(Handle&& other) noexcept : ticker_(std::exchange(other.ticker_, nullptr)), id_(other.id_) {}
+    Handle(Handle&& other) noexcept
+        : ticker_(std::exchange(other.ticker_, nullptr)), id_(other.id_) {}
     Handle& operator=(Handle&& other) noexcept {
       std::swap(ticker_, other.ticker_);
       std::swap(id_, other.id_);

@@ -1,5 +1,5 @@
-// What `dossier mcp` offers: the operations of a workspace as tools, its contexts, runs and packs as
-// resources, and three prompts.
+// What `dossier mcp` offers: the operations of a workspace as tools, its contexts, runs and packs
+// as resources, and three prompts.
 //
 //   WorkspaceCatalog catalog(*workspace, {.tools = {"open", "search", "read"}});
 //   DOSSIER_RETURN_IF_ERROR(ServeStdio(catalog, {}, cancel));

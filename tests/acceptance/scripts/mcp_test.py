@@ -12,6 +12,7 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 import harness
@@ -320,6 +321,48 @@ class Wire(McpCase):
         again = pipe.call("read", context=context, at="a.txt:1")["content"][0]["text"]
         self.assertIn(f"<<<DATA {fence}\n", again)
 
+    def test_a_cut_pack_gives_a_link_to_all_of_it(self):  # SRV-22, SRV-27
+        pipe = self.server("--result-tokens", "200")
+        pipe.initialize()
+        (self.home / "root" / "long.txt").write_text("".join(f"line {i} of it\n" for i in range(400)))
+        result = pipe.call("pack", paths=["."], budget=8000)
+        link = result["content"][1]
+        self.assertEqual(link["type"], "resource_link")
+        self.assertRegex(result["content"][0]["text"], r"\[cut: [\d,]+ of [\d,]+ tokens; whole: dossier://pack/")
+        whole = pipe.ask("resources/read", {"uri": link["uri"]})["result"]["contents"][0]["text"]
+        self.assertIn("line 399 of it", whole)
+        self.assertNotIn("line 399 of it", result["content"][0]["text"])
+
+    def test_a_link_that_moves_while_a_folder_is_read_leads_nowhere(self):  # SRV-21, SRV-A5
+        outside = self.write("outside.txt", "the secret of another folder\n")
+        root = self.home / "root"
+        pipe = self.server()
+        pipe.initialize()
+        for i in range(200):
+            (root / f"{i:03}.txt").write_text(f"mine {i}\n")
+        moving = True
+
+        def move():
+            while moving:
+                for i in range(0, 200, 7):
+                    path = root / f"{i:03}.txt"
+                    other = root / ".swap"
+                    other.symlink_to(outside)
+                    other.replace(path)
+                    path.unlink()
+                    path.write_text(f"mine {i}\n")
+
+        mover = threading.Thread(target=move)
+        mover.start()
+        try:
+            for _ in range(10):
+                context = self.open_file(pipe, ".")
+                found = pipe.call("search", context=context, query="secret", regex=True)
+                self.assertEqual(found["structuredContent"]["total"], 0)
+        finally:
+            moving = False
+            mover.join()
+
     def test_the_list_of_tools_is_cheap(self):  # SRV-A1
         code, out, err = self.run_to_end("mcp", "tools")
         self.assertEqual(code, 0, err)
@@ -347,6 +390,15 @@ class Wire(McpCase):
                 yield from self.flat(one, key)
         else:
             yield key, value
+
+    def test_a_start_in_the_home_folder_opens_no_file(self):  # SRV-21
+        self.write("note.txt", "mine\n")
+        pipe = Pipe(self.start("mcp", stdin=subprocess.PIPE))
+        pipe.initialize()
+        refused = pipe.call("open", paths=["note.txt"])
+        self.assertTrue(refused["isError"])
+        self.assertIn("--root", refused["content"][0]["text"])
+        self.assertNotIn("isError", pipe.call("open", text="a text"))
 
     def test_contexts_that_nobody_used_are_dropped(self):  # SRV-20
         pipe = self.server()
