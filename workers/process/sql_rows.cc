@@ -3,7 +3,6 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cstring>
 #include <functional>
@@ -13,7 +12,6 @@
 #include <optional>
 #include <unordered_map>
 
-#include "base/text/ascii.h"
 #include "base/text/parse.h"
 #include "inspect/records/record_json.h"
 
@@ -30,8 +28,6 @@ constexpr double kRowsUnknown = 1e6;
 
 enum Plan : int { kScan = 0, kByIndex = 1, kByField = 2 };  // low bits of idxNum
 constexpr int kNoColumns = 4;                               // flag: values are not looked at
-
-std::string Sql(std::string_view name) { return QuotedSqlName(name); }
 
 std::string TextOfJsonString(std::string_view token) {
   const std::string_view inside = token.substr(1, token.size() - 2);
@@ -265,7 +261,7 @@ struct Cursor : sqlite3_vtab_cursor {
     const auto [begin, stop] = block->rows[row() - block->first];
     return std::string_view(block->text).substr(begin, stop - begin);
   }
-  int Narrow(int operation, sqlite3_value* bound);
+  void Narrow(int operation, sqlite3_value* bound);
   int LookUp(std::size_t place, sqlite3_value* wanted, std::uint64_t rows);
   int MakeIndex(std::size_t place, std::uint64_t rows);
 };
@@ -292,8 +288,8 @@ int Cursor::Filter(int plan, sqlite3_value** arguments) {
 }
 
 // SQLite checks each row again, so a bound that is no number narrows nothing.
-int Cursor::Narrow(int operation, sqlite3_value* bound) {
-  if (sqlite3_value_numeric_type(bound) != SQLITE_INTEGER) return SQLITE_OK;
+void Cursor::Narrow(int operation, sqlite3_value* bound) {
+  if (sqlite3_value_numeric_type(bound) != SQLITE_INTEGER) return;
   const std::int64_t number = sqlite3_value_int64(bound);
   const std::uint64_t place = number < 0 ? 0 : static_cast<std::uint64_t>(number);
   const bool from = operation == SQLITE_INDEX_CONSTRAINT_GE ||
@@ -304,8 +300,6 @@ int Cursor::Narrow(int operation, sqlite3_value* bound) {
                   operation == SQLITE_INDEX_CONSTRAINT_EQ;
   if (from) at = std::max(at, std::min(place, end));
   if (to) end = number < 0 ? at : std::min(end, place + 1);
-  if (operation == SQLITE_INDEX_CONSTRAINT_EQ && number < 0) end = at;
-  return SQLITE_OK;
 }
 
 int Cursor::LookUp(std::size_t place, sqlite3_value* wanted, std::uint64_t rows) {
@@ -400,7 +394,7 @@ int Guarded(const Body& body) {
 
 std::string Declaration(const SqlTable& table) {
   std::string text = "CREATE TABLE rows(_index INTEGER";
-  for (const SqlColumn& column : table.columns) text += ", " + Sql(column.name) + " " + column.type;
+  for (const SqlColumn& column : table.columns) text += ", " + QuotedSqlName(column.name) + " " + column.type;
   return text + ", _json TEXT HIDDEN)";
 }
 
