@@ -109,6 +109,28 @@ Requirement RequireCommand(CommandRequired command) {
       }};
 }
 
+Requirement RequireSubcalls() {
+  return {
+      .told = "It rests on what a model has read for your code: llm_query or map_llm.",
+      .complaint = [](FoundAnswer* answer, const CancelToken&) -> Result<std::string> {
+        if (answer->work.answered > 0) return std::string();
+        return std::string(
+            "No sub-call was answered: let a model read the texts that the answer rests on, with "
+            "llm_query or map_llm.");
+      }};
+}
+
+Requirement RequireWholeBatches() {
+  return {.told = "It leaves out no sub-call that failed.",
+          .complaint = [](FoundAnswer* answer, const CancelToken&) -> Result<std::string> {
+            if (answer->work.lost == 0) return std::string();
+            return fmt::format(
+                "{} of the sub-calls failed or gave no label: ask for them again, or for shorter "
+                "parts.",
+                answer->work.lost);
+          }};
+}
+
 bool IsRequirement(std::string_view gate) { return gate == kFormGate || gate == kCitationsGate; }
 
 int RepairsOf(std::string_view gate, int repairs) {

@@ -28,15 +28,22 @@ namespace dossier::ask {
 // What a requirement is about, for journals and exit codes: its form, or its evidence.
 inline constexpr std::string_view kFormGate = "requirement", kCitationsGate = "citations";
 
+// What came of the sub-calls so far: those that were answered; those that failed, and texts of
+// map_llm without a label, and were not made good.
+struct SubcallWork {
+  int answered = 0, lost = 0;
+};
+
 struct FoundAnswer {
   std::string text;
-  std::optional<Json> value = {};                // where code handed over data
-  std::span<const std::string> printed = {};     // what code showed, out of data
-  std::string_view gate = kFormGate;             // of the requirement that FirstComplaint is from
+  std::optional<Json> value = {};             // where code handed over data
+  std::span<const std::string> printed = {};  // what code showed, out of data
+  SubcallWork work = {};
+  std::string_view gate = kFormGate;  // of the requirement that FirstComplaint is from
 };
 
 struct Requirement {
-  std::string told;            // to the model, before it answers
+  std::string told;                 // to the model, before it answers
   std::optional<Json> schema = {};  // for servers that hold replies to one
   std::string_view gate = kFormGate;
   // What is wrong with the answer, for the model; empty: it satisfies, and may have been brought
@@ -60,6 +67,11 @@ struct CommandRequired {
 // prints, at most 2,000 characters, is the complaint. Errors: kContextCommand, where it cannot be
 // started or does not end in time.
 Requirement RequireCommand(CommandRequired command);
+
+// That a model has read something for code; that no sub-call is lost. Both look at the work, not at
+// the answer.
+Requirement RequireSubcalls();
+Requirement RequireWholeBatches();
 
 // Whether `gate` is one of a requirement; and how often an answer may be mended that one of it
 // refuses, where the caller allows `repairs`: evidence is asked for once.

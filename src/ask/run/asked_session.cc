@@ -84,10 +84,11 @@ class PastReader {
 Result<AskedSession> ReadSession(store::Journal& journal, const WantedSession& wanted,
                                  const ContextOptions& options, const CancelToken& cancel) {
   if (!IsName(wanted.name)) {
-    return MakeError(ErrorCode::kUsage,
-                     "--session {}: a name has letters, digits, \".\", \"-\" and \"_\", and at most "
-                     "{} of them",
-                     wanted.name, kLongestName);
+    return MakeError(
+        ErrorCode::kUsage,
+        "--session {}: a name has letters, digits, \".\", \"-\" and \"_\", and at most "
+        "{} of them",
+        wanted.name, kLongestName);
   }
   AskedSession session{.name = wanted.name};
   DOSSIER_ASSIGN_OR_RETURN(std::vector<std::string> runs,

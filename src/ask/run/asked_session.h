@@ -27,8 +27,8 @@ struct WantedSession {
   std::string before = {};  // a run of the session: it and those behind it are left out
 };
 
-// Waits for the descriptions of all contexts. Errors: kUsage (no such name can be, or the session is
-// in another language); kNotFound (a context is not there any more); those of the journal.
+// Waits for the descriptions of all contexts. Errors: kUsage (no such name can be, or the session
+// is in another language); kNotFound (a context is not there any more); those of the journal.
 Result<AskedSession> ReadSession(store::Journal& journal, const WantedSession& wanted,
                                  const ContextOptions& options, const CancelToken& cancel);
 

@@ -23,10 +23,11 @@ Status CheckSame(const PastQuestion& past, const Replay& replay) {
     const auto recorded = replay.contexts().find(name);
     DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, past.context->Stored(i));
     if (recorded == replay.contexts().end() || recorded->second == stored->sha256) continue;
-    return MakeError(ErrorCode::kDamaged,
-                     "{} is not what it was in run {} of the session: put it back, or begin another "
-                     "session",
-                     name, past.run);
+    return MakeError(
+        ErrorCode::kDamaged,
+        "{} is not what it was in run {} of the session: put it back, or begin another "
+        "session",
+        name, past.run);
   }
   return {};
 }
@@ -107,7 +108,8 @@ std::string SessionText(const AskedSession& session) {
   if (count == 0) return {};
   return fmt::format(
       "This is question {0} of a session. `context` is the text of this question; context_0 to "
-      "context_{1} are those of all {0} (context_{1} is `context`). history_0 to history_{2} are the "
+      "context_{1} are those of all {0} (context_{1} is `context`). history_0 to history_{2} are "
+      "the "
       "transcripts of the {1} before. The variables that they left are still there: SHOW_VARS() "
       "lists them.",
       count + 1, count, count - 1);

@@ -1,10 +1,11 @@
-// Brings the names of a session's earlier questions back: their blocks run again, in their order, and
-// whatever they asked a model, memory or a tool for comes from the journal. Nothing is asked twice.
+// Brings the names of a session's earlier questions back: their blocks run again, in their order,
+// and whatever they asked a model, memory or a tool for comes from the journal. Nothing is asked
+// twice.
 //
 //   DOSSIER_RETURN_IF_ERROR(RestoreSession(run, documents, texts, session));
 //
-// A block that asks for something else now fails there, as a warning tells; what it would have set is
-// missing. Thread-safety: one caller.
+// A block that asks for something else now fails there, as a warning tells; what it would have set
+// is missing. Thread-safety: one caller.
 
 #ifndef DOSSIER_ASK_SUBCALLS_SESSION_RESTORE_H_
 #define DOSSIER_ASK_SUBCALLS_SESSION_RESTORE_H_

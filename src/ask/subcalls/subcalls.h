@@ -43,6 +43,7 @@ struct SubcallTally {
   std::map<std::string, int> without_label;
 
   int failed() const;
+  int lost() const;  // failed, or texts without a label
   void Add(const SubcallTally& more);
   // "3 of 40 failed (2 cut, 1 empty)"
   std::string ToText() const;
@@ -110,8 +111,8 @@ class Subcalls {
   // What code may set of its requests.
   struct Settings {
     model::Sampling sampling;
-    std::string system;                        // empty: no system message
-    std::optional<model::JsonSchema> schema;   // that the reply has to fit, as JSON
+    std::string system;                       // empty: no system message
+    std::optional<model::JsonSchema> schema;  // that the reply has to fit, as JSON
   };
   static Result<Settings> ReadSettings(const JsonObject& args, const driver::BoundModel& sub);
   // One prompt, {"parts": …, "context": …}, ready to be sent.

@@ -121,7 +121,8 @@ void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   });
 }
 
-// A tool may take its time. What it answered is in the journal, as no second call may give the same.
+// A tool may take its time. What it answered is in the journal, as no second call may give the
+// same.
 void Bridge::CallerTool(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
   const std::string name = TextAt(Json(call.args), "name");
   const auto& tools = run_.request.tools;
@@ -342,8 +343,8 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
                            pool.Open(std::move(spec), run.cancel));
   run.log.Add(0, "sandbox.started",
               {{"report", session->report().ToJson()}, {"ms", session->start_time().count()}});
-  auto bench = std::unique_ptr<Workbench>(new Workbench(run, std::move(texts), std::move(documents),
-                                                        moved, std::move(turn), std::move(session)));
+  auto bench = std::unique_ptr<Workbench>(new Workbench(
+      run, std::move(texts), std::move(documents), moved, std::move(turn), std::move(session)));
   if (!run.request.session.past.empty()) {
     DOSSIER_RETURN_IF_ERROR(
         RestoreSession(run, bench->documents_, bench->texts_, *bench->session_));

@@ -81,8 +81,9 @@ class Workbench {
   Workbench(RunState& run, std::vector<std::string_view> texts, std::vector<TextDocument> documents,
             const MovedTurns& moved, std::function<int()> turn,
             std::unique_ptr<sandbox::Session> session)
-      : coverage_({texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(std::min(
-                                     texts.size(), run.request.context->documents().size()))}),
+      : coverage_({texts.begin(),
+                   texts.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                       texts.size(), run.request.context->documents().size()))}),
         documents_(std::move(documents)),
         texts_(texts),
         subcalls_(run, std::move(texts), coverage_),

@@ -68,10 +68,11 @@ struct AskArguments {
   std::string output;  // -o
   std::string out_dir;
   std::string layouts_dir;
-  std::string tools;     // --tools
-  std::string session;   // --session
-  SchemaFlags schema;    // --json-schema, --json-schema-file
-  std::string validate;  // --validate
+  std::string tools;                  // --tools
+  std::string session;                // --session
+  SchemaFlags schema;                 // --json-schema, --json-schema-file
+  std::string validate;               // --validate
+  std::vector<std::string> required;  // --require
   int repair = 2;
   ContentFlags content;
   MemoryFlags memory;
@@ -450,18 +451,17 @@ class Asking {
     }
     request.context = context;
     request.repairs = arguments_.repair;
-    DOSSIER_ASSIGN_OR_RETURN(request.requirements, Requirements());
+    DOSSIER_ASSIGN_OR_RETURN(request.requirements, Requirements(request.question));
     request.tools = std::move(tools);
     if (!arguments_.session.empty() && keeping.journal) {
       ask::ContextOptions about{.content = &keeping.content(),
                                 .copy_limit = config_.store.copy_limit};
       DOSSIER_ASSIGN_OR_RETURN(
-          request.session,
-          ask::ReadSession(*keeping.journal,
-                           {.name = arguments_.session,
-                            .dialect = sandbox.pool.dialect,
-                            .before = taken_up_ ? taken_up_->order.how.run : ""},
-                           about, cancel_));
+          request.session, ask::ReadSession(*keeping.journal,
+                                            {.name = arguments_.session,
+                                             .dialect = sandbox.pool.dialect,
+                                             .before = taken_up_ ? taken_up_->order.how.run : ""},
+                                            about, cancel_));
     }
     DOSSIER_ASSIGN_OR_RETURN(
         request.memory,
@@ -541,14 +541,19 @@ class Asking {
       return MakeError(ErrorCode::kConfig, "--tools {}: {}", arguments_.tools,
                        text.error().message);
     }
-    return ask::ReadTools(
-        *text, arguments_.tools,
-        sources::CommandEnvironment(sources::CurrentEnvironment(), {}, {}));
+    return ask::ReadTools(*text, arguments_.tools,
+                          sources::CommandEnvironment(sources::CurrentEnvironment(), {}, {}));
   }
 
   // A schema of the configuration is for conversations.
-  Result<std::vector<ask::Requirement>> Requirements() {
+  Result<std::vector<ask::Requirement>> Requirements(const std::string& question) {
     std::vector<ask::Requirement> out;
+    const auto wants = [&](std::string_view gate) {
+      return std::ranges::find(arguments_.required, gate) != arguments_.required.end();
+    };
+    if (wants("sub-calls")) out.push_back(ask::RequireSubcalls());
+    if (wants("batch-complete")) out.push_back(ask::RequireWholeBatches());
+    if (wants("computed-numbers")) out.push_back(ask::RequireComputedNumbers(question));
     const SchemaFlags& flags = arguments_.schema;
     if (!flags.text.empty() || !flags.file.empty()) {
       DOSSIER_ASSIGN_OR_RETURN(const auto found, ChooseSchema(flags, config_, flags_, cancel_));
@@ -697,6 +702,11 @@ void DeclareRequired(Flags answer, AskArguments& to) {
            "run CMD in a shell with the answer as JSON on stdin; exit code 0 accepts it, else what "
            "it prints goes back to the model")
       .Kind(kShellCommand);
+  answer
+      .Add("--require", &to.required,
+           "want that a model read for its code (sub-calls), that no request of it is lost "
+           "(batch-complete), or that code showed each number (computed-numbers); repeatable")
+      .OneOf({"sub-calls", "batch-complete", "computed-numbers"});
   answer
       .Add("--citations", &to.citations,
            "look its quotes and references up (check), want them to hold (strict), want evidence "

@@ -50,7 +50,7 @@ class AskSessionTest(harness.Case):
         third = self.answer("c", [
             {"purpose": "root", "times": 1, "reply":
              "```repl\nprint(x, context_0.strip(), context_1.strip(), context_2.strip())\n"
-             "print('What is b?' in history_1, str(part), len(records) if 'records' in globals() else '-')\n```"},
+             "print('What is b?' in history_1, str(part))\n```"},
             {"purpose": "root", "times": 1, "reply": "```repl\nFINAL(f'{x} {word} {context}')\n```"}])
         self.assertEqual(third["answer"], "42 pear text of c\n")
         self.assertIn("42 text of a text of b text of c\nTrue text", self.output(third))

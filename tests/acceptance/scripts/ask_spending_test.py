@@ -93,6 +93,25 @@ class AskSpendingTest(harness.Case):
         self.assertLess(len(self.items), whole - len(first) + 2 * ITEMS)
         self.assertGreaterEqual(outcome["calls"]["cached"], len(finished) - ITEMS)
 
+    def test_a_killed_run_that_is_resumed_asks_no_finished_item_again(self):  # REC-A33, REC-79
+        whole = BATCHES * ITEMS
+        server = self.served(stop_at=whole * 6 // 10)
+        process = self.start("ask", "--base-url", server.url, "-m", "some-model", "--retries", "0",
+                             *self.words("--quiet", "--cache", "off"), stderr=subprocess.DEVNULL)
+        self.assertTrue(self.reached.wait(60), "it got to 60 %")
+        process.kill()
+        process.wait()
+        run = self.runs()[0]["run"]
+        finished = len([event for event in self.events(run) if event["type"] == "reply.received"
+                        and event["data"]["purpose"] == "subcall"])
+        self.assertGreater(finished, whole // 2)
+        self.never.set()
+        self.items, self.stop_at = [], 0
+        code, out, err = self.run_to_end("runs", "resume", run, "--json")
+        self.assertEqual(code, 0, err)
+        self.assertIn(f"GOT {whole} {whole}", self.outputs(run))
+        self.assertEqual(len(self.items), whole - finished, "each item that was not finished, once")
+
     def test_a_budget_holds_over_all_runs(self):  # REC-78
         config = self.home / "config" / "dossier" / "dossier.yml"
         config.parent.mkdir(parents=True)
