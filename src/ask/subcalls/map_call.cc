@@ -178,7 +178,7 @@ void MapCall::TellOfFailures(const Outcomes& outcomes) const {
     ++failed;
   }
   if (failed == 0) return;
-  run_.log.Warn(0, "subcalls_failed",
+  run_.log.Warn("subcalls_failed",
                 JsonObject{{"by", "map_llm"},
                            {"items", outcomes.size()},
                            {"failed", failed},
@@ -536,7 +536,9 @@ Status MapCall::Ask(const Plan& plan, About about, const std::vector<std::string
       done(tl::unexpected(prompt.error()));
       continue;
     }
-    subcalls_.Send(std::move(*prompt), model::Purpose::kMap, sampling, cancel, std::move(done));
+    subcalls_.Send(
+        {.prompt = std::move(*prompt), .purpose = model::Purpose::kMap, .sampling = sampling},
+        cancel, std::move(done));
   }
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return open == 0; });

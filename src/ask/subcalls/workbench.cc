@@ -13,9 +13,9 @@ sandbox::SessionSpec MakeSpec(const RunState& run) {
   spec.seed = run.request.seed;
   spec.limits = run.request.cell;
   spec.context_string_max = run.request.context_string_max;
-  spec.named_models = {run.options.sub.name};
+  spec.named_models = ModelNames(run.options);
   spec.features = {{"profile", run.policy.name},
-                   {"depth", run.request.limits.depth},
+                   {"depth", run.depth_left()},
                    {"max_subcall_chars", run.max_subcall_chars},
                    {"question", run.request.question},
                    {"memory", run.memory != nullptr}};
@@ -23,11 +23,13 @@ sandbox::SessionSpec MakeSpec(const RunState& run) {
   return spec;
 }
 
+// What a child was given is in its call.started, as places in its parent's context.
 void LogContext(const RunState& run, const std::string& name, const StoredText& stored) {
+  if (run.place.depth > 0) return;
   if (!stored.named) {
-    return run.log.Add(0, "context.stored", {{"name", name}, {"sha256", stored.sha256}});
+    return run.log.Add("context.stored", {{"name", name}, {"sha256", stored.sha256}});
   }
-  run.log.Add(0, "context.named",
+  run.log.Add("context.named",
               {{"name", name},
                {"path", stored.named->path},
                {"bytes", stored.named->bytes},
@@ -49,11 +51,15 @@ void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   if (run_.memory && RunMemory::Knows(call.method))
     return Memory(std::move(call), std::move(reply));
   if (!AsksModel(call.method)) return Document(std::move(call), std::move(reply));
-  if (run_.request.limits.depth == 0) {
+  if (run_.depth_left() == 0) {
     return reply->Fail("denied", "sub-calls are switched off in this run (--max-depth 0)");
   }
-  run_.log.Add(0, "bridge.call", {{"id", call.id}, {"method", call.method}});
+  run_.log.Add("bridge.call", {{"id", call.id}, {"method", call.method}});
   if (call.method == "map") return map_.Start(std::move(call), std::move(reply), tasks_);
+  if (call.method.starts_with("rlm") && children_.Offered()) {
+    return tasks_.Run([this, call = std::make_shared<const sandbox::BridgeCall>(std::move(call)),
+                       reply = std::move(reply)] { children_.Start(call, reply); });
+  }
   if (call.method == "llm_batch" || call.method == "rlm_batch") {
     // Thousands of prompts take their time to count and assemble: not on the session's thread,
     // which hears of Ctrl-C and deadlines.
@@ -90,7 +96,7 @@ void Bridge::NoteRead(std::string_view method, const JsonObject& args) {
 
 // A write may wait for another process: not on the session's thread.
 void Bridge::Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
-  run_.log.Add(0, "bridge.call", {{"id", call.id}, {"method", call.method}});
+  run_.log.Add("bridge.call", {{"id", call.id}, {"method", call.method}});
   tasks_.Run([this, call = std::move(call), reply = std::move(reply)] {
     auto value = run_.memory->Handle(call.method, call.args);
     JsonObject details = call.args;
@@ -134,7 +140,7 @@ Json Bridge::BudgetValue() const {
       {"tokens_left", number(run_.ledger.tokens_left())},
       {"seconds_left", time ? Json(static_cast<double>(time->count()) / 1000) : Json(nullptr)},
       {"usd_left", usd ? Json(*usd) : Json(nullptr)},
-      {"depth", 0},
+      {"depth", run_.place.depth},
       {"max_depth", run_.request.limits.depth}};
 }
 
@@ -155,7 +161,7 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
     const std::string_view text = stored->map.bytes();
     LogContext(run, document.name, *stored);
     if (!stored->changed.empty() && document.warnings.empty()) {
-      run.log.Warn(0, "context_changed", Json(stored->changed));
+      run.log.Warn("context_changed", Json(stored->changed));
     }
     const inspect::Description& description =
         stored->description ? *stored->description : document.description;
@@ -172,7 +178,7 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
   }
   DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<sandbox::Session> session,
                            pool.Open(std::move(spec), run.cancel));
-  run.log.Add(0, "sandbox.started",
+  run.log.Add("sandbox.started",
               {{"report", session->report().ToJson()}, {"ms", session->start_time().count()}});
   return std::unique_ptr<Workbench>(new Workbench(run, std::move(texts), std::move(documents),
                                                   moved, std::move(turn), std::move(session)));
