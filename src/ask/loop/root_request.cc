@@ -55,7 +55,7 @@ model::Request MakeRequest(const RunState& run, const assembly::Assembled& promp
   if (root.entry.grammar) request.sampling.grammar = about.grammar;
   if (about.schema) request.schema = *about.schema;
   request.turn = about.turn;
-  if (run.place.depth > 0) request.path = run.place.path;
+  request.path = run.place.path;
   return request;
 }
 

@@ -151,11 +151,8 @@ void ChildCalls::Start(const Call& call, const std::shared_ptr<sandbox::BridgeRe
     }
     return {};
   };
-  if (const Status begun = begin(); !begun) {
-    const Result<CodeReply> failed = tl::unexpected(begun.error());
-    subcalls_.CountChild(failed);
-    Give(failed, *reply);
-  }
+  // No sub-call that failed: none was made, and code is told how to make it.
+  if (const Status begun = begin(); !begun) Give(tl::unexpected(begun.error()), *reply);
 }
 
 // Every offset of it, before anything begins.

@@ -178,8 +178,10 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
   }
   DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<sandbox::Session> session,
                            pool.Open(std::move(spec), run.cancel));
-  run.log.Add("sandbox.started",
-              {{"report", session->report().ToJson()}, {"ms", session->start_time().count()}});
+  JsonObject started{{"ms", session->start_time().count()}};
+  // Of a child it is the same: all are forked from one process, by the same rules.
+  if (run.place.depth == 0) started["report"] = session->report().ToJson();
+  run.log.Add("sandbox.started", std::move(started));
   return std::unique_ptr<Workbench>(new Workbench(run, std::move(texts), std::move(documents),
                                                   moved, std::move(turn), std::move(session)));
 }
