@@ -178,11 +178,10 @@ void MapCall::TellOfFailures(const Outcomes& outcomes) const {
     ++failed;
   }
   if (failed == 0) return;
-  run_.log.Warn(0, "subcalls_failed",
-                JsonObject{{"by", "map_llm"},
-                           {"items", outcomes.size()},
-                           {"failed", failed},
-                           {"kinds", boost::json::value_from(kinds)}});
+  run_.log.Warn("subcalls_failed", JsonObject{{"by", "map_llm"},
+                                              {"items", outcomes.size()},
+                                              {"failed", failed},
+                                              {"kinds", boost::json::value_from(kinds)}});
   kinds.erase(std::string(kEmpty));
   subcalls_.CountLostTexts(static_cast<int>(outcomes.size()), kinds);
 }
@@ -536,7 +535,9 @@ Status MapCall::Ask(const Plan& plan, About about, const std::vector<std::string
       done(tl::unexpected(prompt.error()));
       continue;
     }
-    subcalls_.Send(std::move(*prompt), model::Purpose::kMap, sampling, cancel, std::move(done));
+    subcalls_.Send(
+        {.prompt = std::move(*prompt), .purpose = model::Purpose::kMap, .sampling = sampling},
+        cancel, std::move(done));
   }
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return open == 0; });

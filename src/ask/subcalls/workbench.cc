@@ -14,9 +14,9 @@ sandbox::SessionSpec MakeSpec(const RunState& run) {
   spec.seed = run.request.seed;
   spec.limits = run.request.cell;
   spec.context_string_max = run.request.context_string_max;
-  spec.named_models = {run.options.sub.name};
+  spec.named_models = ModelNames(run.options);
   spec.features = {{"profile", run.policy.name},
-                   {"depth", run.request.limits.depth},
+                   {"depth", run.depth_left()},
                    {"max_subcall_chars", run.max_subcall_chars},
                    {"question", run.request.question},
                    {"memory", run.memory != nullptr}};
@@ -24,17 +24,18 @@ sandbox::SessionSpec MakeSpec(const RunState& run) {
   return spec;
 }
 
+// What a child was given is in its call.started, as places in its parent's context.
 void LogContext(const RunState& run, const std::string& name, const StoredText& stored) {
+  if (run.place.depth > 0) return;
   if (!stored.named) {
-    return run.log.Add(0, "context.stored", {{"name", name}, {"sha256", stored.sha256}});
+    return run.log.Add("context.stored", {{"name", name}, {"sha256", stored.sha256}});
   }
-  run.log.Add(0, "context.named",
-              {{"name", name},
-               {"path", stored.named->path},
-               {"bytes", stored.named->bytes},
-               {"modified_ns", stored.named->modified_ns},
-               {"sha256", stored.sha256},
-               {"text_bytes", stored.map.bytes().size()}});
+  run.log.Add("context.named", {{"name", name},
+                                {"path", stored.named->path},
+                                {"bytes", stored.named->bytes},
+                                {"modified_ns", stored.named->modified_ns},
+                                {"sha256", stored.sha256},
+                                {"text_bytes", stored.map.bytes().size()}});
 }
 
 bool AsksModel(std::string_view method) {
@@ -50,11 +51,15 @@ void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   if (run_.memory && RunMemory::Knows(call.method))
     return Memory(std::move(call), std::move(reply));
   if (!AsksModel(call.method)) return Document(std::move(call), std::move(reply));
-  if (run_.request.limits.depth == 0) {
+  if (run_.depth_left() == 0) {
     return reply->Fail("denied", "sub-calls are switched off in this run (--max-depth 0)");
   }
-  run_.log.Add(0, "bridge.call", {{"id", call.id}, {"method", call.method}});
+  run_.log.Add("bridge.call", {{"id", call.id}, {"method", call.method}});
   if (call.method == "map") return map_.Start(std::move(call), std::move(reply), tasks_);
+  if (call.method.starts_with("rlm") && children_.Offered()) {
+    return tasks_.Run([this, call = std::make_shared<const sandbox::BridgeCall>(std::move(call)),
+                       reply = std::move(reply)] { children_.Start(call, reply); });
+  }
   if (call.method == "llm_batch" || call.method == "rlm_batch") {
     // Thousands of prompts take their time to count and assemble: not on the session's thread,
     // which hears of Ctrl-C and deadlines.
@@ -99,14 +104,14 @@ void Bridge::LogReply(const std::string& of, const Result<Json>& value) {
     data["kind"] = ErrorName(value.error().code);
     data["message"] = value.error().message;
   }
-  run_.log.Add(0, "bridge.reply", std::move(data));
+  run_.log.Add("bridge.reply", std::move(data));
 }
 
 // The time left is another one each time. Without a limit of time nothing here is.
 Json Bridge::Budget() {
   constexpr int kMostKept = 1000;  // a block may ask without end
   if (!run_.request.limits.time || ++budgets_ > kMostKept) return BudgetValue();
-  if (auto recorded = run_.log.Reuse(0, "bridge.reply", "budget")) {
+  if (auto recorded = run_.log.Reuse("bridge.reply", "budget")) {
     if (auto value = ParseJson(TextAt(Json(recorded->at("value")), "text"))) return *value;
   }
   Json value = BudgetValue();
@@ -116,9 +121,9 @@ Json Bridge::Budget() {
 
 // A write may wait for another process: not on the session's thread.
 void Bridge::Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
-  run_.log.Add(0, "bridge.call", {{"id", call.id}, {"method", call.method}});
+  run_.log.Add("bridge.call", {{"id", call.id}, {"method", call.method}});
   const std::string of = Sha256Hex(fmt::format("{} {}", call.method, ToJson(call.args)));
-  if (const auto recorded = run_.log.Reuse(0, "bridge.reply", of)) {
+  if (const auto recorded = run_.log.Reuse("bridge.reply", of)) {
     const Json data(*recorded);
     const auto text = run_.log.ReadBody(Find(data, "value"));
     const auto value = text ? ParseJson(*text) : Result<Json>(tl::unexpected(text.error()));
@@ -170,7 +175,7 @@ Json Bridge::BudgetValue() const {
       {"tokens_left", number(run_.ledger.tokens_left())},
       {"seconds_left", time ? Json(static_cast<double>(time->count()) / 1000) : Json(nullptr)},
       {"usd_left", usd ? Json(*usd) : Json(nullptr)},
-      {"depth", 0},
+      {"depth", run_.place.depth},
       {"max_depth", run_.request.limits.depth}};
 }
 
@@ -191,7 +196,7 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
     const std::string_view text = stored->map.bytes();
     LogContext(run, document.name, *stored);
     if (!stored->changed.empty() && document.warnings.empty()) {
-      run.log.Warn(0, "context_changed", Json(stored->changed));
+      run.log.Warn("context_changed", Json(stored->changed));
     }
     const inspect::Description& description =
         stored->description ? *stored->description : document.description;
@@ -208,8 +213,10 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
   }
   DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<sandbox::Session> session,
                            pool.Open(std::move(spec), run.cancel));
-  run.log.Add(0, "sandbox.started",
-              {{"report", session->report().ToJson()}, {"ms", session->start_time().count()}});
+  JsonObject started{{"ms", session->start_time().count()}};
+  // Of a child it is the same: all are forked from one process, by the same rules.
+  if (run.place.depth == 0) started["report"] = session->report().ToJson();
+  run.log.Add("sandbox.started", std::move(started));
   return std::unique_ptr<Workbench>(new Workbench(run, std::move(texts), std::move(documents),
                                                   moved, std::move(turn), std::move(session)));
 }
