@@ -38,11 +38,14 @@ struct ContextSource {
   std::vector<std::string> notes;  // on `text`, for the model and the user: sentences
   // Of a copy at `path`: the path that the text is known by. `name` is its document's then.
   std::string shown;
+  // Of what `text` is a part of, where it is one: its records look alike. Null: unknown.
+  const inspect::Description* like = nullptr;
 };
 
 struct ContextOptions {
   inspect::Options inspect;
-  store::ContentStore* content = nullptr;  // required; must outlive the set
+  // Must outlive the set. Null: texts are kept in memory, and there may be no files.
+  store::ContentStore* content = nullptr;
   std::uint64_t max_files = 10'000;
   std::optional<Millis> stdin_silence;  // the longest before more comes; unset: any
   // A larger file is named in the run's journal, not kept in `content`.

@@ -184,11 +184,10 @@ void MapCall::TellOfFailures(const Outcomes& outcomes) const {
     ++failed;
   }
   if (failed == 0) return;
-  run_.log.Warn(0, "subcalls_failed",
-                JsonObject{{"by", "map_llm"},
-                           {"items", outcomes.size()},
-                           {"failed", failed},
-                           {"kinds", boost::json::value_from(kinds)}});
+  run_.log.Warn("subcalls_failed", JsonObject{{"by", "map_llm"},
+                                              {"items", outcomes.size()},
+                                              {"failed", failed},
+                                              {"kinds", boost::json::value_from(kinds)}});
   kinds.erase(std::string(kEmpty));
   subcalls_.CountLostTexts(static_cast<int>(outcomes.size()), kinds);
 }
@@ -362,7 +361,8 @@ Result<CallEstimate> MapCall::Estimate(const Plan& plan, const CancelToken& canc
   const auto add = [&](About about, const std::vector<std::string_view>& items,
                        const model::Sampling& sampling) -> Status {
     DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt, Prompt(plan, about, items));
-    sum.Add(subcalls_.EstimateOne(prompt, model::Purpose::kMap, sampling));
+    sum.Add(subcalls_.EstimateOne(
+        {.prompt = prompt, .purpose = model::Purpose::kMap, .sampling = sampling}));
     return {};
   };
   if (IsScored(plan)) {
@@ -424,14 +424,15 @@ void MapCall::Recall(Work* work) const {
   std::size_t found = 0;
   for (const std::size_t i : Missing(*work)) {
     work->keys[i] =
-        cache.KeyOfLabel(work->texts[i], plan.instruction, plan.labels, run_.options.sub.name);
+        cache.KeyOfLabel(work->texts[i], plan.instruction, plan.labels, run_.options.sub.name,
+                         run_.options.sub.origin);
     const auto label = work->keys[i] ? cache.FindLabel(*work->keys[i]) : std::nullopt;
     const auto place = label ? std::ranges::find(plan.labels, *label) : plan.labels.end();
     if (place == plan.labels.end()) continue;
     work->outcomes[i] = {.label = place - plan.labels.begin(), .read = true};
     ++found;
   }
-  run_.log.Add(0, "labels.recalled", {{"texts", work->texts.size()}, {"known", found}});
+  run_.log.Add("labels.recalled", {{"texts", work->texts.size()}, {"known", found}});
 }
 
 void MapCall::Remember(const Batch& found, const Work& work) const {
@@ -609,7 +610,9 @@ Status MapCall::Ask(const Plan& plan, About about, const std::vector<std::string
       done(tl::unexpected(prompt.error()));
       continue;
     }
-    subcalls_.Send(std::move(*prompt), model::Purpose::kMap, sampling, cancel, std::move(done));
+    subcalls_.Send(
+        {.prompt = std::move(*prompt), .purpose = model::Purpose::kMap, .sampling = sampling},
+        cancel, std::move(done));
   }
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return open == 0; });

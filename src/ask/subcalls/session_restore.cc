@@ -55,15 +55,17 @@ Status Restore(RunState& run, std::size_t question, DocumentService& documents,
   RunState state{.options = options,
                  .request = request,
                  .policy = run.policy,
+                 .root = run.root,
                  .boundary = assembly::MakeBoundary(past.seed),
                  .prompts = run.prompts,
                  .ledger = ledger,
-                 .log = log,
+                 .log = CallLog(log, 0),
                  .caller = caller,
                  .guard = guard,
+                 .tree = run.tree,
+                 .place = {},
                  .cancel = run.cancel,
                  .max_subcall_chars = run.max_subcall_chars,
-                 .max_subcall_tokens = run.max_subcall_tokens,
                  .memory = run.memory};
   MovedTurns moved;
   Coverage coverage(texts);
@@ -76,7 +78,7 @@ Status Restore(RunState& run, std::size_t question, DocumentService& documents,
     DOSSIER_RETURN_IF_ERROR(session.Run(code, limits, bridge));
   }
   for (const std::string& difference : replay->differences()) {
-    run.log.Warn(0, "replay_diverged", Json(fmt::format("{}: {}", past.run, difference)));
+    run.log.Warn("replay_diverged", Json(fmt::format("{}: {}", past.run, difference)));
   }
   return {};
 }

@@ -16,13 +16,14 @@ Json OrNull(const std::optional<Value>& value) {
 
 }  // namespace
 
-std::optional<std::string> SubcallCache::KeyOf(const model::Request& request) const {
-  if (!memo_ || use_ == CacheUse::kOff || origin_.empty()) return std::nullopt;
+std::optional<std::string> SubcallCache::KeyOf(const model::Request& request,
+                                               const std::string& origin) const {
+  if (!memo_ || use_ == CacheUse::kOff || origin.empty()) return std::nullopt;
   const model::Sampling& sampling = request.sampling;
   const bool repeatable = sampling.seed || (sampling.temperature && *sampling.temperature == 0);
   if (!repeatable) return std::nullopt;
   JsonObject asked{{"version", kKeyVersion},
-                   {"origin", origin_},
+                   {"origin", origin},
                    {"model", request.model},
                    {"temperature", OrNull(sampling.temperature)},
                    {"top_p", OrNull(sampling.top_p)},
@@ -40,10 +41,11 @@ std::optional<std::string> SubcallCache::KeyOf(const model::Request& request) co
 std::optional<std::string> SubcallCache::KeyOfLabel(std::string_view text,
                                                     std::string_view instruction,
                                                     const std::vector<std::string>& labels,
-                                                    std::string_view model) const {
-  if (!memo_ || use_ == CacheUse::kOff || origin_.empty()) return std::nullopt;
+                                                    std::string_view model,
+                                                    std::string_view origin) const {
+  if (!memo_ || use_ == CacheUse::kOff || origin.empty()) return std::nullopt;
   const JsonObject asked{{"version", kKeyVersion},     {"for", "map_llm"},
-                         {"origin", origin_},          {"model", model},
+                         {"origin", origin},          {"model", model},
                          {"instruction", instruction}, {"labels", boost::json::value_from(labels)},
                          {"text", Sha256Hex(text)}};
   return Sha256Hex(ToJson(asked));
