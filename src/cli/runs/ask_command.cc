@@ -401,7 +401,7 @@ class Asking {
     }
     DOSSIER_ASSIGN_OR_RETURN(ModelFlags model_flags, WithConfig(arguments_.model, config_, flags_));
     model_flags.needs_price = arguments_.max_cost.has_value();
-    if (arguments_.dry_run) model_flags.use = ModelFlags::Use::kLookedAt;
+    if (arguments_.dry_run || IsCompared()) model_flags.use = ModelFlags::Use::kLookedAt;
     ask::EngineOptions options;
     options.pool_options = sandbox.pool;
     DOSSIER_ASSIGN_OR_RETURN(options.folders,
@@ -449,6 +449,11 @@ class Asking {
  private:
   void Say(std::string_view line) {
     if (!flags_.quiet) err_ << "dossier: " << line << "\n" << std::flush;
+  }
+
+  // No model is asked then: neither a key nor a server is needed.
+  bool IsCompared() const {
+    return taken_up_ && taken_up_->order.how.how == ask::Continuation::How::kCompared;
   }
 
   // The question and what the journal says of the run's beginning.
@@ -545,7 +550,7 @@ class Asking {
           outcome, taken_up_ ? engine.Resume(taken_up_->order.how, request, cancel_, *view)
                              : engine.Run(request, cancel_, *view));
     }
-    if (taken_up_ && taken_up_->order.how.how == ask::Continuation::How::kCompared) {
+    if (IsCompared()) {
       return ShowComparison(outcome, taken_up_->order.form, out_);
     }
     ExplainEnd(flags_, outcome, cancel_, err_);
