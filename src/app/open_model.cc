@@ -10,6 +10,7 @@
 #include "base/files/locations.h"
 #include "base/hash.h"
 #include "base/net/url.h"
+#include "base/text/ascii.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"
 #include "model/catalog/catalog.h"
@@ -367,6 +368,26 @@ model::ConnectOptions ConnectOptionsFor(const ModelData& data, const model::Choi
           .environment = Environment};
 }
 
+namespace {
+
+// "fast=gpt-5-mini": a name for code, and the model.
+Result<std::pair<std::string, std::string>> ReadNamedModel(const std::string& given) {
+  const std::size_t equals = given.find('=');
+  const std::string name = given.substr(0, equals);
+  const bool plain = !name.empty() && IsLetter(name[0]) && std::ranges::all_of(name, [](char c) {
+    return IsLetter(c) || IsDigit(c) || c == '_' || c == '-';
+  });
+  if (plain && equals != given.npos && equals + 1 < given.size()) {
+    return std::make_pair(name, given.substr(equals + 1));
+  }
+  return MakeError(ErrorCode::kUsage,
+                   "--named-model {}: give NAME=MODEL; a name has letters, digits, _ and -, and "
+                   "begins with a letter",
+                   given);
+}
+
+}  // namespace
+
 Result<OpenedModel> OpenModel(const ModelSettings& settings,
                               const std::function<void(std::string_view)>& say,
                               const CancelToken& cancel) {
@@ -383,11 +404,23 @@ Result<OpenedModel> OpenModel(const ModelSettings& settings,
   opened.why = choice.why;
   opened.provider = choice.provider.name;
   opened.dialect = choice.provider.dialect;
-  opened.sub = opened.root;
-  if (!settings.sub_model.empty() && settings.sub_model != settings.model) {
-    DOSSIER_ASSIGN_OR_RETURN(const model::Choice sub, opener.Choose(settings.sub_model));
+  // A model that has several parts to play is opened once: they share its gate.
+  std::map<std::string, driver::BoundModel> bound{{settings.model, opened.root}};
+  const auto bind = [&](const std::string& name) -> Result<driver::BoundModel> {
+    if (const auto found = bound.find(name); found != bound.end()) return found->second;
+    DOSSIER_ASSIGN_OR_RETURN(const model::Choice chosen, opener.Choose(name));
     std::string unused;
-    DOSSIER_ASSIGN_OR_RETURN(opened.sub, opener.Bind(sub, &unused));
+    DOSSIER_ASSIGN_OR_RETURN(bound[name], opener.Bind(chosen, &unused));
+    return bound[name];
+  };
+  DOSSIER_ASSIGN_OR_RETURN(opened.sub,
+                           bind(settings.sub_model.empty() ? settings.model : settings.sub_model));
+  if (!settings.child_model.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(opened.child, bind(settings.child_model));
+  }
+  for (const std::string& given : settings.named_models) {
+    DOSSIER_ASSIGN_OR_RETURN(const auto named, ReadNamedModel(given));
+    DOSSIER_ASSIGN_OR_RETURN(opened.named[named.first], bind(named.second));
   }
   return opened;
 }

@@ -35,7 +35,10 @@ struct FirstUse {
 std::string DescribeFirstUse(const FirstUse& found);
 
 struct ModelSettings {
-  std::string model, sub_model;  // "NAME", "PROVIDER/NAME", or "ADDRESS#NAME" as StoredName writes
+  // "NAME", "PROVIDER/NAME", or "ADDRESS#NAME" as StoredName writes. Of plain sub-calls; of
+  // children.
+  std::string model, sub_model, child_model;
+  std::vector<std::string> named_models;  // NAME=MODEL: more that code may ask for by NAME
   std::string base_url, key_env, script;
   std::optional<double> temperature;
   std::optional<std::int64_t> max_output;
@@ -72,6 +75,8 @@ Status ApplyConfig(const config::Config& config, ModelSettings* settings);
 
 struct OpenedModel {
   driver::BoundModel root, sub;
+  std::optional<driver::BoundModel> child;          // unset: `sub`
+  std::map<std::string, driver::BoundModel> named;  // by the name that code gives
   std::string description, why;
   std::string provider, dialect;  // of the root model: how its requests are written
 };

@@ -2,12 +2,11 @@
 
 #include <mutex>
 
-#include "ask/loop/call_loop.h"
+#include "ask/loop/call_run.h"
 #include "ask/loop/direct.h"
 #include "ask/loop/metadata.h"
 #include "ask/loop/root_request.h"
-#include "ask/subcalls/session_restore.h"
-#include "ask/subcalls/workbench.h"
+#include "ask/subcalls/subcalls.h"
 #include "base/process/build_info.h"
 #include "base/text/text.h"
 #include "sandbox/session/session.h"
@@ -24,14 +23,7 @@ Profile ResolveProfile(const Request& request, const EngineOptions& options) {
   return options.root.entry.capability.profile == "small" ? Profile::kSmall : Profile::kLarge;
 }
 
-// What fits the sub-model's window beside its reply. The rest is for roles and fences.
-std::int64_t SubcallTokens(const driver::BoundModel& sub) {
-  const auto& capability = sub.entry.capability;
-  const std::int64_t reserve = std::min<std::int64_t>(capability.max_output, 1024);
-  return capability.window - reserve - 256;
-}
-
-// The same in characters of ordinary text.
+// What fits a sub-call, in characters of ordinary text.
 std::int64_t SubcallChars(const driver::BoundModel& sub) {
   const auto tokens = static_cast<double>(SubcallTokens(sub));
   const double chars = tokens * sub.entry.bytes_per_token / (1.0 + sub.entry.margin);
@@ -55,7 +47,7 @@ Request WithEvidence(Request request) {
 CallEstimate EstimateReading(const RunState& run, std::int64_t tokens) {
   if (run.request.limits.depth == 0) return {};
   const driver::BoundModel& sub = run.options.sub;
-  const std::int64_t most = std::max<std::int64_t>(run.max_subcall_tokens, 1);
+  const std::int64_t most = std::max<std::int64_t>(SubcallTokens(sub), 1);
   model::Request request;
   request.sampling.max_output = run.request.sub_max_output;
   CallEstimate all;
@@ -189,8 +181,8 @@ JsonObject DescribeLimits(const RunState& run) {
 JsonObject MakeManifest(const RunState& run) {
   const auto worker = sandbox::WorkerBuild(run.options.pool_options);
   JsonObject manifest = run.prompts.manifest();
-  manifest["models"] = JsonObject{{"root", DescribeModel(run.options.root)},
-                                  {"sub", DescribeModel(run.options.sub)}};
+  manifest["models"] =
+      JsonObject{{"root", DescribeModel(run.root)}, {"sub", DescribeModel(run.options.sub)}};
   manifest["worker"] = worker ? Json(*worker) : Json(nullptr);
   manifest["program"] = BuildId();
   return manifest;
@@ -215,8 +207,16 @@ class Engine::Impl {
                                                     const CancelToken& cancel,
                                                     PromptBook* prompts) const;
   Result<std::shared_ptr<Replay>> ReadRecord(const Request& request, const Continuation& how) const;
-  RunState MakeState(const EngineOptions& options, const Request& request, PromptBook prompts,
-                     model::Ledger& ledger, RunLog& log, driver::Caller& caller, SpendGuard& guard,
+  // What all calls of a run share.
+  struct Shared {
+    const PromptBook& prompts;
+    model::Ledger& ledger;
+    RunLog& log;
+    driver::Caller& caller;
+    CallTree& tree;
+    SpendGuard& guard;
+  };
+  RunState MakeState(const EngineOptions& options, const Request& request, const Shared& shared,
                      CancelToken cancel) const;
   Result<sandbox::Pool*> GetPool();
   CallResult Recursive(RunState& run, Outcome* outcome);
@@ -255,21 +255,21 @@ Result<std::shared_ptr<Replay>> Engine::Impl::ReadRecord(const Request& request,
 }
 
 RunState Engine::Impl::MakeState(const EngineOptions& options, const Request& request,
-                                 PromptBook prompts, model::Ledger& ledger, RunLog& log,
-                                 driver::Caller& caller, SpendGuard& guard,
-                                 CancelToken cancel) const {
+                                 const Shared& shared, CancelToken cancel) const {
   return {.options = options,
           .request = request,
           .policy = PolicyOf(ResolveProfile(request, options_)),
+          .root = options.root,
           .boundary = assembly::MakeBoundary(request.seed),
-          .prompts = std::move(prompts),
-          .ledger = ledger,
-          .log = log,
-          .caller = caller,
-          .guard = guard,
+          .prompts = shared.prompts,
+          .ledger = shared.ledger,
+          .log = CallLog(shared.log, 0),
+          .caller = shared.caller,
+          .guard = shared.guard,
+          .tree = shared.tree,
+          .place = {},
           .cancel = std::move(cancel),
-          .max_subcall_chars = SubcallChars(options_.sub),
-          .max_subcall_tokens = SubcallTokens(options_.sub)};
+          .max_subcall_chars = SubcallChars(options_.sub)};
 }
 
 Result<PromptBook> Engine::Impl::Prompts(const Request& request) {
@@ -308,25 +308,24 @@ void Engine::Impl::Start(RunState& run, const ModeDecision& decision) {
                      {"manifest", MakeManifest(run)}};
   if (!request.session.name.empty()) started["session"] = request.session.name;
   if (run.memory) started["memory"] = run.log.Body(run.shown_memory.text);
-  run.log.Start(std::move(started));
-  run.log.Add(0, "mode.decided",
-              {{"mode", ModeName(decision.mode)},
-               {"tokens", decision.tokens},
-               {"threshold", decision.threshold},
-               {"reason", decision.reason}});
+  run.log.log().Start(std::move(started));
+  run.log.Add("mode.decided", {{"mode", ModeName(decision.mode)},
+                               {"tokens", decision.tokens},
+                               {"threshold", decision.threshold},
+                               {"reason", decision.reason}});
   for (const ContextDocument& document : request.context->documents()) {
     for (const std::string& warning : document.warnings) {
-      run.log.Warn(0, "context_changed", Json(warning));
+      run.log.Warn("context_changed", Json(warning));
     }
   }
   for (const std::string& note : request.context->notes()) {
-    run.log.Warn(0, "context_noted", Json(note));
+    run.log.Warn("context_noted", Json(note));
   }
-  if (!run.memory || run.log.repeats()) return;
+  if (!run.memory || run.log.log().repeats()) return;
   JsonObject shown = memory::AccountingJson(run.shown_memory.accounting);
   run.LogMemory({.op = "show", .layer = "prompt", .memory_type = "store", .details = shown});
-  run.log.Add(0, "memory.shown", std::move(shown));
-  for (const std::string& said : run.shown_memory.said) run.log.Warn(0, "memory", Json(said));
+  run.log.Add("memory.shown", std::move(shown));
+  for (const std::string& said : run.shown_memory.said) run.log.Warn("memory", Json(said));
 }
 
 // Once a run: every prompt of it shows the same, so that the provider's cache holds.
@@ -362,33 +361,13 @@ void Engine::Impl::KeepAnswer(RunState& run, const CallResult& result) const {
     answer.sources.push_back(std::move(source));
   }
   if (const Status kept = run.memory->Keep(answer); !kept) {
-    return run.log.Warn(0, "not_in_memory", Json(kept.error().message));
+    return run.log.Warn("not_in_memory", Json(kept.error().message));
   }
   run.LogMemory({.op = "recall_append",
                  .layer = "turn",
                  .memory_type = "recall",
                  .details = {{"kind", "answer"}, {"ref", answer.run}}});
 }
-
-namespace {
-
-// An answer over a file of which no copy is kept, and which changed while it was read, may be of no
-// state that the file ever had. Waits for copies; called where all of them were needed.
-void DoubtChangedContexts(const RunState& run, CallResult* result) {
-  const ContextSet& context = *run.request.context;
-  for (std::size_t i = 0; i < context.documents().size(); ++i) {
-    const auto stored = context.Stored(i);
-    if (!stored || !(*stored)->named) continue;
-    const std::vector<std::string>& seen = context.documents()[i].warnings;
-    if ((*stored)->changed.empty() && seen.empty()) continue;
-    result->doubts.push_back(seen.empty() ? (*stored)->changed : seen.front());
-    const bool whole =
-        result->status == RunStatus::kFinal || result->status == RunStatus::kExtracted;
-    if (whole) result->status = RunStatus::kPartial;
-  }
-}
-
-}  // namespace
 
 Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& cancel,
                                   EventSink& events, const Continuation* how) {
@@ -400,9 +379,13 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
     DOSSIER_ASSIGN_OR_RETURN(replay, ReadRecord(request, *how));
     started -= replay->elapsed();
     const Beyond beyond = compared ? Beyond::kRefused : Beyond::kAsked;
-    for (driver::BoundModel* model : {&options.root, &options.sub}) {
-      model->gate = ReplayGate(model->gate, replay, beyond);
-    }
+    const auto wrap = [&](driver::BoundModel& model, const std::string& to) {
+      model.gate = ReplayGate(model.gate, replay, beyond, to);
+    };
+    wrap(options.root, "");
+    wrap(options.sub, "");
+    if (options.child) wrap(*options.child, "");
+    for (auto& [name, model] : options.named) wrap(model, name);
   }
   DOSSIER_ASSIGN_OR_RETURN(PromptBook prompts, Prompts(request));
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> told,
@@ -422,8 +405,9 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
   CancelSource stop(cancel);
   driver::Caller caller(ledger, options_.clock);
   SpendGuard guard(request.confirm_above, ledger);
-  RunState run =
-      MakeState(options, request, std::move(prompts), ledger, log, caller, guard, stop.token());
+  CallTree tree(options_.most_children, ChildRunner([this] { return GetPool(); }),
+                replay ? replay->last_call() : 0);
+  RunState run = MakeState(options, request, {prompts, ledger, log, caller, tree, guard}, stop.token());
   DOSSIER_RETURN_IF_ERROR(ShowMemory(run, RunMemory::Writes::kYes, replay.get()));
   DOSSIER_ASSIGN_OR_RETURN(ModeDecision decision, DecideMode(run));
   if (how && !compared) {
@@ -434,7 +418,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
     log.Continue(forked ? "run.forked" : "run.resumed", std::move(from));
   }
   Start(run, decision);
-  for (const std::string& warning : told) run.log.Warn(0, "layout", Json(warning));
+  for (const std::string& warning : told) run.log.Warn("layout", Json(warning));
   Outcome outcome;
   outcome.mode = decision.mode;
   outcome.mode_tokens = decision.tokens;
@@ -450,7 +434,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
       outcome.mode = Mode::kRecursive;
       done = false;
     } else if (direct) {
-      if (direct->unsettled) run.log.Warn(0, "direct_unsettled", Json(direct->unsettled->doubt));
+      if (direct->unsettled) run.log.Warn("direct_unsettled", Json(direct->unsettled->doubt));
       result = std::move(direct->result);
       DoubtChangedContexts(run, &result);
       outcome.evidence.read_by_models = 1;  // the model was shown all of it
@@ -459,7 +443,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
                                                                        : RunStatus::kFailed,
                 .error = direct.error()};
     } else {
-      run.log.Warn(0, "direct_too_long", Json(direct.error().message));
+      run.log.Warn("direct_too_long", Json(direct.error().message));
       outcome.mode = Mode::kRecursive;
     }
   }
@@ -475,58 +459,15 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
   return outcome;
 }
 
-// What of the context was read in the end: beside what sub-calls were shown and code looked at, the
-// passages of the first prompt and the results, as far as the model answered.
-Coverage::Shares ReadInAll(const RunState& run, Workbench* bench, const CallLoop& loop,
-                           const Metadata& metadata) {
-  std::optional<Coverage> own;  // where no code ran
-  if (!bench) {
-    if (metadata.passages.places.empty()) return {};  // what may still be copied is not waited for
-    std::vector<std::string_view> texts;
-    for (std::size_t i = 0; i < run.request.context->documents().size(); ++i) {
-      const auto stored = run.request.context->Stored(i);
-      if (!stored) return {};
-      texts.push_back((*stored)->map.bytes());
-    }
-    own.emplace(std::move(texts));
-  }
-  Coverage& coverage = bench ? bench->coverage() : *own;
-  for (const Passage& place : loop.passages_shown()) {
-    coverage.AddSlice(place.document, place.at, place.length);
-  }
-  for (const std::string& text : loop.shown_results()) coverage.AddText(text);
-  return coverage.Read();
-}
-
 CallResult Engine::Impl::Recursive(RunState& run, Outcome* outcome) {
   auto pool = GetPool();
   if (!pool) return {.status = RunStatus::kFailed, .error = pool.error()};
-  (*pool)->Prepare();  // it starts while the first prompt is made and answered
-  Metadata metadata = MakeMetadata(run);
-  metadata.passages = FindPassagesFor(run);
-  if (const std::string told = SessionText(run.request.session); !told.empty()) {
-    metadata.hint += (metadata.hint.empty() ? "" : "\n") + told;
-  }
-  MovedTurns moved;
-  std::unique_ptr<Workbench> bench;
-  CallLoop* running = nullptr;
-  CallLoop loop(run, metadata, moved, [&]() -> Result<Workbench*> {
-    DOSSIER_ASSIGN_OR_RETURN(bench, Workbench::Open(run, **pool, moved, [&running] {
-                               return running ? running->turn() : 0;
-                             }));
-    return bench.get();
-  });
-  running = &loop;
-  CallResult result = loop.Run();
-  if (bench || !metadata.passages.places.empty()) DoubtChangedContexts(run, &result);
-  const Coverage::Shares read = ReadInAll(run, bench.get(), loop, metadata);
-  outcome->evidence.read_by_models = run.plain ? 1 : read.by_models;  // a plain call saw all of it
-  outcome->evidence.read_by_code = read.by_code;
-  if (bench) {
-    outcome->sandbox = bench->session().report();
-    bench->session().Close();
-  }
-  return result;
+  CallEnd end = RunCall(run, **pool);
+  // A plain call saw all of it.
+  outcome->evidence.read_by_models = run.plain ? 1 : end.read.by_models;
+  outcome->evidence.read_by_code = end.read.by_code;
+  outcome->sandbox = std::move(end.sandbox);
+  return std::move(end.result);
 }
 
 void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
@@ -572,7 +513,7 @@ void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
                       {"ms", outcome->elapsed.count()}};
   if (outcome->error) finished["error"] = outcome->error->message;
   if (outcome->sandbox) finished["sandbox"] = outcome->sandbox->ToJson();
-  run.log.Add(0, "run.finished", std::move(finished));
+  run.log.Add("run.finished", std::move(finished));
   outcome->run = run.log.run();
   outcome->warnings = run.log.warnings();
 }
@@ -588,8 +529,8 @@ Result<Plan> Engine::Impl::DryRun(const Request& request, const CancelToken& can
   RunLog log(nullptr, nobody, options_.clock);
   driver::Caller caller(ledger, options_.clock);
   SpendGuard guard({}, ledger);
-  RunState run =
-      MakeState(options_, request, std::move(prompts), ledger, log, caller, guard, cancel);
+  CallTree tree(0, {});  // no code runs
+  RunState run = MakeState(options_, request, {prompts, ledger, log, caller, tree, guard}, cancel);
   DOSSIER_RETURN_IF_ERROR(ShowMemory(run, RunMemory::Writes::kNo));
   DOSSIER_ASSIGN_OR_RETURN(const ModeDecision decision, DecideMode(run));
   Plan plan{.mode = decision.mode,

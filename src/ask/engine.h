@@ -19,6 +19,7 @@
 #define DOSSIER_ASK_ENGINE_H_
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,6 +57,9 @@ enum class Compacting { kAuto, kRules, kOff };
 // they hold, or that each has evidence; or that nobody looks.
 enum class CitationCheck { kCheck, kHeld, kAll, kOff };
 enum class BlockPolicy { kUntilError, kAll, kFirst };
+// What the root is shown of its code's output: all, as far as limits let it; how much there was;
+// not even that. Errors and the names of variables are always shown.
+enum class Observe { kFull, kSizes, kNone };
 enum class RunStatus { kFinal, kExtracted, kPartial, kNone, kInterrupted, kFailed };
 enum class Source {
   kNone,
@@ -77,7 +81,7 @@ std::string_view SourceName(Source source);
 
 struct Limits {
   std::optional<int> iterations;  // turns of a call; unset: 30 large, 12 small
-  int depth = 1;                  // 0: no sub-calls; 1: plain sub-calls
+  int depth = 1;                  // 0: no sub-calls; 1: plain ones; N: children to level N - 1
   std::int64_t calls = 500;       // model requests of the tree; each attempt counts
   std::optional<std::int64_t> tokens;
   std::optional<double> usd;
@@ -105,6 +109,7 @@ struct Request {
   Mode mode = Mode::kAuto;
   Profile profile = Profile::kAuto;
   Forcing forcing = Forcing::kFull;
+  Observe observe = Observe::kFull;
   BlockPolicy blocks = BlockPolicy::kUntilError;
   CacheUse cache = CacheUse::kOn;  // of sub-call replies
   Compacting compacting = Compacting::kAuto;
@@ -200,6 +205,9 @@ class EventSink {
 
 struct EngineOptions {
   driver::BoundModel root, sub;
+  std::optional<driver::BoundModel> child;          // drives children; unset: `sub`
+  std::map<std::string, driver::BoundModel> named;  // that code may ask for by these names
+  int most_children = 64;                           // that run at once, each with a sandbox
   std::shared_ptr<sandbox::Pool> pool;  // made when the first recursive run needs it, if null
   sandbox::PoolOptions pool_options;
   std::shared_ptr<store::Journal> journal;
@@ -208,6 +216,8 @@ struct EngineOptions {
   driver::SectionMakers makers;        // of sections that a user's layouts add
   std::shared_ptr<const Clock> clock;  // unset: the system's
   std::string version = "0.1.0";
+
+  const driver::BoundModel& child_model() const { return child ? *child : sub; }
 };
 
 // What --dry-run prints: the decision and the first messages.

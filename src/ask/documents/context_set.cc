@@ -1,6 +1,8 @@
 #include "ask/documents/context_set.h"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@
 #include "base/files/missing_file.h"
 #include "base/files/secret_files.h"
 #include "base/files/walk.h"
+#include "base/hash.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "inspect/text/encoding.h"
@@ -65,6 +68,20 @@ Result<StoredText> StoreDecoded(const inspect::ByteSource& source,
   DOSSIER_ASSIGN_OR_RETURN(StoredText text, Adopt(std::move(body), description.name));
   text.named = named;
   return text;
+}
+
+// A text in memory that nobody can change any more, for a worker to map.
+Result<StoredText> Seal(std::string_view text, std::string_view name) {
+  StoredText stored;
+  stored.fd = UniqueFd(memfd_create("context", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!stored.fd.valid()) return MakeErrnoError(errno, "memfd_create");
+  DOSSIER_RETURN_IF_ERROR(WriteAll(stored.fd.get(), text));
+  if (fcntl(stored.fd.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
+    return MakeErrnoError(errno, "fcntl");
+  }
+  DOSSIER_ASSIGN_OR_RETURN(stored.map, MappedFile::FromFd(stored.fd.get(), name));
+  stored.sha256 = Sha256Hex(text);
+  return stored;
 }
 
 // `named`: no copy of it is kept.
@@ -233,7 +250,9 @@ class Loader {
     DOSSIER_ASSIGN_OR_RETURN(inspect::Description description,
                              inspect::Describe(*source, options_.inspect, cancel_));
     DOSSIER_RETURN_IF_ERROR(RefuseBinary(description, path.empty() ? "the text" : path));
-    entry->stored = StoreDecoded(*source, description, named, *options_.content, cancel_);
+    entry->stored = options_.content
+                        ? StoreDecoded(*source, description, named, *options_.content, cancel_)
+                        : Seal(text, name);
     if (!entry->stored) return tl::unexpected(entry->stored.error());
     entry->document = {
         .name = std::move(name), .path = std::move(path), .description = std::move(description)};
@@ -245,6 +264,7 @@ class Loader {
     DOSSIER_RETURN_IF_ERROR(AddInMemory(*source.text, "", ""));
     ContextDocument& document = entries_.back()->document;
     document.name = document.description.name = source.name;
+    if (source.like) JudgeBy(*source.like, *entries_.back());
     for (const std::string& note : source.notes) {
       document.description.notes.push_back(
           {.code = "source", .offset = {}, .line = {}, .text = note});
@@ -391,17 +411,26 @@ class Loader {
       if (!entry->stored || inspect::HasRecords(about)) continue;
       for (const inspect::Description* kind : kinds) {
         if (!IsStanzas(*kind) && about.format != kind->format) continue;
-        inspect::Options how = options_.inspect;
-        how.like = kind;
-        auto again = inspect::DescribeText(entry->stored->map.bytes(), about.path, how);
-        if (again.format != kind->format || !SharesFields(again, *kind)) continue;
-        again.name = about.name;
-        again.encoding = about.encoding;
-        again.counts = about.counts;
-        about = std::move(again);
-        break;
+        if (JudgeBy(*kind, *entry)) break;
       }
     }
+  }
+
+  // Takes the text for one of `kind` if its records are such; whether they are.
+  bool JudgeBy(const inspect::Description& kind, Entry& entry) const {
+    inspect::Description& about = entry.document.description;
+    if (!entry.stored || inspect::HasRecords(about)) return false;
+    inspect::Options how = options_.inspect;
+    how.like = &kind;
+    auto again = inspect::DescribeText(entry.stored->map.bytes(),
+                                       about.path.empty() ? kind.path : about.path, how);
+    if (again.format != kind.format || !SharesFields(again, kind)) return false;
+    again.name = about.name;
+    again.path = about.path;
+    again.encoding = about.encoding;
+    again.counts = about.counts;
+    about = std::move(again);
+    return true;
   }
 
   void MakeNamesUnique() {

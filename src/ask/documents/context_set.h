@@ -32,11 +32,14 @@ struct ContextSource {
   // Of `text`, of which it says nothing; of a file instead of the last part of its path.
   std::string name;
   std::vector<std::string> notes;  // on `text`, for the model and the user: sentences
+  // Of what `text` is a part of, where it is one: its records look alike. Null: unknown.
+  const inspect::Description* like = nullptr;
 };
 
 struct ContextOptions {
   inspect::Options inspect;
-  store::ContentStore* content = nullptr;  // required; must outlive the set
+  // Must outlive the set. Null: texts are kept in memory, and there may be no files.
+  store::ContentStore* content = nullptr;
   std::uint64_t max_files = 10'000;
   std::optional<Millis> stdin_silence;  // the longest before more comes; unset: any
   // A larger file is named in the run's journal, not kept in `content`.

@@ -111,6 +111,11 @@ class PageWriter {
     }
   }
 
+  static std::string NameOf(const TaleCall& call) {
+    if (call.call == 0) return "root";
+    return "child " + (call.path.empty() ? std::to_string(call.call) : EscapeHtml(call.path));
+  }
+
   void Head() {
     const std::string status = EscapeHtml(tale_.status);
     TaleUsage sum;
@@ -148,8 +153,8 @@ class PageWriter {
 
   void Branch(const TaleCall& call) {
     Add("<li><a href=\"#call-{0}\">{1}</a> <span class=\"dim\">{2}, {3} turns, {4}</span>",
-        call.call, call.call == 0 ? "root" : fmt::format("call {}", call.call),
-        EscapeHtml(call.model), call.turns.size(), TokensText(call.usage()));
+        call.call, NameOf(call), EscapeHtml(call.model), call.turns.size(),
+        TokensText(call.usage()));
     const bool below = std::ranges::any_of(
         tale_.calls, [&](const TaleCall& other) { return other.parent == call.call; });
     if (below) {
@@ -163,8 +168,8 @@ class PageWriter {
   }
 
   void Call(const TaleCall& call) {
-    Add("<section id=\"call-{}\"><h2>{}</h2>", call.call,
-        call.call == 0 ? "Root" : fmt::format("Call {}", call.call));
+    Add("<section id=\"call-{}\"><h2>{}</h2>", call.call, call.call == 0 ? "Root" : NameOf(call));
+    Pre("Question", call.question);
     if (call.call != 0) Pre("Answer", call.answer, "answer");
     for (const TaleTurn& turn : call.turns) Turn(turn);
     out_ += "</section>";
@@ -222,7 +227,10 @@ class PageWriter {
         block.code);
     Requests("Sub-calls", block.requests);
     for (const std::int64_t child : block.children) {
-      Add("<p><a href=\"#call-{0}\">call {0}</a></p>", child);
+      const auto call = std::ranges::find(tale_.calls, child, &TaleCall::call);
+      if (call != tale_.calls.end()) {
+        Add("<p><a href=\"#call-{}\">{}</a></p>", child, NameOf(*call));
+      }
     }
     Pre("Output", block.output);
     Pre("Error", block.error, "error");

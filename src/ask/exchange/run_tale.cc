@@ -109,6 +109,8 @@ class Reader {
     TaleCall& call = tale_.calls[Of(event.call).index];
     call.depth = static_cast<int>(FindInt(data, "depth").value_or(call.depth));
     if (const auto model = FindString(data, "model")) call.model = *model;
+    call.path = TextAt(data, "path");
+    DOSSIER_RETURN_IF_ERROR(Text(data, "question", &call.question));
     if (event.call == 0 || call.parent > 0) return {};
     call.parent = parent;
     if (TaleTurn* turn = TurnOf(Of(parent)); turn && !turn->blocks.empty()) {

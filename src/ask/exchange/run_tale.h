@@ -78,6 +78,7 @@ struct TaleCall {
   std::int64_t call = 0, parent = -1;
   int depth = 0;
   std::string model, status, answer;
+  std::string path, question;  // of a child: "0.c1"
   std::vector<TaleTurn> turns;
 
   TaleUsage usage() const;  // of its turns and of what their code asked, without children

@@ -128,9 +128,7 @@ class TrajectoryWriter {
     }
     const TaleUsage usage = call.usage();
     return {{"root_model", call.model},
-            {"prompt", call.turns.empty() || call.turns.front().prompt.empty()
-                           ? ""
-                           : call.turns.front().prompt.back().text},
+            {"prompt", call.question},
             {"response", call.answer},
             {"usage_summary", UsageSummary(call.model, usage)},
             {"execution_time", seconds},

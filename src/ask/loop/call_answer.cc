@@ -229,7 +229,7 @@ std::optional<Refusal> CallLoop::Require(Offer* offer, Repairs repairs) {
 }
 
 CallLoop::TurnEnd CallLoop::Decide(Offer offer, Feedback* feedback) {
-  run_.log.Add(0, "answer.offered",
+  run_.log.Add("answer.offered",
                {{"source", SourceName(offer.source)}, {"value", run_.log.Body(offer.text)}});
   if (offer.source == Source::kPartial) return {.accepted = std::move(offer)};
   const std::string claims =
@@ -246,7 +246,7 @@ CallLoop::TurnEnd CallLoop::Decide(Offer offer, Feedback* feedback) {
     refusal = Require(&offer, LastChance() ? Repairs::kNoMore : Repairs::kAsAllowed);
     if (!refusal) return {.accepted = std::move(offer)};
   }
-  run_.log.Add(0, "answer.refused", {{"gate", refusal->gate}, {"reason", refusal->reason}});
+  run_.log.Add("answer.refused", {{"gate", refusal->gate}, {"reason", refusal->reason}});
   draft_ = std::move(offer);
   draft_->source = Source::kDraft;
   draft_->failed_check = refusal->gate;

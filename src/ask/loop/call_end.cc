@@ -71,13 +71,13 @@ void CallLoop::WarnOfSkippedRows() {
       continue;
     }
     const std::string_view reasons = utf8::Prefix(skipped.reasons, kReasonsTold);
-    run_.log.Warn(0, "records_skipped",
+    run_.log.Warn("records_skipped",
                   Json(fmt::format("{} of {} {}: {}{}", RowsSkipped(description),
                                    documents[index].name, skipped.fate, reasons,
                                    reasons.size() < skipped.reasons.size() ? "…" : "")));
   }
   if (more_files > 0) {
-    run_.log.Warn(0, "records_skipped",
+    run_.log.Warn("records_skipped",
                   Json(fmt::format("{} rows of {} more files could not be read",
                                    GroupDigits(more_rows), GroupDigits(more_files))));
   }
@@ -92,10 +92,9 @@ CallResult CallLoop::Ended(RunStatus status) {
     for (const auto& [kind, count] : all_subcalls_.failures) {
       if (count > 0) kinds[kind] = count;
     }
-    run_.log.Warn(0, "subcalls_failed",
-                  Json(JsonObject{{"sent", all_subcalls_.made},
-                                  {"failed", all_subcalls_.failed()},
-                                  {"kinds", std::move(kinds)}}));
+    run_.log.Warn("subcalls_failed", Json(JsonObject{{"sent", all_subcalls_.made},
+                                                     {"failed", all_subcalls_.failed()},
+                                                     {"kinds", std::move(kinds)}}));
   }
   return {.status = status,
           .turns = turns_replied_,
@@ -113,7 +112,7 @@ void MarkNotAsRequired(std::string_view gate, const std::string& complaint, Call
 CallResult CallLoop::Finish(Offer offer, RunStatus status) {
   CallResult result = Ended(status);
   NoteDoubt(offer, &result);
-  run_.log.Add(0, "answer.accepted",
+  run_.log.Add("answer.accepted",
                {{"source", SourceName(offer.source)}, {"status", RunStatusName(result.status)}});
   result.source = offer.source;
   result.text = std::move(offer.text);
@@ -123,7 +122,7 @@ CallResult CallLoop::Finish(Offer offer, RunStatus status) {
 
 // Ends the vote with the answers there are.
 CallResult CallLoop::FinishVotes(std::string_view why) {
-  run_.log.Warn(0, "votes_incomplete", Json(why));
+  run_.log.Warn("votes_incomplete", Json(why));
   return Finish(ballot_.CutShort(), RunStatus::kPartial);
 }
 
@@ -147,7 +146,7 @@ void CallLoop::NoteDoubt(const Offer& offer, CallResult* result) const {
   if (whole) result->status = RunStatus::kPartial;
   result->doubts.push_back(offer.doubt);
   for (const auto& [check, code] : kCodes) {
-    if (offer.failed_check == check) run_.log.Warn(0, std::string(code), Json(offer.doubt));
+    if (offer.failed_check == check) run_.log.Warn(std::string(code), Json(offer.doubt));
   }
 }
 
@@ -190,13 +189,18 @@ void CallLoop::KeepClosing() {
     if (const auto empty = ClosingPrompt("")) KeepClosingTokens(*empty, &keep);
   }
   kept_ = keep;
-  run_.ledger.KeepBack(keep);
+  KeepBack(keep);
+}
+
+// The reserve of the run is for its answer, which the root gives: a child keeps none of its own.
+void CallLoop::KeepBack(const model::FinishReserve& keep) {
+  if (run_.place.depth == 0) run_.ledger.KeepBack(keep);
 }
 
 void CallLoop::KeepClosingTokens(const assembly::Assembled& empty,
                                  model::FinishReserve* keep) const {
   const model::LedgerLimits& limits = run_.ledger.limits();
-  const driver::BoundModel& root = run_.options.root;
+  const driver::BoundModel& root = run_.root;
   const std::int64_t prompt = root.gate->MostInput(empty.tokens);
   const auto keep_of = [&](std::int64_t limit, const model::TokenPrice& price) {
     const std::int64_t least = prompt * price.input + kClosingReply * price.output;
@@ -214,12 +218,12 @@ void CallLoop::KeepClosingTokens(const assembly::Assembled& empty,
 // Tokens that the closing prompt may have: what the limits leave beside a short reply.
 std::int64_t CallLoop::ClosingRoom(const assembly::Assembled& prompt) const {
   const model::Ledger& ledger = run_.ledger;
-  std::int64_t room = run_.options.root.entry.capability.window;
-  if (const auto tokens = ledger.tokens_left(model::Stage::kFinish)) {
+  std::int64_t room = run_.root.entry.capability.window;
+  if (const auto tokens = ledger.tokens_left(run_.closing_stage())) {
     room = std::min(room, *tokens - kClosingReply);
   }
-  const auto price = WorstPriceOf(run_.options.root.entry, {.messages = prompt.messages});
-  const auto nano_usd = ledger.nano_usd_left(model::Stage::kFinish);
+  const auto price = WorstPriceOf(run_.root.entry, {.messages = prompt.messages});
+  const auto nano_usd = ledger.nano_usd_left(run_.closing_stage());
   if (nano_usd && price && price->input > 0) {
     room = std::min(room, (*nano_usd - kClosingReply * price->output) / price->input);
   }
@@ -238,7 +242,7 @@ Result<assembly::Assembled> CallLoop::ClosingPrompt(const std::string& reason) {
       room_.Assemble(
           "extract", values,
           {.turn = turn_, .attempt = attempt_, .summaries = PromptRoom::TurnInfo::Summaries::kNo}));
-  const driver::BoundModel& root = run_.options.root;
+  const driver::BoundModel& root = run_.root;
   const std::int64_t room = ClosingRoom(prompt), most = root.gate->MostInput(prompt.tokens);
   if (most <= room) return prompt;
   // The oldest turns and the ends of outputs go, as for a small window. A share of the room is for
@@ -264,11 +268,11 @@ void CallLoop::NoteClosingDoubt(Offer* offer) {
 
 // The closing request.
 CallResult CallLoop::Close(const std::string& reason) {
-  run_.log.Add(0, "limit.reached", {{"reason", reason}});
+  run_.log.Add("limit.reached", {{"reason", reason}});
   auto prompt = ClosingPrompt(reason);
   if (!prompt) return KeepDraft(RunStatus::kNone, UnlessLimit(prompt.error()));
   const RootRequest about{.purpose = model::Purpose::kExtract,
-                          .stage = model::Stage::kFinish,
+                          .stage = run_.closing_stage(),
                           .turn = turn_,
                           .attempt = attempt_};
   auto reply = AskRoot(run_, *prompt, about);
@@ -301,7 +305,7 @@ CallResult CallLoop::Close(const std::string& reason) {
     if (draft.doubt.empty()) return KeepDraft(RunStatus::kNone, std::nullopt);
   }
   if (IsCut(*reply)) {
-    run_.log.Warn(0, "reply_cut", Json("the closing reply was cut"));
+    run_.log.Warn("reply_cut", Json("the closing reply was cut"));
     return Finish(std::move(*offer), RunStatus::kPartial);
   }
   return Finish(std::move(*offer), RunStatus::kExtracted);

@@ -20,6 +20,12 @@ std::string MemoryText(const RunState& run) {
   return run.shown_memory.text.empty() ? "(nothing yet)" : run.shown_memory.text;
 }
 
+// "" where no child may begin: then no prompt speaks of them.
+std::string ChildrenWord(const RunState& run) {
+  if (run.depth_left() < 2) return {};
+  return run.dialect() == sandbox::Dialect::kPython ? "rlm_query" : "llm_query";
+}
+
 GateContext MakeGateContext(const RunState& run, const Metadata& metadata) {
   return {.forcing = run.request.forcing,
           .checked = run.policy.checked,
@@ -29,7 +35,7 @@ GateContext MakeGateContext(const RunState& run, const Metadata& metadata) {
 }
 
 TranscriptStyle MakeTranscriptStyle(const RunState& run) {
-  const driver::BoundModel& root = run.options.root;
+  const driver::BoundModel& root = run.root;
   return {.counter = *root.counter,
           .tokens_per_message = root.entry.capability.tokens_per_message,
           .summary_tokens = SummaryTokens(root.entry.capability.window),
@@ -76,7 +82,7 @@ CallResult CallLoop::Run() {
 
 // The seconds left are those that the turn was told, also when it is repeated from the journal.
 void CallLoop::StartTurn() {
-  if (const auto recorded = run_.log.Reuse(0, "turn.started")) {
+  if (const auto recorded = run_.log.Reuse("turn.started")) {
     seconds_left_ = FindInt(Json(*recorded), "seconds_left");
     return;
   }
@@ -85,7 +91,7 @@ void CallLoop::StartTurn() {
   JsonObject data{
       {"turn", turn_}, {"turns", run_.iterations()}, {"calls", run_.ledger.use().calls}};
   if (seconds_left_) data["seconds_left"] = *seconds_left_;
-  run_.log.Add(0, "turn.started", std::move(data));
+  run_.log.Add("turn.started", std::move(data));
 }
 
 // What a plain call said is an attempt, if most of its readings agree, and in any case a draft.
@@ -112,7 +118,7 @@ std::optional<CallResult> CallLoop::ReadFirst() {
   auto reading = reader_.Read();
   if (!reading) return std::nullopt;
   Offer offer{.text = std::move(reading->answer), .source = Source::kPassage};
-  run_.log.Add(0, "answer.offered",
+  run_.log.Add("answer.offered",
                {{"source", SourceName(offer.source)}, {"value", run_.log.Body(offer.text)}});
   GateSituation situation = Situation(offer.text);
   situation.passages = reading->passage;
@@ -122,7 +128,7 @@ std::optional<CallResult> CallLoop::ReadFirst() {
   if (reading->clear) situation.rarity = nullptr;
   situation.passages_read = GateSituation::Passages::kNotRead;  // this one stands out
   if (const auto doubt = gates_.Doubt(offer.text, situation)) {
-    run_.log.Add(0, "answer.refused", {{"gate", doubt->gate}, {"reason", doubt->reason}});
+    run_.log.Add("answer.refused", {{"gate", doubt->gate}, {"reason", doubt->reason}});
     return std::nullopt;
   }
   const bool again = ChecksDirect(run_, offer.text);
@@ -153,7 +159,7 @@ std::optional<CallResult> CallLoop::EndOfTurn(TurnEnd end) {
       StartAfresh();
       return std::nullopt;
     }
-    run_.log.Warn(0, "stalled", Json(end.stalled));
+    run_.log.Warn("stalled", Json(end.stalled));
     end.stop_reason = std::move(end.stalled);
   }
   if (end.error && end.error->code == ErrorCode::kCancelled && !Exhausted()) {
@@ -182,14 +188,14 @@ std::optional<CallResult> CallLoop::TakeVote(Offer offer) {
   }
   RunStatus status = RunStatus::kFinal;
   if (ballot_.end() == Ballot::End::kDisagreed) {
-    run_.log.Warn(0, "votes_disagree",
+    run_.log.Warn("votes_disagree",
                   Json(fmt::format("{0} attempts gave {0} different answers", ballot_.size())));
     status = RunStatus::kPartial;
   } else if (ballot_.end() == Ballot::End::kCutShort) {
-    run_.log.Warn(0, "votes_incomplete", Json("no turn is left for another attempt"));
+    run_.log.Warn("votes_incomplete", Json("no turn is left for another attempt"));
     status = RunStatus::kPartial;
   } else if (ContradictsReadings(*decided)) {
-    run_.log.Warn(0, "votes_disagree",
+    run_.log.Warn("votes_disagree",
                   Json(fmt::format("most readings of the context say: {}", run_.plain->leading)));
     status = RunStatus::kPartial;
   }
@@ -212,7 +218,7 @@ bool CallLoop::MayStartAfresh() const {
 // history, the temperature rises, and the question is asked anew. The session
 // keeps its names.
 void CallLoop::StartAfresh() {
-  run_.log.Add(0, "attempt.started", {{"attempt", ++attempt_}});
+  run_.log.Add("attempt.started", {{"attempt", ++attempt_}});
   transcript_.Clear();
   results_.clear();
   short_results_.clear();
@@ -260,13 +266,13 @@ Result<model::Reply> CallLoop::AskTurn(const assembly::Assembled& prompt) {
       .turn = turn_, .attempt = attempt_, .grammar = ReplyGrammar(), .partial = &partial};
   model::FinishReserve kept = kept_;
   kept.time = TimeBehindReply();
-  run_.ledger.KeepBack(kept);
+  KeepBack(kept);
   const auto left = run_.ledger.time_left(model::Stage::kFinish);
   Result<model::Reply> reply = AskRoot(run_, prompt, about);
   if (reply && IsCut(*reply) && !run_.policy.repeats_itself) {
     reply = AskAgain(run_, prompt, about, std::move(*reply));
   }
-  run_.ledger.KeepBack(kept_);
+  KeepBack(kept_);
   if (reply && left) {
     longest_reply_ =
         std::max(longest_reply_, *left - *run_.ledger.time_left(model::Stage::kFinish));
@@ -304,7 +310,8 @@ Result<assembly::Assembled> CallLoop::FirstPrompt() {
 }
 
 std::map<std::string, std::string> CallLoop::Values() const {
-  return {{"max_subcall_chars", std::to_string(run_.max_subcall_chars)},
+  return {{"children", ChildrenWord(run_)},
+          {"max_subcall_chars", std::to_string(run_.max_subcall_chars)},
           {"documents", metadata_.documents},
           {"doc_count", metadata_.doc_count},
           {"total_chars", metadata_.total_chars},

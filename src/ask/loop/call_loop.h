@@ -166,6 +166,7 @@ class CallLoop {
   void NoteDoubt(const Offer& offer, CallResult* result) const;
   CallResult Finish(Offer offer, RunStatus status);
   void KeepClosing();
+  void KeepBack(const model::FinishReserve& keep);
   void KeepClosingTokens(const assembly::Assembled& empty, model::FinishReserve* keep) const;
   CallResult Close(const std::string& reason);
   void NoteClosingDoubt(Offer* offer);
@@ -180,9 +181,7 @@ class CallLoop {
   std::optional<std::string> Exhausted() const;
   bool LastChance() const;
   ModelSize tolerance() const { return run_.policy.tolerance; }
-  bool HoldsToGrammar() const {
-    return run_.policy.holds_to_grammar && run_.options.root.entry.grammar;
-  }
+  bool HoldsToGrammar() const { return run_.policy.holds_to_grammar && run_.root.entry.grammar; }
 
   RunState& run_;
   const Metadata& metadata_;

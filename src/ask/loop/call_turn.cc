@@ -111,11 +111,10 @@ Extraction CallLoop::Extract(const model::Reply& reply) {
   for (const CodeBlock& block : extraction.blocks) {
     blocks.push_back(JsonObject{{"code", run_.log.Body(block.code)}, {"tag", block.tag}});
   }
-  run_.log.Add(0, "code.extracted",
-               {{"turn", turn_},
-                {"blocks", std::move(blocks)},
-                {"repairs", boost::json::value_from(extraction.repairs)},
-                {"ignored", boost::json::value_from(extraction.ignored_tags)}});
+  run_.log.Add("code.extracted", {{"turn", turn_},
+                                  {"blocks", std::move(blocks)},
+                                  {"repairs", boost::json::value_from(extraction.repairs)},
+                                  {"ignored", boost::json::value_from(extraction.ignored_tags)}});
   return extraction;
 }
 
@@ -147,21 +146,21 @@ std::optional<Submission> CallLoop::SubmissionOf(const model::Reply& reply,
   if (run_.dialect() != Dialect::kJavaScript) return std::nullopt;
   if (IsCut(reply) && reply.tool_calls.empty()) return std::nullopt;
   return FindSubmission(reply.tool_calls, extraction.text_outside,
-                        run_.options.root.entry.tools ? ToolUse::kOffered : ToolUse::kNotOffered);
+                        run_.root.entry.tools ? ToolUse::kOffered : ToolUse::kNotOffered);
 }
 
 // The session knows what may be handed in, and says what is wrong with the rest.
 Result<sandbox::BlockResult> CallLoop::RunSubmission(const std::string& code) {
   DOSSIER_RETURN_IF_ERROR(NeedWorkbench());
   sandbox::BlockOptions options{.cancel = run_.cancel};
-  options.deadline = run_.ledger.deadline(model::Stage::kFinish);
+  options.deadline = run_.ledger.deadline(run_.closing_stage());
   return bench_->session().Run(code, options, bench_->handler());
 }
 
 CallLoop::TurnEnd CallLoop::TakeSubmission(const Submission& submission, std::size_t blocks) {
   Feedback feedback;
   if (blocks > 0) {
-    run_.log.Warn(0, "mixed_submit_and_code", Json(JsonObject{{"count", blocks}}));
+    run_.log.Warn("mixed_submit_and_code", Json(JsonObject{{"count", blocks}}));
     feedback.messages.emplace_back(
         "The code in your reply was not run: SUBMIT in the same reply goes before it.");
   }
@@ -180,7 +179,7 @@ CallLoop::TurnEnd CallLoop::TakeSubmission(const Submission& submission, std::si
         &feedback);
   }
   const std::string reason = result->error ? result->error->message : result->refused;
-  run_.log.Add(0, "answer.refused", {{"gate", "submit"}, {"reason", reason}});
+  run_.log.Add("answer.refused", {{"gate", "submit"}, {"reason", reason}});
   feedback.messages.push_back(reason.empty() ? "SUBMIT handed nothing in." : reason);
   return Continue(std::move(feedback));
 }
@@ -198,7 +197,7 @@ std::string CallLoop::Stalled(const model::Reply& reply, StallWatch::Ran ran) {
 
 // The reply was cut with more room, too: what there is of an answer is handed on as a part of one.
 CallLoop::TurnEnd CallLoop::CutTwice(const BareAnswer& bare) {
-  run_.log.Warn(0, "reply_cut", Json(fmt::format("turn {}: the reply was cut twice", turn_)));
+  run_.log.Warn("reply_cut", Json(fmt::format("turn {}: the reply was cut twice", turn_)));
   if (bare.form != BareAnswer::Form::kNone && bare.form != BareAnswer::Form::kFinalVar) {
     draft_ = Offer{.text = bare.text, .source = Source::kDraft};
   }
@@ -223,7 +222,7 @@ CallLoop::TurnEnd CallLoop::RunBlocks(const Extraction& extraction, const BareAn
   feedback.blocks_not_run =
       extraction.blocks.size() - std::min(index + 1, extraction.blocks.size());
   if (feedback.blocks_not_run > 0) {
-    run_.log.Warn(0, "blocks_not_run", Json(JsonObject{{"count", feedback.blocks_not_run}}));
+    run_.log.Warn("blocks_not_run", Json(JsonObject{{"count", feedback.blocks_not_run}}));
   }
   if (end.error) return {.error = std::move(end.error)};
   errors_in_a_row_ = raised ? errors_in_a_row_ + 1 : 0;
@@ -242,7 +241,7 @@ CallLoop::TurnEnd CallLoop::AfterAllBlocks(const BareAnswer& bare, Feedback feed
     if (auto offer = Resolve(bare, &feedback)) return Decide(std::move(*offer), &feedback);
   } else {
     // It was written before the output existed.
-    run_.log.Warn(0, "final_ignored");
+    run_.log.Warn("final_ignored");
     feedback.messages.push_back(
         "The final answer in the same reply as code was ignored: it was written before the output "
         "existed.");
@@ -290,7 +289,7 @@ Result<sandbox::BlockResult> CallLoop::Execute(const std::string& code) {
     result.refused =
         "This block equals one that failed, so it was not run again. Write it another way.";
   } else {
-    run_.log.Add(0, "block.started", {{"block", number}, {"code", run_.log.Body(code)}});
+    run_.log.Add("block.started", {{"block", number}, {"code", run_.log.Body(code)}});
     sandbox::BlockOptions options{.cancel = run_.cancel};
     options.deadline = run_.ledger.deadline(model::Stage::kNormal);
     options.end = run_.ledger.deadline(model::Stage::kFinish);
@@ -306,7 +305,7 @@ Result<sandbox::BlockResult> CallLoop::Execute(const std::string& code) {
   if (result.error) done["error"] = RenderError(*result.error);
   if (!result.stopped.empty()) done["stopped"] = result.stopped;
   if (!result.variables.empty()) done["variables"] = VariablesJson(result.variables);
-  run_.log.Add(0, "block.done", std::move(done));
+  run_.log.Add("block.done", std::move(done));
   return result;
 }
 
@@ -315,7 +314,7 @@ void CallLoop::NoteResult(const std::string& code, const sandbox::BlockResult& r
                           Feedback* feedback) {
   if (result.error) failed_.Add(code);
   if (result.status == sandbox::BlockStatus::kDied) {
-    run_.log.Add(0, "sandbox.restarted", {{"reason", result.death_reason}});
+    run_.log.Add("sandbox.restarted", {{"reason", result.death_reason}});
     if (auto text = run_.prompts.Text("worker_restarted",
                                       {{"reason", result.death_reason},
                                        {"kept", Join(result.names_kept, ", ")},
@@ -410,7 +409,7 @@ std::optional<Offer> CallLoop::RefuseOnce(const BareAnswer& bare, std::string re
                  .doubt = std::move(reason)};
   }
   refused_final_ = true;
-  run_.log.Add(0, "answer.refused", {{"gate", "final"}, {"reason", reason}});
+  run_.log.Add("answer.refused", {{"gate", "final"}, {"reason", reason}});
   feedback->messages.push_back(std::move(reason));
   return std::nullopt;
 }
@@ -473,7 +472,7 @@ std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedbac
 }
 
 FeedbackStyle CallLoop::Style() const {
-  return {.depth = run_.request.limits.depth,
+  return {.depth = run_.depth_left(),
           .output_chars = run_.request.forcing == Forcing::kNone
                               ? std::numeric_limits<std::size_t>::max()
                               : run_.output_chars(),
@@ -481,6 +480,7 @@ FeedbackStyle CallLoop::Style() const {
           .share = run_.request.forcing == Forcing::kFull ? FeedbackStyle::Share::kLimited
                                                           : FeedbackStyle::Share::kWhole,
           .context_chars = metadata_.characters,
+          .observe = run_.request.observe,
           .boundary = run_.boundary,
           .dialect = run_.dialect()};
 }

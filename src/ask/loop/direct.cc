@@ -39,7 +39,7 @@ std::optional<PlainAnswer> Checked(RunState& run, const std::string& context, Ca
   result->status = check.interrupted ? RunStatus::kInterrupted : RunStatus::kPartial;
   result->doubts.push_back(check.doubt);
   if (check.stopped) {
-    run.log.Warn(0, "direct_unsettled", Json(check.doubt));
+    run.log.Warn("direct_unsettled", Json(check.doubt));
     return std::nullopt;
   }
   return PlainAnswer{
@@ -62,7 +62,7 @@ Result<assembly::Assembled> AssembleOverContext(RunState& run, std::string_view 
   const std::vector<assembly::Section> sections{{.name = "content", .content = context}};
   DOSSIER_ASSIGN_OR_RETURN(
       assembly::Assembled prompt,
-      run.prompts.Assemble(layout, run.options.root,
+      run.prompts.Assemble(layout, run.root,
                            {{"question", run.request.question},
                             {"memory", run.shown_memory.text},
                             {"requirements", RequirementsText(run.request.requirements)}},
@@ -106,10 +106,10 @@ Result<model::Reply> AskUntilAsRequired(RunState& run, assembly::Assembled promp
       MarkNotAsRequired(answer.gate, reason, result);
       return reply;
     }
-    run.log.Add(0, "answer.refused", {{"gate", answer.gate}, {"reason", reason}});
+    run.log.Add("answer.refused", {{"gate", answer.gate}, {"reason", reason}});
     DOSSIER_ASSIGN_OR_RETURN(std::string text,
                              run.prompts.Text("final_refused", {{"reason", reason}}, run.boundary));
-    const tokens::Counter& counter = *run.options.root.counter;
+    const tokens::Counter& counter = *run.root.counter;
     prompt.tokens += counter.CountText(reply.text).upper() + counter.CountText(text).upper();
     prompt.messages.turns.push_back(model::AssistantTurn(reply));
     prompt.messages.turns.push_back(
@@ -128,7 +128,7 @@ Result<DirectAnswer> AnswerDirectly(RunState& run) {
                            AskUntilAsRequired(run, std::move(prompt), &result));
   if (IsCut(reply)) {
     result.status = RunStatus::kPartial;
-    run.log.Warn(0, "reply_cut",
+    run.log.Warn("reply_cut",
                  Json(fmt::format("the reply was cut ({}); what arrived of it is the answer",
                                   model::FinishName(reply.finish))));
   }
@@ -140,7 +140,7 @@ Result<DirectAnswer> AnswerDirectly(RunState& run) {
   std::optional<PlainAnswer> unsettled;
   const bool checked = run.request.requirements.empty() && ChecksDirect(run, result.text);
   if (!IsCut(reply) && checked) unsettled = Checked(run, context, &result);
-  run.log.Add(0, "answer.accepted",
+  run.log.Add("answer.accepted",
               {{"source", SourceName(result.source)}, {"status", RunStatusName(result.status)}});
   return DirectAnswer{.result = std::move(result), .unsettled = std::move(unsettled)};
 }
@@ -200,7 +200,7 @@ Result<std::int64_t> DirectTokens(RunState& run) {
   const auto prompt = AssembleDirect(run);
   if (prompt) return prompt->tokens;
   if (prompt.error().code != ErrorCode::kTooLong) return tl::unexpected(prompt.error());
-  const tokens::Counter& counter = *run.options.root.counter;
+  const tokens::Counter& counter = *run.root.counter;
   std::int64_t tokens = counter.CountText(run.request.question).upper();
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
     DOSSIER_ASSIGN_OR_RETURN(const StoredText* text, context.Stored(i));
@@ -217,7 +217,7 @@ bool HasRecords(const RunState& run) {
 }
 
 std::int64_t Threshold(const RunState& run) {
-  const auto& capability = run.options.root.entry.capability;
+  const auto& capability = run.root.entry.capability;
   const double room = 0.6 * static_cast<double>(capability.window - run.reserve_output());
   return std::min(run.policy.direct_tokens, static_cast<std::int64_t>(room));
 }
@@ -228,7 +228,7 @@ Result<ModeDecision> DecideMode(RunState& run) {
   ModeDecision decision;
   DOSSIER_ASSIGN_OR_RETURN(decision.tokens, DirectTokens(run));
   decision.threshold = Threshold(run);
-  const auto& capability = run.options.root.entry.capability;
+  const auto& capability = run.root.entry.capability;
   const std::int64_t fits = capability.window - run.reserve_output();
   switch (run.request.mode) {
     case Mode::kDirect:

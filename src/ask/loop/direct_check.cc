@@ -99,7 +99,7 @@ class Checker {
   }
 
   std::int64_t ReadingTokens() const {
-    return run_.options.root.entry.thinking ? run_.reserve_output() : kReadingTokens;
+    return run_.root.entry.thinking ? run_.reserve_output() : kReadingTokens;
   }
 
   Result<model::Reply> Ask(std::string_view role, const RootRequest& about) {
@@ -110,7 +110,7 @@ class Checker {
 
   // None if the request failed or the server gives no probabilities of the two words.
   std::optional<double> Stated() {
-    if (!run_.options.root.entry.logprobs) return std::nullopt;
+    if (!run_.root.entry.logprobs) return std::nullopt;
     const auto prompt = AssembleOverContext(run_, "direct_states", context_, 1);
     return prompt ? AskYesOrNo(run_, *prompt) : std::nullopt;
   }
@@ -217,12 +217,11 @@ bool ChecksDirect(const RunState& run, std::string_view answer) {
 
 DirectCheck CheckDirect(RunState& run, const std::string& context, const std::string& answer) {
   DirectCheck check = Checker(run, context, answer).Check();
-  run.log.Add(0, "direct.checked",
-              {{"readings", check.readings},
-               {"agreeing", check.agreeing},
-               {"settled", check.settled.has_value()},
-               {"leading", run.log.Body(check.leading)},
-               {"doubt", check.doubt}});
+  run.log.Add("direct.checked", {{"readings", check.readings},
+                                 {"agreeing", check.agreeing},
+                                 {"settled", check.settled.has_value()},
+                                 {"leading", run.log.Body(check.leading)},
+                                 {"doubt", check.doubt}});
   return check;
 }
 

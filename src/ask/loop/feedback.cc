@@ -29,6 +29,15 @@ PrintedOutput Printed(const sandbox::BlockResult& result) {
   return {std::move(text), result.out_chars + utf8::CodePoints(result.last)};
 }
 
+// What stands for an output that is not shown. There may have been none.
+PrintedOutput Unshown(const sandbox::BlockResult& result, Observe observe) {
+  const std::uint64_t characters = Printed(result).characters;
+  if (observe == Observe::kNone) return {"(outputs are not shown in this run)", 0};
+  return {fmt::format("({} characters of output, which are not shown in this run)",
+                      GroupDigits(characters)),
+          0};
+}
+
 // Control characters and line ends of every kind become spaces.
 std::string OneWord(std::string_view text) {
   std::string word(utf8::Prefix(text, kNameRoom));
@@ -88,6 +97,7 @@ std::string RenderError(const sandbox::BlockError& error) {
 }
 
 std::string SeenOutput(const sandbox::BlockResult& result, const FeedbackStyle& style) {
+  if (style.observe != Observe::kFull) return {};
   TruncationOptions options = CutOptions(style);
   if (style.share == FeedbackStyle::Share::kLimited) {
     options.max_chars = std::min(options.max_chars, ShareOfCorpusLimit(style.context_chars));
@@ -104,7 +114,10 @@ std::string SeenOutput(const sandbox::BlockResult& result, const FeedbackStyle& 
 std::string RenderFeedback(const Feedback& feedback, const FeedbackStyle& style) {
   std::vector<std::string> parts;
   std::vector<PrintedOutput> printed;
-  for (const RanBlock& block : feedback.blocks) printed.push_back(Printed(block.result));
+  for (const RanBlock& block : feedback.blocks) {
+    printed.push_back(style.observe == Observe::kFull ? Printed(block.result)
+                                                      : Unshown(block.result, style.observe));
+  }
   std::vector<ShownOutput> outputs;
   if (style.share == FeedbackStyle::Share::kLimited) {
     outputs = TruncateTurn(printed, style.context_chars, CutOptions(style));

@@ -40,6 +40,7 @@ struct FeedbackStyle {
     kLimited
   } share = Share::kLimited;        // of the context, as TruncateTurn limits it
   std::uint64_t context_chars = 0;  // code points; what that share is a share of
+  Observe observe = Observe::kFull;
   std::string boundary;
   sandbox::Dialect dialect = sandbox::Dialect::kPython;
 };

@@ -56,14 +56,14 @@ struct PromptRoom::Need {
 
 Result<assembly::Assembled> PromptRoom::Try(
     std::string_view layout, const std::map<std::string, std::string>& values) const {
-  return run_.prompts.Assemble(layout, run_.options.root, values, {transcript_.AsSection()},
-                               run_.boundary, run_.reserve_output());
+  return run_.prompts.Assemble(layout, run_.root, values, {transcript_.AsSection()}, run_.boundary,
+                               run_.reserve_output());
 }
 
 // Nothing if the prompt is small enough.
 std::optional<PromptRoom::Need> PromptRoom::Wanted(const assembly::Assembled& prompt,
                                                    const HistoryUse& use) const {
-  const driver::BoundModel& root = run_.options.root;
+  const driver::BoundModel& root = run_.root;
   const double window = static_cast<double>(root.entry.capability.window);
   const double margin = root.counter->margin();
   const double start = run_.request.compact_at;
@@ -84,8 +84,8 @@ std::optional<PromptRoom::Need> PromptRoom::Wanted(const assembly::Assembled& pr
 Result<bool> PromptRoom::MakeRoom(const Need& need, const TurnInfo& turn, Compacted* done) {
   assembly::CompactionPlan plan = transcript_.Plan(need.room);
   // A call for a few tokens would come again every turn.
-  const bool worth = plan.tokens_before - plan.tokens_after >=
-                     SummaryTokens(run_.options.root.entry.capability.window);
+  const bool worth =
+      plan.tokens_before - plan.tokens_after >= SummaryTokens(run_.root.entry.capability.window);
   const bool asks = run_.request.compacting == Compacting::kAuto &&
                     turn.summaries == TurnInfo::Summaries::kYes && worth;
   if (plan.step == Step::kSummarize && !asks) plan.step = Step::kRules;
@@ -112,7 +112,7 @@ Result<assembly::Assembled> PromptRoom::SummaryPrompt(const assembly::Compaction
   std::map<std::string, std::string> values = {
       {"question", run_.request.question}, {"tokens", std::to_string(most)}, {"transcript", ""}};
   const auto assemble = [&] {
-    return run_.prompts.Assemble("compact", run_.options.root, values, {}, run_.boundary, most);
+    return run_.prompts.Assemble("compact", run_.root, values, {}, run_.boundary, most);
   };
   DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled empty, assemble());
   std::int64_t room = std::max<std::int64_t>(empty.headroom - kFenceTokens, 0);
@@ -130,10 +130,10 @@ Result<assembly::Assembled> PromptRoom::SummaryPrompt(const assembly::Compaction
 // What the model makes of the turns; empty if it fails: the work goes on without a summary.
 Result<std::string> PromptRoom::Summary(const assembly::CompactionPlan& plan, const TurnInfo& turn,
                                         std::size_t* messages_cut) {
-  const driver::BoundModel& root = run_.options.root;
+  const driver::BoundModel& root = run_.root;
   const std::int64_t most = SummaryTokens(root.entry.capability.window);
   const auto failed = [&](std::string_view why) {
-    run_.log.Warn(0, "summary_failed", Json(why));
+    run_.log.Warn("summary_failed", Json(why));
     return std::string();
   };
   auto prompt = SummaryPrompt(plan, most, messages_cut);
@@ -151,7 +151,7 @@ Result<std::string> PromptRoom::Summary(const assembly::CompactionPlan& plan, co
 
 void PromptRoom::Tell(Compacted done, const assembly::Assembled& prompt) {
   done.after = prompt.tokens;
-  run_.log.Add(0, "compaction.done", done.ToJson());
+  run_.log.Add("compaction.done", done.ToJson());
   done_.push_back(std::move(done));
 }
 
@@ -172,7 +172,7 @@ Result<assembly::Assembled> PromptRoom::Assemble(std::string_view layout,
     if (!done.kind.empty()) Tell(std::move(done), prompt);
     if (use.cut && !cut_told_) {
       cut_told_ = true;
-      run_.log.Warn(0, "history_cut", Json("the oldest turns no longer fit the model's window"));
+      run_.log.Warn("history_cut", Json("the oldest turns no longer fit the model's window"));
     }
     return prompt;
   }

@@ -52,7 +52,7 @@ double UnlikelyNotStated(std::span<const model::TokenChance> candidates) {
 }  // namespace
 
 bool PassageReader::possible() const {
-  const model::Entry& entry = run_.options.root.entry;
+  const model::Entry& entry = run_.root.entry;
   if (!run_.policy.reads_passages_first || !entry.logprobs || entry.thinking) return false;
   if (run_.request.forcing != Forcing::kFull || passages_.places.empty()) return false;
   constexpr std::int64_t kMost = (kPassages + 1) * (1 + kJudges.size());
@@ -100,11 +100,10 @@ std::optional<Reading> PassageReader::ReadOne(std::string_view passage,
     doubted |= judge == kJudges[0] && *score <= 0;
     if (doubted) break;
   }
-  run_.log.Add(0, "passage.read",
-               {{"passage", title},
-                {"answer", run_.log.Body(reading->answer)},
-                {"score", reading->score},
-                {"stated", reading->stated}});
+  run_.log.Add("passage.read", {{"passage", title},
+                                {"answer", run_.log.Body(reading->answer)},
+                                {"score", reading->score},
+                                {"stated", reading->stated}});
   if (doubted) return Reading{};
   reading->passage = std::move(values["passage"]);
   return std::move(*reading);
@@ -122,9 +121,9 @@ bool PassageReader::DocumentsAgree(const Reading& reading) const {
 }
 
 Result<Reading> PassageReader::Answer(const Values& values) const {
-  DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt,
-                           run_.prompts.Assemble("passage_answer", run_.options.root, values, {},
-                                                 run_.boundary, kAnswerTokens));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const assembly::Assembled prompt,
+      run_.prompts.Assemble("passage_answer", run_.root, values, {}, run_.boundary, kAnswerTokens));
   DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply, AskRoot(run_, prompt,
                                                              {.purpose = model::Purpose::kRead,
                                                               .turn = 0,
@@ -143,7 +142,7 @@ Result<Reading> PassageReader::Answer(const Values& values) const {
 
 // None if the request failed or the model says neither yes nor no.
 std::optional<double> PassageReader::Judge(std::string_view role, const Values& values) const {
-  const auto prompt = run_.prompts.Assemble(role, run_.options.root, values, {}, run_.boundary, 1);
+  const auto prompt = run_.prompts.Assemble(role, run_.root, values, {}, run_.boundary, 1);
   return prompt ? AskYesOrNo(run_, *prompt) : std::nullopt;
 }
 

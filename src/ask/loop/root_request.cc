@@ -27,12 +27,12 @@ std::optional<double> Temperature(const RunState& run, int attempt) {
 // Tokens that the reply may have.
 std::int64_t OutputOf(const RunState& run, const RootRequest& about) {
   if (about.max_output) return *about.max_output;
-  return run.options.root.sampling.max_output.value_or(run.reserve_output());
+  return run.root.sampling.max_output.value_or(run.reserve_output());
 }
 
 model::Request MakeRequest(const RunState& run, const assembly::Assembled& prompt,
                            const RootRequest& about) {
-  const driver::BoundModel& root = run.options.root;
+  const driver::BoundModel& root = run.root;
   model::Request request = driver::RequestTo(root, prompt, about.purpose);
   request.sampling.max_output = OutputOf(run, about);
   if (const auto temperature = Temperature(run, about.attempt)) {
@@ -55,6 +55,7 @@ model::Request MakeRequest(const RunState& run, const assembly::Assembled& promp
   if (root.entry.grammar) request.sampling.grammar = about.grammar;
   if (about.schema) request.schema = *about.schema;
   request.turn = about.turn;
+  request.path = run.place.path;
   return request;
 }
 
@@ -73,14 +74,13 @@ JsonArray SectionsOf(const Json& report) {
 
 void LogRequest(RunState& run, const RootRequest& about, const assembly::Assembled& prompt,
                 const std::string& hash) {
-  run.log.Add(0, "request.sent",
-              {{"purpose", model::PurposeName(about.purpose)},
-               {"turn", about.turn},
-               {"model", run.options.root.name},
-               {"messages", run.log.Messages(prompt.messages)},
-               {"tokens", prompt.tokens},
-               {"sections", SectionsOf(prompt.report)},
-               {"hash", hash}});
+  run.log.Add("request.sent", {{"purpose", model::PurposeName(about.purpose)},
+                               {"turn", about.turn},
+                               {"model", run.root.name},
+                               {"messages", run.log.Messages(prompt.messages)},
+                               {"tokens", prompt.tokens},
+                               {"sections", SectionsOf(prompt.report)},
+                               {"hash", hash}});
 }
 
 void LogReply(RunState& run, const RootRequest& about, const driver::Called& called,
@@ -93,12 +93,12 @@ void LogReply(RunState& run, const RootRequest& about, const driver::Called& cal
     data["kind"] = ErrorName(called.reply.error().code);
     data["message"] = called.reply.error().message;
     if (about.partial && !called.partial.empty()) data["partial"] = run.log.Body(called.partial);
-    return run.log.Add(0, "request.failed", std::move(data));
+    return run.log.Add("request.failed", std::move(data));
   }
   const model::Reply& reply = *called.reply;
   AddReply(reply, [&](std::string_view text) { return run.log.Body(text); }, &data);
-  run.log.Add(0, "reply.received", std::move(data));
-  for (const std::string& warning : reply.warnings) run.log.Warn(0, "model", Json(warning));
+  run.log.Add("reply.received", std::move(data));
+  for (const std::string& warning : reply.warnings) run.log.Warn("model", Json(warning));
 }
 
 // Nothing here asks for a block: code writes to memory by memory_write. The journal has the reply
@@ -106,7 +106,7 @@ void LogReply(RunState& run, const RootRequest& about, const driver::Called& cal
 void RemoveMemoryBlocks(RunState& run, model::Reply* reply) {
   memory::ParsedReply parsed = memory::RemoveBlocks(reply->text);
   if (!parsed.warnings.empty()) {
-    run.log.Warn(0, "memory_block_removed",
+    run.log.Warn("memory_block_removed",
                  Json("a memory block was removed from the reply, not applied"));
   }
   reply->text = std::move(parsed.payload);
@@ -131,7 +131,7 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
     if (!text.empty()) run.log.Delta(text);
   };
   model::Request request = MakeRequest(run, prompt, about);
-  const std::string hash = RequestHash(request);
+  const std::string hash = RequestHash(request, run.NameOf(run.root));
   LogRequest(run, about, prompt, hash);
   const driver::CallHooks hooks{.on_delta = [&](std::string_view delta, std::string_view so_far) {
     show(filter.Push(delta));
@@ -142,7 +142,7 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
     }
   }};
   driver::Called called =
-      run.caller.Ask(run.options.root, std::move(request), hooks, stop.token(), about.stage);
+      run.caller.Ask(run.root, std::move(request), hooks, stop.token(), about.stage);
   show(filter.Finish());
   // A model that writes the same line for ever was stopped: what it wrote so far is its reply.
   if (!called.reply && stuck && !run.cancel.cancelled()) {
@@ -156,7 +156,7 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
 
 Result<model::Reply> AskAgain(RunState& run, assembly::Assembled prompt, RootRequest about,
                               model::Reply cut) {
-  const assembly::Capability& limits = run.options.root.entry.capability;
+  const assembly::Capability& limits = run.root.entry.capability;
   const std::int64_t had = OutputOf(run, about);
   const std::int64_t most = std::min(limits.max_output, limits.window - prompt.tokens);
   about.max_output = std::max(had, had < most / kMoreRoom ? had * kMoreRoom : most);
@@ -165,14 +165,13 @@ Result<model::Reply> AskAgain(RunState& run, assembly::Assembled prompt, RootReq
     DOSSIER_ASSIGN_OR_RETURN(
         std::string ask,
         run.prompts.Text("reply_cut", {{"tokens", GroupCount(had)}}, run.boundary));
-    prompt.tokens += run.options.root.counter->CountText(ask).upper();
+    prompt.tokens += run.root.counter->CountText(ask).upper();
     prompt.messages.turns.back().blocks.push_back({.text = std::move(ask)});
     about.max_output =
         std::clamp<std::int64_t>(limits.window - prompt.tokens, 1, *about.max_output);
   }
-  run.log.Warn(0, "reply_cut",
-               Json(fmt::format("a reply ({}) was cut; it is asked for again",
-                                model::PurposeName(about.purpose))));
+  run.log.Warn("reply_cut", Json(fmt::format("a reply ({}) was cut; it is asked for again",
+                                             model::PurposeName(about.purpose))));
   auto again = AskRoot(run, prompt, about);
   if (!again && run.cancel.cancelled()) return again;
   if (!again || (IsCut(*again) && again->text.size() < cut.text.size())) return cut;
@@ -195,11 +194,10 @@ std::optional<double> AskYesOrNo(RunState& run, const assembly::Assembled& promp
 }
 
 std::string AskKindOfAnswer(RunState& run, int turn) {
-  if (!run.policy.holds_to_grammar || !run.options.root.entry.grammar) return {};
+  if (!run.policy.holds_to_grammar || !run.root.entry.grammar) return {};
   constexpr std::int64_t kTokens = 8;
-  const auto prompt =
-      run.prompts.Assemble("answer_kind", run.options.root, {{"question", run.request.question}},
-                           {}, run.boundary, kTokens);
+  const auto prompt = run.prompts.Assemble(
+      "answer_kind", run.root, {{"question", run.request.question}}, {}, run.boundary, kTokens);
   if (!prompt) return {};
   const auto reply = AskRoot(
       run, *prompt,

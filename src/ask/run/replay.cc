@@ -58,13 +58,14 @@ void RemoveEnd(std::string_view status, std::vector<store::Event>* events) {
 
 }  // namespace
 
-std::string RequestHash(const model::Request& request) {
+std::string RequestHash(const model::Request& request, std::string_view to) {
   Sha256 hash;
   const auto add = [&](std::string_view role, std::string_view text) {
     hash.Update(fmt::format("{} {}\n", role, text.size()));
     hash.Update(text);
   };
   add("purpose", model::PurposeName(request.purpose));
+  if (!to.empty()) add("to", to);
   add("system", request.messages.SystemText());
   for (const assembly::Turn& turn : request.messages.turns) {
     add(assembly::RoleName(turn.role), turn.Text());
@@ -178,7 +179,9 @@ Status Replay::Load(store::Journal& journal, std::vector<store::Event> events) {
       ended_.clear();
     } else if (event.type == "call.started") {
       parents_[event.call] = FindInt(data, "parent").value_or(0);
+      calls_[TextAt(data, "path")] = event.call;
     }
+    last_call_ = std::max(last_call_, event.call);
     if (const auto time = ParseTime(event.time)) {
       if (!first) first = *time;
       last = *time;
@@ -381,8 +384,14 @@ std::optional<JsonObject> Replay::Reuse(std::int64_t call, std::string_view type
   return std::nullopt;
 }
 
-std::optional<Replay::Answer> Replay::TakeAnswer(const model::Request& request) {
-  const std::string hash = RequestHash(request);
+std::optional<std::int64_t> Replay::CallAt(const std::string& path) const {
+  const auto call = calls_.find(path);
+  return call == calls_.end() ? std::nullopt : std::optional(call->second);
+}
+
+std::optional<Replay::Answer> Replay::TakeAnswer(const model::Request& request,
+                                                 std::string_view to) {
+  const std::string hash = RequestHash(request, to);
   std::optional<Answer> answer;
   {
     std::lock_guard lock(mutex_);
@@ -441,12 +450,13 @@ namespace {
 
 class RecordedGate final : public model::Gate {
  public:
-  RecordedGate(std::shared_ptr<model::Gate> gate, std::shared_ptr<Replay> replay, Beyond beyond)
-      : gate_(std::move(gate)), replay_(std::move(replay)), beyond_(beyond) {}
+  RecordedGate(std::shared_ptr<model::Gate> gate, std::shared_ptr<Replay> replay, Beyond beyond,
+               std::string to)
+      : gate_(std::move(gate)), replay_(std::move(replay)), beyond_(beyond), to_(std::move(to)) {}
 
   void Submit(std::shared_ptr<const model::Request> request, model::Ledger& ledger,
               model::Stage stage, CancelToken cancel, std::shared_ptr<model::Sink> sink) override {
-    auto known = replay_->TakeAnswer(*request);
+    auto known = replay_->TakeAnswer(*request, to_);
     if (!known && beyond_ == Beyond::kAsked) {
       return gate_->Submit(std::move(request), ledger, stage, std::move(cancel), std::move(sink));
     }
@@ -466,22 +476,24 @@ class RecordedGate final : public model::Gate {
     sink->OnDone(std::move(known->reply));
   }
 
-  int in_flight() const override { return gate_->in_flight(); }
+  int in_flight() const override { return gate_ ? gate_->in_flight() : 0; }
   std::int64_t MostInput(std::int64_t expected) const override {
-    return gate_->MostInput(expected);
+    return gate_ ? gate_->MostInput(expected) : expected;
   }
 
  private:
   const std::shared_ptr<model::Gate> gate_;
   const std::shared_ptr<Replay> replay_;
   const Beyond beyond_;
+  const std::string to_;
 };
 
 }  // namespace
 
 std::shared_ptr<model::Gate> ReplayGate(std::shared_ptr<model::Gate> gate,
-                                        std::shared_ptr<Replay> replay, Beyond beyond) {
-  return std::make_shared<RecordedGate>(std::move(gate), std::move(replay), beyond);
+                                        std::shared_ptr<Replay> replay, Beyond beyond,
+                                        std::string to) {
+  return std::make_shared<RecordedGate>(std::move(gate), std::move(replay), beyond, std::move(to));
 }
 
 }  // namespace dossier::ask

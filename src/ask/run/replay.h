@@ -39,7 +39,8 @@ namespace dossier::ask {
 
 // The name of what a request asks: SHA-256 over its purpose and its messages. Not of its settings:
 // in a run they follow from the place of the request.
-std::string RequestHash(const model::Request& request);
+// `to`: the name of a model that code asked for by name; it may ask several the same.
+std::string RequestHash(const model::Request& request, std::string_view to = {});
 
 // What an event keeps of a reply, so that it can stand for the model's another time. `keep` makes a
 // text a body (RunLog::Body).
@@ -72,7 +73,7 @@ class Replay {
     enum class From : std::uint8_t { kModel, kCache } from = From::kModel;
   };
   // The recorded answer to a request, handed out once.
-  std::optional<Answer> TakeAnswer(const model::Request& request);
+  std::optional<Answer> TakeAnswer(const model::Request& request, std::string_view to = {});
   // Whether TakeAnswer has one.
   bool Holds(const std::string& hash) const;
 
@@ -83,6 +84,9 @@ class Replay {
 
   const store::Event& started() const { return started_; }
   std::int64_t last_seq() const { return last_seq_; }
+  // The number of the call at this place of the tree ("0.c3"), and the largest there is.
+  std::optional<std::int64_t> CallAt(const std::string& path) const;
+  std::int64_t last_call() const { return last_call_; }
   std::int64_t turn() const { return turn_; }  // of the root call: the newest that was begun
   Millis elapsed() const { return elapsed_; }  // of all processes that worked on it
   // "final", …; empty: no process came to its end. What was interrupted can go on.
@@ -117,7 +121,8 @@ class Replay {
   void GoLive();
 
   store::Event started_;
-  std::int64_t last_seq_ = 0, turn_ = 0;
+  std::int64_t last_seq_ = 0, turn_ = 0, last_call_ = 0;
+  std::map<std::string, std::int64_t> calls_;  // by path
   Millis elapsed_{0};
   std::string ended_;
   std::map<std::string, std::int64_t> messages_;
@@ -138,9 +143,11 @@ class Replay {
 };
 
 // Answers from the record first. What is not in it is asked of `gate`, or fails with kUnavailable.
+// `to` as in RequestHash.
 enum class Beyond : std::uint8_t { kAsked, kRefused };
 std::shared_ptr<model::Gate> ReplayGate(std::shared_ptr<model::Gate> gate,
-                                        std::shared_ptr<Replay> replay, Beyond beyond);
+                                        std::shared_ptr<Replay> replay, Beyond beyond,
+                                        std::string to = {});
 
 }  // namespace dossier::ask
 

@@ -86,7 +86,7 @@ Json RunLog::Messages(const assembly::Messages& messages) {
 }
 
 void RunLog::Warn(std::int64_t call, std::string_view code, Json data) {
-  {
+  if (call == 0) {
     std::lock_guard lock(mutex_);
     warnings_.push_back({std::string(code), data});
   }

@@ -11,6 +11,11 @@
 // events still reach the sink when the journal's disk is full. Thread-safety: all methods from any
 // thread; events keep one order.
 
+// A call of the run writes by a CallLog, which puts its own number to each event:
+//
+//   const CallLog own(log, 3);
+//   own.Add("turn.started", {{"turn", 1}});
+
 #ifndef DOSSIER_ASK_RUN_RUN_LOG_H_
 #define DOSSIER_ASK_RUN_RUN_LOG_H_
 
@@ -49,6 +54,10 @@ class RunLog {
   std::optional<JsonObject> Reuse(std::int64_t call, std::string_view type,
                                   std::string_view of = {});
   bool repeats() const { return replay_ != nullptr; }
+  // The number that the call at this place of the tree has in the record.
+  std::optional<std::int64_t> CallAt(const std::string& path) const {
+    return replay_ ? replay_->CallAt(path) : std::nullopt;
+  }
   bool Holds(const std::string& request_hash) const {
     return replay_ && replay_->Holds(request_hash);
   }
@@ -58,6 +67,7 @@ class RunLog {
   // The messages of a request: [1, 2, {"n":3,"role":"user","body":…}]. Each is told once a run, the
   // first time it is sent, and is only named after that: a turn adds what is new in it.
   Json Messages(const assembly::Messages& messages);
+  // The root's are among `warnings`; what a child is warned of is in the journal.
   void Warn(std::int64_t call, std::string_view code, Json data = nullptr);
   void Delta(std::string_view text) { sink_.OnDelta(text); }
 
@@ -76,6 +86,36 @@ class RunLog {
   std::vector<Warning> warnings_;
   std::map<std::string, std::int64_t> told_;  // messages, by hash
   std::int64_t last_told_ = 0;
+};
+
+// The events of one call, 0 for the root. A copy is as good as the original.
+class CallLog {
+ public:
+  // `log` must outlive it.
+  CallLog(RunLog& log, std::int64_t call) : log_(log), call_(call) {}
+
+  void Add(std::string_view type, JsonObject data) const { log_.Add(call_, type, std::move(data)); }
+  void Warn(std::string_view code, Json data = nullptr) const {
+    log_.Warn(call_, code, std::move(data));
+  }
+  Json Body(std::string_view text) const { return log_.Body(text); }
+  std::optional<JsonObject> Reuse(std::string_view type, std::string_view of = {}) const {
+    return log_.Reuse(call_, type, of);
+  }
+  bool Holds(const std::string& request_hash) const { return log_.Holds(request_hash); }
+  Result<std::string> ReadBody(const Json* body) const { return log_.ReadBody(body); }
+  Json Messages(const assembly::Messages& messages) const { return log_.Messages(messages); }
+  // Only the root's reply is shown while it arrives: those of many calls would mix.
+  void Delta(std::string_view text) const {
+    if (call_ == 0) log_.Delta(text);
+  }
+  RunLog& log() const { return log_; }
+  std::string run() const { return log_.run(); }
+  std::vector<Warning> warnings() const { return log_.warnings(); }
+
+ private:
+  RunLog& log_;
+  const std::int64_t call_;
 };
 
 }  // namespace dossier::ask

@@ -1,7 +1,8 @@
-// What all parts of one run share: the request, its models, its limits, its log.
+// What all parts of one call share: the request, its models, its limits, its log. Options, prompts,
+// ledger and tree are the run's, the same for all its calls.
 //
-// Ownership: the engine owns it for the length of the run; everything else holds references.
-// Thread-safety: the members are immutable or safe by themselves.
+// Ownership: who runs the call owns it for the length of the call; everything else holds
+// references. Thread-safety: the members are immutable or safe by themselves.
 
 #ifndef DOSSIER_ASK_RUN_RUN_STATE_H_
 #define DOSSIER_ASK_RUN_RUN_STATE_H_
@@ -15,6 +16,7 @@
 
 #include "ask/engine.h"
 #include "ask/policy/model_policy.h"
+#include "ask/run/call_tree.h"
 #include "ask/run/prompts.h"
 #include "ask/run/run_log.h"
 #include "ask/run/run_memory.h"
@@ -41,32 +43,48 @@ struct RunState {
   const EngineOptions& options;
   const Request& request;
   const ModelPolicy& policy;
+  const driver::BoundModel& root;  // that drives this call
   const std::string boundary;
-  const PromptBook prompts;
+  const PromptBook& prompts;
   model::Ledger& ledger;
-  RunLog& log;
+  const CallLog log;
   driver::Caller& caller;
   SpendGuard& guard;
+  CallTree& tree;
+  const CallPlace place;
   const CancelToken cancel;
   const std::int64_t max_subcall_chars;     // of ordinary text: what the prompts say
-  const std::int64_t max_subcall_tokens;    // what holds
   std::shared_ptr<const RunMemory> memory;  // null: off
   RunMemory::Shown shown_memory;            // in every prompt; the same all run
   std::optional<PlainAnswer> plain;  // before the recursive engine; unset: none was asked for
 
+  // By which code asks for the model; empty: it is one of those that are asked by themselves.
+  std::string_view NameOf(const driver::BoundModel& model) const {
+    for (const auto& [name, named] : options.named) {
+      if (&named == &model) return name;
+    }
+    return {};
+  }
   sandbox::Dialect dialect() const { return options.pool_options.dialect; }
+  // How deep the tree may still grow below this call: 0: no sub-calls, 1: plain ones, more:
+  // children.
+  int depth_left() const { return request.limits.depth - place.depth; }
+  // What is kept back for the closing request of the run is none of a child's.
+  model::Stage closing_stage() const {
+    return place.depth == 0 ? model::Stage::kFinish : model::Stage::kNormal;
+  }
   int iterations() const { return request.limits.iterations.value_or(policy.turns); }
   int votes() const { return request.votes.value_or(policy.votes); }
   std::size_t output_chars() const {
     if (request.limits.output_chars) return *request.limits.output_chars;
     if (policy.output_chars) return *policy.output_chars;
     // Three outputs are never shortened: together they leave most of a small window to the rest.
-    const std::int64_t window = options.root.entry.capability.window;
+    const std::int64_t window = root.entry.capability.window;
     return static_cast<std::size_t>(std::clamp<std::int64_t>(window / 4, 2000, 20000));
   }
   // Tokens kept for a reply of the root model.
   std::int64_t reserve_output() const {
-    return std::min(options.root.entry.capability.max_output, policy.reply_tokens);
+    return std::min(root.entry.capability.max_output, policy.reply_tokens);
   }
 
   // Into memory_calls.jsonl; that it cannot be written is a warning.
@@ -74,7 +92,7 @@ struct RunState {
     if (!memory) return;
     call.run = log.run();
     const Status logged = memory->port().Log(std::move(call));
-    if (!logged) log.Warn(0, "memory_not_logged", Json(logged.error().message));
+    if (!logged) log.Warn("memory_not_logged", Json(logged.error().message));
   }
 };
 

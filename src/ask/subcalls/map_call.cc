@@ -184,11 +184,10 @@ void MapCall::TellOfFailures(const Outcomes& outcomes) const {
     ++failed;
   }
   if (failed == 0) return;
-  run_.log.Warn(0, "subcalls_failed",
-                JsonObject{{"by", "map_llm"},
-                           {"items", outcomes.size()},
-                           {"failed", failed},
-                           {"kinds", boost::json::value_from(kinds)}});
+  run_.log.Warn("subcalls_failed", JsonObject{{"by", "map_llm"},
+                                              {"items", outcomes.size()},
+                                              {"failed", failed},
+                                              {"kinds", boost::json::value_from(kinds)}});
   kinds.erase(std::string(kEmpty));
   subcalls_.CountLostTexts(static_cast<int>(outcomes.size()), kinds);
 }
@@ -359,7 +358,8 @@ Result<CallEstimate> MapCall::Estimate(const Plan& plan, const CancelToken& canc
   const auto add = [&](About about, const std::vector<std::string_view>& items,
                        const model::Sampling& sampling) -> Status {
     DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt, Prompt(plan, about, items));
-    sum.Add(subcalls_.EstimateOne(prompt, model::Purpose::kMap, sampling));
+    sum.Add(subcalls_.EstimateOne(
+        {.prompt = prompt, .purpose = model::Purpose::kMap, .sampling = sampling}));
     return {};
   };
   if (IsScored(plan)) {
@@ -579,7 +579,9 @@ Status MapCall::Ask(const Plan& plan, About about, const std::vector<std::string
       done(tl::unexpected(prompt.error()));
       continue;
     }
-    subcalls_.Send(std::move(*prompt), model::Purpose::kMap, sampling, cancel, std::move(done));
+    subcalls_.Send(
+        {.prompt = std::move(*prompt), .purpose = model::Purpose::kMap, .sampling = sampling},
+        cancel, std::move(done));
   }
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return open == 0; });

@@ -16,13 +16,14 @@ Json OrNull(const std::optional<Value>& value) {
 
 }  // namespace
 
-std::optional<std::string> SubcallCache::KeyOf(const model::Request& request) const {
-  if (!memo_ || use_ == CacheUse::kOff || origin_.empty()) return std::nullopt;
+std::optional<std::string> SubcallCache::KeyOf(const model::Request& request,
+                                               const std::string& origin) const {
+  if (!memo_ || use_ == CacheUse::kOff || origin.empty()) return std::nullopt;
   const model::Sampling& sampling = request.sampling;
   const bool repeatable = sampling.seed || (sampling.temperature && *sampling.temperature == 0);
   if (!repeatable) return std::nullopt;
   JsonObject asked{{"version", kKeyVersion},
-                   {"origin", origin_},
+                   {"origin", origin},
                    {"model", request.model},
                    {"temperature", OrNull(sampling.temperature)},
                    {"top_p", OrNull(sampling.top_p)},

@@ -1,9 +1,8 @@
 // Replies of sub-calls that were asked before, in this run or an earlier one.
 //
-//   SubcallCache cache(memo, SubcallCache::Use::kOn, origin, boundary);
-//   const auto key = cache.KeyOf(request);                 // none: this request must be asked
-//   if (key) if (auto reply = cache.Find(*key)) return *reply;
-//   … cache.Keep(*key, reply);
+//   SubcallCache cache(memo, SubcallCache::Use::kOn, boundary);
+//   const auto key = cache.KeyOf(request, origin);               // none: this request must be
+//   asked if (key) if (auto reply = cache.Find(*key)) return *reply; … cache.Keep(*key, reply);
 //
 // A reply stands for another one only if asking again would give the same: at temperature 0, or
 // with a seed. The run's boundary is left out of the key, as it differs from run to run while what
@@ -24,17 +23,13 @@ namespace dossier::ask {
 
 class SubcallCache {
  public:
-  // `memo` may be null: nothing is found or kept. `origin`: who answers (BoundModel::origin); if
-  // empty, likewise.
-  SubcallCache(std::shared_ptr<const store::Memo> memo, CacheUse use, std::string origin,
-               std::string boundary)
-      : memo_(std::move(memo)),
-        use_(use),
-        origin_(std::move(origin)),
-        boundary_(std::move(boundary)) {}
+  // `memo` may be null: nothing is found or kept.
+  SubcallCache(std::shared_ptr<const store::Memo> memo, CacheUse use, std::string boundary)
+      : memo_(std::move(memo)), use_(use), boundary_(std::move(boundary)) {}
 
-  // SHA-256 over origin, model, parameters, messages and schema.
-  std::optional<std::string> KeyOf(const model::Request& request) const;
+  // SHA-256 over origin, model, parameters, messages and schema. `origin`: who answers
+  // (BoundModel::origin); none if it is empty.
+  std::optional<std::string> KeyOf(const model::Request& request, const std::string& origin) const;
   // With CacheUse::kRefresh none is found. The usage is that of the reply when it was made.
   std::optional<model::Reply> Find(std::string_view key) const;
   // Only whole replies that say something are kept. A full disk loses the entry, not the run.
@@ -43,7 +38,7 @@ class SubcallCache {
  private:
   const std::shared_ptr<const store::Memo> memo_;
   const CacheUse use_;
-  const std::string origin_, boundary_;
+  const std::string boundary_;
 };
 
 }  // namespace dossier::ask

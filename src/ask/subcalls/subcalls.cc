@@ -1,5 +1,7 @@
 #include "ask/subcalls/subcalls.h"
 
+#include <algorithm>
+
 #include "ask/policy/repeated_question.h"
 #include "ask/reply/reply_text.h"
 #include "base/hash.h"
@@ -13,21 +15,23 @@ namespace {
 using sandbox::BridgeReply;
 
 // `reply` has no thinking in it any more.
-JsonObject TextValue(const model::Reply& reply, ReplyForm form, std::string* raw) {
-  const std::size_t at = raw->size();
-  *raw += reply.text;
+CodeReply ReplyOf(const model::Reply& reply, ReplyForm form) {
   const ReplyEnding ending = EndingOf(reply, reply.text);
-  JsonObject value{{"ok", true},
-                   {"text", JsonObject{{"blob", JsonArray{at, reply.text.size()}}}},
-                   {"tokens", reply.usage.output},
-                   {"finish", model::FinishName(reply.finish)},
-                   {"cut", ending.cut == ReplyEnding::Cut::kYes},
-                   {"model", reply.resolved_model}};
-  if (!ending.problem.empty()) value["problem"] = ending.problem;
+  CodeReply out{.text = reply.text,
+                .about = {{"tokens", reply.usage.output},
+                          {"finish", model::FinishName(reply.finish)},
+                          {"cut", ending.cut == ReplyEnding::Cut::kYes},
+                          {"model", reply.resolved_model}}};
+  if (!ending.problem.empty()) out.about["problem"] = ending.problem;
   if (form == ReplyForm::kValue) {
-    if (auto json = ParseJson(reply.text)) value["value"] = std::move(*json);
+    if (auto json = ParseJson(reply.text)) out.about["value"] = std::move(*json);
   }
-  return value;
+  return out;
+}
+
+Result<CodeReply> ReplyOf(const Result<model::Reply>& reply, ReplyForm form) {
+  if (!reply) return tl::unexpected(reply.error());
+  return ReplyOf(*reply, form);
 }
 
 // Of all texts of a prompt of one sub-call: a retry has the same.
@@ -39,32 +43,6 @@ std::string HashOf(const assembly::Messages& messages) {
 
 constexpr std::size_t kMostErrorTexts = 100;  // kept to know them again
 constexpr std::int64_t kLeastReply = 256;     // tokens that a prompt must leave for its reply
-
-}  // namespace
-
-SubcallFailure FailureOf(const Error& error) {
-  using Retry = BridgeReply::Retry;
-  if (driver::MayPass(error.code)) return {"failed", Retry::kYes};
-  switch (error.code) {
-    case ErrorCode::kLimit:
-      return {"limit", Retry::kNo};
-    case ErrorCode::kTooLong:
-      return {"too_large", Retry::kNo};
-    case ErrorCode::kSchema:
-      return {"schema", Retry::kNo};
-    case ErrorCode::kUsage:
-    case ErrorCode::kInvalidArgument:
-      return {"bad_argument", Retry::kNo};
-    case ErrorCode::kCancelled:
-      return {"cancelled", Retry::kNo};
-    case ErrorCode::kRefused:
-      return {"denied", Retry::kNo};
-    default:
-      return {"failed", Retry::kNo};
-  }
-}
-
-namespace {
 
 int SumOf(const std::map<std::string, int>& kinds) {
   int count = 0;
@@ -83,6 +61,21 @@ std::string ListOf(const std::map<std::string, int>& kinds) {
 }
 
 }  // namespace
+
+std::int64_t SubcallTokens(const driver::BoundModel& to) {
+  const auto& capability = to.entry.capability;
+  const std::int64_t reserve = std::min<std::int64_t>(capability.max_output, 1024);
+  return capability.window - reserve - 256;
+}
+
+std::vector<std::string> ModelNames(const EngineOptions& options) {
+  std::vector<std::string> names;
+  for (const auto& [name, model] : options.named) names.push_back(name);
+  for (const driver::BoundModel* model : {&options.sub, &options.child_model()}) {
+    if (std::ranges::find(names, model->name) == names.end()) names.push_back(model->name);
+  }
+  return names;
+}
 
 int SubcallTally::failed() const { return SumOf(failures); }
 int SubcallTally::lost() const { return failed() + SumOf(without_label); }
@@ -139,46 +132,6 @@ ReplyEnding EndingOf(const model::Reply& reply, std::string_view text) {
   return {};
 }
 
-// One batch: results in order, the last one answers. Each good one goes ahead as an item, so that
-// a block that is interrupted keeps what was paid for.
-struct Subcalls::BatchState {
-  std::mutex mutex;
-  std::vector<Result<model::Reply>> results;
-  std::size_t missing = 0;
-  std::shared_ptr<BridgeReply> reply;
-  ReplyForm form = ReplyForm::kText;
-
-  void Take(std::size_t index, Result<model::Reply> result) {
-    std::string raw;
-    JsonObject item;
-    if (result) item = TextValue(*result, form, &raw);
-    std::unique_lock lock(mutex);
-    results[index] = std::move(result);
-    const bool last = --missing == 0;
-    lock.unlock();
-    if (last) {
-      Finish();
-    } else if (!item.empty()) {
-      reply->Item(static_cast<std::int64_t>(index), std::move(item), std::move(raw));
-    }
-  }
-
-  void Finish() {
-    std::string raw;
-    JsonArray list;
-    for (const Result<model::Reply>& result : results) {
-      if (result) {
-        list.push_back(TextValue(*result, form, &raw));
-      } else {
-        list.push_back(JsonObject{{"ok", false},
-                                  {"code", FailureOf(result.error()).code},
-                                  {"error", result.error().message}});
-      }
-    }
-    reply->Ok(JsonObject{{"results", std::move(list)}}, std::move(raw));
-  }
-};
-
 Subcalls::~Subcalls() {
   std::unique_lock lock(mutex_);
   idle_.wait(lock, [this] { return in_flight_ == 0; });
@@ -187,68 +140,42 @@ Subcalls::~Subcalls() {
 void Subcalls::Query(const sandbox::BridgeCall& call, std::shared_ptr<BridgeReply> reply) {
   const auto fail = [&](const Error& error) {
     CountUnsent(ErrorName(error.code), error.message);
-    const SubcallFailure failure = FailureOf(error);
-    reply->Fail(failure.code, error.message, failure.retry);
+    Give(tl::unexpected(error), *reply);
   };
-  if (Status known = CheckModel(call.args); !known) return fail(known.error());
-  auto settings = ReadSettings(call.args, run_.options.sub);
+  auto settings = ReadSettings(call.args);
   if (!settings) return fail(settings.error());
-  auto prepared = Prepare(call.args, call.raw, settings->system);
+  auto prepared = Prepare(call.args, call.raw, *settings);
   if (!prepared) return fail(prepared.error());
   if (Status agreed = Agreed(call); !agreed) return fail(agreed.error());
   const CancelToken cancel = reply->cancel();
   const ReplyForm form = settings->schema ? ReplyForm::kValue : ReplyForm::kText;
-  SendPrepared(std::move(*prepared), *settings, cancel,
-               [reply = std::move(reply), form](Result<model::Reply> result) {
-                 if (!result) {
-                   const SubcallFailure failure = FailureOf(result.error());
-                   return reply->Fail(failure.code, result.error().message, failure.retry);
-                 }
-                 std::string raw;
-                 Json value = TextValue(*result, form, &raw);
-                 reply->Ok(std::move(value), std::move(raw));
-               });
+  SendPrepared(
+      std::move(*prepared), *settings, cancel,
+      [reply = std::move(reply), form](Result<model::Reply> result) {
+        Give(ReplyOf(result, form), *reply);
+      });
 }
 
 void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<BridgeReply>& reply) {
-  const Json* list = Find(call.args, "prompts");
-  const JsonArray* prompts = list ? list->if_array() : nullptr;
-  if (!prompts) return reply->Fail("bad_argument", "prompts must be a list");
-  if (Status known = CheckModel(call.args); !known) {
-    return reply->Fail("bad_argument", known.error().message);
-  }
-  const auto settings = ReadSettings(call.args, run_.options.sub);
-  if (!settings) return reply->Fail("bad_argument", settings.error().message);
-  // A blank prompt refuses the whole batch before anything is sent.
-  for (const Json& prompt : *prompts) {
-    if (reply->cancel().cancelled()) return;  // nobody waits for the answer
-    const JsonObject* object = prompt.if_object();
-    if (!object)
-      return reply->Fail("bad_argument", "each prompt must be a text or a list of texts");
-    if (IsBlankPrompt(*object, call.raw)) {
-      return reply->Fail("bad_argument",
-                         fmt::format("prompt {}: the prompt is blank", &prompt - prompts->data()));
-    }
-  }
+  const auto prompts = PromptsOf(call);
+  if (!prompts) return Give(tl::unexpected(prompts.error()), *reply);
+  const auto settings = ReadSettings(call.args);
+  if (!settings) return Give(tl::unexpected(settings.error()), *reply);
   if (Status agreed = Agreed(call); !agreed) {
-    return reply->Fail(FailureOf(agreed.error()).code, agreed.error().message);
+    return Give(tl::unexpected(agreed.error()), *reply);
   }
-  auto state = std::make_shared<BatchState>();
-  if (settings->schema) state->form = ReplyForm::kValue;
-  state->reply = reply;
-  state->missing = prompts->size();
-  state->results.assign(prompts->size(), MakeError(ErrorCode::kCancelled, "not finished"));
-  if (prompts->empty()) return state->Finish();
+  const ReplyForm form = settings->schema ? ReplyForm::kValue : ReplyForm::kText;
+  const auto batch = std::make_shared<BatchReply>((*prompts)->size(), reply);
   // Each is sent as soon as it is made: the first are answered while the last are assembled.
-  for (std::size_t i = 0; i < prompts->size(); ++i) {
+  for (std::size_t i = 0; i < (*prompts)->size(); ++i) {
     // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the analyzer loses sight of it
-    Done done = [state, i](Result<model::Reply> result) { state->Take(i, std::move(result)); };
+    Done done = [batch, i, form](Result<model::Reply> result) { batch->Take(i, ReplyOf(result, form)); };
     if (reply->cancel().cancelled()) {
       CountUnsent(ErrorName(ErrorCode::kCancelled));
       done(MakeError(ErrorCode::kCancelled, "{}", reply->cancel().reason()));
       continue;
     }
-    auto prepared = Prepare((*prompts)[i].get_object(), call.raw, settings->system);
+    auto prepared = Prepare((**prompts)[i].get_object(), call.raw, *settings);
     if (!prepared) {
       CountUnsent(ErrorName(prepared.error().code), prepared.error().message);
       done(tl::unexpected(prepared.error()));
@@ -266,8 +193,7 @@ Status Subcalls::Agreed(const sandbox::BridgeCall& call) {
 }
 
 Result<CallEstimate> Subcalls::Estimate(const sandbox::BridgeCall& call) {
-  DOSSIER_RETURN_IF_ERROR(CheckModel(call.args));
-  DOSSIER_ASSIGN_OR_RETURN(const Settings settings, ReadSettings(call.args, run_.options.sub));
+  DOSSIER_ASSIGN_OR_RETURN(const Settings settings, ReadSettings(call.args));
   const Json* list = Find(call.args, "prompts");
   const JsonArray one{Json(call.args)};
   const JsonArray* prompts = list ? list->if_array() : &one;
@@ -275,18 +201,39 @@ Result<CallEstimate> Subcalls::Estimate(const sandbox::BridgeCall& call) {
   for (const Json& prompt : prompts ? *prompts : JsonArray()) {
     const JsonObject* object = prompt.if_object();
     if (!object) return MakeError(ErrorCode::kInvalidArgument, "a prompt must be a text");
-    DOSSIER_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(*object, call.raw, settings.system));
-    all.Add(EstimateOne(prepared.prompt, model::Purpose::kSubcall, settings.sampling));
+    DOSSIER_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(*object, call.raw, settings));
+    all.Add(EstimateOne(
+        {.prompt = prepared.prompt, .sampling = settings.sampling, .to = settings.to}));
   }
   return all;
 }
 
-CallEstimate Subcalls::EstimateOne(const assembly::Assembled& prompt, model::Purpose purpose,
-                                   model::Sampling sampling) {
-  const auto request = MakeRequest(prompt, purpose, std::move(sampling));
-  const auto key = cache_.KeyOf(*request);
+CallEstimate Subcalls::EstimateOne(const Outgoing& out) {
+  Outgoing whole = out;
+  if (!whole.to) whole.to = &run_.options.sub;
+  const auto request = MakeRequest(whole);
+  const auto key = cache_.KeyOf(*request, whole.to->origin);
   if (key && cache_.Find(*key)) return {.cached = 1};
-  return EstimateOf(run_.options.sub.entry, *request, prompt.tokens);
+  return EstimateOf(whole.to->entry, *request, whole.prompt.tokens);
+}
+
+// A blank prompt refuses the whole batch before anything is sent.
+Result<const JsonArray*> Subcalls::PromptsOf(const sandbox::BridgeCall& call) const {
+  const Json* list = Find(call.args, "prompts");
+  const JsonArray* prompts = list ? list->if_array() : nullptr;
+  if (!prompts) return MakeError(ErrorCode::kInvalidArgument, "prompts must be a list");
+  for (const Json& prompt : *prompts) {
+    const JsonObject* object = prompt.if_object();
+    if (!object) {
+      return MakeError(ErrorCode::kInvalidArgument,
+                       "each prompt must be a text or a list of texts");
+    }
+    if (IsBlankPrompt(*object, call.raw)) {
+      return MakeError(ErrorCode::kInvalidArgument, "prompt {}: the prompt is blank",
+                       &prompt - prompts->data());
+    }
+  }
+  return prompts;
 }
 
 bool Subcalls::IsBlankPrompt(const JsonObject& prompt, std::string_view raw) const {
@@ -310,7 +257,7 @@ Status Subcalls::RefuseBareQuestion(std::string_view text) const {
 }
 
 Result<Subcalls::Prepared> Subcalls::Prepare(const JsonObject& prompt, std::string_view raw,
-                                             const std::string& system) {
+                                             const Settings& settings) {
   const Json* parts = Find(prompt, "parts");
   if (!parts) return MakeError(ErrorCode::kInvalidArgument, "the prompt is missing");
   DOSSIER_ASSIGN_OR_RETURN(std::string text, sandbox::ResolveText(*parts, raw, contexts_));
@@ -323,7 +270,7 @@ Result<Subcalls::Prepared> Subcalls::Prepare(const JsonObject& prompt, std::stri
     DOSSIER_ASSIGN_OR_RETURN(content, sandbox::ResolveText(*context, raw, contexts_));
   }
   Prepared prepared;
-  DOSSIER_ASSIGN_OR_RETURN(prepared.prompt, Assemble(std::move(text), content, system));
+  DOSSIER_ASSIGN_OR_RETURN(prepared.prompt, Assemble(std::move(text), content, settings));
   for (const Json* list : {parts, with_context ? context : nullptr}) {
     for (const Json& part : list && list->is_array() ? list->get_array() : JsonArray()) {
       const auto document = FindInt(part, "ctx"), at = FindInt(part, "at"),
@@ -342,9 +289,11 @@ Result<Subcalls::Prepared> Subcalls::Prepare(const JsonObject& prompt, std::stri
 
 Result<assembly::Assembled> Subcalls::Assemble(std::string text,
                                                const std::optional<std::string>& content,
-                                               const std::string& system) const {
-  DOSSIER_RETURN_IF_ERROR(CheckLength({text, content ? *content : std::string_view(), system}));
-  const driver::BoundModel& sub = run_.options.sub;
+                                               const Settings& settings) const {
+  const driver::BoundModel& sub = *settings.to;
+  const std::string& system = settings.system;
+  DOSSIER_RETURN_IF_ERROR(
+      CheckLength({text, content ? *content : std::string_view(), system}, sub));
   auto prompt = content ? run_.prompts.Assemble("subcall_context", sub,
                                                 {{"instruction", text}, {"content", *content}}, {},
                                                 run_.boundary, kLeastReply)
@@ -361,8 +310,9 @@ Result<assembly::Assembled> Subcalls::Assemble(std::string text,
   return prompt;
 }
 
-Status Subcalls::CheckLength(std::initializer_list<std::string_view> parts) const {
-  const tokens::Counter& counter = *run_.options.sub.counter;
+Status Subcalls::CheckLength(std::initializer_list<std::string_view> parts,
+                             const driver::BoundModel& to) {
+  const tokens::Counter& counter = *to.counter;
   std::int64_t tokens = 0;
   std::uint64_t characters = 0;
   for (const std::string_view part : parts) {
@@ -370,12 +320,13 @@ Status Subcalls::CheckLength(std::initializer_list<std::string_view> parts) cons
     tokens += counter.CountText(part).upper();
     characters += utf8::CodePoints(part);
   }
-  if (tokens <= run_.max_subcall_tokens) return {};
+  const std::int64_t most = SubcallTokens(to);
+  if (tokens <= most) return {};
   return MakeError(ErrorCode::kTooLong,
                    "the prompt has {} tokens ({} characters); a sub-call takes at most {} tokens: "
                    "split it, e.g. with doc.chunks(size, by=\"tokens\")",
                    GroupDigits(static_cast<std::uint64_t>(tokens)), GroupDigits(characters),
-                   GroupDigits(static_cast<std::uint64_t>(run_.max_subcall_tokens)));
+                   GroupDigits(static_cast<std::uint64_t>(most)));
 }
 
 // Only what a model has really been shown and answered counts as read.
@@ -389,31 +340,33 @@ void Subcalls::SendPrepared(Prepared prepared, const Settings& settings, const C
     ++tally_.made;
     if (auto lost = lost_.extract(prompt)) before = std::move(lost.mapped());
   }
-  const Json* schema = settings.schema ? &settings.schema->json() : nullptr;
-  Send(
-      std::move(prepared.prompt), model::Purpose::kSubcall, settings.sampling, cancel,
-      [this, prompt = std::move(prompt), before = std::move(before),
-       slices = std::move(prepared.slices), texts = std::move(prepared.texts),
-       done = std::move(done)](Result<model::Reply> result) {
-        if (!result) {
-          CountLost(prompt, before, ErrorName(result.error().code), result.error().message);
-          return done(std::move(result));
-        }
-        result->text = StripThinking(result->text).text;
-        // One from the cache, or from a server that does not say.
-        if (result->resolved_model.empty()) result->resolved_model = run_.options.sub.name;
-        if (const ReplyEnding ending = EndingOf(*result, result->text); !ending.kind.empty()) {
-          CountLost(prompt, before, ending.kind);
-          return done(std::move(result));
-        }
-        CountMadeGood(before);
-        for (const Slice& slice : slices) {
-          coverage_.AddSlice(slice.document, slice.at, slice.length);
-        }
-        for (const std::string& text : texts) coverage_.AddText(text);
-        done(std::move(result));
-      },
-      schema);
+  Send({.prompt = std::move(prepared.prompt),
+        .purpose = model::Purpose::kSubcall,
+        .sampling = settings.sampling,
+        .to = settings.to,
+        .schema = settings.schema ? &settings.schema->json() : nullptr},
+       cancel,
+       [this, to = settings.to, prompt = std::move(prompt), before = std::move(before),
+        slices = std::move(prepared.slices), texts = std::move(prepared.texts),
+        done = std::move(done)](Result<model::Reply> result) {
+         if (!result) {
+           CountLost(prompt, before, ErrorName(result.error().code), result.error().message);
+           return done(std::move(result));
+         }
+         result->text = StripThinking(result->text).text;
+         // One from the cache, or from a server that does not say.
+         if (result->resolved_model.empty()) result->resolved_model = to->name;
+         if (const ReplyEnding ending = EndingOf(*result, result->text); !ending.kind.empty()) {
+           CountLost(prompt, before, ending.kind);
+           return done(std::move(result));
+         }
+         CountMadeGood(before);
+         for (const Slice& slice : slices) {
+           coverage_.AddSlice(slice.document, slice.at, slice.length);
+         }
+         for (const std::string& text : texts) coverage_.AddText(text);
+         done(std::move(result));
+       });
 }
 
 namespace {
@@ -450,12 +403,15 @@ Subcalls::Done Subcalls::FitOnce(const Settings& settings, const assembly::Assem
     if (!ask) return done(tl::unexpected(ask.error()));
     assembly::Assembled again = prompt;
     again.messages.turns.push_back(model::AssistantTurn(*result));
-    again.tokens += result->usage.output + run_.options.sub.counter->CountText(*ask).upper();
+    again.tokens += result->usage.output + settings.to->counter->CountText(*ask).upper();
     again.messages.turns.push_back(
         {.role = assembly::Role::kUser, .blocks = {{.text = std::move(*ask)}}});
-    Send(
-        std::move(again), model::Purpose::kRepair, settings.sampling, cancel,
-        [this, settings, done](Result<model::Reply> mended) {
+    Send({.prompt = std::move(again),
+          .purpose = model::Purpose::kRepair,
+          .sampling = settings.sampling,
+          .to = settings.to,
+          .schema = &settings.schema->json()},
+         cancel, [this, settings, done](Result<model::Reply> mended) {
           if (mended) {
             mended->text = StripThinking(mended->text).text;
             auto text = FittedText(*mended, *settings.schema);
@@ -466,16 +422,16 @@ Subcalls::Done Subcalls::FitOnce(const Settings& settings, const assembly::Assem
             mended->text = std::move(*text);
           }
           done(std::move(mended));
-        },
-        &settings.schema->json());
+        });
   };
 }
 
 // max_tokens, temperature and system as code gave them. A model that thinks needs room for that,
 // too.
-Result<Subcalls::Settings> Subcalls::ReadSettings(const JsonObject& args,
-                                                  const driver::BoundModel& sub) {
+Result<Subcalls::Settings> Subcalls::ReadSettings(const JsonObject& args) const {
   Settings settings;
+  DOSSIER_ASSIGN_OR_RETURN(settings.to, NamedModel(args, run_.options.sub));
+  const driver::BoundModel& sub = *settings.to;
   if (const Json* cap = Find(args, "max_tokens"); cap && !cap->is_null()) {
     const std::int64_t* tokens = cap->if_int64();
     if (!tokens || *tokens <= 0) {
@@ -514,9 +470,9 @@ Result<Subcalls::Settings> Subcalls::ReadSettings(const JsonObject& args,
 }
 
 // The model's own limit, or what code or the user set, within the room that the prompt leaves.
-std::int64_t Subcalls::OutputOf(const model::Sampling& sampling,
-                                const assembly::Assembled& prompt) const {
-  const model::Entry& sub = run_.options.sub.entry;
+std::int64_t Subcalls::OutputOf(const model::Sampling& sampling, const assembly::Assembled& prompt,
+                                const driver::BoundModel& to) const {
+  const model::Entry& sub = to.entry;
   std::int64_t wanted = sub.capability.max_output;
   if (sampling.max_output) {
     wanted = *sampling.max_output;
@@ -542,22 +498,29 @@ void Subcalls::CountCoverage(const Json& parts, std::string_view raw) {
   }
 }
 
-Status Subcalls::CheckModel(const JsonObject& args) const {
+// The names of the configuration come first: a name that code is given may be a model's own.
+Result<const driver::BoundModel*> Subcalls::NamedModel(const JsonObject& args,
+                                                       const driver::BoundModel& otherwise) const {
+  const EngineOptions& options = run_.options;
   const Json* model = Find(args, "model");
-  if (!model || model->is_null()) return {};
-  const auto* name = model->if_string();
-  if (name && std::string_view(*name) == run_.options.sub.name) return {};
-  return MakeError(ErrorCode::kInvalidArgument, "model {} is not known here; known: {}",
-                   name ? std::string_view(*name) : "?", run_.options.sub.name);
+  if (!model || model->is_null()) return &otherwise;
+  const auto* text = model->if_string();
+  const std::string name(text ? std::string_view(*text) : "?");
+  if (const auto named = options.named.find(name); named != options.named.end()) {
+    return &named->second;
+  }
+  for (const driver::BoundModel* known : {&otherwise, &options.sub, &options.child_model()}) {
+    if (text && name == known->name) return known;
+  }
+  return MakeError(ErrorCode::kInvalidArgument, "model {} is not known here; known: {}", name,
+                   Join(ModelNames(options), ", "));
 }
 
-std::shared_ptr<model::Request> Subcalls::MakeRequest(const assembly::Assembled& prompt,
-                                                      model::Purpose purpose,
-                                                      model::Sampling sampling) {
-  const driver::BoundModel& sub = run_.options.sub;
-  auto request = std::make_shared<model::Request>(driver::RequestTo(sub, prompt, purpose));
-  request->sampling = std::move(sampling);
-  request->sampling.max_output = OutputOf(request->sampling, prompt);
+std::shared_ptr<model::Request> Subcalls::MakeRequest(const Outgoing& out) const {
+  auto request =
+      std::make_shared<model::Request>(driver::RequestTo(*out.to, out.prompt, out.purpose));
+  request->sampling = out.sampling;
+  request->sampling.max_output = OutputOf(request->sampling, out.prompt, *out.to);
   if (!request->sampling.temperature) request->sampling.temperature = run_.request.temperature;
   if (!request->sampling.temperature) {
     request->sampling.temperature = run_.policy.subcall_temperature;
@@ -582,7 +545,7 @@ std::optional<model::Reply> Subcalls::Known(const std::optional<std::string>& ke
                   {"hash", hash},
                   {"from_cache", *key}};
   AddReply(*reply, [this](std::string_view text) { return run_.log.Body(text); }, &data);
-  run_.log.Add(0, "reply.received", std::move(data));
+  run_.log.Add("reply.received", std::move(data));
   return reply;
 }
 
@@ -592,38 +555,41 @@ void Subcalls::LogResult(std::int64_t id, model::Purpose purpose, const std::str
   if (!result) {
     data["kind"] = ErrorName(result.error().code);
     data["message"] = result.error().message;
-    return run_.log.Add(0, "request.failed", std::move(data));
+    return run_.log.Add("request.failed", std::move(data));
   }
   AddReply(*result, [this](std::string_view text) { return run_.log.Body(text); }, &data);
-  run_.log.Add(0, "reply.received", std::move(data));
+  run_.log.Add("reply.received", std::move(data));
 }
 
-void Subcalls::Send(assembly::Assembled prompt, model::Purpose purpose, model::Sampling sampling,
-                    const CancelToken& cancel, Done done, const Json* schema) {
-  auto request = MakeRequest(prompt, purpose, std::move(sampling));
-  if (schema && run_.options.sub.entry.json_schema) request->schema = *schema;
-  const std::optional<std::string> key = cache_.KeyOf(*request);
+void Subcalls::Send(Outgoing out, const CancelToken& cancel, Done done) {
+  if (!out.to) out.to = &run_.options.sub;
+  const model::Purpose purpose = out.purpose;
+  auto request = MakeRequest(out);
+  if (out.schema && out.to->entry.json_schema) request->schema = *out.schema;
+  const std::optional<std::string> key = cache_.KeyOf(*request, out.to->origin);
   std::int64_t id = 0;
   {
     std::lock_guard lock(mutex_);
     id = ++next_id_;
   }
-  const std::string hash = RequestHash(*request);
+  const std::string hash = RequestHash(*request, run_.NameOf(*out.to));
   if (auto reply = Known(key, *request, hash, id)) return done(std::move(*reply));
   {
     std::lock_guard lock(mutex_);
     ++in_flight_;
   }
-  request->path = fmt::format("0.{}", id);
-  JsonObject sent{
-      {"request", id},           {"purpose", model::PurposeName(purpose)},
-      {"model", request->model}, {"messages", run_.log.Body(request->messages.turns.back().Text())},
-      {"tokens", prompt.tokens}, {"hash", hash}};
+  request->path = fmt::format("{}.{}", run_.place.path, id);
+  JsonObject sent{{"request", id},
+                  {"purpose", model::PurposeName(purpose)},
+                  {"model", request->model},
+                  {"messages", run_.log.Body(request->messages.turns.back().Text())},
+                  {"tokens", out.prompt.tokens},
+                  {"hash", hash}};
   if (!request->messages.system.empty()) {
     sent["system"] = run_.log.Messages({.system = request->messages.system});
   }
   if (key) sent["cache_key"] = *key;
-  run_.log.Add(0, "request.sent", std::move(sent));
+  run_.log.Add("request.sent", std::move(sent));
   auto finish = [this, id, purpose, key, hash,
                  done = std::move(done)](Result<model::Reply> result) {
     LogResult(id, purpose, hash, result);
@@ -633,7 +599,7 @@ void Subcalls::Send(assembly::Assembled prompt, model::Purpose purpose, model::S
     --in_flight_;
     idle_.notify_all();
   };
-  run_.caller.Submit(run_.options.sub, std::move(request), cancel, std::move(finish));
+  run_.caller.Submit(*out.to, std::move(request), cancel, std::move(finish));
 }
 
 void Subcalls::CountFailure(std::string_view kind, std::string_view told) {
@@ -662,6 +628,15 @@ void Subcalls::CountUnsent(std::string_view kind, std::string_view told) {
     ++tally_.made;
   }
   CountFailure(kind, told);
+}
+
+void Subcalls::CountChild(const Result<CodeReply>& reply) {
+  {
+    std::lock_guard lock(mutex_);
+    ++tally_.made;
+  }
+  if (!reply) return CountFailure(ErrorName(reply.error().code), reply.error().message);
+  if (reply->about.contains("problem")) CountFailure(TextAt(reply->about, "finish"));
 }
 
 std::vector<std::string> Subcalls::error_texts() {

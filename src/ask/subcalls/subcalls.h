@@ -25,6 +25,7 @@
 
 #include "ask/policy/coverage.h"
 #include "ask/run/run_state.h"
+#include "ask/subcalls/code_reply.h"
 #include "ask/subcalls/subcall_cache.h"
 #include "model/schema/json_schema.h"
 #include "sandbox/session/session.h"
@@ -63,32 +64,49 @@ struct ReplyEnding {
 // `text`: the reply without thinking.
 ReplyEnding EndingOf(const model::Reply& reply, std::string_view text);
 
+// What fits the model's window beside its reply. The rest is for roles and fences.
+std::int64_t SubcallTokens(const driver::BoundModel& to);
+// The names by which code may ask for a model.
+std::vector<std::string> ModelNames(const EngineOptions& options);
+
 class Subcalls {
  public:
   Subcalls(RunState& run, std::vector<std::string_view> contexts, Coverage& coverage)
       : run_(run),
         contexts_(std::move(contexts)),
         coverage_(coverage),
-        cache_(run.options.replies, run.request.cache, run.options.sub.origin, run.boundary) {}
+        cache_(run.options.replies, run.request.cache, run.boundary) {}
   ~Subcalls();  // waits for what is in flight
 
   void Query(const sandbox::BridgeCall& call, std::shared_ptr<sandbox::BridgeReply> reply);
   void Batch(const sandbox::BridgeCall& call, const std::shared_ptr<sandbox::BridgeReply>& reply);
 
   using Done = std::function<void(Result<model::Reply>)>;
-  // Sends an assembled prompt to the sub-model; `done` runs once, on another thread. A reply that
-  // is known already is handed over before Send returns.
-  // `schema`: for servers that hold replies to one.
-  void Send(assembly::Assembled prompt, model::Purpose purpose, model::Sampling sampling,
-            const CancelToken& cancel, Done done, const Json* schema = nullptr);
+  struct Outgoing {
+    assembly::Assembled prompt;
+    model::Purpose purpose = model::Purpose::kSubcall;
+    model::Sampling sampling;
+    const driver::BoundModel* to = nullptr;  // null: the sub-model
+    const Json* schema = nullptr;            // for servers that hold replies to one; not kept
+  };
+  // Sends an assembled prompt; `done` runs once, on another thread. A reply that is known already
+  // is handed over before Send returns.
+  void Send(Outgoing out, const CancelToken& cancel, Done done);
+
+  // The model that `args` name by `model`, or `otherwise`. Errors: kInvalidArgument with the known.
+  Result<const driver::BoundModel*> NamedModel(const JsonObject& args,
+                                               const driver::BoundModel& otherwise) const;
+  // The prompts of a batch. Errors: kInvalidArgument: one is none, or blank.
+  Result<const JsonArray*> PromptsOf(const sandbox::BridgeCall& call) const;
+  // One more sub-call, made as a child.
+  void CountChild(const Result<CodeReply>& reply);
 
   // What Query or Batch would send for the same call, whose method is that of a batch if it has
   // `prompts`; nothing leaves. A prompt that cannot be sent is an error. Errors: kInvalidArgument,
   // kUsage, kTooLong.
   Result<CallEstimate> Estimate(const sandbox::BridgeCall& call);
   // The same for one assembled prompt.
-  CallEstimate EstimateOne(const assembly::Assembled& prompt, model::Purpose purpose,
-                           model::Sampling sampling);
+  CallEstimate EstimateOne(const Outgoing& out);
 
   // What became of the sub-calls since the last call of Take: for the feedback.
   SubcallTally Take();
@@ -102,18 +120,18 @@ class Subcalls {
   const std::vector<std::string_view>& contexts() const { return contexts_; }
 
  private:
-  struct BatchState;
   struct Slice {
     std::size_t document = 0;
     std::uint64_t at = 0, length = 0;
   };
   // What code may set of its requests.
   struct Settings {
+    const driver::BoundModel* to = nullptr;
     model::Sampling sampling;
     std::string system;                       // empty: no system message
     std::optional<model::JsonSchema> schema;  // that the reply has to fit, as JSON
   };
-  static Result<Settings> ReadSettings(const JsonObject& args, const driver::BoundModel& sub);
+  Result<Settings> ReadSettings(const JsonObject& args) const;
   // One prompt, {"parts": …, "context": …}, ready to be sent.
   struct Prepared {
     assembly::Assembled prompt;
@@ -121,12 +139,14 @@ class Subcalls {
     std::vector<std::string> texts;  // that may come from the contexts
   };
   Result<Prepared> Prepare(const JsonObject& prompt, std::string_view raw,
-                           const std::string& system);
+                           const Settings& settings);
   Result<assembly::Assembled> Assemble(std::string text, const std::optional<std::string>& content,
-                                       const std::string& system) const;
+                                       const Settings& settings) const;
   // `parts`: all that one request holds.
-  Status CheckLength(std::initializer_list<std::string_view> parts) const;
-  std::int64_t OutputOf(const model::Sampling& sampling, const assembly::Assembled& prompt) const;
+  static Status CheckLength(std::initializer_list<std::string_view> parts,
+                            const driver::BoundModel& to);
+  std::int64_t OutputOf(const model::Sampling& sampling, const assembly::Assembled& prompt,
+                        const driver::BoundModel& to) const;
   // Of a reply that has to fit a schema the text is its value, or the error is kSchema.
   void SendPrepared(Prepared prepared, const Settings& settings, const CancelToken& cancel,
                     Done done);
@@ -137,9 +157,7 @@ class Subcalls {
   Status Agreed(const sandbox::BridgeCall& call);
   bool IsBlankPrompt(const JsonObject& prompt, std::string_view raw) const;
   Status RefuseBareQuestion(std::string_view text) const;
-  Status CheckModel(const JsonObject& args) const;
-  std::shared_ptr<model::Request> MakeRequest(const assembly::Assembled& prompt,
-                                              model::Purpose purpose, model::Sampling sampling);
+  std::shared_ptr<model::Request> MakeRequest(const Outgoing& out) const;
   // The reply of an equal earlier request, counted and in the journal.
   std::optional<model::Reply> Known(const std::optional<std::string>& key,
                                     const model::Request& request, const std::string& hash,
@@ -167,13 +185,6 @@ class Subcalls {
   std::map<std::string, std::map<std::string, int>> lost_;  // by prompt; failures by kind
   std::set<std::string, std::less<>> error_texts_;
 };
-
-// The code that a failed sub-call has in the sandbox, and whether trying again may help.
-struct SubcallFailure {
-  std::string_view code;
-  sandbox::BridgeReply::Retry retry;
-};
-SubcallFailure FailureOf(const Error& error);
 
 }  // namespace dossier::ask
 

@@ -15,9 +15,9 @@ sandbox::SessionSpec MakeSpec(const RunState& run) {
   spec.seed = run.request.seed;
   spec.limits = run.request.cell;
   spec.context_string_max = run.request.context_string_max;
-  spec.named_models = {run.options.sub.name};
+  spec.named_models = ModelNames(run.options);
   spec.features = {{"profile", run.policy.name},
-                   {"depth", run.request.limits.depth},
+                   {"depth", run.depth_left()},
                    {"max_subcall_chars", run.max_subcall_chars},
                    {"question", run.request.question},
                    {"memory", run.memory != nullptr}};
@@ -26,17 +26,18 @@ sandbox::SessionSpec MakeSpec(const RunState& run) {
   return spec;
 }
 
+// What a child was given is in its call.started, as places in its parent's context.
 void LogContext(const RunState& run, const std::string& name, const StoredText& stored) {
+  if (run.place.depth > 0) return;
   if (!stored.named) {
-    return run.log.Add(0, "context.stored", {{"name", name}, {"sha256", stored.sha256}});
+    return run.log.Add("context.stored", {{"name", name}, {"sha256", stored.sha256}});
   }
-  run.log.Add(0, "context.named",
-              {{"name", name},
-               {"path", stored.named->path},
-               {"bytes", stored.named->bytes},
-               {"modified_ns", stored.named->modified_ns},
-               {"sha256", stored.sha256},
-               {"text_bytes", stored.map.bytes().size()}});
+  run.log.Add("context.named", {{"name", name},
+                                {"path", stored.named->path},
+                                {"bytes", stored.named->bytes},
+                                {"modified_ns", stored.named->modified_ns},
+                                {"sha256", stored.sha256},
+                                {"text_bytes", stored.map.bytes().size()}});
 }
 
 // Whether the journal is told of them: those of earlier questions are in theirs.
@@ -50,7 +51,7 @@ Status AddContexts(RunState& run, const ContextSet& context, Told told, sandbox:
     const std::string_view text = stored->map.bytes();
     if (told == Told::kYes) LogContext(run, document.name, *stored);
     if (told == Told::kYes && !stored->changed.empty() && document.warnings.empty()) {
-      run.log.Warn(0, "context_changed", Json(stored->changed));
+      run.log.Warn("context_changed", Json(stored->changed));
     }
     const inspect::Description& description =
         stored->description ? *stored->description : document.description;
@@ -92,10 +93,10 @@ void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
     return Memory(std::move(call), std::move(reply));
   if (call.method == "tool") return CallerTool(std::move(call), std::move(reply));
   if (!AsksModel(call.method)) return Document(std::move(call), std::move(reply));
-  if (run_.request.limits.depth == 0) {
+  if (run_.depth_left() == 0) {
     return reply->Fail("denied", "sub-calls are switched off in this run (--max-depth 0)");
   }
-  run_.log.Add(0, "bridge.call", {{"id", call.id}, {"method", call.method}});
+  run_.log.Add("bridge.call", {{"id", call.id}, {"method", call.method}});
   if (call.method == "map") return map_.Start(std::move(call), std::move(reply), tasks_);
   if (call.method == "estimate") {
     return tasks_.Run([this, call = std::move(call), reply = std::move(reply)] {
@@ -103,6 +104,10 @@ void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
       if (all) return reply->Ok(all->ToJson());
       reply->Fail(FailureOf(all.error()).code, all.error().message);
     });
+  }
+  if (call.method.starts_with("rlm") && children_.Offered()) {
+    return tasks_.Run([this, call = std::make_shared<const sandbox::BridgeCall>(std::move(call)),
+                       reply = std::move(reply)] { children_.Start(call, reply); });
   }
   if (call.method == "llm_batch" || call.method == "rlm_batch") {
     // Thousands of prompts take their time to count and assemble: not on the session's thread,
@@ -127,7 +132,7 @@ void Bridge::CallerTool(sandbox::BridgeCall call, std::shared_ptr<sandbox::Bridg
   if (tool == tools.end() || !given || !given->is_object()) {
     return reply->Fail("bad_argument", "there is no such tool, or its arguments are no object");
   }
-  run_.log.Add(0, "bridge.call",
+  run_.log.Add("bridge.call",
                {{"id", call.id},
                 {"method", "tool"},
                 {"name", name},
@@ -136,7 +141,7 @@ void Bridge::CallerTool(sandbox::BridgeCall call, std::shared_ptr<sandbox::Bridg
   if (AnswerRecorded(of, *reply)) return;
   tasks_.Run([this, &tool = *tool, arguments = given->get_object(), of, reply = std::move(reply)] {
     auto value = CallTool(tool, arguments, reply->cancel(), [&](const Error& error) {
-      run_.log.Warn(0, "tool_retry", Json(error.message));
+      run_.log.Warn("tool_retry", Json(error.message));
     });
     if (value) value = Json(JsonObject{{"value", std::move(*value)}});
     LogReply(of, value);
@@ -180,11 +185,11 @@ void Bridge::LogReply(const std::string& of, const Result<Json>& value) {
     data["kind"] = ErrorName(value.error().code);
     data["message"] = value.error().message;
   }
-  run_.log.Add(0, "bridge.reply", std::move(data));
+  run_.log.Add("bridge.reply", std::move(data));
 }
 
 bool Bridge::AnswerRecorded(const std::string& of, sandbox::BridgeReply& reply) {
-  const auto recorded = run_.log.Reuse(0, "bridge.reply", of);
+  const auto recorded = run_.log.Reuse("bridge.reply", of);
   if (!recorded) return false;
   const Json data(*recorded);
   const auto text = run_.log.ReadBody(Find(data, "value"));
@@ -203,7 +208,7 @@ bool Bridge::AnswerRecorded(const std::string& of, sandbox::BridgeReply& reply) 
 Json Bridge::Budget() {
   constexpr int kMostKept = 1000;  // a block may ask without end
   if (!run_.request.limits.time || ++budgets_ > kMostKept) return BudgetValue();
-  if (auto recorded = run_.log.Reuse(0, "bridge.reply", "budget")) {
+  if (auto recorded = run_.log.Reuse("bridge.reply", "budget")) {
     if (auto value = ParseJson(TextAt(Json(recorded->at("value")), "text"))) return *value;
   }
   Json value = BudgetValue();
@@ -213,7 +218,7 @@ Json Bridge::Budget() {
 
 // A write may wait for another process: not on the session's thread.
 void Bridge::Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
-  run_.log.Add(0, "bridge.call", {{"id", call.id}, {"method", call.method}});
+  run_.log.Add("bridge.call", {{"id", call.id}, {"method", call.method}});
   const std::string of = OfCall(call);
   if (AnswerRecorded(of, *reply)) return;
   tasks_.Run([this, call = std::move(call), reply = std::move(reply), of] {
@@ -270,7 +275,7 @@ Json Bridge::BudgetValue() const {
       {"tokens_left", number(run_.ledger.tokens_left())},
       {"seconds_left", time ? Json(static_cast<double>(time->count()) / 1000) : Json(nullptr)},
       {"usd_left", usd ? Json(*usd) : Json(nullptr)},
-      {"depth", 0},
+      {"depth", run_.place.depth},
       {"max_depth", run_.request.limits.depth}};
 }
 
@@ -298,8 +303,10 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
   }
   DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<sandbox::Session> session,
                            pool.Open(std::move(spec), run.cancel));
-  run.log.Add(0, "sandbox.started",
-              {{"report", session->report().ToJson()}, {"ms", session->start_time().count()}});
+  JsonObject started{{"ms", session->start_time().count()}};
+  // Of a child it is the same: all are forked from one process, by the same rules.
+  if (run.place.depth == 0) started["report"] = session->report().ToJson();
+  run.log.Add("sandbox.started", std::move(started));
   auto bench = std::unique_ptr<Workbench>(new Workbench(
       run, std::move(texts), std::move(documents), moved, std::move(turn), std::move(session)));
   if (!run.request.session.past.empty()) {

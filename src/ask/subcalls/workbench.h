@@ -14,6 +14,7 @@
 #include "ask/policy/coverage.h"
 #include "ask/reply/transcript.h"
 #include "ask/run/run_state.h"
+#include "ask/subcalls/child_calls.h"
 #include "ask/subcalls/map_call.h"
 #include "ask/subcalls/subcalls.h"
 #include "base/task_group.h"
@@ -33,6 +34,7 @@ class Bridge final : public sandbox::BridgeHandler {
         coverage_(coverage),
         subcalls_(subcalls),
         map_(run, subcalls, documents),
+        children_(run, subcalls, coverage),
         moved_(moved),
         turn_(std::move(turn)) {}
 
@@ -56,6 +58,7 @@ class Bridge final : public sandbox::BridgeHandler {
   Coverage& coverage_;
   Subcalls& subcalls_;
   MapCall map_;
+  ChildCalls children_;
   const MovedTurns& moved_;
   std::function<int()> turn_;
   std::atomic<int> budgets_ = 0;  // asked for, where each is another one

@@ -43,7 +43,7 @@ struct AskArguments {
   std::vector<std::string> texts;     // --context-text
   ContextFlags exec;                  // --exec
   bool recurse = false;               // -r
-  std::string mode = "auto", profile = "auto", forcing = "full";
+  std::string mode = "auto", profile = "auto", forcing = "full", observe = "full";
   std::string blocks, dialect = "python";
   int max_depth = 1;
   std::optional<int> votes;
@@ -102,6 +102,8 @@ constexpr Word<ask::Profile> kProfiles[] = {{"auto", ask::Profile::kAuto},
 constexpr Word<ask::Forcing> kForcings[] = {{"full", ask::Forcing::kFull},
                                             {"reference", ask::Forcing::kReference},
                                             {"none", ask::Forcing::kNone}};
+constexpr Word<ask::Observe> kObserves[] = {
+    {"full", ask::Observe::kFull}, {"sizes", ask::Observe::kSizes}, {"none", ask::Observe::kNone}};
 constexpr Word<ask::BlockPolicy> kBlocks[] = {{"until-error", ask::BlockPolicy::kUntilError},
                                               {"all", ask::BlockPolicy::kAll},
                                               {"first", ask::BlockPolicy::kFirst}};
@@ -201,11 +203,6 @@ Status CheckChoices(const AskArguments& arguments) {
     return MakeError(ErrorCode::kUsage, "--session {}: a plain call has no names; leave --mode out",
                      arguments.session);
   }
-  if (arguments.max_depth > 1) {
-    return MakeError(ErrorCode::kUsage,
-                     "--max-depth {}: this version goes to depth 1 (plain sub-calls)",
-                     arguments.max_depth);
-  }
   return {};
 }
 
@@ -240,6 +237,7 @@ Result<Request> MakeRequest(const AskArguments& arguments, std::span<const std::
   request.mode = Pick(kModes, arguments.mode);
   request.profile = Pick(kProfiles, arguments.profile);
   request.forcing = Pick(kForcings, arguments.forcing);
+  request.observe = Pick(kObserves, arguments.observe);
   const std::string_view otherwise = arguments.dialect == "python" ? "until-error" : "first";
   request.blocks =
       Pick(kBlocks, arguments.blocks.empty() ? std::string(otherwise) : arguments.blocks);
@@ -351,6 +349,12 @@ Result<driver::MemoryUse> MemoryOf(const AskArguments& arguments, const config::
   return out;
 }
 
+// As many as keep all requests in flight while others start their sandbox, each some 10 MB.
+int MostChildren(const ModelFlags& model) {
+  constexpr int kLeast = 64, kMost = 256;
+  return std::clamp(model.concurrency.value_or(0) * 3 / 2, kLeast, kMost);
+}
+
 int ShowPlan(const ask::Plan& plan, std::ostream& out) {
   out << ToPrettyJson(JsonObject{{"schema", "dossier.plan/1"},
                                  {"mode", ask::ModeName(plan.mode)},
@@ -422,7 +426,7 @@ class Asking {
     DOSSIER_ASSIGN_OR_RETURN(const ask::ConfirmAbove above,
                              ReadConfirmAbove(arguments_.confirm_above, flags_, err_));
     model_flags.needs_price = arguments_.max_cost || above.usd || config_.limits.usd;
-    if (arguments_.sends_nothing()) model_flags.use = ModelFlags::Use::kLookedAt;
+    if (arguments_.sends_nothing() || IsCompared()) model_flags.use = ModelFlags::Use::kLookedAt;
     DOSSIER_ASSIGN_OR_RETURN(std::vector<ask::Tool> tools, Tools());
     ask::EngineOptions options;
     options.pool_options = sandbox.pool;
@@ -467,6 +471,9 @@ class Asking {
         MemoryOf(arguments_, config_, [this](std::string_view line) { Say(line); }));
     options.root = model.root;
     options.sub = model.sub;
+    options.child = model.child;
+    options.named = model.named;
+    options.most_children = MostChildren(arguments_.model);
     options.journal = keeping.journal;
     if (keeping.journal) {
       DOSSIER_ASSIGN_OR_RETURN(options.replies, OpenReplies(*keeping.journal));
@@ -484,6 +491,11 @@ class Asking {
  private:
   void Say(std::string_view line) {
     if (!flags_.quiet) err_ << "dossier: " << line << "\n" << std::flush;
+  }
+
+  // No model is asked then: neither a key nor a server is needed.
+  bool IsCompared() const {
+    return taken_up_ && taken_up_->order.how.how == ask::Continuation::How::kCompared;
   }
 
   // The question and what the journal says of the run's beginning.
@@ -523,7 +535,10 @@ class Asking {
       const auto means = [&](const std::string& used) {
         return name == used || name.ends_with("/" + used);
       };
-      if (name.empty() || means(model.root.name) || means(model.sub.name)) continue;
+      const bool more = std::ranges::any_of(
+          model.named, [&](const auto& named) { return means(named.second.name); });
+      const bool child = more || (model.child && means(model.child->name));
+      if (name.empty() || child || means(model.root.name) || means(model.sub.name)) continue;
       return MakeError(ErrorCode::kUsage, "--price {}: the models used are {} and {}", price,
                        model.root.name, model.sub.name);
     }
@@ -594,7 +609,7 @@ class Asking {
           outcome, taken_up_ ? engine.Resume(taken_up_->order.how, request, cancel_, *view)
                              : engine.Run(request, cancel_, *view));
     }
-    if (taken_up_ && taken_up_->order.how.how == ask::Continuation::How::kCompared) {
+    if (IsCompared()) {
       return ShowComparison(outcome, taken_up_->order.form, out_);
     }
     ExplainEnd(flags_, outcome, cancel_, err_);
@@ -642,6 +657,8 @@ void DeclareChoices(Flags& flags, AskArguments& to) {
          "prompts and limits for a small or a large model");
   choice("--forcing", &to.forcing, Words(kForcings),
          "how firmly its answers are checked: full, reference (as the method was published), none");
+  choice("--observe", &to.observe, Words(kObserves),
+         "what the model sees of its code's output: all (full), how much there was (sizes), none");
   choice("--blocks", &to.blocks, Words(kBlocks),
          "which of the code blocks in a reply are run (until-error; javascript: first)");
   choice("--cache", &to.cache, Words(kCaches),
@@ -660,7 +677,11 @@ void DeclareChoices(Flags& flags, AskArguments& to) {
 }
 
 void DeclareLimits(Flags limits, AskArguments& to) {
-  limits.Add("--max-depth", &to.max_depth, "1: its code may ask a model, too; 0: it may not")
+  limits
+      .Add("--max-depth", &to.max_depth,
+           "0: its code may ask no model; 1: it may; N: it may start calls with turns of their "
+           "own, to "
+           "level N - 1")
       .Between(0, 16)
       .ShowDefault();
   limits
@@ -674,8 +695,16 @@ void DeclareLimits(Flags limits, AskArguments& to) {
   limits.Add("--confirm-above", &to.confirm_above,
              "ask before the run takes more than so many calls (100) or US dollars ($0.50)");
   AddPriceFlag(limits, &to.model.prices);
-  limits.In("Model").Add("--window", &to.model.window,
-                         "tokens of the model's window, where the model data do not say it");
+  Flags model = limits.In("Model");
+  model
+      .Add("--child-model", &to.model.child_model,
+           "the model of calls with turns of their own that its code starts (default: that of "
+           "--sub-model)")
+      .Kind(kModel);
+  model.Add("--named-model", &to.model.named_models,
+            "NAME=MODEL, one more model that its code may ask for by NAME");
+  model.Add("--window", &to.model.window,
+            "tokens of the model's window, where the model data do not say it");
   limits.Add("--max-time", &to.max_time, "time of the whole run, such as 90s or 10m").Kind(kTime);
   limits.Add("--max-errors", &to.max_errors, "stop after so many turns in a row whose code failed")
       .Positive()

@@ -4,9 +4,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "base/files/file.h"
 #include "base/hash.h"
@@ -122,11 +125,16 @@ class RunStory {
 
  private:
   void TellStart(const Json& data);
+  void TellChild(const Json& data);
+  void TellChildEnd(const Json& data);
   void TellRequest(const Json& data);
   void TellReply(const Json& data);
   void TellFailure(const Json& data);
   void TellFinish(const Json& data);
   void TellSubcall(const Json& data, std::string_view result);
+  std::pair<std::int64_t, std::int64_t> RequestIn(const Json& data) const {
+    return {call_, NumberIn(data, "request")};
+  }
   void NoteMessages(const Json* list);
   void ShowMessages(const Json* list);
   void Show(std::string_view label, const Json* body);
@@ -137,18 +145,23 @@ class RunStory {
   store::Journal& journal_;
   const StoryOptions options_;
   std::ostream& out_;
-  std::int64_t turn_ = 0, calls_ = 0, input_ = 0, output_ = 0;
-  std::map<std::int64_t, Json> messages_;  // by number
-  std::map<std::int64_t, Json> prompts_;   // of sub-calls that wait for a reply, by request
+  std::int64_t call_ = 0;  // whose event is told
+  std::int64_t turn_ = 0;  // of the root
+  std::int64_t calls_ = 0, input_ = 0, output_ = 0;
+  std::map<std::int64_t, Json> messages_;      // by number
+  std::map<std::int64_t, std::string> paths_;  // of children, by call
+  // Of sub-calls that wait for a reply, by call and request.
+  std::map<std::pair<std::int64_t, std::int64_t>, Json> prompts_;
 };
 
 void RunStory::Tell(const store::Event& event) {
   const Json data(event.data);
+  call_ = event.call;
   if (event.type == "request.sent") {
     NoteMessages(Find(data, "messages"));
     NoteMessages(Find(data, "system"));
   }
-  if (event.type == "turn.started") turn_ = FindInt(data, "turn").value_or(turn_);
+  if (event.type == "turn.started" && call_ == 0) turn_ = NumberIn(data, "turn");
   if (event.type == "run.started") return TellStart(data);
   if (options_.turn && turn_ != *options_.turn) return;
   if (event.type == "mode.decided") {
@@ -159,7 +172,11 @@ void RunStory::Tell(const store::Event& event) {
                         FormatSize(static_cast<std::uint64_t>(NumberIn(data, "bytes"))),
                         TextIn(data, "path"), StateOfNamed(data));
   } else if (event.type == "turn.started") {
-    out_ << fmt::format("\nTurn {}\n", turn_);
+    out_ << fmt::format("\nTurn {}\n", NumberIn(data, "turn"));
+  } else if (event.type == "call.started") {
+    TellChild(data);
+  } else if (event.type == "call.finished") {
+    TellChildEnd(data);
   } else if (event.type == "request.sent") {
     TellRequest(data);
   } else if (event.type == "reply.received") {
@@ -211,9 +228,22 @@ void RunStory::TellStart(const Json& data) {
   }
 }
 
+void RunStory::TellChild(const Json& data) {
+  paths_[call_] = TextIn(data, "path");
+  out_ << fmt::format("\nChild {} ({}): {}\n", paths_[call_], TextIn(data, "model"),
+                      FirstLine(Find(data, "question")));
+}
+
+void RunStory::TellChildEnd(const Json& data) {
+  const std::string error = TextIn(data, "error");
+  out_ << fmt::format("Answer of {} ({}: {}, {}, {}): {}\n", paths_[call_], TextIn(data, "status"),
+                      CountIn(data, "turns", "turn"), CountIn(data, "calls", "call"),
+                      SecondsIn(data), error.empty() ? FirstLine(Find(data, "answer")) : error);
+}
+
 void RunStory::TellRequest(const Json& data) {
   ++calls_;
-  if (const auto request = FindInt(data, "request")) prompts_[*request] = data;
+  if (Find(data, "request")) prompts_[RequestIn(data)] = data;
   if (!whole()) return;
   ShowMessages(Find(data, "system"));
   ShowMessages(Find(data, "messages"));
@@ -248,13 +278,13 @@ void RunStory::TellFailure(const Json& data) {
 
 // A line for a sub-call: what was asked, and what came of it.
 void RunStory::TellSubcall(const Json& data, std::string_view result) {
-  const std::int64_t request = NumberIn(data, "request");
+  const auto request = RequestIn(data);
   const auto asked = prompts_.find(request);
   const Json& prompt = asked == prompts_.end() ? data : asked->second;
   out_ << fmt::format(
       "  {} {}: {} -> {}\n",
-      FindString(prompt, "purpose").value_or("sub-call") == "map" ? "map" : "sub-call", request,
-      FirstLine(Find(prompt, "messages")), result);
+      FindString(prompt, "purpose").value_or("sub-call") == "map" ? "map" : "sub-call",
+      request.second, FirstLine(Find(prompt, "messages")), result);
   prompts_.erase(request);
 }
 
@@ -335,11 +365,65 @@ std::string RunStory::FirstLine(const Json* body) const {
 
 }  // namespace
 
+namespace {
+
+// The events of a tree of calls, each child's together where its parent began it: side by side as
+// they ran, nobody could follow them.
+class Tree {
+ public:
+  using Visit = std::function<void(const store::Event& event, std::size_t depth)>;
+
+  explicit Tree(const std::vector<store::Event>& events) {
+    for (const store::Event& event : events) {
+      const bool begins = event.type == "call.started" && event.call != 0;
+      of_[begins ? NumberIn(Json(event.data), "parent") : event.call].push_back(&event);
+    }
+  }
+
+  void Walk(const Visit& visit) {
+    Walk(0, 0, visit);
+    while (!of_.empty()) Walk(of_.begin()->first, 1, visit);  // of a journal that is not whole
+  }
+
+ private:
+  void Walk(std::int64_t call, std::size_t depth, const Visit& visit) {
+    const auto node = of_.extract(call);
+    if (!node) return;
+    for (const store::Event* event : node.mapped()) {
+      const bool child = event->call != call;
+      visit(*event, depth + (child ? 1 : 0));
+      if (child) Walk(event->call, depth + 1, visit);
+    }
+  }
+
+  std::map<std::int64_t, std::vector<const store::Event*>> of_;  // by the call that tells it
+};
+
+// Lines of `text`, `depth` levels further in.
+void WriteIndented(std::string_view text, std::size_t depth, std::ostream& out) {
+  constexpr std::size_t kMostShown = 12;
+  const std::string indent(2 * std::min(depth, kMostShown), ' ');
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    if (text[0] != '\n') out << indent;
+    out << text.substr(0, end);
+    text.remove_prefix(end);
+  }
+}
+
+}  // namespace
+
 void TellRun(store::Journal& journal, const std::vector<store::Event>& events,
              const StoryOptions& options, std::string_view status, std::ostream& out) {
-  RunStory story(journal, options, out);
-  for (const store::Event& event : events) story.Tell(event);
+  std::ostringstream text;
+  RunStory story(journal, options, text);
+  Tree(events).Walk([&](const store::Event& event, std::size_t depth) {
+    story.Tell(event);
+    WriteIndented(text.view(), depth, out);
+    text.str({});
+  });
   if (!options.turn && events.back().type != "run.finished") story.End(status);
+  out << text.view();
 }
 
 namespace {

@@ -118,7 +118,7 @@ class InterruptTest(harness.Case):
         self.wait_for_event(process, "block.done")
         self.wait_for_event(process, "request.sent")
         _, err = self.check_text(process, out="seven\n")
-        self.assertIn("interrupted; the answer so far is not confirmed; `dossier runs show", err)
+        self.assertIn("interrupted; the answer so far is not confirmed; `dossier runs resume", err)
         self.assertNotIn("(exit 13)", err)
 
     def test_while_the_model_is_silent(self):

@@ -1,0 +1,40 @@
+// One call from its context to its result: the root's, or a child's.
+//
+//   CallEnd end = RunCall(run, pool);                       // the root
+//   CallTree tree(64, ChildRunner(get_pool));               // children, each on its own thread
+//
+// The sandbox begins when the first code has to run, and ends with the call. Thread-safety: one
+// call a thread, any number at once.
+
+#ifndef DOSSIER_ASK_LOOP_CALL_RUN_H_
+#define DOSSIER_ASK_LOOP_CALL_RUN_H_
+
+#include <functional>
+#include <optional>
+
+#include "ask/loop/call_loop.h"
+#include "ask/policy/coverage.h"
+#include "ask/run/call_tree.h"
+#include "ask/run/run_state.h"
+#include "sandbox/session/session.h"
+
+namespace dossier::ask {
+
+struct CallEnd {
+  CallResult result;
+  Coverage::Shares read;                            // of the call's context
+  std::optional<sandbox::IsolationReport> sandbox;  // unset: no code ran
+};
+
+CallEnd RunCall(RunState& run, sandbox::Pool& pool);
+
+// An answer over a file of which no copy is kept, and which changed while it was read, may be of no
+// state that the file ever had. Waits for copies; called where all of them were needed.
+void DoubtChangedContexts(const RunState& run, CallResult* result);
+
+// Runs children of any call of a run. `get_pool` is called when the first code may run.
+CallTree::RunChild ChildRunner(std::function<Result<sandbox::Pool*>()> get_pool);
+
+}  // namespace dossier::ask
+
+#endif  // DOSSIER_ASK_LOOP_CALL_RUN_H_

@@ -1,0 +1,370 @@
+#include "ask/subcalls/child_calls.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "ask/documents/context_set.h"
+#include "base/hash.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "model/schema/json_schema.h"
+
+namespace dossier::ask {
+namespace {
+
+constexpr std::size_t kQuestionChars = 2000;  // code points; of a longer prompt its ends
+constexpr double kNearlyAll = 0.9;            // of the parent's context
+
+// One part of a text that lies in a document of the parent.
+struct Slice {
+  std::size_t document = 0;
+  std::uint64_t at = 0, length = 0;
+};
+
+std::optional<Slice> SliceOf(const Json& part) {
+  const auto document = FindInt(part, "ctx"), at = FindInt(part, "at"),
+             length = FindInt(part, "len");
+  if (!document || !at || !length) return std::nullopt;
+  return Slice{static_cast<std::size_t>(*document), static_cast<std::uint64_t>(*at),
+               static_cast<std::uint64_t>(*length)};
+}
+
+const JsonArray& PartsOf(const JsonObject& args, std::string_view name) {
+  static const JsonArray kNone;
+  const Json* parts = Find(args, name);
+  const JsonArray* list = parts ? parts->if_array() : nullptr;
+  return list ? *list : kNone;
+}
+
+bool HasContext(const JsonObject& args) { return !PartsOf(args, "context").empty(); }
+
+// The whole of a short prompt; of a long one its ends, and where the rest is.
+std::string QuestionOf(const std::string& prompt) {
+  const std::uint64_t length = utf8::CodePoints(prompt);
+  if (length <= kQuestionChars) return prompt;
+  constexpr std::size_t kEnd = kQuestionChars / 2;
+  const std::string_view head = utf8::Prefix(prompt, kEnd);
+  const std::string_view tail =
+      std::string_view(prompt).substr(utf8::Prefix(prompt, length - kEnd).size());
+  return fmt::format(
+      "{}\n[{} characters are left out here; the whole question is in the context, "
+      "as `prompt`]\n{}",
+      head, GroupDigits(length - kQuestionChars), tail);
+}
+
+// Another one for each child, the same each time that the run is repeated.
+std::uint64_t SeedOf(std::uint64_t run, const std::string& path) {
+  const std::string hash = Sha256Hex(fmt::format("{} {}", run, path));
+  return std::stoull(hash.substr(0, 15), nullptr, 16);
+}
+
+// Of a child without an answer: why.
+Error WhyNone(const ChildAnswer& answer, const RunState& run, const std::string& path) {
+  if (answer.error) return *answer.error;
+  if (const auto used = run.ledger.exhausted(); !used.empty()) {
+    return {ErrorCode::kLimit,
+            fmt::format("the child {} gave no answer: the limit of {} is reached", path,
+                        Join(used, " and "))};
+  }
+  return {ErrorCode::kFailed,
+          fmt::format("the child {} ended after {} turns without an answer", path, answer.turns)};
+}
+
+Result<CodeReply> ReplyOf(const ChildAnswer& answer, const RunState& run, const ChildCall& child) {
+  if (answer.text.empty() && !answer.value) {
+    return tl::unexpected(WhyNone(answer, run, child.place.path));
+  }
+  const bool whole = answer.status == RunStatus::kFinal || answer.status == RunStatus::kExtracted;
+  CodeReply reply{.text = answer.text,
+                  .about = {{"tokens", answer.usage.total.output},
+                            {"finish", whole ? "stop" : RunStatusName(answer.status)},
+                            {"cut", false},
+                            {"model", child.model->name}}};
+  if (answer.value) reply.about["value"] = *answer.value;
+  if (whole) return reply;
+  std::string problem = "the child's answer is not certain";
+  if (answer.error) problem += ": " + answer.error->message;
+  if (!answer.error && !answer.doubts.empty()) problem += ": " + answer.doubts.front();
+  reply.about["problem"] = std::move(problem);
+  return reply;
+}
+
+}  // namespace
+
+ChildCalls::~ChildCalls() {
+  // Their block has ended, so they are cancelled: those that wait for a place need none any more.
+  for (CallTree::Work& work : run_.tree.TakeBack(this)) work.work();
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [this] { return open_ == 0; });
+}
+
+Result<ChildCalls::Settings> ChildCalls::ReadSettings(const JsonObject& args) const {
+  Settings settings;
+  DOSSIER_ASSIGN_OR_RETURN(settings.model, subcalls_.NamedModel(args, run_.options.child_model()));
+  for (const std::string_view name : {"max_tokens", "system"}) {
+    const Json* given = Find(args, name);
+    if (!given || given->is_null()) continue;
+    return MakeError(ErrorCode::kInvalidArgument,
+                     "{}= is for plain sub-calls (llm_query): a child has prompts and turns of its "
+                     "own",
+                     name);
+  }
+  if (const Json* heat = Find(args, "temperature"); heat && !heat->is_null()) {
+    const double value = heat->is_number() ? heat->to_number<double>() : -1;
+    if (value < 0 || value > 2) {
+      return MakeError(ErrorCode::kInvalidArgument, "temperature must be a number from 0 to 2");
+    }
+    settings.temperature = value;
+  }
+  if (const Json* schema = Find(args, "schema"); schema && !schema->is_null()) {
+    DOSSIER_ASSIGN_OR_RETURN(auto compiled, model::JsonSchema::Compile(*schema));
+    settings.requirements.push_back(RequireSchema(compiled));
+  }
+  return settings;
+}
+
+void ChildCalls::Start(const Call& call, const std::shared_ptr<sandbox::BridgeReply>& reply) {
+  const bool batch = call->method == "rlm_batch";
+  const auto begin = [&]() -> Status {
+    DOSSIER_ASSIGN_OR_RETURN(Settings read, ReadSettings(call->args));
+    const auto settings = std::make_shared<const Settings>(std::move(read));
+    std::vector<Prompt> prompts;
+    if (batch) {
+      DOSSIER_ASSIGN_OR_RETURN(const JsonArray* list, subcalls_.PromptsOf(*call));
+      for (const Json& prompt : *list) prompts.push_back({call, &prompt.get_object()});
+    } else {
+      prompts.push_back({call, &call->args});
+    }
+    for (const Prompt& prompt : prompts) {
+      DOSSIER_RETURN_IF_ERROR(CheckPrompt(prompt));
+      DOSSIER_RETURN_IF_ERROR(RefuseWhole(prompt));
+    }
+    if (!batch) {
+      StartOne(prompts[0], settings, reply->cancel(),
+               [reply](const Result<CodeReply>& result) { Give(result, *reply); });
+      return {};
+    }
+    const auto replies = std::make_shared<BatchReply>(prompts.size(), reply);
+    for (std::size_t i = 0; i < prompts.size(); ++i) {
+      StartOne(prompts[i], settings, reply->cancel(),
+               [replies, i](Result<CodeReply> result) { replies->Take(i, std::move(result)); });
+    }
+    return {};
+  };
+  // No sub-call that failed: none was made, and code is told how to make it.
+  if (const Status begun = begin(); !begun) Give(tl::unexpected(begun.error()), *reply);
+}
+
+// Every offset of it, before anything begins.
+Status ChildCalls::CheckPrompt(const Prompt& prompt) const {
+  const JsonArray& parts = PartsOf(*prompt.args, "parts");
+  bool blank = true;
+  for (const JsonArray* list : {&parts, &PartsOf(*prompt.args, "context")}) {
+    for (const Json& part : *list) {
+      DOSSIER_ASSIGN_OR_RETURN(
+          const std::string text,
+          sandbox::ResolveText(JsonArray{part}, prompt.call->raw, subcalls_.contexts()));
+      if (list == &parts && blank) blank = TrimSpace(text).empty();
+    }
+  }
+  if (blank) return MakeError(ErrorCode::kInvalidArgument, "the prompt is blank");
+  return {};
+}
+
+Status ChildCalls::RefuseWhole(const Prompt& prompt) {
+  std::uint64_t all = 0, handed = 0;
+  for (const std::string_view text : subcalls_.contexts()) all += text.size();
+  if (all == 0) return {};
+  const auto least = static_cast<std::uint64_t>(kNearlyAll * static_cast<double>(all));
+  for (const std::string_view name : {"parts", "context"}) {
+    for (const Json& part : PartsOf(*prompt.args, name)) {
+      if (const auto slice = SliceOf(part)) {
+        handed += slice->length;
+        continue;
+      }
+      // A copy of a document, or of most of it, that code made itself.
+      const auto text =
+          sandbox::ResolveText(JsonArray{part}, prompt.call->raw, subcalls_.contexts());
+      if (!text || text->empty()) continue;
+      for (const std::string_view document : subcalls_.contexts()) {
+        if (document.empty()) continue;
+        const bool inside = text->size() >= least && document.find(*text) != document.npos;
+        if (inside) handed += text->size();
+        if (!inside && text->find(document) != text->npos) handed += document.size();
+      }
+    }
+  }
+  if (handed <= least) return {};
+  {
+    std::lock_guard lock(mutex_);
+    if (std::exchange(warned_, true)) return {};
+  }
+  run_.log.Warn("child_given_all", Json(JsonObject{{"handed", handed}, {"context", all}}));
+  return MakeError(
+      ErrorCode::kInvalidArgument,
+      "the child would get {} of the {} bytes of your own context, unchanged, and face "
+      "what you face. Hand it a part (context=doc[a:b]) or what you worked out; the "
+      "same call again is let through",
+      GroupDigits(handed), GroupDigits(all));
+}
+
+void ChildCalls::Begin() {
+  std::lock_guard lock(mutex_);
+  if (++open_ == 1 && run_.place.depth > 0) run_.tree.Wait();
+}
+
+void ChildCalls::End() {
+  std::lock_guard lock(mutex_);
+  if (--open_ == 0 && run_.place.depth > 0) run_.tree.GoOn();
+  idle_.notify_all();
+}
+
+void ChildCalls::StartOne(const Prompt& prompt, const std::shared_ptr<const Settings>& settings,
+                          const CancelToken& cancel, Done done) {
+  Begin();
+  CallPlace place{.parent = run_.place.call, .depth = run_.place.depth + 1};
+  {
+    std::lock_guard lock(mutex_);
+    place.path = fmt::format("{}.c{}", run_.place.path, ++asked_);
+  }
+  run_.tree.Start({.owner = this,
+                   .depth = place.depth,
+                   .work = [this, prompt, settings, cancel, done = std::move(done),
+                            place = std::move(place)]() mutable {
+                     Result<CodeReply> result = Ask(prompt, *settings, std::move(place), cancel);
+                     subcalls_.CountChild(result);
+                     done(std::move(result));
+                     done = nullptr;
+                     End();  // from here on this may be gone
+                   }});
+}
+
+// One child, from its question to its answer, on a thread of the tree.
+Result<CodeReply> ChildCalls::Ask(const Prompt& prompt, const Settings& settings, CallPlace place,
+                                  const CancelToken& cancel) {
+  if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
+  const auto recorded = run_.log.log().CallAt(place.path);
+  place.call = recorded ? *recorded : run_.tree.NextCall();
+  const auto started = std::chrono::steady_clock::now();
+  DOSSIER_ASSIGN_OR_RETURN(Request request, MakeRequest(prompt, settings, place, cancel));
+  const CallLog log(run_.log.log(), place.call);
+  JsonArray contexts;
+  for (const ContextDocument& document : request.context->documents()) {
+    contexts.push_back(JsonObject{{"name", document.name},
+                                  {"bytes", document.description.counts.bytes},
+                                  {"characters", document.description.counts.chars}});
+  }
+  log.Add("call.started", {{"parent", place.parent},
+                           {"depth", place.depth},
+                           {"path", place.path},
+                           {"bridge", prompt.call->id},
+                           {"model", settings.model->name},
+                           {"question", log.Body(request.question)},
+                           {"seed", request.seed},
+                           {"context", ContextRefs(prompt)},
+                           {"contexts", std::move(contexts)}});
+  const ChildCall child{.place = std::move(place),
+                        .request = std::move(request),
+                        .model = settings.model,
+                        .cancel = cancel};
+  const ChildAnswer answer = run_.tree.Run(run_, child);
+  LogEnd(log, answer,
+         std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - started));
+  CountRead(prompt, answer);
+  return ReplyOf(answer, run_, child);
+}
+
+Result<Request> ChildCalls::MakeRequest(const Prompt& prompt, const Settings& settings,
+                                        const CallPlace& place, const CancelToken& cancel) const {
+  const std::string& raw = prompt.call->raw;
+  const JsonArray& parts = PartsOf(*prompt.args, "parts");
+  const JsonArray& context = PartsOf(*prompt.args, "context");
+  DOSSIER_ASSIGN_OR_RETURN(std::string text,
+                           sandbox::ResolveText(parts, raw, subcalls_.contexts()));
+  std::vector<ContextSource> sources;
+  if (HasContext(*prompt.args)) {
+    ContextSource source{.name = "context"};
+    DOSSIER_ASSIGN_OR_RETURN(source.text, sandbox::ResolveText(context, raw, subcalls_.contexts()));
+    if (const auto slice = context.size() == 1 ? SliceOf(context[0]) : std::nullopt) {
+      const ContextDocument& whole = run_.request.context->documents()[slice->document];
+      source.name = whole.name;
+      source.like = &whole.description;
+      const std::uint64_t all = subcalls_.contexts()[slice->document].size();
+      if (slice->length < all) {
+        source.notes.push_back(
+            fmt::format("a part of {}: bytes {} to {} of {}", whole.name, GroupDigits(slice->at),
+                        GroupDigits(slice->at + slice->length), GroupDigits(all)));
+      }
+    }
+    sources.push_back(std::move(source));
+  }
+  Request request = run_.request;
+  request.question = QuestionOf(text);
+  if (request.question.size() < text.size()) {
+    sources.push_back({.text = std::move(text), .name = "prompt"});
+  }
+  DOSSIER_ASSIGN_OR_RETURN(request.context, LoadContext(sources, {}, cancel));
+  request.mode = Mode::kRecursive;
+  request.observe = Observe::kFull;
+  request.requirements = settings.requirements;
+  request.memory = {};
+  request.session = {};
+  request.seed = SeedOf(run_.request.seed, place.path);
+  if (settings.temperature) request.temperature = settings.temperature;
+  return request;
+}
+
+// Where each part of what the child is given lies: in a document of its parent, or in the journal.
+JsonArray ChildCalls::ContextRefs(const Prompt& prompt) const {
+  JsonArray refs;
+  for (const std::string_view name : {"parts", "context"}) {
+    for (const Json& part : PartsOf(*prompt.args, name)) {
+      JsonObject ref{{"of", name == "parts" ? "prompt" : "context"}};
+      if (const auto slice = SliceOf(part)) {
+        ref["document"] = slice->document;
+        ref["at"] = slice->at;
+        ref["bytes"] = slice->length;
+      } else if (const auto text = sandbox::ResolveText(JsonArray{part}, prompt.call->raw,
+                                                        subcalls_.contexts())) {
+        ref["body"] = run_.log.Body(*text);
+        ref["sha256"] = Sha256Hex(*text);
+      }
+      refs.push_back(std::move(ref));
+    }
+  }
+  return refs;
+}
+
+void ChildCalls::LogEnd(const CallLog& log, const ChildAnswer& answer, Millis took) const {
+  const model::Usage& total = answer.usage.total;
+  JsonObject ended{{"status", RunStatusName(answer.status)},
+                   {"source", SourceName(answer.source)},
+                   {"answer", log.Body(answer.text)},
+                   {"turns", answer.turns},
+                   {"calls", answer.usage.calls},
+                   {"input", total.input},
+                   {"output", total.output},
+                   {"nano_usd", total.cost_nano_usd ? Json(*total.cost_nano_usd) : Json(nullptr)},
+                   {"ms", took.count()}};
+  if (answer.error) {
+    ended["error"] = answer.error->message;
+    ended["kind"] = ErrorName(answer.error->code);
+  }
+  log.Add("call.finished", std::move(ended));
+}
+
+// The question was shown to a model. Of its context a child may have read parts only: it counts
+// where the child has read nearly all.
+void ChildCalls::CountRead(const Prompt& prompt, const ChildAnswer& answer) {
+  if (answer.turns == 0) return;
+  subcalls_.CountCoverage(PartsOf(*prompt.args, "parts"), prompt.call->raw);
+  const JsonArray& context = PartsOf(*prompt.args, "context");
+  if (answer.read.by_models >= kNearlyAll) subcalls_.CountCoverage(context, prompt.call->raw);
+  if (answer.read.by_any < kNearlyAll) return;
+  for (const Json& part : context) {
+    const auto slice = SliceOf(part);
+    if (slice) coverage_.AddReadByCode(slice->document, slice->at, slice->length);
+  }
+}
+
+}  // namespace dossier::ask

@@ -1,0 +1,87 @@
+// Children: questions of code that are answered by a call with turns and a sandbox of its own.
+//
+//   ChildCalls children(run, subcalls, coverage);
+//   if (children.Offered()) children.Start(call, reply);      // rlm, rlm_batch
+//
+// Code hands over a question, and a context by its place in the parent's: only offsets cross the
+// bridge, and the text is copied once, into memory that the child's worker maps. All children run
+// at once as far as CallTree lets them. They end with the block that asked: their requests in
+// flight are cancelled, their sandboxes stopped.
+//
+// Once a call, a child that is handed nearly all of its parent's context unchanged is refused: it
+// would face what its parent faces, for the same money again.
+//
+// Thread-safety: Start from any thread. The destructor waits for the children.
+
+#ifndef DOSSIER_ASK_SUBCALLS_CHILD_CALLS_H_
+#define DOSSIER_ASK_SUBCALLS_CHILD_CALLS_H_
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ask/policy/coverage.h"
+#include "ask/run/run_state.h"
+#include "ask/subcalls/code_reply.h"
+#include "ask/subcalls/subcalls.h"
+#include "sandbox/session/session.h"
+
+namespace dossier::ask {
+
+class ChildCalls {
+ public:
+  ChildCalls(RunState& run, Subcalls& subcalls, Coverage& coverage)
+      : run_(run), subcalls_(subcalls), coverage_(coverage) {}
+  ~ChildCalls();
+
+  // Whether a child may begin below this call; else it is a plain sub-call.
+  bool Offered() const { return run_.depth_left() > 1; }
+  // Checks the call, answers when the children have. Takes the time of a look at all prompts.
+  void Start(const std::shared_ptr<const sandbox::BridgeCall>& call,
+             const std::shared_ptr<sandbox::BridgeReply>& reply);
+
+ private:
+  using Call = std::shared_ptr<const sandbox::BridgeCall>;
+  // What all children of one call of code share.
+  struct Settings {
+    const driver::BoundModel* model = nullptr;
+    std::optional<double> temperature;
+    std::vector<Requirement> requirements;
+  };
+  struct Prompt {
+    Call call;               // owns the texts
+    const JsonObject* args;  // {"parts":…, "context":…}
+  };
+  using Done = std::function<void(Result<CodeReply>)>;
+
+  Result<Settings> ReadSettings(const JsonObject& args) const;
+  Status CheckPrompt(const Prompt& prompt) const;
+  Status RefuseWhole(const Prompt& prompt);
+  void StartOne(const Prompt& prompt, const std::shared_ptr<const Settings>& settings,
+                const CancelToken& cancel, Done done);
+  Result<CodeReply> Ask(const Prompt& prompt, const Settings& settings, CallPlace place,
+                        const CancelToken& cancel);
+  Result<Request> MakeRequest(const Prompt& prompt, const Settings& settings,
+                              const CallPlace& place, const CancelToken& cancel) const;
+  JsonArray ContextRefs(const Prompt& prompt) const;
+  void LogEnd(const CallLog& log, const ChildAnswer& answer, Millis took) const;
+  void CountRead(const Prompt& prompt, const ChildAnswer& answer);
+  void Begin();
+  void End();
+
+  RunState& run_;
+  Subcalls& subcalls_;
+  Coverage& coverage_;
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable idle_;
+  int open_ = 0;         // children that were started and have not ended
+  int asked_ = 0;        // in all, for their paths
+  bool warned_ = false;  // of a child that was handed nearly all
+};
+
+}  // namespace dossier::ask
+
+#endif  // DOSSIER_ASK_SUBCALLS_CHILD_CALLS_H_
