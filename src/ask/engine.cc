@@ -407,7 +407,8 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
   SpendGuard guard(request.confirm_above, ledger);
   CallTree tree(options_.most_children, ChildRunner([this] { return GetPool(); }),
                 replay ? replay->last_call() : 0);
-  RunState run = MakeState(options, request, {prompts, ledger, log, caller, tree, guard}, stop.token());
+  RunState run =
+      MakeState(options, request, {prompts, ledger, log, caller, tree, guard}, stop.token());
   DOSSIER_RETURN_IF_ERROR(ShowMemory(run, RunMemory::Writes::kYes, replay.get()));
   DOSSIER_ASSIGN_OR_RETURN(ModeDecision decision, DecideMode(run));
   if (how && !compared) {

@@ -149,11 +149,10 @@ void Subcalls::Query(const sandbox::BridgeCall& call, std::shared_ptr<BridgeRepl
   if (Status agreed = Agreed(call); !agreed) return fail(agreed.error());
   const CancelToken cancel = reply->cancel();
   const ReplyForm form = settings->schema ? ReplyForm::kValue : ReplyForm::kText;
-  SendPrepared(
-      std::move(*prepared), *settings, cancel,
-      [reply = std::move(reply), form](Result<model::Reply> result) {
-        Give(ReplyOf(result, form), *reply);
-      });
+  SendPrepared(std::move(*prepared), *settings, cancel,
+               [reply = std::move(reply), form](Result<model::Reply> result) {
+                 Give(ReplyOf(result, form), *reply);
+               });
 }
 
 void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<BridgeReply>& reply) {
@@ -169,7 +168,9 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
   // Each is sent as soon as it is made: the first are answered while the last are assembled.
   for (std::size_t i = 0; i < (*prompts)->size(); ++i) {
     // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the analyzer loses sight of it
-    Done done = [batch, i, form](Result<model::Reply> result) { batch->Take(i, ReplyOf(result, form)); };
+    Done done = [batch, i, form](Result<model::Reply> result) {
+      batch->Take(i, ReplyOf(result, form));
+    };
     if (reply->cancel().cancelled()) {
       CountUnsent(ErrorName(ErrorCode::kCancelled));
       done(MakeError(ErrorCode::kCancelled, "{}", reply->cancel().reason()));
@@ -202,8 +203,8 @@ Result<CallEstimate> Subcalls::Estimate(const sandbox::BridgeCall& call) {
     const JsonObject* object = prompt.if_object();
     if (!object) return MakeError(ErrorCode::kInvalidArgument, "a prompt must be a text");
     DOSSIER_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(*object, call.raw, settings));
-    all.Add(EstimateOne(
-        {.prompt = prepared.prompt, .sampling = settings.sampling, .to = settings.to}));
+    all.Add(
+        EstimateOne({.prompt = prepared.prompt, .sampling = settings.sampling, .to = settings.to}));
   }
   return all;
 }
@@ -412,17 +413,17 @@ Subcalls::Done Subcalls::FitOnce(const Settings& settings, const assembly::Assem
           .to = settings.to,
           .schema = &settings.schema->json()},
          cancel, [this, settings, done](Result<model::Reply> mended) {
-          if (mended) {
-            mended->text = StripThinking(mended->text).text;
-            auto text = FittedText(*mended, *settings.schema);
-            if (!text) {
-              CountFailure(ErrorName(text.error().code), text.error().message);
-              return done(tl::unexpected(text.error()));
-            }
-            mended->text = std::move(*text);
-          }
-          done(std::move(mended));
-        });
+           if (mended) {
+             mended->text = StripThinking(mended->text).text;
+             auto text = FittedText(*mended, *settings.schema);
+             if (!text) {
+               CountFailure(ErrorName(text.error().code), text.error().message);
+               return done(tl::unexpected(text.error()));
+             }
+             mended->text = std::move(*text);
+           }
+           done(std::move(mended));
+         });
   };
 }
 
