@@ -215,8 +215,8 @@ class Engine::Impl {
     model::Ledger& ledger;
     RunLog& log;
     driver::Caller& caller;
-    SpendGuard& guard;
     CallTree& tree;
+    SpendGuard& guard;
   };
   RunState MakeState(const EngineOptions& options, const Request& request, const Shared& shared,
                      CancelToken cancel) const;
@@ -410,7 +410,8 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
   SpendGuard guard(request.confirm_above, ledger);
   CallTree tree(options_.most_children, ChildRunner([this] { return GetPool(); }),
                 replay ? replay->last_call() : 0);
-  RunState run = MakeState(options, request, {prompts, ledger, log, caller, guard, tree}, stop.token());
+  RunState run =
+      MakeState(options, request, {prompts, ledger, log, caller, tree, guard}, stop.token());
   DOSSIER_RETURN_IF_ERROR(ShowMemory(run, RunMemory::Writes::kYes, replay.get()));
   DOSSIER_ASSIGN_OR_RETURN(ModeDecision decision, DecideMode(run));
   if (how && !compared) {
@@ -542,7 +543,7 @@ Result<Plan> Engine::Impl::DryRun(const Request& request, const CancelToken& can
   driver::Caller caller(ledger, options_.clock);
   SpendGuard guard({}, ledger);
   CallTree tree(0, {});  // no code runs
-  RunState run = MakeState(options_, request, {prompts, ledger, log, caller, guard, tree}, cancel);
+  RunState run = MakeState(options_, request, {prompts, ledger, log, caller, tree, guard}, cancel);
   DOSSIER_RETURN_IF_ERROR(ShowMemory(run, RunMemory::Writes::kNo));
   DOSSIER_ASSIGN_OR_RETURN(const ModeDecision decision, DecideMode(run));
   Plan plan{.mode = decision.mode,

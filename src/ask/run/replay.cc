@@ -476,9 +476,9 @@ class RecordedGate final : public model::Gate {
     sink->OnDone(std::move(known->reply));
   }
 
-  int in_flight() const override { return gate_->in_flight(); }
+  int in_flight() const override { return gate_ ? gate_->in_flight() : 0; }
   std::int64_t MostInput(std::int64_t expected) const override {
-    return gate_->MostInput(expected);
+    return gate_ ? gate_->MostInput(expected) : expected;
   }
 
  private:

@@ -40,7 +40,15 @@ Status Restore(RunState& run, std::size_t question, DocumentService& documents,
   DOSSIER_ASSIGN_OR_RETURN(auto replay, Replay::Read(*run.options.journal, past.run));
   DOSSIER_RETURN_IF_ERROR(CheckSame(past, *replay));
   EngineOptions options = run.options;
-  options.sub.gate = ReplayGate(options.sub.gate, replay, Beyond::kRefused);
+  for (driver::BoundModel* model : {&options.root, &options.sub}) {
+    model->gate = ReplayGate(model->gate, replay, Beyond::kRefused);
+  }
+  if (options.child) {
+    options.child->gate = ReplayGate(options.child->gate, replay, Beyond::kRefused);
+  }
+  for (auto& [name, model] : options.named) {
+    model.gate = ReplayGate(model.gate, replay, Beyond::kRefused, name);
+  }
   options.replies = nullptr;  // what came from there is in the record, too
   Request request = run.request;
   request.question = past.question;
@@ -55,7 +63,7 @@ Status Restore(RunState& run, std::size_t question, DocumentService& documents,
   RunState state{.options = options,
                  .request = request,
                  .policy = run.policy,
-                 .root = run.root,
+                 .root = options.root,
                  .boundary = assembly::MakeBoundary(past.seed),
                  .prompts = run.prompts,
                  .ledger = ledger,

@@ -160,8 +160,9 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
   if (!prompts) return Give(tl::unexpected(prompts.error()), *reply);
   const auto settings = ReadSettings(call.args);
   if (!settings) return Give(tl::unexpected(settings.error()), *reply);
-  if (reply->cancel().cancelled()) return;  // nobody waits for the answer
-  if (Status agreed = Agreed(call); !agreed) return Give(tl::unexpected(agreed.error()), *reply);
+  if (Status agreed = Agreed(call); !agreed) {
+    return Give(tl::unexpected(agreed.error()), *reply);
+  }
   const ReplyForm form = settings->schema ? ReplyForm::kValue : ReplyForm::kText;
   const auto batch = std::make_shared<BatchReply>((*prompts)->size(), reply);
   // Each is sent as soon as it is made: the first are answered while the last are assembled.
@@ -201,21 +202,20 @@ Result<CallEstimate> Subcalls::Estimate(const sandbox::BridgeCall& call) {
   for (const Json& prompt : prompts ? *prompts : JsonArray()) {
     const JsonObject* object = prompt.if_object();
     if (!object) return MakeError(ErrorCode::kInvalidArgument, "a prompt must be a text");
-    DOSSIER_ASSIGN_OR_RETURN(Prepared prepared, Prepare(*object, call.raw, settings));
-    all.Add(EstimateOne({.prompt = std::move(prepared.prompt),
-                         .purpose = model::Purpose::kSubcall,
-                         .sampling = settings.sampling,
-                         .to = settings.to}));
+    DOSSIER_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(*object, call.raw, settings));
+    all.Add(
+        EstimateOne({.prompt = prepared.prompt, .sampling = settings.sampling, .to = settings.to}));
   }
   return all;
 }
 
-CallEstimate Subcalls::EstimateOne(Outgoing out) {
-  if (!out.to) out.to = &run_.options.sub;
-  const auto request = MakeRequest(out);
-  const auto key = cache_.KeyOf(*request, out.to->origin);
+CallEstimate Subcalls::EstimateOne(const Outgoing& out) {
+  Outgoing whole = out;
+  if (!whole.to) whole.to = &run_.options.sub;
+  const auto request = MakeRequest(whole);
+  const auto key = cache_.KeyOf(*request, whole.to->origin);
   if (key && cache_.Find(*key)) return {.cached = 1};
-  return EstimateOf(out.to->entry, *request, out.prompt.tokens);
+  return EstimateOf(whole.to->entry, *request, whole.prompt.tokens);
 }
 
 // A blank prompt refuses the whole batch before anything is sent.
@@ -407,25 +407,23 @@ Subcalls::Done Subcalls::FitOnce(const Settings& settings, const assembly::Assem
     again.tokens += result->usage.output + settings.to->counter->CountText(*ask).upper();
     again.messages.turns.push_back(
         {.role = assembly::Role::kUser, .blocks = {{.text = std::move(*ask)}}});
-    Send(
-        {.prompt = std::move(again),
-         .purpose = model::Purpose::kRepair,
-         .sampling = settings.sampling,
-         .to = settings.to,
-         .schema = &settings.schema->json()},
-        cancel,
-        [this, settings, done](Result<model::Reply> mended) {
-          if (mended) {
-            mended->text = StripThinking(mended->text).text;
-            auto text = FittedText(*mended, *settings.schema);
-            if (!text) {
-              CountFailure(ErrorName(text.error().code), text.error().message);
-              return done(tl::unexpected(text.error()));
-            }
-            mended->text = std::move(*text);
-          }
-          done(std::move(mended));
-        });
+    Send({.prompt = std::move(again),
+          .purpose = model::Purpose::kRepair,
+          .sampling = settings.sampling,
+          .to = settings.to,
+          .schema = &settings.schema->json()},
+         cancel, [this, settings, done](Result<model::Reply> mended) {
+           if (mended) {
+             mended->text = StripThinking(mended->text).text;
+             auto text = FittedText(*mended, *settings.schema);
+             if (!text) {
+               CountFailure(ErrorName(text.error().code), text.error().message);
+               return done(tl::unexpected(text.error()));
+             }
+             mended->text = std::move(*text);
+           }
+           done(std::move(mended));
+         });
   };
 }
 

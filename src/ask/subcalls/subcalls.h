@@ -87,7 +87,7 @@ class Subcalls {
     model::Purpose purpose = model::Purpose::kSubcall;
     model::Sampling sampling;
     const driver::BoundModel* to = nullptr;  // null: the sub-model
-    const Json* schema = nullptr;            // for servers that hold replies to one
+    const Json* schema = nullptr;            // for servers that hold replies to one; not kept
   };
   // Sends an assembled prompt; `done` runs once, on another thread. A reply that is known already
   // is handed over before Send returns.
@@ -106,7 +106,7 @@ class Subcalls {
   // kUsage, kTooLong.
   Result<CallEstimate> Estimate(const sandbox::BridgeCall& call);
   // The same for one assembled prompt.
-  CallEstimate EstimateOne(Outgoing out);
+  CallEstimate EstimateOne(const Outgoing& out);
 
   // What became of the sub-calls since the last call of Take: for the feedback.
   SubcallTally Take();

@@ -136,11 +136,10 @@ void Bridge::CallerTool(sandbox::BridgeCall call, std::shared_ptr<sandbox::Bridg
   if (tool == tools.end() || !given || !given->is_object()) {
     return reply->Fail("bad_argument", "there is no such tool, or its arguments are no object");
   }
-  run_.log.Add("bridge.call",
-               {{"id", call.id},
-                {"method", "tool"},
-                {"name", name},
-                {"arguments", run_.log.Body(ToJson(*given))}});
+  run_.log.Add("bridge.call", {{"id", call.id},
+                               {"method", "tool"},
+                               {"name", name},
+                               {"arguments", run_.log.Body(ToJson(*given))}});
   const std::string of = OfCall(call);
   if (AnswerRecorded(of, *reply)) return;
   tasks_.Run([this, &tool = *tool, arguments = given->get_object(), of, reply = std::move(reply)] {

@@ -427,7 +427,7 @@ class Asking {
     DOSSIER_ASSIGN_OR_RETURN(const ask::ConfirmAbove above,
                              ReadConfirmAbove(arguments_.confirm_above, flags_, err_));
     model_flags.needs_price = arguments_.max_cost || above.usd || config_.limits.usd;
-    if (arguments_.sends_nothing()) model_flags.use = ModelFlags::Use::kLookedAt;
+    if (arguments_.sends_nothing() || IsCompared()) model_flags.use = ModelFlags::Use::kLookedAt;
     DOSSIER_ASSIGN_OR_RETURN(std::vector<ask::Tool> tools, Tools());
     ask::EngineOptions options;
     options.pool_options = sandbox.pool;
@@ -495,6 +495,11 @@ class Asking {
  private:
   void Say(std::string_view line) {
     if (!flags_.quiet) err_ << "dossier: " << line << "\n" << std::flush;
+  }
+
+  // No model is asked then: neither a key nor a server is needed.
+  bool IsCompared() const {
+    return taken_up_ && taken_up_->order.how.how == ask::Continuation::How::kCompared;
   }
 
   // The question and what the journal says of the run's beginning.
@@ -608,7 +613,7 @@ class Asking {
           outcome, taken_up_ ? engine.Resume(taken_up_->order.how, request, cancel_, *view)
                              : engine.Run(request, cancel_, *view));
     }
-    if (taken_up_ && taken_up_->order.how.how == ask::Continuation::How::kCompared) {
+    if (IsCompared()) {
       return ShowComparison(outcome, taken_up_->order.form, out_);
     }
     ExplainEnd(flags_, outcome, cancel_, err_);

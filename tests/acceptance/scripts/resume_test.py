@@ -402,6 +402,7 @@ class ForkTest(ResumeCase):
         self.assertIn("has no turn 70", err)
 
     def test_a_replay_asks_nothing_and_compares(self):  # REC-70
+        self.server.close()
         code, out, err = self.run_to_end("runs", "replay", self.parent)
         self.assertEqual(code, 0, out + err)
         self.assertIn("came out as recorded", out)
