@@ -413,8 +413,8 @@ Result<OpenedModel> OpenModel(const ModelSettings& settings,
     DOSSIER_ASSIGN_OR_RETURN(bound[name], opener.Bind(chosen, &unused));
     return bound[name];
   };
-  DOSSIER_ASSIGN_OR_RETURN(
-      opened.sub, bind(settings.sub_model.empty() ? settings.model : settings.sub_model));
+  DOSSIER_ASSIGN_OR_RETURN(opened.sub,
+                           bind(settings.sub_model.empty() ? settings.model : settings.sub_model));
   if (!settings.child_model.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(opened.child, bind(settings.child_model));
   }

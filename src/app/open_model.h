@@ -35,7 +35,8 @@ struct FirstUse {
 std::string DescribeFirstUse(const FirstUse& found);
 
 struct ModelSettings {
-  // "NAME", "PROVIDER/NAME", or "ADDRESS#NAME" as StoredName writes. Of plain sub-calls; of children.
+  // "NAME", "PROVIDER/NAME", or "ADDRESS#NAME" as StoredName writes. Of plain sub-calls; of
+  // children.
   std::string model, sub_model, child_model;
   std::vector<std::string> named_models;  // NAME=MODEL: more that code may ask for by NAME
   std::string base_url, key_env, script;

@@ -204,22 +204,21 @@ Result<sandbox::Pool*> Engine::Impl::GetPool() {
 void Engine::Impl::Start(RunState& run, const ModeDecision& decision) {
   const Request& request = run.request;
   run.log.log().Start({{"question", request.question},
-                 {"argv", request.argv},
-                 {"model", options_.root.name},
-                 {"sub_model", options_.sub.name},
-                 {"profile", run.policy.name},
-                 {"dialect", sandbox::DialectName(options_.pool_options.dialect)},
-                 {"seed", request.seed},
-                 {"limits", DescribeLimits(run)},
-                 {"contexts", DescribeContexts(*request.context)},
-                 {"version", options_.version},
-                 {"build", BuildId()},
-                 {"manifest", MakeManifest(run)}});
-  run.log.Add("mode.decided",
-              {{"mode", ModeName(decision.mode)},
-               {"tokens", decision.tokens},
-               {"threshold", decision.threshold},
-               {"reason", decision.reason}});
+                       {"argv", request.argv},
+                       {"model", options_.root.name},
+                       {"sub_model", options_.sub.name},
+                       {"profile", run.policy.name},
+                       {"dialect", sandbox::DialectName(options_.pool_options.dialect)},
+                       {"seed", request.seed},
+                       {"limits", DescribeLimits(run)},
+                       {"contexts", DescribeContexts(*request.context)},
+                       {"version", options_.version},
+                       {"build", BuildId()},
+                       {"manifest", MakeManifest(run)}});
+  run.log.Add("mode.decided", {{"mode", ModeName(decision.mode)},
+                               {"tokens", decision.tokens},
+                               {"threshold", decision.threshold},
+                               {"reason", decision.reason}});
   for (const ContextDocument& document : request.context->documents()) {
     for (const std::string& warning : document.warnings) {
       run.log.Warn("context_changed", Json(warning));

@@ -51,8 +51,8 @@ enum class CacheUse { kOn, kOff, kRefresh };  // refresh: ask again, keep the ne
 // the oldest turns then fall out of the prompt.
 enum class Compacting { kAuto, kRules, kOff };
 enum class BlockPolicy { kUntilError, kAll, kFirst };
-// What the root is shown of its code's output: all, as far as limits let it; how much there was; not
-// even that. Errors and the names of variables are always shown.
+// What the root is shown of its code's output: all, as far as limits let it; how much there was;
+// not even that. Errors and the names of variables are always shown.
 enum class Observe { kFull, kSizes, kNone };
 enum class RunStatus { kFinal, kExtracted, kPartial, kNone, kInterrupted, kFailed };
 enum class Source {

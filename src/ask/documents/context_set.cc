@@ -422,8 +422,8 @@ class Loader {
     if (!entry.stored || inspect::HasRecords(about)) return false;
     inspect::Options how = options_.inspect;
     how.like = &kind;
-    auto again = inspect::DescribeText(
-        entry.stored->map.bytes(), about.path.empty() ? kind.path : about.path, how);
+    auto again = inspect::DescribeText(entry.stored->map.bytes(),
+                                       about.path.empty() ? kind.path : about.path, how);
     if (again.format != kind.format || !SharesFields(again, kind)) return false;
     again.name = about.name;
     again.path = about.path;

@@ -1,5 +1,5 @@
-// What is weighed of an answer before it may end a call: the evidence as it stands, the checks, what
-// the caller requires.
+// What is weighed of an answer before it may end a call: the evidence as it stands, the checks,
+// what the caller requires.
 
 #include <algorithm>
 #include <set>

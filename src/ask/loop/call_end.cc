@@ -92,10 +92,9 @@ CallResult CallLoop::Ended(RunStatus status) {
     for (const auto& [kind, count] : all_subcalls_.failures) {
       if (count > 0) kinds[kind] = count;
     }
-    run_.log.Warn("subcalls_failed",
-                  Json(JsonObject{{"sent", all_subcalls_.made},
-                                  {"failed", all_subcalls_.failed()},
-                                  {"kinds", std::move(kinds)}}));
+    run_.log.Warn("subcalls_failed", Json(JsonObject{{"sent", all_subcalls_.made},
+                                                     {"failed", all_subcalls_.failed()},
+                                                     {"kinds", std::move(kinds)}}));
   }
   return {.status = status,
           .turns = turns_replied_,

@@ -178,9 +178,7 @@ class CallLoop {
   std::optional<std::string> Exhausted() const;
   bool LastChance() const;
   ModelSize tolerance() const { return run_.policy.tolerance; }
-  bool HoldsToGrammar() const {
-    return run_.policy.holds_to_grammar && run_.root.entry.grammar;
-  }
+  bool HoldsToGrammar() const { return run_.policy.holds_to_grammar && run_.root.entry.grammar; }
 
   RunState& run_;
   const Metadata& metadata_;

@@ -3,8 +3,8 @@
 //   CallEnd end = RunCall(run, pool);                       // the root
 //   CallTree tree(64, ChildRunner(get_pool));               // children, each on its own thread
 //
-// The sandbox begins when the first code has to run, and ends with the call. Thread-safety: one call
-// a thread, any number at once.
+// The sandbox begins when the first code has to run, and ends with the call. Thread-safety: one
+// call a thread, any number at once.
 
 #ifndef DOSSIER_ASK_LOOP_CALL_RUN_H_
 #define DOSSIER_ASK_LOOP_CALL_RUN_H_

@@ -99,11 +99,10 @@ Extraction CallLoop::Extract(const model::Reply& reply) {
   for (const CodeBlock& block : extraction.blocks) {
     blocks.push_back(JsonObject{{"code", run_.log.Body(block.code)}, {"tag", block.tag}});
   }
-  run_.log.Add("code.extracted",
-               {{"turn", turn_},
-                {"blocks", std::move(blocks)},
-                {"repairs", boost::json::value_from(extraction.repairs)},
-                {"ignored", boost::json::value_from(extraction.ignored_tags)}});
+  run_.log.Add("code.extracted", {{"turn", turn_},
+                                  {"blocks", std::move(blocks)},
+                                  {"repairs", boost::json::value_from(extraction.repairs)},
+                                  {"ignored", boost::json::value_from(extraction.ignored_tags)}});
   return extraction;
 }
 

@@ -217,12 +217,11 @@ bool ChecksDirect(const RunState& run, std::string_view answer) {
 
 DirectCheck CheckDirect(RunState& run, const std::string& context, const std::string& answer) {
   DirectCheck check = Checker(run, context, answer).Check();
-  run.log.Add("direct.checked",
-              {{"readings", check.readings},
-               {"agreeing", check.agreeing},
-               {"settled", check.settled.has_value()},
-               {"leading", run.log.Body(check.leading)},
-               {"doubt", check.doubt}});
+  run.log.Add("direct.checked", {{"readings", check.readings},
+                                 {"agreeing", check.agreeing},
+                                 {"settled", check.settled.has_value()},
+                                 {"leading", run.log.Body(check.leading)},
+                                 {"doubt", check.doubt}});
   return check;
 }
 

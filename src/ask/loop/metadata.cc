@@ -160,8 +160,7 @@ std::string AccessText(const RunState& run) {
   if (documents.size() == 1) {
     const inspect::Description& description = documents[0].description;
     if (inspect::HasRecords(description) && description.records) {
-      const bool readable =
-          description.records->records <= kMapRecords && run.depth_left() > 0;
+      const bool readable = description.records->records <= kMapRecords && run.depth_left() > 0;
       const std::string field = readable ? OnlyTextField(description) : std::string();
       name = field.empty() ? "access_records" : "access_texts";
       values["count"] = GroupDigits(description.records->records);

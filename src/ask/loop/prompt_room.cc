@@ -56,8 +56,8 @@ struct PromptRoom::Need {
 
 Result<assembly::Assembled> PromptRoom::Try(
     std::string_view layout, const std::map<std::string, std::string>& values) const {
-  return run_.prompts.Assemble(layout, run_.root, values, {transcript_.AsSection()},
-                               run_.boundary, run_.reserve_output());
+  return run_.prompts.Assemble(layout, run_.root, values, {transcript_.AsSection()}, run_.boundary,
+                               run_.reserve_output());
 }
 
 // Nothing if the prompt is small enough.
@@ -84,8 +84,8 @@ std::optional<PromptRoom::Need> PromptRoom::Wanted(const assembly::Assembled& pr
 Result<bool> PromptRoom::MakeRoom(const Need& need, const TurnInfo& turn, Compacted* done) {
   assembly::CompactionPlan plan = transcript_.Plan(need.room);
   // A call for a few tokens would come again every turn.
-  const bool worth = plan.tokens_before - plan.tokens_after >=
-                     SummaryTokens(run_.root.entry.capability.window);
+  const bool worth =
+      plan.tokens_before - plan.tokens_after >= SummaryTokens(run_.root.entry.capability.window);
   const bool asks = run_.request.compacting == Compacting::kAuto &&
                     turn.summaries == TurnInfo::Summaries::kYes && worth;
   if (plan.step == Step::kSummarize && !asks) plan.step = Step::kRules;

@@ -100,11 +100,10 @@ std::optional<Reading> PassageReader::ReadOne(std::string_view passage,
     doubted |= judge == kJudges[0] && *score <= 0;
     if (doubted) break;
   }
-  run_.log.Add("passage.read",
-               {{"passage", title},
-                {"answer", run_.log.Body(reading->answer)},
-                {"score", reading->score},
-                {"stated", reading->stated}});
+  run_.log.Add("passage.read", {{"passage", title},
+                                {"answer", run_.log.Body(reading->answer)},
+                                {"score", reading->score},
+                                {"stated", reading->stated}});
   if (doubted) return Reading{};
   reading->passage = std::move(values["passage"]);
   return std::move(*reading);
@@ -122,9 +121,9 @@ bool PassageReader::DocumentsAgree(const Reading& reading) const {
 }
 
 Result<Reading> PassageReader::Answer(const Values& values) const {
-  DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt,
-                           run_.prompts.Assemble("passage_answer", run_.root, values, {},
-                                                 run_.boundary, kAnswerTokens));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const assembly::Assembled prompt,
+      run_.prompts.Assemble("passage_answer", run_.root, values, {}, run_.boundary, kAnswerTokens));
   DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply, AskRoot(run_, prompt,
                                                              {.purpose = model::Purpose::kRead,
                                                               .turn = 0,

@@ -60,34 +60,31 @@ model::Request MakeRequest(const RunState& run, const assembly::Assembled& promp
 }
 
 void LogRequest(RunState& run, const RootRequest& about, const assembly::Assembled& prompt) {
-  run.log.Add("request.sent",
-              {{"purpose", model::PurposeName(about.purpose)},
-               {"turn", about.turn},
-               {"model", run.root.name},
-               {"messages", run.log.Messages(prompt.messages)},
-               {"tokens", prompt.tokens}});
+  run.log.Add("request.sent", {{"purpose", model::PurposeName(about.purpose)},
+                               {"turn", about.turn},
+                               {"model", run.root.name},
+                               {"messages", run.log.Messages(prompt.messages)},
+                               {"tokens", prompt.tokens}});
 }
 
 void LogReply(RunState& run, const RootRequest& about, const driver::Called& called) {
   if (!called.reply) {
-    return run.log.Add("request.failed",
-                       {{"turn", about.turn},
-                        {"kind", ErrorName(called.reply.error().code)},
-                        {"message", called.reply.error().message},
-                        {"ms", called.took.count()}});
+    return run.log.Add("request.failed", {{"turn", about.turn},
+                                          {"kind", ErrorName(called.reply.error().code)},
+                                          {"message", called.reply.error().message},
+                                          {"ms", called.took.count()}});
   }
   const model::Reply& reply = *called.reply;
-  run.log.Add("reply.received",
-              {{"purpose", model::PurposeName(about.purpose)},
-               {"turn", about.turn},
-               {"body", run.log.Body(reply.text)},
-               {"finish", model::FinishName(reply.finish)},
-               {"input", reply.usage.input},
-               {"output", reply.usage.output},
-               {"cached", reply.usage.cached},
-               {"cache_write", reply.usage.cache_write},
-               {"attempts", reply.attempts},
-               {"ms", called.took.count()}});
+  run.log.Add("reply.received", {{"purpose", model::PurposeName(about.purpose)},
+                                 {"turn", about.turn},
+                                 {"body", run.log.Body(reply.text)},
+                                 {"finish", model::FinishName(reply.finish)},
+                                 {"input", reply.usage.input},
+                                 {"output", reply.usage.output},
+                                 {"cached", reply.usage.cached},
+                                 {"cache_write", reply.usage.cache_write},
+                                 {"attempts", reply.attempts},
+                                 {"ms", called.took.count()}});
   for (const std::string& warning : reply.warnings) run.log.Warn("model", Json(warning));
 }
 
@@ -121,8 +118,8 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
       stop.Cancel("the reply repeats itself");
     }
   }};
-  driver::Called called = run.caller.Ask(run.root, MakeRequest(run, prompt, about), hooks,
-                                         stop.token(), about.stage);
+  driver::Called called =
+      run.caller.Ask(run.root, MakeRequest(run, prompt, about), hooks, stop.token(), about.stage);
   show(filter.Finish());
   // A model that writes the same line for ever was stopped: what it wrote so far is its reply.
   if (!called.reply && stuck && !run.cancel.cancelled()) {
@@ -150,9 +147,8 @@ Result<model::Reply> AskAgain(RunState& run, assembly::Assembled prompt, RootReq
     about.max_output =
         std::clamp<std::int64_t>(limits.window - prompt.tokens, 1, *about.max_output);
   }
-  run.log.Warn("reply_cut",
-               Json(fmt::format("a reply ({}) was cut; it is asked for again",
-                                model::PurposeName(about.purpose))));
+  run.log.Warn("reply_cut", Json(fmt::format("a reply ({}) was cut; it is asked for again",
+                                             model::PurposeName(about.purpose))));
   auto again = AskRoot(run, prompt, about);
   if (!again && run.cancel.cancelled()) return again;
   if (!again || (IsCut(*again) && again->text.size() < cut.text.size())) return cut;
@@ -177,9 +173,8 @@ std::optional<double> AskYesOrNo(RunState& run, const assembly::Assembled& promp
 std::string AskKindOfAnswer(RunState& run, int turn) {
   if (!run.policy.holds_to_grammar || !run.root.entry.grammar) return {};
   constexpr std::int64_t kTokens = 8;
-  const auto prompt =
-      run.prompts.Assemble("answer_kind", run.root, {{"question", run.request.question}},
-                           {}, run.boundary, kTokens);
+  const auto prompt = run.prompts.Assemble(
+      "answer_kind", run.root, {{"question", run.request.question}}, {}, run.boundary, kTokens);
   if (!prompt) return {};
   const auto reply = AskRoot(
       run, *prompt,

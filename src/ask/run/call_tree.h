@@ -5,13 +5,13 @@
 //   tree.Wait();     // this call waits for its children: another may run meanwhile
 //   tree.GoOn();
 //
-// Only so many children run at once, each with a sandbox of its own. One that waits for its children
-// does not count, and deeper ones go first, so that any number finishes a tree of any depth, and few
-// sandboxes wait. Requests to models have their own order, in model/client/gate.h: a call that waits
-// has none there.
+// Only so many children run at once, each with a sandbox of its own. One that waits for its
+// children does not count, and deeper ones go first, so that any number finishes a tree of any
+// depth, and few sandboxes wait. Requests to models have their own order, in model/client/gate.h: a
+// call that waits has none there.
 //
-// Thread-safety: all methods from any thread. Whoever starts work waits for its end or takes it back
-// before it goes; the destructor waits for the threads.
+// Thread-safety: all methods from any thread. Whoever starts work waits for its end or takes it
+// back before it goes; the destructor waits for the threads.
 
 #ifndef DOSSIER_ASK_RUN_CALL_TREE_H_
 #define DOSSIER_ASK_RUN_CALL_TREE_H_
@@ -59,8 +59,8 @@ struct ChildAnswer {
   int turns = 0;
   std::vector<std::string> doubts;
   std::optional<Error> error;
-  Coverage::Shares read;   // of the child's own context
-  model::UsageSum usage;   // of its own requests and sub-calls; its children have their own
+  Coverage::Shares read;  // of the child's own context
+  model::UsageSum usage;  // of its own requests and sub-calls; its children have their own
 };
 
 class CallTree {
@@ -93,10 +93,10 @@ class CallTree {
   const int most_;
   const RunChild run_child_;
   std::atomic<std::int64_t> calls_ = 0;
-  std::mutex mutex_;  // guards what follows
-  int running_ = 0;   // may exceed `most_` when calls go on
+  std::mutex mutex_;                                  // guards what follows
+  int running_ = 0;                                   // may exceed `most_` when calls go on
   std::multimap<int, Work, std::greater<>> waiting_;  // by depth, the deepest first, then in order
-  TaskGroup threads_;  // last: joined before the rest goes
+  TaskGroup threads_;                                 // last: joined before the rest goes
 };
 
 }  // namespace dossier::ask

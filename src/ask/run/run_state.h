@@ -1,8 +1,8 @@
 // What all parts of one call share: the request, its models, its limits, its log. Options, prompts,
 // ledger and tree are the run's, the same for all its calls.
 //
-// Ownership: who runs the call owns it for the length of the call; everything else holds references.
-// Thread-safety: the members are immutable or safe by themselves.
+// Ownership: who runs the call owns it for the length of the call; everything else holds
+// references. Thread-safety: the members are immutable or safe by themselves.
 
 #ifndef DOSSIER_ASK_RUN_RUN_STATE_H_
 #define DOSSIER_ASK_RUN_RUN_STATE_H_
@@ -58,7 +58,8 @@ struct RunState {
   std::optional<PlainAnswer> plain;  // before the recursive engine; unset: none was asked for
 
   sandbox::Dialect dialect() const { return options.pool_options.dialect; }
-  // How deep the tree may still grow below this call: 0: no sub-calls, 1: plain ones, more: children.
+  // How deep the tree may still grow below this call: 0: no sub-calls, 1: plain ones, more:
+  // children.
   int depth_left() const { return request.limits.depth - place.depth; }
   // What is kept back for the closing request of the run is none of a child's.
   model::Stage closing_stage() const {

@@ -22,7 +22,8 @@ struct Slice {
 };
 
 std::optional<Slice> SliceOf(const Json& part) {
-  const auto document = FindInt(part, "ctx"), at = FindInt(part, "at"), length = FindInt(part, "len");
+  const auto document = FindInt(part, "ctx"), at = FindInt(part, "at"),
+             length = FindInt(part, "len");
   if (!document || !at || !length) return std::nullopt;
   return Slice{static_cast<std::size_t>(*document), static_cast<std::uint64_t>(*at),
                static_cast<std::uint64_t>(*length)};
@@ -45,9 +46,10 @@ std::string QuestionOf(const std::string& prompt) {
   const std::string_view head = utf8::Prefix(prompt, kEnd);
   const std::string_view tail =
       std::string_view(prompt).substr(utf8::Prefix(prompt, length - kEnd).size());
-  return fmt::format("{}\n[{} characters are left out here; the whole question is in the context, "
-                     "as `prompt`]\n{}",
-                     head, GroupDigits(length - kQuestionChars), tail);
+  return fmt::format(
+      "{}\n[{} characters are left out here; the whole question is in the context, "
+      "as `prompt`]\n{}",
+      head, GroupDigits(length - kQuestionChars), tail);
 }
 
 // Another one for each child, the same each time that the run is repeated.
@@ -98,8 +100,7 @@ ChildCalls::~ChildCalls() {
 
 Result<ChildCalls::Settings> ChildCalls::ReadSettings(const JsonObject& args) const {
   Settings settings;
-  DOSSIER_ASSIGN_OR_RETURN(settings.model,
-                           subcalls_.NamedModel(args, run_.options.child_model()));
+  DOSSIER_ASSIGN_OR_RETURN(settings.model, subcalls_.NamedModel(args, run_.options.child_model()));
   for (const std::string_view name : {"max_tokens", "system"}) {
     const Json* given = Find(args, name);
     if (!given || given->is_null()) continue;
@@ -145,9 +146,8 @@ void ChildCalls::Start(const Call& call, const std::shared_ptr<sandbox::BridgeRe
     }
     const auto replies = std::make_shared<BatchReply>(prompts.size(), reply);
     for (std::size_t i = 0; i < prompts.size(); ++i) {
-      StartOne(prompts[i], settings, reply->cancel(), [replies, i](Result<CodeReply> result) {
-        replies->Take(i, std::move(result));
-      });
+      StartOne(prompts[i], settings, reply->cancel(),
+               [replies, i](Result<CodeReply> result) { replies->Take(i, std::move(result)); });
     }
     return {};
   };
@@ -200,11 +200,12 @@ Status ChildCalls::RefuseWhole(const Prompt& prompt) {
     if (std::exchange(warned_, true)) return {};
   }
   run_.log.Warn("child_given_all", Json(JsonObject{{"handed", handed}, {"context", all}}));
-  return MakeError(ErrorCode::kInvalidArgument,
-                   "the child would get {} of the {} bytes of your own context, unchanged, and face "
-                   "what you face. Hand it a part (context=doc[a:b]) or what you worked out; the "
-                   "same call again is let through",
-                   GroupDigits(handed), GroupDigits(all));
+  return MakeError(
+      ErrorCode::kInvalidArgument,
+      "the child would get {} of the {} bytes of your own context, unchanged, and face "
+      "what you face. Hand it a part (context=doc[a:b]) or what you worked out; the "
+      "same call again is let through",
+      GroupDigits(handed), GroupDigits(all));
 }
 
 void ChildCalls::Begin() {
@@ -261,11 +262,15 @@ Result<CodeReply> ChildCalls::Ask(const Prompt& prompt, const Settings& settings
                            {"seed", request.seed},
                            {"context", ContextRefs(prompt)},
                            {"contexts", std::move(contexts)}});
+  // A run that is cancelled stops all calls at once, not one level after the other.
+  CancelSource stop(cancel);
+  const std::uint64_t id = run_.cancel.OnCancel([&] { stop.Cancel(run_.cancel.reason()); });
   const ChildCall child{.place = std::move(place),
                         .request = std::move(request),
                         .model = settings.model,
-                        .cancel = cancel};
+                        .cancel = stop.token()};
   const ChildAnswer answer = run_.tree.Run(run_, child);
+  run_.cancel.Forget(id);
   LogEnd(log, answer,
          std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - started));
   CountRead(prompt, answer);
@@ -282,18 +287,16 @@ Result<Request> ChildCalls::MakeRequest(const Prompt& prompt, const Settings& se
   std::vector<ContextSource> sources;
   if (HasContext(*prompt.args)) {
     ContextSource source{.name = "context"};
-    DOSSIER_ASSIGN_OR_RETURN(source.text,
-                             sandbox::ResolveText(context, raw, subcalls_.contexts()));
+    DOSSIER_ASSIGN_OR_RETURN(source.text, sandbox::ResolveText(context, raw, subcalls_.contexts()));
     if (const auto slice = context.size() == 1 ? SliceOf(context[0]) : std::nullopt) {
       const ContextDocument& whole = run_.request.context->documents()[slice->document];
       source.name = whole.name;
       source.like = &whole.description;
       const std::uint64_t all = subcalls_.contexts()[slice->document].size();
       if (slice->length < all) {
-        source.notes.push_back(fmt::format("a part of {}: bytes {} to {} of {}", whole.name,
-                                           GroupDigits(slice->at),
-                                           GroupDigits(slice->at + slice->length),
-                                           GroupDigits(all)));
+        source.notes.push_back(
+            fmt::format("a part of {}: bytes {} to {} of {}", whole.name, GroupDigits(slice->at),
+                        GroupDigits(slice->at + slice->length), GroupDigits(all)));
       }
     }
     sources.push_back(std::move(source));

@@ -5,8 +5,8 @@
 //
 // Code hands over a question, and a context by its place in the parent's: only offsets cross the
 // bridge, and the text is copied once, into memory that the child's worker maps. All children run
-// at once as far as CallTree lets them. They end with the block that asked: their requests in flight
-// are cancelled, their sandboxes stopped.
+// at once as far as CallTree lets them. They end with the block that asked: their requests in
+// flight are cancelled, their sandboxes stopped.
 //
 // Once a call, a child that is handed nearly all of its parent's context unchanged is refused: it
 // would face what its parent faces, for the same money again.
@@ -77,8 +77,8 @@ class ChildCalls {
   Coverage& coverage_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable idle_;
-  int open_ = 0;      // children that were started and have not ended
-  int asked_ = 0;     // in all, for their paths
+  int open_ = 0;         // children that were started and have not ended
+  int asked_ = 0;        // in all, for their paths
   bool warned_ = false;  // of a child that was handed nearly all
 };
 

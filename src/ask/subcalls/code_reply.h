@@ -37,7 +37,8 @@ SubcallFailure FailureOf(const Error& error);
 
 void Give(const Result<CodeReply>& result, sandbox::BridgeReply& reply);
 
-// Each good reply goes ahead as an item, so that a block that is interrupted keeps what was paid for.
+// Each good reply goes ahead as an item, so that a block that is interrupted keeps what was paid
+// for.
 class BatchReply {
  public:
   // Answers at once if there is nothing to wait for.

@@ -178,11 +178,10 @@ void MapCall::TellOfFailures(const Outcomes& outcomes) const {
     ++failed;
   }
   if (failed == 0) return;
-  run_.log.Warn("subcalls_failed",
-                JsonObject{{"by", "map_llm"},
-                           {"items", outcomes.size()},
-                           {"failed", failed},
-                           {"kinds", boost::json::value_from(kinds)}});
+  run_.log.Warn("subcalls_failed", JsonObject{{"by", "map_llm"},
+                                              {"items", outcomes.size()},
+                                              {"failed", failed},
+                                              {"kinds", boost::json::value_from(kinds)}});
   kinds.erase(std::string(kEmpty));
   subcalls_.CountLostTexts(static_cast<int>(outcomes.size()), kinds);
 }

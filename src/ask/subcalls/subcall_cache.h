@@ -1,9 +1,8 @@
 // Replies of sub-calls that were asked before, in this run or an earlier one.
 //
 //   SubcallCache cache(memo, SubcallCache::Use::kOn, boundary);
-//   const auto key = cache.KeyOf(request, origin);               // none: this request must be asked
-//   if (key) if (auto reply = cache.Find(*key)) return *reply;
-//   … cache.Keep(*key, reply);
+//   const auto key = cache.KeyOf(request, origin);               // none: this request must be
+//   asked if (key) if (auto reply = cache.Find(*key)) return *reply; … cache.Keep(*key, reply);
 //
 // A reply stands for another one only if asking again would give the same: at temperature 0, or
 // with a seed. The run's boundary is left out of the key, as it differs from run to run while what

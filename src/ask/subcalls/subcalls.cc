@@ -142,10 +142,9 @@ void Subcalls::Query(const sandbox::BridgeCall& call, std::shared_ptr<BridgeRepl
   auto prepared = Prepare(call.args, call.raw, *settings);
   if (!prepared) return fail(prepared.error());
   const CancelToken cancel = reply->cancel();
-  SendPrepared(std::move(*prepared), *settings, cancel,
-               [reply = std::move(reply)](Result<model::Reply> result) {
-                 Give(ReplyOf(result), *reply);
-               });
+  SendPrepared(
+      std::move(*prepared), *settings, cancel,
+      [reply = std::move(reply)](Result<model::Reply> result) { Give(ReplyOf(result), *reply); });
 }
 
 void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<BridgeReply>& reply) {
@@ -422,32 +421,29 @@ std::optional<model::Reply> Subcalls::Known(const std::optional<std::string>& ke
   auto reply = cache_.Find(*key);
   if (!reply) return std::nullopt;
   run_.ledger.CountCached();
-  run_.log.Add("reply.received",
-               {{"request", id},
-                {"purpose", model::PurposeName(purpose)},
-                {"messages", run_.log.Body(messages.turns.back().Text())},
-                {"body", run_.log.Body(reply->text)},
-                {"from_cache", *key}});
+  run_.log.Add("reply.received", {{"request", id},
+                                  {"purpose", model::PurposeName(purpose)},
+                                  {"messages", run_.log.Body(messages.turns.back().Text())},
+                                  {"body", run_.log.Body(reply->text)},
+                                  {"from_cache", *key}});
   return reply;
 }
 
 void Subcalls::LogResult(std::int64_t id, model::Purpose purpose,
                          const Result<model::Reply>& result) {
   if (!result) {
-    run_.log.Add("request.failed",
-                 {{"request", id},
-                  {"kind", ErrorName(result.error().code)},
-                  {"message", result.error().message}});
+    run_.log.Add("request.failed", {{"request", id},
+                                    {"kind", ErrorName(result.error().code)},
+                                    {"message", result.error().message}});
     return;
   }
-  run_.log.Add("reply.received",
-               {{"request", id},
-                {"purpose", model::PurposeName(purpose)},
-                {"body", run_.log.Body(result->text)},
-                {"finish", model::FinishName(result->finish)},
-                {"input", result->usage.input},
-                {"output", result->usage.output},
-                {"cached", result->usage.cached}});
+  run_.log.Add("reply.received", {{"request", id},
+                                  {"purpose", model::PurposeName(purpose)},
+                                  {"body", run_.log.Body(result->text)},
+                                  {"finish", model::FinishName(result->finish)},
+                                  {"input", result->usage.input},
+                                  {"output", result->usage.output},
+                                  {"cached", result->usage.cached}});
 }
 
 void Subcalls::Send(Outgoing out, const CancelToken& cancel, Done done) {

@@ -29,13 +29,12 @@ void LogContext(const RunState& run, const std::string& name, const StoredText& 
   if (!stored.named) {
     return run.log.Add("context.stored", {{"name", name}, {"sha256", stored.sha256}});
   }
-  run.log.Add("context.named",
-              {{"name", name},
-               {"path", stored.named->path},
-               {"bytes", stored.named->bytes},
-               {"modified_ns", stored.named->modified_ns},
-               {"sha256", stored.sha256},
-               {"text_bytes", stored.map.bytes().size()}});
+  run.log.Add("context.named", {{"name", name},
+                                {"path", stored.named->path},
+                                {"bytes", stored.named->bytes},
+                                {"modified_ns", stored.named->modified_ns},
+                                {"sha256", stored.sha256},
+                                {"text_bytes", stored.map.bytes().size()}});
 }
 
 bool AsksModel(std::string_view method) {

@@ -92,9 +92,8 @@ constexpr Word<ask::Profile> kProfiles[] = {{"auto", ask::Profile::kAuto},
 constexpr Word<ask::Forcing> kForcings[] = {{"full", ask::Forcing::kFull},
                                             {"reference", ask::Forcing::kReference},
                                             {"none", ask::Forcing::kNone}};
-constexpr Word<ask::Observe> kObserves[] = {{"full", ask::Observe::kFull},
-                                            {"sizes", ask::Observe::kSizes},
-                                            {"none", ask::Observe::kNone}};
+constexpr Word<ask::Observe> kObserves[] = {
+    {"full", ask::Observe::kFull}, {"sizes", ask::Observe::kSizes}, {"none", ask::Observe::kNone}};
 constexpr Word<ask::BlockPolicy> kBlocks[] = {{"until-error", ask::BlockPolicy::kUntilError},
                                               {"all", ask::BlockPolicy::kAll},
                                               {"first", ask::BlockPolicy::kFirst}};
@@ -550,7 +549,10 @@ void DeclareChoices(Flags& flags, AskArguments& to) {
 }
 
 void DeclareLimits(Flags limits, AskArguments& to) {
-  limits.Add("--max-depth", &to.max_depth, "0: its code may ask no model; 1: it may; N: it may start calls with turns of their own, to "
+  limits
+      .Add("--max-depth", &to.max_depth,
+           "0: its code may ask no model; 1: it may; N: it may start calls with turns of their "
+           "own, to "
            "level N - 1")
       .Between(0, 16)
       .ShowDefault();

@@ -222,8 +222,8 @@ class LiveView final : public ask::EventSink {
 
   // Only failures stay: the answers are what the parent's code makes of them.
   void Ended(const store::Event& event) {
-    const auto error = FindString(Json(event.data), "error");
-    if (error) {
+    const Json data(event.data);
+    if (const auto error = FindString(data, "error")) {
       Above("failed", fmt::format("{} {}", tally_.running[event.call].path, ShownLine(*error, 200)),
             kRed);
     }
@@ -253,19 +253,16 @@ class LiveView final : public ask::EventSink {
   }
 
   std::string RootLine() {
-    const RunningCall& root = tally_.Root();
-    std::string line = fmt::format("{}  {}  {} calls  {}+{} tokens  {:.0f} s", TurnText(root),
-                                   Doing(), tally_.calls, tally_.input, tally_.output,
-                                   SecondsSince(started_));
-    const std::size_t children = tally_.running.size() - 1;
-    if (children + static_cast<std::size_t>(tally_.ended) > 0) {
-      line += fmt::format("  {} children, {} ended", children, tally_.ended);
-    }
-    return line;
+    return fmt::format("{}  {}  {} calls  {}+{} tokens  {:.0f} s", TurnText(tally_.Root()), Doing(),
+                       tally_.calls, tally_.input, tally_.output, SecondsSince(started_));
   }
 
+  // Of the root, while it waits for its children: how many there are.
   std::string Doing() {
-    return tally_.running.size() > 1 ? "children at work" : tally_.Root().doing;
+    const std::size_t children = tally_.running.size() - 1;
+    if (children == 0) return tally_.Root().doing;
+    return fmt::format("{} {} at work, {} ended", children, children == 1 ? "child" : "children",
+                       tally_.ended);
   }
 
   void AddChildren(std::int64_t parent, std::size_t depth, std::vector<std::string>* lines) const {

@@ -2,7 +2,7 @@
 // JSON, or nothing.
 //
 //   const auto view = MakeProgressView(ProgressStyle::kTree, terminal, std::cerr);
-//   // turn 2/30  code is running  14 calls  9120+310 tokens  4 s  3 children, 2 ended
+//   // turn 2/30  3 children at work, 2 ended  14 calls  9120+310 tokens  4 s
 //   //   0.c3  turn 1/30  model is reading  1 s  scripted
 //
 // Thread-safety: OnEvent and OnDelta from any thread.

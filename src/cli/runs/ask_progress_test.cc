@@ -77,7 +77,7 @@ TEST_F(TreeTest, EachChildThatRunsHasALineBelowItsParent) {  // REC-75
   Send(Of(3, "request.sent", {}));
   std::vector<std::string> screen = Now();
   ASSERT_EQ(screen.size(), 4u);
-  EXPECT_THAT(screen[0], HasSubstr("3 children, 0 ended"));
+  EXPECT_THAT(screen[0], HasSubstr("3 children at work, 0 ended"));
   EXPECT_THAT(screen[1], HasSubstr("  0.c1  turn 0/0  waiting"));
   EXPECT_THAT(screen[2], HasSubstr("    0.c1.c1  turn 2/30  model is reading"));
   EXPECT_THAT(screen[3], HasSubstr("  0.c2 "));
@@ -86,7 +86,7 @@ TEST_F(TreeTest, EachChildThatRunsHasALineBelowItsParent) {  // REC-75
   screen = Now();
   ASSERT_EQ(screen.size(), 3u);
   EXPECT_THAT(screen[0], HasSubstr("failed    0.c2 no answer"));
-  EXPECT_THAT(screen[1], HasSubstr("1 children, 2 ended"));
+  EXPECT_THAT(screen[1], HasSubstr("1 child at work, 2 ended"));
   EXPECT_THAT(out_.str(), Not(HasSubstr("\x1b[2J")));  // of a model's name
   EXPECT_THAT(out_.str(), Not(HasSubstr("\x1b[31m")));
 }
@@ -113,8 +113,8 @@ TEST(PlainTest, ALineATurnNamesTheChildThatItIsOf) {  // REC-75
   view->OnEvent(Started(7, 0, "0.c2"));
   view->OnEvent(Of(7, "turn.started", {{"turn", 1}, {"turns", 30}}));
   view->OnEvent(Of(7, "block.done", {{"output", JsonObject{{"text", "42\nand more"}}}}));
-  view->OnEvent(Of(7, "call.finished",
-                   {{"status", "final"}, {"answer", JsonObject{{"text", "42"}}}}));
+  view->OnEvent(
+      Of(7, "call.finished", {{"status", "final"}, {"answer", JsonObject{{"text", "42"}}}}));
   EXPECT_THAT(out.str(), HasSubstr("0.c2 turn 1/30: output: 42 …\n"));
   EXPECT_THAT(out.str(), HasSubstr("0.c2 final: 42\n"));
 }

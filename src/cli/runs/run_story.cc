@@ -148,7 +148,7 @@ class RunStory {
   std::int64_t call_ = 0;  // whose event is told
   std::int64_t turn_ = 0;  // of the root
   std::int64_t calls_ = 0, input_ = 0, output_ = 0;
-  std::map<std::int64_t, Json> messages_;    // by number
+  std::map<std::int64_t, Json> messages_;      // by number
   std::map<std::int64_t, std::string> paths_;  // of children, by call
   // Of sub-calls that wait for a reply, by call and request.
   std::map<std::pair<std::int64_t, std::int64_t>, Json> prompts_;
@@ -283,8 +283,8 @@ void RunStory::TellSubcall(const Json& data, std::string_view result) {
   const Json& prompt = asked == prompts_.end() ? data : asked->second;
   out_ << fmt::format(
       "  {} {}: {} -> {}\n",
-      FindString(prompt, "purpose").value_or("sub-call") == "map" ? "map" : "sub-call", request.second,
-      FirstLine(Find(prompt, "messages")), result);
+      FindString(prompt, "purpose").value_or("sub-call") == "map" ? "map" : "sub-call",
+      request.second, FirstLine(Find(prompt, "messages")), result);
   prompts_.erase(request);
 }
 
