@@ -63,9 +63,9 @@ TEST_F(CallTreeTest, WhatHasNotBegunCanBeTakenBackByWhoStartedIt) {  // REC-47
   {
     CallTree tree(1, {});
     tree.Start({.owner = &mine, .work = [&] {
-      begun.count_down();
-      go_on.wait();
-    }});
+                  begun.count_down();
+                  go_on.wait();
+                }});
     begun.wait();
     tree.Start(Noting("mine", 1, &mine));
     tree.Start(Noting("others", 1, &others));

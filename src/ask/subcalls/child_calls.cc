@@ -232,7 +232,8 @@ void ChildCalls::StartOne(const Prompt& prompt, const std::shared_ptr<const Sett
                    .work = [this, prompt, settings, cancel, done = std::move(done),
                             place = std::move(place)]() mutable {
                      Result<CodeReply> result = Ask(prompt, *settings, std::move(place), cancel);
-                     subcalls_.CountChild(result);
+                     // Nobody waits any more where the block has ended: nothing is lost with it.
+                     if (!cancel.cancelled()) subcalls_.CountChild(result);
                      done(std::move(result));
                      done = nullptr;
                      End();  // from here on this may be gone
