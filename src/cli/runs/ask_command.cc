@@ -17,6 +17,7 @@
 #include "cli/commands.h"
 #include "cli/runs/ask_again.h"
 #include "cli/runs/ask_money.h"
+#include "cli/runs/ask_progress.h"
 #include "cli/runs/ask_sources.h"
 #include "cli/runs/ask_view.h"
 #include "cli/terminal/terminal.h"
