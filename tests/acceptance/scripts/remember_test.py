@@ -86,13 +86,28 @@ FINAL(json.dumps([len(p.encode()) for p in doc.chunks({SIZE}, by="content")]))
                 self.assertLess(touched, total // 25)
 
     def test_another_instruction_model_or_label_is_asked(self):  # REC-81
-        text = prose(60_000, 3)
-        first = self.ask(text)["calls"]["sent"]
+        path = self.write("corpus.txt", prose(60_000, 3))
+        codes = {"Which now?": CODE, "Who now?": CODE.replace('"Which?"', '"Who?"'), "What else?": CODE.replace('"none"]', '"other"]'),
+                 "And then?": CODE.replace(", remember=True", "")}
+        # One script, as its hash tells who answers.
+        script = self.script([{"purpose": "root", "times": "always", "when": question.replace("?", "[?]"), "reply": code}
+                              for question, code in codes.items()] +
+                             [{"purpose": "map", "times": "always", "reply": "even"}])
+
+        def sent(question: str, *words: str) -> int:
+            status, out, err = self.run_to_end("ask", *script, "-c", path, "--mode", "recursive", "--forcing", "none", "--json",
+                                               "--quiet", "--temperature", "0.7", *words, question)
+            self.assertEqual(status, 0, err)
+            return json.loads(out)["calls"]["sent"]
+        first = sent("Which now?")
         self.assertGreater(first, 1)
-        for change in (('"Which?"', '"Who?"'), ('"none"]', '"other"]'), (", remember=True", "")):
-            self.assertEqual(self.ask(text, CODE.replace(*change))["calls"]["sent"], first, change)
-        self.assertEqual(self.ask(text, CODE, "--cache", "refresh")["calls"]["sent"], first)
-        self.assertEqual(self.ask(text, CODE, "--cache", "off")["calls"]["sent"], first)
+        self.assertEqual(sent("Which now?"), 1)
+        for question in codes.keys() - {"Which now?"}:
+            self.assertEqual(sent(question), first, question)
+        self.assertEqual(sent("Who now?"), 1)
+        self.assertEqual(sent("And then?"), first, "only where the code asks for it")
+        self.assertEqual(sent("Which now?", "--cache", "refresh"), first)
+        self.assertEqual(sent("Which now?", "--cache", "off"), first)
 
     def test_both_dialects_cut_alike(self):  # REC-81
         text = prose(300_000, 4)

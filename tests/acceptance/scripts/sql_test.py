@@ -232,6 +232,12 @@ class SqlTest(harness.Case):
                 self.assertIn(words, got)
         self.assertEqual(sqlite3.connect(path).execute("SELECT count(*) FROM orders").fetchone(), (1500,))
 
+    def test_ten_thousand_rows_are_given_and_one_more_is_an_error(self):  # REC-76
+        path = self.write("a.ndjson", "".join(f'{{"a": {i}}}\n' for i in range(10_001)))
+        whole, more = self.rows([path], ["SELECT a FROM records LIMIT 10000", "SELECT a FROM records"])
+        self.assertEqual(len(whole), 10_000)
+        self.assertIn("the result has 10,001 rows, and at most 10,000 are given", more)
+
     def test_an_endless_query_is_stopped_and_the_run_goes_on(self):  # REC-76, REC-A31
         path = self.write("a.ndjson", '{"a": 1}\n' * 50)
         endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
