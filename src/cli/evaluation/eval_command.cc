@@ -17,7 +17,7 @@ Command EvalCommand() {
   eval.commands = {EvalFamiliesCommand(), EvalGenerateCommand(), EvalCheckCommand(),
                    EvalScoreOneCommand()};
   for (Command (*make)() : {EvalRunCommand, EvalArmsCommand, EvalScoreCommand, EvalReportCommand,
-                            EvalCompareCommand, EvalDiffCommand, EvalAddCommand, EvalStubCommand,
+                            EvalCompareCommand, EvalDiffCommand, EvalGateCommand, EvalAddCommand, EvalStubCommand,
                             EvalProxyCommand}) {
     eval.commands.push_back(make());
   }

@@ -278,7 +278,15 @@ class DossierSystem final : public System {
     command.argv.emplace_back("-");
     const auto end = RunCommand(command, cancel);
     if (!end) return Ended(RowStatus::kHarnessError, end.error().message);
-    return Judge(*end);
+    Answer answer = Judge(*end);
+    if (asking.events == Asking::Events::kYes && !answer.run.empty()) {
+      answer.result = ParseJson(end->out, 512).value_or(Json());
+      command.argv = {program_, "runs", "show", answer.run, "--json"};
+      const auto shown = RunCommand(command, cancel);
+      const auto journal = shown ? ParseJson(shown->out, 512) : Result<Json>(Json());
+      if (const Json* events = journal ? Find(*journal, "events") : nullptr) answer.events = *events;
+    }
+    return answer;
   }
 
  private:
@@ -439,7 +447,9 @@ Result<std::unique_ptr<System>> MakeSystem(const Arm& arm, const SystemParts& pa
       return std::make_unique<DirectSystem>(
           arm.system == "direct" ? TooLong::kFails : TooLong::kIsCut, parts);
     }
-    case Kind::kDossier: return std::make_unique<DossierSystem>(arm, parts.program);
+    case Kind::kDossier:
+      return std::make_unique<DossierSystem>(arm,
+                                             arm.program.empty() ? parts.program : arm.program);
     case Kind::kCommand: return MakePeer(arm, parts);
     case Kind::kSolver:
       if (!parts.solve) {

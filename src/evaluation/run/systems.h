@@ -40,6 +40,7 @@ struct Arm {
   std::string setting;  // "shipped", "matched", or what the user wrote
   std::string install;  // how it is installed, for those who lack it
   std::string model;    // which -m it uses; empty: the first
+  std::string program;  // of `dossier`, if another than this one
 };
 
 // A row of the table of systems.
@@ -63,6 +64,7 @@ struct Answer {
   double seconds = 0;
   std::optional<std::int64_t> turns, sub_calls;
   std::string ended, run;
+  Json result, events;  // of `dossier`, where Asking::events wants them: its object, its journal
 };
 
 // One asking.
@@ -73,6 +75,7 @@ struct Asking {
   std::int64_t window = 0;      // tokens of the model; 0: not known
   std::int64_t max_output = 0;  // tokens kept free for the reply
   Millis limit{600'000};
+  enum class Events : std::uint8_t { kNo, kYes } events = Events::kNo;
 };
 
 class System {

@@ -499,8 +499,8 @@ class RunTest(EvalCase):
     def test_a_full_disk_leaves_valid_rows(self):
         server = self.echo_server()
         questions = self.questions(30)
-        process = self.start("eval", "run", questions, "--base-url", server.url, "-m", "m", "--arm", "direct", "--out",
-                             "o", preexec_fn=lambda: __import__("resource").setrlimit(
+        process = self.start("eval", "run", questions, "--base-url", server.url, "-m", "m", "--arm", "direct", "--repeat",
+                             "9", "--out", "o", preexec_fn=lambda: __import__("resource").setrlimit(
                                  __import__("resource").RLIMIT_FSIZE, (11000, 11000)))
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, err)
