@@ -22,13 +22,20 @@ std::size_t CommonStart(std::string_view a, std::string_view b) {
       std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
 }
 
-// All texts of a request in a row, as a provider's cache would see them.
-std::string TextsOf(const Json& messages) {
+// All texts of a request in a row, as a provider's cache would see them. A message that the journal
+// has already stands there as its number; `known` keeps them.
+std::string TextsOf(const Json& messages, std::map<std::int64_t, std::string>* known) {
   std::string all;
   if (!messages.is_array()) return all;
   for (const Json& message : messages.get_array()) {
+    if (message.is_int64()) {
+      all += (*known)[message.get_int64()];
+      continue;
+    }
     const Json* body = Find(message, "body");
-    all += TextAt(message, "role") + ":" + (body ? ToJson(*body) : "") + "\n";
+    std::string text = TextAt(message, "role") + ":" + (body ? ToJson(*body) : "") + "\n";
+    all += text;
+    (*known)[FindInt(message, "n").value_or(0)] = std::move(text);
   }
   return all;
 }
@@ -114,7 +121,8 @@ void AddRun(const std::string& task, const Answer& answer, std::int64_t sent, Ga
     for (const Json& warning : warnings->get_array()) ++to->warnings[TextAt(warning, "code")];
   }
   if (!answer.events.is_array()) return;
-  std::map<std::string, std::string> before;  // the last request of each purpose
+  std::string before;  // the last request of the root
+  std::map<std::int64_t, std::string> known;
   for (const Json& event : answer.events.get_array()) {
     const Json* data = Find(event, "data");
     if (data == nullptr) continue;
@@ -124,14 +132,11 @@ void AddRun(const std::string& task, const Answer& answer, std::int64_t sent, Ga
     if (type == "request.sent") {
       ++to->requests[purpose];
       const Json* messages = Find(*data, "messages");
-      std::string texts = messages ? TextsOf(*messages) : "";
+      std::string texts = messages ? TextsOf(*messages, &known) : "";
       if (purpose == "root") {
-        std::string& last = before[purpose];
-        if (!last.empty()) {
-          to->kept += static_cast<double>(CommonStart(last, texts));
-          to->sent += static_cast<double>(last.size());
-        }
-        last = std::move(texts);
+        to->kept += static_cast<double>(CommonStart(before, texts));
+        to->sent += static_cast<double>(before.size());
+        before = std::move(texts);
       }
     } else if (type == "reply.received") {
       to->tokens[purpose + " in"] += FindInt(*data, "input").value_or(0);
