@@ -114,7 +114,7 @@ if ask and kind == "request":
     body = json.dumps({{"model": model, "messages": [{{"role": "user", "content": "hello"}}]}}).encode()
     urllib.request.urlopen(urllib.request.Request(url + "/chat/completions", body)).read()
 if ask and kind == "longer":
-    folder = pathlib.Path(os.environ["HOME"], "layouts")
+    folder = pathlib.Path(os.environ["HOME"], "mine")
     (folder / "prompts/recursion").mkdir(parents=True)
     whole = pathlib.Path({prompt!r}).read_text()
     (folder / "prompts/recursion/system.md").write_text(whole + "Take care.\\n" * (len(whole) // 200))
