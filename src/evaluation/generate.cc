@@ -33,9 +33,9 @@ struct Quick {
 };
 
 constexpr Quick kQuick[] = {
-    {"aggregate", 4096, 1, 10}, {"pairs", 2048, 1, 4},  {"needle", 4096, 4, 1},
-    {"ruler", 4096, 1, 4},      {"hops", 4096, 2, 2},   {"tables", 65536, 1, 4},
-    {"logs", 65536, 1, 4},      {"long", 100, 1, 3},    {"inject", 4096, 1, 3},
+    {"aggregate", 4096, 1, 10}, {"pairs", 2048, 1, 3},  {"needle", 4096, 3, 1},
+    {"ruler", 4096, 1, 4},      {"hops", 4096, 2, 2},   {"tables", 65536, 1, 3},
+    {"logs", 65536, 1, 3},      {"long", 100, 1, 3},    {"inject", 4096, 1, 2},     {"code", 4096, 1, 3},
 };
 
 std::vector<Selected> Select(const std::vector<std::string>& names, const FamilySpec& spec) {

@@ -70,7 +70,8 @@ struct Size {
 constexpr Size kSizes[] = {{"aggregate", 8192, 20'000}, {"pairs", 4096, 9000}, {"ruler", 4096, 9000},
                             {"tables", 50'000, 200'000}, {"logs", 50'000, 200'000},
                             {"hops", 4096, 9000},      {"needle", 2048, 6000},
-                            {"long", 50, 2000},        {"inject", 8192, 12'000}};
+                            {"long", 50, 2000},        {"inject", 8192, 12'000},
+                            {"code", 4096, 9000}};
 
 // EVL-3, EVL-8, EVL-A2, EVL-A3: every family, three seeds, two lengths.
 TEST_F(GenerateTest, BothGoldPathsAgreeAndTheOracleScoresOne) {
@@ -129,7 +130,13 @@ TEST_F(GenerateTest, PlantedFaultsOfLinesAreFound) {
     }
     return kept;
   };
-  const auto move_users = [](std::string text) { return ReplaceAll(text, "|| User: 1", "|| User: 2"); };
+  const auto move_users = [](std::string text) {
+    for (char digit = '8'; digit >= '1'; --digit) {
+      text = ReplaceAll(text, std::string("|| User: ") + digit,
+                        std::string("|| User: ") + static_cast<char>(digit + 1));
+    }
+    return text;
+  };
   const auto wrong_labels = [](std::string text) {
     return ReplaceAll(ReplaceAll(text, "|| Label: m", "|| Label: s"), "|| Label: c", "|| Label: m");
   };

@@ -22,7 +22,7 @@
 
 namespace dossier::evaluation {
 
-// The labelled twin as a table: lines(day TEXT, user INTEGER, label TEXT, body TEXT), with days as
+// The labelled twin as a table: lines(day TEXT, user INTEGER, label TEXT), with days as
 // 2024-06-06; and labels(label TEXT).
 struct LineTable {
   store::Database db;

@@ -81,7 +81,7 @@ constexpr RowProof kLogProofs[] = {
     {"In which hour are the most lines\\?",
      "SELECT hour FROM (SELECT substr(ts, 1, 13) hour, rank() OVER (ORDER BY count(*) DESC) r FROM logs "
      "GROUP BY 1) WHERE r = 1"},
-    {"How many seconds is the longest gap between two lines that follow each other\\?",
+    {"How many seconds is the longest gap between a line and the next\\?",
      "SELECT max(gap) FROM (SELECT strftime('%s', ts) - lag(strftime('%s', ts)) OVER (ORDER BY rowid) gap "
      "FROM logs)"},
     {"How many lines of the service (\\w+) have the status (\\d+)\\?",
@@ -205,7 +205,7 @@ class Logs final : public Family {
     questions.push_back({.text = "In which hour are the most lines? Write it as 2024-03-01T07.",
                          .gold = hour ? std::optional(HourText(*hour)) : std::nullopt,
                          .kind = Kind::kName});
-    number("How many seconds is the longest gap between two lines that follow each other?",
+    number("How many seconds is the longest gap between a line and the next?",
            counts.longest_gap);
     for (const std::size_t status : {std::size_t{6}, std::size_t{7}}) {
       const std::size_t of = stream->Below(6);

@@ -145,7 +145,7 @@ class Long final : public Family {
     std::set<std::string> sorted(lines.begin(), lines.end()), merged = sorted;
     merged.insert(other.begin(), other.end());
     const std::string filter = fmt::format(
-        "Give all lines with an amount of {} or more, in the order in which they stand there.", least);
+        "Give all lines with an amount of {} or more, and keep their order.", least);
     std::vector<Task> tasks{MakeTask(id, 0, kSort, SortedGold(std::move(sorted)), {a}),
                             MakeTask(id, 1, filter, std::move(filtered), {a}),
                             MakeTask(id, 2, kMerge, SortedGold(std::move(merged)), {a, b})};

@@ -62,7 +62,7 @@ Needle MakeNeedle(Variant variant, std::size_t kind, Stream* stream) {
       needle.gold = kNotFound;
       break;
   }
-  needle.question += " Answer with the value only, or with 'not found' if the text does not say it.";
+  needle.question += " Answer with the value only, or with 'not found' if it is nowhere told.";
   return needle;
 }
 
