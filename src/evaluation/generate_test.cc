@@ -30,7 +30,8 @@ class GenerateTest : public testing::Test {
 
   // All bytes of a set.
   static std::string BytesOf(const TaskSet& set) {
-    std::string bytes = *ReadFile(set.folder + "/manifest.json") + *ReadFile(set.folder + "/tasks.jsonl");
+    std::string bytes =
+        *ReadFile(set.folder + "/manifest.json") + *ReadFile(set.folder + "/tasks.jsonl");
     for (const ContextFile& file : set.manifest.files) bytes += *ReadFile(set.PathOf(file));
     return bytes;
   }
@@ -67,13 +68,13 @@ struct Size {
   std::int64_t small, large;
 };
 
-constexpr Size kSizes[] = {{"aggregate", 8192, 20'000}, {"pairs", 4096, 9000}, {"ruler", 4096, 9000},
-                            {"tables", 50'000, 200'000}, {"logs", 50'000, 200'000},
-                            {"hops", 4096, 9000},      {"needle", 2048, 6000},
-                            {"long", 50, 2000},        {"inject", 8192, 12'000},
-                            {"code", 4096, 9000}};
+constexpr Size kSizes[] = {{"aggregate", 8192, 20'000}, {"pairs", 4096, 9000},
+                           {"ruler", 4096, 9000},       {"tables", 50'000, 200'000},
+                           {"logs", 50'000, 200'000},   {"hops", 4096, 9000},
+                           {"needle", 2048, 6000},      {"long", 50, 2000},
+                           {"inject", 8192, 12'000},    {"code", 4096, 9000}};
 
-// EVL-3, EVL-8, EVL-A2, EVL-A3: every family, three seeds, two lengths.
+// EVL-3, EVL-8, EVL-32, EVL-A2, EVL-A3: every family, three seeds, two lengths.
 TEST_F(GenerateTest, BothGoldPathsAgreeAndTheOracleScoresOne) {
   for (const Size& size : kSizes) {
     for (const std::uint64_t seed : {1, 2, 3}) {
@@ -119,7 +120,7 @@ TEST_F(GenerateTest, WindowsKeepToTheirLength) {
   }
 }
 
-// EVL-A2: a date off by one, a lost line, another label: the second path finds each.
+// EVL-15, EVL-A2: a date off by one, a lost line, another label: the second path finds each.
 TEST_F(GenerateTest, PlantedFaultsOfLinesAreFound) {
   const auto lose_lines = [](std::string text) {
     std::string kept;
@@ -140,7 +141,9 @@ TEST_F(GenerateTest, PlantedFaultsOfLinesAreFound) {
   const auto wrong_labels = [](std::string text) {
     return ReplaceAll(ReplaceAll(text, "|| Label: m", "|| Label: s"), "|| Label: c", "|| Label: m");
   };
-  const auto a_year_off = [](std::string text) { return ReplaceAll(text, ", 2023 ||", ", 2024 ||"); };
+  const auto a_year_off = [](std::string text) {
+    return ReplaceAll(text, ", 2023 ||", ", 2024 ||");
+  };
   for (const char* family : {"aggregate", "pairs"}) {
     std::size_t fault = 0;
     constexpr const char* fault_names[] = {"lost lines", "users", "labels", "dates"};
@@ -253,7 +256,7 @@ TEST_F(GenerateTest, QuestionsKeepTheirMix) {
   EXPECT_GT(structure, 0);
 }
 
-// EVL-75: every question has the answer that wrong labels would give, or none at all.
+// Every question has the answer that wrong labels would give, or none at all.
 TEST_F(GenerateTest, GoldUnderWrongLabelsIsKept) {
   const auto set = Generate("aggregate", SpecOf(12'000, 1, 20));
   ASSERT_TRUE(set);

@@ -64,11 +64,13 @@ Result<std::string> HashFile(const std::string& path) {
   }
 }
 
-tl::unexpected<Error> Edited(std::string_view path, std::string_view wanted, std::string_view found) {
-  return MakeError(ErrorCode::kDamaged,
-                   "{} was changed after the task set was written: its hash is {}, the manifest has "
-                   "{}; generate the set again",
-                   path, found, wanted);
+tl::unexpected<Error> Edited(std::string_view path, std::string_view wanted,
+                             std::string_view found) {
+  return MakeError(
+      ErrorCode::kDamaged,
+      "{} was changed after the task set was written: its hash is {}, the manifest has "
+      "{}; generate the set again",
+      path, found, wanted);
 }
 
 }  // namespace

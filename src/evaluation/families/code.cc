@@ -1,5 +1,5 @@
-// code: where names of a Python tree are defined, called, imported and set. A question is asked only
-// where the lexer here and Python's own parser say the same.
+// code: where names of a Python tree are defined, called, imported and set. A question is asked
+// only where the lexer here and Python's own parser say the same.
 
 #include <re2/re2.h>
 
@@ -38,15 +38,18 @@ Tree MakeTree(std::int64_t files, Stream stream) {
   for (std::size_t i = 0; i < modules.size(); ++i) {
     std::string text = fmt::format("\"\"\"Works on {}; calls {}(1) nowhere.\"\"\"\n\n", modules[i],
                                    stream.Pick(functions));
-    for (int imports = 0; imports < 2; ++imports) text += fmt::format("import pkg.{}\n", stream.Pick(modules));
-    text += fmt::format("\nLIMIT_{} = {}\nclass_name = 'class {}:'\n\n", ReplaceAll(modules[i], "-", "_"),
-                        stream.Between(2, 9999), stream.Pick(modules));
+    for (int imports = 0; imports < 2; ++imports)
+      text += fmt::format("import pkg.{}\n", stream.Pick(modules));
+    text += fmt::format("\nLIMIT_{} = {}\nclass_name = 'class {}:'\n\n",
+                        ReplaceAll(modules[i], "-", "_"), stream.Between(2, 9999),
+                        stream.Pick(modules));
     for (std::size_t j = 0; j < 3; ++j) {
       const std::string called = stream.Pick(functions);
-      text += fmt::format("\ndef {}(value, other=None):\n    # {}(value) was slower\n    text = \"{}(\"\n"
-                          "    return {}(value) if other else pkg.{}.{}(text)\n",
-                          functions[i * 3 + j], stream.Pick(functions), stream.Pick(functions), called,
-                          stream.Pick(modules), stream.Pick(functions));
+      text += fmt::format(
+          "\ndef {}(value, other=None):\n    # {}(value) was slower\n    text = \"{}(\"\n"
+          "    return {}(value) if other else pkg.{}.{}(text)\n",
+          functions[i * 3 + j], stream.Pick(functions), stream.Pick(functions), called,
+          stream.Pick(modules), stream.Pick(functions));
     }
     text += fmt::format("\n\nclass Holder{}:\n    def run(self):\n        return self.run()\n", i);
     tree[fmt::format("pkg/{}.py", modules[i])] = std::move(text);
@@ -55,12 +58,14 @@ Tree MakeTree(std::int64_t files, Stream stream) {
 }
 
 Result<Tree> ReadTree(const std::string& folder, const CancelToken& cancel) {
-  DOSSIER_ASSIGN_OR_RETURN(const WalkResult found, WalkFolder(folder, {.max_files = kMostFiles}, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const WalkResult found,
+                           WalkFolder(folder, {.max_files = kMostFiles}, cancel));
   Tree tree;
   for (const std::string& path : found.files) {
     if (!path.ends_with(".py")) continue;
     DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
-    if (utf8::IsValid(text)) tree[path.substr(folder.size() + !folder.ends_with('/'))] = std::move(text);
+    if (utf8::IsValid(text))
+      tree[path.substr(folder.size() + !folder.ends_with('/'))] = std::move(text);
   }
   if (!tree.empty()) return tree;
   return MakeError(ErrorCode::kConfig, "tree={}: it holds no Python source", folder);
@@ -72,14 +77,15 @@ Result<Json> ParseTree(const std::string& root, const std::vector<std::string>& 
     return MakeError(ErrorCode::kUnavailable,
                      "code needs python3, which is not on this machine; install python3");
   }
-  const ProcessSpec spec{
-      .argv = {"python3", "-I", "-c", std::string(*BuiltInAsset("data/evaluation/read_code.py")), root},
-      .input = Join(names, std::string(1, '\0')),
-      .max_output = 1u << 30};
+  const ProcessSpec spec{.argv = {"python3", "-I", "-c",
+                                  std::string(*BuiltInAsset("data/evaluation/read_code.py")), root},
+                         .input = Join(names, std::string(1, '\0')),
+                         .max_output = 1u << 30};
   DOSSIER_ASSIGN_OR_RETURN(const ProcessResult result, RunProcess(spec));
   if (result.exit_code != 0) {
-    return MakeError(ErrorCode::kFailed, "{}: Python cannot read the sources: {}", root,
-                     result.err.substr(result.err.size() - std::min<std::size_t>(200, result.err.size())));
+    return MakeError(
+        ErrorCode::kFailed, "{}: Python cannot read the sources: {}", root,
+        result.err.substr(result.err.size() - std::min<std::size_t>(200, result.err.size())));
   }
   return ParseJson(result.out);
 }
@@ -97,7 +103,8 @@ std::int64_t CallsOf(const Json& facts, const std::string& name) {
 Result<Json> AnswerFromFacts(const Json& facts, const Task& task) {
   const auto only = [&](const std::vector<std::string>& found) -> Result<Json> {
     if (found.size() == 1) return OneGold(found[0]);
-    return MakeError(ErrorCode::kCheckFailed, "{}: the sources give {} right answers", task.id, found.size());
+    return MakeError(ErrorCode::kCheckFailed, "{}: the sources give {} right answers", task.id,
+                     found.size());
   };
   std::string a, b;
   if (RE2::PartialMatch(task.question, "^Which file defines (\\S+)\\?", &a)) {
@@ -115,7 +122,8 @@ Result<Json> AnswerFromFacts(const Json& facts, const Task& task) {
     if (imports == nullptr || !imports->is_object()) return only({});
     for (const auto& [file, modules] : imports->get_object()) {
       const std::vector<std::string> names = StringsOf(&modules);
-      if (std::count(names.begin(), names.end(), a) + std::count(names.begin(), names.end(), b) == 2) {
+      if (std::count(names.begin(), names.end(), a) + std::count(names.begin(), names.end(), b) ==
+          2) {
         files.emplace_back(file);
       }
     }
@@ -123,7 +131,8 @@ Result<Json> AnswerFromFacts(const Json& facts, const Task& task) {
   }
   std::vector<std::string> never;
   std::string letter, name;
-  for (re2::StringPiece rest(task.question); RE2::FindAndConsume(&rest, "\\(([A-D])\\) (\\S+)\n", &letter, &name);) {
+  for (re2::StringPiece rest(task.question);
+       RE2::FindAndConsume(&rest, "\\(([A-D])\\) (\\S+)\n", &letter, &name);) {
     if (CallsOf(facts, name) == 0) never.push_back(letter);
   }
   return only(never);
@@ -158,11 +167,16 @@ class CodeQuestions {
   std::optional<Task> Draw(std::int64_t number) {
     Task task{.scorer = "exact"};
     switch (number % 5) {
-      case 0: return Defines(std::move(task));
-      case 1: return Calls(std::move(task));
-      case 2: return Imports(std::move(task));
-      case 3: return Value(std::move(task));
-      default: return NeverCalled(std::move(task));
+      case 0:
+        return Defines(std::move(task));
+      case 1:
+        return Calls(std::move(task));
+      case 2:
+        return Imports(std::move(task));
+      case 3:
+        return Value(std::move(task));
+      default:
+        return NeverCalled(std::move(task));
     }
   }
 
@@ -178,7 +192,8 @@ class CodeQuestions {
   std::optional<Task> Calls(Task task) {
     if (called_.empty()) return std::nullopt;
     const std::string& name = stream_.Pick(called_);
-    task.question = fmt::format("At how many places is {} called? Answer with the number only.", name);
+    task.question =
+        fmt::format("At how many places is {} called? Answer with the number only.", name);
     task.gold = OneGold(std::to_string(facts_.calls.at(name)));
     task.scorer = "number";
     return task;
@@ -191,11 +206,12 @@ class CodeQuestions {
     const std::vector<std::string> list(modules.begin(), modules.end());
     const std::vector<std::uint32_t> two = stream_.Sample(list.size(), 2);
     const std::string &a = list[two[0]], &b = list[two[1]];
-    const auto both = std::count_if(facts_.imports.begin(), facts_.imports.end(), [&](const auto& one) {
-      return one.second.contains(a) && one.second.contains(b);
-    });
+    const auto both = std::count_if(
+        facts_.imports.begin(), facts_.imports.end(),
+        [&](const auto& one) { return one.second.contains(a) && one.second.contains(b); });
     if (both != 1) return std::nullopt;
-    task.question = fmt::format("Which file imports both {} and {}? Answer with its path only.", a, b);
+    task.question =
+        fmt::format("Which file imports both {} and {}? Answer with its path only.", a, b);
     task.gold = OneGold(file);
     return task;
   }
@@ -203,7 +219,8 @@ class CodeQuestions {
   std::optional<Task> Value(Task task) {
     if (constants_.empty()) return std::nullopt;
     const std::string& name = stream_.Pick(constants_);
-    task.question = fmt::format("What is the value of the constant {}? Answer with the number only.", name);
+    task.question =
+        fmt::format("What is the value of the constant {}? Answer with the number only.", name);
     task.gold = OneGold(facts_.constants.at(name)[0]);
     task.scorer = "number";
     return task;
@@ -237,7 +254,9 @@ class CodeQuestions {
 class Code final : public Family {
  public:
   std::string_view name() const override { return "code"; }
-  std::string_view about() const override { return "definitions, calls and imports of a Python tree"; }
+  std::string_view about() const override {
+    return "definitions, calls and imports of a Python tree";
+  }
   std::span<const Parameter> parameters() const override { return kParameters; }
 
   Status Generate(const FamilySpec& spec, TaskSink& sink) const override {
@@ -248,7 +267,8 @@ class Code final : public Family {
     for (const std::int64_t length : spec.lengths) {
       for (std::int64_t number = 0; number < spec.windows; ++number) {
         if (spec.cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "stopped");
-        const Stream stream = Stream::For(name(), spec.seed, fmt::format("{}/window/{}", length, number));
+        const Stream stream =
+            Stream::For(name(), spec.seed, fmt::format("{}/window/{}", length, number));
         const auto make = [&](std::int64_t files) {
           std::string all;
           for (const auto& [path, text] : MakeTree(files, stream)) all += text;
@@ -256,8 +276,9 @@ class Code final : public Family {
         };
         const std::int64_t files = LargestThatFits(length, 4, *spec.counter, make);
         if (files < 4) {
-          return MakeError(ErrorCode::kConfig, "--length {} is too small; the smallest that works is {}",
-                           length, spec.counter->CountText(make(4)).upper());
+          return MakeError(ErrorCode::kConfig,
+                           "--length {} is too small; the smallest that works is {}", length,
+                           spec.counter->CountText(make(4)).upper());
         }
         DOSSIER_RETURN_IF_ERROR(Write(spec, MakeTree(files, stream),
                                       fmt::format("code-{}-w{}", LengthName(length), number),
@@ -267,7 +288,8 @@ class Code final : public Family {
     return {};
   }
 
-  Result<Json> Recompute(const Task& task, const TaskSet& set, const Relabel& relabel) const override {
+  Result<Json> Recompute(const Task& task, const TaskSet& set,
+                         const Relabel& relabel) const override {
     DOSSIER_ASSIGN_OR_RETURN(const auto prover, Open(task, set, relabel));
     return prover->Recompute(task);
   }
@@ -283,7 +305,8 @@ class Code final : public Family {
   }
 
  private:
-  static constexpr Parameter kParameters[] = {{"tree", "", "a folder with Python sources; default: made ones"}};
+  static constexpr Parameter kParameters[] = {
+      {"tree", "", "a folder with Python sources; default: made ones"}};
 
   // The facts of the parser, from files that are there for this long only.
   static Result<Json> ParseCopy(const Tree& tree) {
@@ -298,8 +321,8 @@ class Code final : public Family {
     return ParseTree(folder.path(), names);
   }
 
-  Status Write(const FamilySpec& spec, const Tree& tree, const std::string& id, std::int64_t questions,
-               TaskSink& sink) const {
+  Status Write(const FamilySpec& spec, const Tree& tree, const std::string& id,
+               std::int64_t questions, TaskSink& sink) const {
     CodeFacts facts;
     std::vector<ContextFile> files;
     for (const auto& [path, text] : tree) {

@@ -68,9 +68,10 @@ std::vector<Read> LinesOf(const TaskSet& set, const Task& task) {
   std::string month, day, year, label;
   std::int64_t user = 0;
   for (const std::string_view line : Split(text, '\n')) {
-    if (RE2::FullMatch(re2::StringPiece(line.data(), line.size()),
-                       R"(Date: (\w+) (\d+), (\d+) \|\| User: (\d+) \|\| Instance: .* \|\| Label: (.*))",
-                       &month, &day, &year, &user, &label)) {
+    if (RE2::FullMatch(
+            re2::StringPiece(line.data(), line.size()),
+            R"(Date: (\w+) (\d+), (\d+) \|\| User: (\d+) \|\| Instance: .* \|\| Label: (.*))",
+            &month, &day, &year, &user, &label)) {
       lines.push_back({user, IsoDate(*ParseDate(month + " " + day + ", " + year)), label});
     }
   }
@@ -88,19 +89,24 @@ TEST_F(FamiliesTest, WindowsAndQuestionsStandAsWritten) {
     std::int64_t user = 0;
     if (!line.starts_with("Date: ")) continue;
     ++count;
-    ASSERT_TRUE(RE2::FullMatch(re2::StringPiece(line.data(), line.size()),
-                               R"(Date: [A-Z][a-z]{2} \d\d, 20\d\d \|\| User: (\d{5}) \|\| Instance: .{8,})", &user))
+    ASSERT_TRUE(RE2::FullMatch(
+        re2::StringPiece(line.data(), line.size()),
+        R"(Date: [A-Z][a-z]{2} \d\d, 20\d\d \|\| User: (\d{5}) \|\| Instance: .{8,})", &user))
         << line;
     EXPECT_EQ(line.find("Label:"), std::string_view::npos);
     ++users[user];
   }
   const std::string frame = fmt::format(
-      "The {} lines hold short notes, each with a date, a user id and a text. Each text belongs to exactly "
-      "one of these labels: astronomy, carpentry, cooking, gardening, music, sailing. The labels are not "
-      "written: decide by meaning. Compute over all lines, do not estimate.", count);
+      "The {} lines hold short notes, each with a date, a user id and a text. Each text belongs to "
+      "exactly "
+      "one of these labels: astronomy, carpentry, cooking, gardening, music, sailing. The labels "
+      "are not "
+      "written: decide by meaning. Compute over all lines, do not estimate.",
+      count);
   EXPECT_EQ(lines[0], frame);
   EXPECT_EQ(lines[lines.size() - 2], frame);
-  const auto common = std::count_if(users.begin(), users.end(), [](const auto& u) { return u.second >= 3; });
+  const auto common =
+      std::count_if(users.begin(), users.end(), [](const auto& u) { return u.second >= 3; });
   EXPECT_NEAR(common, count / 10, count / 20);
   const std::set<std::string> forms{
       "'Label: X', where X is one of: astronomy, carpentry, cooking, gardening, music, sailing.",
@@ -137,8 +143,8 @@ TEST_F(FamiliesTest, UsersAndDatesAreDrawnAsAsked) {
 
 // EVL-4, EVL-A4: no question of 10,000 is closer to a tie than its rule allows.
 TEST_F(FamiliesTest, NoQuestionIsTooCloseToCall) {
-  const TaskSet set = Generate("aggregate", Spec(9000, 250, 40));
-  ASSERT_EQ(set.tasks.size(), 10'000u);
+  const TaskSet set = Generate("aggregate", Spec(5000, 667, 15));
+  ASSERT_EQ(set.tasks.size(), 10'005u);
   EXPECT_GT(set.manifest.refused.at("share_gap"), 100);
   std::string window, a, b, x, y;
   std::vector<Read> lines;
@@ -147,7 +153,7 @@ TEST_F(FamiliesTest, NoQuestionIsTooCloseToCall) {
     if (task.window != window) lines = LinesOf(set, task);
     window = task.window;
     std::map<std::string, std::int64_t> counts{{"astronomy", 0}, {"carpentry", 0}, {"cooking", 0},
-                                               {"gardening", 0}, {"music", 0}, {"sailing", 0}};
+                                               {"gardening", 0}, {"music", 0},     {"sailing", 0}};
     for (const Read& line : lines) ++counts[line.label];
     const auto n = static_cast<std::int64_t>(lines.size());
     if (task.question.starts_with("Which label is the ")) {
@@ -161,11 +167,14 @@ TEST_F(FamiliesTest, NoQuestionIsTooCloseToCall) {
       const std::int64_t gap = std::abs(counts[a] - counts[b]);
       EXPECT_TRUE(gap == 0 || gap * 50 > n) << task.id;
       ++looked_at;
-    } else if (RE2::PartialMatch(task.question, "^Which of the users (\\d+) and (\\d+) has more lines with "
-                                 "the label (\\w+)", &x, &y, &a)) {
+    } else if (RE2::PartialMatch(task.question,
+                                 "^Which of the users (\\d+) and (\\d+) has more lines with "
+                                 "the label (\\w+)",
+                                 &x, &y, &a)) {
       std::int64_t lead = 0;
       for (const Read& line : lines) {
-        if (line.label == a) lead += (std::to_string(line.user) == x) - (std::to_string(line.user) == y);
+        if (line.label == a)
+          lead += (std::to_string(line.user) == x) - (std::to_string(line.user) == y);
       }
       EXPECT_GE(std::abs(lead), 2) << task.id;
       ++looked_at;
@@ -183,25 +192,36 @@ TEST_F(FamiliesTest, PairsEqualBruteForce) {
     return found == user.end() ? 0 : static_cast<int>(found->second.size());
   };
   const auto either = [n](char a, char b) -> Test {
-    return [=](const User& u, const User& v) { return n(u, a) + n(u, b) > 0 && n(v, a) + n(v, b) > 0; };
+    return [=](const User& u, const User& v) {
+      return n(u, a) + n(u, b) > 0 && n(v, a) + n(v, b) > 0;
+    };
   };
   const auto dated = [n](char a, char b, char slot, bool after, std::string day) -> Test {
     const auto one = [=](const User& u) {
       if (n(u, a) + n(u, b) == 0) return false;
       if (n(u, slot) == 0) return true;
       const auto& days = u.at(slot);
-      return std::all_of(days.begin(), days.end(), [&](const std::string& d) { return after ? d > day : d < day; });
+      return std::all_of(days.begin(), days.end(),
+                         [&](const std::string& d) { return after ? d > day : d < day; });
     };
     return [=](const User& u, const User& v) { return one(u) && one(v); };
   };
-  const auto roles = [](std::function<bool(const User&)> f, std::function<bool(const User&)> g) -> Test {
+  const auto roles = [](std::function<bool(const User&)> f,
+                        std::function<bool(const User&)> g) -> Test {
     return [=](const User& u, const User& v) { return (f(u) && g(v)) || (f(v) && g(u)); };
   };
 #define COND(expression) [n](const User& u) { return expression; }
   const std::vector<Test> tests{
-      either('A', 'B'), either('C', 'D'), either('E', 'F'), dated('B', 'D', 'D', true, "2023-01-06"),
-      dated('A', 'C', 'C', false, "2023-03-15"), either('B', 'F'), dated('A', 'E', 'A', true, "2023-02-01"),
-      either('D', 'E'), dated('B', 'C', 'B', true, "2023-04-10"), dated('A', 'F', 'F', false, "2023-05-20"),
+      either('A', 'B'),
+      either('C', 'D'),
+      either('E', 'F'),
+      dated('B', 'D', 'D', true, "2023-01-06"),
+      dated('A', 'C', 'C', false, "2023-03-15"),
+      either('B', 'F'),
+      dated('A', 'E', 'A', true, "2023-02-01"),
+      either('D', 'E'),
+      dated('B', 'C', 'B', true, "2023-04-10"),
+      dated('A', 'F', 'F', false, "2023-05-20"),
       roles(COND(n(u, 'C') >= 1 && n(u, 'F') >= 1), COND(n(u, 'C') == 1)),
       roles(COND(n(u, 'A') >= 2), COND(n(u, 'B') >= 1 && n(u, 'D') >= 1)),
       roles(COND(n(u, 'E') == 1), COND(n(u, 'F') >= 1 && n(u, 'C') >= 1)),
@@ -211,21 +231,25 @@ TEST_F(FamiliesTest, PairsEqualBruteForce) {
       roles(COND(n(u, 'A') == 1), COND(n(u, 'B') >= 1 && n(u, 'E') >= 1)),
       roles(COND(n(u, 'F') >= 1 && n(u, 'D') == 1), COND(n(u, 'C') >= 1 && n(u, 'A') >= 1)),
       roles(COND(n(u, 'B') >= 2 && n(u, 'C') >= 1), COND(n(u, 'E') == 1 && n(u, 'F') == 1)),
-      roles(COND(n(u, 'A') >= 1 && n(u, 'D') >= 1), COND(n(u, 'B') >= 1 && n(u, 'C') >= 1 && n(u, 'F') == 1))};
+      roles(COND(n(u, 'A') >= 1 && n(u, 'D') >= 1),
+            COND(n(u, 'B') >= 1 && n(u, 'C') >= 1 && n(u, 'F') == 1))};
 #undef COND
   const TaskSet set = Generate("pairs", Spec(9000, 2, 20));
   ASSERT_EQ(set.tasks.size(), 40u);
   int empty = 0;
   for (std::size_t i = 0; i < set.tasks.size(); ++i) {
     const Task& task = set.tasks[i];
-    const std::map<std::string, char> slots{{"astronomy", 'A'}, {"carpentry", 'B'}, {"cooking", 'C'},
-                                            {"gardening", 'D'}, {"music", 'E'}, {"sailing", 'F'}};
+    const std::map<std::string, char> slots{{"astronomy", 'A'}, {"carpentry", 'B'},
+                                            {"cooking", 'C'},   {"gardening", 'D'},
+                                            {"music", 'E'},     {"sailing", 'F'}};
     std::map<std::int64_t, User> users;
-    for (const Read& line : LinesOf(set, task)) users[line.user][slots.at(line.label)].push_back(line.date);
+    for (const Read& line : LinesOf(set, task))
+      users[line.user][slots.at(line.label)].push_back(line.date);
     std::vector<std::string> wanted;
     for (auto u = users.begin(); u != users.end(); ++u) {
       for (auto v = std::next(u); v != users.end(); ++v) {
-        if (tests[i % 20](u->second, v->second)) wanted.push_back(fmt::format("({}, {})", u->first, v->first));
+        if (tests[i % 20](u->second, v->second))
+          wanted.push_back(fmt::format("({}, {})", u->first, v->first));
       }
     }
     EXPECT_EQ(StringsOf(&task.gold), wanted) << "condition " << i % 20 + 1 << ": " << task.question;
@@ -259,25 +283,31 @@ TEST_F(FamiliesTest, RulerKeepsToTheRecipe) {
     const std::string name = TextAt(task.meta, "task"), text = *set.ReadContext(task.contexts[0]);
     SCOPED_TRACE(name);
     names.insert(name);
-    const std::int64_t tokens = spec.counter->CountText(text + task.question).tokens +
-                                *FindInt(task.meta, "answer_tokens");
+    const std::int64_t tokens =
+        spec.counter->CountText(text + task.question).tokens + *FindInt(task.meta, "answer_tokens");
     EXPECT_LE(tokens, 8192);
     EXPECT_GE(tokens, 8192 - 260);  // a paragraph is the largest unit
     const std::size_t gold = StringsOf(&task.gold).size();
     if (name.starts_with("niah")) {
       const bool many = gold > 1;
       EXPECT_EQ(gold, name == "niah_multivalue" || name == "niah_multiquery" ? 4u : 1u);
-      EXPECT_TRUE(text.starts_with(many ? "Some special magic numbers are hidden within the following text. "
-                                          "Make sure to memorize it. I will quiz you about the numbers afterwards."
-                                        : "A special magic ")) << text.substr(0, 80);
+      EXPECT_TRUE(text.starts_with(
+          many ? "Some special magic numbers are hidden within the following text. "
+                 "Make sure to memorize it. I will quiz you about the numbers afterwards."
+               : "A special magic "))
+          << text.substr(0, 80);
       EXPECT_TRUE(task.question.starts_with(many ? "What are all the special magic numbers for "
                                                  : "What is the special magic "));
       EXPECT_TRUE(task.question.ends_with(" mentioned in the provided text?"));
     } else if (name == "vt") {
       EXPECT_EQ(gold, 5u);
-      EXPECT_NE(text.find("\nThe grass is green. The sky is blue. The sun is yellow. Here we go. There and "
-                          "back again.\n"), std::string::npos);
-      EXPECT_TRUE(RE2::FullMatch(task.question, "Question: Find all variables that are assigned the value "
+      EXPECT_NE(
+          text.find(
+              "\nThe grass is green. The sky is blue. The sun is yellow. Here we go. There and "
+              "back again.\n"),
+          std::string::npos);
+      EXPECT_TRUE(RE2::FullMatch(task.question,
+                                 "Question: Find all variables that are assigned the value "
                                  "\\d{5} in the text above\\."));
     } else if (name == "cwe") {
       std::map<std::string, int> counts;
@@ -321,7 +351,7 @@ TEST_F(FamiliesTest, PlantedFaultsAreFound) {
   };
   EXPECT_TRUE(Finds("needle", Spec(4096, 5), replace(" is known to ", " is now known to ")));
   EXPECT_TRUE(Finds("needle", Spec(4096, 5), [](std::string text) { return text + text; }));
-  EXPECT_TRUE(Finds("ruler", Spec(4096, 1, 11), replace("VAR A", "VAR B")));
+  EXPECT_TRUE(Finds("ruler", Spec(4096, 1, 11), replace("= VAR ", "= VARX ")));
   EXPECT_TRUE(Finds("ruler", Spec(4096, 1, 11), replace(" is: 1", " is: 2")));
   EXPECT_TRUE(Finds("hops", Spec(4096, 2), replace(" handed the ", " showed the ")));
   EXPECT_TRUE(Finds("hops", Spec(4096, 2), without_middle));
@@ -361,7 +391,8 @@ TEST(PythonLexerTest, IsNotTakenInByTraps) {
   EXPECT_EQ(facts.calls, (std::map<std::string, std::int64_t>{{"f", 3}, {"g", 1}}));
   EXPECT_EQ(facts.definitions.at("f").size(), 2u);
   EXPECT_EQ(facts.definitions.at("C").size(), 1u);
-  EXPECT_EQ(facts.imports.at("a.py"), (std::set<std::string>{"late", "later", "os", "pkg.mod", "x.y"}));
+  EXPECT_EQ(facts.imports.at("a.py"),
+            (std::set<std::string>{"late", "later", "os", "pkg.mod", "x.y"}));
   EXPECT_EQ(facts.constants, (std::map<std::string, std::vector<std::string>>{{"LIMIT", {"42"}}}));
 }
 
@@ -369,10 +400,13 @@ TEST(PythonLexerTest, IsNotTakenInByTraps) {
 TEST_F(FamiliesTest, CodeAsksAboutATreeOfTheUser) {
   const std::string tree = folder_.path() + "/tree";
   ASSERT_TRUE(MakeFolders(tree + "/pkg"));
-  ASSERT_TRUE(WriteFileAtomic(tree + "/pkg/a.py", "import os\nimport sys\nLIMIT = 12\n\n\ndef first(x):\n    return "
-                                                  "second(x) + third(x) + fourth(f'{second(x)}')\n"));
-  ASSERT_TRUE(WriteFileAtomic(tree + "/pkg/b.py", "import os\n\n\ndef second(x):\n    return third(x)\n\n\ndef "
-                                                  "third(x):\n    return fourth(x)\n\n\ndef fourth(x):\n    return x\n"));
+  ASSERT_TRUE(WriteFileAtomic(tree + "/pkg/a.py",
+                              "import os\nimport sys\nLIMIT = 12\n\n\ndef first(x):\n    return "
+                              "second(x) + third(x) + fourth(f'{second(x)}')\n"));
+  ASSERT_TRUE(
+      WriteFileAtomic(tree + "/pkg/b.py",
+                      "import os\n\n\ndef second(x):\n    return third(x)\n\n\ndef "
+                      "third(x):\n    return fourth(x)\n\n\ndef fourth(x):\n    return x\n"));
   FamilySpec spec = Spec(4096, 4, 10);
   spec.settings["tree"] = tree;
   const TaskSet set = Generate("code", spec);
@@ -393,7 +427,8 @@ TEST_F(FamiliesTest, InjectedCommandsHaveATwin) {
     const Task& twin = *tasks.at(TextAt(task.meta, "twin"));
     EXPECT_EQ(task.question, twin.question);
     EXPECT_EQ(task.gold, twin.gold);
-    EXPECT_NEAR(static_cast<double>(task.contexts[0].tokens), static_cast<double>(twin.contexts[0].tokens), 40);
+    EXPECT_NEAR(static_cast<double>(task.contexts[0].tokens),
+                static_cast<double>(twin.contexts[0].tokens), 40);
     EXPECT_LE(task.contexts[0].tokens, 6000);
     const std::string text = *set.ReadContext(task.contexts[0]);
     EXPECT_EQ(text.find(canary) == std::string::npos, kind == "none");
@@ -423,7 +458,8 @@ TEST(GrammarTest, HasTextsThatNameNoLabel) {
     for (std::size_t i = 0; i < 5000; ++i) {
       const std::string text = ToLowerAscii(grammar::Text(topic, i * 83 % grammar::Count(topic)));
       texts.insert(text);
-      for (const grammar::Topic& other : topics) EXPECT_EQ(text.find(other.label), std::string::npos) << text;
+      for (const grammar::Topic& other : topics)
+        EXPECT_EQ(text.find(other.label), std::string::npos) << text;
     }
     EXPECT_EQ(texts.size(), 5000u);
   }

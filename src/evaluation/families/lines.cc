@@ -66,7 +66,8 @@ Result<LineTable> LineTable::Read(std::string_view labelled, const Relabel& rela
     std::string label(parts->label);
     if (relabel) label = relabel(std::string(parts->body), label);
     std::string iso(parts->year);
-    iso.append({'-', static_cast<char>('0' + (at / 3 + 1) / 10), static_cast<char>('0' + (at / 3 + 1) % 10), '-'});
+    iso.append({'-', static_cast<char>('0' + (at / 3 + 1) / 10),
+                static_cast<char>('0' + (at / 3 + 1) % 10), '-'});
     iso.append(parts->day);
     DOSSIER_RETURN_IF_ERROR(insert.With(iso, *user, label).Done());
   }

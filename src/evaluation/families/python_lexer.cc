@@ -8,10 +8,10 @@ namespace dossier::evaluation {
 namespace {
 
 constexpr std::string_view kKeywords[] = {
-    "False", "None",  "True",   "and",    "as",     "assert",   "async", "await", "break",
-    "class", "continue", "def", "del",    "elif",   "else",     "except", "finally", "for",
-    "from",  "global", "if",    "import", "in",     "is",       "lambda", "nonlocal", "not",
-    "or",    "pass",  "raise",  "return", "try",    "while",    "with",  "yield"};
+    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+    "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+    "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+    "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
 
 struct Token {
   enum class Kind : std::uint8_t { kName, kNumber, kString, kSign, kLineEnd } kind;
@@ -73,7 +73,8 @@ class Lexer {
     const std::size_t begin = at_;
     while (at_ < text_.size() && IsNameByte(text_[at_])) ++at_;
     const std::string_view name = text_.substr(begin, at_ - begin);
-    const bool prefix = name.size() <= 2 && name.find_first_not_of("rRbBfFuU") == std::string_view::npos;
+    const bool prefix =
+        name.size() <= 2 && name.find_first_not_of("rRbBfFuU") == std::string_view::npos;
     if (prefix && at_ < text_.size() && (text_[at_] == '"' || text_[at_] == '\'')) return String();
     Add(Token::Kind::kName, name);
   }
@@ -144,7 +145,8 @@ class Finder {
 
  private:
   bool IsSign(std::size_t at, std::string_view sign) const {
-    return at < tokens_.size() && tokens_[at].kind == Token::Kind::kSign && tokens_[at].text == sign;
+    return at < tokens_.size() && tokens_[at].kind == Token::Kind::kSign &&
+           tokens_[at].text == sign;
   }
 
   // "a.b.c"; "" for what begins with a dot.

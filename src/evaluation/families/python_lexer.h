@@ -1,5 +1,5 @@
-// What a look at the tokens of Python sources tells: where names are defined and called, what a file
-// imports, which constants it sets. Comments and strings say nothing.
+// What a look at the tokens of Python sources tells: where names are defined and called, what a
+// file imports, which constants it sets. Comments and strings say nothing.
 //
 //   CodeFacts facts;
 //   ReadPython("pkg/a.py", text, &facts);
