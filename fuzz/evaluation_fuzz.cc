@@ -21,7 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const char* type : {"LABEL", "NUMERIC", "DATE", "COMPARISON", "USER"}) {
       task.meta["answer_type"] = std::string("ANSWER_TYPE.") + type;
       const auto score = ScoreAnswer(task, text);
-      if (score && (score->official < 0 || score->lenient > 1 || score->lenient < score->official)) {
+      if (score &&
+          (score->official < 0 || score->lenient > 1 || score->lenient < score->official)) {
         std::abort();
       }
     }

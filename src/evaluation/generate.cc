@@ -193,6 +193,32 @@ struct Bound {
   }
 };
 
+// The first texts of the windows that hold a label's word, for a finding.
+std::string LeakyItems(const TaskSet& set) {
+  constexpr std::size_t kShown = 3;
+  constexpr std::string_view kBody = " || Instance: ", kLabel = " || Label: ";
+  std::vector<std::string> items;
+  std::string window;
+  for (const Task& task : set.tasks) {
+    if (task.window == window || items.size() >= kShown) continue;
+    window = task.window;
+    const auto labelled = set.ReadLabelled(task.contexts[0]);
+    const std::string lines = labelled ? *labelled : "";
+    const std::vector<std::string> labels = LabelsOf(task, set);
+    for (const std::string_view line : Split(lines, '\n')) {
+      const std::size_t begin = line.find(kBody), end = line.rfind(kLabel);
+      if (begin == std::string_view::npos || end == std::string_view::npos) continue;
+      const std::string_view text = line.substr(begin + kBody.size(), end - begin - kBody.size());
+      const std::string lower = ToLowerAscii(text);
+      const bool leaks = std::any_of(labels.begin(), labels.end(), [&](const std::string& label) {
+        return lower.find(ToLowerAscii(label)) != std::string::npos;
+      });
+      if (leaks && items.size() < kShown) items.push_back(fmt::format("\"{}\"", text));
+    }
+  }
+  return items.empty() ? "none with a label's word" : Join(items, ", ");
+}
+
 }  // namespace
 
 Result<TaskSet> GenerateSet(const std::vector<std::string>& families, const FamilySpec& spec,
@@ -275,12 +301,11 @@ Result<CheckReport> CheckSet(const TaskSet& set, const CancelToken& cancel) {
   for (double* mean : {&report.oracle, &report.chance, &report.floor, &report.blind}) *mean /= n;
   for (const auto& [name, bound] : {std::pair("floor", &floor), std::pair("blind", &blind)}) {
     if (bound->Low() <= kMargin) continue;
-    report.findings.push_back(
-        fmt::format("{} scores {:.2f} on the tasks that need meaning, more than chance and {:.2f}: "
-                    "the items give "
-                    "their labels away ({} items in the pool {})",
-                    name, bound->sum / static_cast<double>(bound->differences.size()), kMargin,
-                    set.manifest.pool.rows, set.manifest.pool.sha256.substr(0, 12)));
+    report.findings.push_back(fmt::format(
+        "{} scores {:.2f} on the tasks that need meaning, over {:.2f} more than chance: the "
+        "items give their labels away: {}",
+        name, bound->sum / static_cast<double>(bound->differences.size()), kMargin,
+        LeakyItems(set)));
   }
   return report;
 }

@@ -193,6 +193,7 @@ TEST_F(GenerateTest, ALeakyPoolFails) {
   ASSERT_TRUE(report);
   ASSERT_EQ(report->findings.size(), 1u);
   EXPECT_NE(report->findings[0].find("floor"), std::string::npos);
+  EXPECT_NE(report->findings[0].find("about the "), std::string::npos) << "it names items";
 }
 
 // EVL-5
@@ -256,6 +257,16 @@ TEST_F(GenerateTest, QuestionsKeepTheirMix) {
   EXPECT_GT(structure, 0);
 }
 
+// EVL-13: two windows of 25, as published.
+TEST_F(GenerateTest, TheOfficialShapeHasTwoWindows) {
+  FamilySpec spec = SpecOf(12'000, 1);
+  spec.settings["shape"] = "official";
+  const auto set = Generate("aggregate", spec);
+  ASSERT_TRUE(set) << set.error().message;
+  EXPECT_EQ(set->tasks.size(), 50u);
+  EXPECT_EQ(set->manifest.files.size(), 4u);
+}
+
 // Every question has the answer that wrong labels would give, or none at all.
 TEST_F(GenerateTest, GoldUnderWrongLabelsIsKept) {
   const auto set = Generate("aggregate", SpecOf(12'000, 1, 20));
@@ -304,6 +315,8 @@ TEST_F(GenerateTest, DamagedSetsAreNamedByLine) {
   EXPECT_NE(error_of(rows + first).message.find(":4: the id"), std::string::npos);
   EXPECT_NE(error_of("{}\n" + rows).message.find(":1: "), std::string::npos);
   EXPECT_NE(error_of(ReplaceAll(rows, "contexts/", "../contexts/")).message.find("manifest"),
+            std::string::npos);
+  EXPECT_NE(error_of(ReplaceAll(rows, "\"id\":\"", "\"id\":\"../")).message.find("slash"),
             std::string::npos);
   EXPECT_NE(error_of(ReplaceAll(rows, "\"gold\":[", "\"gold\":[7,")).message.find("gold"),
             std::string::npos);

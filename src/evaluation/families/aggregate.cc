@@ -407,10 +407,17 @@ class Aggregate final : public Family {
   std::string_view about() const override {
     return "counting over lines whose labels have to be understood";
   }
-  std::span<const Parameter> parameters() const override { return kLineParameters; }
+  std::span<const Parameter> parameters() const override { return kParameters; }
 
-  Status Generate(const FamilySpec& spec, TaskSink& sink) const override {
-    DOSSIER_ASSIGN_OR_RETURN(const Pool pool, OpenPool(spec));
+  Status Generate(const FamilySpec& given, TaskSink& sink) const override {
+    DOSSIER_ASSIGN_OR_RETURN(const Pool pool, OpenPool(given));
+    FamilySpec spec = given;
+    if (const std::string shape = Setting(given, "shape", ""); shape == "official") {
+      spec.windows = 2;
+      spec.questions = 25;
+    } else if (!shape.empty()) {
+      return MakeError(ErrorCode::kConfig, "shape={}: there is only official", shape);
+    }
     std::array<std::size_t, 3> turn{};  // of each group, over all windows
     return ForEachWindow(
         name(), spec, pool, sink,
@@ -436,27 +443,35 @@ class Aggregate final : public Family {
     std::set<std::string> asked;
     std::int64_t structure = 0;
     for (std::int64_t number = 0; number < spec.questions; ++number) {
-      const Group group = kMix[static_cast<std::size_t>(number) % std::size(kMix)];
+      const auto group =
+          static_cast<std::size_t>(kMix[static_cast<std::size_t>(number) % std::size(kMix)]);
       const std::size_t start = asked.size();
-      for (std::size_t tried = 0; tried < std::size(kKinds) && asked.size() == start; ++tried) {
-        const Kind& kind = NextKind(group, &(*turn)[static_cast<std::size_t>(group)]);
+      // A group that has nothing more to ask gives its place to another one.
+      for (std::size_t tried = 0; tried < 3 * std::size(kKinds) && asked.size() == start; ++tried) {
+        const std::size_t now = (group + tried / std::size(kKinds)) % std::size(kGroupNames);
+        const Kind& kind = NextKind(static_cast<Group>(now), &(*turn)[now]);
         if (kind.needs == Needs::kStructure && (structure + 1) * 5 > spec.questions) continue;
         DOSSIER_ASSIGN_OR_RETURN(const bool done,
                                  Ask(kind, maker, window, id, number, file, &asked, sink));
         structure += done && kind.needs == Needs::kStructure;
       }
       if (asked.size() == start) {
-        return MakeError(
-            ErrorCode::kConfig,
-            "{}: no further {} question has one clear answer; take a larger --length or "
-            "fewer --questions",
-            id, kGroupNames[static_cast<std::size_t>(group)]);
+        return MakeError(ErrorCode::kConfig,
+                         "{}: no further question has one clear answer; take a larger --length or "
+                         "fewer --questions",
+                         id);
       }
     }
     return {};
   }
 
  private:
+  static constexpr Parameter kParameters[] = {
+      kLineParameters[0],
+      kLineParameters[1],
+      kLineParameters[2],
+      {"shape", "", "official: two windows of 25 questions, too few for a claim"}};
+
   static const Kind& NextKind(Group group, std::size_t* turn) {
     while (true) {
       const Kind& kind = kKinds[(*turn)++ % std::size(kKinds)];

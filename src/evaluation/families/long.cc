@@ -124,7 +124,7 @@ class Long final : public Family {
     if (RE2::PartialMatch(task.question, "amount of (\\d+) or more", &least)) {
       return FilterBySql(text, least, task);
     }
-    std::vector<std::string> argv{"sort", "-u"};
+    std::vector<std::string> argv{"sort", "-u", "--"};
     for (const ContextFile& file : task.contexts) argv.push_back(set.PathOf(file));
     return SortByProgram(std::move(argv), task);
   }
