@@ -73,7 +73,7 @@ Result<LineTable> LineTable::Read(std::string_view labelled, const Relabel& rela
   }
   DOSSIER_ASSIGN_OR_RETURN(store::Statement add, db.Prepare("INSERT INTO labels VALUES(?)"));
   for (const std::string& one : labels) DOSSIER_RETURN_IF_ERROR(add.With(one).Done());
-  DOSSIER_RETURN_IF_ERROR(db.Execute("COMMIT"));
+  DOSSIER_RETURN_IF_ERROR(db.Execute("CREATE INDEX by_label ON lines(label, user); COMMIT"));
   return LineTable{std::move(db)};
 }
 

@@ -306,9 +306,7 @@ class Pairs final : public Family {
                                        const Relabel& relabel) const override {
     DOSSIER_ASSIGN_OR_RETURN(const std::string labelled, set.ReadLabelled(task.contexts[0]));
     DOSSIER_ASSIGN_OR_RETURN(LineTable table, LineTable::Read(labelled, relabel));
-    DOSSIER_RETURN_IF_ERROR(
-        table.db.Execute("CREATE INDEX by_user ON lines(user, label); CREATE INDEX by_label ON "
-                         "lines(label, user)"));
+    DOSSIER_RETURN_IF_ERROR(table.db.Execute("CREATE INDEX by_user ON lines(user, label)"));
     return std::make_unique<PairsProver>(std::move(table));
   }
 
