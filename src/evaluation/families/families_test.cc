@@ -234,8 +234,8 @@ TEST_F(FamiliesTest, PairsEqualBruteForce) {
       roles(COND(n(u, 'A') >= 1 && n(u, 'D') >= 1),
             COND(n(u, 'B') >= 1 && n(u, 'C') >= 1 && n(u, 'F') == 1))};
 #undef COND
-  const TaskSet set = Generate("pairs", Spec(9000, 2, 20));
-  ASSERT_EQ(set.tasks.size(), 40u);
+  const TaskSet set = Generate("pairs", Spec(30'000, 12, 20));
+  ASSERT_EQ(set.tasks.size(), 240u);
   int empty = 0;
   for (std::size_t i = 0; i < set.tasks.size(); ++i) {
     const Task& task = set.tasks[i];
@@ -255,7 +255,7 @@ TEST_F(FamiliesTest, PairsEqualBruteForce) {
     EXPECT_EQ(StringsOf(&task.gold), wanted) << "condition " << i % 20 + 1 << ": " << task.question;
     empty += wanted.empty();
   }
-  EXPECT_LT(empty, 10);
+  EXPECT_LT(empty, 60);
 }
 
 // EVL-23

@@ -97,6 +97,23 @@ class EvalSets(harness.Case):
         _, err = self.generate("long", "--length", "20", "--windows", "1", code=12)
         self.assertIn("there already", err)
 
+    # EVL-5: fields of another name; a pool that is too small for the length.
+    def test_own_items(self):
+        rows = [{"body": f"a note of {word} number {i}", "topic": topic}
+                for topic, word in (("alpha", "one"), ("beta", "two")) for i in range(120)]
+        self.write("pool.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        self.generate("aggregate", "--items", "pool.jsonl", "--length", "2000", "--windows", "1", "--questions", "3",
+                      "--set", "map=text:body,label:topic")
+        manifest = json.loads((self.home / "set/manifest.json").read_text())
+        self.assertEqual(manifest["pool"]["rows"], 240)
+        text = next((self.home / "set/contexts").iterdir()).read_text()
+        self.assertIn("exactly one of these labels: alpha, beta.", text)
+        self.assertIn("|| Instance: a note of ", text)
+        self.assertNotIn("alpha\n", text.split("\n\n")[1])
+        _, err = self.generate("aggregate", "--items", "pool.jsonl", "--length", "16K", "--windows", "1",
+                               "--set", "map=text:body,label:topic", out="other", code=3)
+        self.assertRegex(err, r"the pool has 120 texts with the label (alpha|beta); a window of \d+ lines needs \d+")
+
     # EVL-S6: without Python its proofs are told as missing, the rest is proved.
     def test_a_missing_program(self):
         self.generate("logs", "long", "--length", "20000", "--windows", "1", "--questions", "2")
