@@ -183,7 +183,7 @@ Result<int> ListArms(const ArmsArguments& given, Context& context) {
     const bool there = !peer || Exists(folder + "/bin/python");
     const std::string version =
         peer && there ? std::string(TrimSpace(ReadFile(folder + "/version").value_or(""))) : "";
-    const std::string install = there ? "" : fmt::format("bench/peers install {}", info.name);
+    const std::string install = there ? "" : fmt::format("bench/eval_peers install {}", info.name);
     if (!given.json) {
       context.out << fmt::format("{:<14} {}{}\n", info.name, info.about,
                                  there ? (version.empty() ? "" : " (" + version + ")")

@@ -354,7 +354,7 @@ std::optional<Arm> PeerArm(std::string_view text) {
   return Arm{.name = fmt::format("{}-{}", name, setting),
              .system = std::string(name),
              .setting = std::string(setting),
-             .install = fmt::format("bench/peers install {}", name)};
+             .install = fmt::format("bench/eval_peers install {}", name)};
 }
 
 Result<std::unique_ptr<System>> MakePeer(Arm arm, const SystemParts& parts) {

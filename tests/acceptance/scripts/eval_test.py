@@ -116,7 +116,7 @@ class QuestionsTest(EvalCase):
     def test_unknown_arms_and_missing_peers_are_named(self):  # EVL-62, EVL-A18
         questions = self.questions(1)
         for arm, exit_code, message in (("dosier", 3, "did you mean dossier"),
-                                        ("droste-matched", 12, "droste is not installed; bench/peers install droste"),
+                                        ("droste-matched", 12, "droste is not installed; bench/eval_peers install droste"),
                                         ("oracle:x", 3, "no such arm")):
             code, _, err = self.eval("run", questions, "--arm", arm, *self.script(["x"]))
             self.assertEqual(code, exit_code, err)
@@ -124,7 +124,7 @@ class QuestionsTest(EvalCase):
         code, out, _ = self.eval("arms", "--json")
         arms = {arm["name"]: arm for arm in json.loads(out)["arms"]}
         for name in ("rlms", "dspy-deno", "dspy-local", "droste", "minrlm", "recursive-llm"):
-            self.assertIn(f"bench/peers install {name}", arms[name]["install"])
+            self.assertIn(f"bench/eval_peers install {name}", arms[name]["install"])
 
     def test_a_run_becomes_a_question(self):  # EVL-113
         self.write("a.txt", "The dog is Rex.\n")
