@@ -18,8 +18,8 @@ constexpr int kSpeedResamples = 2000;
 using Counts = std::map<std::string, std::int64_t>;
 
 std::size_t CommonStart(std::string_view a, std::string_view b) {
-  return static_cast<std::size_t>(
-      std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+  return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first -
+                                  a.begin());
 }
 
 // All texts of a request in a row, as a provider's cache would see them. A message that the journal
@@ -83,7 +83,8 @@ Ratios IntervalOfMedian(const std::vector<double>& ratios, std::uint64_t seed) {
   std::vector<double> medians;
   for (int i = 0; i < kSpeedResamples; ++i) {
     std::vector<double> drawn;
-    for (std::size_t k = 0; k < ratios.size(); ++k) drawn.push_back(ratios[random.Below(ratios.size())]);
+    for (std::size_t k = 0; k < ratios.size(); ++k)
+      drawn.push_back(ratios[random.Below(ratios.size())]);
     medians.push_back(Quantile(std::move(drawn), 0.5));
   }
   return {Quantile(ratios, 0.5), Quantile(medians, 0.025), Quantile(medians, 0.975)};
@@ -157,7 +158,8 @@ std::vector<GateLine> CompareFigures(const std::string& gate, const GateFigures&
     if (!equal && first.empty()) first = task;
   }
   const std::string show =
-      "dossier eval diff " + (first.empty() && !base.answers.empty() ? base.answers.begin()->first : first);
+      "dossier eval diff " +
+      (first.empty() && !base.answers.empty() ? base.answers.begin()->first : first);
   if (same < base.answers.size()) {
     GateLine line = Line(GateLine::Verdict::kWorse, "answers", gate,
                          std::to_string(base.answers.size()), std::to_string(same), show);
@@ -168,7 +170,8 @@ std::vector<GateLine> CompareFigures(const std::string& gate, const GateFigures&
   CompareCounts("tokens", gate, base.tokens, head.tokens, limits.tokens, show, &lines);
   CompareCounts("warnings", gate, base.warnings, head.warnings, 0, show, &lines);
   const std::int64_t grown = head.journal - base.journal;
-  if (grown > kJournalSlack && static_cast<double>(grown) > limits.journal * static_cast<double>(base.journal)) {
+  if (grown > kJournalSlack &&
+      static_cast<double>(grown) > limits.journal * static_cast<double>(base.journal)) {
     lines.push_back(Line(GateLine::Verdict::kWorse, "journal bytes", gate,
                          std::to_string(base.journal), std::to_string(head.journal)));
   }
@@ -177,7 +180,8 @@ std::vector<GateLine> CompareFigures(const std::string& gate, const GateFigures&
   };
   if (share(head) < share(base) - limits.prefix) {
     lines.push_back(Line(GateLine::Verdict::kWorse, "prefix kept", gate,
-                         fmt::format("{:.3f}", share(base)), fmt::format("{:.3f}", share(head)), show));
+                         fmt::format("{:.3f}", share(base)), fmt::format("{:.3f}", share(head)),
+                         show));
   }
   return lines;
 }
@@ -190,7 +194,8 @@ Result<SpeedResult> CompareSpeed(const GatePrograms& programs, const GateLimits&
     std::vector<double> ratios, same;
     while (static_cast<int>(ratios.size()) < limits.most_rounds) {
       double seconds[4] = {};
-      const std::string* const order[] = {&programs.base, &programs.head, &programs.head, &programs.base};
+      const std::string* const order[] = {&programs.base, &programs.head, &programs.head,
+                                          &programs.base};
       for (std::size_t i = 0; i < 4; ++i) {
         DOSSIER_ASSIGN_OR_RETURN(seconds[i], measure(*order[i]));
       }

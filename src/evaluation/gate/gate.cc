@@ -65,10 +65,12 @@ Result<GateSuite> ReadSuite(const YamlNode& node, const std::string& path) {
     }
   }
   const bool has_questions = suite.questions.empty() != suite.generate.empty();
-  if (!suite.name.empty() && has_questions && suite.script.empty() != suite.plan.empty()) return suite;
-  return tl::unexpected(PlaceError(path, node.line, node.column,
-                                   "a suite needs `name:`, one of `questions:` and `generate:`, and "
-                                   "one of `script:` and `plan:`"));
+  if (!suite.name.empty() && has_questions && suite.script.empty() != suite.plan.empty())
+    return suite;
+  return tl::unexpected(
+      PlaceError(path, node.line, node.column,
+                 "a suite needs `name:`, one of `questions:` and `generate:`, and "
+                 "one of `script:` and `plan:`"));
 }
 
 Status ReadLimits(const YamlNode& node, const std::string& path, GateLimits* limits) {
@@ -162,11 +164,11 @@ double CpuOfChildren() {
 
 Result<std::string> GitLine(std::vector<std::string> arguments, const CancelToken& cancel) {
   std::error_code failure;
-  DOSSIER_ASSIGN_OR_RETURN(
-      const ProcessResult result,
-      CallGit({.folder = fs::current_path(failure).string(), .arguments = std::move(arguments),
-               .timeout = Millis(120'000)},
-              cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const ProcessResult result,
+                           CallGit({.folder = fs::current_path(failure).string(),
+                                    .arguments = std::move(arguments),
+                                    .timeout = Millis(120'000)},
+                                   cancel));
   if (result.exit_code == 0) return std::string(TrimSpace(result.out));
   return MakeError(ErrorCode::kNotFound, "git: {}", FirstLine(result.err));
 }
@@ -229,17 +231,18 @@ Result<std::vector<Accepted>> LoadAccepted(const std::string& path) {
   for (const YamlNode& node : root.items) {
     Accepted one;
     for (const YamlEntry& entry : node.entries) {
-      std::string Accepted::*const to = entry.key == "gate"     ? &Accepted::gate
-                                        : entry.key == "metric" ? &Accepted::metric
-                                        : entry.key == "from"   ? &Accepted::from
-                                        : entry.key == "to"     ? &Accepted::to
-                                        : entry.key == "reason" ? &Accepted::reason
-                                                                : nullptr;
+      std::string Accepted::* const to = entry.key == "gate"     ? &Accepted::gate
+                                         : entry.key == "metric" ? &Accepted::metric
+                                         : entry.key == "from"   ? &Accepted::from
+                                         : entry.key == "to"     ? &Accepted::to
+                                         : entry.key == "reason" ? &Accepted::reason
+                                                                 : nullptr;
       if (to == nullptr) return NoField(path, entry);
       one.*to = entry.value.scalar;
     }
     if (one.reason.empty()) {
-      return tl::unexpected(PlaceError(path, node.line, node.column, "an accepted change needs a `reason:`"));
+      return tl::unexpected(
+          PlaceError(path, node.line, node.column, "an accepted change needs a `reason:`"));
     }
     accepted.push_back(std::move(one));
   }
@@ -296,8 +299,8 @@ Measure MeasureSuites(const GateConfig& config, const SystemParts& parts,
     const double before = CpuOfChildren();
     for (const GateSuite& suite : config.suites) {
       GateFigures unused;
-      DOSSIER_RETURN_IF_ERROR(RunSuite(suite, program, "speed", parts, "", Asking::Events::kNo,
-                                       cancel, &unused));
+      DOSSIER_RETURN_IF_ERROR(
+          RunSuite(suite, program, "speed", parts, "", Asking::Events::kNo, cancel, &unused));
     }
     return CpuOfChildren() - before;
   };
@@ -307,8 +310,8 @@ Result<std::string> ProgramOf(const std::string& reference, const GateConfig& co
                               const CancelToken& cancel) {
   std::error_code failure;
   if (fs::is_regular_file(reference, failure)) return fs::absolute(reference).string();
-  for (const std::string& place : {reference + "/" + config.program, reference + "/bin/dossier",
-                                   reference + "/dossier"}) {
+  for (const std::string& place :
+       {reference + "/" + config.program, reference + "/bin/dossier", reference + "/dossier"}) {
     if (fs::is_regular_file(place, failure)) return fs::absolute(place).string();
   }
   if (IsFolder(reference)) {
@@ -324,7 +327,8 @@ Result<std::string> ProgramOf(const std::string& reference, const GateConfig& co
 Result<std::vector<std::string>> CommitsSince(const std::string& good, const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(
       const std::string lines,
-      GitLine({"rev-list", "--reverse", "--first-parent", "--end-of-options", good + "..HEAD"}, cancel));
+      GitLine({"rev-list", "--reverse", "--first-parent", "--end-of-options", good + "..HEAD"},
+              cancel));
   std::vector<std::string> commits;
   for (const std::string_view line : Split(lines, '\n')) {
     if (!line.empty()) commits.emplace_back(line);

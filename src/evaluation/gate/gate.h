@@ -25,12 +25,12 @@ namespace dossier::evaluation {
 
 // What is run by both: questions with a script, or a task set with a stub.
 struct GateSuite {
-  std::string name;                // "aggregate/stub P=0.1"
-  std::string questions;           // file, beside gates.yml; empty: a set that is generated
+  std::string name;                   // "aggregate/stub P=0.1"
+  std::string questions;              // file, beside gates.yml; empty: a set that is generated
   std::vector<std::string> generate;  // words of `eval generate`, without --out
-  std::string script;              // replies of the scripted model
-  std::string plan, stub_errors;   // of a stub, whose table are the set's labels
-  std::vector<std::string> flags;  // further ones of `dossier ask`
+  std::string script;                 // replies of the scripted model
+  std::string plan, stub_errors;      // of a stub, whose table are the set's labels
+  std::vector<std::string> flags;     // further ones of `dossier ask`
 };
 
 // How much more counts as worse; shares, 0.01 is 1 %.
@@ -108,14 +108,17 @@ struct SpeedResult {
 Result<SpeedResult> CompareSpeed(const GatePrograms& programs, const GateLimits& limits,
                                  const Measure& measure);
 // CPU of all suites by one program.
-Measure MeasureSuites(const GateConfig& config, const SystemParts& parts, const CancelToken& cancel);
+Measure MeasureSuites(const GateConfig& config, const SystemParts& parts,
+                      const CancelToken& cancel);
 
 // The program of `reference`: a program, a folder with one, or a commit, which is checked out and
 // built once. Errors: kNotFound with the end of the build's log, or for no such commit.
 Result<std::string> ProgramOf(const std::string& reference, const GateConfig& config,
                               const CancelToken& cancel);
-// The first of `count` steps that is bad, if the last one is and badness stays. Errors: of `is_bad`.
-Result<std::size_t> FirstBad(std::size_t count, const std::function<Result<bool>(std::size_t)>& is_bad);
+// The first of `count` steps that is bad, if the last one is and badness stays. Errors: of
+// `is_bad`.
+Result<std::size_t> FirstBad(std::size_t count,
+                             const std::function<Result<bool>(std::size_t)>& is_bad);
 // Commits behind `good` up to the checked out one, oldest first.
 Result<std::vector<std::string>> CommitsSince(const std::string& good, const CancelToken& cancel);
 

@@ -10,7 +10,8 @@ namespace {
 
 const GatePrograms kPrograms{.base = "base", .head = "head"};
 
-// A program that takes a second, give or take `noise`, and `factor` times as long if it is the head.
+// A program that takes a second, give or take `noise`, and `factor` times as long if it is the
+// head.
 Measure Simulated(double factor, double noise, std::uint64_t seed) {
   auto random = std::make_shared<Random>(seed);
   return [=](const std::string& program) -> Result<double> {

@@ -51,8 +51,8 @@ struct SystemInfo {
 };
 std::span<const SystemInfo> Systems();
 
-// "direct", "dossier:FLAGS", "droste-matched", or a name of `known` (arms.yml). Errors: kConfig with
-// the nearest names.
+// "direct", "dossier:FLAGS", "droste-matched", or a name of `known` (arms.yml). Errors: kConfig
+// with the nearest names.
 Result<Arm> ParseArm(std::string_view text, const std::map<std::string, Arm>& known);
 // The arms of a file of the form of arms.yml. Errors: kConfig with FILE:LINE.
 Result<std::map<std::string, Arm>> LoadArms(const std::string& path);
@@ -70,8 +70,8 @@ struct Answer {
 // One asking.
 struct Asking {
   const AskedTask* asked = nullptr;
-  std::string url;    // of the proxy, for this question alone; empty for solvers
-  std::string model;  // as requests must name it
+  std::string url;              // of the proxy, for this question alone; empty for solvers
+  std::string model;            // as requests must name it
   std::int64_t window = 0;      // tokens of the model; 0: not known
   std::int64_t max_output = 0;  // tokens kept free for the reply
   Millis limit{600'000};
@@ -100,8 +100,8 @@ struct SystemParts {
 // Errors: kUnavailable for a peer that is not installed, with how to install it.
 Result<std::unique_ptr<System>> MakeSystem(const Arm& arm, const SystemParts& parts);
 
-// What a plain call sends: the texts of the files, with their names where there are several, and the
-// question behind them. Errors: those of files; kInvalidArgument for a file that is no text.
+// What a plain call sends: the texts of the files, with their names where there are several, and
+// the question behind them. Errors: those of files; kInvalidArgument for a file that is no text.
 Result<std::string> DirectPrompt(const AskedTask& asked);
 // `prompt` without its middle, so that it has at most `tokens`; whole where it fits.
 std::string CutMiddle(const std::string& prompt, std::int64_t tokens,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`dossier eval stub` and `eval gate`: engines compared without a model, EVL-75 to 77, EVL-100 to EVL-106,
+"""`dossier eval stub` and `eval gate`: engines compared without a model, EVL-75, EVL-76, EVL-77, EVL-100, EVL-101, EVL-105, EVL-106,
 EVL-A12, EVL-A20."""
 
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`dossier eval` as its users start it: questions files, arms, the proxy, kills, budgets, reports.
 
-EVL-60 to EVL-71, EVL-110 to EVL-113, EVL-A13 to EVL-A17, EVL-A22 (files), section 6.
+EVL-60 to EVL-68, EVL-70, EVL-71, EVL-110 to EVL-113, EVL-A13 to EVL-A17, EVL-A22 (files), section 6.
 """
 
 import csv
