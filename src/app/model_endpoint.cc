@@ -43,8 +43,8 @@ Result<ModelEndpoint> OpenEndpoint(const ModelSettings& settings,
     DOSSIER_RETURN_IF_ERROR(FindTheLocalServer(&endpoint));
     return endpoint;
   }
-  DOSSIER_ASSIGN_OR_RETURN(const ModelData data, settings.config ? LoadModelData(*settings.config)
-                                                                 : LoadModelData());
+  DOSSIER_ASSIGN_OR_RETURN(const ModelData data,
+                           settings.config ? LoadModelData(*settings.config) : LoadModelData());
   const bool by_address = !settings.base_url.empty();
   const std::string& name = endpoint.bound.name;
   DOSSIER_ASSIGN_OR_RETURN(

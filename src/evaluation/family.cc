@@ -29,9 +29,9 @@ Result<std::unique_ptr<Prover>> Family::Open(const Task&, const TaskSet& set,
 }
 
 std::span<const Family* const> Families() {
-  static const Family* const kFamilies[] = {&AggregateFamily(), &HopsFamily(),  &InjectFamily(),
-                                            &LogsFamily(),      &LongFamily(),  &NeedleFamily(),
-                                            &PairsFamily(),     &RulerFamily(), &TablesFamily()};
+  static const Family* const kFamilies[] = {
+      &AggregateFamily(), &CodeFamily(),   &HopsFamily(),  &InjectFamily(), &LogsFamily(),
+      &LongFamily(),      &NeedleFamily(), &PairsFamily(), &RulerFamily(),  &TablesFamily()};
   return kFamilies;
 }
 

@@ -29,12 +29,12 @@ namespace dossier::evaluation {
 
 struct FamilySpec {
   std::vector<std::int64_t> lengths;  // tokens; bytes for tables and logs; empty: the family's own
-  std::int64_t windows = 10;                                // a length
-  std::int64_t questions = 10;                              // a window
+  std::int64_t windows = 10;          // a length
+  std::int64_t questions = 10;        // a window
   std::uint64_t seed = 1;
   std::string tokenizer = "o200k_base";
   std::shared_ptr<const tokens::Counter> counter;
-  std::string items;                           // file of a pool; empty: the built-in one
+  std::string items;                            // file of a pool; empty: the built-in one
   std::map<std::string, std::string> settings;  // --set K=V
   CancelToken cancel;
 };

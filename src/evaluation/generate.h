@@ -28,8 +28,8 @@ Result<TaskSet> GenerateSet(const std::vector<std::string>& families, const Fami
 struct CheckReport {
   std::int64_t tasks = 0, proved = 0;
   double chance = 0, floor = 0, blind = 0, oracle = 0;  // mean official scores
-  std::vector<std::string> findings;  // what is wrong, with the task's id
-  std::vector<std::string> skipped;   // what could not be proved here, and how it could
+  std::vector<std::string> findings;                    // what is wrong, with the task's id
+  std::vector<std::string> skipped;  // what could not be proved here, and how it could
 };
 
 // Hashes, both gold paths, the oracle's score, and that neither floor nor blind is above chance.

@@ -30,7 +30,8 @@ class GenerateTest : public testing::Test {
 
   // All bytes of a set.
   static std::string BytesOf(const TaskSet& set) {
-    std::string bytes = *ReadFile(set.folder + "/manifest.json") + *ReadFile(set.folder + "/tasks.jsonl");
+    std::string bytes =
+        *ReadFile(set.folder + "/manifest.json") + *ReadFile(set.folder + "/tasks.jsonl");
     for (const ContextFile& file : set.manifest.files) bytes += *ReadFile(set.PathOf(file));
     return bytes;
   }
@@ -67,12 +68,13 @@ struct Size {
   std::int64_t small, large;
 };
 
-constexpr Size kSizes[] = {{"aggregate", 8192, 20'000}, {"pairs", 4096, 9000}, {"ruler", 4096, 9000},
-                            {"tables", 50'000, 200'000}, {"logs", 50'000, 200'000},
-                            {"hops", 4096, 9000},      {"needle", 2048, 6000},
-                            {"long", 50, 2000},        {"inject", 8192, 12'000}};
+constexpr Size kSizes[] = {{"aggregate", 8192, 20'000}, {"pairs", 4096, 9000},
+                           {"ruler", 4096, 9000},       {"tables", 50'000, 200'000},
+                           {"logs", 50'000, 200'000},   {"hops", 4096, 9000},
+                           {"needle", 2048, 6000},      {"long", 50, 2000},
+                           {"inject", 8192, 12'000},    {"code", 4096, 9000}};
 
-// EVL-3, EVL-8, EVL-A2, EVL-A3: every family, three seeds, two lengths.
+// EVL-3, EVL-8, EVL-32, EVL-A2, EVL-A3: every family, three seeds, two lengths.
 TEST_F(GenerateTest, BothGoldPathsAgreeAndTheOracleScoresOne) {
   for (const Size& size : kSizes) {
     for (const std::uint64_t seed : {1, 2, 3}) {
@@ -118,7 +120,7 @@ TEST_F(GenerateTest, WindowsKeepToTheirLength) {
   }
 }
 
-// EVL-A2: a date off by one, a lost line, another label: the second path finds each.
+// EVL-15, EVL-A2: a date off by one, a lost line, another label: the second path finds each.
 TEST_F(GenerateTest, PlantedFaultsOfLinesAreFound) {
   const auto lose_lines = [](std::string text) {
     std::string kept;
@@ -129,11 +131,19 @@ TEST_F(GenerateTest, PlantedFaultsOfLinesAreFound) {
     }
     return kept;
   };
-  const auto move_users = [](std::string text) { return ReplaceAll(text, "|| User: 1", "|| User: 2"); };
+  const auto move_users = [](std::string text) {
+    for (char digit = '8'; digit >= '1'; --digit) {
+      text = ReplaceAll(text, std::string("|| User: ") + digit,
+                        std::string("|| User: ") + static_cast<char>(digit + 1));
+    }
+    return text;
+  };
   const auto wrong_labels = [](std::string text) {
     return ReplaceAll(ReplaceAll(text, "|| Label: m", "|| Label: s"), "|| Label: c", "|| Label: m");
   };
-  const auto a_year_off = [](std::string text) { return ReplaceAll(text, ", 2023 ||", ", 2024 ||"); };
+  const auto a_year_off = [](std::string text) {
+    return ReplaceAll(text, ", 2023 ||", ", 2024 ||");
+  };
   for (const char* family : {"aggregate", "pairs"}) {
     std::size_t fault = 0;
     constexpr const char* fault_names[] = {"lost lines", "users", "labels", "dates"};
@@ -183,6 +193,7 @@ TEST_F(GenerateTest, ALeakyPoolFails) {
   ASSERT_TRUE(report);
   ASSERT_EQ(report->findings.size(), 1u);
   EXPECT_NE(report->findings[0].find("floor"), std::string::npos);
+  EXPECT_NE(report->findings[0].find("about the "), std::string::npos) << "it names items";
 }
 
 // EVL-5
@@ -246,7 +257,17 @@ TEST_F(GenerateTest, QuestionsKeepTheirMix) {
   EXPECT_GT(structure, 0);
 }
 
-// EVL-75: every question has the answer that wrong labels would give, or none at all.
+// EVL-13: two windows of 25, as published.
+TEST_F(GenerateTest, TheOfficialShapeHasTwoWindows) {
+  FamilySpec spec = SpecOf(12'000, 1);
+  spec.settings["shape"] = "official";
+  const auto set = Generate("aggregate", spec);
+  ASSERT_TRUE(set) << set.error().message;
+  EXPECT_EQ(set->tasks.size(), 50u);
+  EXPECT_EQ(set->manifest.files.size(), 4u);
+}
+
+// Every question has the answer that wrong labels would give, or none at all.
 TEST_F(GenerateTest, GoldUnderWrongLabelsIsKept) {
   const auto set = Generate("aggregate", SpecOf(12'000, 1, 20));
   ASSERT_TRUE(set);
@@ -294,6 +315,8 @@ TEST_F(GenerateTest, DamagedSetsAreNamedByLine) {
   EXPECT_NE(error_of(rows + first).message.find(":4: the id"), std::string::npos);
   EXPECT_NE(error_of("{}\n" + rows).message.find(":1: "), std::string::npos);
   EXPECT_NE(error_of(ReplaceAll(rows, "contexts/", "../contexts/")).message.find("manifest"),
+            std::string::npos);
+  EXPECT_NE(error_of(ReplaceAll(rows, "\"id\":\"", "\"id\":\"../")).message.find("slash"),
             std::string::npos);
   EXPECT_NE(error_of(ReplaceAll(rows, "\"gold\":[", "\"gold\":[7,")).message.find("gold"),
             std::string::npos);

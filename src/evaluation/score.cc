@@ -18,24 +18,15 @@ struct Scorer {
 };
 
 constexpr Scorer kScorers[] = {
-    {"choice", ScoreChoice, LenientChoice},
-    {"command", nullptr, nullptr},
-    {"contains", ScoreContains, nullptr},
-    {"date", ScoreDate, nullptr},
-    {"exact", ScoreExact, LenientShort},
-    {"iexact", ScoreExactNoCase, LenientShort},
-    {"json", ScoreJson, nullptr},
-    {"judge", nullptr, nullptr},
-    {"lines", ScoreLines, ScoreList},
-    {"list", ScoreList, nullptr},
-    {"near", ScoreNumber, nullptr},
-    {"number", ScoreNumber, nullptr},
-    {"oolong", ScoreOolong, LenientOolong},
-    {"oolong-real", ScoreOolongReal, LenientShort},
-    {"pairs", ScorePairs, nullptr},
-    {"regex", ScoreRegex, nullptr},
-    {"ruler", ScoreRuler, nullptr},
-    {"set", ScoreSet, ScoreList},
+    {"choice", ScoreChoice, LenientChoice}, {"command", nullptr, nullptr},
+    {"contains", ScoreContains, nullptr},   {"date", ScoreDate, nullptr},
+    {"exact", ScoreExact, LenientShort},    {"iexact", ScoreExactNoCase, LenientShort},
+    {"json", ScoreJson, nullptr},           {"judge", nullptr, nullptr},
+    {"lines", ScoreLines, ScoreList},       {"list", ScoreList, nullptr},
+    {"near", ScoreNumber, nullptr},         {"number", ScoreNumber, nullptr},
+    {"oolong", ScoreOolong, LenientOolong}, {"oolong-real", ScoreOolongReal, LenientShort},
+    {"pairs", ScorePairs, nullptr},         {"regex", ScoreRegex, nullptr},
+    {"ruler", ScoreRuler, nullptr},         {"set", ScoreSet, ScoreList},
 };
 
 std::string WriteOolong(const Task& task, const std::string& gold) {

@@ -163,11 +163,13 @@ TEST(ScoreTest, NamesWhatIsWrong) {
 // EVL-52
 TEST(ScoreTest, ReadsDates) {
   const std::int32_t day = DayOf(2024, 6, 6);
-  for (const char* text : {"06/06/2024", "2024-06-06", "Jun 6, 2024", "6 June 2024", "June 06, 2024"}) {
+  for (const char* text :
+       {"06/06/2024", "2024-06-06", "Jun 6, 2024", "6 June 2024", "June 06, 2024"}) {
     EXPECT_EQ(ParseDate(text), day) << text;
   }
   EXPECT_EQ(ParseDate("16/01/2023"), DayOf(2023, 1, 16));
-  for (const char* text : {"June 2024", "2024", "06/2024", "2023-02-29", "13/13/2024", "", "6 June"}) {
+  for (const char* text :
+       {"June 2024", "2024", "06/2024", "2023-02-29", "13/13/2024", "", "6 June"}) {
     EXPECT_EQ(ParseDate(text), std::nullopt) << text;
   }
   for (std::int32_t i = -40'000; i < 40'000; i += 37) EXPECT_EQ(ParseDate(IsoDate(i)), i);
@@ -192,7 +194,8 @@ TEST(ScoreTest, WritesAnswersInTheFormAskedFor) {
   comparison.meta["a"] = "ham";
   comparison.meta["b"] = "spam";
   EXPECT_EQ(*WriteAnswer(comparison, comparison.gold), "Answer: ham is more common than spam");
-  EXPECT_EQ(*WriteAnswer(TaskOf("oolong", {}, "DATE"), JsonArray{"2024-06-07"}), "Date: 06/07/2024");
+  EXPECT_EQ(*WriteAnswer(TaskOf("oolong", {}, "DATE"), JsonArray{"2024-06-07"}),
+            "Date: 06/07/2024");
   EXPECT_EQ(*WriteAnswer(TaskOf("choice", {}), JsonArray{"C"}), "The correct answer is (C)");
 }
 

@@ -1,7 +1,8 @@
 // Which texts a stub model labels wrongly, and as what: decided by a hash of seed and text, so the
 // answer that every question then has is known before anything is asked.
 //
-//   StubLabel(labels, "The bus was late again.", "travel", {.share = 0.1, .seed = 1});   // "travel"
+//   StubLabel(labels, "The bus was late again.", "travel", {.share = 0.1, .seed = 1});   //
+//   "travel"
 //
 // The same on every machine. Thread-safety: pure functions.
 

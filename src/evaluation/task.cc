@@ -64,11 +64,13 @@ Result<std::string> HashFile(const std::string& path) {
   }
 }
 
-tl::unexpected<Error> Edited(std::string_view path, std::string_view wanted, std::string_view found) {
-  return MakeError(ErrorCode::kDamaged,
-                   "{} was changed after the task set was written: its hash is {}, the manifest has "
-                   "{}; generate the set again",
-                   path, found, wanted);
+tl::unexpected<Error> Edited(std::string_view path, std::string_view wanted,
+                             std::string_view found) {
+  return MakeError(
+      ErrorCode::kDamaged,
+      "{} was changed after the task set was written: its hash is {}, the manifest has "
+      "{}; generate the set again",
+      path, found, wanted);
 }
 
 }  // namespace
@@ -100,7 +102,10 @@ Result<Task> TaskFromJson(const Json& row, const std::map<std::string, ContextFi
         std::pair("scorer", &task.scorer)}) {
     DOSSIER_ASSIGN_OR_RETURN(*to, NeedText(row, key));
   }
-  if (task.id.empty()) return Damaged("\"id\" is empty");
+  // Runs name files after tasks.
+  if (task.id.empty() || task.id.find('/') != std::string::npos || task.id.starts_with('.')) {
+    return Damaged("\"id\" is empty, begins with a dot or holds a slash");
+  }
   const Json* gold = Find(row, "gold");
   if (gold == nullptr || !gold->is_array()) return Damaged("\"gold\" is no list");
   for (const Json& one : gold->get_array()) {

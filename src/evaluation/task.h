@@ -29,8 +29,8 @@ enum class Needs : std::uint8_t { kLabel, kStructure };
 std::string_view NeedsName(Needs needs);  // "label", "structure"
 
 struct ContextFile {
-  std::string path;     // in the folder of the set: "contexts/aggregate-16K-w3.txt"
-  std::string sha256;   // of its bytes, in hex
+  std::string path;         // in the folder of the set: "contexts/aggregate-16K-w3.txt"
+  std::string sha256;       // of its bytes, in hex
   std::int64_t tokens = 0;  // by the tokenizer of the set; 0: not counted (bytes decide there)
 };
 
@@ -40,13 +40,13 @@ struct Task {
   std::vector<ContextFile> contexts;
   JsonObject meta;
   Needs needs = Needs::kStructure;
-  double chance = 0;      // what a guess scores, 0 to 1
-  JsonObject stub_gold;   // share of wrong labels ("0.1") -> the gold under those labels
+  double chance = 0;     // what a guess scores, 0 to 1
+  JsonObject stub_gold;  // share of wrong labels ("0.1") -> the gold under those labels
 };
 
 struct PoolInfo {
-  std::string sha256;                           // of the pool's file, or of the built-in pool's lines
-  std::int64_t rows = 0;                        // those that are used
+  std::string sha256;     // of the pool's file, or of the built-in pool's lines
+  std::int64_t rows = 0;  // those that are used
   std::map<std::string, std::int64_t> dropped;  // rule -> rows
 };
 

@@ -16,9 +16,9 @@ Command EvalCommand() {
                    "    proves them again, and that no answer can be guessed"};
   eval.commands = {EvalFamiliesCommand(), EvalGenerateCommand(), EvalCheckCommand(),
                    EvalScoreOneCommand()};
-  for (Command (*make)() : {EvalRunCommand, EvalArmsCommand, EvalScoreCommand, EvalReportCommand,
-                            EvalCompareCommand, EvalDiffCommand, EvalAddCommand, EvalStubCommand,
-                            EvalProxyCommand}) {
+  for (Command (*make)() :
+       {EvalRunCommand, EvalArmsCommand, EvalScoreCommand, EvalReportCommand, EvalCompareCommand,
+        EvalDiffCommand, EvalGateCommand, EvalAddCommand, EvalStubCommand, EvalProxyCommand}) {
     eval.commands.push_back(make());
   }
   return eval;

@@ -21,6 +21,9 @@ Command EvalScoreCommand();
 Command EvalReportCommand();
 Command EvalCompareCommand();
 
+// eval_gate.cc
+Command EvalGateCommand();
+
 // eval_servers.cc
 Command EvalStubCommand();
 Command EvalProxyCommand();

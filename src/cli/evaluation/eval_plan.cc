@@ -52,7 +52,8 @@ Status Choose(const EvalRunArguments& given, std::vector<AskedSet>* sets) {
     if (!given.only.empty()) {
       const Glob glob(given.only);
       std::erase_if(set.tasks, [&](const AskedTask& asked) {
-        const bool by_tag = std::ranges::any_of(asked.tags, [&](const std::string& tag) { return glob.Matches(tag); });
+        const bool by_tag = std::ranges::any_of(
+            asked.tags, [&](const std::string& tag) { return glob.Matches(tag); });
         return !by_tag && !glob.Matches(asked.task.id);
       });
     }
@@ -74,15 +75,16 @@ Status Choose(const EvalRunArguments& given, std::vector<AskedSet>* sets) {
 EvalModel ModelOf(const std::string& name, const app::ModelEndpoint& endpoint) {
   const driver::BoundModel& bound = endpoint.bound;
   const auto& capability = bound.entry.capability;
-  return {.name = name,
-          .upstream = {.base_url = endpoint.base_url, .model = bound.name, .headers = endpoint.headers},
-          .window = capability.window,
-          .max_output = capability.max_output,
-          .price_input = bound.entry.price_input,
-          .price_cached = bound.entry.price_cached,
-          .price_output = bound.entry.price_output,
-          .prices_of = bound.entry.as_of,
-          .weights = endpoint.weights};
+  return {
+      .name = name,
+      .upstream = {.base_url = endpoint.base_url, .model = bound.name, .headers = endpoint.headers},
+      .window = capability.window,
+      .max_output = capability.max_output,
+      .price_input = bound.entry.price_input,
+      .price_cached = bound.entry.price_cached,
+      .price_output = bound.entry.price_output,
+      .prices_of = bound.entry.as_of,
+      .weights = endpoint.weights};
 }
 
 Status OpenModels(const EvalRunArguments& given, Context& context, PreparedPlan* prepared) {

@@ -11,8 +11,8 @@
 #include "base/text/text_diff.h"
 #include "base/text/utf8.h"
 #include "cli/evaluation/eval_commands.h"
-#include "cli/tree/command.h"
 #include "cli/terminal/terminal.h"
+#include "cli/tree/command.h"
 #include "cli/wiring/value_kinds.h"
 #include "evaluation/run/questions.h"
 #include "store/journal.h"
@@ -45,7 +45,8 @@ struct AskedRun {
   std::vector<std::string> contexts;
 };
 
-// What a run of the journal was asked, and about what: of its command line the files that are there.
+// What a run of the journal was asked, and about what: of its command line the files that are
+// there.
 Result<AskedRun> FindRun(const std::string& id) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, store::Journal::Open(data + "/runs"));
@@ -94,8 +95,8 @@ Status AddQuestion(const AddArguments& given, Context& context) {
   using evaluation::QuestionsForm;
   const bool lines = given.file.ends_with(".jsonl");
   if (!lines && !given.file.ends_with(".yml") && !given.file.ends_with(".yaml")) {
-    return MakeError(ErrorCode::kUsage, "{}: a question can be added to .yml, .yaml and .jsonl files",
-                     given.file);
+    return MakeError(ErrorCode::kUsage,
+                     "{}: a question can be added to .yml, .yaml and .jsonl files", given.file);
   }
   DOSSIER_ASSIGN_OR_RETURN(const AskedRun asked, FindRun(given.run));
   DOSSIER_ASSIGN_OR_RETURN(const std::string row, WriteQuestion(given, asked));
@@ -114,8 +115,8 @@ Status AddQuestion(const AddArguments& given, Context& context) {
                      read.error().message, row);
   }
   DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(given.file, text));
-  context.out << fmt::format("{}: {} questions; the last: {}\n", Safe(given.file), read->tasks.size(),
-                             Safe(read->tasks.back().task.id));
+  context.out << fmt::format("{}: {} questions; the last: {}\n", Safe(given.file),
+                             read->tasks.size(), Safe(read->tasks.back().task.id));
   return {};
 }
 
@@ -123,12 +124,15 @@ void DeclareAdd(Flags& flags, AddArguments& to) {
   flags.Add("file", &to.file, "the questions file; it is made if it is not there")
       .Required()
       .Kind(kPath);
-  flags.Add("--run", &to.run, "the run whose question it is; last: the newest").Required().Kind(kRun);
+  flags.Add("--run", &to.run, "the run whose question it is; last: the newest")
+      .Required()
+      .Kind(kRun);
   flags.Add("--gold", &to.gold, "the right answer (default: what the run answered)");
   flags.Add("--scorer", &to.scorer, "how answers are compared with it");
   flags.Add("--id", &to.id, "its name").Kind(kName);
   flags.Add("--tag", &to.tags, "what it belongs to (repeat)");
-  flags.Add("-c,--context", &to.contexts, "its files, if not those of the run (repeat)").Kind(kPath);
+  flags.Add("-c,--context", &to.contexts, "its files, if not those of the run (repeat)")
+      .Kind(kPath);
 }
 
 // The transcript of one asking: a line a request.
@@ -145,13 +149,15 @@ Result<std::vector<Json>> ReadTranscript(const std::string& path) {
 Result<std::vector<std::string>> TranscriptsOf(const std::string& folder, const std::string& task) {
   std::vector<std::string> names;
   std::error_code failure;
-  for (fs::directory_iterator it(folder + "/transcripts", failure), end; !failure && it != end; it.increment(failure)) {
+  for (fs::directory_iterator it(folder + "/transcripts", failure), end; !failure && it != end;
+       it.increment(failure)) {
     const std::string name = it->path().filename().string();
     if (name.starts_with(task + ".")) names.push_back(name);
   }
   std::sort(names.begin(), names.end());
   if (!names.empty()) return names;
-  return MakeError(ErrorCode::kNotFound, "{}/transcripts: there is none of the task {}", folder, task);
+  return MakeError(ErrorCode::kNotFound, "{}/transcripts: there is none of the task {}", folder,
+                   task);
 }
 
 // The first request that differs between two folders, or between two arms of one.
@@ -162,8 +168,9 @@ Result<int> DiffTask(const DiffArguments& given, Context& context) {
   const std::string first = given.base + "/transcripts/" + first_names.front();
   const std::string second = head + "/transcripts/" + second_names.back();
   if (first == second) {
-    return MakeError(ErrorCode::kUsage, "{} has one transcript of {}; name another folder by --head",
-                     given.base, given.task);
+    return MakeError(ErrorCode::kUsage,
+                     "{} has one transcript of {}; name another folder by --head", given.base,
+                     given.task);
   }
   DOSSIER_ASSIGN_OR_RETURN(const auto before, ReadTranscript(first));
   DOSSIER_ASSIGN_OR_RETURN(const auto after, ReadTranscript(second));
@@ -189,7 +196,8 @@ void DeclareDiff(Flags& flags, DiffArguments& to) {
   to.base = "eval-gate";
   flags.Add("task", &to.task, "id of a task").Required().Kind(kWord);
   flags.Add("--base", &to.base, "folder of a run").Kind(kFolder).ShowDefault();
-  flags.Add("--head", &to.head, "folder of another run (default: another arm of the same)").Kind(kFolder);
+  flags.Add("--head", &to.head, "folder of another run (default: another arm of the same)")
+      .Kind(kFolder);
 }
 
 }  // namespace
@@ -197,8 +205,9 @@ void DeclareDiff(Flags& flags, DiffArguments& to) {
 Command EvalAddCommand() {
   return {.name = "add",
           .summary = "make a question of a run that you have seen",
-          .examples = "dossier eval add my.yml --run last --gold 2027-03-31\n"
-                      "    the newest question and its files, with the right answer",
+          .examples =
+              "dossier eval add my.yml --run last --gold 2027-03-31\n"
+              "    the newest question and its files, with the right answer",
           .binding = Bind(DeclareAdd, AddQuestion)};
 }
 

@@ -20,7 +20,8 @@ namespace dossier::cli {
 struct EvalRunArguments {
   std::vector<std::string> sets, arms, models, prices;
   std::string out, arms_file, base_url, key_env, script;
-  std::string limit_time = "600s", max_time, stub_errors, cache = "warm", only, junit, html, markdown;
+  std::string limit_time = "600s", max_time, stub_errors, cache = "warm", only, junit, html,
+              markdown;
   std::int64_t limit_calls = 500, repeats = 1, jobs = 1;
   std::optional<std::int64_t> sample, window;
   std::optional<double> max_cost, temperature, min_score, max_seconds;

@@ -41,10 +41,11 @@ class Progress {
     ++done_;
     if (context_.flags.quiet) return;
     const std::string score = row.official ? fmt::format(", score {:.2f}", *row.official) : "";
-    context_.err << utf8::CleanForTerminal(fmt::format(
-                        "[{}/{}] {} {}: {}{}, {:.1f} s, {} call{}{}{}", done_, total_, row.arm, row.task,
-                        StatusName(row.status), score, row.seconds, row.calls,
-                        row.calls == 1 ? "" : "s", row.detail.empty() ? "" : ": ", FirstLine(row.detail)))
+    context_.err << utf8::CleanForTerminal(
+                        fmt::format("[{}/{}] {} {}: {}{}, {:.1f} s, {} call{}{}{}", done_, total_,
+                                    row.arm, row.task, StatusName(row.status), score, row.seconds,
+                                    row.calls, row.calls == 1 ? "" : "s",
+                                    row.detail.empty() ? "" : ": ", FirstLine(row.detail)))
                  << "\n"
                  << std::flush;
   }
@@ -56,14 +57,13 @@ class Progress {
 };
 
 Result<int> ShowEstimate(const PreparedPlan& prepared, Context& context) {
-  DOSSIER_ASSIGN_OR_RETURN(
-      const auto estimates,
-      evaluation::EstimatePlan(prepared.plan, prepared.parts, context.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const auto estimates,
+                           evaluation::EstimatePlan(prepared.plan, prepared.parts, context.cancel));
   for (const evaluation::Estimate& one : estimates) {
-    context.out << fmt::format("{}: about {:.0f} calls, {:.0f} tokens, {:.0f} s, {} (from {} questions)\n",
-                               Safe(one.arm), one.calls, one.tokens, one.seconds,
-                               one.usd ? fmt::format("${:.4f}", *one.usd) : "price unknown",
-                               one.sampled);
+    context.out << fmt::format(
+        "{}: about {:.0f} calls, {:.0f} tokens, {:.0f} s, {} (from {} questions)\n", Safe(one.arm),
+        one.calls, one.tokens, one.seconds,
+        one.usd ? fmt::format("${:.4f}", *one.usd) : "price unknown", one.sampled);
   }
   return 0;
 }
@@ -87,10 +87,14 @@ std::vector<std::string> Shortfalls(const EvalRunArguments& given, const Report&
 int EndOf(const Summary& summary, const std::vector<std::string>& shortfalls, Context& context) {
   if (!summary.why.empty()) context.err << "dossier: " << Safe(summary.why) << "\n";
   switch (summary.end) {
-    case Summary::End::kCancelled: return 130;
-    case Summary::End::kModelAway: return ExitCode(ErrorCode::kNetwork);
-    case Summary::End::kBudget: return ExitCode(ErrorCode::kLimit);
-    case Summary::End::kDone: break;
+    case Summary::End::kCancelled:
+      return 130;
+    case Summary::End::kModelAway:
+      return ExitCode(ErrorCode::kNetwork);
+    case Summary::End::kBudget:
+      return ExitCode(ErrorCode::kLimit);
+    case Summary::End::kDone:
+      break;
   }
   for (const std::string& one : shortfalls) context.err << "dossier: " << Safe(one) << "\n";
   if (!shortfalls.empty()) return kExitDifferences;
@@ -125,7 +129,9 @@ Result<int> RunEval(const EvalRunArguments& given, Context& context) {
 
 void DeclareRun(Flags& flags, EvalRunArguments& to) {
   flags.Add("set", &to.sets, "a file of questions, or a task set").Required().Kind(kPath);
-  flags.Add("--arm", &to.arms, "a system to ask: dossier, dossier:FLAGS, direct, … (repeat; dossier)")
+  flags
+      .Add("--arm", &to.arms,
+           "a system to ask: dossier, dossier:FLAGS, direct, … (repeat; dossier)")
       .Kind(kWord)
       .Often();
   flags.Add("-m,--model", &to.models, "model, as [PROVIDER/]NAME (repeat: each arm with each)")
@@ -183,11 +189,11 @@ Result<int> ListArms(const ArmsArguments& given, Context& context) {
     const bool there = !peer || Exists(folder + "/bin/python");
     const std::string version =
         peer && there ? std::string(TrimSpace(ReadFile(folder + "/version").value_or(""))) : "";
-    const std::string install = there ? "" : fmt::format("bench/peers install {}", info.name);
+    const std::string install = there ? "" : fmt::format("bench/eval_peers install {}", info.name);
     if (!given.json) {
-      context.out << fmt::format("{:<14} {}{}\n", info.name, info.about,
-                                 there ? (version.empty() ? "" : " (" + version + ")")
-                                       : "; not installed: " + install);
+      context.out << fmt::format(
+          "{:<14} {}{}\n", info.name, info.about,
+          there ? (version.empty() ? "" : " (" + version + ")") : "; not installed: " + install);
     }
     arms.push_back(JsonObject{{"name", info.name},
                               {"about", info.about},
@@ -196,14 +202,13 @@ Result<int> ListArms(const ArmsArguments& given, Context& context) {
                               {"install", install}});
   }
   if (given.json) {
-    context.out << ToJson(JsonObject{{"schema", "dossier.arms/1"}, {"arms", std::move(arms)}}) << "\n";
+    context.out << ToJson(JsonObject{{"schema", "dossier.arms/1"}, {"arms", std::move(arms)}})
+                << "\n";
   }
   return 0;
 }
 
-void DeclareArms(Flags& flags, ArmsArguments& to) {
-  flags.Add("--json", &to.json, "one object");
-}
+void DeclareArms(Flags& flags, ArmsArguments& to) { flags.Add("--json", &to.json, "one object"); }
 
 struct FoldersArguments {
   std::vector<std::string> folders;
@@ -297,7 +302,8 @@ Result<int> CompareArms(const CompareArguments& given, Context& context) {
       found.tasks, found.windows, evaluation::VerdictOf(found));
   const int more = evaluation::MoreTasksNeeded(found);
   if (!found.separated && more > 0) {
-    context.out << fmt::format("such a difference would stand out with about {} more questions\n", more);
+    context.out << fmt::format("such a difference would stand out with about {} more questions\n",
+                               more);
   }
   return 0;
 }
@@ -332,10 +338,11 @@ Status WriteReport(const Report& report, const ReportFiles& files, Context& cont
 Command EvalRunCommand() {
   return {.name = "run",
           .summary = "ask every question of every arm, score, and say which one to use",
-          .examples = "dossier eval run my.yml --arm dossier --arm direct -m local\n"
-                      "    your own questions, by two ways, with one model\n"
-                      "dossier eval run set --estimate\n"
-                      "    what a whole run would take",
+          .examples =
+              "dossier eval run my.yml --arm dossier --arm direct -m local\n"
+              "    your own questions, by two ways, with one model\n"
+              "dossier eval run set --estimate\n"
+              "    what a whole run would take",
           .binding = Bind(DeclareRun, RunEval)};
 }
 

@@ -103,8 +103,7 @@ Status ServeProxy(const ProxyArguments& given, Context& context) {
   }
   DOSSIER_ASSIGN_OR_RETURN(const auto proxy, evaluation::Proxy::Start({.port = given.port}));
   const auto question = proxy->Open(
-      upstream,
-      {.calls = given.calls, .temperature = given.temperature, .seed = given.seed},
+      upstream, {.calls = given.calls, .temperature = given.temperature, .seed = given.seed},
       given.transcript);
   context.out << question->url() << "\n" << std::flush;
   while (WaitUnlessCancelled(std::chrono::hours(1), context.cancel)) continue;
@@ -137,8 +136,9 @@ void DeclareProxy(Flags& flags, ProxyArguments& to) {
 Command EvalStubCommand() {
   return {.name = "stub",
           .summary = "serve a model that is none: its answers are known before",
-          .examples = "dossier eval stub --table set --errors 0.1 --plan bench/plans/dossier.yml\n"
-                      "    labels the texts of a task set, one in ten wrongly",
+          .examples =
+              "dossier eval stub --table set --errors 0.1 --plan bench/plans/dossier.yml\n"
+              "    labels the texts of a task set, one in ten wrongly",
           .binding = Bind(DeclareStub, ServeStub)};
 }
 

@@ -7,8 +7,8 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/evaluation/eval_commands.h"
-#include "cli/tree/command.h"
 #include "cli/terminal/terminal.h"
+#include "cli/tree/command.h"
 #include "cli/wiring/global_flags.h"
 #include "evaluation/family.h"
 #include "evaluation/generate.h"
@@ -138,8 +138,7 @@ JsonArray Texts(const std::vector<std::string>& texts) {
 }
 
 Result<int> RunCheck(const SetArguments& given, Context& context) {
-  DOSSIER_ASSIGN_OR_RETURN(const evaluation::TaskSet set,
-                           evaluation::TaskSet::Load(given.folder));
+  DOSSIER_ASSIGN_OR_RETURN(const evaluation::TaskSet set, evaluation::TaskSet::Load(given.folder));
   DOSSIER_ASSIGN_OR_RETURN(const evaluation::CheckReport report,
                            evaluation::CheckSet(set, context.cancel));
   if (given.json) {
@@ -157,7 +156,8 @@ Result<int> RunCheck(const SetArguments& given, Context& context) {
     context.out << fmt::format(
         "{} of {} tasks proved\noracle {:.2f}  chance {:.2f}  floor {:.2f}  blind {:.2f}\n",
         report.proved, report.tasks, report.oracle, report.chance, report.floor, report.blind);
-    for (const std::string& one : report.findings) context.err << utf8::CleanForTerminal(one) << "\n";
+    for (const std::string& one : report.findings)
+      context.err << utf8::CleanForTerminal(one) << "\n";
     for (const std::string& one : report.skipped) {
       context.err << "not proved: " << utf8::CleanForTerminal(one) << "\n";
     }
@@ -174,16 +174,15 @@ void DeclareScoreOne(Flags& flags, SetArguments& to) {
 }
 
 Result<int> RunScoreOne(const SetArguments& given, Context& context) {
-  DOSSIER_ASSIGN_OR_RETURN(const evaluation::TaskSet set,
-                           evaluation::TaskSet::Load(given.folder));
+  DOSSIER_ASSIGN_OR_RETURN(const evaluation::TaskSet set, evaluation::TaskSet::Load(given.folder));
   std::vector<std::string> ids;
   for (const evaluation::Task& task : set.tasks) {
     ids.push_back(task.id);
     if (task.id != given.task) continue;
-    const std::string answer =
-        !given.answer.empty()
-            ? given.answer
-            : std::string(std::istreambuf_iterator<char>(context.in), std::istreambuf_iterator<char>());
+    const std::string answer = !given.answer.empty()
+                                   ? given.answer
+                                   : std::string(std::istreambuf_iterator<char>(context.in),
+                                                 std::istreambuf_iterator<char>());
     DOSSIER_ASSIGN_OR_RETURN(const evaluation::Score score,
                              evaluation::ScoreAnswer(task, utf8::Sanitize(answer)));
     if (given.json) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "evaluation/families/families.h"
 #include "evaluation/families/lines.h"
@@ -17,7 +18,8 @@ namespace dossier::evaluation {
 namespace {
 
 constexpr std::int64_t kFewestInScope = 5;
-constexpr int kAttempts = 40;  // draws of one kind before the next one's turn
+// Draws of one kind before the next one's turn; a kind without a draw of its own has one.
+constexpr int kDraws = 40, kOnce = 1;
 
 enum class Group : std::uint8_t { kCounting, kUser, kTimeline };
 enum class ScopeKind : std::uint8_t { kAll, kUser, kPeriod };
@@ -27,11 +29,18 @@ using Counts = std::vector<std::int64_t>;  // by label
 // What the lines of a window are, counted once.
 struct Tally {
   explicit Tally(const Window& window) : window(window) {
+    all.resize(window.labels.size());
     for (const Line& line : window.lines) {
-      const Civil civil = CivilOf(line.day);
+      ++all[line.label];
       Add(&users[line.user], line.label);
       Add(&days[line.day], line.label);
-      Add(&months[civil.year * 12 + civil.month - 1], line.label);
+    }
+    for (const auto& [day, counts] : days) {
+      const Civil civil = CivilOf(day);
+      month_of[day] = civil.month;
+      Counts& month = months[civil.year * 12 + civil.month - 1];
+      month.resize(counts.size());
+      for (std::size_t i = 0; i < counts.size(); ++i) month[i] += counts[i];
     }
   }
 
@@ -41,7 +50,9 @@ struct Tally {
   }
 
   const Window& window;
+  Counts all;
   std::map<std::int32_t, Counts> users, days, months;  // months: year * 12 + month - 1
+  std::unordered_map<std::int32_t, int> month_of;      // of a day
 };
 
 struct Scope {
@@ -61,10 +72,16 @@ struct Draft {
 class Maker {
  public:
   Maker(const Window& window, Stream stream, TaskSink& sink)
-      : window_(window), labels_(window.labels), tally_(window), stream_(std::move(stream)), sink_(sink) {}
+      : window_(window),
+        labels_(window.labels),
+        tally_(window),
+        stream_(std::move(stream)),
+        sink_(sink) {}
 
   std::optional<Scope> MakeScope(ScopeKind kind) {
-    if (kind == ScopeKind::kAll) return ScopeOf("", [](const Line&) { return true; });
+    if (kind == ScopeKind::kAll) {
+      return Scope{.counts = tally_.all, .lines = static_cast<std::int64_t>(window_.lines.size())};
+    }
     if (kind == ScopeKind::kUser) {
       const std::int32_t user = stream_.Pick(window_.lines).user;
       return ScopeOf(fmt::format("Consider only the lines of user {}.", user),
@@ -74,7 +91,7 @@ class Maker {
       const auto month = static_cast<int>(stream_.Below(12)) + 1;
       return ScopeOf(
           fmt::format("Consider only the lines dated in {}, of any year.", MonthName(month)),
-          [month](const Line& line) { return CivilOf(line.day).month == month; });
+          [&](const Line& line) { return tally_.month_of.at(line.day) == month; });
     }
     std::int32_t from = stream_.Pick(window_.lines).day, to = stream_.Pick(window_.lines).day;
     if (from > to) std::swap(from, to);
@@ -90,18 +107,19 @@ class Maker {
     const auto [a, b] = TwoLabels();
     const std::int64_t gap = scope.counts[a] - scope.counts[b];
     if (gap != 0 && std::abs(gap) * 50 <= scope.lines) return Refused("share_gap");
-    return Draft{.question = fmt::format("Is {} more common than {}, less common, or equally common?",
-                                         labels_[a], labels_[b]),
-                 .form = fmt::format("Answer with one line, 'Answer: {} is X {}', where X is one of: "
-                                     "more common than, less common than, same frequency as.",
-                                     labels_[a], labels_[b]),
-                 .type = "COMPARISON",
-                 .gold = gap > 0   ? "more common than"
-                         : gap < 0 ? "less common than"
-                                   : "same frequency as",
-                 .chance = 0.5,
-                 .a = labels_[a],
-                 .b = labels_[b]};
+    return Draft{
+        .question = fmt::format("Is {} more common than {}, less common, or equally common?",
+                                labels_[a], labels_[b]),
+        .form = fmt::format("Answer with one line, 'Answer: {} is X {}', where X is one of: "
+                            "more common than, less common than, same frequency as.",
+                            labels_[a], labels_[b]),
+        .type = "COMPARISON",
+        .gold = gap > 0   ? "more common than"
+                : gap < 0 ? "less common than"
+                          : "same frequency as",
+        .chance = 0.5,
+        .a = labels_[a],
+        .b = labels_[b]};
   }
 
   std::optional<Draft> CountLabel(const Scope& scope) {
@@ -117,10 +135,9 @@ class Maker {
 
   std::optional<Draft> MostUserOfLabel(const Scope&) {
     const auto label = static_cast<std::uint32_t>(stream_.Below(labels_.size()));
-    return RankedBy(
-        tally_.users, 0, kUserWords,
-        fmt::format("Which user has the most lines with the label {}?", labels_[label]),
-        [label](const Counts& counts) { return counts[label]; });
+    return RankedBy(tally_.users, 0, kUserWords,
+                    fmt::format("Which user has the most lines with the label {}?", labels_[label]),
+                    [label](const Counts& counts) { return counts[label]; });
   }
 
   std::optional<Draft> CompareUsers(const Scope&) {
@@ -130,13 +147,13 @@ class Maker {
     const std::int64_t gap = tally_.users.at(x)[label] - tally_.users.at(y)[label];
     if (std::abs(gap) < 2) return Refused("user_lead");
     const std::string gold = std::to_string(gap > 0 ? x : y);
-    return Draft{.question = fmt::format(
-                     "Which of the users {} and {} has more lines with the label {}?", x, y,
-                     labels_[label]),
-                 .form = std::string(kUserWords.form),
-                 .type = "USER",
-                 .gold = gold,
-                 .chance = 0.5};
+    return Draft{
+        .question = fmt::format("Which of the users {} and {} has more lines with the label {}?", x,
+                                y, labels_[label]),
+        .form = std::string(kUserWords.form),
+        .type = "USER",
+        .gold = gold,
+        .chance = 0.5};
   }
 
   std::optional<Draft> DatesWithCount(const Scope&) {
@@ -169,17 +186,20 @@ class Maker {
     // "X is more common" of under 20 characters is no answer to the published rule.
     if (labels_[label].size() < 5) return Refused("short_label");
     const std::string date = LineDate(day);
-    return Draft{.question = fmt::format(
-                     "As a share of the lines of each period, is {} more common before {} than after "
-                     "it, less common, or equally frequent? Lines of {} do not count.",
-                     labels_[label], date, date),
-                 .form = fmt::format("Answer with one line, 'Answer: {} is X', where X is one of: more "
-                                     "common, less common, the same frequency.",
-                                     labels_[label]),
-                 .type = "COMPARISON",
-                 .gold = gap > 0 ? "more common" : gap < 0 ? "less common" : "the same frequency",
-                 .chance = 0.5,
-                 .a = labels_[label]};
+    return Draft{
+        .question = fmt::format(
+            "As a share of the lines of each period, is {} more common before {} than after "
+            "it, less common, or equally frequent? Lines of {} do not count.",
+            labels_[label], date, date),
+        .form = fmt::format("Answer with one line, 'Answer: {} is X', where X is one of: more "
+                            "common, less common, the same frequency.",
+                            labels_[label]),
+        .type = "COMPARISON",
+        .gold = gap > 0   ? "more common"
+                : gap < 0 ? "less common"
+                          : "the same frequency",
+        .chance = 0.5,
+        .a = labels_[label]};
   }
 
   std::optional<Draft> FirstMonth(const Scope&) {
@@ -210,11 +230,10 @@ class Maker {
       }
       months += counts[a] > best;
     }
-    return Number(alone ? fmt::format("In how many months is {} alone the most common label?",
-                                      labels_[a])
-                        : fmt::format("In how many months does {} outnumber {}?", labels_[a],
-                                      labels_[b]),
-                  months);
+    return Number(
+        alone ? fmt::format("In how many months is {} alone the most common label?", labels_[a])
+              : fmt::format("In how many months does {} outnumber {}?", labels_[a], labels_[b]),
+        months);
   }
 
  private:
@@ -223,9 +242,9 @@ class Maker {
     std::string (*write)(std::int32_t key);
   };
   static std::string WriteNumber(std::int32_t key) { return std::to_string(key); }
-  static constexpr RankWords kUserWords{
-      "Which user has the {}most lines?",
-      "Answer with one line, 'User: N', where N is a user id.", "USER", WriteNumber};
+  static constexpr RankWords kUserWords{"Which user has the {}most lines?",
+                                        "Answer with one line, 'User: N', where N is a user id.",
+                                        "USER", WriteNumber};
   static constexpr RankWords kDateWords{"Which date has the {}most lines?",
                                         "Answer with one line, 'Date: MM/DD/YYYY'.", "DATE",
                                         IsoDate};
@@ -317,6 +336,7 @@ struct Kind {
   ScopeKind scope;
   Needs needs;
   std::optional<Draft> (Maker::*make)(const Scope& scope);
+  int attempts = kDraws;
 };
 
 using enum Group;
@@ -330,21 +350,21 @@ constexpr Kind kKinds[] = {
     {kCounting, "NUMERIC_ONE_CLASS", ScopeKind::kAll, Needs::kLabel, &Maker::CountLabel},
     {kUser, "MOST_FREQ", ScopeKind::kAll, Needs::kLabel, &Maker::MostUserOfLabel},
     {kUser, "RELATIVE_FREQ", ScopeKind::kAll, Needs::kLabel, &Maker::CompareUsers},
-    {kUser, "MOST_FREQ", ScopeKind::kAll, Needs::kStructure, &Maker::MostUser},
+    {kUser, "MOST_FREQ", ScopeKind::kAll, Needs::kStructure, &Maker::MostUser, kOnce},
     {kUser, "MOST_FREQ", ScopeKind::kUser, Needs::kLabel, &Maker::MostLabel},
     {kUser, "NUMERIC_ONE_CLASS", ScopeKind::kUser, Needs::kLabel, &Maker::CountLabel},
-    {kUser, "SECOND_MOST_FREQ", ScopeKind::kAll, Needs::kStructure, &Maker::SecondUser},
+    {kUser, "SECOND_MOST_FREQ", ScopeKind::kAll, Needs::kStructure, &Maker::SecondUser, kOnce},
     {kUser, "RELATIVE_FREQ", ScopeKind::kUser, Needs::kLabel, &Maker::CompareLabels},
     {kUser, "LEAST_FREQ", ScopeKind::kUser, Needs::kLabel, &Maker::LeastLabel},
     {kTimeline, "RELATIVE_FREQ", ScopeKind::kAll, Needs::kLabel, &Maker::ComparePeriods},
     {kTimeline, "MOST_FREQ", ScopeKind::kPeriod, Needs::kLabel, &Maker::MostLabel},
-    {kTimeline, "MOST_FREQ", ScopeKind::kAll, Needs::kStructure, &Maker::MostDate},
+    {kTimeline, "MOST_FREQ", ScopeKind::kAll, Needs::kStructure, &Maker::MostDate, kOnce},
     {kTimeline, "MOST_FREQ", ScopeKind::kAll, Needs::kLabel, &Maker::FirstMonth},
     {kTimeline, "NUMERIC_ONE_CLASS", ScopeKind::kPeriod, Needs::kLabel, &Maker::CountLabel},
     {kTimeline, "REPRESENTED_N_TIMES", ScopeKind::kAll, Needs::kStructure, &Maker::DatesWithCount},
     {kTimeline, "NUMERIC_ONE_CLASS", ScopeKind::kAll, Needs::kLabel, &Maker::CountMonths},
     {kTimeline, "RELATIVE_FREQ", ScopeKind::kPeriod, Needs::kLabel, &Maker::CompareLabels},
-    {kTimeline, "SECOND_MOST_FREQ", ScopeKind::kAll, Needs::kStructure, &Maker::SecondDate},
+    {kTimeline, "SECOND_MOST_FREQ", ScopeKind::kAll, Needs::kStructure, &Maker::SecondDate, kOnce},
     {kTimeline, "LEAST_FREQ", ScopeKind::kPeriod, Needs::kLabel, &Maker::LeastLabel},
 };
 
@@ -353,10 +373,33 @@ constexpr std::string_view kGroupNames[] = {"counting", "user", "timeline"};
 constexpr Group kMix[] = {kCounting, kUser,     kTimeline, kCounting, kUser,
                           kTimeline, kCounting, kUser,     kTimeline, kCounting};
 
-// What the best constant answer scores under 0.75^distance, over 1,000 windows of 4,096 tokens; of
-// larger windows it scores less. Kinds as they stand in kKinds; made by the test of chance.
-constexpr double kNumericChance[std::size(kKinds)] = {
-    0, 0, 0, 0.06, 0, 0, 0, 0, 0.55, 0, 0, 0, 0, 0, 0, 0, 0.32, 0.45, 0.21, 0, 0, 0};
+// What the best constant number scores under 0.75^distance over 1,000 windows each, of 4,096 tokens
+// and of 16,384; of larger windows it scores no more. Measured with the built-in texts at seed 1.
+struct NumberChance {
+  std::string_view task;
+  ScopeKind scope;
+  bool months;  // the question counts months, not lines
+  double small, large;
+};
+
+constexpr NumberChance kNumberChances[] = {
+    {"NUMERIC_ONE_CLASS", ScopeKind::kAll, false, 0.47, 0.16},
+    {"NUMERIC_ONE_CLASS", ScopeKind::kAll, true, 0.48, 0.34},
+    {"NUMERIC_ONE_CLASS", ScopeKind::kUser, false, 0.78, 0.78},
+    {"NUMERIC_ONE_CLASS", ScopeKind::kPeriod, false, 0.62, 0.39},
+    {"REPRESENTED_N_TIMES", ScopeKind::kAll, false, 0.76, 0.38},
+};
+
+double ChanceOf(const Kind& kind, std::int64_t tokens) {
+  constexpr std::int64_t kLarge = 16'000 * 9 / 10;
+  const bool months = kind.make == &Maker::CountMonths;
+  for (const NumberChance& one : kNumberChances) {
+    if (one.task == kind.task && one.scope == kind.scope && one.months == months) {
+      return tokens < kLarge ? one.small : one.large;
+    }
+  }
+  return 0;
+}
 
 class Aggregate final : public Family {
  public:
@@ -364,10 +407,17 @@ class Aggregate final : public Family {
   std::string_view about() const override {
     return "counting over lines whose labels have to be understood";
   }
-  std::span<const Parameter> parameters() const override { return kLineParameters; }
+  std::span<const Parameter> parameters() const override { return kParameters; }
 
-  Status Generate(const FamilySpec& spec, TaskSink& sink) const override {
-    DOSSIER_ASSIGN_OR_RETURN(const Pool pool, OpenPool(spec));
+  Status Generate(const FamilySpec& given, TaskSink& sink) const override {
+    DOSSIER_ASSIGN_OR_RETURN(const Pool pool, OpenPool(given));
+    FamilySpec spec = given;
+    if (const std::string shape = Setting(given, "shape", ""); shape == "official") {
+      spec.windows = 2;
+      spec.questions = 25;
+    } else if (!shape.empty()) {
+      return MakeError(ErrorCode::kConfig, "shape={}: there is only official", shape);
+    }
     std::array<std::size_t, 3> turn{};  // of each group, over all windows
     return ForEachWindow(
         name(), spec, pool, sink,
@@ -393,10 +443,13 @@ class Aggregate final : public Family {
     std::set<std::string> asked;
     std::int64_t structure = 0;
     for (std::int64_t number = 0; number < spec.questions; ++number) {
-      const Group group = kMix[static_cast<std::size_t>(number) % std::size(kMix)];
+      const auto group =
+          static_cast<std::size_t>(kMix[static_cast<std::size_t>(number) % std::size(kMix)]);
       const std::size_t start = asked.size();
-      for (std::size_t tried = 0; tried < std::size(kKinds) && asked.size() == start; ++tried) {
-        const Kind& kind = NextKind(group, &(*turn)[static_cast<std::size_t>(group)]);
+      // A group that has nothing more to ask gives its place to another one.
+      for (std::size_t tried = 0; tried < 3 * std::size(kKinds) && asked.size() == start; ++tried) {
+        const std::size_t now = (group + tried / std::size(kKinds)) % std::size(kGroupNames);
+        const Kind& kind = NextKind(static_cast<Group>(now), &(*turn)[now]);
         if (kind.needs == Needs::kStructure && (structure + 1) * 5 > spec.questions) continue;
         DOSSIER_ASSIGN_OR_RETURN(const bool done,
                                  Ask(kind, maker, window, id, number, file, &asked, sink));
@@ -404,15 +457,21 @@ class Aggregate final : public Family {
       }
       if (asked.size() == start) {
         return MakeError(ErrorCode::kConfig,
-                         "{}: no further {} question has one clear answer; take a larger --length or "
+                         "{}: no further question has one clear answer; take a larger --length or "
                          "fewer --questions",
-                         id, kGroupNames[static_cast<std::size_t>(group)]);
+                         id);
       }
     }
     return {};
   }
 
  private:
+  static constexpr Parameter kParameters[] = {
+      kLineParameters[0],
+      kLineParameters[1],
+      kLineParameters[2],
+      {"shape", "", "official: two windows of 25 questions, too few for a claim"}};
+
   static const Kind& NextKind(Group group, std::size_t* turn) {
     while (true) {
       const Kind& kind = kKinds[(*turn)++ % std::size(kKinds)];
@@ -423,13 +482,13 @@ class Aggregate final : public Family {
   Result<bool> Ask(const Kind& kind, Maker& maker, const Window& window, const std::string& id,
                    std::int64_t number, const ContextFile& file, std::set<std::string>* asked,
                    TaskSink& sink) const {
-    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    for (int attempt = 0; attempt < kind.attempts; ++attempt) {
       const std::optional<Scope> scope = maker.MakeScope(kind.scope);
       if (!scope) continue;
       const std::optional<Draft> draft = (maker.*kind.make)(*scope);
       if (!draft) continue;
-      const std::string question = (scope->text.empty() ? "" : scope->text + " ") +
-                                   draft->question + " " + draft->form;
+      const std::string question =
+          (scope->text.empty() ? "" : scope->text + " ") + draft->question + " " + draft->form;
       if (!asked->insert(question).second) continue;
       DOSSIER_RETURN_IF_ERROR(sink.Add(MakeTask(kind, *draft, window, question, id, number, file)));
       return true;
@@ -448,7 +507,7 @@ class Aggregate final : public Family {
               .gold = OneGold(draft.gold),
               .contexts = {file},
               .needs = kind.needs,
-              .chance = draft.type == "NUMERIC" ? kNumericChance[&kind - kKinds] : draft.chance};
+              .chance = draft.type == "NUMERIC" ? ChanceOf(kind, file.tokens) : draft.chance};
     task.meta = {{"context_len", file.tokens},
                  {"task_group", kGroupNames[static_cast<std::size_t>(kind.group)]},
                  {"task", fmt::format("TASK_TYPE.{}", kind.task)},

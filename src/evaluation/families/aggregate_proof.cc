@@ -16,10 +16,10 @@ struct Proof {
   const char* sql;
 };
 
-#define LABEL_COUNTS                                                                 \
+#define LABEL_COUNTS                                                                          \
   "WITH c AS (SELECT labels.label k, count(s.label) n FROM labels LEFT JOIN s USING (label) " \
   "GROUP BY labels.label) "
-#define MONTHS                                                                     \
+#define MONTHS                                                                              \
   "WITH m AS (SELECT substr(day, 1, 7) month, sum(label = ?1) a, sum(label = ?2) b FROM s " \
   "GROUP BY 1) "
 
@@ -39,19 +39,23 @@ constexpr Proof kProofs[] = {
      "SELECT user FROM (SELECT user, rank() OVER (ORDER BY count(*) DESC) r FROM s GROUP BY user) "
      "WHERE r = 2"},
     {"Which user has the most lines with the label (.+)\\?",
-     "SELECT user FROM (SELECT user, rank() OVER (ORDER BY count(*) DESC) r FROM s WHERE label = ?1 "
+     "SELECT user FROM (SELECT user, rank() OVER (ORDER BY count(*) DESC) r FROM s WHERE label = "
+     "?1 "
      "GROUP BY user) WHERE r = 1"},
     {"Which of the users (\\d+) and (\\d+) has more lines with the label (.+)\\?",
      "SELECT CASE WHEN x > y THEN ?1 WHEN x < y THEN ?2 END FROM (SELECT total(user = ?1 + 0) x, "
      "total(user = ?2 + 0) y FROM s WHERE label = ?3)"},
     {"Which date has the most lines\\?",
-     "SELECT day FROM (SELECT day, rank() OVER (ORDER BY count(*) DESC) r FROM s GROUP BY day) WHERE "
+     "SELECT day FROM (SELECT day, rank() OVER (ORDER BY count(*) DESC) r FROM s GROUP BY day) "
+     "WHERE "
      "r = 1"},
     {"Which date has the second most lines\\?",
-     "SELECT day FROM (SELECT day, rank() OVER (ORDER BY count(*) DESC) r FROM s GROUP BY day) WHERE "
+     "SELECT day FROM (SELECT day, rank() OVER (ORDER BY count(*) DESC) r FROM s GROUP BY day) "
+     "WHERE "
      "r = 2"},
     {"Of the 50 dates with the most lines, how many have exactly (\\d+) lines\\?",
-     "SELECT count(*) FROM (SELECT count(*) n FROM s GROUP BY day ORDER BY n DESC LIMIT 50) WHERE n = "
+     "SELECT count(*) FROM (SELECT count(*) n FROM s GROUP BY day ORDER BY n DESC LIMIT 50) WHERE "
+     "n = "
      "?1 + 0"},
     {"As a share of the lines of each period, is (.+) more common before (.+) than after it, less "
      "common, or equally frequent\\? Lines of .+ do not count\\.",
@@ -60,8 +64,7 @@ constexpr Proof kProofs[] = {
      "label = ?1) * sum(day < ?2) y FROM s)"},
     {"In which month does (.+) first outnumber (.+)\\?",
      MONTHS "SELECT min(month) FROM m WHERE a > b"},
-    {"In how many months does (.+) outnumber (.+)\\?",
-     MONTHS "SELECT count(*) FROM m WHERE a > b"},
+    {"In how many months does (.+) outnumber (.+)\\?", MONTHS "SELECT count(*) FROM m WHERE a > b"},
     {"In how many months is (.+) alone the most common label\\?",
      "WITH c AS (SELECT substr(day, 1, 7) month, label, count(*) n FROM s GROUP BY 1, 2), "
      "r AS (SELECT month, label, rank() OVER (PARTITION BY month ORDER BY n DESC) r FROM c) "
@@ -72,9 +75,9 @@ constexpr Proof kProofs[] = {
 #undef LABEL_COUNTS
 #undef MONTHS
 
-constexpr const char* kMonthNames[] = {"January", "February", "March",     "April",
-                                       "May",     "June",     "July",      "August",
-                                       "September", "October", "November", "December"};
+constexpr const char* kMonthNames[] = {"January",   "February", "March",    "April",
+                                       "May",       "June",     "July",     "August",
+                                       "September", "October",  "November", "December"};
 
 // "Jun 06, 2024" as 2024-06-06; anything else as it is.
 std::string AsIso(const std::string& text) {
@@ -94,14 +97,16 @@ std::string TakeScope(re2::StringPiece* question) {
   if (RE2::Consume(question, R"(Consider only the lines of user (\d+)\. )", &a)) {
     return "user = " + a;
   }
-  if (RE2::Consume(question, R"(Consider only the lines dated in ([A-Z][a-z]+), of any year\. )", &a)) {
+  if (RE2::Consume(question, R"(Consider only the lines dated in ([A-Z][a-z]+), of any year\. )",
+                   &a)) {
     for (int i = 0; i < 12; ++i) {
       if (a == kMonthNames[i]) return fmt::format("substr(day, 6, 2) = '{:02}'", i + 1);
     }
   }
-  if (RE2::Consume(question,
-                   R"(Consider only the lines dated from (\w+ \d+, \d+) to (\w+ \d+, \d+), both included\. )",
-                   &a, &b)) {
+  if (RE2::Consume(
+          question,
+          R"(Consider only the lines dated from (\w+ \d+, \d+) to (\w+ \d+, \d+), both included\. )",
+          &a, &b)) {
     return fmt::format("day BETWEEN '{}' AND '{}'", AsIso(a), AsIso(b));
   }
   return "1";
@@ -124,9 +129,10 @@ class AggregateProver final : public Prover {
   Result<Json> Recompute(const Task& task) override {
     re2::StringPiece rest(task.question);
     const std::string condition = TakeScope(&rest);
-    DOSSIER_RETURN_IF_ERROR(table_.db.Execute("DROP VIEW IF EXISTS s; CREATE TEMP VIEW s AS SELECT * "
-                                              "FROM lines WHERE " +
-                                              condition));
+    DOSSIER_RETURN_IF_ERROR(
+        table_.db.Execute("DROP VIEW IF EXISTS s; CREATE TEMP VIEW s AS SELECT * "
+                          "FROM lines WHERE " +
+                          condition));
     std::array<std::string, 3> found;
     const std::array<RE2::Arg, 3> all{&found[0], &found[1], &found[2]};
     const std::array<const RE2::Arg*, 3> arguments{&all[0], &all[1], &all[2]};

@@ -94,8 +94,10 @@ class Hops final : public Family {
       DOSSIER_ASSIGN_OR_RETURN(const std::string page, set.ReadContext(file));
       text += page + "\n";
     }
-    if (!RE2::PartialMatch(task.question, "the (\\S+)(?: in the end| one after the other)", &thing)) {
-      return MakeError(ErrorCode::kDamaged, "{}: its question is of no kind of this family", task.id);
+    if (!RE2::PartialMatch(task.question, "the (\\S+)(?: in the end| one after the other)",
+                           &thing)) {
+      return MakeError(ErrorCode::kDamaged, "{}: its question is of no kind of this family",
+                       task.id);
     }
     DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> walk, WalkChain(text, thing, task));
     if (task.question.find("in the end") != std::string::npos) return OneGold(walk.back());
@@ -123,7 +125,8 @@ class Hops final : public Family {
     for (const std::uint32_t thing : things) {
       Chain chain{.thing = KeyWord(thing)};
       const std::int64_t length = hops > 0 ? hops : stream->Between(2, 4);
-      for (const std::uint32_t at : stream->Sample(crowd.size(), static_cast<std::size_t>(length) + 1)) {
+      for (const std::uint32_t at :
+           stream->Sample(crowd.size(), static_cast<std::size_t>(length) + 1)) {
         chain.people.push_back(crowd[at]);
       }
       chains.push_back(std::move(chain));
@@ -145,7 +148,8 @@ class Hops final : public Family {
         auto& page = parts[stream.Below(parts.size())];
         const std::string sentence = HandOver(chain.thing, PersonName(chain.people[i]),
                                               PersonName(chain.people[i + 1]), &stream);
-        page.insert(page.begin() + static_cast<std::ptrdiff_t>(stream.Below(page.size() + 1)), sentence);
+        page.insert(page.begin() + static_cast<std::ptrdiff_t>(stream.Below(page.size() + 1)),
+                    sentence);
       }
     }
     std::vector<std::string> texts;
@@ -153,7 +157,8 @@ class Hops final : public Family {
     return texts;
   }
 
-  Status Write(const FamilySpec& spec, const Prose& prose, const Place& place, TaskSink& sink) const {
+  Status Write(const FamilySpec& spec, const Prose& prose, const Place& place,
+               TaskSink& sink) const {
     const std::string path = fmt::format("{}/window/{}", place.length, place.number);
     Stream stream = Stream::For(name(), spec.seed, path);
     const std::vector<Chain> chains = MakeChains(spec.questions, place.hops, &stream);
@@ -161,17 +166,18 @@ class Hops final : public Family {
     const auto make = [&](std::int64_t paragraphs) {
       return Join(MakePages(chains, prose, place.pages, paragraphs, page_stream), "");
     };
-    const std::int64_t paragraphs =
-        LargestThatFits(place.length, place.pages, *spec.counter, make);
+    const std::int64_t paragraphs = LargestThatFits(place.length, place.pages, *spec.counter, make);
     if (paragraphs < place.pages) {
       return MakeError(ErrorCode::kConfig,
                        "--length {} is too small for {} pages; the smallest that works is {}",
-                       place.length, place.pages, spec.counter->CountText(make(place.pages)).upper());
+                       place.length, place.pages,
+                       spec.counter->CountText(make(place.pages)).upper());
     }
     const std::string id = fmt::format("hops-{}-w{}", LengthName(place.length), place.number);
     std::vector<ContextFile> files;
     for (const std::string& page : MakePages(chains, prose, place.pages, paragraphs, page_stream)) {
-      DOSSIER_RETURN_IF_ERROR(sink.Open(fmt::format("contexts/{}/{:04}.txt", id, files.size() + 1)));
+      DOSSIER_RETURN_IF_ERROR(
+          sink.Open(fmt::format("contexts/{}/{:04}.txt", id, files.size() + 1)));
       DOSSIER_RETURN_IF_ERROR(sink.Write(page));
       DOSSIER_ASSIGN_OR_RETURN(ContextFile file, sink.Close(spec.counter->CountText(page).upper()));
       files.push_back(std::move(file));
@@ -191,14 +197,16 @@ class Hops final : public Family {
               .contexts = files};
     task.meta["hops"] = chain.people.size() - 1;
     if (number % 2 == 0) {
-      task.question = fmt::format("Who has the {} in the end? Answer with the full name only.", chain.thing);
+      task.question =
+          fmt::format("Who has the {} in the end? Answer with the full name only.", chain.thing);
       task.scorer = "exact";
       task.gold = OneGold(PersonName(chain.people.back()));
       task.chance = 1.0 / 40;
       return task;
     }
     task.question = fmt::format(
-        "Who had the {} one after the other, from the first to the last? Answer with one full name in a "
+        "Who had the {} one after the other, from the first to the last? Answer with one full name "
+        "in a "
         "line, and no other text.",
         chain.thing);
     task.scorer = "lines";

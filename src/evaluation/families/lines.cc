@@ -2,6 +2,7 @@
 
 #include <re2/re2.h>
 
+#include <optional>
 #include <set>
 
 #include "base/text/parse.h"
@@ -11,10 +12,27 @@ namespace dossier::evaluation {
 namespace {
 
 // This reader shares nothing with the writer of the lines: it is the other half of a proof.
-const RE2& LinePattern() {
-  static const RE2 pattern(
-      R"(Date: ([A-Z][a-z]{2}) (\d\d), (\d{4}) \|\| User: (\d+) \|\| Instance: (.*) \|\| Label: (.*))");
-  return pattern;
+struct Parts {
+  std::string_view month, day, year, user, body, label;
+};
+
+// "Date: Jun 06, 2024 || User: 98779 || Instance: … || Label: …"
+std::optional<Parts> PartsOf(std::string_view line) {
+  constexpr std::string_view kUser = " || User: ", kBody = " || Instance: ", kLabel = " || Label: ";
+  constexpr std::size_t kUserAt = 18;  // "Date: Jun 06, 2024" is always as long
+  const std::size_t body = line.find(kBody), label = line.rfind(kLabel);
+  if (line.substr(kUserAt, kUser.size()) != kUser || body == std::string_view::npos ||
+      label == std::string_view::npos || label < body + kBody.size() || line[9] != ' ' ||
+      line.substr(12, 2) != ", ") {
+    return std::nullopt;
+  }
+  const std::size_t user = kUserAt + kUser.size();
+  return Parts{line.substr(6, 3),
+               line.substr(10, 2),
+               line.substr(14, 4),
+               line.substr(user, body - user),
+               line.substr(body + kBody.size(), label - body - kBody.size()),
+               line.substr(label + kLabel.size())};
 }
 
 constexpr std::string_view kShortMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -24,12 +42,11 @@ constexpr std::string_view kShortMonths = "JanFebMarAprMayJunJulAugSepOctNovDec"
 Result<LineTable> LineTable::Read(std::string_view labelled, const Relabel& relabel) {
   DOSSIER_ASSIGN_OR_RETURN(store::Database db, store::Database::Open(":memory:"));
   DOSSIER_RETURN_IF_ERROR(
-      db.Execute("CREATE TABLE lines(day TEXT, user INTEGER, label TEXT, body TEXT);"
+      db.Execute("CREATE TABLE lines(day TEXT, user INTEGER, label TEXT);"
                  "CREATE TABLE labels(label TEXT PRIMARY KEY); BEGIN"));
   DOSSIER_ASSIGN_OR_RETURN(store::Statement insert,
-                           db.Prepare("INSERT INTO lines VALUES(?, ?, ?, ?)"));
+                           db.Prepare("INSERT INTO lines VALUES(?, ?, ?)"));
   std::set<std::string> labels;
-  std::string month, day, year, user, body, label;
   for (const std::string_view line : Split(labelled, '\n')) {
     if (!line.starts_with("Date: ")) {
       // The frame names the labels, those without a line too.
@@ -40,22 +57,23 @@ Result<LineTable> LineTable::Read(std::string_view labelled, const Relabel& rela
       }
       continue;
     }
-    if (!RE2::FullMatch(re2::StringPiece(line.data(), line.size()), LinePattern(), &month, &day,
-                        &year, &user, &body, &label)) {
+    const auto parts = line.size() > 40 ? PartsOf(line) : std::nullopt;
+    const std::size_t at = parts ? kShortMonths.find(parts->month) : std::string_view::npos;
+    const auto user = parts ? ExactNumber<std::int64_t>(parts->user) : std::nullopt;
+    if (at == std::string_view::npos || !user) {
       return MakeError(ErrorCode::kDamaged, "a labelled line is none: {}", line.substr(0, 80));
     }
-    const std::size_t at = kShortMonths.find(month);
-    if (at == std::string_view::npos) {
-      return MakeError(ErrorCode::kDamaged, "a line has no month: {}", line.substr(0, 80));
-    }
-    if (relabel) label = relabel(body, label);
-    const std::string iso = fmt::format("{}-{:02}-{}", year, at / 3 + 1, day);
-    DOSSIER_RETURN_IF_ERROR(
-        insert.With(iso, ExactNumber<std::int64_t>(user).value_or(0), label, body).Done());
+    std::string label(parts->label);
+    if (relabel) label = relabel(std::string(parts->body), label);
+    std::string iso(parts->year);
+    iso.append({'-', static_cast<char>('0' + (at / 3 + 1) / 10),
+                static_cast<char>('0' + (at / 3 + 1) % 10), '-'});
+    iso.append(parts->day);
+    DOSSIER_RETURN_IF_ERROR(insert.With(iso, *user, label).Done());
   }
   DOSSIER_ASSIGN_OR_RETURN(store::Statement add, db.Prepare("INSERT INTO labels VALUES(?)"));
   for (const std::string& one : labels) DOSSIER_RETURN_IF_ERROR(add.With(one).Done());
-  DOSSIER_RETURN_IF_ERROR(db.Execute("COMMIT"));
+  DOSSIER_RETURN_IF_ERROR(db.Execute("CREATE INDEX by_label ON lines(label, user); COMMIT"));
   return LineTable{std::move(db)};
 }
 

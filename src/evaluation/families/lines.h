@@ -22,7 +22,7 @@
 
 namespace dossier::evaluation {
 
-// The labelled twin as a table: lines(day TEXT, user INTEGER, label TEXT, body TEXT), with days as
+// The labelled twin as a table: lines(day TEXT, user INTEGER, label TEXT), with days as
 // 2024-06-06; and labels(label TEXT).
 struct LineTable {
   store::Database db;
@@ -40,8 +40,7 @@ Status ForEachWindow(std::string_view family, const FamilySpec& spec, const Pool
 
 // The questions of aggregate over one window; `turn` says whose turn it is in each group of kinds.
 Status AddAggregateTasks(const FamilySpec& spec, const Window& window, const std::string& id,
-                         const ContextFile& file, std::array<std::size_t, 3>* turn,
-                         TaskSink& sink);
+                         const ContextFile& file, std::array<std::size_t, 3>* turn, TaskSink& sink);
 
 // A setting, or what stands for it.
 std::string Setting(const FamilySpec& spec, std::string_view name, std::string_view fallback);

@@ -14,13 +14,17 @@ namespace dossier::evaluation {
 namespace {
 
 constexpr std::string_view kLevels[] = {"DEBUG", "INFO", "WARN", "ERROR"};
-constexpr std::string_view kServices[] = {"auth", "billing", "catalog", "gateway", "mailer", "search"};
+constexpr std::string_view kServices[] = {"auth",    "billing", "catalog",
+                                          "gateway", "mailer",  "search"};
 constexpr int kStatuses[] = {200, 201, 204, 301, 400, 404, 500, 503};
-constexpr std::string_view kMessages[] = {
-    "request handled as usual",        "cache was cold, read from disk",
-    "retry after the first timeout",   "upstream closed the connection early",
-    "token is near its end",           "queue is longer than it should be",
-    "slow query on the second replica", "payload larger than last week"};
+constexpr std::string_view kMessages[] = {"request handled as usual",
+                                          "cache was cold, read from disk",
+                                          "retry after the first timeout",
+                                          "upstream closed the connection early",
+                                          "token is near its end",
+                                          "queue is longer than it should be",
+                                          "slow query on the second replica",
+                                          "payload larger than last week"};
 constexpr std::size_t kUsers = 90'000;
 constexpr std::size_t kMostMillis = 5000;
 
@@ -72,17 +76,21 @@ constexpr RowProof kLogProofs[] = {
     {"How many lines of the service (\\w+) have the level (\\w+)\\?",
      "SELECT count(*) FROM logs WHERE service = ?1 AND level = ?2"},
     {"Which service has the most lines with the level (\\w+)\\?",
-     "SELECT service FROM (SELECT service, rank() OVER (ORDER BY count(*) DESC) r FROM logs WHERE level = "
+     "SELECT service FROM (SELECT service, rank() OVER (ORDER BY count(*) DESC) r FROM logs WHERE "
+     "level = "
      "?1 GROUP BY service) WHERE r = 1"},
     {"How many different users appear\\?", "SELECT count(DISTINCT user) FROM logs"},
     {"What is the (\\d+)th percentile of ms of the service (\\w+), by nearest rank\\?",
-     "SELECT ms FROM logs WHERE service = ?2 ORDER BY ms LIMIT 1 OFFSET (SELECT (count(*) * ?1 + 99) / 100 "
+     "SELECT ms FROM logs WHERE service = ?2 ORDER BY ms LIMIT 1 OFFSET (SELECT (count(*) * ?1 + "
+     "99) / 100 "
      "- 1 FROM logs WHERE service = ?2)"},
     {"In which hour are the most lines\\?",
-     "SELECT hour FROM (SELECT substr(ts, 1, 13) hour, rank() OVER (ORDER BY count(*) DESC) r FROM logs "
+     "SELECT hour FROM (SELECT substr(ts, 1, 13) hour, rank() OVER (ORDER BY count(*) DESC) r FROM "
+     "logs "
      "GROUP BY 1) WHERE r = 1"},
-    {"How many seconds is the longest gap between two lines that follow each other\\?",
-     "SELECT max(gap) FROM (SELECT strftime('%s', ts) - lag(strftime('%s', ts)) OVER (ORDER BY rowid) gap "
+    {"How many seconds is the longest gap between a line and the next\\?",
+     "SELECT max(gap) FROM (SELECT strftime('%s', ts) - lag(strftime('%s', ts)) OVER (ORDER BY "
+     "rowid) gap "
      "FROM logs)"},
     {"How many lines of the service (\\w+) have the status (\\d+)\\?",
      "SELECT count(*) FROM logs WHERE service = ?1 AND status = ?2 + 0"},
@@ -138,8 +146,10 @@ class Logs final : public Family {
       const std::uint64_t draw = stream->Next(), more = stream->Next();
       const std::uint64_t pause = draw & 0xff;
       second += pause < 200 ? 0 : pause < 254 ? 1 : static_cast<std::int64_t>(2 + (more & 0x3f));
-      const std::size_t level = (draw >> 8 & 0xff) < 40 ? 0 : (draw >> 8 & 0xff) < 190 ? 1
-                                : (draw >> 8 & 0xff) < 230 ? 2 : 3;
+      const std::size_t level = (draw >> 8 & 0xff) < 40    ? 0
+                                : (draw >> 8 & 0xff) < 190 ? 1
+                                : (draw >> 8 & 0xff) < 230 ? 2
+                                                           : 3;
       const std::size_t service = (draw >> 16 & 0xffff) * 6 >> 16;
       const std::size_t status = draw >> 32 & 7;
       const std::size_t user = (draw >> 40) * kUsers >> 24;
@@ -189,7 +199,8 @@ class Logs final : public Family {
         by_service[std::string(kServices[i])] = counts.level_service[most][i];
       }
       questions.push_back(
-          {.text = fmt::format("Which service has the most lines with the level {}?", kLevels[most]),
+          {.text =
+               fmt::format("Which service has the most lines with the level {}?", kLevels[most]),
            .gold = StrictWinner(by_service),
            .kind = Kind::kName});
     }
@@ -197,16 +208,15 @@ class Logs final : public Family {
            std::count(counts.users.begin(), counts.users.end(), true));
     const std::size_t slow = stream->Below(6);
     for (const int percent : {95, 99}) {
-      number(fmt::format("What is the {}th percentile of ms of the service {}, by nearest rank?", percent,
-                         kServices[slow]),
+      number(fmt::format("What is the {}th percentile of ms of the service {}, by nearest rank?",
+                         percent, kServices[slow]),
              Percentile(counts.millis[slow], percent));
     }
     const auto hour = StrictWinner(counts.hours);
     questions.push_back({.text = "In which hour are the most lines? Write it as 2024-03-01T07.",
                          .gold = hour ? std::optional(HourText(*hour)) : std::nullopt,
                          .kind = Kind::kName});
-    number("How many seconds is the longest gap between two lines that follow each other?",
-           counts.longest_gap);
+    number("How many seconds is the longest gap between a line and the next?", counts.longest_gap);
     for (const std::size_t status : {std::size_t{6}, std::size_t{7}}) {
       const std::size_t of = stream->Below(6);
       number(fmt::format("How many lines of the service {} have the status {}?", kServices[of],

@@ -41,10 +41,12 @@ Json SortedGold(std::set<std::string> lines) {
   return gold;
 }
 
-constexpr std::string_view kOneInALine = " Answer with one line of the text in a line, unchanged, and no other text.";
+constexpr std::string_view kOneInALine =
+    " Answer with one line of the text in a line, unchanged, and no other text.";
 constexpr std::string_view kSort = "Sort all lines by their first word, in alphabetical order.";
 constexpr std::string_view kMerge =
-    "Merge both files: all their lines, those that stand in both only once, sorted in alphabetical order.";
+    "Merge both files: all their lines, those that stand in both only once, sorted in alphabetical "
+    "order.";
 
 Json LinesOfText(std::string_view text) {
   JsonArray gold;
@@ -75,7 +77,8 @@ Result<Json> FilterBySql(std::string_view text, std::int64_t least, const Task& 
   std::int64_t amount = 0;
   for (const std::string_view line : Split(text, '\n')) {
     if (line.empty()) continue;
-    if (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), " amount=(\\d+) ", &amount)) {
+    if (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), " amount=(\\d+) ",
+                           &amount)) {
       return MakeError(ErrorCode::kDamaged, "{}: a line has no amount", task.id);
     }
     DOSSIER_RETURN_IF_ERROR(insert.With(line, amount).Done());
@@ -95,14 +98,17 @@ Result<Json> FilterBySql(std::string_view text, std::int64_t least, const Task& 
 class Long final : public Family {
  public:
   std::string_view name() const override { return "long"; }
-  std::string_view about() const override { return "answers of many lines: sorted, filtered, merged"; }
+  std::string_view about() const override {
+    return "answers of many lines: sorted, filtered, merged";
+  }
   std::span<const Parameter> parameters() const override { return {}; }
   std::vector<std::int64_t> default_lengths() const override { return {100, 1000, 10'000}; }
 
   Status Generate(const FamilySpec& spec, TaskSink& sink) const override {
     for (const std::int64_t length : spec.lengths) {
       if (length < kFewest || length > kMost) {
-        return MakeError(ErrorCode::kConfig, "--length {}: long has {} to {} lines", length, kFewest, kMost);
+        return MakeError(ErrorCode::kConfig, "--length {}: long has {} to {} lines", length,
+                         kFewest, kMost);
       }
       for (std::int64_t number = 0; number < spec.windows; ++number) {
         if (spec.cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "stopped");
@@ -118,20 +124,22 @@ class Long final : public Family {
     if (RE2::PartialMatch(task.question, "amount of (\\d+) or more", &least)) {
       return FilterBySql(text, least, task);
     }
-    std::vector<std::string> argv{"sort", "-u"};
+    std::vector<std::string> argv{"sort", "-u", "--"};
     for (const ContextFile& file : task.contexts) argv.push_back(set.PathOf(file));
     return SortByProgram(std::move(argv), task);
   }
 
  private:
-  Status Write(const FamilySpec& spec, std::int64_t length, std::int64_t number, TaskSink& sink) const {
+  Status Write(const FamilySpec& spec, std::int64_t length, std::int64_t number,
+               TaskSink& sink) const {
     Stream stream = Stream::For(name(), spec.seed, fmt::format("{}/window/{}", length, number));
     const std::string id = fmt::format("long-{}-w{}", length, number);
     const std::vector<Entry> entries = MakeEntries(length, &stream);
     std::vector<std::string> lines, other;
     for (const Entry& entry : entries) lines.push_back(entry.text);
     // The second file: a third of the first one's lines, and as many of its own.
-    for (const std::uint32_t at : stream.Sample(lines.size(), lines.size() / 3)) other.push_back(lines[at]);
+    for (const std::uint32_t at : stream.Sample(lines.size(), lines.size() / 3))
+      other.push_back(lines[at]);
     for (const Entry& entry : MakeEntries(length / 3, &stream)) other.push_back("z" + entry.text);
     stream.Shuffle(&other);
     DOSSIER_ASSIGN_OR_RETURN(const ContextFile a, WriteFile(spec, id + "-a", lines, sink));
@@ -144,8 +152,8 @@ class Long final : public Family {
     }
     std::set<std::string> sorted(lines.begin(), lines.end()), merged = sorted;
     merged.insert(other.begin(), other.end());
-    const std::string filter = fmt::format(
-        "Give all lines with an amount of {} or more, in the order in which they stand there.", least);
+    const std::string filter =
+        fmt::format("Give all lines with an amount of {} or more, and keep their order.", least);
     std::vector<Task> tasks{MakeTask(id, 0, kSort, SortedGold(std::move(sorted)), {a}),
                             MakeTask(id, 1, filter, std::move(filtered), {a}),
                             MakeTask(id, 2, kMerge, SortedGold(std::move(merged)), {a, b})};

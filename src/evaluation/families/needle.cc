@@ -1,4 +1,5 @@
-// needle: one sentence in a long text, at forty depths, with variants that a search for words misses.
+// needle: one sentence in a long text, at forty depths, with variants that a search for words
+// misses.
 
 #include <re2/re2.h>
 
@@ -25,8 +26,8 @@ constexpr std::string_view kValueNames[] = {"number", "uuid", "phrase"};
 std::string DrawValue(std::size_t kind, Stream* stream) {
   if (kind == 0) return stream->Digits(7);
   if (kind == 1) return stream->Uuid();
-  return fmt::format("{} {} {}", MadeWord(stream->Below(kMadeWords)), MadeWord(stream->Below(kMadeWords)),
-                     MadeWord(stream->Below(kMadeWords)));
+  return fmt::format("{} {} {}", MadeWord(stream->Below(kMadeWords)),
+                     MadeWord(stream->Below(kMadeWords)), MadeWord(stream->Below(kMadeWords)));
 }
 
 struct Needle {
@@ -45,24 +46,26 @@ Needle MakeNeedle(Variant variant, std::size_t kind, Stream* stream) {
       break;
     case Variant::kParaphrased:
       needle.paragraphs = {told};
-      needle.question = fmt::format("Somebody stands before {} and wants it to open. What has to be said?",
-                                    place);
+      needle.question = fmt::format(
+          "Somebody stands before {} and wants it to open. What has to be said?", place);
       break;
     case Variant::kDecoy:
-      needle.paragraphs = {told, fmt::format("It is not true that the password of the vault {} was ever {}.",
-                                             place, DrawValue(kind, stream))};
+      needle.paragraphs = {
+          told, fmt::format("It is not true that the password of the vault {} was ever {}.", place,
+                            DrawValue(kind, stream))};
       break;
     case Variant::kSplit: {
       const std::string keeper = PersonName(stream->Below(kPersonNames));
-      needle.paragraphs = {fmt::format("The password of the vault {} is known to {} alone.", place, keeper),
-                           fmt::format("What {} alone knows is {}.", keeper, value)};
+      needle.paragraphs = {
+          fmt::format("The password of the vault {} is known to {} alone.", place, keeper),
+          fmt::format("What {} alone knows is {}.", keeper, value)};
       break;
     }
     case Variant::kNone:
       needle.gold = kNotFound;
       break;
   }
-  needle.question += " Answer with the value only, or with 'not found' if the text does not say it.";
+  needle.question += " Answer with the value only, or with 'not found' if it is nowhere told.";
   return needle;
 }
 
@@ -88,7 +91,8 @@ class NeedleFamilyImpl final : public Family {
     DOSSIER_ASSIGN_OR_RETURN(const std::string text, set.ReadContext(task.contexts[0]));
     std::string place, value, keeper;
     if (!RE2::PartialMatch(task.question, "(?:vault|before) ([a-z-]+)", &place)) {
-      return MakeError(ErrorCode::kDamaged, "{}: its question is of no kind of this family", task.id);
+      return MakeError(ErrorCode::kDamaged, "{}: its question is of no kind of this family",
+                       task.id);
     }
     const std::string begin = "(?m)^The password of the vault " + place + " is ";
     if (RE2::PartialMatch(text, begin + "known to (.+) alone\\.$", &keeper)) {
@@ -98,12 +102,13 @@ class NeedleFamilyImpl final : public Family {
     }
     if (value.empty()) {
       if (text.find(place) == std::string::npos) return OneGold(kNotFound);
-      return MakeError(ErrorCode::kCheckFailed, "{}: the text names {} but not its password", task.id,
-                       place);
+      return MakeError(ErrorCode::kCheckFailed, "{}: the text names {} but not its password",
+                       task.id, place);
     }
     const std::size_t at = text.find(value);
     if (text.find(value, at + 1) != std::string::npos) {
-      return MakeError(ErrorCode::kCheckFailed, "{}: the value {} occurs more than once", task.id, value);
+      return MakeError(ErrorCode::kCheckFailed, "{}: the value {} occurs more than once", task.id,
+                       value);
     }
     return OneGold(value);
   }
@@ -135,9 +140,10 @@ class NeedleFamilyImpl final : public Family {
     Stream stream = Stream::For(name(), spec.seed, path);
     const auto variant = static_cast<Variant>(number % 5);
     const std::size_t kind = static_cast<std::size_t>(number / 5) % 3;
-    const std::int64_t depth = spec.windows >= kDepths
-                                   ? number % kDepths
-                                   : number * (kDepths - 1) / std::max<std::int64_t>(1, spec.windows - 1);
+    const std::int64_t depth =
+        spec.windows >= kDepths
+            ? number % kDepths
+            : number * (kDepths - 1) / std::max<std::int64_t>(1, spec.windows - 1);
     const Needle needle = MakeNeedle(variant, kind, &stream);
     const Stream prose_stream = Stream::For(name(), spec.seed, path + "/prose");
     const auto make = [&](std::int64_t paragraphs) {
@@ -145,8 +151,9 @@ class NeedleFamilyImpl final : public Family {
     };
     const std::int64_t paragraphs = LargestThatFits(length, 2, *spec.counter, make);
     if (paragraphs < 2) {
-      return MakeError(ErrorCode::kConfig, "--length {} is too small; the smallest that works is {}",
-                       length, spec.counter->CountText(make(2)).upper());
+      return MakeError(ErrorCode::kConfig,
+                       "--length {} is too small; the smallest that works is {}", length,
+                       spec.counter->CountText(make(2)).upper());
     }
     const std::string text = make(paragraphs);
     const std::string id = fmt::format("needle-{}-w{}", LengthName(length), number);

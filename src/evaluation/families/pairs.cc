@@ -94,16 +94,17 @@ std::string Question(const Condition& condition, const Slots& slots) {
     text += fmt::format("both have at least one line with the label {} or {}",
                         LabelOf(slots, condition.first), LabelOf(slots, condition.second));
     if (const Limit& limit = condition.limit; limit.slot != 0) {
-      text += fmt::format(", and all their lines with the label {}, if there are any, are dated {} {}",
-                          LabelOf(slots, limit.slot),
-                          limit.side == kAfter ? "after" : "before", DateOf(limit));
+      text += fmt::format(
+          ", and all their lines with the label {}, if there are any, are dated {} {}",
+          LabelOf(slots, limit.slot), limit.side == kAfter ? "after" : "before", DateOf(limit));
     }
   } else {
     text += fmt::format("one has {}, and the other has {}", Words(condition.one, slots),
                         Words(condition.other, slots));
   }
   return text +
-         ". Answer with one pair in a line, '(X, Y)', where X and Y are user ids and X is the lower "
+         ". Answer with one pair in a line, '(X, Y)', where X and Y are user ids and X is the "
+         "lower "
          "one; no other text.";
 }
 
@@ -164,9 +165,9 @@ Json CountPairs(const std::map<std::int32_t, UserLines>& users, const Condition&
 std::string SqlOf(const std::vector<Need>& needs, std::string_view user) {
   std::vector<std::string> parts;
   for (const Need& need : needs) {
-    parts.push_back(fmt::format(
-        "(SELECT count(*) FROM lines WHERE user = {}.user AND label = ?{}) {} {}", user,
-        need.slot - 'A' + 1, need.how == How::kExactly ? "=" : ">=", need.count));
+    parts.push_back(
+        fmt::format("(SELECT count(*) FROM lines WHERE user = {}.user AND label = ?{}) {} {}", user,
+                    need.slot - 'A' + 1, need.how == How::kExactly ? "=" : ">=", need.count));
   }
   return "(" + Join(parts, " AND ") + ")";
 }
@@ -176,7 +177,8 @@ std::string SqlOfBoth(const Condition& condition) {
                                 condition.first - 'A' + 1, condition.second - 'A' + 1);
   if (const Limit& limit = condition.limit; limit.slot != 0) {
     sql += fmt::format(
-        " AND user NOT IN (SELECT user FROM lines WHERE label = ?{} AND day {} '{:04}-{:02}-{:02}')",
+        " AND user NOT IN (SELECT user FROM lines WHERE label = ?{} AND day {} "
+        "'{:04}-{:02}-{:02}')",
         limit.slot - 'A' + 1, limit.side == kAfter ? "<=" : ">=", limit.year, limit.month,
         limit.day);
   }
@@ -267,32 +269,32 @@ class Pairs final : public Family {
     DOSSIER_ASSIGN_OR_RETURN(const Pool pool, OpenPool(spec));
     DOSSIER_ASSIGN_OR_RETURN(const Slots slots, SlotsOf(spec, pool));
     const std::vector<Condition> conditions = Conditions();
-    return ForEachWindow(
-        name(), spec, pool, sink,
-        [&, turn = std::size_t{0}](const Window& window, const std::string& id,
-                                   ContextFile file) mutable -> Status {
-          const std::map<std::int32_t, UserLines> users = UsersOf(window);
-          for (std::int64_t number = 0; number < spec.questions; ++number, ++turn) {
-            const Condition& condition = conditions[turn % conditions.size()];
-            Task task{.id = fmt::format("{}-q{}", id, number),
-                      .family = std::string(name()),
-                      .window = id,
-                      .question = Question(condition, slots),
-                      .scorer = "pairs",
-                      .gold = CountPairs(users, condition, slots),
-                      .contexts = {file},
-                      .needs = Needs::kLabel};
-            JsonObject named;
-            for (std::size_t i = 0; i < kSlots; ++i) {
-              named[std::string(1, static_cast<char>('A' + i))] = slots[i];
-            }
-            task.meta = {{"context_len", file.tokens},
-                         {"condition", turn % conditions.size() + 1},
-                         {"slots", std::move(named)}};
-            DOSSIER_RETURN_IF_ERROR(sink.Add(std::move(task)));
-          }
-          return {};
-        });
+    return ForEachWindow(name(), spec, pool, sink,
+                         [&, turn = std::size_t{0}](const Window& window, const std::string& id,
+                                                    ContextFile file) mutable -> Status {
+                           const std::map<std::int32_t, UserLines> users = UsersOf(window);
+                           for (std::int64_t number = 0; number < spec.questions;
+                                ++number, ++turn) {
+                             const Condition& condition = conditions[turn % conditions.size()];
+                             Task task{.id = fmt::format("{}-q{}", id, number),
+                                       .family = std::string(name()),
+                                       .window = id,
+                                       .question = Question(condition, slots),
+                                       .scorer = "pairs",
+                                       .gold = CountPairs(users, condition, slots),
+                                       .contexts = {file},
+                                       .needs = Needs::kLabel};
+                             JsonObject named;
+                             for (std::size_t i = 0; i < kSlots; ++i) {
+                               named[std::string(1, static_cast<char>('A' + i))] = slots[i];
+                             }
+                             task.meta = {{"context_len", file.tokens},
+                                          {"condition", turn % conditions.size() + 1},
+                                          {"slots", std::move(named)}};
+                             DOSSIER_RETURN_IF_ERROR(sink.Add(std::move(task)));
+                           }
+                           return {};
+                         });
   }
 
   Result<Json> Recompute(const Task& task, const TaskSet& set,
@@ -304,15 +306,15 @@ class Pairs final : public Family {
                                        const Relabel& relabel) const override {
     DOSSIER_ASSIGN_OR_RETURN(const std::string labelled, set.ReadLabelled(task.contexts[0]));
     DOSSIER_ASSIGN_OR_RETURN(LineTable table, LineTable::Read(labelled, relabel));
-    DOSSIER_RETURN_IF_ERROR(
-        table.db.Execute("CREATE INDEX by_user ON lines(user, label); CREATE INDEX by_label ON "
-                         "lines(label, user)"));
+    DOSSIER_RETURN_IF_ERROR(table.db.Execute("CREATE INDEX by_user ON lines(user, label)"));
     return std::make_unique<PairsProver>(std::move(table));
   }
 
  private:
   static constexpr Parameter kParameters[] = {
-      kLineParameters[0], kLineParameters[1], kLineParameters[2],
+      kLineParameters[0],
+      kLineParameters[1],
+      kLineParameters[2],
       {"slots", "", "labels of A to F, as A:music,B:sailing; default: the first six"}};
 
   static std::map<std::int32_t, UserLines> UsersOf(const Window& window) {

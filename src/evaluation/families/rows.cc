@@ -27,7 +27,8 @@ class RowProver final : public Prover {
     for (const RowProof& proof : proofs_) {
       const RE2 pattern(proof.question);
       re2::StringPiece at(task.question);
-      if (!RE2::ConsumeN(&at, pattern, arguments.data(), pattern.NumberOfCapturingGroups())) continue;
+      if (!RE2::ConsumeN(&at, pattern, arguments.data(), pattern.NumberOfCapturingGroups()))
+        continue;
       DOSSIER_ASSIGN_OR_RETURN(store::Statement query, db_.Prepare(proof.sql));
       query.With(found[0], found[1]);
       DOSSIER_ASSIGN_OR_RETURN(const bool first, query.Step());
@@ -62,8 +63,7 @@ std::optional<std::int64_t> Percentile(const std::vector<std::int64_t>& histogra
 
 Status AddRowTasks(std::string_view family, const std::string& window,
                    const std::vector<ContextFile>& contexts,
-                   const std::vector<RowQuestion>& questions, std::int64_t wanted,
-                   TaskSink& sink) {
+                   const std::vector<RowQuestion>& questions, std::int64_t wanted, TaskSink& sink) {
   std::int64_t number = 0;
   for (const RowQuestion& question : questions) {
     if (number >= wanted) return {};
@@ -81,8 +81,8 @@ Status AddRowTasks(std::string_view family, const std::string& window,
     DOSSIER_RETURN_IF_ERROR(sink.Add(std::move(task)));
   }
   if (number > 0) return {};
-  return MakeError(ErrorCode::kConfig, "{}: no question has one clear answer; take a larger --length",
-                   window);
+  return MakeError(ErrorCode::kConfig,
+                   "{}: no question has one clear answer; take a larger --length", window);
 }
 
 Result<std::unique_ptr<Prover>> OpenRows(const Task& task, const TaskSet& set,
@@ -99,8 +99,9 @@ Result<std::unique_ptr<Prover>> OpenRows(const Task& task, const TaskSet& set,
   for (const ContextFile& file : task.contexts) spec.argv.push_back(set.PathOf(file));
   DOSSIER_ASSIGN_OR_RETURN(const ProcessResult result, RunProcess(spec));
   if (result.exit_code != 0) {
-    return MakeError(ErrorCode::kCheckFailed, "{}: Python cannot read its files: {}", task.id,
-                     result.err.substr(result.err.size() - std::min<std::size_t>(200, result.err.size())));
+    return MakeError(
+        ErrorCode::kCheckFailed, "{}: Python cannot read its files: {}", task.id,
+        result.err.substr(result.err.size() - std::min<std::size_t>(200, result.err.size())));
   }
   DOSSIER_ASSIGN_OR_RETURN(store::Database db, store::Database::Open(database));
   return std::make_unique<RowProver>(std::move(folder), std::move(db), proofs);

@@ -49,7 +49,8 @@ std::string NeedleText(std::string_view what, std::string_view key, std::string_
 std::vector<std::string> Hide(std::vector<std::string> lines, std::vector<std::string> needles,
                               Stream* stream) {
   std::vector<std::uint64_t> places;
-  for (std::size_t i = 0; i < needles.size(); ++i) places.push_back(stream->Below(lines.size() + 1));
+  for (std::size_t i = 0; i < needles.size(); ++i)
+    places.push_back(stream->Below(lines.size() + 1));
   std::sort(places.begin(), places.end());
   std::vector<std::string> hidden;
   hidden.reserve(lines.size() + needles.size());
@@ -64,7 +65,8 @@ std::vector<std::string> Hide(std::vector<std::string> lines, std::vector<std::s
 // "a", "a, and b", "a, b, and c", as the recipe joins keys.
 std::string JoinKeys(const std::vector<std::string>& keys) {
   if (keys.size() == 1) return keys[0];
-  return Join(std::vector<std::string>(keys.begin(), keys.end() - 1), ", ") + ", and " + keys.back();
+  return Join(std::vector<std::string>(keys.begin(), keys.end() - 1), ", ") + ", and " +
+         keys.back();
 }
 
 Sample MakeHidden(const Hidden& task, const Prose& prose, std::int64_t units, Stream stream) {
@@ -106,17 +108,22 @@ Sample MakeHidden(const Hidden& task, const Prose& prose, std::int64_t units, St
   const bool one = task.values * task.asked == 1;
   const std::string_view what = one ? Singular(task.value) : Plural(task.value);
   sample.context =
-      one ? fmt::format("A special magic {} is hidden within the following text. Make sure to memorize "
-                        "it. I will quiz you about the {} afterwards.\n", what, what)
-          : fmt::format("Some special magic {} are hidden within the following text. Make sure to "
-                        "memorize it. I will quiz you about the {} afterwards.\n", what, what);
+      one ? fmt::format(
+                "A special magic {} is hidden within the following text. Make sure to memorize "
+                "it. I will quiz you about the {} afterwards.\n",
+                what, what)
+          : fmt::format(
+                "Some special magic {} are hidden within the following text. Make sure to "
+                "memorize it. I will quiz you about the {} afterwards.\n",
+                what, what);
   sample.context += Join(Hide(std::move(lines), std::move(needles), &stream), "\n") + "\n";
   const std::string query =
       JoinKeys(std::vector<std::string>(keys.begin(), keys.begin() + task.asked));
   sample.question =
-      one ? fmt::format("What is the special magic {} for {} mentioned in the provided text?", what, query)
-          : fmt::format("What are all the special magic {} for {} mentioned in the provided text?", what,
-                        query);
+      one ? fmt::format("What is the special magic {} for {} mentioned in the provided text?", what,
+                        query)
+          : fmt::format("What are all the special magic {} for {} mentioned in the provided text?",
+                        what, query);
   return sample;
 }
 
@@ -159,7 +166,8 @@ Sample MakeTrace(std::int64_t units, Stream stream) {
 }
 
 constexpr std::string_view kCommonBefore =
-    "Below is a numbered list of words. In these words, some appear more often than others. Memorize "
+    "Below is a numbered list of words. In these words, some appear more often than others. "
+    "Memorize "
     "the ones that appear most often.\n";
 constexpr std::string_view kCommonAfter =
     "Question: What are the 10 most common words in the above list?";
@@ -189,8 +197,7 @@ Sample MakeCommon(std::int64_t length, std::int64_t units, Stream stream) {
       stream.Sample(kMadeWords, kExample + 10 + static_cast<std::size_t>(units));
   const bool small = length < 4096;
   const Sample example = MakeList(10, 3, 5, 1, 0, words, &stream);
-  Sample sample =
-      MakeList(10, small ? 6 : 30, units, small ? 1 : 3, kExample, words, &stream);
+  Sample sample = MakeList(10, small ? 6 : 30, units, small ? 1 : 3, kExample, words, &stream);
   sample.context = example.context + example.question + " Answer: " + Join(example.gold, ", ") +
                    "\n\n" + sample.context;
   return sample;
@@ -200,7 +207,8 @@ constexpr std::string_view kCodedBefore =
     "Read the following coded text and track the frequency of each coded word. Find the three most "
     "frequently appeared coded words. ";
 constexpr std::string_view kCodedAfter =
-    "Question: Do not provide any explanation. Please ignore the dots '....'. What are the three most "
+    "Question: Do not provide any explanation. Please ignore the dots '....'. What are the three "
+    "most "
     "frequently appeared words in the above coded text?";
 
 Sample MakeCoded(std::int64_t length, std::int64_t units, Stream stream) {
@@ -224,7 +232,7 @@ Sample MakeCoded(std::int64_t length, std::int64_t units, Stream stream) {
 
 struct RulerKind {
   std::string_view name;
-  int budget;         // tokens kept for the answer
+  int budget;          // tokens kept for the answer
   std::int64_t least;  // units below which the task makes no sense
   std::optional<Hidden> hidden;
 };
@@ -262,8 +270,9 @@ Result<Json> ProveFrequent(std::string_view text, std::string_view before, int w
   DOSSIER_RETURN_IF_ERROR(db.Execute("COMMIT"));
   DOSSIER_ASSIGN_OR_RETURN(
       store::Statement query,
-      db.Prepare("SELECT word FROM (SELECT word, rank() OVER (ORDER BY count(*) DESC) r FROM w GROUP BY "
-                 "word) WHERE r <= ? ORDER BY r, word"));
+      db.Prepare(
+          "SELECT word FROM (SELECT word, rank() OVER (ORDER BY count(*) DESC) r FROM w GROUP BY "
+          "word) WHERE r <= ? ORDER BY r, word"));
   query.With(wanted);
   JsonArray gold;
   while (true) {
@@ -313,7 +322,9 @@ Json ProveHidden(std::string_view text, const std::string& question) {
 class Ruler final : public Family {
  public:
   std::string_view name() const override { return "ruler"; }
-  std::string_view about() const override { return "eleven retrieval and tracing tasks, as published"; }
+  std::string_view about() const override {
+    return "eleven retrieval and tracing tasks, as published";
+  }
   std::span<const Parameter> parameters() const override { return kParameters; }
 
   Status Generate(const FamilySpec& spec, TaskSink& sink) const override {
@@ -353,7 +364,8 @@ class Ruler final : public Family {
 
   Status Write(const FamilySpec& spec, const Prose& prose, std::int64_t length, std::int64_t number,
                const RulerKind& kind, TaskSink& sink) const {
-    const Stream stream = Stream::For(name(), spec.seed, fmt::format("{}/window/{}", length, number));
+    const Stream stream =
+        Stream::For(name(), spec.seed, fmt::format("{}/window/{}", length, number));
     const auto make = [&](std::int64_t units) {
       const Sample sample = MakeSample(kind, prose, length, units, stream);
       return sample.context + sample.question;
@@ -369,8 +381,8 @@ class Ruler final : public Family {
     const std::string id = fmt::format("ruler-{}-w{}", LengthName(length), number);
     DOSSIER_RETURN_IF_ERROR(sink.Open("contexts/" + id + ".txt"));
     DOSSIER_RETURN_IF_ERROR(sink.Write(sample.context));
-    DOSSIER_ASSIGN_OR_RETURN(
-        ContextFile file, sink.Close(spec.counter->CountText(sample.context).upper()));
+    DOSSIER_ASSIGN_OR_RETURN(ContextFile file,
+                             sink.Close(spec.counter->CountText(sample.context).upper()));
     JsonArray gold;
     for (const std::string& one : sample.gold) gold.push_back(Json(one));
     Task task{.id = id + "-q0",

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::string_view kProducts[] = {"anvil", "bellows", "chisel", "dowel",
                                           "easel", "funnel",  "gimlet", "hinge"};
-constexpr std::string_view kCountries[] = {"Austria", "Brazil", "Chile", "Denmark", "Estonia", "France"};
+constexpr std::string_view kCountries[] = {"Austria", "Brazil",  "Chile",
+                                           "Denmark", "Estonia", "France"};
 constexpr std::size_t kMostQuantity = 500;
 
 struct Order {
@@ -51,10 +52,11 @@ void WriteCsv(const Order& order, std::string* out) {
 }
 
 void WriteDeb822(const Order& order, std::string* out) {
-  fmt::format_to(std::back_inserter(*out),
-                 "Id: {}\nCustomer: {}\nDay: {}\nProduct: {}\nQuantity: {}\nCents: {}\nNote: {}\n\n",
-                 order.id, order.customer, IsoDate(order.day), kProducts[order.product],
-                 order.quantity, order.cents, ReplaceAll(order.note, "\n", "\n "));
+  fmt::format_to(
+      std::back_inserter(*out),
+      "Id: {}\nCustomer: {}\nDay: {}\nProduct: {}\nQuantity: {}\nCents: {}\nNote: {}\n\n", order.id,
+      order.customer, IsoDate(order.day), kProducts[order.product], order.quantity, order.cents,
+      ReplaceAll(order.note, "\n", "\n "));
 }
 
 void WriteXml(const Order& order, std::string* out) {
@@ -86,22 +88,29 @@ constexpr RowProof kTableProofs[] = {
     {"How many orders of the product (\\w+) have a quantity of 100 or more\\?",
      "SELECT count(*) FROM orders WHERE product = ?1 AND quantity >= 100"},
     {"Which product has the most orders\\?",
-     "SELECT product FROM (SELECT product, rank() OVER (ORDER BY count(*) DESC) r FROM orders GROUP BY 1) "
+     "SELECT product FROM (SELECT product, rank() OVER (ORDER BY count(*) DESC) r FROM orders "
+     "GROUP BY 1) "
      "WHERE r = 1"},
-    {"How many different customers have an order\\?", "SELECT count(DISTINCT customer) FROM orders"},
+    {"How many different customers have an order\\?",
+     "SELECT count(DISTINCT customer) FROM orders"},
     {"What is the (\\d+)th percentile of the quantity of the product (\\w+), by nearest rank\\?",
-     "SELECT quantity FROM orders WHERE product = ?2 ORDER BY quantity LIMIT 1 OFFSET (SELECT (count(*) * "
+     "SELECT quantity FROM orders WHERE product = ?2 ORDER BY quantity LIMIT 1 OFFSET (SELECT "
+     "(count(*) * "
      "?1 + 99) / 100 - 1 FROM orders WHERE product = ?2)"},
     {"On which day are the most orders\\?",
-     "SELECT day FROM (SELECT day, rank() OVER (ORDER BY count(*) DESC) r FROM orders GROUP BY 1) WHERE r "
+     "SELECT day FROM (SELECT day, rank() OVER (ORDER BY count(*) DESC) r FROM orders GROUP BY 1) "
+     "WHERE r "
      "= 1"},
     {"What do all orders of customers from (\\w+) cost, quantity times cents, in cents\\?",
-     "SELECT ifnull(sum(quantity * cents), 0) FROM orders JOIN customers USING (customer) WHERE country = "
+     "SELECT ifnull(sum(quantity * cents), 0) FROM orders JOIN customers USING (customer) WHERE "
+     "country = "
      "?1"},
     {"Customers from which country have spent the most, by quantity times cents\\?",
-     "SELECT country FROM (SELECT country, rank() OVER (ORDER BY sum(quantity * cents) DESC) r FROM orders "
+     "SELECT country FROM (SELECT country, rank() OVER (ORDER BY sum(quantity * cents) DESC) r "
+     "FROM orders "
      "JOIN customers USING (customer) GROUP BY 1) WHERE r = 1"},
-    {"The ids rise from order to order\\. What is the largest difference between two that follow each "
+    {"The ids rise from order to order\\. What is the largest difference between two that follow "
+     "each "
      "other\\?",
      "SELECT max(gap) FROM (SELECT id - lag(id) OVER (ORDER BY rowid) gap FROM orders)"},
 };
@@ -156,19 +165,21 @@ class Tables final : public Family {
     DOSSIER_RETURN_IF_ERROR(sink.Open(fmt::format("contexts/{}-customers.csv", id)));
     DOSSIER_RETURN_IF_ERROR(sink.Write(list));
     DOSSIER_ASSIGN_OR_RETURN(const ContextFile named, sink.Close(0));
-    return AddRowTasks(name(), id, {orders, named}, Questions(counts, &stream), spec.questions, sink);
+    return AddRowTasks(name(), id, {orders, named}, Questions(counts, &stream), spec.questions,
+                       sink);
   }
 
   static Order DrawOrder(std::int64_t last_id, std::size_t customers, Stream* stream) {
     const auto topics = grammar::Topics();
     const grammar::Topic& topic = topics[stream->Below(topics.size())];
-    Order order{.id = last_id + (stream->Below(40) == 0 ? stream->Between(2, 5000) : 1),
-                .customer = static_cast<std::int64_t>(1000 + stream->Below(customers)),
-                .quantity = stream->Between(1, kMostQuantity),
-                .cents = stream->Between(99, 99'999),
-                .day = static_cast<std::int32_t>(stream->Between(DayOf(2023, 1, 1), DayOf(2024, 12, 31))),
-                .product = stream->Below(std::size(kProducts)),
-                .note = grammar::Text(topic, stream->Below(grammar::Count(topic)))};
+    Order order{
+        .id = last_id + (stream->Below(40) == 0 ? stream->Between(2, 5000) : 1),
+        .customer = static_cast<std::int64_t>(1000 + stream->Below(customers)),
+        .quantity = stream->Between(1, kMostQuantity),
+        .cents = stream->Between(99, 99'999),
+        .day = static_cast<std::int32_t>(stream->Between(DayOf(2023, 1, 1), DayOf(2024, 12, 31))),
+        .product = stream->Below(std::size(kProducts)),
+        .note = grammar::Text(topic, stream->Below(grammar::Count(topic)))};
     // What a reader that only splits lines or commas falls for.
     const std::uint64_t trap = stream->Below(4);
     if (trap == 0) order.note += fmt::format("\n7,1000,2024-01-01,{},400,1,x", kProducts[0]);
@@ -215,18 +226,21 @@ class Tables final : public Family {
       for (std::size_t i = 0; i < values.size(); ++i) by_name[std::string(names[i])] = values[i];
       return StrictWinner(by_name);
     };
-    const std::size_t product = stream->Below(8), other = stream->Below(8), country = stream->Below(6);
-    number(fmt::format("What do all orders of customers from {} cost, quantity times cents, in cents?",
-                       kCountries[country]),
-           counts.cents[country]);
+    const std::size_t product = stream->Below(8), other = stream->Below(8),
+                      country = stream->Below(6);
+    number(
+        fmt::format("What do all orders of customers from {} cost, quantity times cents, in cents?",
+                    kCountries[country]),
+        counts.cents[country]);
     number(fmt::format("How many orders of the product {} have a quantity of 100 or more?",
                        kProducts[product]),
            counts.large[product]);
     questions.push_back({.text = "Which product has the most orders?",
                          .gold = winner(kProducts, counts.orders),
                          .kind = Kind::kName});
-    number(fmt::format("What is the 90th percentile of the quantity of the product {}, by nearest rank?",
-                       kProducts[other]),
+    number(fmt::format(
+               "What is the 90th percentile of the quantity of the product {}, by nearest rank?",
+               kProducts[other]),
            Percentile(counts.quantities[other], 90));
     number("How many different customers have an order?",
            static_cast<std::int64_t>(counts.customers.size()));
@@ -237,9 +251,10 @@ class Tables final : public Family {
         {.text = "Customers from which country have spent the most, by quantity times cents?",
          .gold = winner(kCountries, counts.cents),
          .kind = Kind::kName});
-    number("The ids rise from order to order. What is the largest difference between two that follow "
-           "each other?",
-           counts.longest_gap);
+    number(
+        "The ids rise from order to order. What is the largest difference between two that follow "
+        "each other?",
+        counts.longest_gap);
     return questions;
   }
 };

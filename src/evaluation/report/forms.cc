@@ -34,15 +34,16 @@ std::string FailureCell(const ArmSummary& arm) {
 using Table = std::vector<std::vector<std::string>>;
 
 Table ArmTable(const Report& report) {
-  Table table{{"arm", "score (95 %)", "lenient", "tasks", "s median", "s 95th", "calls", "tokens in",
-               "cached", "out", "cost", "failures"}};
+  Table table{{"arm", "score (95 %)", "lenient", "tasks", "s median", "s 95th", "calls",
+               "tokens in", "cached", "out", "cost", "failures"}};
   for (const ArmSummary& arm : report.arms) {
     table.push_back({arm.name, ScoreCell(arm.official, arm.scored_tasks),
                      arm.scored_tasks == 0 ? "-" : fmt::format("{:.1f}", arm.lenient.mean),
                      fmt::format("{}", arm.scored_tasks == 0 ? arm.rows : arm.scored_tasks),
-                     fmt::format("{:.2f}", arm.seconds_median), fmt::format("{:.2f}", arm.seconds_95),
-                     GroupCount(arm.calls), GroupCount(arm.input), GroupCount(arm.cached),
-                     GroupCount(arm.output), UsdCell(arm.usd), FailureCell(arm)});
+                     fmt::format("{:.2f}", arm.seconds_median),
+                     fmt::format("{:.2f}", arm.seconds_95), GroupCount(arm.calls),
+                     GroupCount(arm.input), GroupCount(arm.cached), GroupCount(arm.output),
+                     UsdCell(arm.usd), FailureCell(arm)});
   }
   return table;
 }
@@ -172,22 +173,22 @@ std::string ReportMarkdown(const Report& report) {
 Json ReportToJson(const Report& report) {
   JsonArray arms, pairs, groups;
   for (const ArmSummary& arm : report.arms) {
-    arms.push_back(JsonObject{{"arm", arm.name},
-                              {"rows", arm.rows},
-                              {"scored_tasks", arm.scored_tasks},
-                              {"official", IntervalToJson(arm.official)},
-                              {"lenient", IntervalToJson(arm.lenient)},
-                              {"statuses", CountsToJson(arm.statuses)},
-                              {"causes", CountsToJson(arm.causes)},
-                              {"dumped", arm.dumped},
-                              {"seconds", JsonObject{{"median", arm.seconds_median},
-                                                     {"p95", arm.seconds_95}}},
-                              {"calls", arm.calls},
-                              {"tokens", JsonObject{{"input", arm.input},
-                                                    {"cached", arm.cached},
-                                                    {"output", arm.output},
-                                                    {"counted", arm.counted}}},
-                              {"usd", arm.usd ? Json(*arm.usd) : Json(nullptr)}});
+    arms.push_back(
+        JsonObject{{"arm", arm.name},
+                   {"rows", arm.rows},
+                   {"scored_tasks", arm.scored_tasks},
+                   {"official", IntervalToJson(arm.official)},
+                   {"lenient", IntervalToJson(arm.lenient)},
+                   {"statuses", CountsToJson(arm.statuses)},
+                   {"causes", CountsToJson(arm.causes)},
+                   {"dumped", arm.dumped},
+                   {"seconds", JsonObject{{"median", arm.seconds_median}, {"p95", arm.seconds_95}}},
+                   {"calls", arm.calls},
+                   {"tokens", JsonObject{{"input", arm.input},
+                                         {"cached", arm.cached},
+                                         {"output", arm.output},
+                                         {"counted", arm.counted}}},
+                   {"usd", arm.usd ? Json(*arm.usd) : Json(nullptr)}});
   }
   for (const PairSummary& pair : report.pairs) {
     pairs.push_back(JsonObject{{"first", pair.first},
@@ -225,9 +226,9 @@ std::string ReportJunit(const Report& report) {
   std::size_t failures = 0;
   std::string cases;
   for (const Row& row : report.run.rows) {
-    cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"",
-                         memory::EscapeHtml(row.arm),
-                         memory::EscapeHtml(fmt::format("{} r{}", row.task, row.repeat)), row.seconds);
+    cases += fmt::format(
+        "  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"", memory::EscapeHtml(row.arm),
+        memory::EscapeHtml(fmt::format("{} r{}", row.task, row.repeat)), row.seconds);
     const bool failed = row.status != RowStatus::kOk || row.official.value_or(1) < 1;
     if (!failed) {
       cases += "/>\n";
@@ -236,7 +237,9 @@ std::string ReportJunit(const Report& report) {
     ++failures;
     // Control characters have no place in XML, not even escaped.
     std::string answer(utf8::Prefix(row.answer, 2000));
-    std::erase_if(answer, [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t'; });
+    std::erase_if(answer, [](char c) {
+      return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t';
+    });
     cases += fmt::format(">\n    <failure message=\"{}\">{}</failure>\n  </testcase>\n",
                          memory::EscapeHtml(row.cause.empty() ? StatusName(row.status)
                                                               : std::string_view(row.cause)),

@@ -67,8 +67,10 @@ class PageWriter {
 
   std::string Write() && {
     Head();
-    if (!report_.recommendation.empty()) Add("<p class=\"say\">{}</p>\n", EscapeHtml(report_.recommendation));
-    for (const std::string& note : report_.notes) Add("<p class=\"dim\">{}</p>\n", EscapeHtml(note));
+    if (!report_.recommendation.empty())
+      Add("<p class=\"say\">{}</p>\n", EscapeHtml(report_.recommendation));
+    for (const std::string& note : report_.notes)
+      Add("<p class=\"dim\">{}</p>\n", EscapeHtml(note));
     Arms();
     Groups();
     Pairs();
@@ -118,15 +120,15 @@ class PageWriter {
       }
       for (const auto& [name, count] : arm.causes) failures += fmt::format("[{} {}] ", count, name);
       const bool scored = arm.scored_tasks > 0;
-      Cells("td",
-          {arm.name,
-           scored ? fmt::format("{:.1f} ({:.1f} to {:.1f})", arm.official.mean, arm.official.low,
-                                arm.official.high)
-                  : "-",
-           scored ? fmt::format("{:.1f}", arm.lenient.mean) : "-", GroupCount(arm.scored_tasks),
-           fmt::format("{:.2f}", arm.seconds_median), fmt::format("{:.2f}", arm.seconds_95),
-           GroupCount(arm.calls), GroupCount(arm.input), GroupCount(arm.cached),
-           GroupCount(arm.output), arm.usd ? fmt::format("${:.4f}", *arm.usd) : "unknown", failures});
+      Cells("td", {arm.name,
+                   scored ? fmt::format("{:.1f} ({:.1f} to {:.1f})", arm.official.mean,
+                                        arm.official.low, arm.official.high)
+                          : "-",
+                   scored ? fmt::format("{:.1f}", arm.lenient.mean) : "-",
+                   GroupCount(arm.scored_tasks), fmt::format("{:.2f}", arm.seconds_median),
+                   fmt::format("{:.2f}", arm.seconds_95), GroupCount(arm.calls),
+                   GroupCount(arm.input), GroupCount(arm.cached), GroupCount(arm.output),
+                   arm.usd ? fmt::format("${:.4f}", *arm.usd) : "unknown", failures});
     }
     EndTable();
   }
@@ -156,7 +158,8 @@ class PageWriter {
     Table(header);
     for (const ArmSummary& row : report_.arms) {
       std::vector<std::string> cells{row.name};
-      for (const ArmSummary& column : report_.arms) cells.push_back(PairCell(row.name, column.name));
+      for (const ArmSummary& column : report_.arms)
+        cells.push_back(PairCell(row.name, column.name));
       Cells("td", cells);
     }
     EndTable();
@@ -172,8 +175,8 @@ class PageWriter {
         std::swap(found.low, found.high);
         found.low = -found.low, found.high = -found.high;
       }
-      return fmt::format("{:+.1f} ({:+.1f} to {:+.1f}): {}", found.difference, found.low, found.high,
-                         VerdictOf(found));
+      return fmt::format("{:+.1f} ({:+.1f} to {:+.1f}): {}", found.difference, found.low,
+                         found.high, VerdictOf(found));
     }
     return "";
   }
@@ -193,7 +196,7 @@ class PageWriter {
     html_ += "</p>\n<div class=\"plots\">\n";
     struct Measure {
       const char *title, *unit;
-      std::vector<double> GroupSummary::*values;
+      std::vector<double> GroupSummary::* values;
     };
     for (const Measure& measure : {Measure{"Score by length", "points", &GroupSummary::score},
                                    Measure{"Tokens by length", "tokens", &GroupSummary::tokens},
@@ -220,7 +223,8 @@ class PageWriter {
     std::vector<Dot> dots;
     for (const ArmSummary& arm : report_.arms) {
       const double rows = std::max<double>(1, static_cast<double>(arm.rows));
-      dots.push_back({arm.name, priced ? *arm.usd / rows : static_cast<double>(arm.input + arm.output) / rows,
+      dots.push_back({arm.name,
+                      priced ? *arm.usd / rows : static_cast<double>(arm.input + arm.output) / rows,
                       arm.official.mean, arm.official.low, arm.official.high});
     }
     html_ += DotChart(priced ? "Cost against score" : "Tokens against score",

@@ -50,17 +50,19 @@ class Drawing {
     return kHeight - kBottom - (kHeight - kTop - kBottom) * value / y_top_;
   }
   void Line(double x1, double y1, double x2, double y2, std::string_view style) {
-    svg_ += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"{}\"/>",
-                        x1, y1, x2, y2, style);
+    svg_ +=
+        fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"{}\"/>",
+                    x1, y1, x2, y2, style);
   }
   void Text(double x, double y, std::string_view anchor, std::string_view text) {
-    svg_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", x, y, anchor,
-                        EscapeHtml(text));
+    svg_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", x, y,
+                        anchor, EscapeHtml(text));
   }
   void Mark(double x, double y, std::size_t series, std::string_view about) {
-    svg_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\" fill=\"{}\"><title>{}</title>"
-                        "</circle>",
-                        x, y, SeriesColour(series), EscapeHtml(about));
+    svg_ += fmt::format(
+        "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\" fill=\"{}\"><title>{}</title>"
+        "</circle>",
+        x, y, SeriesColour(series), EscapeHtml(about));
   }
   void Path(const std::vector<std::pair<double, double>>& points, std::size_t series) {
     std::string path;
@@ -86,7 +88,8 @@ std::string LineChart(const LineChartData& data) {
   }
   Drawing drawing(data.title, static_cast<double>(data.x.size()), NiceTop(top));
   for (std::size_t i = 0; i < data.x.size(); ++i) {
-    drawing.Text(drawing.X(static_cast<double>(i) + 0.5), kHeight - kBottom + 16, "middle", data.x[i]);
+    drawing.Text(drawing.X(static_cast<double>(i) + 0.5), kHeight - kBottom + 16, "middle",
+                 data.x[i]);
   }
   for (std::size_t s = 0; s < data.series.size(); ++s) {
     std::vector<std::pair<double, double>> points;
@@ -111,7 +114,8 @@ std::string DotChart(const std::string& title, const std::string& x_unit, const 
   }
   Drawing drawing(title, NiceTop(x_top), NiceTop(y_top));
   drawing.Text(kWidth - kRight, kHeight - kBottom + 30, "end", x_unit);
-  drawing.Text(kWidth - kRight, kHeight - kBottom + 16, "end", fmt::format("{:.4g}", NiceTop(x_top)));
+  drawing.Text(kWidth - kRight, kHeight - kBottom + 16, "end",
+               fmt::format("{:.4g}", NiceTop(x_top)));
   drawing.Text(kLeft, kHeight - kBottom + 16, "middle", "0");
   for (std::size_t i = 0; i < dots.size(); ++i) {
     const Dot& dot = dots[i];

@@ -21,7 +21,8 @@ constexpr double kNanoUsd = 1e9;
 // The mean score of each task that an arm has answered in all repeats that it has.
 using TaskScores = std::map<std::string, double>;
 
-TaskScores ScoresOf(const RunData& run, const std::string& arm, std::optional<double> Row::*which) {
+TaskScores ScoresOf(const RunData& run, const std::string& arm,
+                    std::optional<double> Row::* which) {
   std::map<std::string, std::pair<double, int>> sums;
   for (const Row& row : run.rows) {
     if (row.arm != arm || !row.counts() || !(row.*which)) continue;
@@ -157,7 +158,8 @@ std::vector<GroupSummary> MakeGroups(const RunData& run) {
           if (row->counts() && row->official) scores.push_back(100 * *row->official);
           seconds.push_back(row->seconds);
           tokens.push_back(static_cast<double>(row->tokens.input + row->tokens.output));
-          if (row->cost_nano_usd) usd.push_back(static_cast<double>(*row->cost_nano_usd) / kNanoUsd);
+          if (row->cost_nano_usd)
+            usd.push_back(static_cast<double>(*row->cost_nano_usd) / kNanoUsd);
         }
       }
       group.score.push_back(MeanOf(scores));
@@ -183,18 +185,19 @@ double CostRank(const ArmSummary& arm, bool all_priced) {
 std::string Recommend(const Report& report) {
   std::vector<const ArmSummary*> arms;
   for (const ArmSummary& arm : report.arms) {
-    const bool solver = arm.name == "oracle" || arm.name == "chance" || arm.name == "floor" ||
-                        arm.name == "blind";
+    const bool solver =
+        arm.name == "oracle" || arm.name == "chance" || arm.name == "floor" || arm.name == "blind";
     if (arm.scored_tasks > 0 && !solver) arms.push_back(&arm);
   }
   if (arms.empty()) return "";
-  const ArmSummary* best = *std::ranges::max_element(
-      arms, {}, [](const ArmSummary* arm) { return arm->official.mean; });
+  const ArmSummary* best =
+      *std::ranges::max_element(arms, {}, [](const ArmSummary* arm) { return arm->official.mean; });
   if (arms.size() == 1) {
     return fmt::format("{} scores {:.1f} ({:.1f} to {:.1f}); there is no other arm to compare with",
                        best->name, best->official.mean, best->official.low, best->official.high);
   }
-  const bool priced = std::ranges::all_of(arms, [](const ArmSummary* arm) { return arm->usd.has_value() && *arm->usd > 0; });
+  const bool priced = std::ranges::all_of(
+      arms, [](const ArmSummary* arm) { return arm->usd.has_value() && *arm->usd > 0; });
   const ArmSummary* cheapest = best;
   int more = 0;
   bool too_few = false;
@@ -220,11 +223,11 @@ std::string Recommend(const Report& report) {
     return fmt::format("use {}: it scores {:.1f}, and nothing cheaper comes near", best->name,
                        best->official.mean);
   }
-  return fmt::format("use {}: it scores {:.1f}, not separated from the best ({}, {:.1f}), for {:.2f} "
-                     "times its {}",
-                     cheapest->name, cheapest->official.mean, best->name, best->official.mean,
-                     CostRank(*cheapest, priced) / CostRank(*best, priced),
-                     priced ? "cost" : "tokens");
+  return fmt::format(
+      "use {}: it scores {:.1f}, not separated from the best ({}, {:.1f}), for {:.2f} "
+      "times its {}",
+      cheapest->name, cheapest->official.mean, best->name, best->official.mean,
+      CostRank(*cheapest, priced) / CostRank(*best, priced), priced ? "cost" : "tokens");
 }
 
 void AddNotes(Report* report) {
@@ -269,7 +272,8 @@ Result<RunData> LoadRun(const std::vector<std::string>& folders) {
       for (const Json& arm : list->get_array()) {
         const std::string name = TextAt(arm, "name");
         if (!arms.insert(name).second) {
-          return MakeError(ErrorCode::kConfig, "{}: another folder has an arm {}, too", folder, name);
+          return MakeError(ErrorCode::kConfig, "{}: another folder has an arm {}, too", folder,
+                           name);
         }
         run.arms.push_back(name);
       }
@@ -280,8 +284,8 @@ Result<RunData> LoadRun(const std::vector<std::string>& folders) {
       ++number;
       if (line.empty()) continue;
       const auto value = ParseJson(line);
-      auto asked = value ? AskedTaskFromJson(*value)
-                         : Result<AskedTask>(tl::unexpected(value.error()));
+      auto asked =
+          value ? AskedTaskFromJson(*value) : Result<AskedTask>(tl::unexpected(value.error()));
       if (!asked) {
         return MakeError(ErrorCode::kDamaged, "{}/tasks.jsonl:{}: {}", folder, number,
                          asked.error().message);

@@ -40,7 +40,7 @@ struct ArmSummary {
   std::int64_t rows = 0, scored_tasks = 0, wanted = 0;  // rows that there are; tasks; rows planned
   Interval official, lenient;                           // points
   std::map<std::string, std::int64_t> statuses, causes;
-  std::int64_t dumped = 0;                  // answers of more than 2,000 characters
+  std::int64_t dumped = 0;  // answers of more than 2,000 characters
   double seconds_median = 0, seconds_95 = 0;
   std::int64_t calls = 0, input = 0, cached = 0, output = 0;  // sums
   bool counted = false;                                       // some tokens by our own count
@@ -55,8 +55,8 @@ struct PairSummary {
 
 // The mean of each arm where `dimension` has `value`.
 struct GroupSummary {
-  std::string dimension, value;  // "needs", "label"
-  std::vector<double> score;     // points, by arm; NaN: no task
+  std::string dimension, value;              // "needs", "label"
+  std::vector<double> score;                 // points, by arm; NaN: no task
   std::vector<double> seconds, tokens, usd;  // medians and means, by arm
   std::int64_t tasks = 0;
 };
@@ -80,11 +80,11 @@ Result<PairSummary> ComparePair(const RunData& run, const std::string& first,
 std::string VerdictOf(const Comparison& found);
 
 // The forms of a report.
-std::string ReportTable(const Report& report);     // for a terminal
+std::string ReportTable(const Report& report);  // for a terminal
 std::string ReportMarkdown(const Report& report);
-Json ReportToJson(const Report& report);           // dossier.evalreport/1
-std::string ReportHtml(const Report& report);      // report_html.cc
-std::string ReportJunit(const Report& report);     // a test case a row
+Json ReportToJson(const Report& report);        // dossier.evalreport/1
+std::string ReportHtml(const Report& report);   // report_html.cc
+std::string ReportJunit(const Report& report);  // a test case a row
 
 }  // namespace dossier::evaluation
 

@@ -100,16 +100,17 @@ class CommandRun {
 
 Result<CommandEnd> RunCommand(const Command& command, const CancelToken& cancel) {
   ProcessSpec spec{.argv = command.argv, .folder = command.folder, .input = command.input};
-  std::map<std::string, std::string> environment = {
-      {"HOME", command.folder},    {"TMPDIR", command.folder}, {"LANG", "C.UTF-8"},
-      {"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"PYTHONDONTWRITEBYTECODE", "1"}};
+  std::map<std::string, std::string> environment = {{"HOME", command.folder},
+                                                    {"TMPDIR", command.folder},
+                                                    {"LANG", "C.UTF-8"},
+                                                    {"PATH", "/usr/local/bin:/usr/bin:/bin"},
+                                                    {"PYTHONDONTWRITEBYTECODE", "1"}};
   for (const auto& [name, value] : command.environment) environment[name] = value;
   spec.environment.emplace();
   for (const auto& [name, value] : environment) spec.environment->push_back(name + "=" + value);
   DOSSIER_ASSIGN_OR_RETURN(
       SupervisedProcess process,
-      SupervisedProcess::Start(spec,
-                               {.grace = kGrace, .leftovers = Supervision::Leftovers::kEnd}));
+      SupervisedProcess::Start(spec, {.grace = kGrace, .leftovers = Supervision::Leftovers::kEnd}));
   return CommandRun(std::move(process), command.limit).Run(cancel);
 }
 

@@ -214,7 +214,8 @@ class Relay {
     const bool stream = (*head)->status == 200 && type.starts_with("text/event-stream");
     HttpHeaders headers;
     for (const char* name : {"content-type", "retry-after"}) {
-      if (const auto value = (*head)->Header(name); !value.empty()) headers.emplace_back(name, value);
+      if (const auto value = (*head)->Header(name); !value.empty())
+        headers.emplace_back(name, value);
     }
     stream ? Stream(download, std::move(headers))
            : Whole(download, (*head)->status, std::move(headers));
@@ -291,15 +292,14 @@ class Relay {
     const std::lock_guard lock(ledger_->mutex);
     Traffic& traffic = ledger_->traffic;
     const std::string lower = ToLowerAscii(body.substr(0, 4096));
-    const bool too_long = status == 413 || (status == 400 && lower.find("context") != lower.npos &&
-                                            (lower.find("length") != lower.npos ||
-                                             lower.find("size") != lower.npos ||
-                                             lower.find("exceed") != lower.npos));
+    const bool too_long =
+        status == 413 || (status == 400 && lower.find("context") != lower.npos &&
+                          (lower.find("length") != lower.npos || lower.find("size") != lower.npos ||
+                           lower.find("exceed") != lower.npos));
     if (too_long) ++traffic.context_refused;
     if (status == 0 || status == 429 || status >= 500) ++traffic.failed;
-    traffic.failure = status == 0
-                          ? std::string(body)
-                          : fmt::format("status {}: {}", status, utf8::Prefix(body, 200));
+    traffic.failure = status == 0 ? std::string(body)
+                                  : fmt::format("status {}: {}", status, utf8::Prefix(body, 200));
   }
 
   void Note(int status, std::string_view reply) {
@@ -381,8 +381,8 @@ class RecordingProxy final : public Proxy {
     ledger->rules = rules;
     if (rules.cache == QuestionRules::Cache::kCold) ledger->cold_line = RandomHex(16) + "\n";
     if (!transcript.empty()) {
-      ledger->transcript = UniqueFd(
-          open(transcript.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+      ledger->transcript =
+          UniqueFd(open(transcript.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     }
     const std::string id = RandomHex(24);
     const std::lock_guard lock(mutex_);
@@ -421,17 +421,17 @@ class RecordingProxy final : public Proxy {
       const std::lock_guard lock(ledger->mutex);
       ++ledger->open;
     }
-    auto relay =
-        std::make_shared<Relay>(loop_, ledger, std::move(exchange), std::move(path), options_.count);
+    auto relay = std::make_shared<Relay>(loop_, ledger, std::move(exchange), std::move(path),
+                                         options_.count);
     relays_.Run([this, relay, ledger] { RunRelay(relay, *ledger); });
   }
 
   static void SendModels(HttpExchange& exchange, const Ledger& ledger) {
-    exchange.Reply({.headers = {{"Content-Type", "application/json"}},
-                    .body = ToJson(JsonObject{
-                        {"object", "list"},
-                        {"data", JsonArray{JsonObject{{"id", ledger.upstream.model},
-                                                      {"object", "model"}}}}})});
+    exchange.Reply(
+        {.headers = {{"Content-Type", "application/json"}},
+         .body = ToJson(JsonObject{{"object", "list"},
+                                   {"data", JsonArray{JsonObject{{"id", ledger.upstream.model},
+                                                                 {"object", "model"}}}}})});
   }
 
   void RunRelay(const std::shared_ptr<Relay>& relay, Ledger& ledger) {
@@ -497,7 +497,8 @@ std::string CompleteBody(std::string_view body, const QuestionRules& rules,
   if (!value || !value->is_object()) return std::string(body);
   const JsonObject& given = value->get_object();
   JsonObject added;
-  if (rules.temperature && !given.contains("temperature")) added["temperature"] = *rules.temperature;
+  if (rules.temperature && !given.contains("temperature"))
+    added["temperature"] = *rules.temperature;
   if (rules.seed && !given.contains("seed")) added["seed"] = *rules.seed;
   if (rules.max_tokens && !given.contains("max_tokens") &&
       !given.contains("max_completion_tokens") && !given.contains("max_output_tokens")) {

@@ -31,8 +31,9 @@ constexpr std::string_view kOwnFamily = "questions";
 // These need more than the answer: a program, or a model.
 constexpr std::array<std::string_view, 2> kRunScorers = {"command", "judge"};
 
-constexpr std::array<std::string_view, 10> kFields = {
-    "id", "question", "context", "contexts", "gold", "scorer", "tolerance", "tags", "rubric", "command"};
+constexpr std::array<std::string_view, 10> kFields = {"id",     "question", "context",   "contexts",
+                                                      "gold",   "scorer",   "tolerance", "tags",
+                                                      "rubric", "command"};
 
 // A question as it stands in the file, whatever its form: every value as a list of texts.
 struct RawQuestion {
@@ -250,7 +251,8 @@ Status CheckScorer(const RawQuestion& raw, const AskedTask& asked) {
     return MakeError(ErrorCode::kConfig, "{}: scorer `command` needs `command: [PROGRAM, …]`",
                      raw.place);
   }
-  const bool by_program = std::find(kRunScorers.begin(), kRunScorers.end(), scorer) != kRunScorers.end();
+  const bool by_program =
+      std::find(kRunScorers.begin(), kRunScorers.end(), scorer) != kRunScorers.end();
   if (by_program || !asked.has_gold()) return {};
   // Gold of the right type is right by its own rule.
   constexpr std::array<std::string_view, 4> kTyped = {"number", "near", "date", "json"};
@@ -329,9 +331,9 @@ Result<AskedSet> AskTaskSet(const std::string& folder) {
 
 Result<AskedSet> ParseQuestions(std::string_view text, QuestionsForm form, const std::string& name,
                                 const std::string& folder, const CancelToken& cancel) {
-  auto file = form == QuestionsForm::kYaml      ? ReadYamlQuestions(text, name)
-              : form == QuestionsForm::kCsv     ? ReadCsvQuestions(text, name)
-                                                : ReadJsonLines(text, name);
+  auto file = form == QuestionsForm::kYaml  ? ReadYamlQuestions(text, name)
+              : form == QuestionsForm::kCsv ? ReadCsvQuestions(text, name)
+                                            : ReadJsonLines(text, name);
   if (!file) return tl::unexpected(file.error());
   AskedSet set{.name = fs::path(name).filename().string()};
   ContextFinder contexts(folder, cancel);

@@ -21,8 +21,9 @@ constexpr std::string_view kRowSchema = "dossier.evalrow/1";
 constexpr std::uint64_t kMostRowBytes = 8ull << 30;
 
 constexpr std::array<std::string_view, 11> kStatusNames = {
-    "ok",      "empty",     "timeout",          "crashed", "error",          "refused",
-    "no_answer", "context_too_long", "limit", "provider_error", "harness_error"};
+    "ok",    "empty",          "timeout",      "crashed",
+    "error", "refused",        "no_answer",    "context_too_long",
+    "limit", "provider_error", "harness_error"};
 
 template <typename Value>
 Json OrNull(const std::optional<Value>& value) {

@@ -39,9 +39,11 @@ Json ArmToJson(const Arm& arm) {
   for (const auto& [name, value] : arm.environment) {
     environment[name] = IsSecretVariable(name, value) ? "[redacted]" : Json(value);
   }
-  return JsonObject{{"name", arm.name},       {"system", arm.system},
+  return JsonObject{{"name", arm.name},
+                    {"system", arm.system},
                     {"argv", JsonArray(arm.argv.begin(), arm.argv.end())},
-                    {"env", std::move(environment)}, {"setting", arm.setting},
+                    {"env", std::move(environment)},
+                    {"setting", arm.setting},
                     {"model", arm.model}};
 }
 
@@ -68,7 +70,7 @@ std::string FirstMatch(const std::string& path, std::string_view key) {
 Json MachineToJson() {
   utsname kernel{};
   uname(&kernel);
-  struct sysinfo info {};
+  struct sysinfo info{};
   sysinfo(&info);
   return JsonObject{{"cpu", FirstMatch("/proc/cpuinfo", "model name")},
                     {"cores", std::thread::hardware_concurrency()},
@@ -142,8 +144,10 @@ void Reconcile(const Traffic& traffic, Row* row) {
     case RowStatus::kEmpty:
     case RowStatus::kError:
     case RowStatus::kCrashed:
-    case RowStatus::kNoAnswer: break;
-    default: return;
+    case RowStatus::kNoAnswer:
+      break;
+    default:
+      return;
   }
   if (traffic.limit_met) {
     row->status = RowStatus::kLimit;
@@ -184,10 +188,10 @@ class Asker {
   Row AskOnce(const Job& job, const CancelToken& cancel) {
     const EvalModel& model = plan_.models.at(job.arm->model);
     const std::string transcript =
-        transcripts_.empty() ? ""
-                             : fmt::format("{}/{}.{}.r{}.jsonl", transcripts_,
-                                           FileName(job.asked->task.id), FileName(job.arm->name),
-                                           job.repeat);
+        transcripts_.empty()
+            ? ""
+            : fmt::format("{}/{}.{}.r{}.jsonl", transcripts_, FileName(job.asked->task.id),
+                          FileName(job.arm->name), job.repeat);
     if (plan_.limits.jobs == 1) proxy_->WaitUntilIdle();
     const auto question = proxy_->Open(model.upstream,
                                        {.calls = plan_.limits.calls,
@@ -332,33 +336,38 @@ std::string CauseOf(const AskedTask& asked, const Row& row) {
   // Fewer tokens than the window has: nothing saw it. Counts of sets without tokens say nothing.
   std::int64_t window = 0;
   for (const ContextFile& file : asked.task.contexts) window += file.tokens;
-  const bool unread = row.turns.value_or(0) <= 1 && row.calls <= 1 && window > 0 &&
-                      row.tokens.input < window / 2;
+  const bool unread =
+      row.turns.value_or(0) <= 1 && row.calls <= 1 && window > 0 && row.tokens.input < window / 2;
   return unread ? "guess" : "wrong";
 }
 
 // The scorer `command`: a number from 0 to 1 on stdout.
 Result<double> ScoreByCommand(const AskedTask& asked, const Row& row) {
-  ProcessSpec spec{.argv = StringsOf(asked.task.meta.if_contains("command")),
-                   .input = ToJson(JsonObject{{"question", asked.task.question},
-                                              {"gold", asked.task.gold},
-                                              {"answer", row.answer}}),
-                   .timeout = Millis(60'000)};
+  ProcessSpec spec{
+      .argv = StringsOf(asked.task.meta.if_contains("command")),
+      .input = ToJson(JsonObject{
+          {"question", asked.task.question}, {"gold", asked.task.gold}, {"answer", row.answer}}),
+      .timeout = Millis(60'000)};
   DOSSIER_ASSIGN_OR_RETURN(const ProcessResult result, RunProcess(spec));
   const auto score = ParseNumber(TrimSpace(result.out));
   if (result.exit_code == 0 && score && *score >= 0 && *score <= 1) return *score;
-  return MakeError(ErrorCode::kConfig,
-                   "the scorer {} of {} ended with exit code {} and printed \"{}\"; a number from 0 "
-                   "to 1 is wanted",
-                   spec.argv.front(), asked.task.id, result.exit_code,
-                   std::string_view(result.out).substr(0, 80));
+  return MakeError(
+      ErrorCode::kConfig,
+      "the scorer {} of {} ended with exit code {} and printed \"{}\"; a number from 0 "
+      "to 1 is wanted",
+      spec.argv.front(), asked.task.id, result.exit_code,
+      std::string_view(result.out).substr(0, 80));
 }
 
 class PlanRun {
  public:
   PlanRun(const Plan& plan, Asker& asker, RowFile& rows, const CancelToken& cancel,
           const std::function<void(const Row&)>& say)
-      : plan_(plan), asker_(asker), rows_(rows), cancel_(cancel), say_(say),
+      : plan_(plan),
+        asker_(asker),
+        rows_(rows),
+        cancel_(cancel),
+        say_(say),
         budget_(plan.limits, rows.rows()) {}
 
   Result<Summary> Run() {
@@ -406,8 +415,8 @@ class PlanRun {
       return nullptr;
     }
     if (const Status left = budget_.Check(); !left) {
-      summary_.end = left.error().code == ErrorCode::kLimit ? Summary::End::kBudget
-                                                            : Summary::End::kModelAway;
+      summary_.end =
+          left.error().code == ErrorCode::kLimit ? Summary::End::kBudget : Summary::End::kModelAway;
       summary_.why = left.error().message;
       return nullptr;
     }
@@ -460,7 +469,8 @@ Json PlanToJson(const Plan& plan) {
 
 std::vector<std::string> PlanDifferences(const Json& before, const Json& now) {
   std::vector<std::string> differences;
-  for (const char* part : {"schema", "binary", "arms", "models", "sets", "limits", "sampling", "cache"}) {
+  for (const char* part :
+       {"schema", "binary", "arms", "models", "sets", "limits", "sampling", "cache"}) {
     Compare(Find(before, part), Find(now, part), part, &differences);
   }
   return differences;

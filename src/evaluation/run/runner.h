@@ -2,7 +2,8 @@
 //
 //   Plan plan{.arms = arms, .models = models, .sets = sets, .limits = {.jobs = 1}};
 //   DOSSIER_ASSIGN_OR_RETURN(const Summary summary,
-//                            RunPlan(plan, "out", parts, cancel, [](const Row& row) { Show(row); }));
+//                            RunPlan(plan, "out", parts, cancel, [](const Row& row) { Show(row);
+//                            }));
 //
 // The folder holds plan.json, tasks.jsonl, rows.jsonl and transcripts/ (docs/formats/eval-run.md).
 // A second run with the same plan skips what has a row; a changed plan is refused.
@@ -41,16 +42,16 @@ struct EvalModel {
 };
 
 struct RunLimits {
-  Millis time{600'000};                  // of one question
-  std::int64_t calls = 500;              // of one question
-  std::optional<double> max_cost;        // US dollars, all arms together
-  std::optional<Millis> max_time;        // all arms together
-  int jobs = 1;                          // questions at once; seconds compare only with 1
+  Millis time{600'000};            // of one question
+  std::int64_t calls = 500;        // of one question
+  std::optional<double> max_cost;  // US dollars, all arms together
+  std::optional<Millis> max_time;  // all arms together
+  int jobs = 1;                    // questions at once; seconds compare only with 1
   int repeats = 1;
 };
 
 struct Plan {
-  std::vector<Arm> arms;  // names are unique
+  std::vector<Arm> arms;                    // names are unique
   std::map<std::string, EvalModel> models;  // by Arm::model
   std::vector<AskedSet> sets;
   RunLimits limits;
@@ -98,8 +99,8 @@ struct Estimate {
 Result<std::vector<Estimate>> EstimatePlan(const Plan& plan, const RunParts& parts,
                                            const CancelToken& cancel);
 
-// ScoreAnswer, and the scorer `command`; fills scores and cause of `row`. A status that is no answer
-// scores 0.
+// ScoreAnswer, and the scorer `command`; fills scores and cause of `row`. A status that is no
+// answer scores 0.
 Result<void> ScoreRow(const AskedTask& asked, Row* row);
 
 }  // namespace dossier::evaluation

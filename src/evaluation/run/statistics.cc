@@ -10,7 +10,7 @@
 namespace dossier::evaluation {
 namespace {
 
-constexpr double kTail = 0.025;    // on each side of a 95 % interval
+constexpr double kTail = 0.025;        // on each side of a 95 % interval
 constexpr int kMostExactWindows = 13;  // up to here all sign flips are tried: 8,192
 
 // What one window adds to a mean.

@@ -29,11 +29,11 @@ struct PairedScore {
 };
 
 struct Comparison {
-  double difference = 0;      // first minus second, in points: -100 to 100
-  double low = 0, high = 0;   // of its 95 % interval
-  double p = 1;               // by flipping the sign of whole windows
+  double difference = 0;     // first minus second, in points: -100 to 100
+  double low = 0, high = 0;  // of its 95 % interval
+  double p = 1;              // by flipping the sign of whole windows
   int tasks = 0, windows = 0;
-  bool separated = false;     // enough tasks and windows, and the interval leaves out 0
+  bool separated = false;  // enough tasks and windows, and the interval leaves out 0
   bool enough() const { return tasks >= kLeastTasks && windows >= kLeastWindows; }
 };
 

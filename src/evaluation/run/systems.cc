@@ -20,7 +20,8 @@ using Kind = SystemInfo::Kind;
 
 constexpr std::array kSystems = std::to_array<SystemInfo>({
     {"direct", "one plain call; a context that is too long scores 0", Kind::kDirect, ""},
-    {"direct-cut", "one plain call; a context that is too long loses its middle", Kind::kDirect, ""},
+    {"direct-cut", "one plain call; a context that is too long loses its middle", Kind::kDirect,
+     ""},
     {"dossier", "this program: dossier, or dossier:FLAGS of `dossier ask`", Kind::kDossier, ""},
     {"rlms", "recursive engine in Python", Kind::kCommand, "rlms"},
     {"dspy-deno", "dspy's RLM, its code in Deno", Kind::kCommand, "dspy"},
@@ -49,12 +50,16 @@ Answer Ended(RowStatus status, std::string detail) {
 
 RowStatus StatusOfError(ErrorCode code) {
   switch (code) {
-    case ErrorCode::kTimeout: return RowStatus::kTimeout;
+    case ErrorCode::kTimeout:
+      return RowStatus::kTimeout;
     case ErrorCode::kNetwork:
     case ErrorCode::kAuth:
-    case ErrorCode::kRateLimited: return RowStatus::kProviderError;
-    case ErrorCode::kTooLong: return RowStatus::kContextTooLong;
-    default: return RowStatus::kHarnessError;
+    case ErrorCode::kRateLimited:
+      return RowStatus::kProviderError;
+    case ErrorCode::kTooLong:
+      return RowStatus::kContextTooLong;
+    default:
+      return RowStatus::kHarnessError;
   }
 }
 
@@ -257,7 +262,8 @@ class CommandSystem final : public System {
 // This program, as anybody would start it.
 class DossierSystem final : public System {
  public:
-  DossierSystem(Arm arm, std::string program) : arm_(std::move(arm)), program_(std::move(program)) {}
+  DossierSystem(Arm arm, std::string program)
+      : arm_(std::move(arm)), program_(std::move(program)) {}
 
   Answer Ask(const Asking& asking, const CancelToken& cancel) const override {
     auto place = Workplace::Make(*asking.asked);
@@ -278,7 +284,16 @@ class DossierSystem final : public System {
     command.argv.emplace_back("-");
     const auto end = RunCommand(command, cancel);
     if (!end) return Ended(RowStatus::kHarnessError, end.error().message);
-    return Judge(*end);
+    Answer answer = Judge(*end);
+    if (asking.events == Asking::Events::kYes && !answer.run.empty()) {
+      answer.result = ParseJson(end->out, 512).value_or(Json());
+      command.argv = {program_, "runs", "show", answer.run, "--json"};
+      const auto shown = RunCommand(command, cancel);
+      const auto journal = shown ? ParseJson(shown->out, 512) : Result<Json>(Json());
+      if (const Json* events = journal ? Find(*journal, "events") : nullptr)
+        answer.events = *events;
+    }
+    return answer;
   }
 
  private:
@@ -318,7 +333,8 @@ class DossierSystem final : public System {
 
 class SolverSystem final : public System {
  public:
-  SolverSystem(std::string name, SolveTask solve) : name_(std::move(name)), solve_(std::move(solve)) {}
+  SolverSystem(std::string name, SolveTask solve)
+      : name_(std::move(name)), solve_(std::move(solve)) {}
 
   Answer Ask(const Asking& asking, const CancelToken&) const override {
     auto text = solve_(name_, *asking.asked);
@@ -346,7 +362,7 @@ std::optional<Arm> PeerArm(std::string_view text) {
   return Arm{.name = fmt::format("{}-{}", name, setting),
              .system = std::string(name),
              .setting = std::string(setting),
-             .install = fmt::format("bench/peers install {}", name)};
+             .install = fmt::format("bench/eval_peers install {}", name)};
 }
 
 Result<std::unique_ptr<System>> MakePeer(Arm arm, const SystemParts& parts) {
@@ -356,8 +372,9 @@ Result<std::unique_ptr<System>> MakePeer(Arm arm, const SystemParts& parts) {
   }
   const std::string peers_file = parts.peers_folder + "/adapter.py";
   DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(peers_file, BuiltInAsset(kPeersAsset).value_or("")));
-  arm.argv = {python,       "{peers_file}", arm.system, arm.setting, "{context}", "{question_file}",
-              "{base_url}", "{model}",      "{answer_file}", "{meta}"};
+  arm.argv = {python,          "{peers_file}",    arm.system,   arm.setting,
+              "{context}",     "{question_file}", "{base_url}", "{model}",
+              "{answer_file}", "{meta}"};
   return std::make_unique<CommandSystem>(std::move(arm), peers_file);
 }
 
@@ -369,7 +386,10 @@ Result<Arm> ReadArm(const YamlEntry& entry, const std::string& path) {
   for (const YamlEntry& field : entry.value.entries) {
     const bool is_text = field.value.kind == YamlNode::Kind::kScalar;
     constexpr std::array<std::pair<std::string_view, std::string Arm::*>, 4> kTexts = {
-        {{"system", &Arm::system}, {"install", &Arm::install}, {"setting", &Arm::setting}, {"model", &Arm::model}}};
+        {{"system", &Arm::system},
+         {"install", &Arm::install},
+         {"setting", &Arm::setting},
+         {"model", &Arm::model}}};
     const auto text = std::find_if(kTexts.begin(), kTexts.end(),
                                    [&](const auto& one) { return one.first == field.key; });
     if (text != kTexts.end()) {
@@ -380,10 +400,10 @@ Result<Arm> ReadArm(const YamlEntry& entry, const std::string& path) {
     } else if (field.key == "env") {
       for (const YamlEntry& one : field.value.entries) arm.environment[one.key] = one.value.scalar;
     } else {
-      constexpr std::array<std::string_view, 6> kNames = {"system", "argv",    "env",
+      constexpr std::array<std::string_view, 6> kNames = {"system",  "argv",    "env",
                                                           "install", "setting", "model"};
-      return wrong(field.value, fmt::format("no such field: {}{}", field.key,
-                                            DidYouMean(field.key, kNames)));
+      return wrong(field.value,
+                   fmt::format("no such field: {}{}", field.key, DidYouMean(field.key, kNames)));
     }
   }
   if (arm.system == "command" && arm.argv.empty()) {
@@ -439,8 +459,11 @@ Result<std::unique_ptr<System>> MakeSystem(const Arm& arm, const SystemParts& pa
       return std::make_unique<DirectSystem>(
           arm.system == "direct" ? TooLong::kFails : TooLong::kIsCut, parts);
     }
-    case Kind::kDossier: return std::make_unique<DossierSystem>(arm, parts.program);
-    case Kind::kCommand: return MakePeer(arm, parts);
+    case Kind::kDossier:
+      return std::make_unique<DossierSystem>(arm,
+                                             arm.program.empty() ? parts.program : arm.program);
+    case Kind::kCommand:
+      return MakePeer(arm, parts);
     case Kind::kSolver:
       if (!parts.solve) {
         return MakeError(ErrorCode::kUnavailable, "{} answers task sets only", arm.system);
@@ -455,9 +478,9 @@ Result<std::string> DirectPrompt(const AskedTask& asked) {
   for (std::size_t i = 0; i < asked.files.size(); ++i) {
     DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(asked.files[i]));
     if (asked.files.size() > 1) {
-      prompt += fmt::format("=== {} ===\n", i < asked.task.contexts.size()
-                                                ? asked.task.contexts[i].path
-                                                : asked.files[i]);
+      prompt +=
+          fmt::format("=== {} ===\n", i < asked.task.contexts.size() ? asked.task.contexts[i].path
+                                                                     : asked.files[i]);
     }
     prompt += text;
     if (!text.ends_with('\n')) prompt += '\n';

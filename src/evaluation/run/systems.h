@@ -40,6 +40,7 @@ struct Arm {
   std::string setting;  // "shipped", "matched", or what the user wrote
   std::string install;  // how it is installed, for those who lack it
   std::string model;    // which -m it uses; empty: the first
+  std::string program;  // of `dossier`, if another than this one
 };
 
 // A row of the table of systems.
@@ -50,8 +51,8 @@ struct SystemInfo {
 };
 std::span<const SystemInfo> Systems();
 
-// "direct", "dossier:FLAGS", "droste-matched", or a name of `known` (arms.yml). Errors: kConfig with
-// the nearest names.
+// "direct", "dossier:FLAGS", "droste-matched", or a name of `known` (arms.yml). Errors: kConfig
+// with the nearest names.
 Result<Arm> ParseArm(std::string_view text, const std::map<std::string, Arm>& known);
 // The arms of a file of the form of arms.yml. Errors: kConfig with FILE:LINE.
 Result<std::map<std::string, Arm>> LoadArms(const std::string& path);
@@ -63,16 +64,18 @@ struct Answer {
   double seconds = 0;
   std::optional<std::int64_t> turns, sub_calls;
   std::string ended, run;
+  Json result, events;  // of `dossier`, where Asking::events wants them: its object, its journal
 };
 
 // One asking.
 struct Asking {
   const AskedTask* asked = nullptr;
-  std::string url;    // of the proxy, for this question alone; empty for solvers
-  std::string model;  // as requests must name it
+  std::string url;              // of the proxy, for this question alone; empty for solvers
+  std::string model;            // as requests must name it
   std::int64_t window = 0;      // tokens of the model; 0: not known
   std::int64_t max_output = 0;  // tokens kept free for the reply
   Millis limit{600'000};
+  enum class Events : std::uint8_t { kNo, kYes } events = Events::kNo;
 };
 
 class System {
@@ -97,8 +100,8 @@ struct SystemParts {
 // Errors: kUnavailable for a peer that is not installed, with how to install it.
 Result<std::unique_ptr<System>> MakeSystem(const Arm& arm, const SystemParts& parts);
 
-// What a plain call sends: the texts of the files, with their names where there are several, and the
-// question behind them. Errors: those of files; kInvalidArgument for a file that is no text.
+// What a plain call sends: the texts of the files, with their names where there are several, and
+// the question behind them. Errors: those of files; kInvalidArgument for a file that is no text.
 Result<std::string> DirectPrompt(const AskedTask& asked);
 // `prompt` without its middle, so that it has at most `tokens`; whole where it fits.
 std::string CutMiddle(const std::string& prompt, std::int64_t tokens,

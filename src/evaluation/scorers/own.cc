@@ -195,11 +195,12 @@ std::optional<double> LastNumber(std::string_view text) {
       if (!IsDigit(text[at]) && !separator && !point) break;
       if (!separator) digits.push_back(text[at]);
     }
-    const bool alone = StandsAlone(text, begin, at - begin) && (begin == 0 || text[begin - 1] != '.');
+    const bool alone =
+        StandsAlone(text, begin, at - begin) && (begin == 0 || text[begin - 1] != '.');
     const auto number = alone ? ExactNumber<double>(digits) : std::nullopt;
     if (!number) continue;
-    const bool minus = begin > 0 && text[begin - 1] == '-' &&
-                       (begin == 1 || !IsWordByte(text[begin - 2]));
+    const bool minus =
+        begin > 0 && text[begin - 1] == '-' && (begin == 1 || !IsWordByte(text[begin - 2]));
     last = minus ? -*number : *number;
   }
   return last;
@@ -221,8 +222,9 @@ Reading ScoreLines(const Task& task, std::string_view answer) {
   const std::string parsed = fmt::format("{} lines", given.size());
   if (wanted == given) return {1, parsed, "exact"};
   if (wanted.empty()) return {0, parsed, "lcs"};
-  return {static_cast<double>(CommonSubsequence(wanted, given)) / static_cast<double>(wanted.size()),
-          parsed, "lcs"};
+  return {
+      static_cast<double>(CommonSubsequence(wanted, given)) / static_cast<double>(wanted.size()),
+      parsed, "lcs"};
 }
 
 Reading ScoreExact(const Task& task, std::string_view answer) {

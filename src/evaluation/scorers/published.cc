@@ -184,7 +184,8 @@ std::optional<std::int64_t> PythonInt(std::string_view text) {
     const int digit = DigitValue(c);
     if (digit < 0) return std::nullopt;
     // Far from any gold anyway: kept at the limit.
-    value = std::min<std::int64_t>(value, std::numeric_limits<std::int64_t>::max() / 16) * 10 + digit;
+    value =
+        std::min<std::int64_t>(value, std::numeric_limits<std::int64_t>::max() / 16) * 10 + digit;
     after_digit = true;
   }
   if (!after_digit) return std::nullopt;
@@ -267,10 +268,9 @@ Reading ScoreRuler(const Task& task, std::string_view answer) {
   }
   const std::string folded = Fold(text);
   const std::vector<std::string> gold = GoldOf(task);
-  const auto found =
-      std::count_if(gold.begin(), gold.end(), [&](const std::string& one) {
-        return folded.find(Fold(one)) != std::string::npos;
-      });
+  const auto found = std::count_if(gold.begin(), gold.end(), [&](const std::string& one) {
+    return folded.find(Fold(one)) != std::string::npos;
+  });
   const Json* match = Find(task.meta, "match");
   if (match != nullptr && *match == Json("any")) return {found > 0 ? 1.0 : 0.0, text, "any"};
   return {gold.empty() ? 0 : static_cast<double>(found) / static_cast<double>(gold.size()), text,

@@ -24,8 +24,9 @@ Result<std::string> SolveByWords(const Task& task, const TaskSet& set) {
   if (labels.empty()) return std::string();
   const auto gold = OracleGold(task, set, ByWords(std::move(labels)));
   // Under labels that are wrong a question may have no single answer.
-  if (!gold) return gold.error().code == ErrorCode::kCheckFailed ? Result<std::string>("")
-                                                                 : tl::unexpected(gold.error());
+  if (!gold)
+    return gold.error().code == ErrorCode::kCheckFailed ? Result<std::string>("")
+                                                        : tl::unexpected(gold.error());
   return WriteAnswer(task, *gold);
 }
 

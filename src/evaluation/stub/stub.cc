@@ -65,12 +65,14 @@ class Stub final : public model::Script {
   }
 
   Answer RootAnswer(const model::Request& request, const std::string& all) const {
-    // What it has said itself so far; a message that the layout puts into its mouth is none of them.
+    // What it has said itself so far; a message that the layout puts into its mouth is none of
+    // them.
     std::size_t turn = 0;
     for (const auto& one : request.messages.turns) {
       if (one.role != assembly::Role::kAssistant) continue;
       for (std::size_t i = turn; i < options_.plan->turns.size(); ++i) {
-        if (one.Text().find(FirstLine(Head(options_.plan->turns[i]))) == std::string::npos) continue;
+        if (one.Text().find(FirstLine(Head(options_.plan->turns[i]))) == std::string::npos)
+          continue;
         turn = i + 1;
         break;
       }
@@ -100,7 +102,8 @@ class Stub final : public model::Script {
       if (items.size() == 1 && items[i].number == 0) {
         text += label;
       } else {
-        const auto number = items[i].number > 0 ? items[i].number : static_cast<std::int64_t>(i + 1);
+        const auto number =
+            items[i].number > 0 ? items[i].number : static_cast<std::int64_t>(i + 1);
         text += fmt::format("{}: {}\n", number, label);
       }
     }
@@ -134,7 +137,8 @@ class Stub final : public model::Script {
     }
     std::uint64_t& asked = asked_[items.front().text];
     const std::string purpose = fmt::format("{}/{}", kind, asked++);
-    if (!FallsInto(StubHash(options_.errors.seed, purpose, items.front().text), share)) return false;
+    if (!FallsInto(StubHash(options_.errors.seed, purpose, items.front().text), share))
+      return false;
     for (const StubItem& item : items) ++faults_[item.text];
     return true;
   }
@@ -159,7 +163,8 @@ std::int64_t NumberBefore(std::string_view prompt, std::size_t at) {
   while (!line.empty() && (line.front() == '[' || line.front() == '(')) line.remove_prefix(1);
   std::size_t digits = 0;
   while (digits < line.size() && IsDigit(line[digits])) ++digits;
-  const bool marked = digits < line.size() && std::string_view(":.)]").find(line[digits]) != line.npos;
+  const bool marked =
+      digits < line.size() && std::string_view(":.)]").find(line[digits]) != line.npos;
   return marked ? ExactNumber<std::int64_t>(line.substr(0, digits)).value_or(0) : 0;
 }
 
@@ -249,9 +254,9 @@ Result<StubPlan> StubPlan::Parse(std::string_view yaml, const std::string& name)
     } else if (entry.key == "turns") {
       for (const YamlNode& turn : entry.value.items) plan.turns.push_back(turn.scalar);
     } else {
-      return tl::unexpected(PlaceError(
-          name, entry.line, entry.column,
-          fmt::format("no such field: {}{}", entry.key, DidYouMean(entry.key, kNames))));
+      return tl::unexpected(
+          PlaceError(name, entry.line, entry.column,
+                     fmt::format("no such field: {}{}", entry.key, DidYouMean(entry.key, kNames))));
     }
   }
   if (plan.mark.empty() || plan.turns.empty()) {

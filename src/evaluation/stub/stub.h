@@ -28,7 +28,7 @@
 namespace dossier::evaluation {
 
 struct StubTable {
-  std::vector<std::string> labels;                      // sorted
+  std::vector<std::string> labels;                        // sorted
   std::unordered_map<std::string, std::string> label_of;  // by text
 
   // JSONL of {"text", "label"}. Errors: kConfig with FILE:LINE; kNotFound.
@@ -67,8 +67,8 @@ struct StubOptions {
 
 std::shared_ptr<model::Script> MakeStub(StubTable table, StubOptions options);
 
-// Known texts of a prompt, in its order, with the number that stands in front of each in its line; 0
-// where there is none.
+// Known texts of a prompt, in its order, with the number that stands in front of each in its line;
+// 0 where there is none.
 struct StubItem {
   std::string_view text;
   std::int64_t number = 0;

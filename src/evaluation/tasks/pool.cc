@@ -73,8 +73,9 @@ Status Pool::Read(const PoolOptions& options) {
     const auto text = row ? FindString(*row, options.text_field) : std::nullopt;
     const auto label = row ? FindString(*row, options.label_field) : std::nullopt;
     if (!text || !label || label->empty()) {
-      return MakeError(ErrorCode::kConfig, "{}:{}: a row is an object with the texts \"{}\" and \"{}\"",
-                       options.path, number, options.text_field, options.label_field);
+      return MakeError(ErrorCode::kConfig,
+                       "{}:{}: a row is an object with the texts \"{}\" and \"{}\"", options.path,
+                       number, options.text_field, options.label_field);
     }
     if (label->find_first_of(":*[]\r\n") != std::string_view::npos ||
         label->find("||") != std::string_view::npos || TrimSpace(*label) != *label) {

@@ -22,7 +22,7 @@
 namespace dossier::evaluation {
 
 struct PoolOptions {
-  std::string path;                                // empty: the built-in pool
+  std::string path;  // empty: the built-in pool
   std::string text_field = "text", label_field = "label";
   enum class LeakyTexts : std::uint8_t { kDrop, kKeep } leaky = LeakyTexts::kDrop;
 };

@@ -13,27 +13,27 @@ namespace dossier::evaluation {
 namespace {
 
 constexpr std::string_view kAdjectives[] = {
-    "amber",  "ancient", "bitter", "brisk",  "broken", "calm",   "candid", "careful",
-    "chilly", "clever",  "cloudy", "crisp",  "dapper", "deep",   "dusty",  "eager",
-    "early",  "faint",   "fierce", "florid", "frosty", "gentle", "giddy",  "glassy",
-    "golden", "hollow",  "humble", "idle",   "jolly",  "keen",   "lanky",  "lively",
-    "lonely", "lucid",   "mellow", "misty",  "modest", "narrow", "nimble", "noisy",
-    "pale",   "patient", "placid", "polite", "proud",  "quaint", "quiet",  "ragged",
-    "rapid",  "rustic",  "shady",  "silent", "slender", "sober", "solemn", "sturdy",
-    "subtle", "sunny",   "tepid",  "tidy",   "vivid",  "weary",  "witty",  "young"};
+    "amber",  "ancient", "bitter", "brisk",  "broken",  "calm",   "candid", "careful",
+    "chilly", "clever",  "cloudy", "crisp",  "dapper",  "deep",   "dusty",  "eager",
+    "early",  "faint",   "fierce", "florid", "frosty",  "gentle", "giddy",  "glassy",
+    "golden", "hollow",  "humble", "idle",   "jolly",   "keen",   "lanky",  "lively",
+    "lonely", "lucid",   "mellow", "misty",  "modest",  "narrow", "nimble", "noisy",
+    "pale",   "patient", "placid", "polite", "proud",   "quaint", "quiet",  "ragged",
+    "rapid",  "rustic",  "shady",  "silent", "slender", "sober",  "solemn", "sturdy",
+    "subtle", "sunny",   "tepid",  "tidy",   "vivid",   "weary",  "witty",  "young"};
 constexpr std::string_view kNouns[] = {
-    "acorn",  "anchor",  "anvil",  "arrow",  "badger", "basket", "beacon", "bridge",
-    "bucket", "button",  "candle", "canyon", "carrot", "castle", "cellar", "clover",
-    "copper", "cottage", "curtain", "dagger", "desert", "engine", "falcon", "feather",
-    "forest", "garnet",  "goblet", "hammer", "harbor", "helmet", "hermit", "island",
-    "jacket", "kettle",  "ladder", "lantern", "ledger", "magnet", "marble", "meadow",
-    "mirror", "nettle",  "orchard", "otter", "paddle", "pebble", "pepper", "pillar",
-    "pocket", "quarry",  "rabbit", "ribbon", "saddle", "shovel", "spider", "temple",
-    "thimble", "timber", "tunnel", "valley", "violet", "walnut", "whistle", "window"};
+    "acorn",   "anchor",  "anvil",   "arrow",   "badger", "basket", "beacon",  "bridge",
+    "bucket",  "button",  "candle",  "canyon",  "carrot", "castle", "cellar",  "clover",
+    "copper",  "cottage", "curtain", "dagger",  "desert", "engine", "falcon",  "feather",
+    "forest",  "garnet",  "goblet",  "hammer",  "harbor", "helmet", "hermit",  "island",
+    "jacket",  "kettle",  "ladder",  "lantern", "ledger", "magnet", "marble",  "meadow",
+    "mirror",  "nettle",  "orchard", "otter",   "paddle", "pebble", "pepper",  "pillar",
+    "pocket",  "quarry",  "rabbit",  "ribbon",  "saddle", "shovel", "spider",  "temple",
+    "thimble", "timber",  "tunnel",  "valley",  "violet", "walnut", "whistle", "window"};
 constexpr std::string_view kFamilyNames[] = {
-    "Harlow", "Vance",  "Okoro",  "Lindt",  "Marsh",  "Pereira", "Quist",  "Rowan",
-    "Sorel",  "Tanaka", "Ulrich", "Vidal",  "Weiss",  "Yilmaz",  "Zeman",  "Abbott",
-    "Brandt", "Castro", "Dalca",  "Ferro",  "Glover", "Hoxha",   "Ivanov"};
+    "Harlow", "Vance",  "Okoro",  "Lindt", "Marsh",  "Pereira", "Quist", "Rowan",
+    "Sorel",  "Tanaka", "Ulrich", "Vidal", "Weiss",  "Yilmaz",  "Zeman", "Abbott",
+    "Brandt", "Castro", "Dalca",  "Ferro", "Glover", "Hoxha",   "Ivanov"};
 
 constexpr std::string_view kConsonants = "bdfgklmnprstvz";
 constexpr std::string_view kVowels = "aeiou";
@@ -104,8 +104,7 @@ std::string PersonName(std::size_t index) {
                      kFamilyNames[index / people.size() % std::size(kFamilyNames)]);
 }
 
-std::int64_t LargestThatFits(std::int64_t limit, std::int64_t least,
-                             const tokens::Counter& counter,
+std::int64_t LargestThatFits(std::int64_t limit, std::int64_t least, const tokens::Counter& counter,
                              const std::function<std::string(std::int64_t units)>& make) {
   const auto fits = [&](std::int64_t units) {
     return counter.CountText(make(units)).upper() <= limit;

@@ -43,8 +43,7 @@ inline constexpr std::size_t kPersonNames = 552;
 
 // The largest number of units, `least` or more, for which make(units) has at most `limit` tokens;
 // `least` - 1 if none fits. More units never make a text shorter.
-std::int64_t LargestThatFits(std::int64_t limit, std::int64_t least,
-                             const tokens::Counter& counter,
+std::int64_t LargestThatFits(std::int64_t limit, std::int64_t least, const tokens::Counter& counter,
                              const std::function<std::string(std::int64_t units)>& make);
 
 }  // namespace dossier::evaluation

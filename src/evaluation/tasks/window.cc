@@ -10,7 +10,7 @@
 namespace dossier::evaluation {
 namespace {
 
-constexpr int kMostSkew = 30;      // the largest x of a label
+constexpr int kMostSkew = 30;           // the largest x of a label
 constexpr std::int64_t kReserve = 250;  // tokens kept for the question
 constexpr std::int64_t kFewestLines = 5;
 constexpr std::size_t kMeasured = 2000;  // lines of the pool whose mean is taken for that of all
@@ -18,18 +18,17 @@ constexpr std::size_t kMeasured = 2000;  // lines of the pool whose mean is take
 // 10^6 * exp(x^(1/T)), rounded half up; the row is T - 2, the column x - 1. Integers, so that no
 // library of mathematics decides what a window holds.
 constexpr std::int64_t kWeights[5][kMostSkew] = {
-    {2718282, 4113250, 5652234, 7389056, 9356469, 11582435, 14094030, 16918829, 20085537,
-     23624343, 27567148, 31947746, 36801966, 42167821, 48085628, 54598150, 61750719, 69591378,
-     78171016, 87543512, 97765885, 108898446, 121004958, 134152805, 148413159, 163861165,
-     180576123, 198641685, 218146053, 239182193},
-    {2718282, 3525143, 4230201, 4891021, 5528828, 6154113, 6772912, 7389056, 8005140, 8623014,
-     9244050, 9869296, 10499574, 11135545, 11777749, 12426634, 13082580, 13745911, 14416907,
-     15095816, 15782854, 16478217, 17182080, 17894603, 18615931, 19346201, 20085537, 20834056,
-     21591869, 22359080},
-    {2718282, 3284476, 3728754, 4113250, 4460892, 4783079, 5086432, 5375184, 5652234, 5919662,
-     6179024, 6431512, 6678069, 6919451, 7156276, 7389056, 7618223, 7844143, 8067129, 8287452,
-     8505348, 8721025, 8934665, 9146432, 9356469, 9564907, 9771862, 9977441, 10181739,
-     10384843},
+    {2718282,   4113250,   5652234,   7389056,   9356469,   11582435,  14094030,  16918829,
+     20085537,  23624343,  27567148,  31947746,  36801966,  42167821,  48085628,  54598150,
+     61750719,  69591378,  78171016,  87543512,  97765885,  108898446, 121004958, 134152805,
+     148413159, 163861165, 180576123, 198641685, 218146053, 239182193},
+    {2718282,  3525143,  4230201,  4891021,  5528828,  6154113,  6772912,  7389056,
+     8005140,  8623014,  9244050,  9869296,  10499574, 11135545, 11777749, 12426634,
+     13082580, 13745911, 14416907, 15095816, 15782854, 16478217, 17182080, 17894603,
+     18615931, 19346201, 20085537, 20834056, 21591869, 22359080},
+    {2718282, 3284476, 3728754, 4113250, 4460892, 4783079, 5086432, 5375184, 5652234,  5919662,
+     6179024, 6431512, 6678069, 6919451, 7156276, 7389056, 7618223, 7844143, 8067129,  8287452,
+     8505348, 8721025, 8934665, 9146432, 9356469, 9564907, 9771862, 9977441, 10181739, 10384843},
     {2718282, 3154085, 3475474, 3741580, 3973827, 4182751, 4374417, 4552682, 4720174, 4878770,
      5029871, 5174547, 5313643, 5447835, 5577674, 5703620, 5826056, 5945309, 6061657, 6175342,
      6286574, 6395539, 6502399, 6607299, 6710369, 6811724, 6911468, 7009696, 7106494, 7201940},
@@ -66,8 +65,7 @@ Cost MeasureLines(const Pool& pool, const tokens::Counter& counter) {
   for (std::size_t label = 0; label < pool.labels().size(); ++label) {
     for (; at < pool.Count(label); at += step) {
       std::string text;
-      AppendLine({.user = 55555, .day = DayOf(2024, 6, 6)},
-                 pool.Text(label, at), &text);
+      AppendLine({.user = 55555, .day = DayOf(2024, 6, 6)}, pool.Text(label, at), &text);
       text.push_back('\n');
       cost.tokens += counter.CountText(text).upper();
       ++cost.lines;
@@ -77,7 +75,8 @@ Cost MeasureLines(const Pool& pool, const tokens::Counter& counter) {
   return cost;
 }
 
-// How many lines each label has of `count`: by its share, rounded half up; the first takes the rest.
+// How many lines each label has of `count`: by its share, rounded half up; the first takes the
+// rest.
 std::vector<std::int64_t> Shares(std::int64_t count, std::size_t labels, Stream* stream) {
   const auto skew = stream->Below(5);
   std::vector<std::int64_t> weights(labels);
@@ -116,10 +115,11 @@ Result<std::vector<Line>> DrawLines(std::int64_t count, const Pool& pool, Stream
   for (std::uint32_t label = 0; label < counts.size(); ++label) {
     const auto wanted = static_cast<std::size_t>(counts[label]);
     if (wanted > pool.Count(label)) {
-      return MakeError(ErrorCode::kConfig,
-                       "the pool has {} texts with the label {}; a window of {} lines needs {}: add "
-                       "texts, or take a smaller --length",
-                       pool.Count(label), pool.labels()[label], count, wanted);
+      return MakeError(
+          ErrorCode::kConfig,
+          "the pool has {} texts with the label {}; a window of {} lines needs {}: add "
+          "texts, or take a smaller --length",
+          pool.Count(label), pool.labels()[label], count, wanted);
     }
     for (const std::uint32_t text : stream.Sample(pool.Count(label), wanted)) {
       Line line{.label = label, .text = text};
@@ -148,7 +148,8 @@ std::string LengthName(std::int64_t length) {
 
 void WriteTexts(const WindowSpec& spec, const Pool& pool, const tokens::Counter& counter,
                 Window* window) {
-  const std::string frame = Before(static_cast<std::int64_t>(window->lines.size()), spec.noun, window->labels);
+  const std::string frame =
+      Before(static_cast<std::int64_t>(window->lines.size()), spec.noun, window->labels);
   window->text = frame + "\n\n";
   window->labelled = window->text;
   for (const Line& line : window->lines) {
@@ -193,8 +194,8 @@ Result<Window> MakeWindow(const WindowSpec& spec, const Pool& pool,
   const std::string path = fmt::format("{}/window/{}", spec.length, spec.number);
   while (count >= kFewestLines) {
     Window window{.labels = pool.labels()};
-    DOSSIER_ASSIGN_OR_RETURN(
-        window.lines, DrawLines(count, pool, Stream::For(spec.family, spec.seed, path)));
+    DOSSIER_ASSIGN_OR_RETURN(window.lines,
+                             DrawLines(count, pool, Stream::For(spec.family, spec.seed, path)));
     WriteTexts(spec, pool, counter, &window);
     if (window.tokens <= spec.length) return window;
     const std::int64_t excess = window.tokens - spec.length;
@@ -202,7 +203,9 @@ Result<Window> MakeWindow(const WindowSpec& spec, const Pool& pool,
   }
   const std::int64_t smallest =
       ((kFewestLines + 1) * cost.tokens / std::max<std::int64_t>(1, cost.lines) + prompt +
-       kReserve + 1) * 100 / 95 + 1;
+       kReserve + 1) *
+          100 / 95 +
+      1;
   return MakeError(ErrorCode::kConfig,
                    "--length {} is too small for a window of lines; the smallest that works is {}",
                    spec.length, smallest);

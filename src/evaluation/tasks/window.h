@@ -37,10 +37,10 @@ struct Window {
 };
 
 struct WindowSpec {
-  std::string family;        // whose streams are used
-  std::int64_t length = 0;   // tokens that the text may have
+  std::string family;       // whose streams are used
+  std::int64_t length = 0;  // tokens that the text may have
   std::uint64_t seed = 1;
-  std::int64_t number = 0;   // of the window
+  std::int64_t number = 0;           // of the window
   std::string noun = "short notes";  // what the lines hold
 };
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`dossier eval` as its users start it: questions files, arms, the proxy, kills, budgets, reports.
 
-EVL-60 to EVL-71, EVL-110 to EVL-113, EVL-A13 to EVL-A17, EVL-A22 (files), section 6.
+EVL-60 to EVL-68, EVL-70, EVL-71, EVL-110 to EVL-113, EVL-A13 to EVL-A17, EVL-A22 (files), section 6.
 """
 
 import csv
@@ -116,7 +116,7 @@ class QuestionsTest(EvalCase):
     def test_unknown_arms_and_missing_peers_are_named(self):  # EVL-62, EVL-A18
         questions = self.questions(1)
         for arm, exit_code, message in (("dosier", 3, "did you mean dossier"),
-                                        ("droste-matched", 12, "droste is not installed; bench/peers install droste"),
+                                        ("droste-matched", 12, "droste is not installed; bench/eval_peers install droste"),
                                         ("oracle:x", 3, "no such arm")):
             code, _, err = self.eval("run", questions, "--arm", arm, *self.script(["x"]))
             self.assertEqual(code, exit_code, err)
@@ -124,7 +124,7 @@ class QuestionsTest(EvalCase):
         code, out, _ = self.eval("arms", "--json")
         arms = {arm["name"]: arm for arm in json.loads(out)["arms"]}
         for name in ("rlms", "dspy-deno", "dspy-local", "droste", "minrlm", "recursive-llm"):
-            self.assertIn(f"bench/peers install {name}", arms[name]["install"])
+            self.assertIn(f"bench/eval_peers install {name}", arms[name]["install"])
 
     def test_a_run_becomes_a_question(self):  # EVL-113
         self.write("a.txt", "The dog is Rex.\n")
@@ -499,8 +499,8 @@ class RunTest(EvalCase):
     def test_a_full_disk_leaves_valid_rows(self):
         server = self.echo_server()
         questions = self.questions(30)
-        process = self.start("eval", "run", questions, "--base-url", server.url, "-m", "m", "--arm", "direct", "--out",
-                             "o", preexec_fn=lambda: __import__("resource").setrlimit(
+        process = self.start("eval", "run", questions, "--base-url", server.url, "-m", "m", "--arm", "direct", "--repeat",
+                             "9", "--out", "o", preexec_fn=lambda: __import__("resource").setrlimit(
                                  __import__("resource").RLIMIT_FSIZE, (11000, 11000)))
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, err)

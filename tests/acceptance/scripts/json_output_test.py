@@ -35,6 +35,10 @@ keys list --json
 models test --json scripted --script replies.json
 sandbox policy --json -- ls
 tokens --json data.csv
+eval families --json
+eval generate long --json --length 20 --windows 1 --out set
+eval check set --json
+eval score-one set long-20-w0-q0 --answer x --json
 conversations list --json
 conversations show talk --json
 conversations search --json word
@@ -89,6 +93,9 @@ sandbox run --json missing.py
 sandbox exec --json -- no-such-program
 tokens --json --encoding nothing data.csv
 tokens --json --tree .
+eval generate --json nothing --out other
+eval check --json missing
+eval score-one --json set nothing
 conversations show --json missing
 conversations export talk --json --format md
 conversations compact talk --json --undo

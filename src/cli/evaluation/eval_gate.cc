@@ -1,0 +1,156 @@
+// eval gate: whether this build is worse than another one.
+
+#include <ostream>
+
+#include "base/files/file.h"
+#include "cli/evaluation/eval_commands.h"
+#include "cli/tree/command.h"
+#include "evaluation/gate/gate.h"
+
+namespace dossier::cli {
+namespace {
+
+using evaluation::GateConfig;
+using evaluation::GateLine;
+using evaluation::SpeedResult;
+
+struct GateArguments {
+  std::string base, head, gates = "bench/gates.yml", accepted = "bench/accepted.yml",
+                          out = "eval-gate";
+  std::string bisect, tiers = "0";
+};
+
+Result<evaluation::SystemParts> Parts() {
+  evaluation::SystemParts parts;
+  DOSSIER_ASSIGN_OR_RETURN(const std::string folder, ExecutableFolder());
+  parts.program = folder + "/dossier";
+  parts.count = [](std::string_view text) { return static_cast<std::int64_t>(text.size() / 4); };
+  return parts;
+}
+
+Status AddSpeed(const GateConfig& config, const evaluation::GatePrograms& programs,
+                const evaluation::SystemParts& parts, const CancelToken& cancel,
+                std::vector<GateLine>* lines, std::ostream& err) {
+  DOSSIER_ASSIGN_OR_RETURN(
+      const SpeedResult found,
+      evaluation::CompareSpeed(programs, config.limits,
+                               evaluation::MeasureSuites(config, parts, cancel)));
+  const std::string said =
+      fmt::format("{:.2f} [{:.2f}, {:.2f}]  {} rounds, A/A {:.2f} [{:.2f}, {:.2f}]", found.ratio,
+                  found.low, found.high, found.rounds, found.same, found.same_low, found.same_high);
+  using Verdict = GateLine::Verdict;
+  constexpr std::pair<SpeedResult::Verdict, Verdict> kVerdicts[] = {
+      {SpeedResult::Verdict::kWorse, Verdict::kWorse},
+      {SpeedResult::Verdict::kBetter, Verdict::kBetter},
+      {SpeedResult::Verdict::kUnclear, Verdict::kUnclear}};
+  err << "dossier: all suites, CPU  " << said << "\n";
+  for (const auto& [speed, verdict] : kVerdicts) {
+    if (found.verdict != speed) continue;
+    lines->push_back({.verdict = verdict,
+                      .metric = "CPU",
+                      .gate = "all suites",
+                      .said = said,
+                      .from = "1",
+                      .to = fmt::format("{:.2f}", found.ratio)});
+  }
+  return {};
+}
+
+int ExitOf(const std::vector<GateLine>& lines) {
+  int code = 0;
+  for (const GateLine& line : lines) {
+    if (line.verdict == GateLine::Verdict::kWorse) return kExitDifferences;
+    if (line.verdict == GateLine::Verdict::kUnclear) code = ExitCode(ErrorCode::kPartial);
+  }
+  return code;
+}
+
+// The first commit behind `good` whose exact figures are worse than those of `good`.
+Result<int> Bisect(const GateArguments& given, const GateConfig& config, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto commits,
+                           evaluation::CommitsSince(given.bisect, context.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const auto parts, Parts());
+  DOSSIER_ASSIGN_OR_RETURN(const std::string good,
+                           evaluation::ProgramOf(given.bisect, config, context.cancel));
+  std::vector<GateLine> shown;
+  const auto is_bad = [&](std::size_t step) -> Result<bool> {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string program,
+                             evaluation::ProgramOf(commits[step], config, context.cancel));
+    DOSSIER_ASSIGN_OR_RETURN(
+        const auto lines,
+        evaluation::CompareExactly(config, {good, program}, parts, given.out, context.cancel));
+    const bool bad = ExitOf(lines) != 0;
+    context.err << fmt::format("dossier: {} is {}\n", commits[step].substr(0, 12),
+                               bad ? "worse" : "as good");
+    if (bad) shown = lines;
+    return bad;
+  };
+  DOSSIER_ASSIGN_OR_RETURN(const bool any, is_bad(commits.size() - 1));
+  if (!any) {
+    context.out << "the last commit is as good: nothing to find\n";
+    return 0;
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const std::size_t first, evaluation::FirstBad(commits.size(), is_bad));
+  context.out << commits[first] << "\n";
+  for (const GateLine& line : shown) context.out << line.Text() << "\n";
+  return kExitDifferences;
+}
+
+Result<int> RunGate(const GateArguments& given, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(GateConfig config, evaluation::LoadGates(given.gates));
+  DOSSIER_ASSIGN_OR_RETURN(const auto own, Parts());
+  DOSSIER_RETURN_IF_ERROR(evaluation::PrepareSets(own.program, given.out, context.cancel, &config));
+  if (!given.bisect.empty()) return Bisect(given, config, context);
+  if (given.base.empty()) {
+    return MakeError(ErrorCode::kUsage,
+                     "eval gate: name what to compare with: --base REF or --base DIR");
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const auto accepted, evaluation::LoadAccepted(given.accepted));
+  DOSSIER_ASSIGN_OR_RETURN(const auto parts, Parts());
+  evaluation::GatePrograms programs{.head = parts.program};
+  DOSSIER_ASSIGN_OR_RETURN(programs.base,
+                           evaluation::ProgramOf(given.base, config, context.cancel));
+  if (!given.head.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(programs.head,
+                             evaluation::ProgramOf(given.head, config, context.cancel));
+  }
+  std::vector<GateLine> lines;
+  if (given.tiers.find('0') != std::string::npos) {
+    DOSSIER_ASSIGN_OR_RETURN(
+        lines, evaluation::CompareExactly(config, programs, parts, given.out, context.cancel));
+  }
+  if (given.tiers.find('1') != std::string::npos) {
+    DOSSIER_RETURN_IF_ERROR(AddSpeed(config, programs, parts, context.cancel, &lines, context.err));
+  }
+  evaluation::Accept(accepted, &lines);
+  evaluation::SortLines(&lines);
+  for (const GateLine& line : lines) context.out << line.Text() << "\n";
+  if (lines.empty()) context.out << "no difference\n";
+  return ExitOf(lines);
+}
+
+void DeclareGate(Flags& flags, GateArguments& to) {
+  flags.Add("--base", &to.base, "a commit, a folder with a build, or a program").Kind(kPath);
+  flags.Add("--head", &to.head, "the same, of what is judged (this program)").Kind(kPath);
+  flags.Add("--tier", &to.tiers, "0: exact figures; 1: speed")
+      .OneOf({"0", "1", "0,1"})
+      .ShowDefault();
+  flags.Add("--bisect", &to.bisect, "name the first commit behind this good one that is worse")
+      .Kind(kWord);
+  flags.Add("--gates", &to.gates, "what is run, and the limits").Kind(kPath).ShowDefault();
+  flags.Add("--accepted", &to.accepted, "changes that are intended").Kind(kPath).ShowDefault();
+  flags.Add("--out", &to.out, "folder for transcripts").Kind(kFolder).ShowDefault();
+}
+
+}  // namespace
+
+Command EvalGateCommand() {
+  return {.name = "gate",
+          .summary = "did this change make answers, requests, tokens or speed worse?",
+          .examples =
+              "dossier eval gate --base main\n"
+              "    builds main once, and compares exactly",
+          .binding = Bind(DeclareGate, RunGate)};
+}
+
+}  // namespace dossier::cli

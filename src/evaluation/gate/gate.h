@@ -1,0 +1,127 @@
+// Whether a change of this program made it worse: the same scripted and stub runs by two builds,
+// compared exactly, and their speed in turns. No model, no noise, no seconds of another day.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(GateConfig config, LoadGates("bench/gates.yml"));
+//   DOSSIER_ASSIGN_OR_RETURN(const auto lines, CompareExactly(config, {base, head}, parts, …));
+//   for (const GateLine& line : lines) std::cout << line.Text() << "\n";
+//
+// Thread-safety: functions; one gate a folder at a time.
+
+#ifndef DOSSIER_EVALUATION_GATE_GATE_H_
+#define DOSSIER_EVALUATION_GATE_GATE_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/result.h"
+#include "evaluation/run/runner.h"
+
+namespace dossier::evaluation {
+
+// What is run by both: questions with a script, or a task set with a stub.
+struct GateSuite {
+  std::string name;                   // "aggregate/stub P=0.1"
+  std::string questions;              // file, beside gates.yml; empty: a set that is generated
+  std::vector<std::string> generate;  // words of `eval generate`, without --out
+  std::string script;                 // replies of the scripted model
+  std::string plan, stub_errors;      // of a stub, whose table are the set's labels
+  std::vector<std::string> flags;     // further ones of `dossier ask`
+};
+
+// How much more counts as worse; shares, 0.01 is 1 %.
+struct GateLimits {
+  double requests = 0, tokens = 0.01, journal = 0.01, prefix = 0.01;
+  double worse_ratio = 1.05, better_ratio = 0.95, half_width = 0.02;
+  int least_rounds = 10, most_rounds = 40;
+};
+
+struct GateConfig {
+  std::vector<GateSuite> suites;
+  GateLimits limits;
+  std::vector<std::string> build;  // argv that builds a checkout, in its folder
+  std::string program;             // what it makes, from there
+};
+// Errors: kConfig with FILE:LINE; kNotFound.
+Result<GateConfig> LoadGates(const std::string& path);
+
+// A change that is intended (bench/accepted.yml).
+struct Accepted {
+  std::string gate, metric, from, to, reason;
+};
+Result<std::vector<Accepted>> LoadAccepted(const std::string& path);
+
+struct GateLine {
+  enum class Verdict : std::uint8_t { kWorse, kUnclear, kAccepted, kBetter } verdict;
+  std::string metric, gate;  // "requests", the suite's name
+  std::string said;          // "9 (was 8)"
+  std::string show;          // the command that shows it; empty: none
+  std::string from, to;      // as accepted.yml has them
+  std::string Text() const;
+};
+// Worst first.
+void SortLines(std::vector<GateLine>* lines);
+// Marks what stands in `accepted` with the same values.
+void Accept(const std::vector<Accepted>& accepted, std::vector<GateLine>* lines);
+
+// What one program did in one suite.
+struct GateFigures {
+  std::map<std::string, std::string> answers;    // by task
+  std::map<std::string, std::int64_t> requests;  // by purpose
+  std::map<std::string, std::int64_t> tokens;    // by purpose, in and out
+  std::map<std::string, std::int64_t> warnings;  // by code
+  std::int64_t journal = 0;                      // bytes
+  double kept = 0, sent = 0;  // bytes of requests that repeat the beginning of the one before; all
+};
+// Adds one run: what `ask --json` printed, and its journal.
+// `sent`: requests that the proxy has seen, whatever the journal says.
+void AddRun(const std::string& task, const Answer& answer, std::int64_t sent, GateFigures* to);
+// The lines in which `head` differs. Equal figures give none.
+std::vector<GateLine> CompareFigures(const std::string& gate, const GateFigures& base,
+                                     const GateFigures& head, const GateLimits& limits);
+
+struct GatePrograms {
+  std::string base, head;
+};
+// Generates the sets that suites want, below `folder`, unless they are there. Errors: kNotFound.
+Status PrepareSets(const std::string& program, const std::string& folder, const CancelToken& cancel,
+                   GateConfig* config);
+// Runs all suites with both. `folder` gets transcripts/. Errors: those of files, sets and servers.
+Result<std::vector<GateLine>> CompareExactly(const GateConfig& config, const GatePrograms& programs,
+                                             const SystemParts& parts, const std::string& folder,
+                                             const CancelToken& cancel);
+
+// One measurement of a program, in seconds of CPU.
+using Measure = std::function<Result<double>(const std::string& program)>;
+struct SpeedResult {
+  double ratio = 1, low = 1, high = 1;           // head to base: median, 95 % interval
+  double same_low = 1, same_high = 1, same = 1;  // base to base, in the same rounds
+  int rounds = 0;
+  enum class Verdict : std::uint8_t { kSame, kWorse, kBetter, kUnclear } verdict = Verdict::kSame;
+};
+// Rounds of base, head, head, base until the interval is narrow enough; where two runs of the base
+// differ, once more, and then unclear. Errors: those of `measure`.
+Result<SpeedResult> CompareSpeed(const GatePrograms& programs, const GateLimits& limits,
+                                 const Measure& measure);
+// CPU of all suites by one program.
+Measure MeasureSuites(const GateConfig& config, const SystemParts& parts,
+                      const CancelToken& cancel);
+
+// The program of `reference`: a program, a folder with one, or a commit, which is checked out and
+// built once. Errors: kNotFound with the end of the build's log, or for no such commit.
+Result<std::string> ProgramOf(const std::string& reference, const GateConfig& config,
+                              const CancelToken& cancel);
+// The first of `count` steps that is bad, if the last one is and badness stays. Errors: of
+// `is_bad`.
+Result<std::size_t> FirstBad(std::size_t count,
+                             const std::function<Result<bool>(std::size_t)>& is_bad);
+// Commits behind `good` up to the checked out one, oldest first.
+Result<std::vector<std::string>> CommitsSince(const std::string& good, const CancelToken& cancel);
+
+}  // namespace dossier::evaluation
+
+#endif  // DOSSIER_EVALUATION_GATE_GATE_H_

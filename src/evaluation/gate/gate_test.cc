@@ -1,0 +1,123 @@
+#include "evaluation/gate/gate.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "testing/result_matchers.h"
+
+namespace dossier::evaluation {
+namespace {
+
+const GatePrograms kPrograms{.base = "base", .head = "head"};
+
+// A program that takes a second, give or take `noise`, and `factor` times as long if it is the
+// head.
+Measure Simulated(double factor, double noise, std::uint64_t seed) {
+  auto random = std::make_shared<Random>(seed);
+  return [=](const std::string& program) -> Result<double> {
+    const double shaken = 1 + noise * (2 * random->Unit() - 1);
+    return (program == "head" ? factor : 1.0) * shaken;
+  };
+}
+
+TEST(SpeedTest, EightPercentAreWorseAndOneIsNot) {  // EVL-101, EVL-A21
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto slow = CompareSpeed(kPrograms, {}, Simulated(1.08, 0.02, seed));
+    EXPECT_EQ(slow->verdict, SpeedResult::Verdict::kWorse) << seed;
+    const auto near = CompareSpeed(kPrograms, {}, Simulated(1.01, 0.02, seed));
+    EXPECT_EQ(near->verdict, SpeedResult::Verdict::kSame) << seed;
+    EXPECT_GE(near->rounds, 10);
+    EXPECT_LE(near->rounds, 40);
+  }
+}
+
+TEST(SpeedTest, ABusyMachineIsNeverWorse) {  // EVL-101, EVL-A21
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const auto found = CompareSpeed(kPrograms, {}, Simulated(1, 0.3, seed));
+    EXPECT_NE(found->verdict, SpeedResult::Verdict::kWorse) << seed;
+  }
+}
+
+TEST(SpeedTest, ABaseThatDiffersFromItselfIsUnclear) {  // EVL-101
+  int call = 0;
+  const Measure drifting = [&call](const std::string&) -> Result<double> {
+    // The first of four is slow in even rounds, the last in odd ones.
+    const int at = call % 8;
+    ++call;
+    return at == 3 || at == 4 ? 1.5 : 1.0;
+  };
+  const auto found = CompareSpeed(kPrograms, {}, drifting);
+  EXPECT_EQ(found->verdict, SpeedResult::Verdict::kUnclear);
+}
+
+TEST(SpeedTest, AFailedMeasurementEndsIt) {
+  const Measure broken = [](const std::string&) -> Result<double> {
+    return MakeError(ErrorCode::kNotFound, "no such program");
+  };
+  EXPECT_FALSE(CompareSpeed(kPrograms, {}, broken));
+}
+
+TEST(GateTest, BisectFindsEachOfTen) {  // EVL-106, EVL-A20
+  for (std::size_t first = 0; first < 10; ++first) {
+    int looks = 0;
+    const auto found = FirstBad(10, [&](std::size_t step) -> Result<bool> {
+      ++looks;
+      return step >= first;
+    });
+    EXPECT_EQ(*found, first);
+    EXPECT_LE(looks, 4);
+  }
+}
+
+GateFigures Figures() {
+  return {.answers = {{"a", "ok 1"}, {"b", "ok 2"}},
+          .requests = {{"root", 4}, {"sent", 9}},
+          .tokens = {{"root in", 1000}},
+          .warnings = {},
+          .journal = 100'000,
+          .kept = 900,
+          .sent = 1000};
+}
+
+TEST(GateTest, LimitsAreMetToTheUnit) {  // EVL-100
+  const GateLimits limits;
+  struct Case {
+    const char* line;  // empty: no difference
+    std::function<void(GateFigures&)> change;
+  };
+  const Case kCases[] = {
+      {"", [](GateFigures&) {}},
+      {"answers", [](GateFigures& f) { f.answers["b"] = "ok 3"; }},
+      {"answers", [](GateFigures& f) { f.answers.erase("a"); }},
+      {"requests root", [](GateFigures& f) { ++f.requests["root"]; }},
+      {"", [](GateFigures& f) { f.tokens["root in"] = 1010; }},
+      {"tokens root in", [](GateFigures& f) { f.tokens["root in"] = 1011; }},
+      {"", [](GateFigures& f) { f.journal = 101'000; }},
+      {"journal bytes", [](GateFigures& f) { f.journal = 101'001; }},
+      {"prefix kept", [](GateFigures& f) { f.kept = 880; }},
+      {"warnings stalled", [](GateFigures& f) { f.warnings["stalled"] = 1; }},
+  };
+  for (const Case& c : kCases) {
+    GateFigures head = Figures();
+    c.change(head);
+    const auto lines = CompareFigures("suite", Figures(), head, limits);
+    ASSERT_EQ(lines.size(), std::string_view(c.line).empty() ? 0 : 1) << c.line;
+    if (lines.empty()) continue;
+    EXPECT_EQ(lines[0].metric, c.line);
+    EXPECT_EQ(lines[0].verdict, GateLine::Verdict::kWorse);
+  }
+}
+
+TEST(GateTest, FewerTokensAreBetterAndStandLast) {  // EVL-106
+  GateFigures head = Figures();
+  head.tokens["root in"] = 900;
+  ++head.requests["root"];
+  auto lines = CompareFigures("suite", Figures(), head, {});
+  SortLines(&lines);
+  ASSERT_EQ(lines.size(), 2);
+  EXPECT_EQ(lines[0].Text(), "worse   requests root  suite  5 (was 4)  dossier eval diff a");
+  EXPECT_TRUE(lines[1].Text().starts_with("better  tokens root in  suite  900 (was 1000)"));
+}
+
+}  // namespace
+}  // namespace dossier::evaluation
