@@ -7,7 +7,7 @@ TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 BUILD := build/release
 DOSSIER := $(BUILD)/bin/dossier
 
-.PHONY: help setup build demo demo-suite test acceptance bench install uninstall package asan tsan tidy fuzz clean
+.PHONY: help setup build demo demo-suite test acceptance bench install uninstall package wheel asan tsan tidy fuzz clean
 
 help:
 	@echo 'make demo         install what is missing, build, fetch the embedded model, answer a question'
@@ -16,7 +16,8 @@ help:
 	@echo 'make build        build $(DOSSIER)'
 	@echo 'make bench        ratios against other tools, in one run'
 	@echo 'make install      PREFIX=$(PREFIX): the command, the C++ library and its headers; make uninstall'
-	@echo 'make package      dist/: a Debian package, a relocatable tarball and a Python wheel'
+	@echo 'make package      dist/: a Debian package, a relocatable tarball and two Python wheels'
+	@echo 'make wheel        the wheels alone: the Python package with the command, and without'
 	@echo 'make asan tsan    the tests under sanitizers'
 	@echo 'make tidy fuzz    clang-tidy over every file; 60 seconds a fuzz target'
 
@@ -54,6 +55,10 @@ uninstall:
 package: build
 	@cmake --build --preset release -j $(JOBS) --target installed_texts
 	@scripts/package --build $(BUILD) --out dist
+
+wheel: build
+	@cmake --build --preset release -j $(JOBS) --target installed_texts
+	@scripts/package --build $(BUILD) --out dist wheel pure
 
 asan tsan:
 	@scripts/setup --test --develop

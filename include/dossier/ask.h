@@ -46,10 +46,20 @@ namespace dossier {
 struct Context {
   enum class Kind { kFile, kFolder, kText } kind = Kind::kText;
   std::string value;  // a path, or the text
+  std::string name;   // what the document is called, of a file or a text; "": as its file
 };
 Context File(std::string path);
 Context Folder(std::string path);  // the files below it, but for those that git ignores
 Context Text(std::string utf8);
+
+// A function of the caller that the code of a run may call: `run` gets its arguments as a JSON
+// object that fits `parameters`, and gives a JSON value, or an error that is raised in the code. It
+// is called from threads of the run, many at once, and may take its time.
+struct AskTool {
+  std::string name, description;
+  std::string parameters;  // JSON Schema of an object; its properties in the order of the arguments
+  std::function<Result<std::string>(std::string_view arguments, const CancelToken& cancel)> run;
+};
 
 struct AskOptions {
   Model model;
@@ -68,7 +78,9 @@ struct AskOptions {
   // What is wrong with an answer, in words for the model; "": nothing.
   std::function<std::string(std::string_view answer)> check;
   int repairs = 2;          // how often an answer that is not as required may be mended
+  std::vector<AskTool> tools;
   SandboxOptions sandbox;   // its texts and `cancel` are not looked at
+  SandboxPool pool;         // where code runs; none: one is made for this call
   Memory memory;            // read and written by the run; none: off
   std::string layouts_dir;  // folder with layouts/ and prompts/ that comes first
   // Where runs are recorded; "": the user's own. Above its configured size the oldest go.

@@ -59,6 +59,22 @@ struct CodeResult {
   std::chrono::milliseconds cpu{0}, wall{0};
 };
 
+// Interpreters that are kept warm for calls of Ask: the first call starts what the next ones find.
+// A handle; copies share them, and they end with the last. Thread-safety: from many threads at once.
+class SandboxPool {
+ public:
+  // Errors: kUnavailable, as Sandbox::Open. The options' texts and `cancel` are not looked at.
+  static Result<SandboxPool> Make(const SandboxOptions& options = {});
+  SandboxPool() = default;  // none
+
+  struct Impl;
+
+ private:
+  friend class SandboxPoolAccess;
+  explicit SandboxPool(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<const Impl> impl_;
+};
+
 class Sandbox {
  public:
   static Result<Sandbox> Open(SandboxOptions options = {});

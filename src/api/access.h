@@ -10,6 +10,7 @@
 
 #include <dossier/memory.h>
 #include <dossier/model.h>
+#include <dossier/sandbox.h>
 
 #include <functional>
 #include <memory>
@@ -28,8 +29,6 @@
 
 namespace dossier {
 
-struct SandboxOptions;
-
 struct Model::Impl {
   app::OpenedModel opened;
   std::optional<double> temperature;
@@ -40,6 +39,21 @@ class ModelAccess {
  public:
   // Errors: kInvalidArgument for a handle that is none.
   static Result<std::shared_ptr<const Model::Impl>> Of(const Model& model);
+};
+
+struct SandboxPool::Impl {
+  std::shared_ptr<sandbox::Pool> pool;
+};
+
+class SandboxPoolAccess {
+ public:
+  // Null for a handle that is none.
+  static std::shared_ptr<sandbox::Pool> Of(const SandboxPool& pool) {
+    return pool.impl_ ? pool.impl_->pool : nullptr;
+  }
+  static SandboxPool Over(std::shared_ptr<sandbox::Pool> pool) {
+    return SandboxPool(std::make_shared<SandboxPool::Impl>(std::move(pool)));
+  }
 };
 
 struct Memory::Impl {

@@ -6,6 +6,7 @@
 #include "api/access.h"
 #include "app/load_config.h"
 #include "ask/engine.h"
+#include "ask/tools.h"
 #include "base/files/locations.h"
 #include "base/random.h"
 #include "base/result.h"
@@ -79,7 +80,7 @@ Result<std::shared_ptr<const ask::ContextSet>> Load(const std::vector<Context>& 
   std::vector<ask::ContextSource> sources;
   for (const Context& context : contexts) {
     if (context.kind == Context::Kind::kText) {
-      sources.push_back({.text = context.value});
+      sources.push_back({.text = context.value, .name = context.name});
       continue;
     }
     // The command's name for standard input, which is no file of a library.
@@ -95,7 +96,7 @@ Result<std::shared_ptr<const ask::ContextSet>> Load(const std::vector<Context>& 
                        "{} is a folder: give it as Folder(), which reads the files below it",
                        context.value);
     }
-    sources.push_back({.path = context.value});
+    sources.push_back({.path = context.value, .name = context.name, .shown = context.name});
   }
   return ask::LoadContext(sources, options, cancel);
 }
@@ -148,6 +149,25 @@ Result<std::vector<ask::Requirement>> RequirementsOf(const AskOptions& options) 
   return out;
 }
 
+Result<std::vector<ask::Tool>> ToolsOf(const std::vector<AskTool>& given) {
+  std::vector<ask::Tool> out;
+  for (const AskTool& tool : given) {
+    DOSSIER_ASSIGN_OR_RETURN(Json schema, ParseJson(tool.parameters));
+    DOSSIER_ASSIGN_OR_RETURN(auto compiled, model::JsonSchema::Compile(std::move(schema)));
+    out.push_back({.name = tool.name,
+                   .description = tool.description,
+                   .parameters = std::move(compiled),
+                   .run = [run = tool.run](const JsonObject& arguments,
+                                           const CancelToken& cancel) -> Result<Json> {
+                     DOSSIER_ASSIGN_OR_RETURN(const std::string value,
+                                              run(ToJson(arguments), cancel));
+                     return ParseJson(value);
+                   }});
+  }
+  DOSSIER_RETURN_IF_ERROR(ask::CheckToolNames(out));
+  return out;
+}
+
 AnswerStatus AnswerStatusOf(ask::RunStatus status) {
   switch (status) {
     case ask::RunStatus::kFinal:
@@ -197,11 +217,13 @@ Answer AnswerOf(const ask::Outcome& outcome) {
 
 }  // namespace
 
-Context File(std::string path) { return {.kind = Context::Kind::kFile, .value = std::move(path)}; }
-Context Folder(std::string path) {
-  return {.kind = Context::Kind::kFolder, .value = std::move(path)};
+Context File(std::string path) {
+  return {.kind = Context::Kind::kFile, .value = std::move(path), .name = {}};
 }
-Context Text(std::string utf8) { return {.kind = Context::Kind::kText, .value = std::move(utf8)}; }
+Context Folder(std::string path) {
+  return {.kind = Context::Kind::kFolder, .value = std::move(path), .name = {}};
+}
+Context Text(std::string utf8) { return {.kind = Context::Kind::kText, .value = std::move(utf8), .name = {}}; }
 
 std::string_view AnswerStatusName(AnswerStatus status) {
   constexpr std::string_view kNames[] = {"final", "extracted",   "unconfirmed",
@@ -217,11 +239,13 @@ Result<Answer> Ask(std::string_view question, const std::vector<Context>& contex
   DOSSIER_ASSIGN_OR_RETURN(const Records records, OpenRecords(options.runs_folder));
   ask::Request request = RequestOf(question, options, *model);
   DOSSIER_ASSIGN_OR_RETURN(request.requirements, RequirementsOf(options));
+  DOSSIER_ASSIGN_OR_RETURN(request.tools, ToolsOf(options.tools));
   request.repairs = options.repairs;
   DOSSIER_ASSIGN_OR_RETURN(request.context,
                            Load(contexts, records.journal->content(), config, options.cancel));
   ask::EngineOptions parts{.root = model->opened.root,
                            .sub = model->opened.root,
+                           .pool = SandboxPoolAccess::Of(options.pool),
                            .pool_options = PoolOptionsOf(options.sandbox),
                            .journal = records.journal,
                            .replies = records.replies};

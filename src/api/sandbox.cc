@@ -68,6 +68,11 @@ tl::unexpected<Error> MovedFromSandbox() {
 
 }  // namespace
 
+Result<SandboxPool> SandboxPool::Make(const SandboxOptions& options) {
+  DOSSIER_ASSIGN_OR_RETURN(auto pool, sandbox::Pool::Make(PoolOptionsOf(options)));
+  return SandboxPoolAccess::Over(std::move(pool));
+}
+
 struct Sandbox::Impl {
   std::vector<SandboxText> texts;
   std::unique_ptr<app::DocumentsHandler> handler;  // over the texts

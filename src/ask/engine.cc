@@ -5,6 +5,7 @@
 #include "ask/loop/call_loop.h"
 #include "ask/loop/direct.h"
 #include "ask/loop/metadata.h"
+#include "ask/loop/root_request.h"
 #include "ask/subcalls/workbench.h"
 #include "base/process/build_info.h"
 #include "base/text/text.h"
@@ -34,6 +35,33 @@ std::int64_t SubcallChars(const driver::BoundModel& sub) {
   const auto tokens = static_cast<double>(SubcallTokens(sub));
   const double chars = tokens * sub.entry.bytes_per_token / (1.0 + sub.entry.margin);
   return std::max<std::int64_t>(static_cast<std::int64_t>(chars) / 1000 * 1000, 1000);
+}
+
+std::optional<Demand> DemandOf(CitationCheck check) {
+  if (check == CitationCheck::kHeld) return Demand::kHeld;
+  return check == CitationCheck::kAll ? std::optional(Demand::kAll) : std::nullopt;
+}
+
+// The request with the requirement that its check of citations stands for.
+Request WithEvidence(Request request) {
+  if (const auto demand = DemandOf(request.citations)) {
+    request.requirements.push_back(RequireEvidence(*demand, request.question, request.context));
+  }
+  return request;
+}
+
+// `tokens`: of the whole context.
+CallEstimate EstimateReading(const RunState& run, std::int64_t tokens) {
+  if (run.request.limits.depth == 0) return {};
+  const driver::BoundModel& sub = run.options.sub;
+  const std::int64_t most = std::max<std::int64_t>(run.max_subcall_tokens, 1);
+  model::Request request;
+  request.sampling.max_output = run.request.sub_max_output;
+  CallEstimate all;
+  for (std::int64_t left = tokens; left > 0; left -= most) {
+    all.Add(EstimateOf(sub.entry, request, std::min(left, most)));
+  }
+  return all;
 }
 
 // What the closing request needs is kept back by the loop that makes it (CallLoop::KeepClosing).
@@ -135,7 +163,7 @@ class Engine::Impl {
                                                     const CancelToken& cancel,
                                                     PromptBook* prompts) const;
   RunState MakeState(const Request& request, PromptBook prompts, model::Ledger& ledger, RunLog& log,
-                     driver::Caller& caller, CancelToken cancel) const;
+                     driver::Caller& caller, SpendGuard& guard, CancelToken cancel) const;
   Result<sandbox::Pool*> GetPool();
   CallResult Recursive(RunState& run, Outcome* outcome);
   void Start(RunState& run, const ModeDecision& decision);
@@ -160,7 +188,8 @@ Result<std::vector<std::string>> Engine::Impl::ReadUserSections(const Request& r
 }
 
 RunState Engine::Impl::MakeState(const Request& request, PromptBook prompts, model::Ledger& ledger,
-                                 RunLog& log, driver::Caller& caller, CancelToken cancel) const {
+                                 RunLog& log, driver::Caller& caller, SpendGuard& guard,
+                                 CancelToken cancel) const {
   return {.options = options_,
           .request = request,
           .policy = PolicyOf(ResolveProfile(request, options_)),
@@ -169,6 +198,7 @@ RunState Engine::Impl::MakeState(const Request& request, PromptBook prompts, mod
           .ledger = ledger,
           .log = log,
           .caller = caller,
+          .guard = guard,
           .cancel = std::move(cancel),
           .max_subcall_chars = SubcallChars(options_.sub),
           .max_subcall_tokens = SubcallTokens(options_.sub)};
@@ -294,7 +324,8 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
   // The deadline of the run cancels requests in flight and interrupts code.
   CancelSource stop(cancel);
   driver::Caller caller(ledger, options_.clock);
-  RunState run = MakeState(request, std::move(prompts), ledger, log, caller, stop.token());
+  SpendGuard guard(request.confirm_above, ledger);
+  RunState run = MakeState(request, std::move(prompts), ledger, log, caller, guard, stop.token());
   DOSSIER_RETURN_IF_ERROR(ShowMemory(run, RunMemory::Writes::kYes));
   DOSSIER_ASSIGN_OR_RETURN(ModeDecision decision, DecideMode(run));
   Start(run, decision);
@@ -398,7 +429,16 @@ void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
   outcome->evidence.attempts = result.attempts;
   outcome->evidence.agreeing = result.agreeing;
   outcome->evidence.doubts = std::move(result.doubts);
-  outcome->citations = CheckCitations(outcome->text, *run.request.context, run.cancel);
+  if (run.request.citations != CitationCheck::kOff) {
+    outcome->citations = CheckCitations(outcome->text, *run.request.context, run.cancel);
+  }
+  if (DemandOf(run.request.citations)) {
+    outcome->proofs = FindEvidence({.answer = outcome->text,
+                                    .question = run.request.question,
+                                    .context = run.request.context.get(),
+                                    .printed = result.printed},
+                                   run.cancel);
+  }
   outcome->last_output = std::move(result.last_output);
   outcome->usage = run.ledger.use();
   const std::optional<std::int64_t>& cost = outcome->usage.spent.total.cost_nano_usd;
@@ -434,7 +474,8 @@ Result<Plan> Engine::Impl::DryRun(const Request& request, const CancelToken& can
   } nobody;
   RunLog log(nullptr, nobody, options_.clock);
   driver::Caller caller(ledger, options_.clock);
-  RunState run = MakeState(request, std::move(prompts), ledger, log, caller, cancel);
+  SpendGuard guard({}, ledger);
+  RunState run = MakeState(request, std::move(prompts), ledger, log, caller, guard, cancel);
   DOSSIER_RETURN_IF_ERROR(ShowMemory(run, RunMemory::Writes::kNo));
   DOSSIER_ASSIGN_OR_RETURN(const ModeDecision decision, DecideMode(run));
   Plan plan{.mode = decision.mode,
@@ -444,6 +485,7 @@ Result<Plan> Engine::Impl::DryRun(const Request& request, const CancelToken& can
             .warnings = std::move(told)};
   if (decision.mode == Mode::kDirect) {
     DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt, AssembleDirect(run));
+    plan.first = EstimateRoot(run, prompt, {.purpose = model::Purpose::kDirect});
     plan.messages = std::move(prompt.messages);
     plan.report = std::move(prompt.report);
     return plan;
@@ -453,6 +495,8 @@ Result<Plan> Engine::Impl::DryRun(const Request& request, const CancelToken& can
   MovedTurns moved;
   CallLoop loop(run, metadata, moved, [] { return MakeError(ErrorCode::kInternal, "a dry run"); });
   DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt, loop.FirstPrompt());
+  plan.first = EstimateRoot(run, prompt, {});
+  plan.reading = EstimateReading(run, decision.tokens);
   plan.messages = std::move(prompt.messages);
   plan.report = std::move(prompt.report);
   return plan;
@@ -462,11 +506,11 @@ Engine::Engine(EngineOptions options) : impl_(std::make_unique<Impl>(std::move(o
 Engine::~Engine() = default;
 
 Result<Outcome> Engine::Run(const Request& request, const CancelToken& cancel, EventSink& events) {
-  return impl_->Run(request, cancel, events);
+  return impl_->Run(WithEvidence(request), cancel, events);
 }
 
 Result<Plan> Engine::DryRun(const Request& request, const CancelToken& cancel) {
-  return impl_->DryRun(request, cancel);
+  return impl_->DryRun(WithEvidence(request), cancel);
 }
 
 }  // namespace dossier::ask

@@ -24,9 +24,12 @@
 #include <string>
 #include <vector>
 
+#include "ask/claims/proof.h"
 #include "ask/documents/context_set.h"
 #include "ask/reply/citations.h"
 #include "ask/reply/requirement.h"
+#include "ask/spending.h"
+#include "ask/tools.h"
 #include "assembly/layout/layout.h"
 #include "base/cancel.h"
 #include "base/clock.h"
@@ -49,6 +52,9 @@ enum class CacheUse { kOn, kOff, kRefresh };  // refresh: ask again, keep the ne
 // What makes room in a prompt that got too long: cuts and a model's summary, cuts only, or neither:
 // the oldest turns then fall out of the prompt.
 enum class Compacting { kAuto, kRules, kOff };
+// What quotes, references and numbers of an answer must show: nothing (they are looked up), that
+// they hold, or that each has evidence; or that nobody looks.
+enum class CitationCheck { kCheck, kHeld, kAll, kOff };
 enum class BlockPolicy { kUntilError, kAll, kFirst };
 enum class RunStatus { kFinal, kExtracted, kPartial, kNone, kInterrupted, kFailed };
 enum class Source {
@@ -99,8 +105,12 @@ struct Request {
   std::uint64_t seed = 0;
   enum class Seed { kDrawn, kGiven } seed_from = Seed::kDrawn;  // given: replies can be repeated
   std::vector<Requirement> requirements;                        // that the answer must satisfy
-  int repairs = 2;  // how often an answer that does not may be mended
-  JsonArray argv;   // for the journal
+  int repairs = 2;             // how often an answer that does not may be mended
+  // With kHeld and kAll the engine adds the requirement, which may be mended once.
+  CitationCheck citations = CitationCheck::kCheck;
+  ConfirmAbove confirm_above;  // asks a person before it gets dear
+  std::vector<Tool> tools;  // that code may call beside ours
+  JsonArray argv;           // for the journal
   driver::MemoryUse memory;
 };
 
@@ -151,6 +161,7 @@ struct Outcome {
   // Where no answer was handed in: what the last block showed. No answer.
   std::string last_output;
   std::vector<Citation> citations;  // in the order of the answer
+  std::vector<Proof> proofs;        // with CitationCheck::kHeld and kAll; in the same order
   std::vector<LimitHit> limits_hit;
   std::vector<Compacted> compactions;  // in order
   std::vector<Warning> warnings;
@@ -189,6 +200,9 @@ struct Plan {
   std::string reason;
   assembly::Messages messages;
   Json report;
+  CallEstimate first;  // the request that this prompt would be
+  // All of the context read once by sub-calls of the largest size; nothing in direct mode.
+  CallEstimate reading;
   std::vector<std::string> warnings;  // of the sections that the user's layouts add
 };
 

@@ -29,6 +29,12 @@ Json CompactionsJson(const std::vector<Compacted>& compactions) {
   return list;
 }
 
+Json ProofsJson(const std::vector<Proof>& proofs) {
+  JsonArray list;
+  for (const Proof& proof : proofs) list.push_back(proof.ToJson());
+  return list;
+}
+
 }  // namespace
 
 JsonObject Compacted::ToJson() const {
@@ -78,8 +84,12 @@ int Outcome::exit_code() const {
     case RunStatus::kExtracted:
       return ExitCode(ErrorCode::kLimit);
     case RunStatus::kPartial:
-      return ExitCode(error && error->code == ErrorCode::kSchema ? ErrorCode::kSchema
-                                                                 : ErrorCode::kPartial);
+      // What the caller asked to be told of counts more than that the answer is a part.
+      for (const ErrorCode told :
+           {ErrorCode::kSchema, ErrorCode::kCheckFailed, ErrorCode::kRefused}) {
+        if (error && error->code == told) return ExitCode(told);
+      }
+      return ExitCode(ErrorCode::kPartial);
     case RunStatus::kInterrupted:
       return ExitCode(ErrorCode::kCancelled);
     case RunStatus::kNone:
@@ -125,6 +135,7 @@ Json Outcome::ToJson() const {
       {"compactions", CompactionsJson(compactions)},
       {"warnings", WarningsJson(warnings)},
       {"sandbox", sandbox ? sandbox->ToJson() : Json(nullptr)}};
+  if (!proofs.empty()) object["evidence"].as_object()["claims"] = ProofsJson(proofs);
   if (error) {
     object["error"] = JsonObject{{"code", ErrorName(error->code)}, {"message", error->message}};
   }

@@ -11,9 +11,9 @@ constexpr Command (*kCommands[])() = {
     AskCommand,    ChatCommand,     InspectCommand,       PackCommand,    HeaderCommand,
     RunsCommand,   AssembleCommand, PromptsCommand,       ModelsCommand,  SandboxCommand,
     DoctorCommand, TokensCommand,   ConversationsCommand, ContextCommand, MemoryCommand,
-    AgentsCommand, ResearchCommand, McpCommand,           HookCommand,    ConfigCommand,
-    KeysCommand,   TrustCommand,    PathsCommand,         HelpCommand,    CompletionCommand,
-    ManCommand,    CompleteCommand,
+    AgentsCommand, ResearchCommand, McpCommand,           HookCommand,    RpcCommand,
+    ConfigCommand, KeysCommand,     TrustCommand,         PathsCommand,   HelpCommand,
+    CompletionCommand, ManCommand,  CompleteCommand,
 };
 
 }  // namespace

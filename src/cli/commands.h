@@ -40,6 +40,7 @@ Command PackCommand();
 Command PathsCommand();
 Command PromptsCommand();
 Command ResearchCommand();
+Command RpcCommand();
 Command RunsCommand();
 Command SandboxCommand();
 Command TokensCommand();

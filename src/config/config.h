@@ -141,6 +141,13 @@ struct Compaction {
   std::string model;          // "": the conversation's own
 };
 
+// What all runs of the user may take together within the last `window`.
+struct SpendingLimits {
+  std::optional<Millis> window;
+  std::optional<std::int64_t> calls, tokens;
+  std::optional<double> usd;
+};
+
 // The folder of the runs, in bytes.
 struct Store {
   std::uint64_t limit = 2ull << 30;        // above it the oldest runs go
@@ -173,6 +180,7 @@ struct Config {
   DynamicCommands dynamic_commands;
   Compaction compaction;
   Store store;
+  SpendingLimits limits;
   std::map<std::string, Section> sections;  // ask, header, agents, memory, research
   std::optional<Section> models, local;     // of the user's own file only
 

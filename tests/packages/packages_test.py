@@ -49,7 +49,7 @@ def setUpModule():
     run(sys.executable, arguments.source / "scripts/package", "--quick", "--build", arguments.build,
         "--out", folder / "dist")
     for path in (folder / "dist").iterdir():
-        packages[path.suffix.lstrip(".")] = path
+        packages["pure" if "none-any" in path.name else path.suffix.lstrip(".")] = path
 
 
 class Documents:
@@ -239,12 +239,17 @@ class Wheel(Installed, unittest.TestCase):
         cls.inside("/opt/dossier/bin/pip", "install", "-q", "--no-index", f"/srv/{packages['whl'].name}")
 
     def test_its_tag_names_the_oldest_c_library_that_will_do(self):
-        self.assertRegex(packages["whl"].name, r"^dossier-[\d.]+-py3-none-manylinux_2_\d+_x86_64\.whl$")
+        self.assertRegex(packages["whl"].name, r"^dossier_context-[\d.]+-py3-none-manylinux_2_36_x86_64\.whl$")
+
+    def test_the_package_asks_with_the_command_that_it_brought(self):  # SRV-81, SRV-A20
+        code = ("import dossier_context as d; a = d.ask('How many?', '/srv/events.ndjson', mode='recursive', "
+                "model='script:/srv/replies.json'); print(a.text, a.status)")
+        self.assertEqual(self.inside("/opt/dossier/bin/python3", "-c", code).stdout, "2 final\n")
 
     def test_pip_takes_it_away_again(self):
         self.inside("cp", "-r", "/opt/dossier", "/opt/other")
         self.inside("sh", "-c", "sed -i s,/opt/dossier,/opt/other,g /opt/other/pyvenv.cfg && "
-                    "/opt/other/bin/python3 -m pip uninstall -q -y dossier")
+                    "/opt/other/bin/python3 -m pip uninstall -q -y dossier-context")
         left = [path for path in (self.root.folder / "opt/other").rglob("*")
                 if path.is_file() and ("dossier" in path.name or "dossier" in path.parent.name)]
         self.assertEqual(left, [])

@@ -135,6 +135,19 @@ const llm_query_batched = async function llm_query_batched(queries, contexts, op
   return replies;
 };
 
+// What a batch would take; nothing is sent.
+const estimate = function estimate(queries, contexts, options) {
+  allowed();
+  if (options === undefined && isOptions(contexts)) { options = contexts; contexts = undefined; }
+  const settings = settingsOf(options), parts = new Parts(), prompts = [];
+  const list = isArray(queries) && viewOf(queries) === undefined ? queries : [queries];
+  const each = isArray(contexts) && viewOf(contexts) === undefined && contexts.length === list.length;
+  for (let i = 0; i < list.length; i++) {
+    push(prompts, requestOf(parts, list[i], each ? contexts[i] : contexts, `prompt ${i}`));
+  }
+  return host.call("estimate", { prompts, ...settings }, parts.texts);
+};
+
 const llm_query_with_media = async function llm_query_with_media() {
   throw new LLMError("media is not offered: sub-calls read text only", "denied");
 };
@@ -199,8 +212,47 @@ const tableOf = (result) => {
   return join(rows, "\n");
 };
 
+// Values by a schema: {values (null where it failed), failed, errors, total}.
+const extracted = async (items, options) => {
+  const schema = own(options, "schema"), field = own(options, "field") ?? null;
+  const instruction = trim(`${own(options, "instruction") ?? ""}`) || "Read the values that the schema asks for out of the text.";
+  if (own(options, "labels") !== undefined) throw new TypeErrorClass("map_llm: labels and schema exclude each other");
+  if (items === undefined || items === null) items = rowsOrNothing();
+  if (items === undefined) {
+    items = [];
+    for (let i = 0; i < sources.length; i++) addAll(items, splitLines(host.whole(sources[i].index)));
+  }
+  if (typeof items === "string") items = splitLines(items);
+  const texts = [], places = [], prompts = [], result = { values: [], failed: [], errors: {}, total: items.length };
+  const seen = new MapClass();
+  for (let i = 0; i < items.length; i++) {
+    const item = field === null ? items[i] : own(items[i], field), view = placesOf(item) !== undefined;
+    push(result.values, null);
+    if (!view && trim(asText(item)) === "") { put(result.errors, `${i}`, "empty"); push(places, -1); continue; }
+    const key = view ? toJson(placesOf(item)) : asText(item);
+    if (!mapHas(seen, key)) { mapSet(seen, key, texts.length); push(texts, view ? item : key); push(prompts, instruction); }
+    push(places, mapGet(seen, key));
+  }
+  const settings = settingsOf({ schema, model: own(options, "model") }), parts = new Parts(), requests = [];
+  for (let i = 0; i < texts.length; i++) push(requests, requestOf(parts, prompts[i], texts[i], `prompt ${i}`));
+  if (own(options, "dry") === true) return host.call("estimate", { prompts: requests, ...settings }, parts.texts);
+  const replies = requests.length > 0 ? (await host.call("llm_batch", { prompts: requests, ...settings }, parts.texts)).results : [];
+  for (let i = 0; i < places.length; i++) {
+    if (places[i] < 0) continue;
+    const reply = replies[places[i]];
+    if (reply.ok && reply.value !== undefined) result.values[i] = reply.value;
+    else put(result.errors, `${i}`, reply.ok ? reply.problem ?? "empty" : `${reply.code}: ${reply.error}`);
+  }
+  const failed = keysOf(result.errors);
+  for (let i = 0; i < failed.length; i++) push(result.failed, +failed[i]);
+  if (failed.length > 0) note(`map_llm: ${group(failed.length)} of ${group(result.total)} items failed.`);
+  if (failed.length > 0 && failed.length === result.total) throw new LLMError(`map_llm: all ${group(result.total)} items failed; ${result.errors[failed[0]]}`);
+  return result;
+};
+
 const map_llm = async function map_llm(items, options = {}) {
   allowed();
+  if ((own(options, "schema") ?? null) !== null) return extracted(items, options);
   const names = labelNames(own(options, "labels"));
   const field = own(options, "field") ?? null, unknown = own(options, "unknown") === true;
   let instruction = `${own(options, "instruction") ?? ""}`;
@@ -210,6 +262,17 @@ const map_llm = async function map_llm(items, options = {}) {
   }
   const base = { labels: names, instruction: trim(instruction), batch: own(options, "batch") ?? null, model: own(options, "model") ?? null, unknown };
   const indexes = [], errors = {}, batches = itemsOf(items, field);
+  if (own(options, "dry") === true) {
+    const whole = { calls: 0, cached: 0, tokens: 0, output_tokens: 0, usd: 0 }, fields = keysOf(whole);
+    for (let i = 0; i < batches.length; i++) {
+      const one = await host.call("map", { items: batches[i].wire, ...base, dry: true }, batches[i].texts);
+      for (let k = 0; k < fields.length; k++) {
+        const name = fields[k], unknown = whole[name] === null || one[name] === null;
+        whole[name] = unknown ? null : whole[name] + one[name];
+      }
+    }
+    return whole;
+  }
   for (let i = 0; i < batches.length; i++) {
     const value = await host.call("map", { items: batches[i].wire, ...base }, batches[i].texts);
     for (let k = 0; k < value.failed.length; k++) put(errors, value.failed[k][0] + indexes.length, value.failed[k][1]);
@@ -232,4 +295,48 @@ const budget = function budget() {
     timeRemainingMs: value.seconds_left === null ? null : value.seconds_left * 1000,
     costRemainingUsd: value.usd_left, depth: value.depth, maxDepth: value.max_depth,
   };
+};
+
+// A function of the caller: arguments in order, or one object with them by name.
+const toolOf = ({ name, parameters }) => async (...given) => {
+  const only = given[0], args = {};
+  const named = given.length === 1 && only !== null && typeof only === "object" && !isArray(only) && placesOf(only) === undefined;
+  if (!named && given.length > parameters.length) throw new TypeErrorClass(`${name} takes ${parameters.length} arguments: ${join(parameters, ", ")}`);
+  const names = named ? keysOf(only) : parameters;
+  for (let i = 0; i < names.length; i++) {
+    const value = named ? only[names[i]] : given[i];
+    if (value !== undefined) put(args, names[i], value);
+  }
+  const answer = await host.call("tool", { name, args }, []);
+  return answer.text !== undefined ? answer.text : answer.value;
+};
+
+// Many texts merged into one, in groups where they are many.
+const reduce_llm = async function reduce_llm(items, instruction, options = {}) {
+  allowed();
+  if (trim(`${instruction ?? ""}`) === "") throw new TypeErrorClass('reduce_llm needs an instruction, e.g. "Merge these notes into one list."');
+  let texts = [];
+  for (let i = 0; i < items.length; i++) if (trim(asText(items[i])) !== "") push(texts, asText(items[i]));
+  if (texts.length === 0) throw new TypeErrorClass("reduce_llm: there is no text to merge");
+  for (;;) {
+    const groups = [];
+    let size = 0, count = 0;
+    for (let i = 0; i < texts.length; i++) {
+      if (groups.length === 0 || count === 20 || size + texts[i].length > 40000) { push(groups, ""); size = count = 0; }
+      groups[groups.length - 1] += `${count > 0 ? "\n\n" : ""}[${++count}]\n${texts[i]}`;
+      size += texts[i].length;
+    }
+    const last = groups.length === 1, merged = [];
+    const settings = settingsOf({ model: own(options, "model"), schema: last ? own(options, "schema") : null });
+    const parts = new Parts(), requests = [];
+    for (let i = 0; i < groups.length; i++) push(requests, requestOf(parts, instruction, groups[i], `group ${i}`));
+    const { results } = await host.call("llm_batch", { prompts: requests, ...settings }, parts.texts);
+    for (let i = 0; i < results.length; i++) {
+      if (!results[i].ok || results[i].problem) throw new LLMError(`reduce_llm: a group failed: ${results[i].error ?? results[i].problem}`, results[i].code ?? "failed");
+      push(merged, replyOf(results[i], settings));
+    }
+    if (last) return merged[0];
+    if (groups.length === texts.length) throw new LLMError("reduce_llm: the texts do not get fewer; ask for a shorter result", "too_large");
+    texts = merged;
+  }
 };

@@ -401,3 +401,31 @@ const placesOf = (value) => {
   const view = viewOf(value);
   return view === undefined ? undefined : view.rows.spans(view.from, view.to);
 };
+
+// Where a part of the data stands, as an answer may carry it: "[name:12-30]", by lines from 1.
+class Reference {
+  constructor(document, lines, bytes) {
+    this.document = document;
+    this.lines = lines;
+    this.bytes = bytes;
+    this.ref = `[${document}:${lines[0]}${lines[1] === lines[0] ? "" : `-${lines[1]}`}]`;
+    shownSet(shownBy, this, () => this.ref);
+  }
+  toString() { return this.ref; }
+  toJSON() { return this.ref; }
+}
+const cite = function cite(part) {
+  const spans = placesOf(part), parts = [];
+  if (spans === undefined) throw new TypeErrorClass("cite takes a view, such as cite(doc.slice(120, 180)) or cite(records.slice(3, 4))");
+  for (let i = 0; i < spans.length; i++) if (spans[i].len > 0) push(parts, spans[i]);
+  if (parts.length === 0) throw new RangeErrorClass("cite: the view is empty");
+  const first = parts[0], last = parts[parts.length - 1], lines = [];
+  for (let i = 0; i < parts.length; i++) {
+    if (parts[i].ctx !== first.ctx) throw new RangeErrorClass("cite: the view reaches over several documents; cite each part of it");
+  }
+  const bytes = [first.at, last.at + last.len];
+  for (let i = 0; i < 2; i++) push(lines, host.ask("locate", { ctx: first.ctx, byte: bytes[i] - i }, []).line + 1);
+  let name = "";
+  for (let i = 0; i < sources.length; i++) if (sources[i].index === first.ctx) name = sources[i].name;
+  return new Reference(name, lines, bytes);
+};

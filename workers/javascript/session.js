@@ -27,6 +27,9 @@ fix("doc", () => theDoc);
 fix("records", () => rowsOrNothing() ?? nothing());
 fix("__vars", () => vars);
 hide(global, "console", console);
+hide(global, "estimate", estimate);
+hide(global, "cite", cite);
+hide(global, "reduce_llm", reduce_llm);
 const nothing = () => { throw noRecords(); };
 const rowsOrNothing = () => {
   if (theRows === undefined) {
@@ -92,6 +95,12 @@ const start = () => {
   const list = host.contexts();
   sources = [];
   for (let i = 0; i < list.length; i++) push(sources, { __proto__: null, index: i, ...list[i] });
+  const tools = features.tools ?? [];
+  for (let i = 0; i < tools.length; i++) {
+    const run = toolOf(tools[i]);
+    reserved[tools[i].name] = run;
+    fix(tools[i].name, () => run);
+  }
   theRows = theRecords = undefined;
   const segments = [];
   for (let i = 0; i < sources.length; i++) push(segments, segment(sources[i], 0, sources[i].units));

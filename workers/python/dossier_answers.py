@@ -33,13 +33,15 @@ class Answers:
         self._schema_names: list[str] = _schema_names(features)
         self._offered: dict[str, Any] | None = None
         self._earlier = EarlierThreads()
-        namespace["answer"] = {"content": "", "ready": False}
+        self._plain = bool(features.get("plain"))  # `answer` is a name like any other
+        if not self._plain:
+            namespace["answer"] = {"content": "", "ready": False}
 
     def begin_block(self, sets_items: bool) -> None:
         """`sets_items`: the block writes answer["..."], so `answer` must be a dict."""
         self._offered = None
         self._earlier.begin_block()
-        if sets_items and not isinstance(self._namespace.get("answer"), dict):
+        if sets_items and not self._plain and not isinstance(self._namespace.get("answer"), dict):
             self._namespace["answer"] = {"content": "", "ready": False}
 
     def offer(self, form: str, value: Any) -> None:
@@ -50,7 +52,7 @@ class Answers:
 
     def take(self) -> tuple[dict[str, Any] | None, str | None]:
         """What the block handed in, and the draft. A ready flag counts once."""
-        current = self._namespace.get("answer")
+        current = None if self._plain else self._namespace.get("answer")
         if not isinstance(current, dict):
             plain = isinstance(current, (str, int, float))
             return self._offered, (_text(current) or None) if plain else None

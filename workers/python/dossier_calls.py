@@ -84,6 +84,18 @@ class Caller:
         value, raw = call(method, args, parts.raw())
         return _reply(value, raw, schema)
 
+    def estimate(self, prompts: Any, model: Any, context: Any, options: Mapping[str, Any]
+                 ) -> dict[str, Any]:
+        """What the prompts would take; nothing is sent."""
+        model, context = self._settle(model, context)
+        settings = _options(options)
+        prompts = [prompts] if isinstance(prompts, str) or spans_of(prompts) is not None \
+            else list(prompts)
+        parts = Parts()
+        requests = [self._request(parts, prompt, own, f"prompt {index}") for index, (prompt, own)
+                    in enumerate(zip(prompts, _context_of_each(context, len(prompts))))]
+        return call("estimate", {"prompts": requests, "model": model, **settings}, parts.raw())[0]
+
     def batch(self, method: str, prompts: Any, model: Any, context: Any, schema: Any,
               on_error: str, options: Mapping[str, Any]) -> Replies:
         model, context = self._settle(model, context)
@@ -103,8 +115,11 @@ class Caller:
         if requests:
             base = {"model": model, "schema": schema, **settings}
             for index, (result, raw) in zip(slots, self._ask(method, requests, base, parts.raw())):
-                replies[index] = (_reply(result, raw, schema) if result["ok"]
-                                  else _failed(result.get("code", "failed"), result["error"]))
+                try:
+                    replies[index] = (_reply(result, raw, schema) if result["ok"]
+                                      else _failed(result.get("code", "failed"), result["error"]))
+                except LLMError as error:   # of one whose value is not what was asked for
+                    replies[index] = _failed(error.kind, str(error))
         if on_error == "raise":
             for index, reply in enumerate(replies):
                 if getattr(reply, "ok", True) is False:
@@ -261,3 +276,17 @@ def make_calls(caller: Caller) -> dict[str, Callable[..., Any]]:
 
     return {function.__name__: function for function in
             (llm_query, llm_query_batched, rlm_query, rlm_query_batched)}
+
+
+def make_estimate(caller: Caller) -> Callable[..., dict[str, Any]]:
+    """`estimate`, a name that code may take for its own."""
+
+    def estimate(prompts: Any, model: Any = None, *, context: Any = None,
+                 max_tokens: int | None = None, temperature: float | None = None,
+                 system: str | None = None, **other: Any) -> dict[str, Any]:
+        """What llm_query_batched(prompts) would take: calls, cached (replies that are kept), tokens of
+        the prompts, output_tokens and usd at the most. Nothing is sent."""
+        options = dict(max_tokens=max_tokens, temperature=temperature, system=system, **other)
+        return caller.estimate(prompts, model, context, options)
+
+    return estimate

@@ -41,8 +41,8 @@ class World:
                 else "`context` holds the text")
 
 
-def describe(error: BaseException, block: int, world: World) -> dict[str, Any]:
-    """The error for the host: type, message with hint, line, source, traceback."""
+def describe(error: BaseException, block: int, world: World | None) -> dict[str, Any]:
+    """The error for the host: type, message with a hint where there is a world, line, source, traceback."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__)
               if _BLOCK.fullmatch(frame.filename)]
     line, source, message = 0, "", _message(error)
@@ -55,7 +55,7 @@ def describe(error: BaseException, block: int, world: World) -> dict[str, Any]:
         line, source = last.lineno or 0, linecache.getline(last.filename, last.lineno or 0)
         if last.filename != f"<block {block}>":
             message += f" (in code of {last.filename[1:-1]})"
-    advice = _hint(error, message, world)
+    advice = _hint(error, message, world) if world is not None else ""
     if advice:
         message = f"{message.rstrip('.')}. {advice}" if message else advice
     return {"type": type(error).__name__, "message": clean(message), "line": line,

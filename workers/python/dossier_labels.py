@@ -15,6 +15,7 @@ import _dossier
 
 from dossier_bridge import LLMError, Parts, as_text, call, spans_of
 from dossier_calls import Caller
+from dossier_extract import Extractor
 from dossier_records import Records
 from dossier_rows import FieldError, Fields, Row, no_argument
 from dossier_text import Source
@@ -94,18 +95,22 @@ class LabelResult:
         raise LLMError(f"{message}; {told}" if told else message, "failed")
 
 
-def make_map(caller: Caller, sources: Sequence[Source], records: Any) -> Any:
+def make_map(caller: Caller, extractor: Extractor, sources: Sequence[Source], records: Any) -> Any:
     """The function for the namespace; `records()` gives the rows or None."""
     kept = _Kept(caller)
     LabelResult._note = staticmethod(caller._note)  # on the class: results stay plain data
 
     def map_llm(items: Any = None, labels: Any = (), instruction: Any = "", *,
                 field: str | None = None, batch: int | None = None, model: str | None = None,
-                unknown: bool = False, **other: Any) -> LabelResult:
-        """Gives every item one of `labels`. Without items: all records, else all lines."""
+                unknown: bool = False, dry: bool = False, schema: Any = None, **other: Any) -> Any:
+        """Gives every item one of `labels`, or with schema= a value that fits it. Without items: all
+        records, else all lines. With dry=True nothing is sent: a dict says what it would take, as that
+        of `estimate`."""
         for name in other:
             raise no_argument("map_llm", name, ("items", "labels", "instruction", "field", "batch",
-                                                "model", "unknown"))
+                                                "model", "unknown", "dry", "schema"))
+        if schema is not None:
+            return _extract(items, labels, instruction, field, schema, model, dry)
         labels, instruction = _in_order(labels, instruction)
         names, instruction = _names(labels, instruction)
         caller._settle(None, None)
@@ -117,6 +122,9 @@ def make_map(caller: Caller, sources: Sequence[Source], records: Any) -> Any:
             items = records()
         if field is not None:
             items = _with_field(items, field)
+        if dry:
+            return _sum([call("map", {"items": wire, **base, "dry": True}, raw)[0]
+                         for wire, raw in _batches(items, field, sources)])
         for wire, raw in _batches(items, field, sources):
             value = kept.ask(wire, base, raw)
             errors |= {index + len(indexes): reason for index, reason in value["failed"]}
@@ -130,7 +138,32 @@ def make_map(caller: Caller, sources: Sequence[Source], records: Any) -> Any:
             caller._note(result.holes())
         return result
 
+    def _extract(items: Any, labels: Any, instruction: Any, field: str | None, schema: Any,
+                 model: str | None, dry: bool) -> Any:
+        if isinstance(labels, str) and not instruction:   # the second argument is a sentence here
+            labels, instruction = (), labels
+        if labels:
+            raise TypeError("map_llm: labels= and schema= exclude each other")
+        if items is None:
+            items = records()
+        if items is None:
+            items = [line for source in sources for line in source.whole().splitlines() if line.strip()]
+        if isinstance(items, str):
+            items = [line for line in items.splitlines() if line.strip()]
+        if field is not None:
+            items = _with_field(items, field)
+        return extractor.extract([_item(item, field) for item in items], str(instruction), schema, model, dry)
+
     return map_llm
+
+
+def _sum(estimates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    whole: dict[str, Any] = {"calls": 0, "cached": 0, "tokens": 0, "output_tokens": 0, "usd": 0}
+    for one in estimates:
+        for name in whole:
+            unknown = whole[name] is None or one[name] is None   # a price that nobody knows
+            whole[name] = None if unknown else whole[name] + one[name]
+    return whole
 
 
 class _Kept:

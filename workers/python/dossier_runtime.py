@@ -43,6 +43,7 @@ from dossier_streams import Streams
 from dossier_world import World, make_module
 
 _OUT_CHARACTERS = 2000
+_PLAIN_CHARACTERS = 200_000
 _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE; that module is slow to load
 _EMPTY_RESULT: dict[str, Any] = {"status": "ok", "error": None, "last": "", "vars": [],
                                  "answer": None, "draft": None, "notes": [], "refused": "",
@@ -112,8 +113,9 @@ class Session:
         try:
             parsed = Parsed(code, self._world.aliases())
             result["assigned"] = parsed.assigned
-            result["refused"] = refusal(parsed, self._world.functions, self._world.is_variable,
-                                        self._world.holds)
+            if not self._world.plain:
+                result["refused"] = refusal(parsed, self._world.functions, self._world.is_variable,
+                                            self._world.holds)
         except SyntaxError as error:
             error.filename = filename
             error.__traceback__ = None
@@ -220,11 +222,7 @@ class Session:
 
     def _evaluate(self, parsed: Parsed, filename: str) -> Any:
         """Runs the statements; gives the value of a last expression."""
-        self._gaps.plan(parsed, self._evidence.fixed)
-        tree = tolerant(parsed, self._gaps.counts)
-        self._gaps.rewrite()
-        for name in drop_imports(parsed, _is_missing):
-            self._notes.append(f"{name} is not installed; its import was left out.")
+        tree = parsed.tree if self._world.plain else self._mended(parsed)
         flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         last = tree.body.pop() if isinstance(parsed.last, ast.Expr) else None
         if tree.body:
@@ -233,6 +231,15 @@ class Session:
             return None
         expression = ast.Expression(last.value)
         return self._call(compile(expression, filename, "eval", flags, dont_inherit=True))
+
+    def _mended(self, parsed: Parsed) -> Any:
+        """The code with what models get wrong put right, and with what watches its gaps."""
+        self._gaps.plan(parsed, self._evidence.fixed)
+        tree = tolerant(parsed, self._gaps.counts)
+        self._gaps.rewrite()
+        for name in drop_imports(parsed, _is_missing):
+            self._notes.append(f"{name} is not installed; its import was left out.")
+        return tree
 
     def _call(self, code: Any) -> Any:
         try:
@@ -249,6 +256,8 @@ class Session:
 
     def _last(self, parsed: Parsed, value: Any) -> str:
         """What is shown of a last expression, or of a last assignment if nothing was printed."""
+        if self._world.plain:
+            return "" if value is None else (value if isinstance(value, str) else repr(value))[:_PLAIN_CHARACTERS]
         if value is not None and not _calls(parsed.last, "SHOW_VARS"):
             return "Out: " + self._out_text(value, _OUT_CHARACTERS)
         if self._streams.printed:
@@ -283,6 +292,8 @@ class Session:
             result["error"] = _interruption(error, block)
         elif error is not None and not isinstance(error, Stop):
             result["error"] = dossier_errors.describe(error, block, self._hints())
+        elif self._world.plain:
+            pass
         elif result["answer"] is None and error is None:
             self._comment(parsed, result)
         elif error is None or isinstance(error, Stop):
@@ -366,7 +377,9 @@ class Session:
             names = ", ".join(f"`{name}`" for name in changed)
             self._notes.append(f"{names} was put back: use another name for your own values.")
 
-    def _hints(self) -> dossier_errors.World:
+    def _hints(self) -> dossier_errors.World | None:
+        if self._world.plain:
+            return None  # the names are another program's
         return dossier_errors.World(
             [source.name for source in self._world.sources],
             lambda: self._world.records() is not None, self._names)

@@ -14,12 +14,15 @@ from typing import Any
 
 import _dossier
 
+import dossier_plain
 from dossier_answers import Answers
-from dossier_bridge import LLMError, Parts, blob, call
-from dossier_calls import Caller, make_calls
+from dossier_bridge import LLMError, ask, blob, call
+from dossier_calls import Caller, make_calls, make_estimate
+from dossier_cite import make_cite
 from dossier_code import Parsed
 from dossier_contexts import Contexts
 from dossier_doc import Chunks, Doc
+from dossier_extract import Extractor, make_reduce
 from dossier_history import History
 from dossier_labels import make_map
 from dossier_memory import make_memory
@@ -81,7 +84,8 @@ class World:
                  note: Callable[[str], None]) -> None:
         self.namespace = namespace
         self.features = features
-        self.sources = [Source(index) for index in range(_dossier.context_count())]
+        self.plain = bool(features.get("plain"))
+        self.sources = [] if self.plain else [Source(index) for index in range(_dossier.context_count())]
         self.sources.sort(key=lambda source: source.name.encode())
         self._note = note
         self._string_max: int = features.get("context_string_max") or _STRING_MAX
@@ -90,7 +94,14 @@ class World:
         self.functions: dict[str, Callable[..., Any]] = {}
         self.data: dict[str, Any] = {}
         self.answers = Answers(namespace, self.variable_names, features)
-        self._define()
+        if features.get("client"):
+            namespace["__builtins__"] |= dossier_plain.giver(namespace)
+        if self.plain:
+            namespace["__builtins__"] |= dossier_plain.names(self.answers)
+            self._pending.clear()
+            self.reserved: frozenset[str] = frozenset()
+        else:
+            self._define()
 
     def variable_names(self) -> list[str]:
         return variable_names(self.namespace, self.reserved)
@@ -189,12 +200,13 @@ class World:
         for name in _LAZY:
             if name in self._pending and self.namespace.pop(name, None) is not None:
                 changed.append(name)
-        self.namespace.setdefault("answer", {"content": "", "ready": False})
+        if not self.plain:
+            self.namespace.setdefault("answer", {"content": "", "ready": False})
         return changed
 
     def start_over(self) -> None:
         """Reserved names as at the start; `context` and `records` stay if they were made."""
-        self.namespace["answer"] = {"content": "", "ready": False}
+        self.namespace.pop("answer", None)
         self.put_back()
 
     def holds(self) -> str:
@@ -208,12 +220,15 @@ class World:
     def _define(self) -> None:
         caller = Caller(self.features, self._note)
         self.functions |= make_calls(caller)
-        self.functions["map_llm"] = make_map(caller, self.sources, self.records)
+        extractor = Extractor(caller)
+        self.functions["map_llm"] = make_map(caller, extractor, self.sources, self.records)
         if self.features.get("memory"):
             self.functions |= make_memory()
         self.functions |= self.answers.functions()
         self.functions |= {f.__name__: f for f in self._helpers()}
         self.functions |= {tool["name"]: _tool(tool) for tool in self.features.get("tools") or []}
+        self.functions |= {offered["name"]: dossier_plain.tool(offered["name"], offered["parameters"])
+                           for offered in self.features.get("client_tools") or []}
         self.data["doc"] = Doc.of(self.sources, self._string_max)
         contexts = Contexts(self.sources, self._tables, self._string_max)
         if len(self.sources) > 1:
@@ -225,6 +240,9 @@ class World:
             self.data["contextMeta"] = meta
         self.data["history"] = History()
         self.namespace["__builtins__"]["_dossier_part"] = self.part
+        self.namespace["__builtins__"]["estimate"] = make_estimate(caller)
+        self.namespace["__builtins__"]["cite"] = make_cite(self.sources)
+        self.namespace["__builtins__"]["reduce_llm"] = make_reduce(extractor)
         self.namespace.update(self.functions)
         self.namespace.update(self.data)
         self.namespace["LLMError"] = self.data["LLMError"] = LLMError
@@ -319,19 +337,14 @@ def _strings(parsed: Parsed) -> set[str]:
 
 
 def _tool(tool: Mapping[str, Any]) -> Callable[..., Any]:
-    parameters = tool.get("parameters") or {}
-    names = list(parameters.get("properties", parameters) if isinstance(parameters, Mapping)
-                 else parameters)
+    names = list(tool.get("parameters") or ())
 
     def run(*values: Any, **fields: Any) -> Any:
         if len(values) > len(names):
             raise TypeError(f"{tool['name']} takes {len(names)} arguments: {', '.join(names)}")
-        parts = Parts()
         args = {"name": tool["name"], "args": dict(zip(names, values)) | fields}
-        value, raw = call("tool", args, parts.raw())
-        if isinstance(value, Mapping) and set(value) >= {"text"}:
-            return blob(value["text"], raw)
-        return value
+        value, raw = ask("tool", args)
+        return blob(value["text"], raw) if "text" in value else value["value"]
 
     run.__name__ = run.__qualname__ = tool["name"]
     run.__doc__ = tool.get("description", "")

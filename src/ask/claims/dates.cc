@@ -169,7 +169,7 @@ double SecondsOf(const Day& day) {
 }
 
 // The time of day whose hour begins at `at`; none if none does.
-std::optional<Clock> ClockAt(std::string_view text, std::size_t at) {
+std::optional<DayTime> ClockAt(std::string_view text, std::size_t at) {
   if (at > 0 && (IsDigit(text[at - 1]) || text[at - 1] == ':' || text[at - 1] == '.')) {
     const bool behind_date = text[at - 1] == ':' && at > 1 && IsDigit(text[at - 2]);
     if (!behind_date) return std::nullopt;
@@ -180,7 +180,7 @@ std::optional<Clock> ClockAt(std::string_view text, std::size_t at) {
       read < 4 || !IsDigit(from[static_cast<std::size_t>(read) - 2])) {
     return std::nullopt;
   }
-  Clock clock{.of_day = first * 3600.0 + second * 60.0, .brief = true};
+  DayTime clock{.of_day = first * 3600.0 + second * 60.0, .brief = true};
   double third = 0;
   int more = 0;
   if (std::sscanf(from.c_str() + read, ":%lf%n", &third, &more) == 1 && third < 60 && third >= 0) {
@@ -244,9 +244,9 @@ std::vector<Place> ShownDates(std::string_view answer, std::span<const std::stri
   return places;
 }
 
-std::vector<Clock> ClocksOf(std::string_view text) {
+std::vector<DayTime> ClocksOf(std::string_view text) {
   constexpr std::size_t kGap = 5;  // bytes between a date and its time: " at "
-  std::vector<Clock> clocks;
+  std::vector<DayTime> clocks;
   if (text.find(':') == text.npos) return clocks;
   const std::vector<Date> dates = DatesOf(text);
   auto date = dates.begin();

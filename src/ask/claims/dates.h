@@ -35,12 +35,12 @@ std::vector<Place> ShownDates(std::string_view answer, std::span<const std::stri
 
 // A time of day: "9:05", "09:05:30.25", and as seconds from its date or, if none stands before it,
 // from midnight. What has two parts may also be minutes and seconds.
-struct Clock {
+struct DayTime {
   Place place;
   double seconds = 0, of_day = 0;
   bool dated = false, brief = false;  // of two parts
 };
-std::vector<Clock> ClocksOf(std::string_view text);
+std::vector<DayTime> ClocksOf(std::string_view text);
 
 // Whether `word` is the name of a month or a day of the week, in one of several languages: an
 // answer may have worked it out from a date.

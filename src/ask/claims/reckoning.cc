@@ -70,7 +70,7 @@ std::vector<Claim> ClaimsOf(std::string_view text) {
   std::vector<Claim> claims;
   const std::vector<Place> dates = DatePlaces(text);
   std::vector<Place> clocks;
-  for (const Clock& clock : ClocksOf(text)) clocks.push_back(clock.place);
+  for (const DayTime& clock : ClocksOf(text)) clocks.push_back(clock.place);
   NumberReader reader(text);
   std::size_t done = 0;
   while (auto number = reader.Next()) {
@@ -371,10 +371,10 @@ class Grounds {
   bool IsDuration(double base, double about) const {
     constexpr std::size_t kMostClocks = 4;
     return std::ranges::any_of(shown_, [&](const std::string& text) {
-      const std::vector<Clock> clocks = ClocksOf(text);
+      const std::vector<DayTime> clocks = ClocksOf(text);
       if (clocks.size() > kMostClocks) return false;
-      for (const Clock& a : clocks) {
-        for (const Clock& b : clocks) {
+      for (const DayTime& a : clocks) {
+        for (const DayTime& b : clocks) {
           const double apart = a.seconds - b.seconds - base;
           if (a.dated == b.dated && apart >= -about && apart < 2 * about) return true;
         }
@@ -385,9 +385,9 @@ class Grounds {
 
   // A part of a time of day that was shown as its hour, "13:00" for 13, or in seconds.
   bool IsClock(const Claim& claim) const {
-    const std::vector<Clock> clocks = ClocksOf(answer_);
+    const std::vector<DayTime> clocks = ClocksOf(answer_);
     const auto clock = std::ranges::find_if(
-        clocks, [&](const Clock& c) { return c.place.Holds(claim.number.begin); });
+        clocks, [&](const DayTime& c) { return c.place.Holds(claim.number.begin); });
     if (clock == clocks.end()) return false;
     const auto is = [](double value, double seconds) {
       return std::abs(value - seconds) < 0.0006 || std::floor(value) == seconds;

@@ -207,18 +207,20 @@ GateSituation CallLoop::Situation(std::string_view answer) {
 // mend it. Behind the last repair the offer is marked.
 std::optional<Refusal> CallLoop::Require(Offer* offer, Repairs repairs) {
   if (run_.request.requirements.empty()) return std::nullopt;
-  FoundAnswer answer{.text = offer->text, .value = offer->value};
+  FoundAnswer answer{
+      .text = offer->text, .value = offer->value, .printed = evidence_.shown()};
   const auto complaint = FirstComplaint(run_.request.requirements, &answer, run_.cancel);
   if (complaint && complaint->empty()) {
     offer->text = std::move(answer.text);
     offer->value = std::move(answer.value);
     return std::nullopt;
   }
-  if (complaint && repairs == Repairs::kAsAllowed && repairs_ < run_.request.repairs) {
-    ++repairs_;
-    return Refusal{.gate = "requirement", .reason = *complaint};
+  if (complaint && repairs == Repairs::kAsAllowed &&
+      repairs_[answer.gate] < RepairsOf(answer.gate, run_.request.repairs)) {
+    ++repairs_[answer.gate];
+    return Refusal{.gate = std::string(answer.gate), .reason = *complaint};
   }
-  offer->failed_check = "requirement";
+  offer->failed_check = answer.gate;
   offer->doubt = complaint ? *complaint : complaint.error().message;
   return std::nullopt;
 }

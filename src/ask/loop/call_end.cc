@@ -100,13 +100,14 @@ CallResult CallLoop::Ended(RunStatus status) {
   return {.status = status,
           .turns = turns_replied_,
           .limits_hit = std::move(limits_hit_),
-          .compactions = room_.done()};
+          .compactions = room_.done(),
+          .printed = evidence_.shown()};
 }
 
-void MarkNotAsRequired(const std::string& complaint, CallResult* result) {
+void MarkNotAsRequired(std::string_view gate, const std::string& complaint, CallResult* result) {
   result->status = RunStatus::kPartial;
   result->error =
-      Error{ErrorCode::kSchema, fmt::format("the answer is not as required. {}", complaint)};
+      Error{FailureOf(gate), fmt::format("the answer is not as required. {}", complaint)};
 }
 
 CallResult CallLoop::Finish(Offer offer, RunStatus status) {
@@ -139,7 +140,9 @@ void CallLoop::NoteDoubt(const Offer& offer, CallResult* result) const {
   result->attempts = std::max(1, static_cast<int>(ballot_.size()));
   result->agreeing = ballot_.agreeing();
   if (offer.doubt.empty()) return;
-  if (offer.failed_check == "requirement") return MarkNotAsRequired(offer.doubt, result);
+  if (IsRequirement(offer.failed_check)) {
+    return MarkNotAsRequired(offer.failed_check, offer.doubt, result);
+  }
   const bool whole = result->status == RunStatus::kFinal || result->status == RunStatus::kExtracted;
   if (whole) result->status = RunStatus::kPartial;
   result->doubts.push_back(offer.doubt);
@@ -163,8 +166,8 @@ CallResult CallLoop::KeepDraft(RunStatus status, std::optional<Error> error) {
     result.source = Source::kDraft;
     result.text = std::move(draft_->text);
     if (status != RunStatus::kInterrupted) result.status = RunStatus::kPartial;
-    if (draft_->failed_check == "requirement" && !result.error) {
-      MarkNotAsRequired(draft_->doubt, &result);
+    if (IsRequirement(draft_->failed_check) && !result.error) {
+      MarkNotAsRequired(draft_->failed_check, draft_->doubt, &result);
     } else if (!draft_->doubt.empty()) {
       result.doubts.push_back(std::move(draft_->doubt));
     }

@@ -303,6 +303,7 @@ std::map<std::string, std::string> CallLoop::Values() const {
           {"access", metadata_.access},
           {"memory", MemoryText(run_)},
           {"requirements", RequirementsText(run_.request.requirements)},
+          {"caller_tools", DescribeTools(run_.request.tools)},
           {"question", run_.request.question}};
 }
 

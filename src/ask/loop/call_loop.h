@@ -59,11 +59,13 @@ struct CallResult {
   std::optional<Error> error;
   int attempts = 1, agreeing = 1;
   std::vector<std::string> doubts;
-  std::string last_output;  // where no answer was handed in
+  std::string last_output;           // where no answer was handed in
+  std::vector<std::string> printed;  // by code, out of data
 };
 
-// Marks an answer that is kept although it is not as the caller requires: it is partial (exit 11).
-void MarkNotAsRequired(const std::string& complaint, CallResult* result);
+// Marks an answer that is kept although it is not as the caller requires: it is partial (exit 11;
+// without the evidence that is required, 15).
+void MarkNotAsRequired(std::string_view gate, const std::string& complaint, CallResult* result);
 
 class CallLoop {
  public:
@@ -217,7 +219,7 @@ class CallLoop {
   // Those that no feedback has told of; those of the call; those of the newest block.
   SubcallTally untold_, all_subcalls_, newest_block_;
   bool asked_is_it_ = false;
-  int repairs_ = 0;             // of answers that are not as the caller requires
+  std::map<std::string_view, int> repairs_;  // of answers that are not as required, by gate
   bool refused_final_ = false;  // a final that had no value was refused
   std::vector<LimitHit> limits_hit_;
 };

@@ -1,6 +1,7 @@
 #include "ask/loop/direct.h"
 
 #include <algorithm>
+#include <map>
 
 #include "ask/documents/document_search.h"
 #include "ask/loop/direct_check.h"
@@ -85,6 +86,7 @@ namespace {
 Result<model::Reply> AskUntilAsRequired(RunState& run, assembly::Assembled prompt,
                                         CallResult* result) {
   const std::vector<Requirement>& requirements = run.request.requirements;
+  std::map<std::string_view, int> mended;  // how often, by gate
   for (int round = 0;; ++round) {
     const RootRequest about{
         .purpose = model::Purpose::kDirect, .turn = round + 1, .schema = SchemaOf(requirements)};
@@ -100,11 +102,11 @@ Result<model::Reply> AskUntilAsRequired(RunState& run, assembly::Assembled promp
     result->value = std::move(answer.value);
     if (complaint && complaint->empty()) return reply;
     const std::string reason = complaint ? *complaint : complaint.error().message;
-    if (!complaint || round >= run.request.repairs) {
-      MarkNotAsRequired(reason, result);
+    if (!complaint || mended[answer.gate]++ >= RepairsOf(answer.gate, run.request.repairs)) {
+      MarkNotAsRequired(answer.gate, reason, result);
       return reply;
     }
-    run.log.Add(0, "answer.refused", {{"gate", "requirement"}, {"reason", reason}});
+    run.log.Add(0, "answer.refused", {{"gate", answer.gate}, {"reason", reason}});
     DOSSIER_ASSIGN_OR_RETURN(std::string text,
                              run.prompts.Text("final_refused", {{"reason", reason}}, run.boundary));
     const tokens::Counter& counter = *run.options.root.counter;
@@ -246,7 +248,10 @@ Result<ModeDecision> DecideMode(RunState& run) {
     case Mode::kAuto:
       decision.mode = Mode::kDirect;
       decision.reason = "fits one call";
-      if (run.request.context->bytes() == 0) {
+      if (!run.request.tools.empty()) {
+        decision.mode = Mode::kRecursive;
+        decision.reason = "only code can call tools";
+      } else if (run.request.context->bytes() == 0) {
         decision.reason = "no context";
       } else if (decision.tokens > decision.threshold) {
         decision.mode = Mode::kRecursive;

@@ -85,6 +85,7 @@ void LogReply(RunState& run, const RootRequest& about, const driver::Called& cal
                {"output", reply.usage.output},
                {"cached", reply.usage.cached},
                {"cache_write", reply.usage.cache_write},
+               {"cost_nano_usd", CostJson(reply.usage)},
                {"attempts", reply.attempts},
                {"ms", called.took.count()}});
   for (const std::string& warning : reply.warnings) run.log.Warn(0, "model", Json(warning));
@@ -103,8 +104,16 @@ void RemoveMemoryBlocks(RunState& run, model::Reply* reply) {
 
 }  // namespace
 
+CallEstimate EstimateRoot(const RunState& run, const assembly::Assembled& prompt,
+                          const RootRequest& about) {
+  return EstimateOf(run.options.root.entry, MakeRequest(run, prompt, about), prompt.tokens);
+}
+
 Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
                              const RootRequest& about) {
+  if (run.guard.armed()) {
+    DOSSIER_RETURN_IF_ERROR(run.guard.Allow(EstimateRoot(run, prompt, about)));
+  }
   CancelSource stop(run.cancel);
   bool stuck = false;
   memory::BlockFilter filter;

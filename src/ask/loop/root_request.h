@@ -27,7 +27,12 @@ struct RootRequest {
   std::string* partial = nullptr;          // takes what had come of a reply that failed
 };
 
-// Errors: those of model::Gate::Complete. The request and what came of it are in the journal.
+// What AskRoot would send, and what it may cost.
+CallEstimate EstimateRoot(const RunState& run, const assembly::Assembled& prompt,
+                          const RootRequest& about);
+
+// Errors: those of model::Gate::Complete; kRefused (SpendGuard). The request and what came of it
+// are in the journal.
 Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
                              const RootRequest& about);
 

@@ -11,6 +11,7 @@
 
 #include "ask/documents/served_document.h"
 #include "base/json/json.h"
+#include "base/text/ascii.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -21,6 +22,10 @@ namespace {
 constexpr std::uint64_t kShortestQuote = 10;      // characters
 constexpr std::size_t kLongestQuote = 4'000;      // bytes; a longer one is no quote, but the text
 constexpr std::size_t kMostQuotes = 200;          // of one answer
+// The same of Matching::kExact, where a quote that is not looked at would pass for one that holds.
+constexpr std::uint64_t kShortestExact = 2;
+constexpr std::size_t kLongestExact = 64u << 10;
+constexpr std::size_t kMostExact = 100'000;
 constexpr std::size_t kWindow = 64u << 20;        // bytes searched between two looks at the clock
 constexpr std::size_t kOverlap = 64u << 10;       // bytes, for quotes that lie across windows
 constexpr std::int64_t kSearchMemory = 64 << 20;  // bytes, of the automaton of all quotes
@@ -41,19 +46,9 @@ struct Reference : Piece {
 
 struct Quote : Piece {
   std::string text;
+  enum class Form { kMarked, kFence } form = Form::kMarked;
+  std::size_t last_paragraph = 0;  // that it reaches into
 };
-
-// Starts of paragraphs: behind blank lines.
-std::vector<std::size_t> Paragraphs(std::string_view text) {
-  std::vector<std::size_t> starts = {0};
-  static const re2::RE2 kBlank(R"(\n[ \t\r]*\n\s*)");
-  re2::StringPiece found;
-  for (std::size_t at = 0; kBlank.Match(text, at, text.size(), re2::RE2::UNANCHORED, &found, 1);) {
-    at = static_cast<std::size_t>(found.data() + found.size() - text.data());
-    starts.push_back(at);
-  }
-  return starts;
-}
 
 std::size_t ParagraphOf(std::size_t at, const std::vector<std::size_t>& starts) {
   return static_cast<std::size_t>(std::ranges::upper_bound(starts, at) - starts.begin()) - 1;
@@ -156,13 +151,31 @@ std::optional<Quote> QuoteAt(std::string_view answer, std::size_t at, std::size_
   return quote;
 }
 
-std::vector<Quote> ReadQuotes(std::string_view answer, const std::vector<std::size_t>& starts) {
+bool IsQuote(const Quote& quote, std::string_view open, Matching matching) {
+  const bool exact = matching == Matching::kExact;
+  // What stands in backticks is a name as often as a quote.
+  const std::uint64_t shortest = exact && open != "`" ? kShortestExact : kShortestQuote;
+  return quote.text.size() <= (exact ? kLongestExact : kLongestQuote) &&
+         utf8::CodePoints(TrimSpace(quote.text)) >= shortest;
+}
+
+std::vector<Quote> ReadQuotes(std::string_view answer, const std::vector<std::size_t>& starts,
+                              Matching matching) {
+  const std::size_t most = matching == Matching::kExact ? kMostExact : kMostQuotes;
   std::vector<Quote> out;
-  for (std::size_t at = 0; at < answer.size() && out.size() < kMostQuotes;) {
-    // Code in a fence quotes nothing.
+  for (std::size_t at = 0; at < answer.size() && out.size() < most;) {
+    // Code in a fence quotes nothing, unless a reference says so.
     if (answer.substr(at).starts_with("```")) {
+      Quote fence;
+      fence.at = at;
+      const std::size_t line = std::min(answer.find('\n', at), answer.size());
       const std::size_t close = answer.find("```", answer.find_first_not_of('`', at));
       at = std::min(answer.find_first_not_of('`', close), answer.size());
+      if (matching == Matching::kFolded || close == answer.npos || close < line) continue;
+      fence.end = at;
+      fence.form = Quote::Form::kFence;
+      fence.text = answer.substr(line + 1, close - line - 1);
+      if (!TrimSpace(fence.text).empty()) out.push_back(std::move(fence));
       continue;
     }
     const auto* mark = std::ranges::find_if(
@@ -175,9 +188,7 @@ std::vector<Quote> ReadQuotes(std::string_view answer, const std::vector<std::si
     const std::size_t end = next < starts.size() ? starts[next] : answer.size();
     auto quote = QuoteAt(answer, at, end, *mark);
     at = quote ? quote->end : at + mark->open.size();
-    if (!quote || quote->text.size() > kLongestQuote) continue;
-    if (utf8::CodePoints(TrimSpace(quote->text)) < kShortestQuote) continue;
-    out.push_back(std::move(*quote));
+    if (quote && IsQuote(*quote, mark->open, matching)) out.push_back(std::move(*quote));
   }
   return out;
 }
@@ -196,19 +207,80 @@ std::string PatternOf(std::string_view quote) {
   return pattern;
 }
 
-re2::RE2::Options SearchOptions() {
+re2::RE2::Options SearchOptions(Matching matching) {
   re2::RE2::Options options;
-  options.set_case_sensitive(false);
+  options.set_case_sensitive(matching == Matching::kExact);
   options.set_log_errors(false);
   options.set_max_mem(kSearchMemory);
   return options;
 }
 
+// Whether text goes on over its end: the word or the number is longer than what was taken of it.
+bool GoesOn(char last, std::string_view behind) {
+  if (behind.empty() || !IsAlnum(last)) return false;
+  if (IsAlnum(behind[0])) return true;
+  const bool number = IsDigit(last) && (behind[0] == '.' || behind[0] == ',');
+  return number && behind.size() > 1 && IsDigit(behind[1]);
+}
+
+// The same to the left, where a minus belongs to the number, too.
+bool BeganBefore(char first, std::string_view before) {
+  if (before.empty() || !IsAlnum(first)) return false;
+  const char last = before.back();
+  if (IsAlnum(last)) return true;
+  if (!IsDigit(first) || before.size() < 2) return IsDigit(first) && last == '-';
+  if (last == '.' || last == ',') return IsDigit(before[before.size() - 2]);
+  return last == '-' && !IsAlnum(before[before.size() - 2]);
+}
+
+// The lines that are not blank: how deep each begins, and its words.
+struct DepthLine {
+  std::size_t depth = 0;
+  std::string words;
+};
+std::vector<DepthLine> DepthLines(std::string_view text) {
+  std::vector<DepthLine> out;
+  static const re2::RE2 kSpace(R"(([\s\pZ]+))");
+  for (const std::string_view line : Split(text, '\n')) {
+    DepthLine one{.words = std::string(line)};
+    re2::StringPiece rest(line), space;
+    if (re2::RE2::Consume(&rest, kSpace, &space)) {
+      for (const char c : space) {
+        const bool begins = (static_cast<unsigned char>(c) & 0xc0) != 0x80;  // a character
+        one.depth = c == '\t' ? (one.depth / 8 + 1) * 8 : one.depth + (begins ? 1 : 0);
+      }
+    }
+    re2::RE2::GlobalReplace(&one.words, kSpace, " ");
+    one.words = TrimSpace(one.words);
+    // As in a pattern: the end of the sentence around is not part of a quote.
+    while (one.words.ends_with('.') || one.words.ends_with(',')) one.words.pop_back();
+    if (!one.words.empty()) out.push_back(std::move(one));
+  }
+  return out;
+}
+
+// Whether lines that are the same words stand as deep below one another in both texts. Text that
+// was wrapped anew has other lines, and nothing is said of it.
+bool KeepsDepths(std::string_view quote, std::string_view source) {
+  const std::vector<DepthLine> left = DepthLines(quote), right = DepthLines(source);
+  if (left.size() != right.size() || left.size() < 2) return true;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    if (left[i].words != right[i].words) return true;
+  }
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      if ((left[i].depth <=> left[k].depth) != (right[i].depth <=> right[k].depth)) return false;
+    }
+  }
+  return true;
+}
+
 // The texts of the documents, and where the quotes stand in them.
 class Finder {
  public:
-  Finder(const ContextSet& context, const std::vector<Quote>& quotes, const CancelToken& cancel)
-      : context_(context), cancel_(cancel) {
+  Finder(const ContextSet& context, const std::vector<Quote>& quotes, const CancelToken& cancel,
+         Matching matching)
+      : context_(context), cancel_(cancel), matching_(matching) {
     for (const Quote& quote : quotes) patterns_.push_back(PatternOf(quote.text));
     for (std::size_t i = 0; i < context.documents().size() && !cancel.cancelled(); ++i) Scan(i);
   }
@@ -235,7 +307,7 @@ class Finder {
                                      std::uint64_t to) const {
     if (!Holds(document, quote)) return std::nullopt;
     const std::string_view text = Text(document).value_or("");
-    const re2::RE2 pattern(patterns_[quote], SearchOptions());
+    const re2::RE2 pattern(patterns_[quote], SearchOptions(matching_));
     re2::StringPiece found;
     if (from >= text.size() ||
         !pattern.Match(text, from, text.size(), re2::RE2::UNANCHORED, &found, 1)) {
@@ -243,6 +315,27 @@ class Finder {
     }
     const auto at = static_cast<std::uint64_t>(found.data() - text.data());
     return at < to ? std::optional(at) : std::nullopt;
+  }
+
+  // Where `quote` stands between the bytes `from` and `to`, whole: none, one or two places.
+  std::vector<Citation::Place> ExactPlaces(std::size_t document, std::size_t quote,
+                                           std::uint64_t from, std::uint64_t to) const {
+    std::vector<Citation::Place> places;
+    if (patterns_[quote].empty()) return places;
+    const std::string_view text = Text(document).value_or("");
+    to = std::min<std::uint64_t>(to, text.size());
+    const re2::RE2 pattern(patterns_[quote], SearchOptions(matching_));
+    re2::StringPiece found;
+    while (from < to && places.size() < 2 && !cancel_.cancelled() &&
+           pattern.Match(text, from, to, re2::RE2::UNANCHORED, &found, 1)) {
+      const auto at = static_cast<std::uint64_t>(found.data() - text.data());
+      const std::uint64_t end = at + found.size();
+      if (!GoesOn(text[end - 1], text.substr(end)) && !BeganBefore(text[at], text.substr(0, at))) {
+        places.push_back({document, at, end});
+      }
+      from = at + 1;
+    }
+    return places;
   }
 
   // "[notes.txt:12]".
@@ -255,7 +348,7 @@ class Finder {
   // All quotes in one pass over the document.
   void Scan(std::size_t document) {
     const std::string_view text = Text(document).value_or("");
-    re2::RE2::Set set(SearchOptions(), re2::RE2::UNANCHORED);
+    re2::RE2::Set set(SearchOptions(matching_), re2::RE2::UNANCHORED);
     for (const std::string& pattern : patterns_) set.Add(pattern, nullptr);
     std::vector<int>& held = held_[document];
     if (patterns_.empty() || !set.Compile()) return;
@@ -269,6 +362,7 @@ class Finder {
 
   const ContextSet& context_;
   const CancelToken& cancel_;
+  const Matching matching_;
   std::vector<std::string> patterns_;
   std::map<std::size_t, std::vector<int>> held_;  // by document: quotes, sorted
   std::map<std::size_t, std::unique_ptr<LineIndex>> lines_;
@@ -305,19 +399,67 @@ const Reference* ReferenceOf(std::size_t quote, const std::vector<Quote>& quotes
                              const std::vector<Reference>& references) {
   const Quote& own = quotes[quote];
   const std::size_t next = quote + 1 < quotes.size() ? quotes[quote + 1].at : std::string::npos;
+  // A fence is a paragraph of its own: the reference stands in the one before or behind it.
+  const std::size_t beside = own.form == Quote::Form::kFence ? 1 : 0;
   const Reference* before = nullptr;
   for (const Reference& reference : references) {
-    if (reference.paragraph != own.paragraph) continue;
+    if (reference.paragraph + beside < own.paragraph) continue;
+    if (reference.paragraph > own.last_paragraph + beside) continue;
     if (reference.at >= own.end && reference.at < next) return &reference;
     if (reference.end <= own.at) before = &reference;
   }
   return before;
 }
 
+// What the lines of `place` say besides the quote: white space in front of its first line.
+std::string_view WithIndent(std::string_view text, const Citation::Place& place) {
+  std::uint64_t from = place.from;
+  while (from > 0 && (text[from - 1] == ' ' || text[from - 1] == '\t')) --from;
+  if (from > 0 && text[from - 1] != '\n') from = place.from;  // it begins inside a line
+  return text.substr(from, place.to - from);
+}
+
+void JudgeExactly(std::size_t index, std::size_t documents, const Reference* reference,
+                  Finder& finder, Citation* out) {
+  using Status = Citation::Status;
+  std::vector<Citation::Place> places;
+  if (out->cited) {
+    places = finder.ExactPlaces(out->cited->document, index, out->cited->from, out->cited->to);
+    if (!places.empty()) {
+      out->status = places.size() == 1 ? Status::kVerified : Status::kAmbiguous;
+    }
+  }
+  for (std::size_t i = 0; places.empty() && i < documents; ++i) {
+    if (!finder.Holds(i, index)) continue;
+    places = finder.ExactPlaces(i, index, 0, UINT64_MAX);
+    out->status = reference ? Status::kElsewhere : Status::kVerified;
+  }
+  if (reference && !out->cited) out->status = Status::kOutOfRange;
+  if (places.empty()) return;
+  out->place = places[0];
+  out->found = finder.PlaceText(places[0].document, places[0].from);
+  const std::string_view text = finder.Text(places[0].document).value_or("");
+  if (out->status == Status::kVerified && !KeepsDepths(out->quote, WithIndent(text, places[0]))) {
+    out->status = Status::kReindented;
+  }
+}
+
 Citation JudgeQuote(std::size_t index, const Quote& quote, const Reference* reference,
-                    std::size_t documents, Finder& finder) {
+                    std::size_t documents, Finder& finder, Matching matching) {
   Citation out{.ref = reference ? reference->text : "", .quote = quote.text};
+  out.quote_at = quote.at;
+  out.quote_end = quote.end;
+  out.paragraph = quote.paragraph;
   const auto range = reference ? RangeOf(*reference, finder) : std::nullopt;
+  if (reference) {
+    out.ref_at = reference->at;
+    out.ref_end = reference->end;
+  }
+  if (range) out.cited = {*reference->document, range->from, range->to};
+  if (matching == Matching::kExact) {
+    JudgeExactly(index, documents, reference, finder, &out);
+    return out;
+  }
   if (range) {
     const std::size_t document = *reference->document;
     if (const auto at = finder.Place(document, index, range->from, range->to)) {
@@ -339,9 +481,20 @@ Citation JudgeQuote(std::size_t index, const Quote& quote, const Reference* refe
 
 }  // namespace
 
+std::vector<std::size_t> ParagraphStarts(std::string_view text) {
+  std::vector<std::size_t> starts = {0};
+  static const re2::RE2 kBlank(R"(\n[ \t\r]*\n\s*)");
+  re2::StringPiece found;
+  for (std::size_t at = 0; kBlank.Match(text, at, text.size(), re2::RE2::UNANCHORED, &found, 1);) {
+    at = static_cast<std::size_t>(found.data() + found.size() - text.data());
+    starts.push_back(at);
+  }
+  return starts;
+}
+
 JsonObject Citation::ToJson() const {
   constexpr std::string_view kNames[] = {"verified", "elsewhere", "not_found", "out_of_range",
-                                         "in_range"};
+                                         "in_range", "ambiguous", "reindented"};
   const auto or_null = [](const std::string& text) {
     return text.empty() ? Json(nullptr) : Json(text);
   };
@@ -358,15 +511,19 @@ Json CitationsJson(const std::vector<Citation>& citations) {
 }
 
 std::vector<Citation> CheckCitations(std::string_view answer, const ContextSet& context,
-                                     const CancelToken& cancel) {
+                                     const CancelToken& cancel, Matching matching) {
   const std::string_view trimmed = TrimSpace(answer);
-  if (trimmed.starts_with('{') || trimmed.starts_with('[') || trimmed.starts_with('"')) {
+  const bool text = trimmed.starts_with('"') && matching == Matching::kFolded;
+  if (trimmed.starts_with('{') || trimmed.starts_with('[') || text) {
     if (ParseJson(trimmed)) return {};
   }
-  const std::vector<std::size_t> starts = Paragraphs(answer);
-  std::vector<Quote> quotes = ReadQuotes(answer, starts);
+  const std::vector<std::size_t> starts = ParagraphStarts(answer);
+  std::vector<Quote> quotes = ReadQuotes(answer, starts, matching);
   std::vector<Reference> references = ReferenceReader(answer, context).Read();
-  for (Quote& quote : quotes) quote.paragraph = ParagraphOf(quote.at, starts);
+  for (Quote& quote : quotes) {
+    quote.paragraph = ParagraphOf(quote.at, starts);
+    quote.last_paragraph = ParagraphOf(quote.end - 1, starts);
+  }
   for (Reference& reference : references) {
     reference.paragraph = ParagraphOf(reference.at, starts);
   }
@@ -376,21 +533,32 @@ std::vector<Citation> CheckCitations(std::string_view answer, const ContextSet& 
            });
   });
   if (quotes.empty() && references.empty()) return {};
-  Finder finder(context, quotes, cancel);
+  std::vector<Quote> meant;
+  for (std::size_t i = 0; i < quotes.size(); ++i) {
+    const bool fence = quotes[i].form == Quote::Form::kFence;
+    if (!fence || ReferenceOf(i, quotes, references)) meant.push_back(quotes[i]);
+  }
+  quotes = std::move(meant);
+  Finder finder(context, quotes, cancel, matching);
   if (cancel.cancelled()) return {};
   std::vector<std::pair<std::size_t, Citation>> found;  // by the place in the answer
   std::vector<const Reference*> used;
   for (std::size_t i = 0; i < quotes.size(); ++i) {
     used.push_back(ReferenceOf(i, quotes, references));
     found.emplace_back(quotes[i].at,
-                       JudgeQuote(i, quotes[i], used.back(), context.documents().size(), finder));
+                       JudgeQuote(i, quotes[i], used.back(), context.documents().size(), finder,
+                                  matching));
   }
   for (const Reference& reference : references) {
     if (std::ranges::find(used, &reference) != used.end()) continue;
-    const bool there = RangeOf(reference, finder).has_value();
-    found.emplace_back(reference.at, Citation{.ref = reference.text,
-                                              .status = there ? Citation::Status::kInRange
-                                                              : Citation::Status::kOutOfRange});
+    const auto range = RangeOf(reference, finder);
+    Citation alone{.ref = reference.text,
+                   .status = range ? Citation::Status::kInRange : Citation::Status::kOutOfRange};
+    alone.ref_at = reference.at;
+    alone.ref_end = reference.end;
+    alone.paragraph = reference.paragraph;
+    if (range) alone.cited = {*reference.document, range->from, range->to};
+    found.emplace_back(reference.at, std::move(alone));
   }
   std::ranges::stable_sort(found, {}, &std::pair<std::size_t, Citation>::first);
   std::vector<Citation> out;

@@ -16,6 +16,7 @@
 #define DOSSIER_ASK_REPLY_CITATIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,22 +31,53 @@ namespace dossier::ask {
 struct Citation {
   // kInRange: a reference without a quote, to a place that exists. kElsewhere: the quote stands in
   // the context, but not where the reference says. kOutOfRange: no such document, line or
-  // character.
-  enum class Status { kVerified, kElsewhere, kNotFound, kOutOfRange, kInRange };
+  // character. Of Matching::kExact: kAmbiguous, it stands there more than once; kReindented, its
+  // lines are there, but not as deep below one another.
+  enum class Status {
+    kVerified,
+    kElsewhere,
+    kNotFound,
+    kOutOfRange,
+    kInRange,
+    kAmbiguous,
+    kReindented
+  };
+  // A part of a document, in bytes.
+  struct Place {
+    std::size_t document = 0;
+    std::uint64_t from = 0, to = 0;
+  };
   std::string ref =
       {};  // as the answer writes it: "[log.txt:3-4]"; empty: none goes with the quote
   std::string quote = {};  // empty: a reference alone
   Status status = Status::kNotFound;
   std::string found = {};  // where the quote stands: "[log.txt:3]"
+  // Where quote and reference stand in the answer, in bytes; equal: there is none.
+  std::size_t quote_at = 0, quote_end = 0, ref_at = 0, ref_end = 0;
+  std::size_t paragraph = 0;          // of the answer, from 0
+  std::optional<Place> cited, place;  // what the reference names; where the quote stands
 
   JsonObject ToJson() const;
 };
+
+// How a quote has to agree with the text.
+//
+// kFolded: as above. kExact, for answers that must prove what they say: case counts, words are
+// whole, the amount of white space does not count, but the lines of a quote of several lines stay as
+// deep below one another; within the lines that a reference names the quote stands exactly once.
+// Short quotes in double quotes count, and code in a fence is a quote where a reference goes with
+// it.
+enum class Matching { kFolded, kExact };
 
 // In the order of the answer. Waits for the copies of documents if there is something to look up;
 // cancelled, what is not looked up yet is left out. An answer that is a JSON value cites nothing:
 // its quotes are syntax.
 std::vector<Citation> CheckCitations(std::string_view answer, const ContextSet& context,
-                                     const CancelToken& cancel);
+                                     const CancelToken& cancel,
+                                     Matching matching = Matching::kFolded);
+
+// Where the paragraphs of a text begin, in bytes: behind blank lines.
+std::vector<std::size_t> ParagraphStarts(std::string_view text);
 
 Json CitationsJson(const std::vector<Citation>& citations);
 

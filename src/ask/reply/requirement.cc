@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/process/process.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -107,9 +109,20 @@ Requirement RequireCommand(CommandRequired command) {
       }};
 }
 
+bool IsRequirement(std::string_view gate) { return gate == kFormGate || gate == kCitationsGate; }
+
+int RepairsOf(std::string_view gate, int repairs) {
+  return gate == kCitationsGate ? std::min(repairs, 1) : repairs;
+}
+
+ErrorCode FailureOf(std::string_view gate) {
+  return gate == kCitationsGate ? ErrorCode::kCheckFailed : ErrorCode::kSchema;
+}
+
 Result<std::string> FirstComplaint(std::span<const Requirement> requirements, FoundAnswer* answer,
                                    const CancelToken& cancel) {
   for (const Requirement& requirement : requirements) {
+    answer->gate = requirement.gate;
     DOSSIER_ASSIGN_OR_RETURN(std::string complaint, requirement.complaint(answer, cancel));
     if (!complaint.empty()) return complaint;
   }

@@ -25,14 +25,20 @@
 
 namespace dossier::ask {
 
+// What a requirement is about, for journals and exit codes: its form, or its evidence.
+inline constexpr std::string_view kFormGate = "requirement", kCitationsGate = "citations";
+
 struct FoundAnswer {
   std::string text;
-  std::optional<Json> value;  // where code handed over data
+  std::optional<Json> value = {};                // where code handed over data
+  std::span<const std::string> printed = {};     // what code showed, out of data
+  std::string_view gate = kFormGate;             // of the requirement that FirstComplaint is from
 };
 
 struct Requirement {
   std::string told;            // to the model, before it answers
-  std::optional<Json> schema;  // for servers that hold replies to one
+  std::optional<Json> schema = {};  // for servers that hold replies to one
+  std::string_view gate = kFormGate;
   // What is wrong with the answer, for the model; empty: it satisfies, and may have been brought
   // into its canonical form. Errors: nobody could tell.
   std::function<Result<std::string>(FoundAnswer*, const CancelToken&)> complaint;
@@ -55,7 +61,14 @@ struct CommandRequired {
 // started or does not end in time.
 Requirement RequireCommand(CommandRequired command);
 
-// The first complaint of all.
+// Whether `gate` is one of a requirement; and how often an answer may be mended that one of it
+// refuses, where the caller allows `repairs`: evidence is asked for once.
+bool IsRequirement(std::string_view gate);
+int RepairsOf(std::string_view gate, int repairs);
+// The code that stands for an answer that is kept although it is not as `gate` requires.
+ErrorCode FailureOf(std::string_view gate);
+
+// The first complaint of all; `answer` tells of which gate.
 Result<std::string> FirstComplaint(std::span<const Requirement> requirements, FoundAnswer* answer,
                                    const CancelToken& cancel);
 // What an answer says, for the checks of what it says: of data that a schema asks for the values, a

@@ -40,6 +40,7 @@ constexpr Names kTemplates[] = {
      "reminder.javascript.alone"},
     {"code_required", "code_required", "code_required.small", "", "code_required.javascript"},
     {"final_refused"},
+    {"repair"},
     {"worker_restarted"},
     {"last_turn"},
     {"reply_cut"},

@@ -46,6 +46,7 @@ struct RunState {
   model::Ledger& ledger;
   RunLog& log;
   driver::Caller& caller;
+  SpendGuard& guard;
   const CancelToken cancel;
   const std::int64_t max_subcall_chars;     // of ordinary text: what the prompts say
   const std::int64_t max_subcall_tokens;    // what holds

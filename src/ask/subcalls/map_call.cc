@@ -148,6 +148,12 @@ void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   tasks.Run([this, call = std::move(call), reply = std::move(reply)] {
     std::string stopped;
     auto plan = Read(call, reply->cancel());
+    if (plan && (plan->dry == Plan::Dry::kYes || run_.guard.armed())) {
+      const auto first = Estimate(*plan, reply->cancel());
+      if (first && plan->dry == Plan::Dry::kYes) return reply->Ok(first->ToJson());
+      const Status agreed = first ? run_.guard.Allow(*first) : tl::unexpected(first.error());
+      if (!agreed) plan = tl::unexpected(agreed.error());
+    }
     Result<Outcomes> outcomes = plan ? Label(*plan, call, *reply, &stopped)
                                      : Result<Outcomes>(tl::unexpected(plan.error()));
     if (!outcomes) {
@@ -200,6 +206,7 @@ Result<MapCall::Plan> MapCall::Read(const sandbox::BridgeCall& call,
   if (const Json* batch = Find(call.args, "batch"); batch && batch->is_int64()) {
     plan.max_items = static_cast<std::size_t>(std::clamp<std::int64_t>(batch->get_int64(), 1, 100));
   }
+  if (FindBool(Json(call.args), "dry").value_or(false)) plan.dry = Plan::Dry::kYes;
   DOSSIER_RETURN_IF_ERROR(ReadItems(call, cancel, &plan));
   DOSSIER_RETURN_IF_ERROR(ReadKnown(call.args, &plan));
   return plan;
@@ -325,18 +332,57 @@ Status MapCall::ReadKnown(const JsonObject& args, Plan* plan) {
   return {};
 }
 
-Result<MapCall::Outcomes> MapCall::Label(const Plan& plan, const sandbox::BridgeCall& call,
-                                         sandbox::BridgeReply& reply, std::string* stopped) const {
-  const std::vector<std::string_view> all(plan.items.begin(), plan.items.end());
-  const UniqueItems unique = FindUnique(all);
-  Work work{.plan = plan, .cancel = reply.cancel()};
+MapCall::Work MapCall::Begin(const Plan& plan, const UniqueItems& unique,
+                             const CancelToken& cancel) {
+  Work work{.plan = plan, .cancel = cancel};
   for (const std::size_t index : unique.first) {
-    work.texts.push_back(all[index]);
-    work.outcomes.push_back({.reason = TrimSpace(all[index]).empty() ? std::string(kEmpty) : ""});
+    const std::string_view text = plan.items[index];
+    work.texts.push_back(text);
+    work.outcomes.push_back({.reason = TrimSpace(text).empty() ? std::string(kEmpty) : ""});
   }
   for (const auto& [index, label] : plan.known) {
     work.outcomes[unique.group[index]] = {.label = label, .read = true};
   }
+  return work;
+}
+
+// What a model thinks comes before the label, so its first token says nothing of it.
+bool MapCall::IsScored(const Plan& plan) const {
+  const model::Entry& entry = run_.options.sub.entry;
+  return entry.logprobs && !entry.thinking && plan.max_items == 1;
+}
+
+Result<CallEstimate> MapCall::Estimate(const Plan& plan, const CancelToken& cancel) const {
+  const std::vector<std::string_view> all(plan.items.begin(), plan.items.end());
+  const Work work = Begin(plan, FindUnique(all), cancel);
+  CallEstimate sum;
+  const auto add = [&](About about, const std::vector<std::string_view>& items,
+                       const model::Sampling& sampling) -> Status {
+    DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt, Prompt(plan, about, items));
+    sum.Add(subcalls_.EstimateOne(prompt, model::Purpose::kMap, sampling));
+    return {};
+  };
+  if (IsScored(plan)) {
+    for (const auto& [about, texts] : ScoreTexts(work)) {
+      for (const std::string& text : texts) {
+        DOSSIER_RETURN_IF_ERROR(add(about, {text}, ScoreSampling()));
+      }
+    }
+    return sum;
+  }
+  for (const Batch& batch : MissingBatches(work, plan.max_items)) {
+    std::vector<std::string_view> items;
+    for (const std::size_t index : batch) items.push_back(work.texts[index]);
+    DOSSIER_RETURN_IF_ERROR(add(About::kLabels, items, WordSampling(work, batch.size())));
+  }
+  return sum;
+}
+
+Result<MapCall::Outcomes> MapCall::Label(const Plan& plan, const sandbox::BridgeCall& call,
+                                         sandbox::BridgeReply& reply, std::string* stopped) const {
+  const std::vector<std::string_view> all(plan.items.begin(), plan.items.end());
+  const UniqueItems unique = FindUnique(all);
+  Work work = Begin(plan, unique, reply.cancel());
   std::vector<Batch> equal(work.texts.size());
   for (std::size_t i = 0; i < all.size(); ++i) equal[unique.group[i]].push_back(i);
   // Each reply's labels go ahead, so that a block that is interrupted keeps what was paid for.
@@ -380,11 +426,8 @@ std::string MapCall::ReasonOf(const Error& error) {
 }
 
 Status MapCall::AskMissing(Work* work) const {
-  const model::Entry& entry = run_.options.sub.entry;
   const Batch wanted = Missing(*work);
-  // What a model thinks comes before the label, so its first token says nothing of it.
-  const bool scored = entry.logprobs && !entry.thinking && work->plan.max_items == 1;
-  if (!scored || wanted.empty()) return AskRounds(work);
+  if (!IsScored(work->plan) || wanted.empty()) return AskRounds(work);
   Status status = Score(work);
   const Batch unscored = Missing(*work);
   if (status) status = AskRounds(work);

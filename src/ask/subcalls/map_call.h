@@ -46,6 +46,7 @@ class MapCall {
     std::vector<std::pair<std::size_t, std::size_t>> known;
     std::size_t max_items = 1;
     Place place;
+    enum class Dry { kNo, kYes } dry = Dry::kNo;  // only say what it would take
   };
   // How it went for one text.
   struct Outcome {
@@ -55,6 +56,9 @@ class MapCall {
     bool read = false;  // a model has been shown the text, and its reply came whole
   };
   using Outcomes = std::vector<Outcome>;
+  // What is asked about texts: to choose between the labels, or whether the run's question asks for
+  // them.
+  enum class About { kLabels, kQuestion };
   using Batch = std::vector<std::size_t>;  // indexes of texts
   using Take = std::function<void(const Batch& batch, const Result<model::Reply>& reply)>;
   // Told of the texts that got their label from one reply.
@@ -79,6 +83,15 @@ class MapCall {
   Status ReadRecords(const Json& range, const CancelToken& cancel, Plan* plan) const;
   Status ReadLines(const Json& range, Plan* plan) const;
   static Status ReadKnown(const JsonObject& args, Plan* plan);
+  // The texts of a call, each once, with what is known of them.
+  static Work Begin(const Plan& plan, const UniqueItems& unique, const CancelToken& cancel);
+  // The requests of the first round; nothing leaves. What replies do not settle comes on top.
+  Result<CallEstimate> Estimate(const Plan& plan, const CancelToken& cancel) const;
+  // What is asked of a model that tells the probabilities of its tokens, a request a text: pairs of
+  // what it is asked and the texts.
+  std::vector<std::pair<About, std::vector<std::string>>> ScoreTexts(const Work& work) const;
+  bool IsScored(const Plan& plan) const;
+  static model::Sampling ScoreSampling();
   // What became of each item, also where a limit stopped the work: then `stopped` says which.
   Result<Outcomes> Label(const Plan& plan, const sandbox::BridgeCall& call,
                          sandbox::BridgeReply& reply, std::string* stopped) const;
@@ -103,9 +116,6 @@ class MapCall {
   // One round. What was found stands in `work`, also after an error.
   Status AskWords(const std::vector<Batch>& batches, Work* work) const;
   static void TakeWords(const Batch& batch, const Result<model::Reply>& reply, Work* work);
-  // What is asked about texts: to choose between the labels, or whether the run's question asks for
-  // them.
-  enum class About { kLabels, kQuestion };
   // One request for each of `batches` of `texts`; `take` gets the replies, one at a time.
   Status Ask(const Plan& plan, About about, const std::vector<std::string_view>& texts,
              const std::vector<Batch>& batches, const model::Sampling& sampling,

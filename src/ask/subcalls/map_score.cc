@@ -20,7 +20,33 @@ std::vector<std::vector<std::size_t>> OneEach(const std::vector<std::size_t>& it
   return batches;
 }
 
+// Texts that name a label, and texts that say nothing.
+std::vector<std::string> LeaningTexts(const std::vector<std::string>& labels) {
+  std::vector<std::string> texts;
+  for (const std::string& label : labels) {
+    texts.push_back(fmt::format("This text is an example of: {}.", label));
+  }
+  texts.insert(texts.end(), std::begin(kNothing), std::end(kNothing));
+  return texts;
+}
+
 }  // namespace
+
+model::Sampling MapCall::ScoreSampling() { return {.max_output = 1, .first_tokens = kCandidates}; }
+
+std::vector<std::pair<MapCall::About, std::vector<std::string>>> MapCall::ScoreTexts(
+    const Work& work) const {
+  const Batch wanted = Missing(work);
+  std::vector<std::string> texts;
+  for (const std::size_t index : wanted) texts.emplace_back(work.texts[index]);
+  if (texts.empty()) return {};
+  const std::vector<std::string>& labels = work.plan.labels;
+  if (labels.size() == 2 && wanted.size() >= kTextsToSplit) {
+    return {{About::kLabels, texts}, {About::kQuestion, texts}};
+  }
+  if (labels.size() > 2) return {{About::kLabels, texts}};
+  return {{About::kLabels, LeaningTexts(labels)}, {About::kLabels, texts}};
+}
 
 Status MapCall::Score(Work* work) const {
   const Batch wanted = Missing(*work);
@@ -38,7 +64,7 @@ Status MapCall::Score(Work* work) const {
     work->report(batch);
   };
   return Ask(work->plan, About::kLabels, work->texts, OneEach(wanted),
-             {.max_output = 1, .first_tokens = kCandidates}, work->cancel, take);
+             ScoreSampling(), work->cancel, take);
 }
 
 Status MapCall::ScoreByGroups(const Batch& wanted, Work* work) const {
@@ -51,7 +77,7 @@ Status MapCall::ScoreByGroups(const Batch& wanted, Work* work) const {
       if (found) (*scores)[batch[0]] = (*found)[0] - (*found)[1];
     };
     return Ask(work->plan, about, work->texts, OneEach(wanted),
-               {.max_output = 1, .first_tokens = kCandidates}, work->cancel, take);
+               ScoreSampling(), work->cancel, take);
   };
   static const std::array<std::string, 2> kYesOrNo = {"yes", "no"};
   std::map<std::size_t, double> choice, asked;
@@ -82,11 +108,7 @@ Result<std::optional<Scores>> MapCall::Leaning(const Work& work) const {
   const std::vector<std::string>& labels = work.plan.labels;
   // Among more than two the likeliest label was right more often as it stood.
   if (labels.size() > 2) return Scores(labels.size());
-  std::vector<std::string> texts;
-  for (const std::string& label : labels) {
-    texts.push_back(fmt::format("This text is an example of: {}.", label));
-  }
-  texts.insert(texts.end(), std::begin(kNothing), std::end(kNothing));
+  const std::vector<std::string> texts = LeaningTexts(labels);
   std::vector<std::optional<Scores>> found(texts.size());
   const Take take = [&](const Batch& batch, const Result<model::Reply>& reply) {
     if (reply) found[batch[0]] = ScoreLabels(reply->first_tokens, labels);
@@ -94,7 +116,7 @@ Result<std::optional<Scores>> MapCall::Leaning(const Work& work) const {
   Batch all(texts.size());
   std::iota(all.begin(), all.end(), 0);
   DOSSIER_RETURN_IF_ERROR(Ask(work.plan, About::kLabels, {texts.begin(), texts.end()}, OneEach(all),
-                              {.max_output = 1, .first_tokens = kCandidates}, work.cancel, take));
+                              ScoreSampling(), work.cancel, take));
   std::vector<Scores> of_names, of_nothing;
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (found[i]) (i < labels.size() ? of_names : of_nothing).push_back(std::move(*found[i]));

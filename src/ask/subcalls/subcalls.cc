@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "model/schema/schema_reply.h"
 
 namespace dossier::ask {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using sandbox::BridgeReply;
 
 // `reply` has no thinking in it any more.
-JsonObject TextValue(const model::Reply& reply, std::string* raw) {
+JsonObject TextValue(const model::Reply& reply, ReplyForm form, std::string* raw) {
   const std::size_t at = raw->size();
   *raw += reply.text;
   const ReplyEnding ending = EndingOf(reply, reply.text);
@@ -23,6 +24,9 @@ JsonObject TextValue(const model::Reply& reply, std::string* raw) {
                    {"cut", ending.cut == ReplyEnding::Cut::kYes},
                    {"model", reply.resolved_model}};
   if (!ending.problem.empty()) value["problem"] = ending.problem;
+  if (form == ReplyForm::kValue) {
+    if (auto json = ParseJson(reply.text)) value["value"] = std::move(*json);
+  }
   return value;
 }
 
@@ -46,11 +50,15 @@ SubcallFailure FailureOf(const Error& error) {
       return {"limit", Retry::kNo};
     case ErrorCode::kTooLong:
       return {"too_large", Retry::kNo};
+    case ErrorCode::kSchema:
+      return {"schema", Retry::kNo};
     case ErrorCode::kUsage:
     case ErrorCode::kInvalidArgument:
       return {"bad_argument", Retry::kNo};
     case ErrorCode::kCancelled:
       return {"cancelled", Retry::kNo};
+    case ErrorCode::kRefused:
+      return {"denied", Retry::kNo};
     default:
       return {"failed", Retry::kNo};
   }
@@ -137,11 +145,12 @@ struct Subcalls::BatchState {
   std::vector<Result<model::Reply>> results;
   std::size_t missing = 0;
   std::shared_ptr<BridgeReply> reply;
+  ReplyForm form = ReplyForm::kText;
 
   void Take(std::size_t index, Result<model::Reply> result) {
     std::string raw;
     JsonObject item;
-    if (result) item = TextValue(*result, &raw);
+    if (result) item = TextValue(*result, form, &raw);
     std::unique_lock lock(mutex);
     results[index] = std::move(result);
     const bool last = --missing == 0;
@@ -158,7 +167,7 @@ struct Subcalls::BatchState {
     JsonArray list;
     for (const Result<model::Reply>& result : results) {
       if (result) {
-        list.push_back(TextValue(*result, &raw));
+        list.push_back(TextValue(*result, form, &raw));
       } else {
         list.push_back(JsonObject{{"ok", false},
                                   {"code", FailureOf(result.error()).code},
@@ -185,15 +194,17 @@ void Subcalls::Query(const sandbox::BridgeCall& call, std::shared_ptr<BridgeRepl
   if (!settings) return fail(settings.error());
   auto prepared = Prepare(call.args, call.raw, settings->system);
   if (!prepared) return fail(prepared.error());
+  if (Status agreed = Agreed(call); !agreed) return fail(agreed.error());
   const CancelToken cancel = reply->cancel();
-  SendPrepared(std::move(*prepared), std::move(settings->sampling), cancel,
-               [reply = std::move(reply)](Result<model::Reply> result) {
+  const ReplyForm form = settings->schema ? ReplyForm::kValue : ReplyForm::kText;
+  SendPrepared(std::move(*prepared), *settings, cancel,
+               [reply = std::move(reply), form](Result<model::Reply> result) {
                  if (!result) {
                    const SubcallFailure failure = FailureOf(result.error());
                    return reply->Fail(failure.code, result.error().message, failure.retry);
                  }
                  std::string raw;
-                 Json value = TextValue(*result, &raw);
+                 Json value = TextValue(*result, form, &raw);
                  reply->Ok(std::move(value), std::move(raw));
                });
 }
@@ -218,7 +229,11 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
                          fmt::format("prompt {}: the prompt is blank", &prompt - prompts->data()));
     }
   }
+  if (Status agreed = Agreed(call); !agreed) {
+    return reply->Fail(FailureOf(agreed.error()).code, agreed.error().message);
+  }
   auto state = std::make_shared<BatchState>();
+  if (settings->schema) state->form = ReplyForm::kValue;
   state->reply = reply;
   state->missing = prompts->size();
   state->results.assign(prompts->size(), MakeError(ErrorCode::kCancelled, "not finished"));
@@ -238,8 +253,40 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
       done(tl::unexpected(prepared.error()));
       continue;
     }
-    SendPrepared(std::move(*prepared), settings->sampling, reply->cancel(), std::move(done));
+    SendPrepared(std::move(*prepared), *settings, reply->cancel(), std::move(done));
   }
+}
+
+Status Subcalls::Agreed(const sandbox::BridgeCall& call) {
+  if (!run_.guard.armed()) return {};
+  // A prompt that cannot be sent costs nothing, and is told of where it is sent.
+  const auto planned = Estimate(call);
+  return planned ? run_.guard.Allow(*planned) : Status();
+}
+
+Result<CallEstimate> Subcalls::Estimate(const sandbox::BridgeCall& call) {
+  DOSSIER_RETURN_IF_ERROR(CheckModel(call.args));
+  DOSSIER_ASSIGN_OR_RETURN(const Settings settings, ReadSettings(call.args, run_.options.sub));
+  const Json* list = Find(call.args, "prompts");
+  const JsonArray one{Json(call.args)};
+  const JsonArray* prompts = list ? list->if_array() : &one;
+  CallEstimate all;
+  for (const Json& prompt : prompts ? *prompts : JsonArray()) {
+    const JsonObject* object = prompt.if_object();
+    if (!object) return MakeError(ErrorCode::kInvalidArgument, "a prompt must be a text");
+    DOSSIER_ASSIGN_OR_RETURN(const Prepared prepared,
+                             Prepare(*object, call.raw, settings.system));
+    all.Add(EstimateOne(prepared.prompt, model::Purpose::kSubcall, settings.sampling));
+  }
+  return all;
+}
+
+CallEstimate Subcalls::EstimateOne(const assembly::Assembled& prompt, model::Purpose purpose,
+                                   model::Sampling sampling) {
+  const auto request = MakeRequest(prompt, purpose, std::move(sampling));
+  const auto key = cache_.KeyOf(*request);
+  if (key && cache_.Find(*key)) return {.cached = 1};
+  return EstimateOf(run_.options.sub.entry, *request, prompt.tokens);
 }
 
 bool Subcalls::IsBlankPrompt(const JsonObject& prompt, std::string_view raw) const {
@@ -332,8 +379,9 @@ Status Subcalls::CheckLength(std::initializer_list<std::string_view> parts) cons
 }
 
 // Only what a model has really been shown and answered counts as read.
-void Subcalls::SendPrepared(Prepared prepared, model::Sampling sampling, const CancelToken& cancel,
+void Subcalls::SendPrepared(Prepared prepared, const Settings& settings, const CancelToken& cancel,
                             Done done) {
+  if (settings.schema) done = FitOnce(settings, prepared.prompt, cancel, std::move(done));
   std::string prompt = HashOf(prepared.prompt.messages);
   std::map<std::string, int> before;
   {
@@ -341,7 +389,8 @@ void Subcalls::SendPrepared(Prepared prepared, model::Sampling sampling, const C
     ++tally_.made;
     if (auto lost = lost_.extract(prompt)) before = std::move(lost.mapped());
   }
-  Send(std::move(prepared.prompt), model::Purpose::kSubcall, std::move(sampling), cancel,
+  const Json* schema = settings.schema ? &settings.schema->json() : nullptr;
+  Send(std::move(prepared.prompt), model::Purpose::kSubcall, settings.sampling, cancel,
        [this, prompt = std::move(prompt), before = std::move(before),
         slices = std::move(prepared.slices), texts = std::move(prepared.texts),
         done = std::move(done)](Result<model::Reply> result) {
@@ -362,7 +411,62 @@ void Subcalls::SendPrepared(Prepared prepared, model::Sampling sampling, const C
          }
          for (const std::string& text : texts) coverage_.AddText(text);
          done(std::move(result));
-       });
+       },
+       schema);
+}
+
+namespace {
+
+// The value of a reply, in one form; else what is wrong with it, a line each.
+Result<std::string> FittedText(const model::Reply& reply, const model::JsonSchema& schema) {
+  const std::string_view text = reply.text;
+  const std::size_t from = text.find_first_of("{["), to = text.find_last_of("}]");
+  model::CheckedReply read = model::CheckReply(text, schema);
+  // Prose around one value, or around the fence that it stands in, does no harm.
+  if (!read.value && from != text.npos && to != text.npos && from < to) {
+    auto inner = model::CheckReply(text.substr(from, to - from + 1), schema);
+    if (inner.value || ParseJson(text.substr(from, to - from + 1))) read = std::move(inner);
+  }
+  if (read.value) return ToJson(*read.value);
+  return MakeError(ErrorCode::kSchema, "the reply does not fit the schema: {}",
+                   Join(read.violations, "; "));
+}
+
+}  // namespace
+
+Subcalls::Done Subcalls::FitOnce(const Settings& settings, const assembly::Assembled& prompt,
+                                 const CancelToken& cancel, Done done) {
+  return [this, settings, prompt, cancel, done = std::move(done)](Result<model::Reply> result) {
+    if (!result || !EndingOf(*result, result->text).kind.empty()) return done(std::move(result));
+    auto fitted = FittedText(*result, *settings.schema);
+    if (fitted) {
+      result->text = std::move(*fitted);
+      return done(std::move(result));
+    }
+    auto ask = run_.prompts.Text(
+        "repair", {{"errors", fitted.error().message}, {"schema", ToJson(settings.schema->json())}},
+        run_.boundary);
+    if (!ask) return done(tl::unexpected(ask.error()));
+    assembly::Assembled again = prompt;
+    again.messages.turns.push_back(model::AssistantTurn(*result));
+    again.tokens += result->usage.output + run_.options.sub.counter->CountText(*ask).upper();
+    again.messages.turns.push_back(
+        {.role = assembly::Role::kUser, .blocks = {{.text = std::move(*ask)}}});
+    Send(std::move(again), model::Purpose::kRepair, settings.sampling, cancel,
+         [this, settings, done](Result<model::Reply> mended) {
+           if (mended) {
+             mended->text = StripThinking(mended->text).text;
+             auto text = FittedText(*mended, *settings.schema);
+             if (!text) {
+               CountFailure(ErrorName(text.error().code), text.error().message);
+               return done(tl::unexpected(text.error()));
+             }
+             mended->text = std::move(*text);
+           }
+           done(std::move(mended));
+         },
+         &settings.schema->json());
+  };
 }
 
 // max_tokens, temperature and system as code gave them. A model that thinks needs room for that,
@@ -390,6 +494,19 @@ Result<Subcalls::Settings> Subcalls::ReadSettings(const JsonObject& args,
     const auto* text = system->if_string();
     if (!text) return MakeError(ErrorCode::kInvalidArgument, "system must be a text");
     settings.system = std::string(*text);
+  }
+  if (const Json* schema = Find(args, "schema"); schema && !schema->is_null()) {
+    auto compiled = model::JsonSchema::Compile(*schema);
+    if (!compiled) {
+      return MakeError(ErrorCode::kInvalidArgument, "schema: {}", compiled.error().message);
+    }
+    settings.schema = std::move(*compiled);
+    // A server that holds replies to it needs no words; the prompt itself is sent as it is.
+    if (!sub.entry.json_schema) {
+      settings.system += fmt::format(
+          "{}Reply with one JSON value that fits this JSON Schema, and nothing else:\n{}",
+          settings.system.empty() ? "" : "\n", ToJson(*schema));
+    }
   }
   return settings;
 }
@@ -481,12 +598,14 @@ void Subcalls::LogResult(std::int64_t id, model::Purpose purpose,
                 {"finish", model::FinishName(result->finish)},
                 {"input", result->usage.input},
                 {"output", result->usage.output},
-                {"cached", result->usage.cached}});
+                {"cached", result->usage.cached},
+                {"cost_nano_usd", CostJson(result->usage)}});
 }
 
 void Subcalls::Send(assembly::Assembled prompt, model::Purpose purpose, model::Sampling sampling,
-                    const CancelToken& cancel, Done done) {
+                    const CancelToken& cancel, Done done, const Json* schema) {
   auto request = MakeRequest(prompt, purpose, std::move(sampling));
+  if (schema && run_.options.sub.entry.json_schema) request->schema = *schema;
   const std::optional<std::string> key = cache_.KeyOf(*request);
   std::int64_t id = 0;
   {

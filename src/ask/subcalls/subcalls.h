@@ -26,6 +26,7 @@
 #include "ask/policy/coverage.h"
 #include "ask/run/run_state.h"
 #include "ask/subcalls/subcall_cache.h"
+#include "model/schema/json_schema.h"
 #include "sandbox/session/session.h"
 
 namespace dossier::ask {
@@ -48,6 +49,9 @@ struct SubcallTally {
   // The same with the texts of map_llm; empty: nothing is lost.
   std::string LostText() const;
 };
+
+// Whether a reply is a text, or the JSON value that a schema asked for.
+enum class ReplyForm { kText, kValue };
 
 // How a reply ended, as code that asked for it needs to know.
 struct ReplyEnding {
@@ -73,8 +77,17 @@ class Subcalls {
   using Done = std::function<void(Result<model::Reply>)>;
   // Sends an assembled prompt to the sub-model; `done` runs once, on another thread. A reply that
   // is known already is handed over before Send returns.
+  // `schema`: for servers that hold replies to one.
   void Send(assembly::Assembled prompt, model::Purpose purpose, model::Sampling sampling,
-            const CancelToken& cancel, Done done);
+            const CancelToken& cancel, Done done, const Json* schema = nullptr);
+
+  // What Query or Batch would send for the same call, whose method is that of a batch if it has
+  // `prompts`; nothing leaves. A prompt that cannot be sent is an error. Errors: kInvalidArgument,
+  // kUsage, kTooLong.
+  Result<CallEstimate> Estimate(const sandbox::BridgeCall& call);
+  // The same for one assembled prompt.
+  CallEstimate EstimateOne(const assembly::Assembled& prompt, model::Purpose purpose,
+                           model::Sampling sampling);
 
   // What became of the sub-calls since the last call of Take: for the feedback.
   SubcallTally Take();
@@ -96,7 +109,8 @@ class Subcalls {
   // What code may set of its requests.
   struct Settings {
     model::Sampling sampling;
-    std::string system;  // empty: no system message
+    std::string system;                        // empty: no system message
+    std::optional<model::JsonSchema> schema;   // that the reply has to fit, as JSON
   };
   static Result<Settings> ReadSettings(const JsonObject& args, const driver::BoundModel& sub);
   // One prompt, {"parts": …, "context": …}, ready to be sent.
@@ -112,8 +126,14 @@ class Subcalls {
   // `parts`: all that one request holds.
   Status CheckLength(std::initializer_list<std::string_view> parts) const;
   std::int64_t OutputOf(const model::Sampling& sampling, const assembly::Assembled& prompt) const;
-  void SendPrepared(Prepared prepared, model::Sampling sampling, const CancelToken& cancel,
+  // Of a reply that has to fit a schema the text is its value, or the error is kSchema.
+  void SendPrepared(Prepared prepared, const Settings& settings, const CancelToken& cancel,
                     Done done);
+  // A prompt whose reply did not fit gets it back once, with what is wrong.
+  Done FitOnce(const Settings& settings, const assembly::Assembled& prompt,
+               const CancelToken& cancel, Done done);
+  // What a person says to it, where it has to be asked. Errors: kRefused.
+  Status Agreed(const sandbox::BridgeCall& call);
   bool IsBlankPrompt(const JsonObject& prompt, std::string_view raw) const;
   Status RefuseBareQuestion(std::string_view text) const;
   Status CheckModel(const JsonObject& args) const;

@@ -19,6 +19,7 @@ sandbox::SessionSpec MakeSpec(const RunState& run) {
                    {"max_subcall_chars", run.max_subcall_chars},
                    {"question", run.request.question},
                    {"memory", run.memory != nullptr}};
+  if (!run.request.tools.empty()) spec.features["tools"] = ToolFeatures(run.request.tools);
   if (const Json* schema = SchemaOf(run.request.requirements)) spec.features["schema"] = *schema;
   return spec;
 }
@@ -38,7 +39,7 @@ void LogContext(const RunState& run, const std::string& name, const StoredText& 
 
 bool AsksModel(std::string_view method) {
   return method == "llm" || method == "llm_batch" || method == "rlm" || method == "rlm_batch" ||
-         method == "map";
+         method == "map" || method == "estimate";
 }
 
 }  // namespace
@@ -48,19 +49,61 @@ void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   if (call.method == "history") return History(call, *reply);
   if (run_.memory && RunMemory::Knows(call.method))
     return Memory(std::move(call), std::move(reply));
+  if (call.method == "tool") return CallerTool(std::move(call), std::move(reply));
   if (!AsksModel(call.method)) return Document(std::move(call), std::move(reply));
   if (run_.request.limits.depth == 0) {
     return reply->Fail("denied", "sub-calls are switched off in this run (--max-depth 0)");
   }
   run_.log.Add(0, "bridge.call", {{"id", call.id}, {"method", call.method}});
   if (call.method == "map") return map_.Start(std::move(call), std::move(reply), tasks_);
+  if (call.method == "estimate") {
+    return tasks_.Run([this, call = std::move(call), reply = std::move(reply)] {
+      const auto all = subcalls_.Estimate(call);
+      if (all) return reply->Ok(all->ToJson());
+      reply->Fail(FailureOf(all.error()).code, all.error().message);
+    });
+  }
   if (call.method == "llm_batch" || call.method == "rlm_batch") {
     // Thousands of prompts take their time to count and assemble: not on the session's thread,
     // which hears of Ctrl-C and deadlines.
     return tasks_.Run(
         [this, call = std::move(call), reply = std::move(reply)] { subcalls_.Batch(call, reply); });
   }
-  subcalls_.Query(call, std::move(reply));
+  // A person may be asked: not on the session's thread, which hears of Ctrl-C and deadlines.
+  if (!run_.guard.armed()) return subcalls_.Query(call, std::move(reply));
+  tasks_.Run([this, call = std::move(call), reply = std::move(reply)]() mutable {
+    subcalls_.Query(call, std::move(reply));
+  });
+}
+
+// A tool may take its time. What it answered is in the journal, as no second call may give the same.
+void Bridge::CallerTool(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
+  const std::string name = TextAt(Json(call.args), "name");
+  const auto& tools = run_.request.tools;
+  const auto tool = std::ranges::find(tools, name, &Tool::name);
+  const Json* given = Find(call.args, "args");
+  if (tool == tools.end() || !given || !given->is_object()) {
+    return reply->Fail("bad_argument", "there is no such tool, or its arguments are no object");
+  }
+  run_.log.Add(0, "bridge.call", {{"id", call.id}, {"method", "tool"}, {"name", name}});
+  tasks_.Run([this, &tool = *tool, arguments = given->get_object(), id = call.id,
+              reply = std::move(reply)] {
+    const auto value =
+        CallTool(tool, arguments, reply->cancel(), [&](const Error& error) {
+          run_.log.Warn(0, "tool_retry", Json(error.message));
+        });
+    run_.log.Add(0, "tool.done",
+                 {{"id", id},
+                  {"name", tool.name},
+                  {"arguments", run_.log.Body(ToJson(arguments))},
+                  {"result", value ? run_.log.Body(ToJson(*value)) : Json(nullptr)},
+                  {"error", value ? Json(nullptr) : Json(value.error().message)}});
+    if (!value) return reply->Fail(FailureOf(value.error()).code, value.error().message);
+    const auto* text = value->if_string();
+    if (!text) return reply->Ok(JsonObject{{"value", *value}});
+    JsonArray blob{0, text->size()};
+    reply->Ok(JsonObject{{"text", JsonObject{{"blob", std::move(blob)}}}}, std::string(*text));
+  });
 }
 
 void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {

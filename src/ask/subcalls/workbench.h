@@ -39,6 +39,7 @@ class Bridge final : public sandbox::BridgeHandler {
 
  private:
   void Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
+  void CallerTool(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
   void Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
   // What of the context an answered request has let code read.
   void NoteRead(std::string_view method, const JsonObject& args);

@@ -13,6 +13,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/commands.h"
+#include "cli/runs/ask_money.h"
 #include "cli/runs/ask_sources.h"
 #include "cli/runs/ask_view.h"
 #include "cli/terminal/terminal.h"
@@ -56,9 +57,14 @@ struct AskArguments {
   std::string compaction = "auto";
   double compact_at = 0.75;
   std::string progress = "auto";
-  bool json = false, dry_run = false;
+  bool json = false, dry_run = false, estimate = false;
+  std::string confirm_above, citations = "check";
+
+  bool sends_nothing() const { return dry_run || estimate; }
+
   std::string output;  // -o
   std::string layouts_dir;
+  std::string tools;     // --tools
   SchemaFlags schema;    // --json-schema, --json-schema-file
   std::string validate;  // --validate
   int repair = 2;
@@ -99,6 +105,10 @@ constexpr Word<ask::Compacting> kCompactings[] = {{"auto", ask::Compacting::kAut
                                                   {"rules", ask::Compacting::kRules},
                                                   {"off", ask::Compacting::kOff}};
 
+constexpr Word<ask::CitationCheck> kCitations[] = {{"check", ask::CitationCheck::kCheck},
+                                                   {"strict", ask::CitationCheck::kHeld},
+                                                   {"require", ask::CitationCheck::kAll},
+                                                   {"off", ask::CitationCheck::kOff}};
 constexpr Word<ask::CacheUse> kCaches[] = {
     {"on", ask::CacheUse::kOn}, {"off", ask::CacheUse::kOff}, {"refresh", ask::CacheUse::kRefresh}};
 
@@ -177,6 +187,11 @@ Status CheckChoices(const AskArguments& arguments) {
         ErrorCode::kUsage,
         "--dialect javascript: the profile small is about Python; leave --profile out");
   }
+  if (!arguments.tools.empty() && arguments.mode == "direct") {
+    return MakeError(ErrorCode::kUsage,
+                     "--tools {}: only code can call them; leave --mode direct out",
+                     arguments.tools);
+  }
   if (arguments.max_depth > 1) {
     return MakeError(ErrorCode::kUsage,
                      "--max-depth {}: this version goes to depth 1 (plain sub-calls)",
@@ -220,6 +235,7 @@ Result<Request> MakeRequest(const AskArguments& arguments, std::span<const std::
   request.blocks =
       Pick(kBlocks, arguments.blocks.empty() ? std::string(otherwise) : arguments.blocks);
   request.cache = Pick(kCaches, arguments.cache);
+  request.citations = Pick(kCitations, arguments.citations);
   request.compacting = Pick(kCompactings, arguments.compaction);
   request.compact_at = arguments.compact_at;
   request.votes = arguments.votes;
@@ -270,7 +286,7 @@ struct Keeping {
 
 Result<Keeping> OpenKeeping(const AskArguments& arguments) {
   Keeping keeping;
-  if (arguments.dry_run) {
+  if (arguments.sends_nothing()) {
     DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make());
     keeping.folder.emplace(std::move(folder));
     DOSSIER_ASSIGN_OR_RETURN(keeping.copies, store::ContentStore::Open(keeping.folder->path()));
@@ -316,7 +332,7 @@ Result<driver::MemoryUse> MemoryOf(const AskArguments& arguments, const config::
   DOSSIER_ASSIGN_OR_RETURN(
       const PromptMemory memory,
       OpenPromptMemory(arguments.memory, config,
-                       arguments.dry_run ? MemoryNeed::kLookedAt : MemoryNeed::kWritten));
+                       arguments.sends_nothing() ? MemoryNeed::kLookedAt : MemoryNeed::kWritten));
   driver::MemoryUse out{.store = memory.store,
                         .branch = memory.branch,
                         .calls = memory.calls,
@@ -366,14 +382,17 @@ class Asking {
       DOSSIER_RETURN_IF_ERROR(sandbox::WorkerBuild(sandbox.pool));
     }
     DOSSIER_ASSIGN_OR_RETURN(ModelFlags model_flags, WithConfig(arguments_.model, config_, flags_));
-    model_flags.needs_price = arguments_.max_cost.has_value();
-    if (arguments_.dry_run) model_flags.use = ModelFlags::Use::kLookedAt;
+    DOSSIER_ASSIGN_OR_RETURN(const ask::ConfirmAbove above,
+                             ReadConfirmAbove(arguments_.confirm_above, flags_, err_));
+    model_flags.needs_price = arguments_.max_cost || above.usd || config_.limits.usd;
+    if (arguments_.sends_nothing()) model_flags.use = ModelFlags::Use::kLookedAt;
+    DOSSIER_ASSIGN_OR_RETURN(std::vector<ask::Tool> tools, Tools());
     ask::EngineOptions options;
     options.pool_options = sandbox.pool;
     DOSSIER_ASSIGN_OR_RETURN(options.folders,
                              AssetFoldersFor(arguments_.layouts_dir, flags_, err_));
     options.makers = SectionMakersFor({.flags = flags_, .cancel = cancel_, .err = err_, .now = {}});
-    if (!arguments_.dry_run) options.pool = StartPool(arguments_, sandbox);
+    if (!arguments_.sends_nothing()) options.pool = StartPool(arguments_, sandbox);
     DOSSIER_ASSIGN_OR_RETURN(const Keeping keeping, OpenKeeping(arguments_));
     // The context first: a wrong path must not cost the start of a model.
     DOSSIER_ASSIGN_OR_RETURN(const auto context, Load(keeping.content()));
@@ -386,10 +405,15 @@ class Asking {
     }
     DOSSIER_ASSIGN_OR_RETURN(Request request, MakeRequest(arguments_, argv_, sandbox));
     request.temperature = model_flags.temperature;
+    request.confirm_above = above;
+    if (keeping.journal) {
+      DOSSIER_RETURN_IF_ERROR(ApplyWindow(config_.limits, *keeping.journal, &request.limits));
+    }
     DOSSIER_ASSIGN_OR_RETURN(request.question, ReadQuestion(asked_, flags_, cancel_, err_));
     request.context = context;
     request.repairs = arguments_.repair;
     DOSSIER_ASSIGN_OR_RETURN(request.requirements, Requirements());
+    request.tools = std::move(tools);
     DOSSIER_ASSIGN_OR_RETURN(
         request.memory,
         MemoryOf(arguments_, config_, [this](std::string_view line) { Say(line); }));
@@ -400,10 +424,11 @@ class Asking {
       DOSSIER_ASSIGN_OR_RETURN(options.replies, OpenReplies(*keeping.journal));
     }
     ask::Engine engine(std::move(options));
-    if (arguments_.dry_run) {
+    if (arguments_.sends_nothing()) {
       DOSSIER_ASSIGN_OR_RETURN(const ask::Plan plan, engine.DryRun(request, cancel_));
       for (const std::string& warning : plan.warnings) PrintWarning(err_, warning);
-      return ShowPlan(plan, out_);
+      if (arguments_.dry_run) return ShowPlan(plan, out_);
+      return ShowEstimate(plan, arguments_.json ? EstimateForm::kJson : EstimateForm::kText, out_);
     }
     return Answer(engine, request, style, terminal);
   }
@@ -432,6 +457,18 @@ class Asking {
                        model.root.name, model.sub.name);
     }
     return {};
+  }
+
+  Result<std::vector<ask::Tool>> Tools() const {
+    if (arguments_.tools.empty()) return std::vector<ask::Tool>();
+    const auto text = ReadFile(arguments_.tools);
+    if (!text) {
+      return MakeError(ErrorCode::kConfig, "--tools {}: {}", arguments_.tools,
+                       text.error().message);
+    }
+    return ask::ReadTools(
+        *text, arguments_.tools,
+        sources::CommandEnvironment(sources::CurrentEnvironment(), {}, {}));
   }
 
   // A schema of the configuration is for conversations.
@@ -503,7 +540,7 @@ Result<int> RunAsk(const AskArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
   Result<int> code = Asking(arguments, asked, config, context).Run();
   WarnOfUnreadStdin(asked, context.flags, context.err);
-  if (!arguments.dry_run) MakeRoom(config, context.flags, context.err);
+  if (!arguments.sends_nothing()) MakeRoom(config, context.flags, context.err);
   return code;
 }
 
@@ -547,6 +584,8 @@ void DeclareLimits(Flags limits, AskArguments& to) {
       .ShowDefault();
   limits.Add("--max-tokens", &to.max_tokens, "tokens in and out, of the whole run").Positive();
   limits.Add("--max-cost", &to.max_cost, "US dollars, of the whole run").Positive();
+  limits.Add("--confirm-above", &to.confirm_above,
+             "ask before the run takes more than so many calls (100) or US dollars ($0.50)");
   AddPriceFlag(limits, &to.model.prices);
   limits.In("Model").Add("--window", &to.model.window,
                          "tokens of the model's window, where the model data do not say it");
@@ -573,6 +612,12 @@ void DeclareRequired(Flags answer, AskArguments& to) {
            "it prints goes back to the model")
       .Kind(kShellCommand);
   answer
+      .Add("--citations", &to.citations,
+           "look its quotes and references up (check), want them to hold (strict), want evidence "
+           "for each quote and number (require), or neither (off); what fails is exit 15")
+      .OneOf(Words(kCitations))
+      .ShowDefault();
+  answer
       .Add("--repair", &to.repair,
            "how often the model may mend an answer that --json-schema or --validate refuses")
       .Between(0, 20)
@@ -590,6 +635,10 @@ void DeclareAsk(Flags& flags, AskArguments& to) {
   DeclareChoices(flags, to);
   DeclareLimits(flags.In("Limits"), to);
   DeclareRequired(flags.In("Answer"), to);
+  flags
+      .Add("--tools", &to.tools,
+           "a YAML file with commands of yours that its code may call as functions")
+      .Kind(kPath);
   flags.Add("--seed", &to.seed, "makes all that is drawn at random the same each time");
   flags.Add("--layouts-dir", &to.layouts_dir, "folder with layouts/ and prompts/ of your own")
       .Kind(kFolder);
@@ -597,6 +646,7 @@ void DeclareAsk(Flags& flags, AskArguments& to) {
   flags.Add("--json", &to.json, "one object with the answer and what it took");
   flags.Add("-o,--out", &to.output, "write the answer to a file").Kind(kPath).Formerly("--output");
   flags.Add("--dry-run", &to.dry_run, "print the first messages, call nothing");
+  flags.Add("--estimate", &to.estimate, "print calls, tokens and cost to expect, call nothing");
   AddExecFlags(flags.In("Contexts"), "run CMD in a shell; what it prints is a context (repeat)",
                &to.exec);
   AddContentFlags(flags.In("Contexts"), &to.content);

@@ -40,6 +40,8 @@ struct Context {
   int fd = -1;       // a sealed memfd or a file of the content store; stays the caller's
   std::uint64_t bytes = 0, characters = 0;
   Json meta;  // contextMeta for this document; null if there is none
+  // How often code may hold it beside its own memory, before the session counts as too large.
+  std::uint64_t copies = 5;
 };
 
 struct SessionSpec {

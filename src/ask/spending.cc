@@ -1,0 +1,140 @@
+#include "ask/spending.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text/text.h"
+
+namespace dossier::ask {
+namespace {
+
+constexpr double kNano = 1e9;
+constexpr std::size_t kMostRuns = 100'000;  // looked at for one window
+
+bool Passes(const CallEstimate& whole, const CallEstimate& agreed, const ConfirmAbove& above) {
+  const auto nano = [](const CallEstimate& estimate) {
+    return static_cast<double>(estimate.nano_usd.value_or(0));
+  };
+  // To what a person agreed once, twice as much is agreed: else every request would ask.
+  const bool calls =
+      above.calls && whole.calls > std::max(*above.calls, 2 * agreed.calls);
+  // A price that nobody knows may be any.
+  const bool usd = above.usd && (!whole.nano_usd ? agreed.calls == 0
+                                                 : nano(whole) > std::max(*above.usd * kNano,
+                                                                          2 * nano(agreed)));
+  return calls || usd;
+}
+
+// What one event of a journal says was taken. Engines and conversations write usage differently.
+void Count(std::string_view type, const Json& data, Spent* spent) {
+  if (type == "request.sent") ++spent->calls;
+  if (type != "reply.received" || Find(data, "from_cache")) return;
+  const Json* nested = Find(data, "usage");
+  const Json& usage = nested ? *nested : data;
+  const auto tokens = [&](std::string_view name) { return FindInt(usage, name).value_or(0); };
+  spent->tokens += tokens("input") + tokens("output");
+  if (const auto nano = FindInt(usage, "cost_nano_usd")) spent->nano_usd += *nano;
+}
+
+}  // namespace
+
+Json CostJson(const model::Usage& usage) {
+  return usage.cost_nano_usd ? Json(*usage.cost_nano_usd) : Json(nullptr);
+}
+
+void CallEstimate::Add(const CallEstimate& more) {
+  calls += more.calls;
+  cached += more.cached;
+  input += more.input;
+  output += more.output;
+  nano_usd = nano_usd && more.nano_usd ? std::optional(*nano_usd + *more.nano_usd) : std::nullopt;
+}
+
+JsonObject CallEstimate::ToJson() const {
+  return {{"calls", calls},
+          {"cached", cached},
+          {"tokens", input},
+          {"output_tokens", output},
+          {"usd", nano_usd ? Json(static_cast<double>(*nano_usd) / kNano) : Json(nullptr)}};
+}
+
+CallEstimate EstimateOf(const model::Entry& entry, const model::Request& request,
+                        std::int64_t tokens) {
+  CallEstimate one{.calls = 1,
+                   .input = tokens,
+                   .output = request.sampling.max_output.value_or(entry.capability.max_output),
+                   .nano_usd = std::nullopt};
+  if (const auto price = model::WorstPriceOf(entry, request)) {
+    one.nano_usd = one.input * price->input + one.output * price->output;
+  }
+  return one;
+}
+
+Status SpendGuard::Allow(const CallEstimate& planned) {
+  if (!armed()) return {};
+  std::lock_guard lock(mutex_);
+  if (refused_) return tl::unexpected(*refused_);
+  const model::LedgerUse use = ledger_.use();
+  CallEstimate whole{.calls = use.calls,
+                     .input = use.spent.total.input,
+                     .output = use.spent.total.output,
+                     .nano_usd = ledger_.nano_usd_spent()};
+  whole.Add(planned);
+  if (!Passes(whole, agreed_, above_)) return {};
+  if (above_.ask && above_.ask(whole)) {
+    agreed_ = whole;
+    return {};
+  }
+  refused_ = Error{
+      ErrorCode::kRefused,
+      fmt::format("the run would come to {} calls and {} tokens of prompts, which is above "
+                  "--confirm-above, and {}; give a higher number",
+                  GroupCount(whole.calls), GroupCount(whole.input),
+                  above_.ask ? "it was not agreed to" : "there is no terminal to ask on")};
+  return tl::unexpected(*refused_);
+}
+
+Result<Spent> SpentSince(store::Journal& journal, Clock::Wall since) {
+  // A run that began before may have gone on into the window.
+  constexpr std::chrono::hours kLongestRun{24 * 7};
+  const std::string from = FormatTime(since), oldest = FormatTime(since - kLongestRun);
+  Spent spent;
+  DOSSIER_ASSIGN_OR_RETURN(const auto runs, journal.List(std::nullopt, kMostRuns));
+  for (const store::RunSummary& run : runs) {
+    if (run.started < oldest) continue;
+    DOSSIER_RETURN_IF_ERROR(
+        journal.ForEachEvent(run.run, [&](const store::StoredEvent& event) -> Status {
+          const bool counts = event.type == "request.sent" || event.type == "reply.received";
+          if (!counts || event.time < from) return {};
+          if (const auto data = ParseJson(event.data)) Count(event.type, *data, &spent);
+          return {};
+        }));
+  }
+  return spent;
+}
+
+Result<WindowRest> RestOf(const WindowBudget& budget, const Spent& spent) {
+  const auto used_up = [&](std::string_view name, const std::string& most) {
+    return MakeError(ErrorCode::kLimit,
+                     "limits.{}: the runs of the last {} minutes took all of {}; wait, or raise it in "
+                     "your configuration",
+                     name, std::chrono::ceil<std::chrono::minutes>(budget.window).count(), most);
+  };
+  WindowRest rest;
+  if (budget.calls) {
+    rest.calls = *budget.calls - spent.calls;
+    if (*rest.calls <= 0) return used_up("calls", fmt::format("{}", *budget.calls));
+  }
+  if (budget.tokens) {
+    rest.tokens = *budget.tokens - spent.tokens;
+    if (*rest.tokens <= 0) return used_up("tokens", fmt::format("{}", *budget.tokens));
+  }
+  if (budget.usd) {
+    rest.usd = *budget.usd - static_cast<double>(spent.nano_usd) / kNano;
+    if (*rest.usd <= 0) return used_up("usd", fmt::format("${}", *budget.usd));
+  }
+  return rest;
+}
+
+}  // namespace dossier::ask

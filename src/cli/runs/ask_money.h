@@ -1,0 +1,42 @@
+// What `ask` says and asks of money: before it is spent.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(request.confirm_above,
+//                            ReadConfirmAbove(flags.confirm_above, global, err));
+//   DOSSIER_RETURN_IF_ERROR(ApplyWindow(config.limits, journal, &request.limits));
+//   return ShowEstimate(plan, EstimateForm::kText, out);
+//
+// Thread-safety: ReadConfirmAbove's question is asked by one thread at a time; the rest are
+// functions.
+
+#ifndef DOSSIER_CLI_RUNS_ASK_MONEY_H_
+#define DOSSIER_CLI_RUNS_ASK_MONEY_H_
+
+#include <ostream>
+#include <string>
+
+#include "ask/engine.h"
+#include "base/result.h"
+#include "cli/wiring/global_flags.h"
+#include "config/config.h"
+#include "store/journal.h"
+
+namespace dossier::cli {
+
+// "100" is a number of calls; "$0.50", "0.50usd" and "0.5" are US dollars; "" is no limit. `flags`
+// and `err` outlive what is returned. Errors: kUsage with the text.
+Result<ask::ConfirmAbove> ReadConfirmAbove(const std::string& text, const GlobalFlags& flags,
+                                           std::ostream& err);
+
+// Lowers the limits of a run to what the runs in the window have left. Errors: kLimit where they
+// have left nothing; kConfig (a window without a limit, or a limit without a window); those of
+// SpentSince.
+Status ApplyWindow(const config::SpendingLimits& configured, store::Journal& journal,
+                   ask::Limits* limits);
+
+enum class EstimateForm { kText, kJson };
+// Returns the exit code.
+int ShowEstimate(const ask::Plan& plan, EstimateForm form, std::ostream& out);
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_RUNS_ASK_MONEY_H_

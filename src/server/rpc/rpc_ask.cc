@@ -1,0 +1,168 @@
+#include "server/rpc/rpc_ask.h"
+
+#include <future>
+#include <utility>
+
+#include "api/access.h"
+
+namespace dossier::server {
+namespace {
+
+void TakeText(const Json& from, std::string_view key, std::string* to) {
+  if (const auto value = FindString(from, key)) *to = *value;
+}
+
+void TakeNumber(const Json& from, std::string_view key, std::optional<double>* to) {
+  if (const auto value = FindNumber(from, key)) *to = *value;
+}
+
+template <typename Whole>
+void TakeWhole(const Json& from, std::string_view key, Whole* to) {
+  if (const auto value = FindInt(from, key)) *to = *value;
+}
+
+ModelOptions ModelOptionsOf(const Json& given) {
+  ModelOptions options;
+  TakeText(given, "base_url", &options.base_url);
+  TakeText(given, "key_env", &options.key_env);
+  TakeText(given, "record", &options.record);
+  TakeText(given, "replay", &options.replay);
+  TakeNumber(given, "temperature", &options.temperature);
+  TakeWhole(given, "max_output", &options.max_output);
+  TakeWhole(given, "window", &options.window);
+  TakeWhole(given, "retries", &options.retries);
+  if (const auto many = FindInt(given, "concurrency")) options.concurrency = static_cast<int>(*many);
+  TakeNumber(given, "price_input", &options.price_input);
+  TakeNumber(given, "price_output", &options.price_output);
+  return options;
+}
+
+AskOptions::Mode AskModeOf(const Json& params) {
+  const std::string mode = TextAt(params, "mode");
+  if (mode == "direct") return AskOptions::Mode::kDirect;
+  return mode == "recursive" ? AskOptions::Mode::kRecursive : AskOptions::Mode::kAuto;
+}
+
+AskOptions AskOptionsOf(const Json& params) {
+  AskOptions options{.mode = AskModeOf(params)};
+  TakeWhole(params, "max_calls", &options.max_calls);
+  TakeWhole(params, "max_tokens", &options.max_tokens);
+  TakeNumber(params, "max_usd", &options.max_usd);
+  if (const auto seconds = FindNumber(params, "max_time_s")) {
+    options.max_time = Millis(static_cast<std::int64_t>(*seconds * 1000));
+  }
+  if (const auto turns = FindInt(params, "max_turns")) options.max_turns = static_cast<int>(*turns);
+  if (const auto seed = FindInt(params, "seed")) options.seed = static_cast<std::uint64_t>(*seed);
+  TakeNumber(params, "temperature", &options.temperature);
+  if (const Json* schema = Find(params, "schema")) options.json_schema = ToJson(*schema);
+  TakeWhole(params, "repairs", &options.repairs);
+  TakeText(params, "layouts_dir", &options.layouts_dir);
+  return options;
+}
+
+// What keeps an answer from being taken for one; nothing for one that stands, doubts or not.
+std::optional<Error> FaultOf(const Answer& answer) {
+  switch (answer.status) {
+    case AnswerStatus::kFinal:
+      return std::nullopt;
+    case AnswerStatus::kUnconfirmed:
+      return answer.error && answer.error->code == ErrorCode::kSchema ? answer.error : std::nullopt;
+    case AnswerStatus::kExtracted: {
+      const std::string limit = answer.limits_hit.empty() ? "" : answer.limits_hit.front().limit + " ";
+      return Error{ErrorCode::kLimit,
+                   "the " + limit + "limit was reached; what was known by then is in `partial`"};
+    }
+    case AnswerStatus::kInterrupted:
+      return Error{ErrorCode::kCancelled, "the run was cancelled"};
+    case AnswerStatus::kNone:
+    case AnswerStatus::kFailed:
+      break;
+  }
+  return answer.error ? *answer.error : Error{ErrorCode::kFailed, "no answer was found"};
+}
+
+}  // namespace
+
+Result<Model> Asker::Open(const Json& params, std::string_view name, const CancelToken& cancel) {
+  const Json* given = Find(params, "model_options");
+  const std::string key = std::string(name) + "\n" + (given ? ToJson(*given) : "");
+  const std::lock_guard lock(mutex_);
+  if (const auto found = models_.find(key); found != models_.end()) return found->second;
+  ModelOptions options = ModelOptionsOf(given ? *given : Json(JsonObject{}));
+  options.cancel = cancel;
+  DOSSIER_ASSIGN_OR_RETURN(Model model, Model::Open(name, options));
+  models_[key] = model;
+  return model;
+}
+
+Result<std::vector<Context>> Asker::ContextsOf(const Json& params) const {
+  const std::string id = TextAt(params, "context");
+  std::vector<Context> out;
+  if (id.empty()) return out;
+  DOSSIER_ASSIGN_OR_RETURN(const auto sources, workspace_.contexts().SourcesOf(id));
+  for (const ask::ContextSource& source : sources) {
+    Context context = source.text ? Text(*source.text) : File(source.path);
+    context.name = source.shown.empty() ? source.name : source.shown;
+    out.push_back(std::move(context));
+  }
+  return out;
+}
+
+// A call waits for the program's reply on the thread that the run gave it.
+std::vector<AskTool> Asker::ToolsOf(const Json& params, const RpcScope& scope) const {
+  std::vector<AskTool> out;
+  const Json* given = Find(params, "tools");
+  if (given == nullptr) return out;
+  for (const Json& tool : given->as_array()) {
+    const std::string name = TextAt(tool, "name");
+    out.push_back(
+        {.name = name,
+         .description = TextAt(tool, "description"),
+         .parameters = ToJson(*Find(tool, "schema")),
+         .run = [this, name, id = scope.id](std::string_view arguments,
+                                            const CancelToken& cancel) -> Result<std::string> {
+           DOSSIER_ASSIGN_OR_RETURN(Json args, ParseJson(arguments));
+           // Shared: the thread that brings the reply may still be in here when this one goes on.
+           const auto answered = std::make_shared<std::promise<Result<std::string>>>();
+           callbacks_.Call({.id = id, .name = name, .args = std::move(args.get_object())}, cancel,
+                           [answered](Result<Json> value) {
+                             answered->set_value(value.map([](const Json& v) { return ToJson(v); }));
+                           });
+           return answered->get_future().get();
+         }});
+  }
+  return out;
+}
+
+Result<RpcReply> Asker::Ask(const JsonObject& given, const RpcScope& scope) {
+  const Json params(given);
+  AskOptions options = AskOptionsOf(params);
+  // The context first: a wrong id must not cost the start of a model.
+  DOSSIER_ASSIGN_OR_RETURN(const auto contexts, ContextsOf(params));
+  DOSSIER_ASSIGN_OR_RETURN(options.model, Open(params, TextAt(params, "model"), scope.cancel));
+  if (const std::string sub = TextAt(params, "sub_model"); !sub.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(options.sub_model, Open(params, sub, scope.cancel));
+  }
+  // A sandbox that cannot be is told of by a run that needs one.
+  if (auto pool = workspace_.Pool()) options.pool = SandboxPoolAccess::Over(std::move(*pool));
+  options.tools = ToolsOf(params, scope);
+  options.cancel = scope.cancel;
+  if (FindBool(params, "events").value_or(false)) {
+    options.on_event = [&scope](const RunEvent& event) {
+      auto data = ParseJson(event.data);
+      scope.event({{"type", event.type},
+                   {"seq", event.number},
+                   {"time", event.time},
+                   {"data", data ? std::move(*data) : Json(nullptr)}});
+    };
+    options.on_text = [&scope](std::string_view text) {
+      scope.event({{"type", "text"}, {"text", text}});
+    };
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const Answer answer,
+                           dossier::Ask(TextAt(params, "question"), contexts, options));
+  DOSSIER_ASSIGN_OR_RETURN(Json whole, ParseJson(answer.json, 200));
+  return RpcReply{.result = std::move(whole), .error = FaultOf(answer)};
+}
+
+}  // namespace dossier::server

@@ -1,0 +1,52 @@
+// `ask` for a program: a question over a context, with the settings of <dossier/ask.h> as JSON.
+//
+//   Asker asker(workspace);
+//   asker.Ask({{"question", "How many?"}, {"context", "c3f9a01b2c4d5"}, {"max_usd", 0.5}}, scope);
+//
+// The result is the object of `dossier ask --json`. Where there is no answer that a caller may take
+// for one, or only what a limit left, the reply holds an error, and the object as what is in hand.
+// Models stay open, one for each set of settings. Thread-safety: Ask from any thread.
+
+#ifndef DOSSIER_SERVER_RPC_RPC_ASK_H_
+#define DOSSIER_SERVER_RPC_RPC_ASK_H_
+
+#include <dossier/ask.h>
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json/json.h"
+#include "base/result.h"
+#include "server/rpc/client_sessions.h"
+#include "server/workspace.h"
+
+namespace dossier::server {
+
+struct RpcReply {
+  Json result;
+  std::optional<Error> error;  // then `result` is what is in hand, or null
+};
+
+class Asker {
+ public:
+  Asker(Workspace& workspace, Callbacks& callbacks)
+      : workspace_(workspace), callbacks_(callbacks) {}
+  Result<RpcReply> Ask(const JsonObject& params, const RpcScope& scope);
+
+ private:
+  Result<Model> Open(const Json& params, std::string_view name, const CancelToken& cancel);
+  Result<std::vector<Context>> ContextsOf(const Json& params) const;
+  std::vector<AskTool> ToolsOf(const Json& params, const RpcScope& scope) const;
+
+  Workspace& workspace_;
+  Callbacks& callbacks_;
+  std::mutex mutex_;                     // held while a model is opened
+  std::map<std::string, Model> models_;  // by name and settings
+};
+
+}  // namespace dossier::server
+
+#endif  // DOSSIER_SERVER_RPC_RPC_ASK_H_
