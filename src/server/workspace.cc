@@ -61,7 +61,7 @@ Result<const config::Config*> Workspace::Config() {
 
 Result<const app::OpenedModel*> Workspace::Model(const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, Config());
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(model_mutex_);
   if (!model_) {
     app::ModelSettings settings = options_.model;
     DOSSIER_RETURN_IF_ERROR(app::ApplyConfig(*config, &settings));
