@@ -25,12 +25,11 @@ Status ApplyWindow(const config::SpendingLimits& configured, store::Journal& jou
   }
   const auto since = SystemClock()->WallNow() - *configured.window;
   DOSSIER_ASSIGN_OR_RETURN(const ask::Spent spent, ask::SpentSince(journal, since));
-  DOSSIER_ASSIGN_OR_RETURN(const ask::WindowRest rest,
-                           ask::RestOf({.window = *configured.window,
-                                        .calls = configured.calls,
-                                        .tokens = configured.tokens,
-                                        .usd = configured.usd},
-                                       spent));
+  DOSSIER_ASSIGN_OR_RETURN(const ask::WindowRest rest, ask::RestOf({.window = *configured.window,
+                                                                    .calls = configured.calls,
+                                                                    .tokens = configured.tokens,
+                                                                    .usd = configured.usd},
+                                                                   spent));
   if (rest.calls) limits->calls = std::min(limits->calls, *rest.calls);
   Lower(&limits->tokens, rest.tokens);
   Lower(&limits->usd, rest.usd);

@@ -1,5 +1,5 @@
-// What the user's configuration lets runs take together, as limits of the next one; the same for the
-// command and for servers.
+// What the user's configuration lets runs take together, as limits of the next one; the same for
+// the command and for servers.
 //
 //   DOSSIER_RETURN_IF_ERROR(ApplyWindow(config.limits, *journal, &request.limits));
 //

@@ -338,10 +338,11 @@ Result<AskEstimate> RunTable::EstimateOf(const Prepared& prepared, const CancelT
   // part of the context is read once beside it.
   out.calls[0] = std::min<std::int64_t>(direct ? 1 : 2, most_calls);
   out.tokens[0] = out.calls[0] * plan.first.input;
-  const std::int64_t turns = std::min(direct ? 1 + prepared.request.repairs : kLikelyTurns, most_calls);
+  const std::int64_t turns =
+      std::min(direct ? 1 + prepared.request.repairs : kLikelyTurns, most_calls);
   out.calls[1] = std::min(turns + plan.reading.calls, most_calls);
-  out.tokens[1] = turns * (plan.first.input + plan.first.output) + plan.reading.input +
-                  plan.reading.output;
+  out.tokens[1] =
+      turns * (plan.first.input + plan.first.output) + plan.reading.input + plan.reading.output;
   if (root.entry.price_input && plan.first.nano_usd && plan.reading.nano_usd) {
     out.usd[0] = static_cast<double>(out.tokens[0] * *root.entry.price_input) / kNano;
     out.usd[1] = static_cast<double>(turns * *plan.first.nano_usd + *plan.reading.nano_usd) / kNano;
