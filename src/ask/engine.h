@@ -105,12 +105,12 @@ struct Request {
   std::uint64_t seed = 0;
   enum class Seed { kDrawn, kGiven } seed_from = Seed::kDrawn;  // given: replies can be repeated
   std::vector<Requirement> requirements;                        // that the answer must satisfy
-  int repairs = 2;  // how often an answer that does not may be mended
+  int repairs = 2;             // how often an answer that does not may be mended
   // With kHeld and kAll the engine adds the requirement, which may be mended once.
   CitationCheck citations = CitationCheck::kCheck;
   ConfirmAbove confirm_above;  // asks a person before it gets dear
-  std::vector<Tool> tools;     // that code may call beside ours
-  JsonArray argv;              // for the journal
+  std::vector<Tool> tools;  // that code may call beside ours
+  JsonArray argv;           // for the journal
   driver::MemoryUse memory;
 };
 

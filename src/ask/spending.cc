@@ -17,11 +17,12 @@ bool Passes(const CallEstimate& whole, const CallEstimate& agreed, const Confirm
     return static_cast<double>(estimate.nano_usd.value_or(0));
   };
   // To what a person agreed once, twice as much is agreed: else every request would ask.
-  const bool calls = above.calls && whole.calls > std::max(*above.calls, 2 * agreed.calls);
+  const bool calls =
+      above.calls && whole.calls > std::max(*above.calls, 2 * agreed.calls);
   // A price that nobody knows may be any.
-  const bool usd =
-      above.usd && (!whole.nano_usd ? agreed.calls == 0
-                                    : nano(whole) > std::max(*above.usd * kNano, 2 * nano(agreed)));
+  const bool usd = above.usd && (!whole.nano_usd ? agreed.calls == 0
+                                                 : nano(whole) > std::max(*above.usd * kNano,
+                                                                          2 * nano(agreed)));
   return calls || usd;
 }
 
@@ -85,12 +86,12 @@ Status SpendGuard::Allow(const CallEstimate& planned) {
     agreed_ = whole;
     return {};
   }
-  refused_ =
-      Error{ErrorCode::kRefused,
-            fmt::format("the run would come to {} calls and {} tokens of prompts, which is above "
-                        "--confirm-above, and {}; give a higher number",
-                        GroupCount(whole.calls), GroupCount(whole.input),
-                        above_.ask ? "it was not agreed to" : "there is no terminal to ask on")};
+  refused_ = Error{
+      ErrorCode::kRefused,
+      fmt::format("the run would come to {} calls and {} tokens of prompts, which is above "
+                  "--confirm-above, and {}; give a higher number",
+                  GroupCount(whole.calls), GroupCount(whole.input),
+                  above_.ask ? "it was not agreed to" : "there is no terminal to ask on")};
   return tl::unexpected(*refused_);
 }
 
@@ -115,11 +116,10 @@ Result<Spent> SpentSince(store::Journal& journal, Clock::Wall since) {
 
 Result<WindowRest> RestOf(const WindowBudget& budget, const Spent& spent) {
   const auto used_up = [&](std::string_view name, const std::string& most) {
-    return MakeError(
-        ErrorCode::kLimit,
-        "limits.{}: the runs of the last {} minutes took all of {}; wait, or raise it in "
-        "your configuration",
-        name, std::chrono::ceil<std::chrono::minutes>(budget.window).count(), most);
+    return MakeError(ErrorCode::kLimit,
+                     "limits.{}: the runs of the last {} minutes took all of {}; wait, or raise it in "
+                     "your configuration",
+                     name, std::chrono::ceil<std::chrono::minutes>(budget.window).count(), most);
   };
   WindowRest rest;
   if (budget.calls) {

@@ -22,56 +22,24 @@ constexpr std::int64_t kMostRetries = 20;
 
 // Words of either language of the code that can be no name.
 constexpr std::string_view kKeywords[] = {
-    "False",    "None",     "True",       "and",     "arguments", "as",     "assert",
-    "async",    "await",    "break",      "case",    "catch",     "class",  "const",
-    "continue", "debugger", "def",        "default", "del",       "delete", "do",
-    "elif",     "else",     "enum",       "eval",    "except",    "export", "extends",
-    "false",    "finally",  "for",        "from",    "function",  "global", "if",
-    "import",   "in",       "instanceof", "is",      "lambda",    "let",    "match",
-    "new",      "nonlocal", "not",        "null",    "or",        "pass",   "raise",
-    "return",   "static",   "super",      "switch",  "this",      "throw",  "true",
-    "try",      "typeof",   "undefined",  "var",     "void",      "while",  "with",
-    "yield"};
+    "False",   "None",    "True",     "and",    "arguments", "as",       "assert",   "async",
+    "await",   "break",   "case",     "catch",  "class",     "const",    "continue", "debugger",
+    "def",     "default", "del",      "delete", "do",        "elif",     "else",     "enum",
+    "eval",    "except",  "export",   "extends", "false",    "finally",  "for",      "from",
+    "function", "global", "if",       "import", "in",        "instanceof", "is",     "lambda",
+    "let",     "match",   "new",      "nonlocal", "not",     "null",     "or",       "pass",
+    "raise",   "return",  "static",   "super",  "switch",    "this",     "throw",    "true",
+    "try",     "typeof",  "undefined", "var",   "void",      "while",    "with",     "yield"};
 // Names that code finds in one of the languages, or uses all the time.
-constexpr std::string_view kReserved[] = {"FINAL",
-                                          "FINAL_VAR",
-                                          "LLMError",
-                                          "PARTIAL",
-                                          "SHOW_VARS",
-                                          "SUBMIT",
-                                          "answer",
-                                          "budget",
-                                          "cite",
-                                          "console",
-                                          "context",
-                                          "contextMeta",
-                                          "contexts",
-                                          "dict",
-                                          "doc",
-                                          "estimate",
-                                          "history",
-                                          "input",
-                                          "int",
-                                          "len",
-                                          "list",
-                                          "llm_query",
-                                          "llm_query_batched",
-                                          "llm_query_with_media",
-                                          "map_llm",
-                                          "memory_get",
-                                          "memory_search",
-                                          "memory_write",
-                                          "open",
-                                          "print",
-                                          "range",
-                                          "records",
-                                          "reduce_llm",
-                                          "rlm_query",
-                                          "rlm_query_batched",
-                                          "set",
-                                          "sql",
-                                          "str",
-                                          "sum"};
+constexpr std::string_view kReserved[] = {
+    "FINAL",      "FINAL_VAR",   "LLMError",          "PARTIAL",       "SHOW_VARS",
+    "SUBMIT",     "answer",      "budget",            "cite",          "console",
+    "context",    "contextMeta", "contexts",          "dict",          "doc",
+    "estimate",   "history",     "input",             "int",           "len",
+    "list",       "llm_query",   "llm_query_batched", "llm_query_with_media", "map_llm",
+    "memory_get", "memory_search", "memory_write",    "open",          "print",
+    "range",      "records",     "reduce_llm",        "rlm_query",     "rlm_query_batched",
+    "set",        "sql",         "str",               "sum"};
 
 bool IsIdentifier(std::string_view name) {
   return !name.empty() && !IsDigit(name[0]) && name[0] != '_' &&
@@ -145,9 +113,7 @@ Result<Json> RunProgram(const Declared& tool, const std::vector<std::string>& en
                          .max_output = kMostOutput,
                          .timeout = tool.timeout};
   auto ran = RunProcess(spec, cancel);
-  if (!ran)
-    return tl::unexpected(
-        Error{ran.error().code, fmt::format("the tool {}: {}", tool.name, ran.error().message)});
+  if (!ran) return tl::unexpected(Error{ran.error().code, fmt::format("the tool {}: {}", tool.name, ran.error().message)});
   if (ran->timed_out) {
     return MakeError(ErrorCode::kTimeout, "the tool {} did not end within {} ms", tool.name,
                      tool.timeout.count());
@@ -207,30 +173,29 @@ Result<std::vector<Tool>> ReadTools(std::string_view yaml, std::string_view file
   DOSSIER_ASSIGN_OR_RETURN(const YamlNode list, ParseYaml(yaml, file));
   if (list.kind != YamlNode::Kind::kList) {
     return MakeError(ErrorCode::kConfig,
-                     "{}: a list of tools is wanted, each with name, description and command",
-                     file);
+                     "{}: a list of tools is wanted, each with name, description and command", file);
   }
   std::vector<Tool> tools;
   for (const YamlNode& item : list.items) {
     Declared declared;
     DOSSIER_RETURN_IF_ERROR(assembly::ReadFields<Declared>(item, file, kFields, &declared));
     if (declared.name.empty() || declared.command.empty()) {
-      return MakeError(ErrorCode::kConfig, "{}:{}: a tool needs a name and a command (a list)",
-                       file, item.line);
+      return MakeError(ErrorCode::kConfig, "{}:{}: a tool needs a name and a command (a list)", file,
+                       item.line);
     }
     auto schema = SchemaOf(declared.parameters);
     if (!schema) {
       return MakeError(ErrorCode::kConfig, "{}:{}: tool {}: {}", file, item.line, declared.name,
                        schema.error().message);
     }
-    tools.push_back(
-        {.name = declared.name,
-         .description = declared.description,
-         .parameters = std::move(*schema),
-         .retry = static_cast<int>(declared.retry),
-         .run = [declared, environment](const JsonObject& arguments, const CancelToken& cancel) {
-           return RunProgram(declared, environment, arguments, cancel);
-         }});
+    tools.push_back({.name = declared.name,
+                     .description = declared.description,
+                     .parameters = std::move(*schema),
+                     .retry = static_cast<int>(declared.retry),
+                     .run = [declared, environment](const JsonObject& arguments,
+                                                    const CancelToken& cancel) {
+                       return RunProgram(declared, environment, arguments, cancel);
+                     }});
   }
   DOSSIER_RETURN_IF_ERROR(CheckToolNames(tools));
   return tools;
@@ -242,9 +207,9 @@ Result<Json> CallTool(const Tool& tool, const JsonObject& arguments, const Cance
   if (!wrong.empty()) {
     std::string lines;
     for (const model::SchemaViolation& one : wrong) {
-      lines +=
-          fmt::format("{}{} {}", lines.empty() ? "" : "; ",
-                      one.pointer.empty() ? "the arguments" : one.pointer.substr(1), one.reason);
+      lines += fmt::format("{}{} {}", lines.empty() ? "" : "; ",
+                           one.pointer.empty() ? "the arguments" : one.pointer.substr(1),
+                           one.reason);
     }
     return MakeError(ErrorCode::kInvalidArgument, "{}: {}", tool.name, lines);
   }
@@ -278,8 +243,9 @@ JsonArray ToolFeatures(std::span<const Tool> tools) {
   for (const Tool& tool : tools) {
     JsonArray names;
     for (const auto& [name, property] : PropertiesOf(tool)) names.emplace_back(name);
-    list.push_back(JsonObject{
-        {"name", tool.name}, {"description", tool.description}, {"parameters", std::move(names)}});
+    list.push_back(JsonObject{{"name", tool.name},
+                              {"description", tool.description},
+                              {"parameters", std::move(names)}});
   }
   return list;
 }

@@ -1,13 +1,11 @@
-// Tools of a caller: functions that the code of a run may call beside ours. A program of the
-// caller, or of a program that uses this library, answers; it runs on the host, outside the
-// sandbox.
+// Tools of a caller: functions that the code of a run may call beside ours. A program of the caller,
+// or of a program that uses this library, answers; it runs on the host, outside the sandbox.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(request.tools, ReadTools(yaml, "tools.yml", environment));
 //   // in code: rate(currency="EUR", day="2026-11-26")
 //
 // Arguments come from code of a model: they are checked against the tool's schema before anything
-// else hears of them. Thread-safety: a tool may be called from many threads at once, and so is
-// `run`.
+// else hears of them. Thread-safety: a tool may be called from many threads at once, and so is `run`.
 
 #ifndef DOSSIER_ASK_TOOLS_H_
 #define DOSSIER_ASK_TOOLS_H_
@@ -34,10 +32,10 @@ struct Tool {
   std::function<Result<Json>(const JsonObject& arguments, const CancelToken& cancel)> run;
 };
 
-// The tools of a file: a YAML list of `name`, `description`, `parameters` (JSON Schema of an
-// object, or of its properties), `command` (argv; gets the arguments as a JSON object on stdin,
-// prints JSON or a text), `timeout` (30 s) and `retry` (0). Errors: kConfig with file and line;
-// names that are no identifiers, keywords, ours, or there twice are told of all at once.
+// The tools of a file: a YAML list of `name`, `description`, `parameters` (JSON Schema of an object,
+// or of its properties), `command` (argv; gets the arguments as a JSON object on stdin, prints JSON
+// or a text), `timeout` (30 s) and `retry` (0). Errors: kConfig with file and line; names that are
+// no identifiers, keywords, ours, or there twice are told of all at once.
 Result<std::vector<Tool>> ReadTools(std::string_view yaml, std::string_view file,
                                     std::vector<std::string> environment);
 // Whether the names of all may be functions of code. Errors: kConfig, naming all that may not.

@@ -13,9 +13,9 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::uint64_t kWidest = 64u << 10;  // bytes cited; a number would be in any wider place
-constexpr std::size_t kMostTold = 20;         // problems in one complaint
-constexpr std::size_t kMostShown = 100;       // code points of a quote in a complaint
+constexpr std::uint64_t kWidest = 64u << 10;    // bytes cited; a number would be in any wider place
+constexpr std::size_t kMostTold = 20;           // problems in one complaint
+constexpr std::size_t kMostShown = 100;         // code points of a quote in a complaint
 
 std::string ProblemOf(const Citation& citation) {
   using Status = Citation::Status;
@@ -67,7 +67,8 @@ std::string Unquoted(std::string_view answer, std::span<const Citation> citation
   }
   static const re2::RE2 kItem(R"((?m)^[ \t]*(\d{1,3}[.)])[ \t])");
   re2::StringPiece found[2];
-  for (std::size_t at = 0; kItem.Match(text, at, text.size(), re2::RE2::UNANCHORED, found, 2);) {
+  for (std::size_t at = 0;
+       kItem.Match(text, at, text.size(), re2::RE2::UNANCHORED, found, 2);) {
     const auto from = static_cast<std::size_t>(found[1].data() - text.data());
     at = from + found[1].size();
     blank(from, at);
@@ -98,15 +99,15 @@ class NumberProver {
     for (const Citation& citation : citations_) {
       if (citation.paragraph == paragraph && IsCited(number, citation, &proof)) return proof;
     }
-    const bool printed = std::ranges::any_of(input_.printed, [&](const std::string& text) {
-      return FindNumber(number, text).has_value();
-    });
+    const bool printed = std::ranges::any_of(
+        input_.printed, [&](const std::string& text) { return FindNumber(number, text).has_value(); });
     if (printed) {
       proof.by = Proof::By::kPrinted;
     } else if (FindNumber(number, input_.question)) {
       proof.by = Proof::By::kAsked;
     } else {
-      proof.problem = "it stands in no lines that are cited beside it, and no code has shown it";
+      proof.problem =
+          "it stands in no lines that are cited beside it, and no code has shown it";
     }
     return proof;
   }
@@ -200,8 +201,7 @@ Requirement RequireEvidence(Demand demand, std::string question,
       "Each quote is in double quotes, letter for letter, and right behind it stands where it is, "
       "as [NAME:12-30] with the lines of the document NAME.";
   if (demand == Demand::kAll) {
-    told +=
-        " Each number stands in lines that are cited so beside it, or in what code has printed.";
+    told += " Each number stands in lines that are cited so beside it, or in what code has printed.";
   }
   return {.told = std::move(told),
           .gate = kCitationsGate,

@@ -1,9 +1,8 @@
-// Whether an answer proves what it says: each quote stands where it is said to, each number in
-// lines that the answer cites or in what code found. For callers that ask for evidence (--citations
-// strict and require); reply/citations.h reads the answer.
+// Whether an answer proves what it says: each quote stands where it is said to, each number in lines
+// that the answer cites or in what code found. For callers that ask for evidence (--citations strict
+// and require); reply/citations.h reads the answer.
 //
-//   const std::vector<Proof> found = FindEvidence({.answer = text, .question = question, .context =
-//   &context,
+//   const std::vector<Proof> found = FindEvidence({.answer = text, .question = question, .context = &context,
 //                                         .printed = outputs}, cancel);
 //   if (std::string wrong = ComplaintOf(found, Demand::kAll); !wrong.empty()) AskAgain(wrong);
 //
@@ -35,8 +34,8 @@ struct Proof {
   // kCited: in the place that the answer names. kFound: a quote without a reference that stands in
   // the context. kPrinted: code showed it, out of data. kAsked: the question says it.
   enum class By { kNothing, kCited, kFound, kPrinted, kAsked } by = By::kNothing;
-  std::string claim, ref;          // as the answer writes them
-  std::string document;            // where it is proved by the context; with
+  std::string claim, ref;  // as the answer writes them
+  std::string document;    // where it is proved by the context; with
   std::uint64_t from = 0, to = 0;  // its bytes
   std::string problem;             // why it is not, in a sentence; empty: it is proved
 

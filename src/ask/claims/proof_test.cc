@@ -111,8 +111,7 @@ TEST_F(ProofTest, OfFiveHundredQuotesNoFalseOneIsAccepted) {
           break;
         default:  // indented otherwise
           said = {lines[first], lines[first + 1]};
-          said[0] =
-              std::string(said[1].find_first_not_of(' '), ' ') + std::string(TrimSpace(said[0]));
+          said[0] = std::string(said[1].find_first_not_of(' '), ' ') + std::string(TrimSpace(said[0]));
           to = first + 2;
       }
     }
@@ -131,17 +130,17 @@ TEST_F(ProofTest, AQuoteHoldsOnlyWhereItIsSaidToStandAndOnce) {  // REC-77
   Load({{"a.txt", "one two  three\nfour five six\nfour five six\nseven: -8.5 eight\n"}});
   const std::pair<std::string_view, bool> kCases[] = {
       {R"("one two three" [a.txt:1])", true},
-      {R"("One two three" [a.txt:1])", false},    // case is never folded
-      {R"("one two three" [a.txt:2])", false},    // elsewhere
-      {R"("four five six" [a.txt:2])", true},     // once in its line
-      {R"("four five six" [a.txt:2-3])", false},  // twice in its lines
-      {R"("two three four" [a.txt:1-2])", true},  // over a line end
-      {R"("wo three" [a.txt:1])", false},         // no whole word
-      {R"("seven: -8" [a.txt:4])", false},        // no whole number
-      {R"("8.5 eight" [a.txt:4])", false},        // its sign is missing
+      {R"("One two three" [a.txt:1])", false},     // case is never folded
+      {R"("one two three" [a.txt:2])", false},     // elsewhere
+      {R"("four five six" [a.txt:2])", true},      // once in its line
+      {R"("four five six" [a.txt:2-3])", false},   // twice in its lines
+      {R"("two three four" [a.txt:1-2])", true},   // over a line end
+      {R"("wo three" [a.txt:1])", false},          // no whole word
+      {R"("seven: -8" [a.txt:4])", false},         // no whole number
+      {R"("8.5 eight" [a.txt:4])", false},         // its sign is missing
       {R"("-8.5 eight" [a.txt:4])", true},
-      {R"("one two three" [a.txt:9])", false},  // no such line
-      {R"("one two three")", true},             // found, where nothing is claimed
+      {R"("one two three" [a.txt:9])", false},     // no such line
+      {R"("one two three")", true},                // found, where nothing is claimed
       {R"("none of it")", false},
   };
   for (const auto& [answer, holds] : kCases) {

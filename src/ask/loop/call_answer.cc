@@ -207,7 +207,8 @@ GateSituation CallLoop::Situation(std::string_view answer) {
 // mend it. Behind the last repair the offer is marked.
 std::optional<Refusal> CallLoop::Require(Offer* offer, Repairs repairs) {
   if (run_.request.requirements.empty()) return std::nullopt;
-  FoundAnswer answer{.text = offer->text, .value = offer->value, .printed = evidence_.shown()};
+  FoundAnswer answer{
+      .text = offer->text, .value = offer->value, .printed = evidence_.shown()};
   const auto complaint = FirstComplaint(run_.request.requirements, &answer, run_.cancel);
   if (complaint && complaint->empty()) {
     offer->text = std::move(answer.text);

@@ -220,7 +220,7 @@ class CallLoop {
   SubcallTally untold_, all_subcalls_, newest_block_;
   bool asked_is_it_ = false;
   std::map<std::string_view, int> repairs_;  // of answers that are not as required, by gate
-  bool refused_final_ = false;               // a final that had no value was refused
+  bool refused_final_ = false;  // a final that had no value was refused
   std::vector<LimitHit> limits_hit_;
 };
 

@@ -19,9 +19,9 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::uint64_t kShortestQuote = 10;  // characters
-constexpr std::size_t kLongestQuote = 4'000;  // bytes; a longer one is no quote, but the text
-constexpr std::size_t kMostQuotes = 200;      // of one answer
+constexpr std::uint64_t kShortestQuote = 10;      // characters
+constexpr std::size_t kLongestQuote = 4'000;      // bytes; a longer one is no quote, but the text
+constexpr std::size_t kMostQuotes = 200;          // of one answer
 // The same of Matching::kExact, where a quote that is not looked at would pass for one that holds.
 constexpr std::uint64_t kShortestExact = 2;
 constexpr std::size_t kLongestExact = 64u << 10;
@@ -545,8 +545,9 @@ std::vector<Citation> CheckCitations(std::string_view answer, const ContextSet& 
   std::vector<const Reference*> used;
   for (std::size_t i = 0; i < quotes.size(); ++i) {
     used.push_back(ReferenceOf(i, quotes, references));
-    found.emplace_back(quotes[i].at, JudgeQuote(i, quotes[i], used.back(),
-                                                context.documents().size(), finder, matching));
+    found.emplace_back(quotes[i].at,
+                       JudgeQuote(i, quotes[i], used.back(), context.documents().size(), finder,
+                                  matching));
   }
   for (const Reference& reference : references) {
     if (std::ranges::find(used, &reference) != used.end()) continue;

@@ -63,8 +63,8 @@ struct Citation {
 // How a quote has to agree with the text.
 //
 // kFolded: as above. kExact, for answers that must prove what they say: case counts, words are
-// whole, the amount of white space does not count, but the lines of a quote of several lines stay
-// as deep below one another; within the lines that a reference names the quote stands exactly once.
+// whole, the amount of white space does not count, but the lines of a quote of several lines stay as
+// deep below one another; within the lines that a reference names the quote stands exactly once.
 // Short quotes in double quotes count, and code in a fence is a quote where a reference goes with
 // it.
 enum class Matching { kFolded, kExact };

@@ -30,13 +30,13 @@ inline constexpr std::string_view kFormGate = "requirement", kCitationsGate = "c
 
 struct FoundAnswer {
   std::string text;
-  std::optional<Json> value = {};             // where code handed over data
-  std::span<const std::string> printed = {};  // what code showed, out of data
-  std::string_view gate = kFormGate;          // of the requirement that FirstComplaint is from
+  std::optional<Json> value = {};                // where code handed over data
+  std::span<const std::string> printed = {};     // what code showed, out of data
+  std::string_view gate = kFormGate;             // of the requirement that FirstComplaint is from
 };
 
 struct Requirement {
-  std::string told;                 // to the model, before it answers
+  std::string told;            // to the model, before it answers
   std::optional<Json> schema = {};  // for servers that hold replies to one
   std::string_view gate = kFormGate;
   // What is wrong with the answer, for the model; empty: it satisfies, and may have been brought

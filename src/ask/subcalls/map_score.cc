@@ -63,8 +63,8 @@ Status MapCall::Score(Work* work) const {
     outcome = {.label = BestLabel(*scores, *leaning), .read = true};
     work->report(batch);
   };
-  return Ask(work->plan, About::kLabels, work->texts, OneEach(wanted), ScoreSampling(),
-             work->cancel, take);
+  return Ask(work->plan, About::kLabels, work->texts, OneEach(wanted),
+             ScoreSampling(), work->cancel, take);
 }
 
 Status MapCall::ScoreByGroups(const Batch& wanted, Work* work) const {
@@ -76,8 +76,8 @@ Status MapCall::ScoreByGroups(const Batch& wanted, Work* work) const {
       const auto found = ScoreLabels(reply->first_tokens, labels);
       if (found) (*scores)[batch[0]] = (*found)[0] - (*found)[1];
     };
-    return Ask(work->plan, about, work->texts, OneEach(wanted), ScoreSampling(), work->cancel,
-               take);
+    return Ask(work->plan, about, work->texts, OneEach(wanted),
+               ScoreSampling(), work->cancel, take);
   };
   static const std::array<std::string, 2> kYesOrNo = {"yes", "no"};
   std::map<std::size_t, double> choice, asked;

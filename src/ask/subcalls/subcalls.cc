@@ -274,7 +274,8 @@ Result<CallEstimate> Subcalls::Estimate(const sandbox::BridgeCall& call) {
   for (const Json& prompt : prompts ? *prompts : JsonArray()) {
     const JsonObject* object = prompt.if_object();
     if (!object) return MakeError(ErrorCode::kInvalidArgument, "a prompt must be a text");
-    DOSSIER_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(*object, call.raw, settings.system));
+    DOSSIER_ASSIGN_OR_RETURN(const Prepared prepared,
+                             Prepare(*object, call.raw, settings.system));
     all.Add(EstimateOne(prepared.prompt, model::Purpose::kSubcall, settings.sampling));
   }
   return all;
@@ -389,30 +390,29 @@ void Subcalls::SendPrepared(Prepared prepared, const Settings& settings, const C
     if (auto lost = lost_.extract(prompt)) before = std::move(lost.mapped());
   }
   const Json* schema = settings.schema ? &settings.schema->json() : nullptr;
-  Send(
-      std::move(prepared.prompt), model::Purpose::kSubcall, settings.sampling, cancel,
-      [this, prompt = std::move(prompt), before = std::move(before),
-       slices = std::move(prepared.slices), texts = std::move(prepared.texts),
-       done = std::move(done)](Result<model::Reply> result) {
-        if (!result) {
-          CountLost(prompt, before, ErrorName(result.error().code), result.error().message);
-          return done(std::move(result));
-        }
-        result->text = StripThinking(result->text).text;
-        // One from the cache, or from a server that does not say.
-        if (result->resolved_model.empty()) result->resolved_model = run_.options.sub.name;
-        if (const ReplyEnding ending = EndingOf(*result, result->text); !ending.kind.empty()) {
-          CountLost(prompt, before, ending.kind);
-          return done(std::move(result));
-        }
-        CountMadeGood(before);
-        for (const Slice& slice : slices) {
-          coverage_.AddSlice(slice.document, slice.at, slice.length);
-        }
-        for (const std::string& text : texts) coverage_.AddText(text);
-        done(std::move(result));
-      },
-      schema);
+  Send(std::move(prepared.prompt), model::Purpose::kSubcall, settings.sampling, cancel,
+       [this, prompt = std::move(prompt), before = std::move(before),
+        slices = std::move(prepared.slices), texts = std::move(prepared.texts),
+        done = std::move(done)](Result<model::Reply> result) {
+         if (!result) {
+           CountLost(prompt, before, ErrorName(result.error().code), result.error().message);
+           return done(std::move(result));
+         }
+         result->text = StripThinking(result->text).text;
+         // One from the cache, or from a server that does not say.
+         if (result->resolved_model.empty()) result->resolved_model = run_.options.sub.name;
+         if (const ReplyEnding ending = EndingOf(*result, result->text); !ending.kind.empty()) {
+           CountLost(prompt, before, ending.kind);
+           return done(std::move(result));
+         }
+         CountMadeGood(before);
+         for (const Slice& slice : slices) {
+           coverage_.AddSlice(slice.document, slice.at, slice.length);
+         }
+         for (const std::string& text : texts) coverage_.AddText(text);
+         done(std::move(result));
+       },
+       schema);
 }
 
 namespace {
@@ -452,21 +452,20 @@ Subcalls::Done Subcalls::FitOnce(const Settings& settings, const assembly::Assem
     again.tokens += result->usage.output + run_.options.sub.counter->CountText(*ask).upper();
     again.messages.turns.push_back(
         {.role = assembly::Role::kUser, .blocks = {{.text = std::move(*ask)}}});
-    Send(
-        std::move(again), model::Purpose::kRepair, settings.sampling, cancel,
-        [this, settings, done](Result<model::Reply> mended) {
-          if (mended) {
-            mended->text = StripThinking(mended->text).text;
-            auto text = FittedText(*mended, *settings.schema);
-            if (!text) {
-              CountFailure(ErrorName(text.error().code), text.error().message);
-              return done(tl::unexpected(text.error()));
-            }
-            mended->text = std::move(*text);
-          }
-          done(std::move(mended));
-        },
-        &settings.schema->json());
+    Send(std::move(again), model::Purpose::kRepair, settings.sampling, cancel,
+         [this, settings, done](Result<model::Reply> mended) {
+           if (mended) {
+             mended->text = StripThinking(mended->text).text;
+             auto text = FittedText(*mended, *settings.schema);
+             if (!text) {
+               CountFailure(ErrorName(text.error().code), text.error().message);
+               return done(tl::unexpected(text.error()));
+             }
+             mended->text = std::move(*text);
+           }
+           done(std::move(mended));
+         },
+         &settings.schema->json());
   };
 }
 

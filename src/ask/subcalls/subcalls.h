@@ -109,8 +109,8 @@ class Subcalls {
   // What code may set of its requests.
   struct Settings {
     model::Sampling sampling;
-    std::string system;                       // empty: no system message
-    std::optional<model::JsonSchema> schema;  // that the reply has to fit, as JSON
+    std::string system;                        // empty: no system message
+    std::optional<model::JsonSchema> schema;   // that the reply has to fit, as JSON
   };
   static Result<Settings> ReadSettings(const JsonObject& args, const driver::BoundModel& sub);
   // One prompt, {"parts": …, "context": …}, ready to be sent.

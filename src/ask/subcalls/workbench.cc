@@ -76,8 +76,7 @@ void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   });
 }
 
-// A tool may take its time. What it answered is in the journal, as no second call may give the
-// same.
+// A tool may take its time. What it answered is in the journal, as no second call may give the same.
 void Bridge::CallerTool(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
   const std::string name = TextAt(Json(call.args), "name");
   const auto& tools = run_.request.tools;
@@ -89,9 +88,10 @@ void Bridge::CallerTool(sandbox::BridgeCall call, std::shared_ptr<sandbox::Bridg
   run_.log.Add(0, "bridge.call", {{"id", call.id}, {"method", "tool"}, {"name", name}});
   tasks_.Run([this, &tool = *tool, arguments = given->get_object(), id = call.id,
               reply = std::move(reply)] {
-    const auto value = CallTool(tool, arguments, reply->cancel(), [&](const Error& error) {
-      run_.log.Warn(0, "tool_retry", Json(error.message));
-    });
+    const auto value =
+        CallTool(tool, arguments, reply->cancel(), [&](const Error& error) {
+          run_.log.Warn(0, "tool_retry", Json(error.message));
+        });
     run_.log.Add(0, "tool.done",
                  {{"id", id},
                   {"name", tool.name},

@@ -466,8 +466,9 @@ class Asking {
       return MakeError(ErrorCode::kConfig, "--tools {}: {}", arguments_.tools,
                        text.error().message);
     }
-    return ask::ReadTools(*text, arguments_.tools,
-                          sources::CommandEnvironment(sources::CurrentEnvironment(), {}, {}));
+    return ask::ReadTools(
+        *text, arguments_.tools,
+        sources::CommandEnvironment(sources::CurrentEnvironment(), {}, {}));
   }
 
   // A schema of the configuration is for conversations.

@@ -43,8 +43,8 @@ Result<ask::ConfirmAbove> ReadConfirmAbove(const std::string& text, const Global
   }
   if (!flags.yes && !MayAsk(flags)) return above;
   above.ask = [&flags, &err](const ask::CallEstimate& whole) {
-    const auto answer =
-        Confirm(flags, fmt::format("The run comes to {}. Go on?", EstimateText(whole)), "-y", err);
+    const auto answer = Confirm(
+        flags, fmt::format("The run comes to {}. Go on?", EstimateText(whole)), "-y", err);
     return answer && *answer;
   };
   return above;
