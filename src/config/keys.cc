@@ -228,6 +228,8 @@ constexpr Key kKeys[] = {
      ReadNamedSection},
     {"memory", Shape::kSection, "map", "", Power::kAlways, "stores and branches", ReadNamedSection},
     {"research", Shape::kSection, "map", "", Power::kAlways, "staged runs", ReadNamedSection},
+    {"mcp_servers", Shape::kSection, "map", "", Power::kAlways, "tool servers of others, by name",
+     ReadNamedSection},
     {"models", Shape::kSection, "map", "", Power::kAlways,
      "aliases, data files, keys by provider (the user's own file only)",
      Into<ReadSection, &Config::models>},

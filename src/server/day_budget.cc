@@ -38,7 +38,7 @@ Status DayBudget::Write(const std::string& day, double spent) const {
                          0600);
 }
 
-Result<std::optional<double>> DayBudget::Left(const CancelToken&) const {
+Result<std::optional<double>> DayBudget::Left() const {
   if (!most_) return std::optional<double>();
   DOSSIER_ASSIGN_OR_RETURN(const double spent, Spent(Today()));
   return std::optional(std::max(*most_ - spent, 0.0));

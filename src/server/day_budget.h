@@ -26,10 +26,10 @@ class DayBudget {
   // `most`: US dollars a day; unset: any.
   DayBudget(std::string folder, std::optional<double> most, std::shared_ptr<const Clock> clock);
 
-  // US dollars left today; unset: any. Errors: kLocked, kIo.
-  Result<std::optional<double>> Left(const CancelToken& cancel) const;
+  // US dollars left today; unset: any. Errors: kIo, kDamaged.
+  Result<std::optional<double>> Left() const;
   // Takes up to `wanted` dollars (unset: all) of what is left. Without a limit a day it takes
-  // nothing and gives what was wanted. Errors: kLocked, kIo, kCancelled.
+  // nothing and gives what was wanted. Errors: kLocked, kIo, kDamaged, kCancelled.
   Result<std::optional<double>> Hold(std::optional<double> wanted, const CancelToken& cancel);
   // What was held cost so much. A failure leaves it counted as spent.
   void Settle(std::optional<double> held, double cost);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/load_config.h"
-#include "app/section_makers.h"
+#include "app/spending_window.h"
 #include "ask/reply/requirement.h"
 #include "base/random.h"
 #include "base/text/nearest.h"
@@ -302,6 +302,10 @@ Result<RunTable::Prepared> RunTable::Prepare(const AskWish& wish, const CancelTo
   out.request.limits.time = wish.max_time;
   if (wish.max_depth) out.request.limits.depth = *wish.max_depth;
   DOSSIER_ASSIGN_OR_RETURN(out.options.journal, workspace_.Journal());
+  ask::Limits& limits = out.request.limits;
+  limits.usd = out.most_usd;
+  DOSSIER_RETURN_IF_ERROR(app::ApplyWindow(config->limits, *out.options.journal, &limits));
+  out.most_usd = limits.usd;
   DOSSIER_ASSIGN_OR_RETURN(const auto sources, workspace_.contexts().SourcesOf(wish.context));
   DOSSIER_ASSIGN_OR_RETURN(out.request.context,
                            ask::LoadContext(sources,
@@ -325,52 +329,40 @@ Result<RunTable::Prepared> RunTable::Prepare(const AskWish& wish, const CancelTo
   return out;
 }
 
-Result<AskEstimate> RunTable::EstimateOf(const Prepared& prepared, const AskWish& wish,
-                                         const CancelToken& cancel) {
+Result<AskEstimate> RunTable::EstimateOf(const Prepared& prepared, const CancelToken& cancel) {
   ask::Request dry = prepared.request;
   dry.memory = {};
   ask::Engine engine(prepared.options);
   DOSSIER_ASSIGN_OR_RETURN(const ask::Plan plan, engine.DryRun(dry, cancel));
   const driver::BoundModel& root = prepared.options.root;
-  const auto& capability = root.entry.capability;
   const std::int64_t most_calls = prepared.request.limits.calls;
+  const bool direct = plan.mode == ask::Mode::kDirect;
   AskEstimate out{.mode = plan.mode, .model = root.name};
-  const std::int64_t reply = std::min<std::int64_t>(capability.max_output, 1024);
-  if (plan.mode == ask::Mode::kDirect) {
-    out.calls[0] = 1;
-    out.calls[1] = std::min<std::int64_t>(1 + prepared.request.repairs, most_calls);
-    out.tokens[0] = plan.tokens;
-    out.tokens[1] = out.calls[1] * (plan.tokens + reply);
-  } else {
-    // Each part of the context read once at most, beside turns that each have the window at most.
-    const auto context = static_cast<std::int64_t>(
-        static_cast<double>(prepared.request.context->bytes()) / root.entry.bytes_per_token);
-    const std::int64_t window = std::max<std::int64_t>(capability.window, 1);
-    out.calls[0] = std::min<std::int64_t>(2, most_calls);
-    out.calls[1] = std::min(most_calls, kLikelyTurns + context / window + 1);
-    out.tokens[0] = out.calls[0] * plan.tokens;
-    out.tokens[1] = std::max(out.tokens[0],
-                             std::min(out.calls[1] * window, kLikelyTurns * window / 2 + context));
+  // At the least the answer comes at once; at the most the prompt is sent for every turn, and each
+  // part of the context is read once beside it.
+  out.calls[0] = std::min<std::int64_t>(direct ? 1 : 2, most_calls);
+  out.tokens[0] = out.calls[0] * plan.first.input;
+  const std::int64_t turns =
+      std::min(direct ? 1 + prepared.request.repairs : kLikelyTurns, most_calls);
+  out.calls[1] = std::min(turns + plan.reading.calls, most_calls);
+  out.tokens[1] =
+      turns * (plan.first.input + plan.first.output) + plan.reading.input + plan.reading.output;
+  if (root.entry.price_input && plan.first.nano_usd && plan.reading.nano_usd) {
+    out.usd[0] = static_cast<double>(out.tokens[0] * *root.entry.price_input) / kNano;
+    out.usd[1] = static_cast<double>(turns * *plan.first.nano_usd + *plan.reading.nano_usd) / kNano;
   }
-  const auto& in = root.entry.price_input;
-  const auto& written = root.entry.price_output;
-  if (in && written) {
-    out.usd[0] = static_cast<double>(out.tokens[0] * *in) / kNano;
-    out.usd[1] = static_cast<double>(out.tokens[1] * *in + out.calls[1] * reply * *written) / kNano;
-  }
-  DOSSIER_ASSIGN_OR_RETURN(out.left_today, budget_.Left(cancel));
-  static_cast<void>(wish);
+  DOSSIER_ASSIGN_OR_RETURN(out.left_today, budget_.Left());
   return out;
 }
 
 Result<AskEstimate> RunTable::Estimate(const AskWish& wish, const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(wish, cancel));
-  return EstimateOf(prepared, wish, cancel);
+  return EstimateOf(prepared, cancel);
 }
 
 Result<std::string> RunTable::Start(const AskWish& wish, const CallScope& scope) {
   DOSSIER_ASSIGN_OR_RETURN(Prepared prepared, Prepare(wish, scope.cancel));
-  DOSSIER_ASSIGN_OR_RETURN(const AskEstimate estimate, EstimateOf(prepared, wish, scope.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const AskEstimate estimate, EstimateOf(prepared, scope.cancel));
   const double least = estimate.usd[0].value_or(0);
   if (prepared.most_usd && least > *prepared.most_usd) {
     return MakeError(ErrorCode::kLimit,
@@ -387,7 +379,7 @@ Result<std::string> RunTable::Start(const AskWish& wish, const CallScope& scope)
                        "the sum of this day (${:.2f}) is used up: {}; nothing was sent",
                        workspace_.options().max_usd_day.value_or(0), estimate.ToText());
     }
-    prepared.request.limits.usd = held;
+    if (held) prepared.request.limits.usd = held;
   }
   if (ask::Mode::kRecursive == estimate.mode) {
     DOSSIER_ASSIGN_OR_RETURN(prepared.options.pool, workspace_.Pool());

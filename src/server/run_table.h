@@ -84,8 +84,7 @@ class RunTable {
   struct Prepared;
 
   Result<Prepared> Prepare(const AskWish& wish, const CancelToken& cancel);
-  Result<AskEstimate> EstimateOf(const Prepared& prepared, const AskWish& wish,
-                                 const CancelToken& cancel);
+  Result<AskEstimate> EstimateOf(const Prepared& prepared, const CancelToken& cancel);
   std::shared_ptr<Live> Find(std::string_view run) const;
   Result<Output> FromJournal(std::string_view run, std::chrono::milliseconds most,
                              const CallScope& scope);

@@ -62,7 +62,7 @@ Result<const config::Config*> Workspace::Config() {
 Result<const app::OpenedModel*> Workspace::Model(const std::string& name,
                                                  const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, Config());
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(model_mutex_);
   const auto known = models_.find(name);
   if (known != models_.end()) return &known->second;
   app::ModelSettings settings = options_.model;

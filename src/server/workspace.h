@@ -103,7 +103,8 @@ class Workspace {
   Status CheckPlace(const std::string& real_path, std::string_view given) const;
 
   const WorkspaceOptions options_;
-  std::mutex mutex_;  // guards the making of what follows
+  std::mutex model_mutex_;  // guards models_, whose start may take minutes
+  std::mutex mutex_;        // guards the making of the rest
   std::unique_ptr<ContextStore> contexts_;
   std::optional<config::Config> config_;
   std::map<std::string, app::OpenedModel> models_;  // by the name that was asked for

@@ -14,11 +14,10 @@
 #include <ostream>
 #include <string>
 
+#include "app/spending_window.h"
 #include "ask/engine.h"
 #include "base/result.h"
 #include "cli/wiring/global_flags.h"
-#include "config/config.h"
-#include "store/journal.h"
 
 namespace dossier::cli {
 
@@ -27,11 +26,7 @@ namespace dossier::cli {
 Result<ask::ConfirmAbove> ReadConfirmAbove(const std::string& text, const GlobalFlags& flags,
                                            std::ostream& err);
 
-// Lowers the limits of a run to what the runs in the window have left. Errors: kLimit where they
-// have left nothing; kConfig (a window without a limit, or a limit without a window); those of
-// SpentSince.
-Status ApplyWindow(const config::SpendingLimits& configured, store::Journal& journal,
-                   ask::Limits* limits);
+using app::ApplyWindow;
 
 enum class EstimateForm { kText, kJson };
 // Returns the exit code.

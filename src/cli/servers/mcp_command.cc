@@ -13,6 +13,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/servers/mcp_clients.h"
+#include "cli/servers/mcp_servers.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
 #include "cli/wiring/global_flags.h"
@@ -237,6 +238,7 @@ Command McpCommand() {
       .signals = Command::Signals::kOrder,
       .alone = Command::Alone::kYes};
   for (Command& more : McpClientCommands()) command.commands.push_back(std::move(more));
+  command.commands.push_back(McpServersCommand());
   return command;
 }
 

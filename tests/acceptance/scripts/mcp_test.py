@@ -246,6 +246,18 @@ class Wire(McpCase):
             return re.sub(r"DATA [0-9a-f]{32}", "DATA ID", result["content"][0]["text"])
         self.assertEqual(unfenced(again.call("ask", run=run)), unfenced(last))
 
+    def test_the_window_of_the_configuration_holds_for_its_asks_too(self):  # SRV-25
+        folder = self.home / "config/dossier"
+        folder.mkdir(parents=True)
+        (folder / "dossier.yml").write_text("limits: {window: 1h, calls: 1}\n")
+        pipe = self.server(replies=["a", "b"])
+        pipe.initialize()
+        context = self.open_file(pipe)
+        self.assertNotIn("isError", pipe.call("ask", context=context, question="?"))
+        refused = pipe.call("ask", context=context, question="And then?")
+        self.assertTrue(refused["isError"])
+        self.assertIn("calls", refused["content"][0]["text"])
+
     def test_subscribers_hear_of_their_run(self):  # SRV-9
         pipe = self.server(replies=[{"delay": "500ms", "reply": "a"}])
         pipe.initialize()

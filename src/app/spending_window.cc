@@ -1,0 +1,39 @@
+#include "app/spending_window.h"
+
+#include <algorithm>
+
+#include "ask/spending.h"
+
+namespace dossier::app {
+namespace {
+
+template <typename Number>
+void Lower(std::optional<Number>* limit, const std::optional<Number>& rest) {
+  if (rest) *limit = limit->has_value() ? std::min(**limit, *rest) : *rest;
+}
+
+}  // namespace
+
+Status ApplyWindow(const config::SpendingLimits& configured, store::Journal& journal,
+                   ask::Limits* limits) {
+  const bool any = configured.calls || configured.tokens || configured.usd;
+  if (!configured.window && !any) return {};
+  if (!configured.window || !any) {
+    return MakeError(ErrorCode::kConfig,
+                     "limits: a budget is a window (limits.window: 5h) and at least one of "
+                     "limits.calls, limits.tokens and limits.usd");
+  }
+  const auto since = SystemClock()->WallNow() - *configured.window;
+  DOSSIER_ASSIGN_OR_RETURN(const ask::Spent spent, ask::SpentSince(journal, since));
+  DOSSIER_ASSIGN_OR_RETURN(const ask::WindowRest rest, ask::RestOf({.window = *configured.window,
+                                                                    .calls = configured.calls,
+                                                                    .tokens = configured.tokens,
+                                                                    .usd = configured.usd},
+                                                                   spent));
+  if (rest.calls) limits->calls = std::min(limits->calls, *rest.calls);
+  Lower(&limits->tokens, rest.tokens);
+  Lower(&limits->usd, rest.usd);
+  return {};
+}
+
+}  // namespace dossier::app

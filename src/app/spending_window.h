@@ -1,0 +1,26 @@
+// What the user's configuration lets runs take together, as limits of the next one; the same for
+// the command and for servers.
+//
+//   DOSSIER_RETURN_IF_ERROR(ApplyWindow(config.limits, *journal, &request.limits));
+//
+// Thread-safety: a function over the journal.
+
+#ifndef DOSSIER_APP_SPENDING_WINDOW_H_
+#define DOSSIER_APP_SPENDING_WINDOW_H_
+
+#include "ask/engine.h"
+#include "base/result.h"
+#include "config/config.h"
+#include "store/journal.h"
+
+namespace dossier::app {
+
+// Lowers the limits of a run to what the runs in the window have left. Errors: kLimit where they
+// have left nothing; kConfig (a window without a limit, or a limit without a window); those of
+// ask::SpentSince.
+Status ApplyWindow(const config::SpendingLimits& configured, store::Journal& journal,
+                   ask::Limits* limits);
+
+}  // namespace dossier::app
+
+#endif  // DOSSIER_APP_SPENDING_WINDOW_H_

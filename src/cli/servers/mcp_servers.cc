@@ -1,0 +1,137 @@
+#include "cli/servers/mcp_servers.h"
+
+#include <algorithm>
+
+#include "base/text/nearest.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "cli/wiring/global_flags.h"
+#include "server/mcp/client.h"
+
+namespace dossier::cli {
+namespace {
+
+constexpr std::size_t kShownDescription = 500;  // characters of what a server says of a tool
+
+struct ServersArguments {
+  std::string name, tool, arguments = "{}";
+};
+
+Result<std::vector<mcp::ServerSpec>> Specs(Context& context, std::string* state) {
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config,
+                           LoadConfig(context.flags, {}, context.err));
+  *state = config.user.state;
+  return mcp::ReadServerSpecs(config);
+}
+
+// A server that is started, and what it offers.
+struct Opened {
+  mcp::ServerSpec spec;
+  std::unique_ptr<mcp::Client> client;
+  JsonArray tools;
+  std::string state;
+};
+
+Result<Opened> Open(const ServersArguments& given, Context& context) {
+  Opened out;
+  DOSSIER_ASSIGN_OR_RETURN(const auto specs, Specs(context, &out.state));
+  const auto found = std::ranges::find(specs, given.name, &mcp::ServerSpec::name);
+  if (found == specs.end()) {
+    std::vector<std::string> names;
+    for (const mcp::ServerSpec& spec : specs) names.push_back(spec.name);
+    return MakeError(ErrorCode::kNotFound, "mcp_servers has no {}{}", given.name,
+                     DidYouMean(given.name, names));
+  }
+  out.spec = *found;
+  DOSSIER_ASSIGN_OR_RETURN(out.client, mcp::Client::Connect(out.spec, context.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(out.tools, out.client->Tools(context.cancel));
+  return out;
+}
+
+Status RunList(const ServersArguments&, Context& context) {
+  std::string state;
+  DOSSIER_ASSIGN_OR_RETURN(const auto specs, Specs(context, &state));
+  for (const mcp::ServerSpec& spec : specs) {
+    context.out << fmt::format("{}  {}\n", spec.name, Join(spec.argv, " "));
+  }
+  if (specs.empty()) context.err << "dossier: the configuration names no mcp_servers\n";
+  return {};
+}
+
+Status RunShow(const ServersArguments& given, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const Opened server, Open(given, context));
+  for (const Json& tool : server.tools) {
+    const std::string about = TextAt(tool, "description");
+    context.out << fmt::format("{}{}\n    {}\n", TextAt(tool, "name"),
+                               mcp::MayUse(server.spec, tool) ? "" : "  (may not be used)",
+                               utf8::Prefix(about, kShownDescription));
+  }
+  const Status trusted = mcp::CheckTrusted(server.state, server.spec, server.tools);
+  context.out << (trusted ? "trusted\n" : trusted.error().message + "\n");
+  return {};
+}
+
+Status RunTrust(const ServersArguments& given, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const Opened server, Open(given, context));
+  DOSSIER_RETURN_IF_ERROR(mcp::Trust(server.state, server.spec, server.tools));
+  context.out << fmt::format("{} tools of {} are trusted as they are now\n", server.tools.size(),
+                             given.name);
+  return {};
+}
+
+Status RunCall(const ServersArguments& given, Context& context) {
+  const auto arguments = ParseJson(given.arguments);
+  if (!arguments || !arguments->is_object()) {
+    return MakeError(ErrorCode::kUsage, "{}: the arguments of a tool are a JSON object",
+                     given.arguments);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const Opened server, Open(given, context));
+  DOSSIER_RETURN_IF_ERROR(mcp::CheckTrusted(server.state, server.spec, server.tools));
+  std::vector<std::string> names;
+  const Json* tool = nullptr;
+  for (const Json& one : server.tools) {
+    names.push_back(TextAt(one, "name"));
+    if (names.back() == given.tool) tool = &one;
+  }
+  if (!tool) {
+    return MakeError(ErrorCode::kNotFound, "{} has no tool {}; it must be {}", given.name, given.tool,
+                     OneOf(given.tool, names));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const mcp::ToolResult result,
+                           server.client->Call(*tool, *arguments, context.cancel));
+  context.out << (result.value.is_string() ? std::string(result.value.get_string())
+                                           : ToJson(result.value))
+              << "\n";
+  return {};
+}
+
+void DeclareNone(Flags&, ServersArguments&) {}
+void DeclareServer(Flags& flags, ServersArguments& to) {
+  flags.Add("name", &to.name, "its name in the configuration").Required().Kind(kName);
+}
+void DeclareCall(Flags& flags, ServersArguments& to) {
+  DeclareServer(flags, to);
+  flags.Add("tool", &to.tool, "the tool's name").Required().Kind(kName);
+  flags.Add("arguments", &to.arguments, "a JSON object");
+}
+
+}  // namespace
+
+Command McpServersCommand() {
+  return {.name = "servers",
+          .summary = "tool servers of others, as the configuration names them (mcp_servers)",
+          .commands = {{.name = "list",
+                        .summary = "which there are",
+                        .binding = Bind(DeclareNone, RunList)},
+                       {.name = "show",
+                        .summary = "start one, and say what it offers",
+                        .binding = Bind(DeclareServer, RunShow)},
+                       {.name = "trust",
+                        .summary = "trust its tools as they are now",
+                        .binding = Bind(DeclareServer, RunTrust)},
+                       {.name = "call",
+                        .summary = "call a tool",
+                        .binding = Bind(DeclareCall, RunCall)}}};
+}
+
+}  // namespace dossier::cli

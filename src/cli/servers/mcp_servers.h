@@ -1,0 +1,16 @@
+// `dossier mcp servers`: tool servers of others, looked at, trusted and called by hand.
+//
+// For mcp_command.cc alone.
+
+#ifndef DOSSIER_CLI_SERVERS_MCP_SERVERS_H_
+#define DOSSIER_CLI_SERVERS_MCP_SERVERS_H_
+
+#include "cli/tree/command.h"
+
+namespace dossier::cli {
+
+Command McpServersCommand();
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_SERVERS_MCP_SERVERS_H_
