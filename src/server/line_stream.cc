@@ -39,7 +39,7 @@ Result<std::optional<std::string>> LineReader::Next() {
       std::string line = buffer_.substr(0, end);
       buffer_.erase(0, end == std::string::npos ? end : end + 1);
       seen_ = 0;
-      if (!std::exchange(passing_over_, false)) return line;
+      if (!std::exchange(passing_over_, false) && line.size() <= longest_) return line;
       return MakeError(ErrorCode::kTooLong, "a line has more than {} bytes: send large text as a path",
                        longest_);
     }

@@ -30,6 +30,7 @@ std::string StringOf(const JsonObject& object, std::string_view key) {
 constexpr Millis kStartTime{120'000};  // a cold disk included
 constexpr Millis kForkTime{120'000};   // a machine under load
 constexpr Millis kLoadTime{60'000};
+constexpr Millis kLookAgain{20};  // while a process that starts has not said hello
 // Below this many bytes each session decodes its contexts faster than a zygote is made.
 constexpr std::uint64_t kWorthSharing = 4u << 20;
 constexpr std::size_t kMostWithContexts = 2;  // each holds its texts in memory
@@ -117,7 +118,10 @@ Status ZygoteClient::WaitReady(const CancelToken& cancel) {
       if (read) errors_.Reset();
       if (read || read.error().code != ErrorCode::kTimeout) return read;
     }
-    DOSSIER_RETURN_IF_ERROR(WaitForSocket(control_.get(), POLLIN, end, cancel));
+    // Another thread may take the hello that this one waits for: nothing more would come then.
+    const auto look = std::min(end, std::chrono::steady_clock::now() + kLookAgain);
+    const Status waited = WaitForSocket(control_.get(), POLLIN, look, cancel);
+    if (!waited && (waited.error().code != ErrorCode::kTimeout || look == end)) return waited;
   }
 }
 
