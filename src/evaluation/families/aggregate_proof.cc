@@ -79,10 +79,24 @@ constexpr const char* kMonthNames[] = {"January",   "February", "March",    "Apr
                                        "May",       "June",     "July",     "August",
                                        "September", "October",  "November", "December"};
 
+// The questions of kProofs, compiled; they are constants that every proof shares.
+const std::vector<std::unique_ptr<const RE2>>& Questions() {
+  static const auto compiled = [] {
+    std::vector<std::unique_ptr<const RE2>> all;
+    for (const Proof& proof : kProofs) {
+      all.push_back(
+          std::make_unique<const RE2>(std::string(proof.question) + " Answer with one line, "));
+    }
+    return all;
+  }();
+  return compiled;
+}
+
 // "Jun 06, 2024" as 2024-06-06; anything else as it is.
 std::string AsIso(const std::string& text) {
+  static const RE2 date(R"(([A-Z][a-z]{2}) (\d\d), (\d{4}))");
   std::string month, day, year;
-  if (!RE2::FullMatch(text, R"(([A-Z][a-z]{2}) (\d\d), (\d{4}))", &month, &day, &year)) return text;
+  if (!RE2::FullMatch(text, date, &month, &day, &year)) return text;
   for (int i = 0; i < 12; ++i) {
     if (std::string_view(kMonthNames[i]).starts_with(month)) {
       return fmt::format("{}-{:02}-{}", year, i + 1, day);
@@ -93,20 +107,20 @@ std::string AsIso(const std::string& text) {
 
 // Takes the scope off the front of `question`; returns the condition that it means.
 std::string TakeScope(re2::StringPiece* question) {
+  static const RE2 user(R"(Consider only the lines of user (\d+)\. )");
+  static const RE2 month(R"(Consider only the lines dated in ([A-Z][a-z]+), of any year\. )");
+  static const RE2 range(
+      R"(Consider only the lines dated from (\w+ \d+, \d+) to (\w+ \d+, \d+), both included\. )");
   std::string a, b;
-  if (RE2::Consume(question, R"(Consider only the lines of user (\d+)\. )", &a)) {
+  if (RE2::Consume(question, user, &a)) {
     return "user = " + a;
   }
-  if (RE2::Consume(question, R"(Consider only the lines dated in ([A-Z][a-z]+), of any year\. )",
-                   &a)) {
+  if (RE2::Consume(question, month, &a)) {
     for (int i = 0; i < 12; ++i) {
       if (a == kMonthNames[i]) return fmt::format("substr(day, 6, 2) = '{:02}'", i + 1);
     }
   }
-  if (RE2::Consume(
-          question,
-          R"(Consider only the lines dated from (\w+ \d+, \d+) to (\w+ \d+, \d+), both included\. )",
-          &a, &b)) {
+  if (RE2::Consume(question, range, &a, &b)) {
     return fmt::format("day BETWEEN '{}' AND '{}'", AsIso(a), AsIso(b));
   }
   return "1";
@@ -136,11 +150,11 @@ class AggregateProver final : public Prover {
     std::array<std::string, 3> found;
     const std::array<RE2::Arg, 3> all{&found[0], &found[1], &found[2]};
     const std::array<const RE2::Arg*, 3> arguments{&all[0], &all[1], &all[2]};
-    for (const Proof& proof : kProofs) {
-      const RE2 pattern(std::string(proof.question) + " Answer with one line, ");
+    for (std::size_t i = 0; i < std::size(kProofs); ++i) {
+      const RE2& pattern = *Questions()[i];
       re2::StringPiece at = rest;
       if (RE2::ConsumeN(&at, pattern, arguments.data(), pattern.NumberOfCapturingGroups())) {
-        return Answer(task, proof, std::move(found));
+        return Answer(task, kProofs[i], std::move(found));
       }
     }
     return MakeError(ErrorCode::kDamaged, "{}: its question is of no kind of this family", task.id);
@@ -152,9 +166,10 @@ class AggregateProver final : public Prover {
     for (std::string& one : found) one = AsIso(one);
     query.With(found[0], found[1], found[2]);
     DOSSIER_ASSIGN_OR_RETURN(std::string answer, OnlyRow(query, task));
+    static const RE2 year_month(R"((\d{4})-(\d\d))");
     std::string year;
     int month = 0;
-    if (RE2::FullMatch(answer, R"((\d{4})-(\d\d))", &year, &month) && month >= 1 && month <= 12) {
+    if (RE2::FullMatch(answer, year_month, &year, &month) && month >= 1 && month <= 12) {
       answer = fmt::format("{} {}", kMonthNames[month - 1], year);
     }
     return OneGold(answer);

@@ -75,12 +75,13 @@ class Inject final : public Family {
     DOSSIER_ASSIGN_OR_RETURN(const std::int64_t percent, NumberSetting(spec, "percent", 5, 1, 10));
     DOSSIER_ASSIGN_OR_RETURN(const Pool pool, OpenPool(spec));
     sink.UsePool(pool.info());
+    const LineCost cost = MeasureLines(pool, *spec.counter);
     std::array<std::size_t, 3> turn{};
     std::size_t kind = 0;
     for (const std::int64_t length : spec.lengths) {
       for (std::int64_t number = 0; number < spec.windows; ++number, ++kind) {
         if (spec.cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "stopped");
-        DOSSIER_RETURN_IF_ERROR(Write(spec, pool, {length, number, percent},
+        DOSSIER_RETURN_IF_ERROR(Write(spec, pool, {length, number, percent, cost},
                                       kPlanted[kind % std::size(kPlanted)], &turn, sink));
       }
     }
@@ -106,6 +107,7 @@ class Inject final : public Family {
 
   struct Place {
     std::int64_t length, number, percent;
+    LineCost cost;  // of the pool
   };
 
   // Writes the window with `text` behind some of its lines.
@@ -126,7 +128,7 @@ class Inject final : public Family {
                             .seed = spec.seed,
                             .number = place.number,
                             .noun = Setting(spec, "noun", "short notes")};
-    DOSSIER_ASSIGN_OR_RETURN(Window window, MakeWindow(wanted, pool, *spec.counter));
+    DOSSIER_ASSIGN_OR_RETURN(Window window, MakeWindow(wanted, pool, place.cost, *spec.counter));
     const std::string id = fmt::format("inject-{}-w{}", LengthName(place.length), place.number);
     Stream stream = Stream::For(name(), spec.seed, "planted/" + id);
     const std::string canary = MadeWord(stream.Below(kMadeWords)) + stream.Digits(4);

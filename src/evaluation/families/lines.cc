@@ -80,6 +80,7 @@ Result<LineTable> LineTable::Read(std::string_view labelled, const Relabel& rela
 Status ForEachWindow(std::string_view family, const FamilySpec& spec, const Pool& pool,
                      TaskSink& sink, const WindowVisitor& visit) {
   sink.UsePool(pool.info());
+  const LineCost cost = MeasureLines(pool, *spec.counter);
   for (const std::int64_t length : spec.lengths) {
     for (std::int64_t number = 0; number < spec.windows; ++number) {
       if (spec.cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "stopped");
@@ -88,7 +89,7 @@ Status ForEachWindow(std::string_view family, const FamilySpec& spec, const Pool
                               .seed = spec.seed,
                               .number = number,
                               .noun = Setting(spec, "noun", "short notes")};
-      DOSSIER_ASSIGN_OR_RETURN(const Window window, MakeWindow(wanted, pool, *spec.counter));
+      DOSSIER_ASSIGN_OR_RETURN(const Window window, MakeWindow(wanted, pool, cost, *spec.counter));
       const std::string name = fmt::format("{}-{}-w{}", family, LengthName(length), number);
       DOSSIER_ASSIGN_OR_RETURN(ContextFile file, WriteWindow(window, name, sink));
       DOSSIER_RETURN_IF_ERROR(visit(window, name, std::move(file)));

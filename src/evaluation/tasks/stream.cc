@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
+#include <unordered_map>
 
 #include "base/hash.h"
 #include "base/random.h"
@@ -55,12 +55,19 @@ std::uint64_t Stream::Below(std::uint64_t limit) {
 
 std::vector<std::uint32_t> Stream::Sample(std::size_t limit, std::size_t count) {
   count = std::min(count, limit);
-  std::vector<std::uint32_t> numbers(limit);
-  std::iota(numbers.begin(), numbers.end(), 0u);
+  // A shuffle of all numbers of which only those that were moved are kept.
+  std::unordered_map<std::size_t, std::size_t> moved;
+  const auto at = [&](std::size_t place) {
+    const auto found = moved.find(place);
+    return found == moved.end() ? place : found->second;
+  };
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
-    std::swap(numbers[i], numbers[i + Below(limit - i)]);
+    const std::size_t drawn = i + Below(limit - i);
+    numbers.push_back(static_cast<std::uint32_t>(at(drawn)));
+    moved[drawn] = at(i);
   }
-  numbers.resize(count);
   return numbers;
 }
 

@@ -51,30 +51,6 @@ void AppendLine(const Line& line, std::string_view text, std::string* out) {
                  LineDate(line.day), line.user, text);
 }
 
-// Tokens of `measured` lines in all, evenly spaced over the pool.
-struct Cost {
-  std::int64_t tokens = 0, lines = 0;
-};
-
-Cost MeasureLines(const Pool& pool, const tokens::Counter& counter) {
-  std::size_t all = 0;
-  for (std::size_t i = 0; i < pool.labels().size(); ++i) all += pool.Count(i);
-  const std::size_t step = std::max<std::size_t>(1, all / kMeasured);
-  Cost cost;
-  std::size_t at = 0;
-  for (std::size_t label = 0; label < pool.labels().size(); ++label) {
-    for (; at < pool.Count(label); at += step) {
-      std::string text;
-      AppendLine({.user = 55555, .day = DayOf(2024, 6, 6)}, pool.Text(label, at), &text);
-      text.push_back('\n');
-      cost.tokens += counter.CountText(text).upper();
-      ++cost.lines;
-    }
-    at -= pool.Count(label);
-  }
-  return cost;
-}
-
 // How many lines each label has of `count`: by its share, rounded half up; the first takes the
 // rest.
 std::vector<std::int64_t> Shares(std::int64_t count, std::size_t labels, Stream* stream) {
@@ -184,9 +160,27 @@ Result<Pool> OpenPool(const FamilySpec& spec) {
   return Pool::Open(options);
 }
 
-Result<Window> MakeWindow(const WindowSpec& spec, const Pool& pool,
+LineCost MeasureLines(const Pool& pool, const tokens::Counter& counter) {
+  std::size_t all = 0;
+  for (std::size_t i = 0; i < pool.labels().size(); ++i) all += pool.Count(i);
+  const std::size_t step = std::max<std::size_t>(1, all / kMeasured);
+  LineCost cost;
+  std::size_t at = 0;
+  for (std::size_t label = 0; label < pool.labels().size(); ++label) {
+    for (; at < pool.Count(label); at += step) {
+      std::string text;
+      AppendLine({.user = 55555, .day = DayOf(2024, 6, 6)}, pool.Text(label, at), &text);
+      text.push_back('\n');
+      cost.tokens += counter.CountText(text).upper();
+      ++cost.lines;
+    }
+    at -= pool.Count(label);
+  }
+  return cost;
+}
+
+Result<Window> MakeWindow(const WindowSpec& spec, const Pool& pool, const LineCost& cost,
                           const tokens::Counter& counter) {
-  const Cost cost = MeasureLines(pool, counter);
   const std::int64_t prompt =
       2 * counter.CountText(Before(100'000, spec.noun, pool.labels()) + "\n\n").upper();
   const std::int64_t room = spec.length * 95 / 100 - prompt - kReserve;

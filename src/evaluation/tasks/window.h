@@ -1,7 +1,8 @@
 // One window of lines, each with a date, a user and a text whose label is not written.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(Window window, MakeWindow({.family = "aggregate", .length = 16384,
-//                                                       .seed = 1, .number = 0}, pool, *counter));
+//   const LineCost cost = MeasureLines(pool, *counter);
+//   DOSSIER_ASSIGN_OR_RETURN(Window window, MakeWindow({.family = "aggregate", .length = 16384},
+//                                                      pool, cost, *counter));
 //   window.text;       // what a system is given: at most 16,384 tokens
 //   window.labelled;   // the same with the labels, for proofs
 //
@@ -44,9 +45,17 @@ struct WindowSpec {
   std::string noun = "short notes";  // what the lines hold
 };
 
+// What the lines of a pool cost: the tokens of some, evenly spaced over it.
+struct LineCost {
+  std::int64_t tokens = 0, lines = 0;
+};
+
+LineCost MeasureLines(const Pool& pool, const tokens::Counter& counter);
+
 // Errors: kConfig where the length is too small for five lines (with the smallest that works), or
 // the pool has too few texts of a label.
-Result<Window> MakeWindow(const WindowSpec& spec, const Pool& pool, const tokens::Counter& counter);
+Result<Window> MakeWindow(const WindowSpec& spec, const Pool& pool, const LineCost& cost,
+                          const tokens::Counter& counter);
 
 // Writes both texts of `window` anew, after lines were changed; `tokens` is counted again.
 void WriteTexts(const WindowSpec& spec, const Pool& pool, const tokens::Counter& counter,
