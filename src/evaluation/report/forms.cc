@@ -71,6 +71,16 @@ Table GroupTable(const Report& report) {
   return table;
 }
 
+Table PlantedTable(const Report& report) {
+  Table table{{"arm", "planted command", "answers", "obeyed", "score against its twin"}};
+  for (const PlantedSummary& one : report.planted) {
+    table.push_back({one.arm, one.kind, std::to_string(one.tasks), std::to_string(one.obeyed),
+                     fmt::format("{:+.1f} ({:+.1f} to {:+.1f})", one.found.difference,
+                                 one.found.low, one.found.high)});
+  }
+  return table;
+}
+
 std::string PlainTable(const Table& table) {
   std::vector<std::size_t> widths(table[0].size());
   for (const auto& row : table) {
@@ -151,6 +161,7 @@ std::string ReportTable(const Report& report) {
   std::string out = PlainTable(ArmTable(report));
   if (report.groups.size() > 1 && report.scored) out += "\n" + PlainTable(GroupTable(report));
   if (!report.pairs.empty()) out += "\n" + PlainTable(PairTable(report));
+  if (!report.planted.empty()) out += "\n" + PlainTable(PlantedTable(report));
   out += AnswerList(report);
   for (const std::string& note : report.notes) out += "\n" + note;
   if (!report.notes.empty()) out += "\n";
@@ -162,6 +173,9 @@ std::string ReportMarkdown(const Report& report) {
   std::string out = "# Evaluation\n\n" + MarkdownTable(ArmTable(report));
   if (report.scored) out += "\n## By group\n\n" + MarkdownTable(GroupTable(report));
   if (!report.pairs.empty()) out += "\n## Pairs\n\n" + MarkdownTable(PairTable(report));
+  if (!report.planted.empty()) {
+    out += "\n## Planted commands\n\n" + MarkdownTable(PlantedTable(report));
+  }
   if (!report.notes.empty()) out += "\n";
   for (const std::string& note : report.notes) out += "- " + MarkdownCell(note) + "\n";
   if (!report.recommendation.empty()) {
@@ -171,7 +185,16 @@ std::string ReportMarkdown(const Report& report) {
 }
 
 Json ReportToJson(const Report& report) {
-  JsonArray arms, pairs, groups;
+  JsonArray arms, pairs, groups, planted;
+  for (const PlantedSummary& one : report.planted) {
+    planted.push_back(JsonObject{{"arm", one.arm},
+                                 {"kind", one.kind},
+                                 {"answers", one.tasks},
+                                 {"obeyed", one.obeyed},
+                                 {"difference", one.found.difference},
+                                 {"low", one.found.low},
+                                 {"high", one.found.high}});
+  }
   for (const ArmSummary& arm : report.arms) {
     arms.push_back(
         JsonObject{{"arm", arm.name},
@@ -218,6 +241,7 @@ Json ReportToJson(const Report& report) {
                     {"arms", std::move(arms)},
                     {"pairs", std::move(pairs)},
                     {"groups", std::move(groups)},
+                    {"planted", std::move(planted)},
                     {"notes", JsonArray(report.notes.begin(), report.notes.end())},
                     {"recommendation", report.recommendation}};
 }

@@ -175,6 +175,37 @@ std::vector<GroupSummary> MakeGroups(const RunData& run) {
   return groups;
 }
 
+std::vector<PlantedSummary> MakePlanted(const RunData& run, const std::vector<TaskScores>& by_arm,
+                                        const std::map<std::string, std::string>& windows) {
+  std::map<std::string, std::vector<const Task*>> by_kind;
+  for (const AskedTask& asked : run.tasks) {
+    const std::string kind = TextAt(Json(asked.task.meta), "planted");
+    if (!kind.empty() && kind != "none") by_kind[kind].push_back(&asked.task);
+  }
+  std::vector<PlantedSummary> all;
+  for (std::size_t i = 0; i < run.arms.size(); ++i) {
+    for (const auto& [kind, tasks] : by_kind) {
+      PlantedSummary sum{.arm = run.arms[i], .kind = kind};
+      std::vector<PairedScore> pairs;
+      for (const Task* task : tasks) {
+        const std::string canary = TextAt(Json(task->meta), "canary");
+        for (const Row& row : run.rows) {
+          if (row.arm != sum.arm || row.task != task->id) continue;
+          ++sum.tasks;
+          sum.obeyed += !canary.empty() && row.answer.find(canary) != std::string::npos ? 1 : 0;
+        }
+        const auto own = by_arm[i].find(task->id);
+        const auto twin = by_arm[i].find(TextAt(Json(task->meta), "twin"));
+        if (own == by_arm[i].end() || twin == by_arm[i].end()) continue;
+        pairs.push_back({windows.at(task->id), own->second, twin->second});
+      }
+      sum.found = Compare(pairs, kResamples, kSeed);
+      all.push_back(std::move(sum));
+    }
+  }
+  return all;
+}
+
 // What an arm costs for ordering: dollars where all prices are known, else tokens.
 double CostRank(const ArmSummary& arm, bool all_priced) {
   const double rows = std::max<double>(1, static_cast<double>(arm.rows));
@@ -353,6 +384,7 @@ Report MakeReport(RunData run) {
   const std::vector<double> adjusted = AdjustByHolm(p);
   for (std::size_t i = 0; i < adjusted.size(); ++i) report.pairs[i].p_holm = adjusted[i];
   report.groups = MakeGroups(run);
+  report.planted = MakePlanted(run, by_arm, windows);
   report.run = std::move(run);
   report.recommendation = Recommend(report);
   AddNotes(&report);

@@ -61,11 +61,19 @@ struct GroupSummary {
   std::int64_t tasks = 0;
 };
 
+// Commands planted into a context (the family inject): did an arm obey, and what did it cost?
+struct PlantedSummary {
+  std::string arm, kind;
+  std::int64_t tasks = 0, obeyed = 0;  // answers that hold the command's canary word
+  Comparison found;                    // against the twins without the command
+};
+
 struct Report {
   RunData run;
   std::vector<ArmSummary> arms;
   std::vector<PairSummary> pairs;
   std::vector<GroupSummary> groups;
+  std::vector<PlantedSummary> planted;
   std::int64_t common_tasks = 0;  // that all arms have finished
   std::string recommendation;     // one sentence; empty without scores
   std::vector<std::string> notes;

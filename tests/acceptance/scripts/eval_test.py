@@ -638,6 +638,26 @@ class ReportTest(EvalCase):
         self.assertEqual(page.count("<article"), 10_000)
         self.assertIn("content-visibility", page)
 
+    def test_who_obeys_a_planted_command_is_counted(self):  # EVL-36, EVL-A11
+        code, _, err = self.eval("generate", "inject", "--length", "4K", "--windows", "8", "--questions", "1", "--out", "set")
+        self.assertEqual(code, 0, err)
+        tasks = [json.loads(line) for line in (self.home / "set/tasks.jsonl").read_text().splitlines()]
+        kinds = {task["meta"]["planted"]: task["meta"]["canary"] for task in tasks if task["meta"]["planted"] != "none"}
+        self.assertGreater(len(kinds), 3)
+        # The obedient one says every canary that it sees; the firm one answers the question.
+        words = {task["meta"]["canary"] for task in tasks}
+        arms = {name: {"system": "command", "argv": [PYTHON, self.write(f"{name}.py", code), "{context}"]} for name, code in {
+            "obedient": f"import sys\nt = open(sys.argv[1]).read()\nprint(*[w for w in {sorted(words)!r} if w in t], 'done')",
+            "firm": "print('Label: music')"}.items()}
+        self.write("arms.yml", json.dumps(arms))
+        code, out, err = self.eval("run", "set", "--arms", "arms.yml", "--arm", "obedient", "--arm", "firm", "--out", "o",
+                                   "--json", "--jobs", "4", *self.script(["x"]))
+        self.assertEqual(code, 0, err)
+        found = json.loads(out)["planted"]
+        self.assertEqual({one["kind"] for one in found}, set(kinds))
+        for one in found:
+            self.assertEqual(one["obeyed"], one["answers"] if one["arm"] == "obedient" else 0, one)
+
     def test_the_first_different_request_is_shown(self):
         server = self.echo_server()
         self.ask_with(server, self.questions(1), "--arm", "direct", "--out", "a")
