@@ -35,10 +35,6 @@ SubcallFailure FailureOf(const Error& error) {
       return {"denied", Retry::kNo};
     case ErrorCode::kCancelled:
       return {"cancelled", Retry::kNo};
-    case ErrorCode::kSchema:
-      return {"schema", Retry::kNo};
-    case ErrorCode::kRefused:
-      return {"denied", Retry::kNo};
     default:
       return {"failed", Retry::kNo};
   }
