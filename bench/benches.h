@@ -17,8 +17,9 @@ Status RunSandboxBench();
 // jail.true, jail.true_without_namespaces, jail.spawn and, if bubblewrap is installed, jail.bwrap.
 Status RunJailBench();
 
-// "completions": engine.completion, engine.completion_with_load; "batch": engine.batch. Keeps its
-// journal in `folder`.
+// "completions": engine.completion, engine.completion_with_load; "batch": engine.batch;
+// "children": engine.children_N_MS, runs whose code starts N children with replies after MS. Keeps
+// its journal in `folder`.
 Status RunEngineBench(const std::string& folder, std::string_view part);
 
 // CPU seconds, for cl100k_base and o200k_base: tokens.NAME.mixed of `file`; a, space, han, base64

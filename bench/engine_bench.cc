@@ -14,6 +14,7 @@ using ask::Request;
 
 constexpr int kCompletions = 60;
 constexpr int kBatches = 5;
+constexpr int kRuns = 11;  // of each number of children
 
 // The same work as the peers' scripted models ask for: one turn, one cell, an answer from the text.
 constexpr char kOneTurn[] = R"(
@@ -37,6 +38,24 @@ constexpr char kBatch[] = R"(
     ```
 )";
 
+// As many children, each with a sandbox of its own, that take the first word of a part of the text.
+constexpr char kChildren[] = R"(
+- path: "0"
+  times: always
+  reply: |
+    ```repl
+    replies = rlm_query_batched(["First word?"] * {0}, context=doc[0:2000])
+    FINAL(f"{{sum(r == 'line' for r in replies)}} said line")
+    ```
+- times: always
+  delay: {1}ms
+  reply: |
+    ```repl
+    FINAL(context.split()[0])
+    ```
+)";
+constexpr int kInFlight = 64;
+
 class Nobody final : public ask::EventSink {
  public:
   void OnEvent(const store::Event&) override {}
@@ -55,6 +74,7 @@ class Bench {
 
   Status MeasureCompletions();
   Status MeasureBatches();
+  Status MeasureChildren();
 
  private:
   Result<std::shared_ptr<const ContextSet>> Load() const {
@@ -81,11 +101,14 @@ class Bench {
     return std::make_unique<Engine>(std::move(options));
   }
 
-  Status Ask(Engine& engine, std::shared_ptr<const ContextSet> context, std::string_view expected) {
+  Status Ask(Engine& engine, std::shared_ptr<const ContextSet> context, std::string_view expected,
+             ask::Forcing forcing = ask::Forcing::kFull) {
     Request request{.question = "Which word comes first?", .context = std::move(context)};
     request.mode = ask::Mode::kRecursive;
     request.profile = ask::Profile::kLarge;
+    request.forcing = forcing;
     request.limits.calls = 2000;
+    request.limits.depth = 2;  // of which only children make use
     Nobody nobody;
     DOSSIER_ASSIGN_OR_RETURN(const Outcome outcome, engine.Run(request, {}, nobody));
     if (outcome.text == expected && outcome.turns == 1) return {};
@@ -125,10 +148,32 @@ Status Bench::MeasureBatches() {
   Samples batches;
   for (int i = 0; i < kBatches; ++i) {
     Status status;
-    batches.Time([&] { status = Ask(*engine, context_, "1000 said yes"); });
+    batches.Time([&] { status = Ask(*engine, context_, "1000 said yes", ask::Forcing::kNone); });
     DOSSIER_RETURN_IF_ERROR(status);
   }
   Report("engine.batch", batches);
+  return {};
+}
+
+Status Bench::MeasureChildren() {
+  for (const int delay : {0, 50}) {
+    for (const int children : {1, 16, 100, 1000}) {
+      DOSSIER_ASSIGN_OR_RETURN(const auto engine,
+                               MakeEngine(fmt::format(kChildren, children, delay), kInFlight));
+      // What the children are given is a part of the context, which a check would speak of.
+      const auto run_once = [&](Engine& with) {
+        return Ask(with, context_, fmt::format("{} said line", children), ask::Forcing::kNone);
+      };
+      DOSSIER_RETURN_IF_ERROR(run_once(*engine));
+      Samples samples;
+      for (int i = 0; i < (children == 1000 ? 3 : kRuns); ++i) {
+        Status status;
+        samples.Time([&] { status = run_once(*engine); });
+        DOSSIER_RETURN_IF_ERROR(status);
+      }
+      Report(fmt::format("engine.children_{}_{}", children, delay), samples);
+    }
+  }
   return {};
 }
 
@@ -139,6 +184,7 @@ Status RunEngineBench(const std::string& folder, std::string_view part) {
   DOSSIER_RETURN_IF_ERROR(bench.Open());
   if (part == "completions") return bench.MeasureCompletions();
   if (part == "batch") return bench.MeasureBatches();
+  if (part == "children") return bench.MeasureChildren();
   return MakeError(ErrorCode::kUsage, "engine: no part {}", part);
 }
 

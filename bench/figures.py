@@ -272,6 +272,25 @@ def batch(setting: Setting) -> list[Figure]:
                      "ideal", _BATCH_IDEAL, 1.15, _seconds)]
 
 
+def children(setting: Setting) -> list[Figure]:
+    """Each with a sandbox of its own and one cell; 64 requests in flight."""
+    found = _bench_program(setting, "engine", str(setting.folder / "state/bench"), "children")
+    setting.forget()
+    rows = [_at_most(f"{count:,} children with replies of 50 ms, 64 in flight",
+                     found[f"engine.children_{count}_50"], "ideal", math.ceil(count / 64) * 0.05,
+                     1.3, _seconds) for count in (1, 16, 100, 1000)]
+    problem = environment.prepare()
+    for count in (1, 16, 100):
+        own, what = found[f"engine.children_{count}_0"], f"{count} children, model without delay"
+        if problem:
+            rows.append(Figure(f"{what} ({_seconds(own)})", problem=problem))
+            continue
+        rows.append(_guarded(what, lambda own=own, what=what, count=count: _at_most(
+            what, own, "rlms, as many completions",
+            count * _peer(environment.PYTHON, "rlms", 5), 1 / 100, _seconds)))
+    return rows
+
+
 def _token_peer(*command: str) -> dict[str, float]:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -729,7 +748,7 @@ def research(setting: Setting) -> list[Figure]:
 
 GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {
     "inspect": inspect_text, "ndjson": inspect_ndjson, "csv": inspect_csv,
-    "context": large_context, "sandbox": sandbox, "jail": jail, "engine": engine, "batch": batch,
+    "context": large_context, "sandbox": sandbox, "jail": jail, "engine": engine, "batch": batch, "children": children,
     "start": start, "pack": pack, "tokens": tokens, "assemble": assemble,
     "agents": agents, "chat": chat, "conversations": conversation_list, "commands": commands, "model": model,
     "repository": repository_header, "memory": memory_search,

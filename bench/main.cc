@@ -1,7 +1,7 @@
-// dossier_bench sandbox | jail | commands | conversation FOLDER | engine FOLDER completions|batch |
-// tokens FILE | assembly FILE | repository FOLDER | model | memory FOLDER [EMBEDDING] |
-// memory-store | render | research: figures as lines of JSON, for bench/run; instant-server: a
-// port.
+// dossier_bench sandbox | jail | commands | conversation FOLDER | engine FOLDER
+// completions|batch|children | tokens FILE | assembly FILE | repository FOLDER | model | memory
+// FOLDER [EMBEDDING] | memory-store | render | research: figures as lines of JSON, for bench/run;
+// instant-server: a port.
 
 #include <fmt/format.h>
 
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   } else {
     fmt::print(stderr,
                "usage: dossier_bench sandbox | jail | commands | conversation FOLDER | "
-               "engine FOLDER completions|batch | tokens FILE | assembly FILE | "
+               "engine FOLDER completions|batch|children | tokens FILE | assembly FILE | "
                "repository FOLDER | model | memory FOLDER [EMBEDDING] | memory-store | render | "
                "research | instant-server\n");
     return 2;

@@ -53,7 +53,11 @@ Context Text(std::string utf8);
 
 struct AskOptions {
   Model model;
-  Model sub_model;  // of questions that code asks about parts; none: `model`
+  Model sub_model;    // of questions that code asks about parts; none: `model`
+  Model child_model;  // of calls with turns of their own that code starts; none: `sub_model`
+  // 0: code asks no model; 1: it may; N: it may start calls with turns of their own, to level N
+  // - 1.
+  int max_depth = 1;
   enum class Mode { kAuto, kDirect, kRecursive } mode = Mode::kAuto;
   // Limits of the whole run; unset: none.
   std::int64_t max_calls = 500;

@@ -57,7 +57,7 @@ Status CheckAskOptions(std::string_view question, const AskOptions& options) {
   if (question.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     return MakeError(ErrorCode::kInvalidArgument, "the question is empty");
   }
-  for (const Model* model : {&options.model, &options.sub_model}) {
+  for (const Model* model : {&options.model, &options.sub_model, &options.child_model}) {
     if (!options.max_usd || !*model || model->has_price()) continue;
     return MakeError(ErrorCode::kInvalidArgument,
                      "a limit of cost is set, but the price of {} is unknown: give it by "
@@ -68,6 +68,10 @@ Status CheckAskOptions(std::string_view question, const AskOptions& options) {
                      options.max_usd.value_or(1) > 0 && options.max_turns.value_or(1) > 0 &&
                      options.max_time.value_or(Millis(1)).count() > 0;
   if (!above) return MakeError(ErrorCode::kInvalidArgument, "a limit must be above 0");
+  constexpr int kDeepest = 16;
+  if (options.max_depth < 0 || options.max_depth > kDeepest) {
+    return MakeError(ErrorCode::kInvalidArgument, "max_depth must be 0 to {}", kDeepest);
+  }
   return {};
 }
 
@@ -116,6 +120,7 @@ ask::Request RequestOf(std::string_view question, const AskOptions& options,
                        const Model::Impl& model) {
   ask::Request request{.question = std::string(question), .mode = ModeOf(options.mode)};
   request.limits.calls = options.max_calls;
+  request.limits.depth = options.max_depth;
   request.limits.tokens = options.max_tokens;
   request.limits.usd = options.max_usd;
   request.limits.time = options.max_time;
@@ -228,6 +233,10 @@ Result<Answer> Ask(std::string_view question, const std::vector<Context>& contex
   if (options.sub_model) {
     DOSSIER_ASSIGN_OR_RETURN(const auto sub, ModelAccess::Of(options.sub_model));
     parts.sub = sub->opened.root;
+  }
+  if (options.child_model) {
+    DOSSIER_ASSIGN_OR_RETURN(const auto child, ModelAccess::Of(options.child_model));
+    parts.child = child->opened.root;
   }
   DOSSIER_ASSIGN_OR_RETURN(parts.folders, app::UserAssetFolders(options.layouts_dir));
   parts.makers = SectionMakersOf(config, options.cancel);

@@ -153,8 +153,14 @@ JsonObject DescribeLimits(const RunState& run) {
 JsonObject MakeManifest(const RunState& run) {
   const auto worker = sandbox::WorkerBuild(run.options.pool_options);
   JsonObject manifest = run.prompts.manifest();
-  manifest["models"] =
-      JsonObject{{"root", DescribeModel(run.root)}, {"sub", DescribeModel(run.options.sub)}};
+  JsonObject models{{"root", DescribeModel(run.root)}, {"sub", DescribeModel(run.options.sub)}};
+  if (run.options.child) models["child"] = DescribeModel(*run.options.child);
+  if (!run.options.named.empty()) {
+    JsonObject named;
+    for (const auto& [name, model] : run.options.named) named[name] = DescribeModel(model);
+    models["named"] = std::move(named);
+  }
+  manifest["models"] = std::move(models);
   manifest["worker"] = worker ? Json(*worker) : Json(nullptr);
   manifest["program"] = BuildId();
   return manifest;

@@ -232,7 +232,8 @@ void ChildCalls::StartOne(const Prompt& prompt, const std::shared_ptr<const Sett
                    .work = [this, prompt, settings, cancel, done = std::move(done),
                             place = std::move(place)]() mutable {
                      Result<CodeReply> result = Ask(prompt, *settings, std::move(place), cancel);
-                     subcalls_.CountChild(result);
+                     // Nobody waits any more where the block has ended: nothing is lost with it.
+                     if (!cancel.cancelled()) subcalls_.CountChild(result);
                      done(std::move(result));
                      done = nullptr;
                      End();  // from here on this may be gone
@@ -263,11 +264,15 @@ Result<CodeReply> ChildCalls::Ask(const Prompt& prompt, const Settings& settings
                            {"seed", request.seed},
                            {"context", ContextRefs(prompt)},
                            {"contexts", std::move(contexts)}});
+  // A run that is cancelled stops all calls at once, not one level after the other.
+  CancelSource stop(cancel);
+  const std::uint64_t id = run_.cancel.OnCancel([&] { stop.Cancel(run_.cancel.reason()); });
   const ChildCall child{.place = std::move(place),
                         .request = std::move(request),
                         .model = settings.model,
-                        .cancel = cancel};
+                        .cancel = stop.token()};
   const ChildAnswer answer = run_.tree.Run(run_, child);
+  run_.cancel.Forget(id);
   LogEnd(log, answer,
          std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - started));
   CountRead(prompt, answer);

@@ -15,6 +15,7 @@
 #include "base/text/utf8.h"
 #include "cli/commands.h"
 #include "cli/runs/ask_again.h"
+#include "cli/runs/ask_progress.h"
 #include "cli/runs/ask_sources.h"
 #include "cli/runs/ask_view.h"
 #include "cli/terminal/terminal.h"

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
-#include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -51,22 +50,6 @@ struct AskWords {
 // where no word or several can be the question, with both ways to read the line.
 Result<AskWords> ReadAskWords(const std::vector<std::string>& words,
                               const std::function<bool(const std::string&)>& exists);
-
-// A run as it happens, on stderr: a live line on a terminal, a line a turn in a pipe, the events as
-// JSON, or nothing.
-//
-//   std::unique_ptr<ask::EventSink> view = MakeProgressView(Style::kPlain, terminal,
-//   std::cerr);
-//
-// Thread-safety: OnEvent and OnDelta from any thread.
-
-enum class ProgressStyle { kTree, kPlain, kJson, kNone };
-
-// "auto" is kTree on a terminal, else kPlain. Errors: kUsage for another word.
-Result<ProgressStyle> ParseProgressStyle(std::string_view word, const Terminal& terminal);
-
-std::unique_ptr<ask::EventSink> MakeProgressView(ProgressStyle style, const Terminal& terminal,
-                                                 std::ostream& err);
 
 // The one line that a person reads when a question is answered: what it took, what the answer
 // stands on, and where to look.

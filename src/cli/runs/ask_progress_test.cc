@@ -1,0 +1,123 @@
+#include "cli/runs/ask_progress.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "base/text/text.h"
+
+namespace dossier::cli {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+store::Event Of(std::int64_t call, std::string type, JsonObject data = {}) {
+  store::Event event;
+  event.call = call;
+  event.type = std::move(type);
+  event.data = std::move(data);
+  return event;
+}
+
+store::Event Started(std::int64_t call, std::int64_t parent, const std::string& path) {
+  return Of(call, "call.started", {{"parent", parent}, {"path", path}, {"model", "small\x1b[2J"}});
+}
+
+// What a terminal of `columns` shows in the end of what was written to it.
+std::vector<std::string> Screen(std::string_view bytes, std::size_t columns) {
+  std::vector<std::string> lines = {""};
+  std::size_t row = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i] == '\r') {
+      lines[row].clear();  // each line is written anew from its start
+    } else if (bytes[i] == '\n') {
+      if (++row == lines.size()) lines.emplace_back();
+      lines[row].clear();
+    } else if (bytes.substr(i, 2) == "\x1b[") {
+      const std::size_t end = bytes.find_first_of("AJKm", i);
+      if (bytes[end] == 'A') row -= std::stoul(std::string(bytes.substr(i + 2, end - i - 2)));
+      if (bytes[end] == 'A') lines[row].clear();
+      if (bytes[end] == 'J') lines.resize(row + 1);
+      i = end;
+    } else {
+      lines[row] += bytes[i];
+      EXPECT_LE(DisplayWidth(lines[row]), static_cast<int>(columns) - 1);
+    }
+  }
+  return lines;
+}
+
+class TreeTest : public ::testing::Test {
+ protected:
+  void Show(int columns) {
+    terminal_.columns = columns;
+    view_ = MakeProgressView(ProgressStyle::kTree, terminal_, out_);
+  }
+  void Send(const store::Event& event) { view_->OnEvent(event); }
+  // Only the root's events are drawn at once.
+  std::vector<std::string> Now() {
+    Send(Of(0, "turn.started", {{"turn", 1}, {"turns", 30}}));
+    return Screen(out_.str(), static_cast<std::size_t>(terminal_.columns));
+  }
+
+  Terminal terminal_;
+  std::ostringstream out_;
+  std::unique_ptr<ask::EventSink> view_;
+};
+
+TEST_F(TreeTest, EachChildThatRunsHasALineBelowItsParent) {  // REC-75
+  Show(100);
+  Send(Started(1, 0, "0.c1"));
+  Send(Started(2, 0, "0.c2"));
+  Send(Started(3, 1, "0.c1.c1"));
+  Send(Of(3, "turn.started", {{"turn", 2}, {"turns", 30}}));
+  Send(Of(3, "request.sent", {}));
+  std::vector<std::string> screen = Now();
+  ASSERT_EQ(screen.size(), 4u);
+  EXPECT_THAT(screen[0], HasSubstr("3 children at work, 0 ended"));
+  EXPECT_THAT(screen[1], HasSubstr("  0.c1  turn 0/0  waiting"));
+  EXPECT_THAT(screen[2], HasSubstr("    0.c1.c1  turn 2/30  model is reading"));
+  EXPECT_THAT(screen[3], HasSubstr("  0.c2 "));
+  Send(Of(3, "call.finished", {{"status", "final"}}));
+  Send(Of(2, "call.finished", {{"status", "failed"}, {"error", "no answer\x1b[31m"}}));
+  screen = Now();
+  ASSERT_EQ(screen.size(), 3u);
+  EXPECT_THAT(screen[0], HasSubstr("failed    0.c2 no answer"));
+  EXPECT_THAT(screen[1], HasSubstr("1 child at work, 2 ended"));
+  EXPECT_THAT(out_.str(), Not(HasSubstr("\x1b[2J")));  // of a model's name
+  EXPECT_THAT(out_.str(), Not(HasSubstr("\x1b[31m")));
+}
+
+TEST_F(TreeTest, ManyChildrenAreCountedAndNarrowTerminalsCutLines) {  // REC-75
+  Show(40);
+  for (int i = 1; i <= 100; ++i) Send(Started(i, 0, fmt::format("0.c{}", i)));
+  const std::vector<std::string> screen = Now();  // whose lines fit
+  ASSERT_EQ(screen.size(), 10u);
+  EXPECT_THAT(screen[9], EndsWith("… and 92 more"));
+}
+
+TEST_F(TreeTest, NothingIsLeftOfTheTreeWhenTheRunEnds) {  // REC-75
+  Show(100);
+  Send(Started(1, 0, "0.c1"));
+  Now();
+  Send(Of(0, "run.finished"));
+  EXPECT_EQ(Screen(out_.str(), 100), std::vector<std::string>{""});
+}
+
+TEST(PlainTest, ALineATurnNamesTheChildThatItIsOf) {  // REC-75
+  std::ostringstream out;
+  const auto view = MakeProgressView(ProgressStyle::kPlain, {}, out);
+  view->OnEvent(Started(7, 0, "0.c2"));
+  view->OnEvent(Of(7, "turn.started", {{"turn", 1}, {"turns", 30}}));
+  view->OnEvent(Of(7, "block.done", {{"output", JsonObject{{"text", "42\nand more"}}}}));
+  view->OnEvent(
+      Of(7, "call.finished", {{"status", "final"}, {"answer", JsonObject{{"text", "42"}}}}));
+  EXPECT_THAT(out.str(), HasSubstr("0.c2 turn 1/30: output: 42 …\n"));
+  EXPECT_THAT(out.str(), HasSubstr("0.c2 final: 42\n"));
+}
+
+}  // namespace
+}  // namespace dossier::cli
