@@ -2,8 +2,12 @@
 """What `ask` says of money before it is spent, against a recording server: estimates are what is then
 sent and paid, a killed run loses no finished item, and a budget holds over all runs of a user."""
 
+import fcntl
 import json
+import os
+import pty
 import subprocess
+import termios
 import threading
 
 import harness
@@ -111,6 +115,29 @@ class AskSpendingTest(harness.Case):
         self.assertEqual(code, 0, err)
         self.assertIn(f"GOT {whole} {whole}", self.outputs(run))
         self.assertEqual(len(self.items), whole - finished, "each item that was not finished, once")
+
+    def on_terminal(self, server, typed: bytes) -> tuple[int, str, str]:
+        main, other = pty.openpty()
+        self.addCleanup(os.close, main)
+        process = self.start("ask", "--base-url", server.url, "-m", "some-model", "--retries", "0",
+                             "--context-text", "abc\n", "--mode", "direct", "--progress", "none",
+                             "--confirm-above", "0", "Which?", stdin=other, stderr=other, start_new_session=True,
+                             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        os.close(other)
+        shown = b""
+        while b"[y/N]" not in shown:
+            shown += os.read(main, 4096)
+        os.write(main, typed)
+        out = process.stdout.read()
+        return process.wait(60), out, shown.decode()
+
+    def test_a_person_is_asked_on_the_terminal(self):  # REC-78
+        server = self.serve(lambda handler, body: reply(handler, body, "abc"))
+        code, out, shown = self.on_terminal(server, b"n\n")
+        self.assertEqual((code, out.strip(), len(server.requests)), (12, "", 0), shown)
+        self.assertIn("1 call", shown)
+        code, out, shown = self.on_terminal(server, b"y\n")
+        self.assertEqual((code, out.strip(), len(server.requests)), (0, "abc", 1), shown)
 
     def test_a_budget_holds_over_all_runs(self):  # REC-78
         config = self.home / "config" / "dossier" / "dossier.yml"
