@@ -34,7 +34,7 @@ class ChildrenTest(harness.Case):
         code, out, err = self.ask([
             {"purpose": "root", "path": "0", "times": 1, "reply": block(
                 f"FINAL(' '.join(rlm_query_batched([f'child {{i}}' for i in range({children})])))")},
-            {"purpose": "root", "when": "child", "times": children, "delay": "300ms",
+            {"purpose": "root", "when": "child", "times": children, "delay": "2s",
              "reply": block("FINAL('x')")}], "--max-depth", "2")
         self.assertEqual((code, out), (0, " ".join("x" * children)), err)
         events = [event for event in self.newest()
