@@ -270,6 +270,10 @@ Result<AskedTask> MakeTask(const RawQuestion& raw, std::size_t number, ContextFi
   Task& task = asked.task;
   task.family = kOwnFamily;
   task.id = raw.Text("id").empty() ? fmt::format("q{}", number) : raw.Text("id");
+  if (task.id.front() == '.' || task.id.find('/') != std::string::npos) {
+    return MakeError(ErrorCode::kConfig, "{}: the id {} begins with a dot or holds a slash",
+                     raw.place, task.id);
+  }
   task.question = raw.Text("question");
   task.scorer = raw.Text("scorer").empty() ? std::string(kDefaultScorer) : raw.Text("scorer");
   task.needs = Needs::kLabel;

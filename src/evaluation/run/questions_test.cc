@@ -39,7 +39,8 @@ TEST(QuestionsTest, QuestionsOverTheSameFilesShareAWindow) {  // EVL-70
   ASSERT_TRUE(set) << set.error().message;
   std::vector<std::string> windows;
   for (const AskedTask& one : set->tasks) windows.push_back(one.task.window);
-  EXPECT_EQ(windows, (std::vector<std::string>{"context-1", "context-2", "context-1", "context-3"}));
+  EXPECT_EQ(windows,
+            (std::vector<std::string>{"context-1", "context-2", "context-1", "context-3"}));
 }
 
 TEST(SystemsTest, WordsAreFilledOnceAndNeverReadAgain) {  // EVL-61
@@ -81,7 +82,8 @@ TEST(StubTest, TextsAreFoundWithTheirNumbers) {  // EVL-76
       "t");
   ASSERT_TRUE(table) << table.error().message;
   const StubFinder finder(*table);
-  const auto items = finder.Find("[3] The bus was late again\n12. x || The bus was late.\nThe bus was late");
+  const auto items =
+      finder.Find("[3] The bus was late again\n12. x || The bus was late.\nThe bus was late");
   ASSERT_EQ(items.size(), 3);
   EXPECT_EQ(items[0].text, "The bus was late again");
   EXPECT_EQ(items[0].number, 3);

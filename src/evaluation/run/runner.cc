@@ -82,6 +82,20 @@ Json MachineToJson() {
 void Compare(const Json* before, const Json* now, const std::string& path,
              std::vector<std::string>* differences) {
   const auto shown = [](const Json* value) { return value ? ToJson(*value) : "nothing"; };
+  // Lists of named things are compared by name.
+  const auto is_named = [](const Json* list) {
+    return list && list->is_array() &&
+           std::ranges::all_of(list->get_array(), [](const Json& one) { return one.is_object(); });
+  };
+  if (is_named(before) && is_named(now)) {
+    const auto by_name = [](const Json& list) {
+      JsonObject object;
+      for (const Json& one : list.get_array()) object[TextAt(one, "name")] = one;
+      return Json(std::move(object));
+    };
+    const Json first = by_name(*before), second = by_name(*now);
+    return Compare(&first, &second, path, differences);
+  }
   if (before && now && before->is_object() && now->is_object()) {
     std::set<std::string> names;
     for (const Json* side : {before, now}) {

@@ -104,6 +104,7 @@ class QuestionsTest(EvalCase):
              "q.jsonl:1"),
             ('{"id":"a","qestion":"Q?","contexts":["a.txt"]}', 3, "no such field: qestion; did you mean"),
             ('{"id":"a","contexts":["a.txt"]}', 3, "a has no `question`"),
+            ('{"id":"../a","question":"Q?","contexts":["a.txt"]}', 3, "the id ../a begins with a dot or holds a slash"),
             ("not json", 3, "q.jsonl:1"),
             ("", 3, "there is no question"),
         ]
@@ -432,8 +433,16 @@ class RunTest(EvalCase):
         code, _, err = self.ask_with(server, questions, "--arm", "direct", "--out", "o", "--limit-calls", "9")
         self.assertEqual(code, 15)
         self.assertIn("limits.calls: 500, now 9", err)
+        for before, after, message in (("dossier:--mode direct", "dossier:--mode recursive", "argv"),
+                                       ("direct", "direct-cut", r"arms.direct: .*now nothing")):
+            self.ask_with(server, questions, "--arm", before, "--out", f"o-{before}")
+            (self.home / f"o-{before}/plan.json").write_text(
+                (self.home / f"o-{before}/plan.json").read_text().replace("dossier:--mode direct", "dossier:--mode recursive"))
+            code, _, err = self.ask_with(server, questions, "--arm", after, "--out", f"o-{before}")
+            self.assertEqual(code, 15, err)
+            self.assertRegex(err, message)
         code, _, err = self.ask_with(server, questions, "--arm", "direct", "--out", "o", "--limit-calls", "9", "--new")
-        self.assertEqual((code, len(server.requests)), (0, 4), err)
+        self.assertEqual((code, len(self.rows("o"))), (0, 2), err)
 
     def test_two_runs_in_a_folder_exclude_each_other(self):
         started = threading.Event()
@@ -537,7 +546,7 @@ class ReportTest(EvalCase):
 
     def run_hostile(self):
         self.write("n.txt", "word\n")
-        self.write("q.jsonl", json.dumps({"id": "<b>q</b>", "question": "<script>q()</script>", "contexts": ["n.txt"],
+        self.write("q.jsonl", json.dumps({"id": "<b>q", "question": "<script>q()</script>", "contexts": ["n.txt"],
                                           "gold": "<i>g</i>", "scorer": "exact", "tags": ["<u>"]}) + "\n")
         return self.eval("run", "q.jsonl", "--arm", "direct", "--arm", "direct-cut", "--out", "o", "--junit", "j.xml",
                          "--md", "r.md", *self.script([{"times": "always", "reply": self.HOSTILE}]))
