@@ -81,7 +81,7 @@ struct AskOptions {
   std::string json_schema;
   // What is wrong with an answer, in words for the model; "": nothing.
   std::function<std::string(std::string_view answer)> check;
-  int repairs = 2;          // how often an answer that is not as required may be mended
+  int repairs = 2;  // how often an answer that is not as required may be mended
   std::vector<AskTool> tools;
   SandboxOptions sandbox;   // its texts and `cancel` are not looked at
   SandboxPool pool;         // where code runs; none: one is made for this call

@@ -60,7 +60,8 @@ struct CodeResult {
 };
 
 // Interpreters that are kept warm for calls of Ask: the first call starts what the next ones find.
-// A handle; copies share them, and they end with the last. Thread-safety: from many threads at once.
+// A handle; copies share them, and they end with the last. Thread-safety: from many threads at
+// once.
 class SandboxPool {
  public:
   // Errors: kUnavailable, as Sandbox::Open. The options' texts and `cancel` are not looked at.

@@ -162,7 +162,7 @@ def range_of(sent: Any) -> Range:
 
 
 def output_of(sent: Mapping[str, Any]) -> Output:
-    output = Output(sent.get("out", ""))
+    output = Output(sent.get("out", "") + sent.get("last", ""))
     output.status = sent.get("status", "ok")
     if sent.get("error"):
         output.error = CodeFault(**sent["error"])

@@ -187,7 +187,7 @@ def _wire(name: str, value: Any) -> tuple[str, str, Any]:
 
 
 def _outcome(result: Mapping[str, Any]) -> Any:
-    printed = result["out"].rstrip("\n")
+    printed = f"{result['out']}{result['last']}".rstrip("\n")
     error = result["error"]
     if result["answer"] is not None:
         handed = result["answer"]

@@ -154,8 +154,6 @@ class DossierREPL(LocalREPL):
             stderr = f"\n{error['type']}: {error['message']}"
         elif result["status"] not in ("ok", "final"):
             stderr = f"\n{result['status']}: {result['stopped']}"
-        if result["last"] and stdout.endswith(result["last"] + "\n"):
-            stdout = stdout[:-len(result["last"]) - 1]  # rlms shows no last expression
         return REPLResult(stdout=stdout, stderr=stderr, locals=_Locals(self, dict(self._names)),
                           execution_time=time.perf_counter() - start, rlm_calls=self._pending_llm_calls.copy(),
                           final_answer=self._last_final_answer)

@@ -231,7 +231,9 @@ Context File(std::string path) {
 Context Folder(std::string path) {
   return {.kind = Context::Kind::kFolder, .value = std::move(path), .name = {}};
 }
-Context Text(std::string utf8) { return {.kind = Context::Kind::kText, .value = std::move(utf8), .name = {}}; }
+Context Text(std::string utf8) {
+  return {.kind = Context::Kind::kText, .value = std::move(utf8), .name = {}};
+}
 
 std::string_view AnswerStatusName(AnswerStatus status) {
   constexpr std::string_view kNames[] = {"final", "extracted",   "unconfirmed",

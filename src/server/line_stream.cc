@@ -35,13 +35,14 @@ Result<std::optional<std::string>> LineReader::Next() {
   while (true) {
     const std::size_t end = buffer_.find('\n', seen_);
     if (end != std::string::npos || ended_) {
-      if (ended_ && end == std::string::npos && buffer_.empty() && !passing_over_) return std::nullopt;
+      if (ended_ && end == std::string::npos && buffer_.empty() && !passing_over_)
+        return std::nullopt;
       std::string line = buffer_.substr(0, end);
       buffer_.erase(0, end == std::string::npos ? end : end + 1);
       seen_ = 0;
       if (!std::exchange(passing_over_, false) && line.size() <= longest_) return line;
-      return MakeError(ErrorCode::kTooLong, "a line has more than {} bytes: send large text as a path",
-                       longest_);
+      return MakeError(ErrorCode::kTooLong,
+                       "a line has more than {} bytes: send large text as a path", longest_);
     }
     seen_ = buffer_.size();
     if (passing_over_ || buffer_.size() > longest_) {

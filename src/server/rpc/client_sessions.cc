@@ -19,8 +19,8 @@ namespace {
 
 using sandbox::BlockResult;
 
-constexpr std::uint64_t kLongestPart = 64u << 20;    // of a value, in one message to the worker
-constexpr std::size_t kLongestInJson = 1u << 16;     // a longer text goes beside the JSON
+constexpr std::uint64_t kLongestPart = 64u << 20;  // of a value, in one message to the worker
+constexpr std::size_t kLongestInJson = 1u << 16;   // a longer text goes beside the JSON
 
 // A value for one block: a file that the program made, or text in the request.
 using Value = std::variant<MappedFile, std::string>;
@@ -75,9 +75,10 @@ JsonObject ResultJson(const BlockResult& block) {
                  {"cpu_ms", block.cpu.count()},
                  {"wall_ms", block.wall.count()}};
   if (block.answer) {
-    out["answer"] = JsonObject{{"text", block.answer->text},
-                               {"value", block.answer->value ? *block.answer->value : Json(nullptr)},
-                               {"is_json", block.answer->value.has_value()}};
+    out["answer"] =
+        JsonObject{{"text", block.answer->text},
+                   {"value", block.answer->value ? *block.answer->value : Json(nullptr)},
+                   {"is_json", block.answer->value.has_value()}};
   }
   return out;
 }
@@ -132,7 +133,7 @@ class ClientSessions::Live final : public sandbox::BridgeHandler {
   const std::shared_ptr<const OpenContext> context_;  // null: none
   std::set<std::string, std::less<>> tools_;
   bool any_tool_ = false;  // a plain session's adapter names them block by block
-  UniqueFd mail_;  // memory that the client writes to and code only reads
+  UniqueFd mail_;          // memory that the client writes to and code only reads
   std::unique_ptr<sandbox::Session> session_;
   std::mutex busy_;  // held while a block runs
   // Of the block that runs: read on the thread that runs it.
@@ -285,8 +286,8 @@ void ClientSessions::Live::GiveVariable(const sandbox::BridgeCall& call,
     return reply.Fail("bad_argument", TextAt(args, "name") + " was not given for this block");
   }
   const std::string_view bytes = BytesOf(found->second);
-  const std::uint64_t at = static_cast<std::uint64_t>(
-      std::clamp<std::int64_t>(FindInt(args, "at").value_or(0), 0, static_cast<std::int64_t>(bytes.size())));
+  const std::uint64_t at = static_cast<std::uint64_t>(std::clamp<std::int64_t>(
+      FindInt(args, "at").value_or(0), 0, static_cast<std::int64_t>(bytes.size())));
   reply.Ok(JsonObject{{"size", bytes.size()}}, std::string(bytes.substr(at, kLongestPart)));
 }
 
@@ -294,7 +295,8 @@ ClientSessions::~ClientSessions() = default;
 
 Result<std::shared_ptr<ClientSessions::Live>> ClientSessions::Find(const JsonObject& params) {
   const Json* named = dossier::Find(params, "session");
-  const std::string name = named != nullptr && named->is_string() ? std::string(named->get_string()) : "";
+  const std::string name =
+      named != nullptr && named->is_string() ? std::string(named->get_string()) : "";
   const std::lock_guard lock(mutex_);
   const auto found = live_.find(name);
   if (found != live_.end()) return found->second;

@@ -31,7 +31,8 @@ ModelOptions ModelOptionsOf(const Json& given) {
   TakeWhole(given, "max_output", &options.max_output);
   TakeWhole(given, "window", &options.window);
   TakeWhole(given, "retries", &options.retries);
-  if (const auto many = FindInt(given, "concurrency")) options.concurrency = static_cast<int>(*many);
+  if (const auto many = FindInt(given, "concurrency"))
+    options.concurrency = static_cast<int>(*many);
   TakeNumber(given, "price_input", &options.price_input);
   TakeNumber(given, "price_output", &options.price_output);
   return options;
@@ -68,7 +69,8 @@ std::optional<Error> FaultOf(const Answer& answer) {
     case AnswerStatus::kUnconfirmed:
       return answer.error && answer.error->code == ErrorCode::kSchema ? answer.error : std::nullopt;
     case AnswerStatus::kExtracted: {
-      const std::string limit = answer.limits_hit.empty() ? "" : answer.limits_hit.front().limit + " ";
+      const std::string limit =
+          answer.limits_hit.empty() ? "" : answer.limits_hit.front().limit + " ";
       return Error{ErrorCode::kLimit,
                    "the " + limit + "limit was reached; what was known by then is in `partial`"};
     }
@@ -124,10 +126,11 @@ std::vector<AskTool> Asker::ToolsOf(const Json& params, const RpcScope& scope) c
            DOSSIER_ASSIGN_OR_RETURN(Json args, ParseJson(arguments));
            // Shared: the thread that brings the reply may still be in here when this one goes on.
            const auto answered = std::make_shared<std::promise<Result<std::string>>>();
-           callbacks_.Call({.id = id, .name = name, .args = std::move(args.get_object())}, cancel,
-                           [answered](Result<Json> value) {
-                             answered->set_value(value.map([](const Json& v) { return ToJson(v); }));
-                           });
+           callbacks_.Call(
+               {.id = id, .name = name, .args = std::move(args.get_object())}, cancel,
+               [answered](Result<Json> value) {
+                 answered->set_value(value.map([](const Json& v) { return ToJson(v); }));
+               });
            return answered->get_future().get();
          }});
   }

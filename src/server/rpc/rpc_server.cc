@@ -49,7 +49,8 @@ Result<RpcReply> RunOpen(RpcParts& parts, const JsonObject& params, const RpcSco
   std::vector<ask::ContextSource> sources;
   for (const Json& file : params.at("files").as_array()) {
     const std::string path = TextAt(file, "path"), shown = TextAt(file, "name");
-    sources.push_back({.path = path, .name = shown.empty() ? name : shown,
+    sources.push_back({.path = path,
+                       .name = shown.empty() ? name : shown,
                        .shown = shown.empty() ? name : shown});
   }
   DOSSIER_ASSIGN_OR_RETURN(const auto context,
@@ -62,9 +63,8 @@ Result<RpcReply> RunOpen(RpcParts& parts, const JsonObject& params, const RpcSco
 Result<RpcReply> RunOperation(std::string_view name, RpcParts& parts, const JsonObject& params,
                               const RpcScope& scope) {
   const Operation* operation = FindOperation(name);
-  DOSSIER_ASSIGN_OR_RETURN(
-      const Output output,
-      Perform(*operation, parts.workspace, params, {.cancel = scope.cancel}));
+  DOSSIER_ASSIGN_OR_RETURN(const Output output,
+                           Perform(*operation, parts.workspace, params, {.cancel = scope.cancel}));
   JsonObject result = output.structured;
   result["text"] = PlainText(output);
   std::string content;  // without what is said of it
@@ -103,12 +103,13 @@ Result<RpcReply> RunRead(RpcParts& parts, const JsonObject& params, const RpcSco
   const auto most = static_cast<std::uint64_t>(FindInt(whole, "max_chars").value_or(20'000));
   DOSSIER_ASSIGN_OR_RETURN(const PlaceText read,
                            ReadPlace(place, *context->documents, most, scope.cancel));
-  return RpcReply{.result = JsonObject{{"at", read.at},
-                                       {"start", read.start},
-                                       {"end", read.end},
-                                       {"cut", read.cut},
-                                       {"next", read.next.empty() ? Json(nullptr) : Json(read.next)},
-                                       {"content", read.bytes}}};
+  return RpcReply{.result =
+                      JsonObject{{"at", read.at},
+                                 {"start", read.start},
+                                 {"end", read.end},
+                                 {"cut", read.cut},
+                                 {"next", read.next.empty() ? Json(nullptr) : Json(read.next)},
+                                 {"content", read.bytes}}};
 }
 
 Result<RpcReply> ListRuns(RpcParts& parts, const JsonObject& params, const RpcScope&) {
@@ -145,8 +146,8 @@ Result<RpcReply> GetRun(RpcParts& parts, const JsonObject& params, const RpcScop
                               {"type", event.type},
                               {"data", std::move(event.data)}});
   }
-  return RpcReply{.result = JsonObject{
-                      {"run", run}, {"status", status}, {"events", std::move(list)}}};
+  return RpcReply{.result =
+                      JsonObject{{"run", run}, {"status", status}, {"events", std::move(list)}}};
 }
 
 constexpr std::string_view kAskSchema = R"({"type":"object","properties":{
@@ -172,14 +173,17 @@ constexpr std::string_view kOpenSchema = R"({"type":"object","properties":{"name
 "name":{"type":"string"}},"required":["path","name"],"additionalProperties":false}}},
 "required":["files"],"additionalProperties":false})";
 
-constexpr std::string_view kDescribeSchema = R"({"type":"object","properties":{"context":{"type":"string"}},
+constexpr std::string_view kDescribeSchema =
+    R"({"type":"object","properties":{"context":{"type":"string"}},
 "additionalProperties":false})";
 
-constexpr std::string_view kReadSchema = R"({"type":"object","properties":{"context":{"type":"string"},
+constexpr std::string_view kReadSchema =
+    R"({"type":"object","properties":{"context":{"type":"string"},
 "at":{"type":"string"},"max_chars":{"type":"integer","minimum":1,"maximum":10000000}},
 "required":["context","at"],"additionalProperties":false})";
 
-constexpr std::string_view kSessionOpen = R"({"type":"object","properties":{"context":{"type":"string"},
+constexpr std::string_view kSessionOpen =
+    R"({"type":"object","properties":{"context":{"type":"string"},
 "plain":{"type":"boolean"},"mail":{"type":"object","properties":{"path":{"type":"string"},
 "bytes":{"type":"integer","minimum":1,"maximum":1073741824}},"required":["path","bytes"],"additionalProperties":false},"seed":{"type":"integer","minimum":0},"limits":{"type":"object","properties":{
 "cpu_s":{"type":"number"},"silence_s":{"type":"number"},"memory":{"type":"integer"},"output":{"type":"integer"}},
@@ -188,15 +192,18 @@ constexpr std::string_view kSessionOpen = R"({"type":"object","properties":{"con
 "parameters":{"type":"array","items":{"type":"string"}},"schema":{"type":"object"}},"required":["name","parameters"],
 "additionalProperties":false}}},"additionalProperties":false})";
 
-constexpr std::string_view kSessionRun = R"({"type":"object","properties":{"session":{"type":"string"},
+constexpr std::string_view kSessionRun =
+    R"({"type":"object","properties":{"session":{"type":"string"},
 "code":{"type":"string"},"before":{"type":"string"},"after":{"type":"string"},"variables":{"type":"object","additionalProperties":{"type":"object","properties":{
 "path":{"type":"string"},"text":{"type":"string"}},"additionalProperties":false}}},
 "required":["session","code"],"additionalProperties":false})";
 
-constexpr std::string_view kSessionGet = R"({"type":"object","properties":{"session":{"type":"string"},
+constexpr std::string_view kSessionGet =
+    R"({"type":"object","properties":{"session":{"type":"string"},
 "name":{"type":"string"}},"required":["session","name"],"additionalProperties":false})";
 
-constexpr std::string_view kSessionClose = R"({"type":"object","properties":{"session":{"type":"string"}},
+constexpr std::string_view kSessionClose =
+    R"({"type":"object","properties":{"session":{"type":"string"}},
 "required":["session"],"additionalProperties":false})";
 
 constexpr std::string_view kRunsList = R"({"type":"object","properties":{"status":{"type":"string"},
@@ -205,7 +212,8 @@ constexpr std::string_view kRunsList = R"({"type":"object","properties":{"status
 constexpr std::string_view kRunsGet = R"({"type":"object","properties":{"run":{"type":"string"}},
 "required":["run"],"additionalProperties":false})";
 
-constexpr std::string_view kCancel = R"({"type":"object","properties":{"id":{"type":["integer","string"]}},
+constexpr std::string_view kCancel =
+    R"({"type":"object","properties":{"id":{"type":["integer","string"]}},
 "required":["id"],"additionalProperties":false})";
 
 template <auto Member>
@@ -306,15 +314,13 @@ class Connection {
   Asker asker_;
   RpcParts parts_;
   const std::string version_;
-  std::mutex mutex_;  // guards open_
+  std::mutex mutex_;                                          // guards open_
   std::map<std::string, std::shared_ptr<OpenRequest>> open_;  // by id, as JSON
   TaskGroup tasks_;  // last: its threads end before what they use
 };
 
 Status Connection::Serve() {
-  Send({{"rpc", 1},
-        {"version", version_},
-        {"methods", boost::json::value_from(MethodNames())}});
+  Send({{"rpc", 1}, {"version", version_}, {"methods", boost::json::value_from(MethodNames())}});
   Status ended;
   while (true) {
     auto line = in_.Next();
@@ -360,7 +366,8 @@ void Connection::Take(std::string_view line) {
 
 void Connection::Begin(const JsonObject& message, const Json& id) {
   const auto* given = message.if_contains("method");
-  const std::string_view asked = given && given->is_string() ? std::string_view(given->get_string()) : "";
+  const std::string_view asked =
+      given && given->is_string() ? std::string_view(given->get_string()) : "";
   const auto* method = std::ranges::find(kMethods, asked, &RpcMethod::name);
   if (method == std::end(kMethods)) {
     return Refuse(id, ErrorCode::kUsage,

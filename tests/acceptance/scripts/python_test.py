@@ -66,7 +66,7 @@ class Answers(Python):
             print(big.characters, big.read("2"))
             """)
         self.assertEqual(out, "3 [('n', ('integer',)), ('who', ('string',))] () True ndjson\nTrue None a.txt:2\n"
-                              "'two\\n' a.txt:2 True a.txt:3-3\n700004 end\n")
+                              "'two\\n' a.txt:2 True a.txt:3\n700004 end\n")
 
     def test_an_estimate_sends_nothing(self):  # SRV-82
         server = self.serve(lambda handler, body: harness.reply(handler, body, "x"))
@@ -152,7 +152,7 @@ class Tools(Python):
                 print(s.run("print(price('A1'), price(times=2, item='B'), late(1), len(records))"), end="")
                 for wrong in ("price(3)", "price()", "price('a', colour=1)", "late('x')"):
                     print(s.run(wrong).error)
-                print(s.run("x = {'a': [1]}; y = {1, 2}").error, s.get("x"), s.get("y"), s.run("1/0").status)
+                print(s.run("x = {'a': [1]}; y = {1, 2}").error, s.get("x"), s.get("y"), s.run("1/0").status, s.run("1 + 1"))
             print(calls)
             try: dossier.Session(tools={"not a name": price, "ok": 3})
             except dossier.UsageError as error: print(error)
@@ -160,7 +160,7 @@ class Tools(Python):
         self.assertEqual(out, "{'usd': 3} {'usd': 6} 2 3\nRuntimeError: TypeError: price: item: 3 is no str\n"
                               "RuntimeError: TypeError: missing a required argument: 'item'\n"
                               "RuntimeError: TypeError: got an unexpected keyword argument 'colour'\n"
-                              "RuntimeError: TypeError: late: n: 'x' is no int\nNone {'a': [1]} {1, 2} error\n"
+                              "RuntimeError: TypeError: late: n: 'x' is no int\nNone {'a': [1]} {1, 2} error Out: 2\n"
                               "[('A1', 1), ('B', 2)]\ntools: a tool has a name that Python can call, and is callable: "
                               "'not a name', 'ok'\n")
 
