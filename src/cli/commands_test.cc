@@ -86,6 +86,7 @@ std::string ValueOf(const Flag& flag) {
 bool IsEachCommandsOwn(std::string_view name) {
   constexpr std::string_view kNames[] = {
       "--branch",  // of a memory, of git
+      "--limit",   // so many runs or changes, or the size of a file
       "--mode",    // of a run, of a prompt's header
       "--model",   // one model, or one for each role
       "--phase",   // of research: by name, by number
