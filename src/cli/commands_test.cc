@@ -91,9 +91,11 @@ bool IsEachCommandsOwn(std::string_view name) {
       "--model",   // one model, or one for each role
       "--phase",   // of research: by name, by number
       "--role",    // of a message, of an agent, of a file that a user made
+      "--root",    // of paths in rules, or folders that may be read
       "--show",    // what is listed, in full
       "--task",    // a task's words, or its id
       "--tier",    // one, or several
+      "--tools",   // a file of tools, or names of ours
       "--until",   // a time, or a step
       "--stages",  // of research
   };
