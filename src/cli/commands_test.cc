@@ -86,13 +86,16 @@ std::string ValueOf(const Flag& flag) {
 bool IsEachCommandsOwn(std::string_view name) {
   constexpr std::string_view kNames[] = {
       "--branch",  // of a memory, of git
+      "--limit",   // so many runs or changes, or the size of a file
       "--mode",    // of a run, of a prompt's header
       "--model",   // one model, or one for each role
       "--phase",   // of research: by name, by number
       "--role",    // of a message, of an agent, of a file that a user made
+      "--root",    // of paths in rules, or folders that may be read
       "--show",    // what is listed, in full
       "--task",    // a task's words, or its id
       "--tier",    // one, or several
+      "--tools",   // a file of tools, or names of ours
       "--until",   // a time, or a step
       "--stages",  // of research
   };

@@ -209,7 +209,7 @@ void DeclareClient(Flags& flags, ClientArguments& to) {
   flags.Add("--scope", &to.scope, "for all your projects, or for this folder")
       .OneOf({"user", "project"})
       .ShowDefault();
-  flags.Add("--name", &to.name, "the server's name in the client").Kind(kName).ShowDefault();
+  flags.Add("--name", &to.name, "the server's name in the client").ShowDefault();
   flags.Add("--dry-run", &to.dry_run, "show what would change");
   flags.Add("-y,--yes", &to.yes, "replace or remove an entry that starts something else");
 }

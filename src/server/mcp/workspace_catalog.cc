@@ -188,7 +188,7 @@ RpcResult WorkspaceCatalog::CallTool(std::string_view name, const Json& argument
       server::Perform(*operation, workspace_, arguments,
                       {.cancel = call.cancel, .progress = call.progress, .on_event = on_event});
   if (!output) return FailedTool(output.error().message);
-  const std::string_view whole = output->links.empty() ? "" : output->links[0].uri;
+  const std::string whole = output->links.empty() ? "" : output->links[0].uri;
   std::string text = Render(*output, whole);
   const bool cut = !whole.empty() && text.find(whole) != text.npos;
   JsonArray content{JsonObject{{"type", "text"}, {"text", std::move(text)}}};
