@@ -24,7 +24,8 @@ Rig MakeRig() {
   auto content = store::ContentStore::Open(folder->path());
   if (!content) std::abort();
   auto context = ask::LoadContext(
-      {{.text = "def f(x):\n    if x:\n        return 1.5\n\tthe Ship came, 1,204 tons\n", .name = "a"}},
+      {{.text = "def f(x):\n    if x:\n        return 1.5\n\tthe Ship came, 1,204 tons\n",
+        .name = "a"}},
       {.content = content->get()}, {});
   if (!context) std::abort();
   return {std::move(*folder), std::move(*content), std::move(*context)};

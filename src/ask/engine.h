@@ -130,8 +130,8 @@ struct Request {
   ConfirmAbove confirm_above;  // asks a person before it gets dear
   std::vector<Tool> tools;     // that code may call beside ours
   AskedSession session;
-  JsonArray argv;           // for the journal
-  std::string folder;       // in which `argv` was typed; the same
+  JsonArray argv;                  // for the journal
+  std::string folder;              // in which `argv` was typed; the same
   std::shared_ptr<OutFolder> out;  // where code may write files for the user; null: nowhere
   driver::MemoryUse memory;
 };

@@ -30,8 +30,10 @@ std::string StampOf(const struct stat& info) {
 
 Status CheckPrivate(const std::string& path, const struct stat& info) {
   if (info.st_uid != geteuid()) {
-    return MakeError(ErrorCode::kRefused, "{} belongs to another user; keys are read from your own "
-                     "files only", path);
+    return MakeError(ErrorCode::kRefused,
+                     "{} belongs to another user; keys are read from your own "
+                     "files only",
+                     path);
   }
   if ((info.st_mode & 077) == 0) return {};
   return MakeError(ErrorCode::kRefused,
@@ -75,8 +77,7 @@ std::string ScopeText(const Key& key) {
 }
 
 std::string LineOf(const Key& key) {
-  std::string line =
-      fmt::format("{} {} {} {}", key.name, key.sha256, ScopeText(key), key.created);
+  std::string line = fmt::format("{} {} {} {}", key.name, key.sha256, ScopeText(key), key.created);
   if (key.usd_day || key.per_minute) {
     line += key.usd_day ? fmt::format(" {}", *key.usd_day) : " -";
   }
@@ -95,7 +96,8 @@ Result<Key> ParseKey(std::string_view line, std::string_view place) {
                      what);
   };
   if (words.size() < 4 || words.size() > 6) return wrong("not a key");
-  Key key{.name = std::string(words[0]), .sha256 = std::string(words[1]),
+  Key key{.name = std::string(words[0]),
+          .sha256 = std::string(words[1]),
           .created = std::string(words[3])};
   if (!IsName(key.name)) return wrong("no name of a key");
   if (!IsSha256Hex(key.sha256)) return wrong("no SHA-256 of a key");
@@ -128,7 +130,7 @@ Result<std::vector<Key>> ParseKeys(const std::string& path, std::string_view tex
 
 // Reads with the stamp of just what was read.
 Result<std::vector<Key>> ReadStamped(const std::string& path, std::string* stamp) {
-  struct stat info {};
+  struct stat info{};
   DOSSIER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, &info));
   DOSSIER_RETURN_IF_ERROR(CheckPrivate(path, info));
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadAll(fd.get(), path, kMostBytes));
@@ -188,8 +190,8 @@ Result<std::string> AddKey(const std::string& path, const KeyWish& wish, const C
     DOSSIER_ASSIGN_OR_RETURN(keys, ReadKeys(path));
   }
   if (std::ranges::find(keys, wish.name, &Key::name) != keys.end()) {
-    return MakeError(ErrorCode::kUsage, "{}: {} has a key of this name; revoke it first",
-                     wish.name, path);
+    return MakeError(ErrorCode::kUsage, "{}: {} has a key of this name; revoke it first", wish.name,
+                     path);
   }
   std::string secret = DrawSecret();
   keys.push_back({.name = wish.name,
@@ -234,7 +236,7 @@ KeyRing::KeyRing(KeyRing&& other) noexcept
       keys_(std::move(other.keys_)) {}
 
 void KeyRing::Refresh() {
-  struct stat info {};
+  struct stat info{};
   const bool there = stat(path_.c_str(), &info) == 0;
   if (there && StampOf(info) == stamp_) return;
   // A file that is gone, damaged or open to others lets nobody in until it is mended.

@@ -394,7 +394,8 @@ int Guarded(const Body& body) {
 
 std::string Declaration(const SqlTable& table) {
   std::string text = "CREATE TABLE rows(_index INTEGER";
-  for (const SqlColumn& column : table.columns) text += ", " + QuotedSqlName(column.name) + " " + column.type;
+  for (const SqlColumn& column : table.columns)
+    text += ", " + QuotedSqlName(column.name) + " " + column.type;
   return text + ", _json TEXT HIDDEN)";
 }
 

@@ -423,9 +423,8 @@ void MapCall::Recall(Work* work) const {
   work->keys.resize(work->texts.size());
   std::size_t found = 0;
   for (const std::size_t i : Missing(*work)) {
-    work->keys[i] =
-        cache.KeyOfLabel(work->texts[i], plan.instruction, plan.labels, run_.options.sub.name,
-                         run_.options.sub.origin);
+    work->keys[i] = cache.KeyOfLabel(work->texts[i], plan.instruction, plan.labels,
+                                     run_.options.sub.name, run_.options.sub.origin);
     const auto label = work->keys[i] ? cache.FindLabel(*work->keys[i]) : std::nullopt;
     const auto place = label ? std::ranges::find(plan.labels, *label) : plan.labels.end();
     if (place == plan.labels.end()) continue;

@@ -45,7 +45,7 @@ std::optional<std::string> SubcallCache::KeyOfLabel(std::string_view text,
                                                     std::string_view origin) const {
   if (!memo_ || use_ == CacheUse::kOff || origin.empty()) return std::nullopt;
   const JsonObject asked{{"version", kKeyVersion},     {"for", "map_llm"},
-                         {"origin", origin},          {"model", model},
+                         {"origin", origin},           {"model", model},
                          {"instruction", instruction}, {"labels", boost::json::value_from(labels)},
                          {"text", Sha256Hex(text)}};
   return Sha256Hex(ToJson(asked));

@@ -82,9 +82,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   }
 
   // Ends a connection that is one too many.
-  void TurnAway() {
-    RefuseWith({.status = 503, .headers = {{"Retry-After", "1"}}});
-  }
+  void TurnAway() { RefuseWith({.status = 503, .headers = {{"Retry-After", "1"}}}); }
 
   // By hand: a write of the library's waits for ever for a client that does not read.
   Status Write(std::string_view bytes) {
@@ -175,8 +173,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     const std::uint64_t limit = admission.max_body.value_or(core_->options.max_body);
     const auto length = head_->content_length();
     if (length && *length > limit) return Refuse(http::error::body_limit);
-    if (message[http::field::expect] == "100-continue" &&
-        !Write("HTTP/1.1 100 Continue\r\n\r\n")) {
+    if (message[http::field::expect] == "100-continue" && !Write("HTTP/1.1 100 Continue\r\n\r\n")) {
       return;
     }
     request_.body_file = std::move(admission.file);
@@ -209,9 +206,10 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   }
 
   void Refuse(const Failure& failure) {
-    const bool closed = !late_ && (failure == http::error::end_of_stream ||
-                                   (failure.category() == asio::error::get_system_category() &&
-                                    failure.value() != ENOSPC));
+    const bool closed =
+        !late_ &&
+        (failure == http::error::end_of_stream ||
+         (failure.category() == asio::error::get_system_category() && failure.value() != ENOSPC));
     if (closed) return DropBody();
     int status = 400;
     if (failure == http::error::body_limit) status = 413;
@@ -349,11 +347,11 @@ class Listener final : public HttpListener {
     std::lock_guard lock(core_->mutex);
     if (core_->closing) return;
     // A strand each: a timer and a read of one connection never run at once.
-    acceptor_.async_accept(asio::make_strand(core_->io), [this](Failure failure,
-                                                                tcp::socket socket) {
-      if (!failure) Serve(std::move(socket));
-      Accept();
-    });
+    acceptor_.async_accept(asio::make_strand(core_->io),
+                           [this](Failure failure, tcp::socket socket) {
+                             if (!failure) Serve(std::move(socket));
+                             Accept();
+                           });
   }
 
   void Serve(tcp::socket socket) {

@@ -55,7 +55,7 @@ class HttpExchange {
 
 // What becomes of a request whose head has come and whose body has not.
 struct HttpAdmission {
-  std::optional<HttpResponse> refusal;  // sent at once; the connection is closed behind it
+  std::optional<HttpResponse> refusal;    // sent at once; the connection is closed behind it
   std::optional<std::uint64_t> max_body;  // bytes; unset: that of the listener
   // The body is written to this file, which must not exist, instead of into memory. Whoever handles
   // the request removes it; if none gets that far, the listener does.

@@ -218,10 +218,11 @@ TEST(HttpListenerTest, ABodyGoesIntoAFileAndAHalfOneLeavesNothing) {
 }
 
 TEST(HttpListenerTest, SlowHeadsAndSilentBodiesEnd) {
-  auto listener = Start([](const auto& exchange) { exchange->Reply({}); },
-                        {.head_time = std::chrono::milliseconds(50),
-                         .body_silence = std::chrono::milliseconds(50)});
-  for (const char* half : {"POST / HTTP/1.1\r\nConte", "POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\na"}) {
+  auto listener = Start(
+      [](const auto& exchange) { exchange->Reply({}); },
+      {.head_time = std::chrono::milliseconds(50), .body_silence = std::chrono::milliseconds(50)});
+  for (const char* half :
+       {"POST / HTTP/1.1\r\nConte", "POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\na"}) {
     const UniqueFd fd = Dial(listener->port());
     ASSERT_TRUE(WriteAll(fd.get(), half));
     EXPECT_THAT(ReadUntil(fd.get(), ""), StartsWith("HTTP/1.1 408 "));

@@ -18,8 +18,7 @@ struct ServersArguments {
 };
 
 Result<std::vector<mcp::ServerSpec>> Specs(Context& context, std::string* state) {
-  DOSSIER_ASSIGN_OR_RETURN(const config::Config config,
-                           LoadConfig(context.flags, {}, context.err));
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
   *state = config.user.state;
   return mcp::ReadServerSpecs(config);
 }
@@ -94,8 +93,8 @@ Status RunCall(const ServersArguments& given, Context& context) {
     if (names.back() == given.tool) tool = &one;
   }
   if (!tool) {
-    return MakeError(ErrorCode::kNotFound, "{} has no tool {}; it must be {}", given.name, given.tool,
-                     OneOf(given.tool, names));
+    return MakeError(ErrorCode::kNotFound, "{} has no tool {}; it must be {}", given.name,
+                     given.tool, OneOf(given.tool, names));
   }
   DOSSIER_ASSIGN_OR_RETURN(const mcp::ToolResult result,
                            server.client->Call(*tool, *arguments, context.cancel));
@@ -120,18 +119,15 @@ void DeclareCall(Flags& flags, ServersArguments& to) {
 Command McpServersCommand() {
   return {.name = "servers",
           .summary = "tool servers of others, as the configuration names them (mcp_servers)",
-          .commands = {{.name = "list",
-                        .summary = "which there are",
-                        .binding = Bind(DeclareNone, RunList)},
-                       {.name = "show",
-                        .summary = "start one, and say what it offers",
-                        .binding = Bind(DeclareServer, RunShow)},
-                       {.name = "trust",
-                        .summary = "trust its tools as they are now",
-                        .binding = Bind(DeclareServer, RunTrust)},
-                       {.name = "call",
-                        .summary = "call a tool",
-                        .binding = Bind(DeclareCall, RunCall)}}};
+          .commands = {
+              {.name = "list", .summary = "which there are", .binding = Bind(DeclareNone, RunList)},
+              {.name = "show",
+               .summary = "start one, and say what it offers",
+               .binding = Bind(DeclareServer, RunShow)},
+              {.name = "trust",
+               .summary = "trust its tools as they are now",
+               .binding = Bind(DeclareServer, RunTrust)},
+              {.name = "call", .summary = "call a tool", .binding = Bind(DeclareCall, RunCall)}}};
 }
 
 }  // namespace dossier::cli

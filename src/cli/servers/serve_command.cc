@@ -87,7 +87,8 @@ Result<std::string> WriteState(const std::string& url, const server::Address& ad
   DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
   const std::string path = data + "/serve.json";
   DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(
-      path, ToJson(JsonObject{{"schema", "dossier.serve/1"}, {"url", url}, {"key", address.key}}) + "\n",
+      path,
+      ToJson(JsonObject{{"schema", "dossier.serve/1"}, {"url", url}, {"key", address.key}}) + "\n",
       0600));
   return path;
 }
@@ -188,9 +189,7 @@ void DeclareServe(Flags& flags, ServeArguments& to) {
   limits.Add("--heartbeat", &to.heartbeat, "silence of a stream after which it says where it is")
       .Kind(kTime)
       .ShowDefault();
-  limits.Add("--drain", &to.drain, "what runs at the end has so long")
-      .Kind(kTime)
-      .ShowDefault();
+  limits.Add("--drain", &to.drain, "what runs at the end has so long").Kind(kTime).ShowDefault();
   AddModelFlags(flags, &to.model);
   AddSandboxFlags(flags, &to.sandbox);
 }
@@ -220,28 +219,27 @@ void DeclareRevoke(Flags& flags, ServeArguments& to) {
 }  // namespace
 
 Command ServeCommand() {
-  return {
-      .name = "serve",
-      .summary = "answer OpenAI clients over files of any size, and show runs in a browser",
-      .examples =
-          "dossier serve\n"
-          "    on this machine; prints the address of the viewer with its key\n"
-          "dossier serve keys add ann\n"
-          "    a key for somebody; start the server with --keys",
-      .binding = Bind(DeclareServe, RunServe),
-      .commands = {{.name = "keys",
-                    .summary = "who may use the server",
-                    .commands = {{.name = "add",
-                                  .summary = "make a key, and print it once",
-                                  .binding = Bind(DeclareAdd, AddServeKey)},
-                                 {.name = "list",
-                                  .summary = "the names of keys; never a key",
-                                  .binding = Bind(DeclareListKeys, ListServeKeys)},
-                                 {.name = "revoke",
-                                  .summary = "end a key, at once",
-                                  .binding = Bind(DeclareRevoke, RevokeServeKey)}}}},
-      .signals = Command::Signals::kOrder,
-      .alone = Command::Alone::kYes};
+  return {.name = "serve",
+          .summary = "answer OpenAI clients over files of any size, and show runs in a browser",
+          .examples =
+              "dossier serve\n"
+              "    on this machine; prints the address of the viewer with its key\n"
+              "dossier serve keys add ann\n"
+              "    a key for somebody; start the server with --keys",
+          .binding = Bind(DeclareServe, RunServe),
+          .commands = {{.name = "keys",
+                        .summary = "who may use the server",
+                        .commands = {{.name = "add",
+                                      .summary = "make a key, and print it once",
+                                      .binding = Bind(DeclareAdd, AddServeKey)},
+                                     {.name = "list",
+                                      .summary = "the names of keys; never a key",
+                                      .binding = Bind(DeclareListKeys, ListServeKeys)},
+                                     {.name = "revoke",
+                                      .summary = "end a key, at once",
+                                      .binding = Bind(DeclareRevoke, RevokeServeKey)}}}},
+          .signals = Command::Signals::kOrder,
+          .alone = Command::Alone::kYes};
 }
 
 }  // namespace dossier::cli

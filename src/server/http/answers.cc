@@ -66,7 +66,8 @@ assembly::ToolSpec SpecOf(const ServerTool& tool) {
   auto schema = ParseJson(operation->schema);
   if (!schema) return spec;
   JsonObject& object = schema->get_object();
-  if (auto* properties = object.if_contains("properties")) properties->get_object().erase("context");
+  if (auto* properties = object.if_contains("properties"))
+    properties->get_object().erase("context");
   if (auto* required = object.if_contains("required")) {
     JsonArray kept;
     for (const Json& name : required->get_array()) {
@@ -115,7 +116,8 @@ bool MoveUntilItFits(ChatRequest& request, const tokens::Counter& counter, std::
       ++number;
       if (turn.role != Role::kUser && turn.role != Role::kTool) continue;
       for (Block& block : turn.blocks) {
-        const bool text = block.type == Block::Type::kText || block.type == Block::Type::kToolResult;
+        const bool text =
+            block.type == Block::Type::kText || block.type == Block::Type::kToolResult;
         if (!text || (longest && block.text.size() <= longest->text.size())) continue;
         longest = &block;
         at = number;
@@ -123,10 +125,9 @@ bool MoveUntilItFits(ChatRequest& request, const tokens::Counter& counter, std::
     }
     const std::int64_t tokens = longest ? counter.CountText(longest->text).upper() : 0;
     if (tokens < kLeastMoved) return false;
-    const std::string name =
-        fmt::format("turn-{}-{}.txt", at, request.documents.size() + 1);
-    std::string left = fmt::format("[{}: {} characters, in context]", name,
-                                   GroupDigits(longest->text.size()));
+    const std::string name = fmt::format("turn-{}-{}.txt", at, request.documents.size() + 1);
+    std::string left =
+        fmt::format("[{}: {} characters, in context]", name, GroupDigits(longest->text.size()));
     request.documents.push_back({.name = name, .text = std::exchange(longest->text, left)});
     size += counter.CountText(left).upper() - tokens;
   }
@@ -196,9 +197,9 @@ class Answers::DirectCall final : public ask::EventSink {
     const auto most = request_.max_usd ? request_.max_usd : workspace_.options().max_usd;
     if (most) limits.nano_usd = static_cast<std::int64_t>(*most * kNano);
     if (request_.max_time_s) {
-      limits.deadline = workspace_.options().clock->Now() +
-                        std::chrono::milliseconds(
-                            static_cast<std::int64_t>(*request_.max_time_s * 1000));
+      limits.deadline =
+          workspace_.options().clock->Now() +
+          std::chrono::milliseconds(static_cast<std::int64_t>(*request_.max_time_s * 1000));
     }
     return limits;
   }
@@ -215,9 +216,8 @@ class Answers::DirectCall final : public ask::EventSink {
         (OperationOf(call.name).empty() ? theirs : ours).push_back(call);
       }
       if (ours.empty() || round >= kToolRounds) {
-        return Answered{.text = reply.text,
-                        .finish = FinishWord(reply),
-                        .tool_calls = ToolCallsJson(theirs)};
+        return Answered{
+            .text = reply.text, .finish = FinishWord(reply), .tool_calls = ToolCallsJson(theirs)};
       }
       messages.turns.push_back(model::AssistantTurn(reply));
       assembly::Turn results{.role = Role::kTool};
@@ -320,9 +320,9 @@ Result<std::string> Answers::OpenDocuments(const ChatRequest& request, const Can
     }
   }
   // The engine describes what it is given, and something is always given.
-  if (sources.empty()) sources.push_back({.path = {}, .text = "", .name = "empty.txt", .notes = {}});
-  DOSSIER_ASSIGN_OR_RETURN(const auto opened,
-                           workspace_.contexts().Add(sources, "", {}, cancel));
+  if (sources.empty())
+    sources.push_back({.path = {}, .text = "", .name = "empty.txt", .notes = {}});
+  DOSSIER_ASSIGN_OR_RETURN(const auto opened, workspace_.contexts().Add(sources, "", {}, cancel));
   return opened->id;
 }
 
@@ -368,8 +368,8 @@ Result<Answered> Answers::AskEngine(const ChatRequest& request, const std::strin
     out.output = FindInt(*tokens, "output").value_or(0);
     out.cached = FindInt(*tokens, "cached").value_or(0);
   }
-  for (const char* key : {"run", "mode", "status", "coverage", "citations", "cost_usd",
-                          "limits_hit", "warnings"}) {
+  for (const char* key :
+       {"run", "mode", "status", "coverage", "citations", "cost_usd", "limits_hit", "warnings"}) {
     const Json* value = told.if_contains(key);
     out.dossier[key] = value ? *value : Json();
   }
@@ -381,8 +381,8 @@ Result<Answered> Answers::Answer(ChatRequest request, const AnswerWatch& watch,
                                  const CancelToken& cancel) {
   const bool engine = request.model == kEngine || request.model.starts_with(kEngineWith);
   const std::string name = request.model == kEngine ? ""
-                           : engine ? request.model.substr(kEngineWith.size())
-                                    : request.model;
+                           : engine                 ? request.model.substr(kEngineWith.size())
+                                                    : request.model;
   DOSSIER_ASSIGN_OR_RETURN(const app::OpenedModel* model, workspace_.Model(name, cancel));
   const std::int64_t room = RoomOf(model->root, request);
   const bool given = !request.documents.empty() || !request.contexts.empty();
@@ -402,8 +402,9 @@ Result<Answered> Answers::Answer(ChatRequest request, const AnswerWatch& watch,
     DOSSIER_ASSIGN_OR_RETURN(context, OpenDocuments(request, cancel));
     DOSSIER_ASSIGN_OR_RETURN(const auto opened, workspace_.Context(context, cancel));
     request.messages.system.push_back(
-        {.text = "What is named \"in context\" can be searched and read with the tools dossier_*.\n" +
-                 opened->hint});
+        {.text =
+             "What is named \"in context\" can be searched and read with the tools dossier_*.\n" +
+             opened->hint});
   } else if ((documents || request.mode == ask::Mode::kRecursive) && engine && !direct) {
     return AskEngine(request, name, watch, cancel);
   } else if (documents) {

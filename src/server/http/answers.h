@@ -31,16 +31,16 @@ namespace dossier::server {
 
 // Each may be empty; called from any thread, they must not block.
 struct AnswerWatch {
-  std::function<void(std::string_view run)> on_run;        // once the run has an id
-  std::function<void(std::string_view text)> on_text;      // of the answer, as it arrives
+  std::function<void(std::string_view run)> on_run;          // once the run has an id
+  std::function<void(std::string_view text)> on_text;        // of the answer, as it arrives
   std::function<void(const std::string& note)> on_progress;  // "turn 3/30, 41 calls, $0.021"
   std::function<void(double usd)> on_cost;  // at the end, however it ended; unknown: not called
 };
 
 struct Answered {
   std::string text;
-  std::string finish = "stop";  // stop, length, tool_calls, content_filter
-  JsonArray tool_calls;         // as OpenAI writes them
+  std::string finish = "stop";                     // stop, length, tool_calls, content_filter
+  JsonArray tool_calls;                            // as OpenAI writes them
   std::int64_t input = 0, output = 0, cached = 0;  // tokens, of the whole tree
   std::optional<std::int64_t> reasoning;
   JsonObject dossier;  // run, mode, status, coverage, citations, cost_usd, limits_hit, warnings
@@ -50,8 +50,7 @@ class Answers {
  public:
   explicit Answers(Workspace& workspace) : workspace_(workspace) {}
 
-  Result<Answered> Answer(ChatRequest request, const AnswerWatch& watch,
-                          const CancelToken& cancel);
+  Result<Answered> Answer(ChatRequest request, const AnswerWatch& watch, const CancelToken& cancel);
   // What /v1/models lists: dossier, and the models that are meant where none is named.
   Result<std::vector<std::string>> ModelNames(const CancelToken& cancel);
 

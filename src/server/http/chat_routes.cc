@@ -28,8 +28,7 @@ class Completion {
     HttpHeaders headers = WarningHeaders(request_);
     headers.emplace_back("Content-Type", kEvents);
     answering_->stream().Open(answering_->call().Answering(200, std::move(headers)));
-    answering_->stream().Push(
-        ChunkText(head_, {{"role", "assistant"}, {"content", ""}}, nullptr));
+    answering_->stream().Push(ChunkText(head_, {{"role", "assistant"}, {"content", ""}}, nullptr));
   }
 
   void Work() {
@@ -45,8 +44,7 @@ class Completion {
     watch.on_progress = [&, reasoning](const std::string& note) {
       answering_->SetNote(note);
       if (reasoning) {
-        answering_->stream().Push(
-            ChunkText(head_, {{"reasoning_content", note + "\n"}}, nullptr));
+        answering_->stream().Push(ChunkText(head_, {{"reasoning_content", note + "\n"}}, nullptr));
       }
     };
     const HttpHeaders warnings = WarningHeaders(request_);
@@ -122,8 +120,9 @@ void ShowModel(const Shared& shared, const std::shared_ptr<Call>& call) {
       return call->Reply(200, ModelJson(wanted, 0));
     }
     const auto near = NearestNames(wanted, *names);
-    call->Fail(404, fmt::format("there is no model {}{}", wanted,
-                                near.empty() ? "" : "; near: " + Join(near, ", ")),
+    call->Fail(404,
+               fmt::format("there is no model {}{}", wanted,
+                           near.empty() ? "" : "; near: " + Join(near, ", ")),
                "model_not_found", Json("model"));
   });
 }
@@ -145,24 +144,23 @@ std::string RunsFolder(const Workspace& workspace) {
 }
 
 RequestReading ReadingFor(Shared shared, const std::string& owner) {
-  return {.move_above = shared.options.inline_tokens,
-          .count =
-              [&workspace = shared.workspace](std::string_view text) {
-                return workspace.Counter().CountText(text).upper();
-              },
-          .file = [shared, owner](std::string_view id) -> Result<RequestDocument> {
-            DOSSIER_ASSIGN_OR_RETURN(const StoredFile file, shared.files.Find(owner, id));
-            DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(shared.files.PathOf(file)));
-            return RequestDocument{.name = file.name, .text = std::move(text), .path = {}};
-          },
-          .path = [shared](std::string_view path) -> Result<std::string> {
-            if (shared.options.local_paths.empty()) {
-              return MakeError(ErrorCode::kRefused,
-                               "this server reads no files of its machine; start it with "
-                               "--local-paths FOLDER");
-            }
-            return shared.workspace.Admit(std::string(path));
-          }};
+  return {
+      .move_above = shared.options.inline_tokens,
+      .count = [&workspace = shared.workspace](
+                   std::string_view text) { return workspace.Counter().CountText(text).upper(); },
+      .file = [shared, owner](std::string_view id) -> Result<RequestDocument> {
+        DOSSIER_ASSIGN_OR_RETURN(const StoredFile file, shared.files.Find(owner, id));
+        DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(shared.files.PathOf(file)));
+        return RequestDocument{.name = file.name, .text = std::move(text), .path = {}};
+      },
+      .path = [shared](std::string_view path) -> Result<std::string> {
+        if (shared.options.local_paths.empty()) {
+          return MakeError(ErrorCode::kRefused,
+                           "this server reads no files of its machine; start it with "
+                           "--local-paths FOLDER");
+        }
+        return shared.workspace.Admit(std::string(path));
+      }};
 }
 
 Answering::Answering(Shared shared, std::shared_ptr<Call> call, Leaving leaving)
@@ -170,13 +168,13 @@ Answering::Answering(Shared shared, std::shared_ptr<Call> call, Leaving leaving)
       call_(std::move(call)),
       source_(shared.stopping),
       cancel_(source_.token()),
-      stream_(call_->exchange(),
-              {.heartbeat = shared.options.heartbeat,
-               .comment = [this] { return Comment(); },
-               .on_gone =
-                   [this, leaving] {
-                     if (leaving == Leaving::kCancels) source_.Cancel("the client is gone");
-                   }}) {}
+      stream_(call_->exchange(), {.heartbeat = shared.options.heartbeat,
+                                  .comment = [this] { return Comment(); },
+                                  .on_gone =
+                                      [this, leaving] {
+                                        if (leaving == Leaving::kCancels)
+                                          source_.Cancel("the client is gone");
+                                      }}) {}
 
 void Answering::SetNote(const std::string& note) {
   const std::lock_guard lock(mutex_);
@@ -225,7 +223,7 @@ Result<Answered> Answering::Make(ChatRequest request, const AnswerWatch& watch) 
   };
   auto answered = Answers(shared_.workspace).Answer(std::move(request), seen, cancel_);
   Metrics& metrics = shared_.front.metrics();
-  const std::string status = answered ? TextAt(answered->dossier, "status")
+  const std::string status = answered              ? TextAt(answered->dossier, "status")
                              : cancel_.cancelled() ? "interrupted"
                                                    : "failed";
   metrics.Add("runs_total", {{"status", status}});

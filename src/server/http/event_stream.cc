@@ -5,7 +5,7 @@
 namespace dossier::server {
 namespace {
 
-constexpr Millis kLook{100};                      // how soon a client that left is noticed
+constexpr Millis kLook{100};                    // how soon a client that left is noticed
 constexpr std::size_t kMostWaiting = 1u << 20;  // bytes, beyond which no comment is added
 
 }  // namespace

@@ -59,9 +59,14 @@ std::size_t FindDelimiter(std::string_view text, const std::string& line, std::s
 }  // namespace
 
 JsonObject StoredFile::ToJson() const {
-  return {{"id", id},           {"object", "file"},     {"bytes", bytes},
-          {"created_at", created}, {"expires_at", expires}, {"filename", name},
-          {"purpose", purpose}, {"status", "processed"}};
+  return {{"id", id},
+          {"object", "file"},
+          {"bytes", bytes},
+          {"created_at", created},
+          {"expires_at", expires},
+          {"filename", name},
+          {"purpose", purpose},
+          {"status", "processed"}};
 }
 
 Result<std::vector<FormPart>> ReadForm(std::string_view body, std::string_view type) {
@@ -72,7 +77,8 @@ Result<std::vector<FormPart>> ReadForm(std::string_view body, std::string_view t
   }
   std::string_view boundary = type.substr(at + kMark.size());
   boundary = boundary.substr(0, boundary.find(';'));
-  if (boundary.size() >= 2 && boundary.front() == '"') boundary = boundary.substr(1, boundary.size() - 2);
+  if (boundary.size() >= 2 && boundary.front() == '"')
+    boundary = boundary.substr(1, boundary.size() - 2);
   const std::string line = "--" + std::string(TrimSpace(boundary));
   const auto damaged = [] {
     return MakeError(ErrorCode::kInvalidArgument, "the multipart body is damaged or cut");

@@ -20,8 +20,9 @@ std::string Unescape(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto digit = [&](std::size_t at) {
-      const std::size_t found = std::string_view("0123456789abcdef").find(
-          at < text.size() ? static_cast<char>(text[at] | 0x20) : ' ');
+      const std::size_t found =
+          std::string_view("0123456789abcdef")
+              .find(at < text.size() ? static_cast<char>(text[at] | 0x20) : ' ');
       return found == std::string_view::npos ? -1 : static_cast<int>(found);
     };
     if (text[i] == '%' && digit(i + 1) >= 0 && digit(i + 2) >= 0) {
@@ -228,8 +229,7 @@ std::optional<HttpResponse> Front::CheckKey(const HttpRequest& request, const Ro
                   {{"WWW-Authenticate", "Bearer"}});
   }
   if (!found->Has(*route.scope)) {
-    return Refuse(request, 403,
-                  fmt::format("this key lacks the scope {}", ScopeName(*route.scope)),
+    return Refuse(request, 403, fmt::format("this key lacks the scope {}", ScopeName(*route.scope)),
                   "insufficient_scope");
   }
   *key = *found;
@@ -247,17 +247,17 @@ Front::Judged Front::Judge(const HttpRequest& request) {
     headers.emplace_back("Access-Control-Max-Age", "600");
     out.refusal = HttpResponse{.status = 204, .headers = std::move(headers), .body = {}};
   } else if (!out.found.route && out.found.path_known) {
-    out.refusal = Refuse(request, 405, "this address does not take " + request.method,
-                         "method_not_allowed");
+    out.refusal =
+        Refuse(request, 405, "this address does not take " + request.method, "method_not_allowed");
   } else if (!out.found.route) {
     std::vector<std::string> known;
     for (const Route& route : routes_) {
       if (route.pattern.starts_with("/v1/")) known.push_back(route.method + " " + route.pattern);
     }
-    out.refusal = Refuse(request, 404,
-                         "there is no such address; there are " + Join(known, ", ") +
-                             " and /api/v1/runs",
-                         "unknown_url");
+    out.refusal =
+        Refuse(request, 404,
+               "there is no such address; there are " + Join(known, ", ") + " and /api/v1/runs",
+               "unknown_url");
   } else {
     out.refusal = CheckKey(request, *out.found.route, &out.key);
   }

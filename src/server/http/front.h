@@ -23,9 +23,9 @@
 #include "base/json/json.h"
 #include "base/net/http_listener.h"
 #include "base/result.h"
-#include "server/key_ring.h"
 #include "server/http/metrics.h"
 #include "server/http/work_queue.h"
+#include "server/key_ring.h"
 
 namespace dossier::server {
 
@@ -76,10 +76,10 @@ struct Route {
 };
 
 struct FrontSetting {
-  std::optional<KeyRing> keys;             // unset: nobody needs a key (--no-auth)
-  std::vector<std::string> hosts;          // allowed beside those of this machine
-  std::vector<std::string> origins;        // of pages of others that may ask
-  int port = 0;                            // set once it is known
+  std::optional<KeyRing> keys;       // unset: nobody needs a key (--no-auth)
+  std::vector<std::string> hosts;    // allowed beside those of this machine
+  std::vector<std::string> origins;  // of pages of others that may ask
+  int port = 0;                      // set once it is known
   std::uint64_t max_body = 64u << 20, max_upload = 8ull << 30;  // bytes
   WorkLimits work;
   std::shared_ptr<const Clock> clock = SystemClock();

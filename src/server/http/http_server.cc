@@ -75,20 +75,20 @@ class HttpServer::Impl {
       front_->Add(make(shared));
     }
     DOSSIER_ASSIGN_OR_RETURN(
-        listener_,
-        HttpListener::Start({.address = options_.address,
-                             .port = options_.port,
-                             .threads = kThreads,
-                             .max_body = options_.max_body,
-                             .max_head = kMaxHead,
-                             .max_connections = kConnections,
-                             .head_time = kHeadTime,
-                             .body_silence = kBodySilence,
-                             .write_time = kWriteTime,
-                             .admit = [this](const HttpRequest& head) { return front_->Admit(head); }},
-                            [this](std::shared_ptr<HttpExchange> exchange) {
-                              front_->Handle(std::move(exchange));
-                            }));
+        listener_, HttpListener::Start(
+                       {.address = options_.address,
+                        .port = options_.port,
+                        .threads = kThreads,
+                        .max_body = options_.max_body,
+                        .max_head = kMaxHead,
+                        .max_connections = kConnections,
+                        .head_time = kHeadTime,
+                        .body_silence = kBodySilence,
+                        .write_time = kWriteTime,
+                        .admit = [this](const HttpRequest& head) { return front_->Admit(head); }},
+                       [this](std::shared_ptr<HttpExchange> exchange) {
+                         front_->Handle(std::move(exchange));
+                       }));
     address.port = listener_->port();
     return address;
   }
@@ -128,7 +128,9 @@ class HttpServer::Impl {
 
 HttpServer::HttpServer() : impl_(std::make_unique<Impl>()) {}
 HttpServer::~HttpServer() = default;
-Result<Address> HttpServer::Listen(ServeOptions options) { return impl_->Listen(std::move(options)); }
+Result<Address> HttpServer::Listen(ServeOptions options) {
+  return impl_->Listen(std::move(options));
+}
 Status HttpServer::Run(const CancelToken& stop, const CancelToken& at_once) {
   return impl_->Run(stop, at_once);
 }

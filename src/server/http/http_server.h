@@ -7,7 +7,8 @@
 //   DOSSIER_RETURN_IF_ERROR(server.Run(cancel, at_once));   // returns drained
 //
 // Errors: kNetwork (address and port), kRefused (an address beyond this machine without keys, a key
-// file that others may read), kConfig. Thread-safety: one owner; requests are served by its threads.
+// file that others may read), kConfig. Thread-safety: one owner; requests are served by its
+// threads.
 
 #ifndef DOSSIER_SERVER_HTTP_HTTP_SERVER_H_
 #define DOSSIER_SERVER_HTTP_HTTP_SERVER_H_

@@ -29,14 +29,16 @@ RequestReading Reading(std::int64_t move_above = 100) {
   return {.move_above = move_above,
           .count = [](std::string_view text) { return static_cast<std::int64_t>(text.size() / 4); },
           .file = [](std::string_view id) -> Result<RequestDocument> {
-            if (id == "file-1") return RequestDocument{.name = "f.txt", .text = "stored", .path = {}};
+            if (id == "file-1")
+              return RequestDocument{.name = "f.txt", .text = "stored", .path = {}};
             return MakeError(ErrorCode::kNotFound, "no file {}", id);
           },
           .path = [](std::string_view path) -> Result<std::string> { return std::string(path); }};
 }
 
 Result<ChatRequest> ReadChat(std::string_view messages, std::string_view more = "") {
-  const auto body = ParseJson(fmt::format(R"({{"model":"dossier","messages":{}{}}})", messages, more));
+  const auto body =
+      ParseJson(fmt::format(R"({{"model":"dossier","messages":{}{}}})", messages, more));
   EXPECT_TRUE(body) << body.error().message;
   return ReadChatRequest(*body, Reading());
 }
@@ -59,25 +61,27 @@ TEST(OpenAiRequestTest, LongPartsFilesAndPathsBecomeDocuments) {
   EXPECT_THAT(names, ElementsAre("message-2-2.txt", "f.txt", "/data/a"));
   EXPECT_THAT(request->contexts, ElementsAre("c0123456789ab"));
   EXPECT_THAT(request->question, StartsWith(half));
-  EXPECT_THAT(request->question, HasSubstr("Why?\n\n[message-2-2.txt: 601 characters, in context]"));
+  EXPECT_THAT(request->question,
+              HasSubstr("Why?\n\n[message-2-2.txt: 601 characters, in context]"));
   EXPECT_THAT(request->question, HasSubstr(end));  // its end, as far as it is short
   EXPECT_EQ(request->mode, ask::Mode::kRecursive);
 }
 
 // SRV-51
 TEST(OpenAiRequestTest, NothingIsMovedWhereTheModelIsToReadItAll) {
-  const auto request = ReadChat(
-      fmt::format(R"([{{"role":"user","content":"{}"}}])", std::string(4'000, 'a')),
-      R"(,"dossier":{"mode":"direct"})");
+  const auto request =
+      ReadChat(fmt::format(R"([{{"role":"user","content":"{}"}}])", std::string(4'000, 'a')),
+               R"(,"dossier":{"mode":"direct"})");
   ASSERT_TRUE(request);
   EXPECT_TRUE(request->documents.empty());
 }
 
 // SRV-51
 TEST(OpenAiRequestTest, EarlierTurnsAreADocumentAndTheLastTwoStandInTheQuestion) {
-  const auto request = ReadChat(R"([{"role":"user","content":"one"},{"role":"assistant","content":"two"},
+  const auto request =
+      ReadChat(R"([{"role":"user","content":"one"},{"role":"assistant","content":"two"},
     {"role":"user","content":"three"},{"role":"assistant","content":"four"},{"role":"user","content":"five"}])",
-                                R"(,"dossier":{"mode":"recursive"})");
+               R"(,"dossier":{"mode":"recursive"})");
   ASSERT_TRUE(request);
   ASSERT_EQ(request->documents.size(), 1u);
   EXPECT_EQ(request->documents[0].name, "conversation.jsonl");
@@ -111,15 +115,39 @@ TEST(OpenAiRequestTest, Base64) {
 
 // Whatever is sent, an error names a place, and nothing crashes (SRV-41, SRV-43).
 TEST(OpenAiRequestTest, NoRequestCrashesIt) {
-  constexpr std::string_view kPieces[] = {
-      "{", "}", "[", "]", ",", ":", "\"messages\"", "\"role\"", "\"user\"", "\"content\"", "\"type\"",
-      "\"text\"", "\"file\"", "\"image_url\"", "\"url\"", "\"data:x;base64,\"", "null", "1", "-1", "true",
-      "\"model\"", "\"tools\"", "\"function\"", "\"dossier\"", "\"stop\"", "\"response_format\"", "\"\""};
+  constexpr std::string_view kPieces[] = {"{",
+                                          "}",
+                                          "[",
+                                          "]",
+                                          ",",
+                                          ":",
+                                          "\"messages\"",
+                                          "\"role\"",
+                                          "\"user\"",
+                                          "\"content\"",
+                                          "\"type\"",
+                                          "\"text\"",
+                                          "\"file\"",
+                                          "\"image_url\"",
+                                          "\"url\"",
+                                          "\"data:x;base64,\"",
+                                          "null",
+                                          "1",
+                                          "-1",
+                                          "true",
+                                          "\"model\"",
+                                          "\"tools\"",
+                                          "\"function\"",
+                                          "\"dossier\"",
+                                          "\"stop\"",
+                                          "\"response_format\"",
+                                          "\"\""};
   Random random(7);
   int read = 0;
   for (int i = 0; i < 20'000; ++i) {
     std::string text = R"({"model":"m","messages":[{"role":"user","content":)";
-    for (std::uint64_t n = random.Below(12); n > 0; --n) text += kPieces[random.Below(std::size(kPieces))];
+    for (std::uint64_t n = random.Below(12); n > 0; --n)
+      text += kPieces[random.Below(std::size(kPieces))];
     text += random.Below(2) == 0 ? "}]}" : "}],\"n\":1}";
     const auto body = ParseJson(text);
     if (!body) continue;
@@ -136,10 +164,10 @@ TEST(OpenAiRequestTest, NoRequestCrashesIt) {
 // SRV-43
 TEST(OpenAiReplyTest, EachExitCodeHasItsStatus) {
   const std::pair<ErrorCode, int> rows[] = {
-      {ErrorCode::kUsage, 400},     {ErrorCode::kConfig, 400},   {ErrorCode::kTooLong, 400},
-      {ErrorCode::kNotFound, 404},  {ErrorCode::kRateLimited, 429}, {ErrorCode::kSchema, 422},
-      {ErrorCode::kRefused, 403},   {ErrorCode::kTimeout, 504},  {ErrorCode::kNetwork, 502},
-      {ErrorCode::kAuth, 502},      {ErrorCode::kInternal, 500}, {ErrorCode::kLimit, 500}};
+      {ErrorCode::kUsage, 400},    {ErrorCode::kConfig, 400},      {ErrorCode::kTooLong, 400},
+      {ErrorCode::kNotFound, 404}, {ErrorCode::kRateLimited, 429}, {ErrorCode::kSchema, 422},
+      {ErrorCode::kRefused, 403},  {ErrorCode::kTimeout, 504},     {ErrorCode::kNetwork, 502},
+      {ErrorCode::kAuth, 502},     {ErrorCode::kInternal, 500},    {ErrorCode::kLimit, 500}};
   for (const auto& [code, status] : rows) EXPECT_EQ(HttpStatusOf(code), status) << ErrorName(code);
   EXPECT_EQ(FindString(*Find(ErrorJson(Error{ErrorCode::kTooLong, "x"}), "error"), "code"),
             "context_length_exceeded");
@@ -154,7 +182,8 @@ class KeyRingTest : public ::testing::Test {
 
 // SRV-40
 TEST_F(KeyRingTest, SecretsAreShownOnceAndKnownByTheirHash) {
-  const auto secret = AddKey(path(), {.name = "ann", .scopes = "read", .per_minute = 9}, *SystemClock());
+  const auto secret =
+      AddKey(path(), {.name = "ann", .scopes = "read", .per_minute = 9}, *SystemClock());
   ASSERT_TRUE(secret) << secret.error().message;
   EXPECT_EQ(secret->size(), 56u);
   EXPECT_THAT(*ReadFile(path()), ::testing::Not(HasSubstr(*secret)));
@@ -166,7 +195,8 @@ TEST_F(KeyRingTest, SecretsAreShownOnceAndKnownByTheirHash) {
   EXPECT_TRUE(key->Has(Scope::kRead) && !key->Has(Scope::kRun));
   EXPECT_EQ(key->per_minute, 9);
   EXPECT_FALSE(key->usd_day);
-  for (const std::string& wrong : {*secret, "Bearer " + *secret + "a", std::string("Bearer "), std::string()}) {
+  for (const std::string& wrong :
+       {*secret, "Bearer " + *secret + "a", std::string("Bearer "), std::string()}) {
     EXPECT_FALSE(ring->Find(wrong)) << wrong;
   }
   ASSERT_TRUE(RevokeKey(path(), "ann"));
@@ -177,7 +207,8 @@ TEST_F(KeyRingTest, SecretsAreShownOnceAndKnownByTheirHash) {
 TEST_F(KeyRingTest, FilesThatOthersMayReadOrThatAreDamagedAreRefused) {
   ASSERT_TRUE(AddKey(path(), {.name = "ann"}, *SystemClock()));
   EXPECT_THAT(AddKey(path(), {.name = "ann"}, *SystemClock()), FailsWith(ErrorCode::kUsage, "ann"));
-  EXPECT_THAT(AddKey(path(), {.name = "a b"}, *SystemClock()), FailsWith(ErrorCode::kUsage, "letters"));
+  EXPECT_THAT(AddKey(path(), {.name = "a b"}, *SystemClock()),
+              FailsWith(ErrorCode::kUsage, "letters"));
   ASSERT_EQ(chmod(path().c_str(), 0640), 0);
   EXPECT_THAT(ReadKeys(path()), FailsWith(ErrorCode::kRefused, "0640"));
   for (const char* text : {"ann", "ann short read 2026", "ann x read 2026 - -1"}) {
@@ -222,14 +253,16 @@ TEST(WorkQueueTest, TakesSoMuchAndNoMore) {
 TEST(FileFormTest, PartsOfAForm) {
   const std::string body =
       "--b\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\nuser_data\r\n"
-      "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n--bo\r\n\r\nx\r\n--b--\r\n";
+      "--b\r\nContent-Disposition: form-data; name=\"file\"; "
+      "filename=\"a.txt\"\r\n\r\n--bo\r\n\r\nx\r\n--b--\r\n";
   const auto form = ReadForm(body, "multipart/form-data; boundary=\"b\"");
   ASSERT_TRUE(form) << form.error().message;
   ASSERT_EQ(form->size(), 2u);
   EXPECT_EQ((*form)[0].value, "user_data");
   EXPECT_EQ((*form)[1].filename, "a.txt");
   for (std::size_t cut = 0; cut + 6 < body.size(); ++cut) {
-    (void)ReadForm(std::string_view(body).substr(0, cut), "multipart/form-data; boundary=b").has_value();
+    (void)ReadForm(std::string_view(body).substr(0, cut), "multipart/form-data; boundary=b")
+        .has_value();
   }
   EXPECT_FALSE(ReadForm(body, "multipart/form-data; boundary=c"));
   EXPECT_FALSE(ReadForm(body, "text/plain; boundary=b"));
@@ -242,9 +275,12 @@ TEST(MetricsTest, TextAsPrometheusReadsIt) {
   metrics.Set("queue_depth", {}, 3);
   metrics.Observe("request_seconds", 0.3);
   const std::string text = metrics.Text();
-  EXPECT_THAT(text, HasSubstr("# TYPE dossier_runs_total counter\ndossier_runs_total{status=\"a\\\"b\\n\"} 2\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("# TYPE dossier_runs_total counter\ndossier_runs_total{status=\"a\\\"b\\n\"} 2\n"));
   EXPECT_THAT(text, HasSubstr("dossier_queue_depth 3\n"));
-  EXPECT_THAT(text, HasSubstr("_bucket{le=\"0.1\"} 0\ndossier_request_seconds_bucket{le=\"0.5\"} 1\n"));
+  EXPECT_THAT(text,
+              HasSubstr("_bucket{le=\"0.1\"} 0\ndossier_request_seconds_bucket{le=\"0.5\"} 1\n"));
   for (int i = 0; i < 150; ++i) metrics.Add("tokens", {{"model", std::to_string(i)}});
   EXPECT_THAT(metrics.Text(), HasSubstr("dossier_tokens{model=\"other\"} 50\n"));
 }
@@ -269,7 +305,9 @@ TEST(ResponseBookTest, EventsAreThereAfterARestartAndForTheirOwnerAlone) {
   EXPECT_EQ((*stored)->Messages().size(), 2u);
   std::vector<std::string> seen;
   (*stored)->Read(0, [&](std::string text) { seen.push_back(std::move(text)); }, {});
-  EXPECT_THAT(seen, ElementsAre(StartsWith("event: response.completed\ndata: {\"type\":\"response.completed\",\"sequence_number\":1,")));
+  EXPECT_THAT(seen,
+              ElementsAre(StartsWith("event: response.completed\ndata: "
+                                     "{\"type\":\"response.completed\",\"sequence_number\":1,")));
   ASSERT_TRUE(book.Remove(id, "ann"));
   EXPECT_FALSE(book.Find(id, "ann"));
 }

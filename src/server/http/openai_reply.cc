@@ -12,11 +12,11 @@ struct StatusRow {
   std::string_view type;
 };
 constexpr StatusRow kStatuses[] = {
-    {2, 400, "invalid_request_error"},  {3, 400, "invalid_request_error"},
-    {9, 400, "invalid_request_error"},  {4, 404, "invalid_request_error"},
-    {6, 429, "rate_limit_error"},       {11, 422, "invalid_request_error"},
-    {12, 403, "permission_error"},      {7, 504, "timeout_error"},
-    {5, 502, "upstream_error"},         {8, 502, "upstream_error"}};
+    {2, 400, "invalid_request_error"}, {3, 400, "invalid_request_error"},
+    {9, 400, "invalid_request_error"}, {4, 404, "invalid_request_error"},
+    {6, 429, "rate_limit_error"},      {11, 422, "invalid_request_error"},
+    {12, 403, "permission_error"},     {7, 504, "timeout_error"},
+    {5, 502, "upstream_error"},        {8, 502, "upstream_error"}};
 
 const StatusRow* RowOf(ErrorCode code) {
   const int exit = ExitCode(code);
@@ -112,8 +112,8 @@ ParamMessage SplitParam(const Error& error) {
   return path ? ParamMessage{param, error.message} : ParamMessage{"", error.message};
 }
 
-JsonObject ResponseJson(const ResponseHead& head, std::string_view status,
-                        const Answered* answered, const Error* error) {
+JsonObject ResponseJson(const ResponseHead& head, std::string_view status, const Answered* answered,
+                        const Error* error) {
   JsonObject out{{"id", head.id},
                  {"object", "response"},
                  {"created_at", head.created},
@@ -124,8 +124,7 @@ JsonObject ResponseJson(const ResponseHead& head, std::string_view status,
                  {"incomplete_details", nullptr},
                  {"instructions", head.instructions},
                  {"metadata", head.metadata.is_null() ? Json(JsonObject()) : head.metadata},
-                 {"previous_response_id",
-                  head.previous.empty() ? Json() : Json(head.previous)},
+                 {"previous_response_id", head.previous.empty() ? Json() : Json(head.previous)},
                  {"parallel_tool_calls", false},
                  {"tool_choice", "none"},
                  {"tools", JsonArray()},
@@ -134,20 +133,19 @@ JsonObject ResponseJson(const ResponseHead& head, std::string_view status,
     out["error"] = JsonObject{{"code", ErrorName(error->code)}, {"message", error->message}};
   }
   if (!answered) return out;
-  out["output"] = JsonArray{JsonObject{
-      {"type", "message"},
-      {"id", "msg_" + head.id.substr(head.id.find('_') + 1)},
-      {"status", "completed"},
-      {"role", "assistant"},
-      {"content", JsonArray{JsonObject{{"type", "output_text"},
-                                       {"text", answered->text},
-                                       {"annotations", JsonArray()}}}}}};
+  out["output"] =
+      JsonArray{JsonObject{{"type", "message"},
+                           {"id", "msg_" + head.id.substr(head.id.find('_') + 1)},
+                           {"status", "completed"},
+                           {"role", "assistant"},
+                           {"content", JsonArray{JsonObject{{"type", "output_text"},
+                                                            {"text", answered->text},
+                                                            {"annotations", JsonArray()}}}}}};
   out["usage"] = JsonObject{
       {"input_tokens", answered->input},
       {"input_tokens_details", JsonObject{{"cached_tokens", answered->cached}}},
       {"output_tokens", answered->output},
-      {"output_tokens_details",
-       JsonObject{{"reasoning_tokens", answered->reasoning.value_or(0)}}},
+      {"output_tokens_details", JsonObject{{"reasoning_tokens", answered->reasoning.value_or(0)}}},
       {"total_tokens", answered->input + answered->output}};
   if (answered->finish == "length") {
     out["incomplete_details"] = JsonObject{{"reason", "max_output_tokens"}};

@@ -48,8 +48,8 @@ struct ResponseHead {
   std::int64_t created = 0;
   Json metadata, instructions;
 };
-JsonObject ResponseJson(const ResponseHead& head, std::string_view status,
-                        const Answered* answered, const Error* error);
+JsonObject ResponseJson(const ResponseHead& head, std::string_view status, const Answered* answered,
+                        const Error* error);
 
 }  // namespace dossier::server
 

@@ -15,8 +15,8 @@ using assembly::Block;
 using assembly::Role;
 using assembly::Turn;
 
-constexpr std::size_t kEnd = 1'000;        // code points of a moved question's start and end
-constexpr std::size_t kShownTurns = 2;     // earlier ones that stand in the engine's question, too
+constexpr std::size_t kEnd = 1'000;     // code points of a moved question's start and end
+constexpr std::size_t kShownTurns = 2;  // earlier ones that stand in the engine's question, too
 constexpr std::size_t kMostMessages = 4'096;
 
 struct RoleWord {
@@ -30,11 +30,26 @@ constexpr RoleWord kRoles[] = {{"system", Role::kSystem},
                                {"tool", Role::kTool}};
 
 // Read below, or for the caller alone: everything else is passed over, and said so.
-constexpr std::string_view kHonoured[] = {
-    "model",       "messages", "temperature",     "top_p",      "seed",
-    "stream",      "stop",     "stream_options",  "tools",      "tool_choice",
-    "max_tokens",  "metadata", "response_format", "dossier",    "max_completion_tokens",
-    "reasoning_effort", "n",   "logprobs",        "modalities", "audio"};
+constexpr std::string_view kHonoured[] = {"model",
+                                          "messages",
+                                          "temperature",
+                                          "top_p",
+                                          "seed",
+                                          "stream",
+                                          "stop",
+                                          "stream_options",
+                                          "tools",
+                                          "tool_choice",
+                                          "max_tokens",
+                                          "metadata",
+                                          "response_format",
+                                          "dossier",
+                                          "max_completion_tokens",
+                                          "reasoning_effort",
+                                          "n",
+                                          "logprobs",
+                                          "modalities",
+                                          "audio"};
 
 tl::unexpected<Error> Wrong(std::string_view path, std::string_view what) {
   return MakeError(ErrorCode::kInvalidArgument, "{}: {}", path, what);
@@ -207,8 +222,8 @@ class Reader {
     if (!list) return Wrong(path + ".tool_calls", "must be a list");
     for (std::size_t i = 0; i < list->size(); ++i) {
       const Json* function = Find((*list)[i], "function");
-      const auto arguments = function ? ParseJson(TextAt(*function, "arguments"))
-                                      : Result<Json>(JsonObject());
+      const auto arguments =
+          function ? ParseJson(TextAt(*function, "arguments")) : Result<Json>(JsonObject());
       if (!function || !arguments) {
         return Wrong(fmt::format("{}.tool_calls[{}]", path, i), "is no call of a function");
       }
@@ -394,8 +409,8 @@ Result<ChatRequest> ReadChatRequest(const Json& body, const RequestReading& read
   out.reasoning_streamed = extra.reasoning_streamed;
   out.contexts = std::move(extra.contexts);
   for (RequestDocument& document : extra.documents) out.documents.push_back(std::move(document));
-  const bool asks = !out.documents.empty() || !out.contexts.empty() ||
-                    out.mode == ask::Mode::kRecursive;
+  const bool asks =
+      !out.documents.empty() || !out.contexts.empty() || out.mode == ask::Mode::kRecursive;
   if (asks) DOSSIER_RETURN_IF_ERROR(MakeQuestion(out, reader.last_moved()));
   return out;
 }
@@ -405,7 +420,8 @@ Result<Json> ChatOfResponses(const Json& body, const JsonArray& earlier) {
   for (const char* key : {"conversation", "prompt"}) {
     if (Find(body, key)) return Wrong(key, "is not kept here; use previous_response_id");
   }
-  if (const Json* tools = Find(body, "tools"); tools && tools->is_array() && !tools->get_array().empty()) {
+  if (const Json* tools = Find(body, "tools");
+      tools && tools->is_array() && !tools->get_array().empty()) {
     return Wrong("tools", "are not called through /v1/responses; use /v1/chat/completions");
   }
   JsonArray messages;
@@ -442,12 +458,13 @@ Result<Json> ChatOfResponses(const Json& body, const JsonArray& earlier) {
             }
             parts.push_back(JsonObject{{"type", "file"}, {"file", std::move(file)}});
           } else if (type == "input_image") {
-            parts.push_back(JsonObject{
-                {"type", "image_url"},
-                {"image_url", JsonObject{{"url", TextAt(part, "image_url")}}}});
+            parts.push_back(
+                JsonObject{{"type", "image_url"},
+                           {"image_url", JsonObject{{"url", TextAt(part, "image_url")}}}});
           } else {
-            return Wrong(path + ".content", "holds a part that is no input_text, input_file or "
-                                            "input_image");
+            return Wrong(path + ".content",
+                         "holds a part that is no input_text, input_file or "
+                         "input_image");
           }
         }
         message["content"] = std::move(parts);
@@ -472,9 +489,9 @@ Result<Json> ChatOfResponses(const Json& body, const JsonArray& earlier) {
   const Json* format = text ? Find(*text, "format") : nullptr;
   if (format && TextAt(*format, "type") == "json_schema") {
     const Json* schema = Find(*format, "schema");
-    chat["response_format"] = JsonObject{
-        {"type", "json_schema"},
-        {"json_schema", JsonObject{{"schema", schema ? *schema : Json(JsonObject())}}}};
+    chat["response_format"] =
+        JsonObject{{"type", "json_schema"},
+                   {"json_schema", JsonObject{{"schema", schema ? *schema : Json(JsonObject())}}}};
   } else if (format) {
     chat["response_format"] = *format;
   }
@@ -485,8 +502,12 @@ std::string EndsOf(std::string_view text) {
   if (utf8::CodePoints(text) <= 2 * kEnd) return std::string(text);
   std::size_t head = 0, tail = text.size();
   for (std::size_t i = 0; i < kEnd; ++i) {
-    do { ++head; } while (head < text.size() && (static_cast<unsigned char>(text[head]) & 0xC0) == 0x80);
-    do { --tail; } while (tail > 0 && (static_cast<unsigned char>(text[tail]) & 0xC0) == 0x80);
+    do {
+      ++head;
+    } while (head < text.size() && (static_cast<unsigned char>(text[head]) & 0xC0) == 0x80);
+    do {
+      --tail;
+    } while (tail > 0 && (static_cast<unsigned char>(text[tail]) & 0xC0) == 0x80);
   }
   // At a line's end, if there is one in the further half.
   const std::size_t line = text.rfind('\n', head - 1);

@@ -16,9 +16,10 @@ constexpr std::string_view kPolicy =
 struct Page {
   std::string_view address, file, type;
 };
-constexpr Page kPages[] = {{"/", "data/viewer/index.html", "text/html; charset=utf-8"},
-                           {"/viewer.js", "data/viewer/viewer.js", "text/javascript; charset=utf-8"},
-                           {"/viewer.css", "data/viewer/viewer.css", "text/css; charset=utf-8"}};
+constexpr Page kPages[] = {
+    {"/", "data/viewer/index.html", "text/html; charset=utf-8"},
+    {"/viewer.js", "data/viewer/viewer.js", "text/javascript; charset=utf-8"},
+    {"/viewer.css", "data/viewer/viewer.css", "text/css; charset=utf-8"}};
 
 void SendPage(const std::shared_ptr<Call>& call, const Page& page) {
   call->ReplyText(200, std::string(page.type), std::string(BuiltInAsset(page.file).value_or("")),
@@ -29,7 +30,8 @@ void SendPage(const std::shared_ptr<Call>& call, const Page& page) {
 
 void Health(const Shared& shared, const std::shared_ptr<Call>& call, Clock::Steady began) {
   const bool ends = shared.draining.cancelled();
-  const auto up = std::chrono::duration_cast<std::chrono::seconds>(shared.front.clock().Now() - began);
+  const auto up =
+      std::chrono::duration_cast<std::chrono::seconds>(shared.front.clock().Now() - began);
   call->Reply(ends ? 503 : 200,
               JsonObject{{"status", ends ? "draining" : "ok"},
                          {"version", shared.options.version},
@@ -54,14 +56,23 @@ void SendMetrics(const Shared& shared, const std::shared_ptr<Call>& call) {
 std::vector<Route> PageRoutes(Shared shared) {
   const auto began = shared.front.clock().Now();
   std::vector<Route> routes{
-      {"GET", "/healthz", std::nullopt,
-       [shared, began](std::shared_ptr<Call> call) { Health(shared, call, began); }, {}},
-      {"GET", "/metrics", Scope::kRead,
-       [shared](std::shared_ptr<Call> call) { SendMetrics(shared, call); }, {}}};
+      {"GET",
+       "/healthz",
+       std::nullopt,
+       [shared, began](std::shared_ptr<Call> call) { Health(shared, call, began); },
+       {}},
+      {"GET",
+       "/metrics",
+       Scope::kRead,
+       [shared](std::shared_ptr<Call> call) { SendMetrics(shared, call); },
+       {}}};
   if (shared.options.viewer == ServeOptions::Viewer::kNone) return routes;
   for (const Page& page : kPages) {
-    routes.push_back({"GET", std::string(page.address), std::nullopt,
-                      [&page](std::shared_ptr<Call> call) { SendPage(call, page); }, {}});
+    routes.push_back({"GET",
+                      std::string(page.address),
+                      std::nullopt,
+                      [&page](std::shared_ptr<Call> call) { SendPage(call, page); },
+                      {}});
   }
   return routes;
 }

@@ -121,8 +121,8 @@ Result<std::shared_ptr<StoredResponse>> ResponseBook::Begin(const std::string& i
   entry->messages_ = std::move(messages);
   if (kept == StoredResponse::Kept::kInMemory) return entry;
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder_, 0700));
-  entry->file_ = UniqueFd(
-      open(PathOf(id).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_APPEND, 0600));
+  entry->file_ =
+      UniqueFd(open(PathOf(id).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_APPEND, 0600));
   if (!entry->file_.valid()) return MakeErrnoError(errno, PathOf(id));
   entry->Write({{"owner", owner}, {"messages", entry->messages_}});
   const std::lock_guard lock(mutex_);
@@ -140,7 +140,8 @@ Result<std::shared_ptr<StoredResponse>> ResponseBook::Load(const std::string& id
     const auto value = ParseJson(line, 128);
     if (!value || !value->is_object()) continue;  // the last line of a process that died
     const JsonObject& object = value->get_object();
-    if (const Json* messages = dossier::Find(object, "messages"); messages && messages->is_array()) {
+    if (const Json* messages = dossier::Find(object, "messages");
+        messages && messages->is_array()) {
       entry->owner_ = TextAt(*value, "owner");
       entry->messages_ = messages->get_array();
     } else if (const Json* event = dossier::Find(object, "event"); event && event->is_object()) {

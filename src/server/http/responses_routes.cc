@@ -68,13 +68,12 @@ class Response : public std::enable_shared_from_this<Response> {
 
   void Begin() {
     if (std::exchange(begun_, true)) return;
-    Tell("response.output_item.added",
-         {{"output_index", 0},
-          {"item", JsonObject{{"type", "message"},
-                              {"id", message_id_},
-                              {"status", "in_progress"},
-                              {"role", "assistant"},
-                              {"content", JsonArray()}}}});
+    Tell("response.output_item.added", {{"output_index", 0},
+                                        {"item", JsonObject{{"type", "message"},
+                                                            {"id", message_id_},
+                                                            {"status", "in_progress"},
+                                                            {"role", "assistant"},
+                                                            {"content", JsonArray()}}}});
     JsonObject part = At();
     part["part"] = Part("");
     Tell("response.content_part.added", std::move(part));
@@ -114,8 +113,8 @@ class Response : public std::enable_shared_from_this<Response> {
 
   void Fail(const Error& error) {
     const bool cancelled = error.code == ErrorCode::kCancelled;
-    const JsonObject object =
-        ResponseJson(head_, cancelled ? "cancelled" : "failed", nullptr, cancelled ? nullptr : &error);
+    const JsonObject object = ResponseJson(head_, cancelled ? "cancelled" : "failed", nullptr,
+                                           cancelled ? nullptr : &error);
     Tell("response.failed", {{"response", object}});
     stored_->Finish(object, "");
     if (!streamed_ && manner_ == Manner::kWaits) answering_->ReplyError(error);
@@ -160,9 +159,9 @@ class ResponsesApi {
     const auto stored = book_.Find(call->part(0), call->key().name);
     if (!stored) return call->Fail(stored.error());
     if (call->Query("stream") != "true") return call->Reply(200, (*stored)->Object());
-    const std::int64_t after = ExactNumber<std::int64_t>(call->Query("starting_after")).value_or(-1);
-    const auto answering =
-        std::make_shared<Answering>(shared_, call, Answering::Leaving::kCancels);
+    const std::int64_t after =
+        ExactNumber<std::int64_t>(call->Query("starting_after")).value_or(-1);
+    const auto answering = std::make_shared<Answering>(shared_, call, Answering::Leaving::kCancels);
     answering->stream().Open(call->Answering(200, {{"Content-Type", "text/event-stream"}}));
     shared_.front.work().Submit([answering, stored = *stored, after] {
       stored->Read(
@@ -190,10 +189,19 @@ class ResponsesApi {
  private:
   // Fields of responses are other ones than those of chat completions.
   static void NoteIgnored(const Json& body, ChatRequest& request) {
-    constexpr std::string_view kHonoured[] = {
-        "input", "instructions", "model",       "stream",      "store",       "background",
-        "text",  "metadata",     "temperature", "top_p",       "dossier",     "max_output_tokens",
-        "previous_response_id"};
+    constexpr std::string_view kHonoured[] = {"input",
+                                              "instructions",
+                                              "model",
+                                              "stream",
+                                              "store",
+                                              "background",
+                                              "text",
+                                              "metadata",
+                                              "temperature",
+                                              "top_p",
+                                              "dossier",
+                                              "max_output_tokens",
+                                              "previous_response_id"};
     request.ignored.clear();
     for (const auto& field : body.get_object()) {
       const std::string_view key = field.key();
@@ -222,15 +230,14 @@ class ResponsesApi {
     for (const Json& message : Find(chat, "messages")->get_array()) {
       if (TextAt(message, "role") != "system") messages.push_back(message);
     }
-    auto stored = book_.Begin(
-        head.id, call->key().name, std::move(messages),
-        store ? StoredResponse::Kept::kOnDisk : StoredResponse::Kept::kInMemory);
+    auto stored =
+        book_.Begin(head.id, call->key().name, std::move(messages),
+                    store ? StoredResponse::Kept::kOnDisk : StoredResponse::Kept::kInMemory);
     if (!stored) return call->Fail(stored.error());
-    const auto leaving =
-        background ? Answering::Leaving::kGoesOn : Answering::Leaving::kCancels;
-    const auto response = std::make_shared<Response>(
-        std::make_shared<Answering>(shared_, call, leaving), *stored, std::move(request),
-        std::move(head));
+    const auto leaving = background ? Answering::Leaving::kGoesOn : Answering::Leaving::kCancels;
+    const auto response =
+        std::make_shared<Response>(std::make_shared<Answering>(shared_, call, leaving), *stored,
+                                   std::move(request), std::move(head));
     // Opened first, so that its first event is the first.
     if (shared_.front.work().waiting() >= shared_.options.work.waiting) {
       return call->Fail(429, "too many requests are running and waiting", "server_busy");

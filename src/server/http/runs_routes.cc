@@ -18,18 +18,21 @@ namespace dossier::server {
 namespace {
 
 constexpr std::size_t kPage = 50, kMostListed = 2'000;
-constexpr Millis kJournalLook{100};            // between looks for new events of another process
+constexpr Millis kJournalLook{100};     // between looks for new events of another process
 constexpr Millis kRunsComment{15'000};  // silence after which a comment is sent
 
 JsonObject SummaryJson(const store::RunSummary& run) {
-  return {{"run", run.run},       {"started", run.started}, {"question", run.question},
-          {"model", run.model},   {"status", run.status},   {"events", run.events},
+  return {{"run", run.run},      {"started", run.started}, {"question", run.question},
+          {"model", run.model},  {"status", run.status},   {"events", run.events},
           {"answer", run.answer}};
 }
 
 JsonObject EventJson(const store::Event& event) {
-  return {{"seq", event.seq},   {"time", event.time}, {"call", event.call},
-          {"type", event.type}, {"data", event.data}};
+  return {{"seq", event.seq},
+          {"time", event.time},
+          {"call", event.call},
+          {"type", event.type},
+          {"data", event.data}};
 }
 
 class RunsApi {
@@ -176,9 +179,10 @@ class RunsApi {
     const std::int64_t after =
         ExactNumber<std::int64_t>(last.empty() ? call->Query("after") : last).value_or(0);
     // No place in the queue: it does no work, and there may be many.
-    const auto stream =
-        std::make_shared<EventStream>(call->exchange(), EventStreamOptions{
-            .heartbeat = kRunsComment, .comment = [] { return std::string(": waiting\n\n"); }, .on_gone = {}});
+    const auto stream = std::make_shared<EventStream>(
+        call->exchange(), EventStreamOptions{.heartbeat = kRunsComment,
+                                             .comment = [] { return std::string(": waiting\n\n"); },
+                                             .on_gone = {}});
     stream->Open(call->Answering(200, {{"Content-Type", "text/event-stream"}}));
     followers_.Run([this, call, stream, run = *run, after] { Follow(*stream, run, after); });
   }
@@ -200,9 +204,9 @@ class RunsApi {
     const auto status = (*journal)->StatusOf(*run);
     const bool told = status && *status == "running" &&
                       shared_.workspace.runs().Cancel(*run, "cancelled by its caller");
-    call->Reply(told ? 202 : 409,
-                JsonObject{{"run", *run},
-                           {"status", told ? "cancelling" : "not running in this server"}});
+    call->Reply(
+        told ? 202 : 409,
+        JsonObject{{"run", *run}, {"status", told ? "cancelling" : "not running in this server"}});
   }
 
   void Erase(const std::shared_ptr<Call>& call) {

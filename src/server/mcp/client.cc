@@ -73,7 +73,8 @@ class JailedClient final : public Client {
     JsonArray all;
     JsonObject params;
     for (std::size_t page = 0; page < kMostPages; ++page) {
-      DOSSIER_ASSIGN_OR_RETURN(const Json result, Request("tools/list", params, spec_.timeout, cancel));
+      DOSSIER_ASSIGN_OR_RETURN(const Json result,
+                               Request("tools/list", params, spec_.timeout, cancel));
       const Json* tools = Find(result, "tools");
       if (!tools || !tools->is_array()) return Broken("its list of tools is none");
       for (const Json& tool : tools->get_array()) {
@@ -98,8 +99,8 @@ class JailedClient final : public Client {
     const Json* schema = Find(tool, "inputSchema");
     auto compiled = model::JsonSchema::Compile(schema ? *schema : Json(JsonObject()));
     if (!compiled) {
-      return MakeError(ErrorCode::kProtocol, "{}: {} has no schema that can be read: {}", spec_.name,
-                       name, compiled.error().message);
+      return MakeError(ErrorCode::kProtocol, "{}: {} has no schema that can be read: {}",
+                       spec_.name, name, compiled.error().message);
     }
     const Json given = arguments.is_null() ? Json(JsonObject()) : arguments;
     for (const model::SchemaViolation& wrong : compiled->Check(given, 1)) {
@@ -139,14 +140,16 @@ class JailedClient final : public Client {
     }
     jail.input = input;
     jail.limits.wall.reset();
-    const auto ended = sandbox::RunJailed(
-        jail, spec_.argv,
-        {.on_output = [this](sandbox::Stream stream, std::string_view bytes) { Feed(stream, bytes); },
-         .cancel = stop_.token()});
+    const auto ended =
+        sandbox::RunJailed(jail, spec_.argv,
+                           {.on_output = [this](sandbox::Stream stream,
+                                                std::string_view bytes) { Feed(stream, bytes); },
+                            .cancel = stop_.token()});
     const std::lock_guard lock(mutex_);
-    ended_ = ended ? Error{ErrorCode::kDied, fmt::format("{}: it has ended{}", spec_.name,
-                                                         last_words_.empty() ? "" : ": " + last_words_)}
-                   : ended.error();
+    ended_ =
+        ended ? Error{ErrorCode::kDied, fmt::format("{}: it has ended{}", spec_.name,
+                                                    last_words_.empty() ? "" : ": " + last_words_)}
+              : ended.error();
     changed_.notify_all();
   }
 
@@ -163,8 +166,8 @@ class JailedClient final : public Client {
     if (buffer_.size() <= kMostAnswer) return;
     {
       const std::lock_guard lock(mutex_);
-      ended_ = Error{ErrorCode::kTooLong,
-                     fmt::format("{}: an answer has more than {}", spec_.name, FormatSize(kMostAnswer))};
+      ended_ = Error{ErrorCode::kTooLong, fmt::format("{}: an answer has more than {}", spec_.name,
+                                                      FormatSize(kMostAnswer))};
       changed_.notify_all();
     }
     stop_.Cancel("its answer is too long");
@@ -201,14 +204,16 @@ class JailedClient final : public Client {
   Result<Json> Exchange(std::string_view method, JsonObject params, Millis limit,
                         const CancelToken& cancel) {
     if (modern_) {
-      params["_meta"] = JsonObject{{kMetaVersion, kModernVersion}, {kMetaCapabilities, JsonObject()}};
+      params["_meta"] =
+          JsonObject{{kMetaVersion, kModernVersion}, {kMetaCapabilities, JsonObject()}};
     }
     const auto until = steady_clock::now() + limit;
     std::unique_lock lock(mutex_);
     const std::int64_t id = ++last_id_;
     answers_[id];
     lock.unlock();
-    Json message = JsonObject{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}};
+    Json message =
+        JsonObject{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}};
     const Status put = WriteWithin(to_server_.get(), ToJson(message) + "\n", until, cancel);
     const std::uint64_t wake = cancel.OnCancel([this] {
       const std::lock_guard guard(mutex_);
@@ -269,10 +274,10 @@ class JailedClient final : public Client {
   const ServerSpec spec_;
   UniqueFd to_server_;
   CancelSource stop_;
-  bool modern_ = false;     // decided before anybody calls
-  std::string buffer_;      // of the thread that runs the server, as the next
+  bool modern_ = false;  // decided before anybody calls
+  std::string buffer_;   // of the thread that runs the server, as the next
   std::string last_words_;
-  std::mutex mutex_;        // guards what follows
+  std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::map<std::int64_t, std::optional<Json>> answers_;
   std::int64_t last_id_ = 0;
@@ -294,7 +299,8 @@ Result<JsonObject> ReadTrusted(const std::string& folder) {
   if (!text) return tl::unexpected(std::move(text).error());
   const auto value = ParseJson(*text);
   if (!value || !value->is_object()) {
-    return MakeError(ErrorCode::kDamaged, "{} is damaged; remove it and trust again", TrustFile(folder));
+    return MakeError(ErrorCode::kDamaged, "{} is damaged; remove it and trust again",
+                     TrustFile(folder));
   }
   return value->get_object();
 }

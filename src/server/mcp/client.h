@@ -2,7 +2,8 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const auto client, Client::Connect(spec, cancel));
 //   DOSSIER_ASSIGN_OR_RETURN(const JsonArray tools, client->Tools(cancel));
-//   DOSSIER_ASSIGN_OR_RETURN(const ToolResult result, client->Call(tools[0], {{"item", "A1"}}, cancel));
+//   DOSSIER_ASSIGN_OR_RETURN(const ToolResult result, client->Call(tools[0], {{"item", "A1"}},
+//   cancel));
 //
 // The era is found out by server/discover; whoever does not know it gets initialize. The server is
 // hostile: its lines, its time and its sizes are limited, its own requests are refused with -32601.

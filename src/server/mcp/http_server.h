@@ -26,8 +26,8 @@ namespace dossier::mcp {
 
 struct HttpOptions {
   std::string address = "127.0.0.1";
-  int port = 0;                                 // 0: any that is free
-  std::vector<std::string> allow_hosts;         // of Host and Origin, besides this machine's names
+  int port = 0;                           // 0: any that is free
+  std::vector<std::string> allow_hosts;   // of Host and Origin, besides this machine's names
   std::shared_ptr<server::KeyRing> keys;  // null: nobody needs one
   ServerInfo info;
   // Tests make these short.
