@@ -11,7 +11,7 @@ which ends with this process. Nothing here is bound to a thread or an event loop
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost half of the import
 
 __version__ = "0.1.0"
 

@@ -86,7 +86,12 @@ std::string ValueOf(const Flag& flag) {
 bool IsEachCommandsOwn(std::string_view name) {
   constexpr std::string_view kNames[] = {
       "--branch",  // of a memory, of git
+      "--id",      // of a question, of a memory
       "--limit",   // so many runs or changes, or the size of a file
+      "--only",    // questions by pattern, or tasks
+      "--plan",    // of a stub model, or nothing but a look
+      "--run",     // of ask, or of research
+      "--set",     // of research, or of a family of tasks
       "--mode",    // of a run, of a prompt's header
       "--model",   // one model, or one for each role
       "--phase",   // of research: by name, by number

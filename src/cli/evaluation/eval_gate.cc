@@ -139,7 +139,7 @@ void DeclareGate(Flags& flags, GateArguments& to) {
       .Kind(kWord);
   flags.Add("--gates", &to.gates, "what is run, and the limits").Kind(kPath).ShowDefault();
   flags.Add("--accepted", &to.accepted, "changes that are intended").Kind(kPath).ShowDefault();
-  flags.Add("--out", &to.out, "folder for transcripts").Kind(kFolder).ShowDefault();
+  flags.Add("--out", &to.out, "folder for transcripts").Kind(kPath).ShowDefault();
 }
 
 }  // namespace

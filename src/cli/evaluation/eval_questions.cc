@@ -195,9 +195,9 @@ Result<int> DiffTask(const DiffArguments& given, Context& context) {
 void DeclareDiff(Flags& flags, DiffArguments& to) {
   to.base = "eval-gate";
   flags.Add("task", &to.task, "id of a task").Required().Kind(kWord);
-  flags.Add("--base", &to.base, "folder of a run").Kind(kFolder).ShowDefault();
+  flags.Add("--base", &to.base, "folder of a run").Kind(kPath).ShowDefault();
   flags.Add("--head", &to.head, "folder of another run (default: another arm of the same)")
-      .Kind(kFolder);
+      .Kind(kPath);
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ void DeclareRun(Flags& flags, EvalRunArguments& to) {
   flags.Add("-m,--model", &to.models, "model, as [PROVIDER/]NAME (repeat: each arm with each)")
       .Kind(kModel)
       .Often();
-  flags.Add("--out", &to.out, "folder of the run (eval-NAME)").Kind(kFolder).Often();
+  flags.Add("--out", &to.out, "folder of the run (eval-NAME)").Kind(kPath).Often();
   flags.Add("--arms", &to.arms_file, "file that describes further arms").Kind(kPath);
   flags.Add("--only", &to.only, "questions whose id or tag fits this pattern").Kind(kWord);
   flags.Add("--sample", &to.sample, "so many questions of each set, evenly spread").Positive();

@@ -60,7 +60,7 @@ struct GenerateArguments {
 void DeclareGenerate(Flags& flags, GenerateArguments& to) {
   flags.Add("family", &to.families, "families, or quick or standard").Required();
   flags.Add("--out", &to.out, "the folder to write; it must not be there yet")
-      .Kind(kFolder)
+      .Kind(kPath)
       .Required();
   flags.Add("--length", &to.length, "tokens a window: 16K,64K,256K; bytes for tables and logs")
       .Kind(kList);

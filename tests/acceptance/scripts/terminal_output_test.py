@@ -18,7 +18,7 @@ HOSTILE = ("a\x1b]0;title\x07b\x1b]8;;http://x.example\x1b\\c\x1b]52;c;eA==\x07d
            "\u009b3Jg\u202eh\u2066i\u200fj")
 # What the program itself sends: colours, a line that is drawn again. Of the hostile text nothing of
 # the kind is left, since its escape character is shown.
-OWN = re.compile(r"\x1b\[(?:[0-9;]*m|K)|\r")
+OWN = re.compile(r"\x1b\[(?:[0-9;]*m|K|J|[0-9]+A)|\r")
 ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
