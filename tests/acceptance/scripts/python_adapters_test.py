@@ -111,7 +111,8 @@ class Rlms(Adapters):
                         "-d", self.home / "source"], check=True, env={**os.environ, "HOME": str(self.home)})
         archive, = (self.home / "source").iterdir()
         with tarfile.open(archive) as tar:
-            tar.extractall(self.home / "unpacked", filter="data")
+            tar.extraction_filter = getattr(tarfile, "data_filter", None)   # of Python 3.11.4 and later
+            tar.extractall(self.home / "unpacked")
         found, = (self.home / "unpacked").glob("*/tests")
         return found
 
