@@ -156,9 +156,13 @@ class Answers::DirectCall final : public ask::EventSink {
 
   Result<Answered> Run() {
     log_.Start({{"kind", "serve"},
-                {"question", log_.Body(LastUserText(request_.messages))},
+                {"question", LastUserText(request_.messages)},
                 {"model", model_.name}});
-    log_.Add(0, "mode.decided", {{"mode", "direct"}, {"reason", "asked for"}});
+    log_.Add(0, "mode.decided",
+             {{"mode", "direct"},
+              {"tokens", CountMessages(request_.messages, *model_.counter)},
+              {"threshold", RoomOf(model_, request_)},
+              {"reason", "as the client asked"}});
     if (watch_.on_run) watch_.on_run(log_.run());
     auto answered = CallUntilDone();
     const model::UsageSum usage = caller_.usage();
