@@ -46,6 +46,9 @@ Result<std::optional<double>> DayBudget::Left() const {
 
 Result<std::optional<double>> DayBudget::Hold(std::optional<double> wanted,
                                               const CancelToken& cancel) {
+  if (wanted && !(*wanted > 0)) {
+    return MakeError(ErrorCode::kInvalidArgument, "max_usd: must be above 0");
+  }
   if (!most_) return wanted;
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder_, 0700));
   DOSSIER_ASSIGN_OR_RETURN(const FileLock lock,

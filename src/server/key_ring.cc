@@ -42,10 +42,11 @@ Status CheckPrivate(const std::string& path, const struct stat& info) {
 }
 
 bool IsName(std::string_view name) {
-  return !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
-  });
+  return !name.empty() && name.size() <= 64 && name.front() != '.' && name != "local" &&
+         std::ranges::all_of(name, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '_' || c == '.';
+         });
 }
 
 template <typename Number>
@@ -180,9 +181,11 @@ Result<std::vector<Key>> ReadKeys(const std::string& path) {
 
 Result<std::string> AddKey(const std::string& path, const KeyWish& wish, const Clock& clock) {
   if (!IsName(wish.name)) {
-    return MakeError(ErrorCode::kUsage,
-                     "{}: a key's name is of letters, digits, '-', '_' and '.', at most 64",
-                     wish.name);
+    return MakeError(
+        ErrorCode::kUsage,
+        "{}: a key's name is of letters, digits, '-', '_' and '.', at most 64, begins with no "
+        "'.' and is not \"local\"",
+        wish.name);
   }
   DOSSIER_ASSIGN_OR_RETURN(const auto scopes, ScopesOf(wish.scopes));
   std::vector<Key> keys;

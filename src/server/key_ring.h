@@ -40,6 +40,9 @@ struct Key {
   std::optional<double> usd_day;  // US dollars
   std::optional<std::int64_t> per_minute;
 
+  // Whose files, runs and responses are whose: a name that is given to another key later is another
+  // owner. The key of a start is the user's own, at each start.
+  std::string owner() const { return name == "local" ? name : name + "." + sha256.substr(0, 12); }
   bool Has(Scope scope) const { return scopes[static_cast<std::size_t>(scope)]; }
 };
 

@@ -76,8 +76,11 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     head_->header_limit(core_->options.max_head);
     // The first byte may be long in coming, the rest may not.
     if (buffer_.size() > 0) return ReadHead();
+    Limit(core_->options.idle_time);
     socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](Failure failure) {
-      if (!failure) self->ReadHead();
+      self->timer_.cancel();
+      if (failure) return self->Shutdown();
+      self->ReadHead();
     });
   }
 
@@ -167,6 +170,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
           std::string(field.value()));
     }
     keep_alive_ = message.keep_alive();
+    // What another server on the way may read otherwise than we do.
+    const bool odd = message.count(http::field::transfer_encoding) > 0 && !message.chunked();
+    if (odd || message.count(http::field::host) > 1) return RefuseWith({.status = 400});
     HttpAdmission admission;
     if (core_->options.admit) admission = core_->options.admit(request_);
     if (admission.refusal) return RefuseWith(std::move(*admission.refusal));

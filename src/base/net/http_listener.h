@@ -70,8 +70,9 @@ struct HttpListenerOptions {
   std::uint32_t max_head = 64u << 10;   // bytes; larger ones get 431
   std::size_t max_connections = 0;      // further clients get 503; 0: any number
   // Unset: no limit. How long a head may take from its first byte; how long a body may be silent,
-  // which gets 408; how long a client may leave what is sent to it unread before it is cut off.
-  std::optional<std::chrono::milliseconds> head_time, body_silence, write_time;
+  // which gets 408; how long a connection may rest between two requests; how long a client may
+  // leave what is sent to it unread before it is cut off.
+  std::optional<std::chrono::milliseconds> head_time, body_silence, idle_time, write_time;
   // Asked on the listener's threads, before a body is read and before a client that waits is told
   // to go on. May be empty.
   std::function<HttpAdmission(const HttpRequest& head)> admit;

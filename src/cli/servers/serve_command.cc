@@ -105,7 +105,11 @@ Status RunServe(const ServeArguments& given, Context& context) {
                              address.key.empty() ? "" : "#key=" + address.key)
               << std::flush;
   const Status served = server.Run(context.cancel, {});
-  (void)RemoveAll(state).has_value();
+  // Another server of this user may have written its own meanwhile.
+  if (const auto text = ReadFile(state);
+      text && text->find(fmt::format("\"{}\"", url)) != text->npos) {
+    (void)RemoveAll(state).has_value();
+  }
   return served;
 }
 

@@ -7,6 +7,9 @@
 #include "ask/run/run_log.h"
 #include "base/text/text.h"
 #include "driver/caller.h"
+#include "model/schema/json_schema.h"
+#include "model/schema/schema_reply.h"
+#include "server/day_budget.h"
 #include "server/operations.h"
 #include "server/run_table.h"
 
@@ -155,9 +158,8 @@ class Answers::DirectCall final : public ask::EventSink {
   void OnEvent(const store::Event&) override {}
 
   Result<Answered> Run() {
-    log_.Start({{"kind", "serve"},
-                {"question", LastUserText(request_.messages)},
-                {"model", model_.name}});
+    log_.Start(
+        {{"kind", "serve"}, {"question", LastUserText(request_.messages)}, {"model", model_.name}});
     log_.Add(0, "mode.decided",
              {{"mode", "direct"},
               {"tokens", CountMessages(request_.messages, *model_.counter)},
@@ -192,13 +194,15 @@ class Answers::DirectCall final : public ask::EventSink {
                          {"cost_usd", cost ? Json(static_cast<double>(*cost) / kNano) : Json()},
                          {"limits_hit", JsonArray()},
                          {"warnings", JsonArray()}};
+    NoteMisfit(&*answered);
     return answered;
   }
 
  private:
   model::LedgerLimits Limits() const {
-    model::LedgerLimits limits{.calls = request_.max_calls};
-    const auto most = request_.max_usd ? request_.max_usd : workspace_.options().max_usd;
+    const std::int64_t calls = workspace_.options().max_calls;
+    model::LedgerLimits limits{.calls = std::min(calls, request_.max_calls.value_or(calls))};
+    const auto& most = request_.max_usd;  // within that of the server
     if (most) limits.nano_usd = static_cast<std::int64_t>(*most * kNano);
     if (request_.max_time_s) {
       limits.deadline =
@@ -236,6 +240,16 @@ class Answers::DirectCall final : public ask::EventSink {
       }
       messages.turns.push_back(std::move(results));
     }
+  }
+
+  // A reply that does not fit the schema that was asked for is told so: few servers hold to one.
+  void NoteMisfit(Answered* answered) const {
+    if (!request_.schema || !answered->tool_calls.empty()) return;
+    const auto schema = model::JsonSchema::Compile(*request_.schema);
+    if (!schema || model::CheckReply(answered->text, *schema).value) return;
+    answered->dossier["status"] = "partial";
+    answered->dossier["warnings"] = JsonArray{JsonObject{
+        {"code", "schema"}, {"data", "the reply does not fit the schema of response_format"}}};
   }
 
   std::string ResultOf(const model::ToolCall& call) {
@@ -326,7 +340,11 @@ Result<std::string> Answers::OpenDocuments(const ChatRequest& request, const Can
   // The engine describes what it is given, and something is always given.
   if (sources.empty())
     sources.push_back({.path = {}, .text = "", .name = "empty.txt", .notes = {}});
-  DOSSIER_ASSIGN_OR_RETURN(const auto opened, workspace_.contexts().Add(sources, "", {}, cancel));
+  // Judged by where a file really lies once it is open: it may be another one than was admitted.
+  ask::ContextOptions how;
+  how.open = [this](const std::string& path) { return workspace_.OpenFile(path); };
+  DOSSIER_ASSIGN_OR_RETURN(const auto opened,
+                           workspace_.contexts().Add(sources, "", std::move(how), cancel));
   return opened->id;
 }
 
@@ -377,6 +395,10 @@ Result<Answered> Answers::AskEngine(const ChatRequest& request, const std::strin
     const Json* value = told.if_contains(key);
     out.dossier[key] = value ? *value : Json();
   }
+  if (const Json* error = Find(told, "error"); error && out.dossier["warnings"].is_array()) {
+    out.dossier["warnings"].get_array().push_back(
+        JsonObject{{"code", "error"}, {"data", TextAt(*error, "message")}});
+  }
   if (watch.on_text) watch.on_text(out.text);
   return out;
 }
@@ -387,7 +409,13 @@ Result<Answered> Answers::Answer(ChatRequest request, const AnswerWatch& watch,
   const std::string name = request.model == kEngine ? ""
                            : engine                 ? request.model.substr(kEngineWith.size())
                                                     : request.model;
-  DOSSIER_ASSIGN_OR_RETURN(const app::OpenedModel* model, workspace_.Model(name, cancel));
+  const auto opened_model = workspace_.Model(name, cancel);
+  if (!opened_model && !name.empty() && opened_model.error().code != ErrorCode::kCancelled) {
+    // Why it cannot be reached is for whoever runs the server, not for its clients.
+    return MakeError(ErrorCode::kConfig,
+                     "this server has no model {}; GET /v1/models lists those it has", name);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const app::OpenedModel* model, opened_model);
   const std::int64_t room = RoomOf(model->root, request);
   const bool given = !request.documents.empty() || !request.contexts.empty();
   const bool tools = !request.messages.tools.empty();
@@ -414,9 +442,31 @@ Result<Answered> Answers::Answer(ChatRequest request, const AnswerWatch& watch,
   } else if (documents) {
     return AskEngine(request, name, watch, cancel);
   }
+  return CallDirectly(std::move(request), model->root, std::move(context), watch, cancel);
+}
+
+// Within the sums of the server: of an answer, and of a day.
+Result<Answered> Answers::CallDirectly(ChatRequest request, const driver::BoundModel& model,
+                                       std::string context, const AnswerWatch& watch,
+                                       const CancelToken& cancel) {
+  const WorkspaceOptions& options = workspace_.options();
+  if (options.max_usd) {
+    request.max_usd = std::min(request.max_usd.value_or(*options.max_usd), *options.max_usd);
+  }
+  DayBudget day(options.data_folder, options.max_usd_day, options.clock);
+  DOSSIER_ASSIGN_OR_RETURN(const auto held, day.Hold(request.max_usd, cancel));
+  if (held && *held <= 0) {
+    return MakeError(ErrorCode::kRateLimited, "the sum of this day (${:.2f}) is used up",
+                     options.max_usd_day.value_or(0));
+  }
+  request.max_usd = held;
+  AnswerWatch seen = watch;
+  seen.on_cost = [&](double usd) {
+    day.Settle(held, usd);
+    if (watch.on_cost) watch.on_cost(usd);
+  };
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, workspace_.Journal());
-  return DirectCall(workspace_, model->root, request, std::move(context), watch, cancel, journal)
-      .Run();
+  return DirectCall(workspace_, model, request, std::move(context), seen, cancel, journal).Run();
 }
 
 Result<std::vector<std::string>> Answers::ModelNames(const CancelToken& cancel) {

@@ -59,6 +59,9 @@ class Answers {
 
   Result<Answered> AskEngine(const ChatRequest& request, const std::string& model,
                              const AnswerWatch& watch, const CancelToken& cancel);
+  Result<Answered> CallDirectly(ChatRequest request, const driver::BoundModel& model,
+                                std::string context, const AnswerWatch& watch,
+                                const CancelToken& cancel);
   Result<std::string> OpenDocuments(const ChatRequest& request, const CancelToken& cancel);
 
   Workspace& workspace_;

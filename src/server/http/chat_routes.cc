@@ -1,6 +1,7 @@
 // /v1/chat/completions and /v1/models, and what every answer to a client shares.
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 #include "base/files/file.h"
@@ -24,7 +25,11 @@ class Completion {
       : answering_(std::move(answering)), request_(std::move(request)), head_(std::move(head)) {}
 
   void Open() {
-    if (!request_.streamed) return;
+    if (request_.streamed) Begin();
+    opened_.set_value();
+  }
+
+  void Begin() {
     HttpHeaders headers = WarningHeaders(request_);
     headers.emplace_back("Content-Type", kEvents);
     answering_->stream().Open(answering_->call().Answering(200, std::move(headers)));
@@ -32,6 +37,7 @@ class Completion {
   }
 
   void Work() {
+    opened_.get_future().wait();  // else the answer could be complete before its head is sent
     AnswerWatch watch;
     bool told = false;
     if (request_.streamed) {
@@ -75,12 +81,13 @@ class Completion {
   const std::shared_ptr<Answering> answering_;
   ChatRequest request_;
   const ReplyHead head_;
+  std::promise<void> opened_;
 };
 
 void Complete(const Shared& shared, const std::shared_ptr<Call>& call) {
   const auto body = call->Body();
   if (!body) return call->Fail(body.error());
-  auto request = ReadChatRequest(*body, ReadingFor(shared, call->key().name));
+  auto request = ReadChatRequest(*body, ReadingFor(shared, call->key()));
   if (!request) return call->Fail(request.error());
   const auto leaving =
       request->detached ? Answering::Leaving::kGoesOn : Answering::Leaving::kCancels;
@@ -136,22 +143,37 @@ std::int64_t SecondsNow(const Clock& clock) {
 
 HttpHeaders WarningHeaders(const ChatRequest& request) {
   if (request.ignored.empty()) return {};
-  return {{"X-Dossier-Warnings", "ignored: " + Join(request.ignored, ", ")}};
+  constexpr std::size_t kMostNames = 20, kLongestName = 64;
+  std::vector<std::string> names;
+  for (const std::string& name : request.ignored) {
+    const bool plain = name.size() <= kLongestName && std::ranges::all_of(name, [](char c) {
+                         return c > ' ' && c < 127 && c != ',';
+                       });
+    if (plain && names.size() < kMostNames) names.push_back(name);
+  }
+  if (names.size() < request.ignored.size()) {
+    names.push_back(fmt::format("{} more", request.ignored.size() - names.size()));
+  }
+  return {{"X-Dossier-Warnings", "ignored: " + Join(names, ", ")}};
 }
 
 std::string RunsFolder(const Workspace& workspace) {
   return workspace.options().data_folder + "/runs";
 }
 
-RequestReading ReadingFor(Shared shared, const std::string& owner) {
+RequestReading ReadingFor(Shared shared, const Key& key) {
   return {
       .move_above = shared.options.inline_tokens,
       .count = [&workspace = shared.workspace](
                    std::string_view text) { return workspace.Counter().CountText(text).upper(); },
-      .file = [shared, owner](std::string_view id) -> Result<RequestDocument> {
+      .file = [shared, owner = key.owner()](std::string_view id) -> Result<RequestDocument> {
         DOSSIER_ASSIGN_OR_RETURN(const StoredFile file, shared.files.Find(owner, id));
         DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(shared.files.PathOf(file)));
         return RequestDocument{.name = file.name, .text = std::move(text), .path = {}};
+      },
+      .context = [all = key.Has(Scope::kAdmin)](std::string_view) -> Status {
+        if (all) return {};
+        return MakeError(ErrorCode::kRefused, "contexts by id need a key with the scope admin");
       },
       .path = [shared](std::string_view path) -> Result<std::string> {
         if (shared.options.local_paths.empty()) {
@@ -193,7 +215,7 @@ Result<HeldMoney> HeldMoney::Of(const Shared& shared, const Key& key, std::optio
   if (!key.usd_day) return out;
   const WorkspaceOptions& options = shared.workspace.options();
   out.budget_ = std::make_shared<DayBudget>(
-      fmt::format("{}/server/spending/{}", options.data_folder, key.name), *key.usd_day,
+      fmt::format("{}/server/spending/{}", options.data_folder, key.owner()), *key.usd_day,
       options.clock);
   // Not all at once: what is held is not there for others.
   const double share = *key.usd_day / kHeldShare;
@@ -214,14 +236,18 @@ Result<Answered> Answering::Make(ChatRequest request, const AnswerWatch& watch) 
   request.max_usd = money.most();
   AnswerWatch seen = watch;
   seen.on_run = [&](std::string_view run) {
-    shared_.owners.Note(run, call_->key().name);
+    shared_.owners.Note(run, call_->key().owner());
     if (watch.on_run) watch.on_run(run);
   };
+  bool settled = false;
   seen.on_cost = [&](double usd) {
+    settled = true;
     money.Settle(usd);
     shared_.front.metrics().Add("cost_nano_usd_total", {}, usd * 1e9);
   };
   auto answered = Answers(shared_.workspace).Answer(std::move(request), seen, cancel_);
+  // What was refused cost nothing; what a run that was cancelled took is not known here.
+  if (!answered && !settled && !cancel_.cancelled()) money.Settle(0);
   Metrics& metrics = shared_.front.metrics();
   const std::string status = answered              ? TextAt(answered->dossier, "status")
                              : cancel_.cancelled() ? "interrupted"
@@ -248,8 +274,8 @@ void Answering::ReplyJson(int status, const Json& body, HttpHeaders headers) {
 void Answering::ReplyError(const Error& error) {
   if (error.code == ErrorCode::kCancelled && shared_.draining.cancelled()) {
     return ReplyJson(503,
-                     ErrorJson("the server ends; the run can be resumed", "server_error", nullptr,
-                               "shutting_down"),
+                     ErrorJson("the server ends before the answer is there; ask again",
+                               "server_error", nullptr, "shutting_down"),
                      {{"Retry-After", "5"}});
   }
   const bool model = error.code == ErrorCode::kConfig;

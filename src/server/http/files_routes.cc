@@ -19,7 +19,7 @@ void Upload(const Shared& shared, const std::shared_ptr<Call>& call) {
     if (!map) return call->Fail(map.error());
     const auto form = ReadForm(map->bytes(), call->request().Header("content-type"));
     if (!form) return call->Fail(form.error());
-    const auto file = shared.files.Add(call->key().name, *form);
+    const auto file = shared.files.Add(call->key().owner(), *form);
     if (!file) {
       const bool full = file.error().code == ErrorCode::kIo;
       return full ? call->Fail(507, file.error().message, "no_space") : call->Fail(file.error());
@@ -30,18 +30,19 @@ void Upload(const Shared& shared, const std::shared_ptr<Call>& call) {
 
 void List(const Shared& shared, const std::shared_ptr<Call>& call) {
   JsonArray list;
-  for (const StoredFile& file : shared.files.List(call->key().name)) list.push_back(file.ToJson());
+  for (const StoredFile& file : shared.files.List(call->key().owner()))
+    list.push_back(file.ToJson());
   call->Reply(200, JsonObject{{"object", "list"}, {"data", std::move(list)}, {"has_more", false}});
 }
 
 void Show(const Shared& shared, const std::shared_ptr<Call>& call) {
-  const auto file = shared.files.Find(call->key().name, call->part(0));
+  const auto file = shared.files.Find(call->key().owner(), call->part(0));
   file ? call->Reply(200, file->ToJson()) : call->Fail(file.error());
 }
 
 void Content(const Shared& shared, const std::shared_ptr<Call>& call) {
   call->Later([shared, call] {
-    const auto file = shared.files.Find(call->key().name, call->part(0));
+    const auto file = shared.files.Find(call->key().owner(), call->part(0));
     if (!file) return call->Fail(file.error());
     const auto map = MappedFile::Open(shared.files.PathOf(*file));
     if (!map) return call->Fail(map.error());
@@ -59,7 +60,7 @@ void Content(const Shared& shared, const std::shared_ptr<Call>& call) {
 }
 
 void Remove(const Shared& shared, const std::shared_ptr<Call>& call) {
-  const Status removed = shared.files.Remove(call->key().name, call->part(0));
+  const Status removed = shared.files.Remove(call->key().owner(), call->part(0));
   if (!removed) return call->Fail(removed.error());
   call->Reply(200, JsonObject{{"id", call->part(0)}, {"object", "file"}, {"deleted", true}});
 }

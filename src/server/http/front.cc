@@ -1,6 +1,9 @@
 #include "server/http/front.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "base/random.h"
@@ -82,6 +85,10 @@ Call::Call(Front& front, std::shared_ptr<HttpExchange> exchange, std::string rou
       parts_(std::move(parts)),
       query_(std::move(query)),
       began_(front.clock().Now()) {}
+
+Call::~Call() {
+  if (!request().body_file.empty()) unlink(request().body_file.c_str());
+}
 
 std::string Call::Query(const std::string& name) const {
   const auto found = query_.find(name);
@@ -191,7 +198,12 @@ HttpResponse Front::Refuse(const HttpRequest& request, int status, std::string_v
 
 // A page of another site can send requests here, under a name that it points at this machine.
 std::optional<HttpResponse> Front::CheckSource(const HttpRequest& request) const {
-  const std::string host = HostName(request.Header("host"));
+  const std::string_view given = request.Header("host");
+  const bool plain = std::ranges::all_of(given, [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_' ||
+           c == ':' || c == '[' || c == ']';
+  });
+  const std::string host = plain ? HostName(given) : std::string();
   const bool local = std::ranges::find(kLocalHosts, host) != std::end(kLocalHosts);
   if (!local && std::ranges::find(setting_.hosts, host) == setting_.hosts.end()) {
     return Refuse(request, 403,
@@ -217,13 +229,14 @@ std::optional<HttpResponse> Front::CheckKey(const HttpRequest& request, const Ro
     return {};
   }
   const auto now = setting_.clock->Now();
-  if (failures_.Counted("keys", now) >= kMostFailures) {
-    return Refuse(request, 429, "too many wrong keys; wait a minute", "too_many_failures",
-                  {{"Retry-After", "60"}});
-  }
   const std::string_view given = request.Header("authorization");
   const std::optional<Key> found = setting_.keys->Find(given);
+  // A right key is never locked out by others' wrong ones.
   if (!found) {
+    if (failures_.Counted("keys", now) >= kMostFailures) {
+      return Refuse(request, 429, "too many wrong keys; wait a minute", "too_many_failures",
+                    {{"Retry-After", "60"}});
+    }
     if (!given.empty()) failures_.Count("keys", now);
     return Refuse(request, 401, "a key is needed: Authorization: Bearer dsk_…", "invalid_api_key",
                   {{"WWW-Authenticate", "Bearer"}});
@@ -265,25 +278,29 @@ Front::Judged Front::Judge(const HttpRequest& request) {
 }
 
 HttpAdmission Front::Admit(const HttpRequest& head) {
-  // Judged again when the body is there: that is when it counts.
-  const Found found = FindRoute(head);
   HttpAdmission out{.max_body = setting_.max_body};
-  if (!found.route) return out;
-  if (found.route->body_file) {
-    // A large body is not taken from somebody who may not send it.
-    Judged judged = Judge(head);
-    if (judged.refusal) return {.refusal = std::move(judged.refusal)};
+  const std::string_view length = head.Header("content-length");
+  const bool has_body =
+      (!length.empty() && length != "0") || !head.Header("transfer-encoding").empty();
+  if (!has_body) return out;
+  // No body is taken from somebody who may not send it.
+  Judged judged = Judge(head);
+  if (judged.refusal) return {.refusal = std::move(judged.refusal)};
+  if (judged.found.route->body_file) {
     out.max_body = setting_.max_upload;
-    out.file = found.route->body_file();
-  } else if (found.route->scope && setting_.keys && head.Header("authorization").empty()) {
-    out.refusal = CheckSource(head);
-    Key none;
-    if (!out.refusal) out.refusal = CheckKey(head, *found.route, &none);
+    out.file = judged.found.route->body_file();
   }
   return out;
 }
 
 void Front::Handle(std::shared_ptr<HttpExchange> exchange) {
+  // What was uploaded goes with the call, or with the refusal.
+  struct Upload {
+    std::string path;
+    ~Upload() {
+      if (!path.empty()) unlink(path.c_str());
+    }
+  } upload{exchange->request().body_file};
   Judged judged = Judge(exchange->request());
   if (judged.refusal) {
     metrics_.Add("requests_total",
@@ -298,6 +315,7 @@ void Front::Handle(std::shared_ptr<HttpExchange> exchange) {
                                   "rate_limit_exceeded", {{"Retry-After", "60"}}));
   }
   const Route& route = *judged.found.route;
+  upload.path.clear();
   route.handler(std::make_shared<Call>(*this, std::move(exchange), route.pattern,
                                        std::move(judged.key), std::move(judged.found.parts),
                                        std::move(judged.found.query)));

@@ -36,6 +36,7 @@ class Call {
  public:
   Call(Front& front, std::shared_ptr<HttpExchange> exchange, std::string route, Key key,
        std::vector<std::string> parts, std::map<std::string, std::string> query);
+  ~Call();  // removes what was uploaded with it
 
   const HttpRequest& request() const { return exchange_->request(); }
   const std::shared_ptr<HttpExchange>& exchange() const { return exchange_; }

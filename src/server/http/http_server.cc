@@ -14,7 +14,7 @@ namespace {
 constexpr int kThreads = 4;  // that read requests; the work has its own
 constexpr std::size_t kConnections = 1'024;
 constexpr std::uint32_t kMaxHead = 32u << 10;
-constexpr Millis kHeadTime{10'000}, kBodySilence{30'000}, kWriteTime{60'000};
+constexpr Millis kHeadTime{10'000}, kIdleTime{75'000}, kBodySilence{30'000}, kWriteTime{60'000};
 
 Result<FrontSetting> SettingOf(const ServeOptions& options, std::string* drawn) {
   FrontSetting setting{.keys = {},
@@ -60,8 +60,9 @@ class HttpServer::Impl {
     DOSSIER_ASSIGN_OR_RETURN(workspace_, Workspace::Open(options_.workspace));
     const std::string folder = workspace_->options().data_folder + "/server";
     DOSSIER_RETURN_IF_ERROR(MakeFolders(folder + "/uploads", 0700));
-    DOSSIER_ASSIGN_OR_RETURN(const auto journal, workspace_->Journal());
-    files_.emplace(folder + "/files", journal->content(), options_.workspace.clock);
+    // A store of their own: what no run needs goes from that of the journal.
+    DOSSIER_ASSIGN_OR_RETURN(bodies_, store::ContentStore::Open(folder + "/bodies"));
+    files_.emplace(folder + "/files", *bodies_, options_.workspace.clock);
     owners_.emplace(folder + "/owners.jsonl");
     front_ = std::make_unique<Front>(std::move(setting));
     const Shared shared{.options = options_,
@@ -84,6 +85,7 @@ class HttpServer::Impl {
                         .max_connections = kConnections,
                         .head_time = kHeadTime,
                         .body_silence = kBodySilence,
+                        .idle_time = kIdleTime,
                         .write_time = kWriteTime,
                         .admit = [this](const HttpRequest& head) { return front_->Admit(head); }},
                        [this](std::shared_ptr<HttpExchange> exchange) {
@@ -120,6 +122,7 @@ class HttpServer::Impl {
   ServeOptions options_;
   CancelSource draining_, stopping_;
   std::unique_ptr<Workspace> workspace_;
+  std::unique_ptr<store::ContentStore> bodies_;  // of files
   std::optional<FileStore> files_;
   std::optional<RunOwners> owners_;
   std::unique_ptr<Front> front_;

@@ -33,6 +33,7 @@ RequestReading Reading(std::int64_t move_above = 100) {
               return RequestDocument{.name = "f.txt", .text = "stored", .path = {}};
             return MakeError(ErrorCode::kNotFound, "no file {}", id);
           },
+          .context = [](std::string_view) { return Status(); },
           .path = [](std::string_view path) -> Result<std::string> { return std::string(path); }};
 }
 

@@ -77,6 +77,14 @@ Result<std::optional<std::int64_t>> CountField(const Json& object, std::string_v
   if (value && *value < 0) return Wrong(fmt::format("{}{}", path, key), "must not be below 0");
   return value;
 }
+// A limit: above 0.
+template <typename Value>
+Result<std::optional<Value>> AboveZero(Result<std::optional<Value>> read, std::string_view path,
+                                       std::string_view key) {
+  if (!read || !*read || **read > 0) return read;
+  return Wrong(fmt::format("{}{}", path, key), "must be above 0");
+}
+
 Result<bool> FlagField(const Json& object, std::string_view path, std::string_view key) {
   DOSSIER_ASSIGN_OR_RETURN(const auto value,
                            Field<bool>(object, path, key, "true or false", FindBool));
@@ -312,20 +320,40 @@ Status ReadExtra(const Json& body, const RequestReading& reading, ChatRequest& o
   const Json* extra = Find(body, "dossier");
   if (!extra) return {};
   if (!extra->is_object()) return Wrong("dossier", "must be an object");
+  // A budget that is misspelt would be none.
+  constexpr std::string_view kKnown[] = {"mode",       "max_calls", "max_usd",
+                                         "max_time_s", "max_depth", "detach",
+                                         "progress",   "contexts",  "paths"};
+  for (const auto& field : extra->get_object()) {
+    const std::string_view key = field.key();
+    if (std::ranges::find(kKnown, key) != std::end(kKnown)) continue;
+    return Wrong("dossier",
+                 fmt::format("has a field {} that nobody knows; there are mode, max_depth, "
+                             "max_calls, max_usd, max_time_s, contexts, paths, progress "
+                             "and detach",
+                             ToJson(Json(key.substr(0, 64)))));
+  }
   if (const std::string mode = TextAt(*extra, "mode"); !mode.empty()) {
     for (const ask::Mode one : {ask::Mode::kAuto, ask::Mode::kDirect, ask::Mode::kRecursive}) {
       if (ask::ModeName(one) == mode) out.mode = one;
     }
     if (!out.mode) return Wrong("dossier.mode", "must be auto, direct or recursive");
   }
-  DOSSIER_ASSIGN_OR_RETURN(out.max_calls, CountField(*extra, "dossier.", "max_calls"));
-  DOSSIER_ASSIGN_OR_RETURN(out.max_usd, NumberField(*extra, "dossier.", "max_usd"));
-  DOSSIER_ASSIGN_OR_RETURN(out.max_time_s, NumberField(*extra, "dossier.", "max_time_s"));
+  DOSSIER_ASSIGN_OR_RETURN(out.max_calls, AboveZero(CountField(*extra, "dossier.", "max_calls"),
+                                                    "dossier.", "max_calls"));
+  DOSSIER_ASSIGN_OR_RETURN(
+      out.max_usd, AboveZero(NumberField(*extra, "dossier.", "max_usd"), "dossier.", "max_usd"));
+  DOSSIER_ASSIGN_OR_RETURN(out.max_time_s, AboveZero(NumberField(*extra, "dossier.", "max_time_s"),
+                                                     "dossier.", "max_time_s"));
   DOSSIER_ASSIGN_OR_RETURN(const auto depth, CountField(*extra, "dossier.", "max_depth"));
   if (depth) out.max_depth = static_cast<int>(std::min<std::int64_t>(*depth, 16));
   DOSSIER_ASSIGN_OR_RETURN(out.detached, FlagField(*extra, "dossier.", "detach"));
   out.reasoning_streamed = TextAt(*extra, "progress") == "reasoning";
   out.contexts = StringsOf(Find(*extra, "contexts"));
+  for (std::size_t i = 0; i < out.contexts.size(); ++i) {
+    const Status allowed = reading.context(out.contexts[i]);
+    if (!allowed) return Wrong(fmt::format("dossier.contexts[{}]", i), allowed.error().message);
+  }
   const std::vector<std::string> paths = StringsOf(Find(*extra, "paths"));
   for (std::size_t i = 0; i < paths.size(); ++i) {
     auto path = reading.path(paths[i]);

@@ -60,6 +60,8 @@ struct RequestReading {
   std::function<std::int64_t(std::string_view text)> count;
   // The file that an id means; errors: kNotFound, kRefused.
   std::function<Result<RequestDocument>(std::string_view id)> file;
+  // Whether a client may name this context; errors: kRefused.
+  std::function<Status(std::string_view id)> context;
   // The path that a client may name; errors: kRefused.
   std::function<Result<std::string>(std::string_view path)> path;
 };

@@ -143,20 +143,20 @@ class ResponsesApi {
     const std::string previous = TextAt(*body, "previous_response_id");
     JsonArray earlier;
     if (!previous.empty()) {
-      const auto before = book_.Find(previous, call->key().name);
+      const auto before = book_.Find(previous, call->key().owner());
       if (!before) return call->Fail(before.error());
       earlier = (*before)->Messages();
     }
     const auto chat = ChatOfResponses(*body, earlier);
     if (!chat) return call->Fail(chat.error());
-    auto request = ReadChatRequest(*chat, ReadingFor(shared_, call->key().name));
+    auto request = ReadChatRequest(*chat, ReadingFor(shared_, call->key()));
     if (!request) return call->Fail(request.error());
     NoteIgnored(*body, *request);
     Start(call, *body, *chat, std::move(*request), previous);
   }
 
   void Show(const std::shared_ptr<Call>& call) {
-    const auto stored = book_.Find(call->part(0), call->key().name);
+    const auto stored = book_.Find(call->part(0), call->key().owner());
     if (!stored) return call->Fail(stored.error());
     if (call->Query("stream") != "true") return call->Reply(200, (*stored)->Object());
     const std::int64_t after =
@@ -172,7 +172,7 @@ class ResponsesApi {
   }
 
   void Stop(const std::shared_ptr<Call>& call) {
-    const auto stored = book_.Find(call->part(0), call->key().name);
+    const auto stored = book_.Find(call->part(0), call->key().owner());
     if (!stored) return call->Fail(stored.error());
     (*stored)->Cancel();
     JsonObject object = (*stored)->Object();
@@ -181,7 +181,7 @@ class ResponsesApi {
   }
 
   void Remove(const std::shared_ptr<Call>& call) {
-    const Status removed = book_.Remove(call->part(0), call->key().name);
+    const Status removed = book_.Remove(call->part(0), call->key().owner());
     if (!removed) return call->Fail(removed.error());
     call->Reply(200, JsonObject{{"id", call->part(0)}, {"object", "response"}, {"deleted", true}});
   }
@@ -231,7 +231,7 @@ class ResponsesApi {
       if (TextAt(message, "role") != "system") messages.push_back(message);
     }
     auto stored =
-        book_.Begin(head.id, call->key().name, std::move(messages),
+        book_.Begin(head.id, call->key().owner(), std::move(messages),
                     store ? StoredResponse::Kept::kOnDisk : StoredResponse::Kept::kInMemory);
     if (!stored) return call->Fail(stored.error());
     const auto leaving = background ? Answering::Leaving::kGoesOn : Answering::Leaving::kCancels;

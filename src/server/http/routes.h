@@ -53,8 +53,8 @@ std::vector<Route> FilesRoutes(Shared shared);
 std::vector<Route> RunsRoutes(Shared shared);
 std::vector<Route> PageRoutes(Shared shared);  // the viewer, /healthz, /metrics
 
-// What reading a request of `owner` needs.
-RequestReading ReadingFor(Shared shared, const std::string& owner);
+// What reading a request by this key needs.
+RequestReading ReadingFor(Shared shared, const Key& key);
 
 // One answer being made for one client: its stream, its end, and what is counted of it.
 class Answering : public std::enable_shared_from_this<Answering> {

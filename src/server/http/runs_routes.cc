@@ -80,6 +80,16 @@ class RunsApi {
                    .question = TextAt(*body, "question"),
                    .max_usd = FindNumber(*body, "max_usd"),
                    .max_calls = FindInt(*body, "max_calls")};
+      for (const char* key : {"max_usd", "max_calls"}) {
+        if (Find(*body, key) && !(FindNumber(*body, key).value_or(0) > 0)) {
+          return call->Fail(400, fmt::format("{}: must be above 0", key), "invalid_value",
+                            Json(key));
+        }
+      }
+      if (!wish.context.empty() && !call->key().Has(Scope::kAdmin)) {
+        return call->Fail(403, "contexts by id need a key with the scope admin",
+                          "insufficient_scope", Json("context"));
+      }
       if (wish.context.empty()) {
         const std::string text = TextAt(*body, "text");
         auto opened = shared_.workspace.contexts().Add(
@@ -103,7 +113,7 @@ class RunsApi {
           if (output) money.Settle(FindNumber(output->structured, "cost_usd").value_or(0));
         });
       }
-      shared_.owners.Note(*run, call->key().name);
+      shared_.owners.Note(*run, call->key().owner());
       call->Reply(202, JsonObject{{"run", *run}, {"status", "running"}},
                   {{"Location", "/api/v1/runs/" + *run}});
     });
@@ -233,9 +243,11 @@ class RunsApi {
       if (!run) return call->Fail(run.error());
       const auto journal = shared_.workspace.Journal();
       bool holds = false;
+      // As a body is named: within a text the quotes would have a backslash.
+      const std::string named = fmt::format("\"sha256\":\"{}\"", sha256);
       if (IsSha256Hex(sha256)) {
         (void)(*journal)->ForEachEvent(*run, [&](const store::StoredEvent& event) -> Status {
-          holds = holds || event.data.find(sha256) != event.data.npos;
+          holds = holds || event.data.find(named) != event.data.npos;
           return {};
         });
       }
@@ -278,9 +290,13 @@ class RunsApi {
       (void)(*journal)->ForEachEvent(run, [&](const store::StoredEvent& event) -> Status {
         if (event.seq <= after) return {};
         after = event.seq;
+        // Of a run that was imported a type is what its file says.
+        std::string type(event.type);
+        std::erase_if(type, [](char c) { return c != '.' && c != '_' && !(c >= 'a' && c <= 'z'); });
+        const std::string data = ReplaceAll(ReplaceAll(event.data, "\n", " "), "\r", " ");
         texts.push_back(fmt::format(
-            "id: {}\nevent: {}\ndata: {{\"seq\":{},\"time\":\"{}\",\"call\":{},\"data\":{}}}\n\n",
-            event.seq, event.type, event.seq, event.time, event.call, event.data));
+            "id: {}\nevent: {}\ndata: {{\"seq\":{},\"time\":{},\"call\":{},\"data\":{}}}\n\n",
+            event.seq, type, event.seq, ToJson(Json(event.time)), event.call, data));
         return {};
       });
       for (std::string& text : texts) stream.Push(std::move(text));
@@ -323,7 +339,7 @@ bool RunOwners::Sees(const Key& key, std::string_view run) const {
   if (key.Has(Scope::kAdmin)) return true;
   const std::lock_guard lock(mutex_);
   const auto known = owners_.find(run);
-  return known != owners_.end() && known->second == key.name;
+  return known != owners_.end() && known->second == key.owner();
 }
 
 std::vector<Route> RunsRoutes(Shared shared) {

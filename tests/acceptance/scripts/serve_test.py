@@ -150,6 +150,83 @@ class Access(ServeCase):
         self.assertEqual(code, 12)
         self.assertIn("chmod 600", err)
 
+    def test_a_limit_below_zero_gives_no_money_back(self):
+        """SRV-40: what an attacker found."""
+        path, (ann,) = self.key_file("ann --max-usd-day 0.5")
+        client = Client(self.server("--keys", path, "--price", "1/2").port, ann)
+        client.chat("hi")
+        spent = list((self.home / "data/dossier/server/spending").rglob("spent.json"))[0]
+        before = spent.read_text()
+        self.assertEqual(client.chat("hi", dossier={"max_usd": -5})[0], 400)
+        self.assertEqual(client.ask("POST", "/api/v1/runs", {"question": "x", "text": "y", "max_usd": -9})[0], 400)
+        self.assertEqual(client.ask("POST", "/v1/chat/completions",
+                                    {"model": "nope", "messages": [{"role": "user", "content": "x"}]})[0], 404)
+        self.assertAlmostEqual(json.loads(spent.read_text())["usd"], json.loads(before)["usd"], 9)
+
+    def test_the_sums_of_the_server_hold_for_plain_models(self):
+        """SRV-40, SRV-A6: a client only lowers them."""
+        client = self.server("--price", "1000/1000", "--max-cost", "0.0001")
+        self.assertNotEqual(client.chat("hi", dossier={"max_usd": 100})[0], 200)
+        self.process.kill()
+        client = self.server("--price", "1000/1000", "--max-usd-day", "0.02")
+        codes = [client.chat("hi", max_tokens=2)[0] for _ in range(4)]
+        self.assertEqual((codes[0], codes[-1]), (200, 429) if codes[-1] == 429 else (200, 500))
+
+    def test_others_contexts_bodies_and_names(self):
+        """SRV-57, SRV-60, SRV-A14: nothing of another key by an id, a hash, or a name that was given anew."""
+        path, (ann, bob) = self.key_file("ann", "bob")
+        port = self.server("--keys", path).port
+        client, other = Client(port, ann), Client(port, bob)
+        _, file, _ = client.upload("a.txt", b"private words of ann")
+        begun = client.ask("POST", "/api/v1/runs", {"question": "q", "text": "ANN-PRIVATE"})[1]
+        client.ask("GET", f"/api/v1/runs/{begun['run']}/events")
+        shown = other.ask("POST", "/v1/chat/completions", {
+            "model": "dossier", "messages": [{"role": "user", "content": "x"}],
+            "dossier": {"contexts": ["c37c5e455eb5a"], "mode": "recursive"}})
+        self.assertEqual((shown[0], shown[1]["error"]["param"]), (400, "dossier.contexts[0]"))
+        stored = next((self.home / "data/dossier/server/bodies/objects").rglob("[0-9a-f]" * 64)).name
+        _, answer, _ = other.chat(f'what is "sha256":"{stored}"?')
+        run = answer["dossier"]["run"]
+        self.assertEqual(other.ask("GET", f"/api/v1/blobs/{stored}?run={run}")[0], 404)
+        self.run_to_end("serve", "keys", "revoke", "ann", "--keys", path)
+        fresh = Client(port, self.run_to_end("serve", "keys", "add", "ann", "--keys", path)[1].strip())
+        self.assertEqual(fresh.ask("GET", "/api/v1/runs")[1]["runs"], [])
+        self.assertEqual(fresh.ask("GET", f"/v1/files/{file['id']}")[0], 404)
+
+    def test_wrong_keys_lock_nobody_out_and_refused_uploads_leave_nothing(self):
+        """SRV-40, SRV-41, SRV-57"""
+        path, (ann,) = self.key_file("ann --per-minute 13")
+        client = Client(self.server("--keys", path).port, ann)
+        for n in range(12):
+            Client(client.port, f"wrong{n}").ask("GET", "/v1/models")
+        self.assertEqual(client.ask("GET", "/v1/models")[0], 200)
+        codes = [client.upload("a.txt", b"x" * 3000)[0] for _ in range(14)]
+        self.assertEqual(codes[-1], 429)
+        self.assertEqual(list((self.home / "data/dossier/server/uploads").iterdir()), [])
+
+    def test_streams_on_one_connection(self):
+        """SRV-55: the connection stays good behind [DONE]."""
+        client = self.server()
+        connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=60)
+        body = json.dumps({"model": "scripted", "stream": True, "messages": [{"role": "user", "content": "hi"}]})
+        for _ in range(60):
+            connection.request("POST", "/v1/chat/completions", body, {"Authorization": f"Bearer {client.key}"})
+            self.assertIn(b"[DONE]", connection.getresponse().read())
+        connection.close()
+        self.assertEqual(len(self.runs()), 20)   # of 60, the list's first page
+
+    def test_what_another_server_could_read_otherwise_is_refused(self):
+        """SRV-41"""
+        client = self.server()
+        for head in ("Transfer-Encoding: xchunked\r\n", "Host: evil.example\r\n"):
+            with socket.create_connection(("127.0.0.1", client.port), 30) as plug:
+                plug.sendall(f"POST /v1/files HTTP/1.1\r\nHost: localhost\r\n{head}\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+                text = b""
+                while block := plug.recv(4096):
+                    text += block
+                self.assertTrue(text.startswith(b"HTTP/1.1 400 "), text)
+                self.assertEqual(text.count(b"HTTP/1.1"), 1)
+
     def test_a_key_has_its_sum_of_a_day(self):
         """SRV-40, SRV-A6: what is used up sends nothing."""
         path, (ann, _) = self.key_file("ann --max-usd-day 0.0003", "bob")
@@ -205,6 +282,9 @@ class Manners(ServeCase):
             ({"model": "scripted", "messages": user,
               "tools": [{"type": "function", "function": {"name": "dossier_read"}}]}, 400, "tools[0].function.name"),
             ({"model": "no-such-model", "messages": user}, 404, "model"),
+            ({"model": "scripted", "messages": user, "dossier": {"max_usd": -5}}, 400, "dossier.max_usd"),
+            ({"model": "scripted", "messages": user, "dossier": {"max_calls": 0}}, 400, "dossier.max_calls"),
+            ({"model": "scripted", "messages": user, "dossier": {"max_usdd": 1}}, 400, "dossier"),
         ]
         for body, status, param in rows:
             got, answer, _ = client.ask("POST", "/v1/chat/completions", body)
@@ -449,10 +529,7 @@ class Responses(ServeCase):
         _, second, _ = client.ask("POST", "/v1/responses", {"model": "scripted", "input": "be slow", "background": True})
         self.process.kill()
         self.process.wait()
-        path, _ = self.key_file("local")
-        text = (self.home / "keys").read_text()
         client = self.server("--no-auth")
-        self.assertTrue(text)
         self.assertEqual(client.ask("GET", f"/v1/responses/{second['id']}")[1]["status"], "failed")
 
 
