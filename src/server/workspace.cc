@@ -173,7 +173,9 @@ Status Workspace::CheckRecorded(const std::string& path, std::string_view holder
 }
 
 Status Workspace::MayRead(const ContextRecord& record) const {
-  if (HasBounds() && record.texts > 0 && !contexts_->Added(record.id)) {
+  // What was opened here was judged then; its texts are kept, whatever lies at its paths now.
+  if (contexts_->Added(record.id)) return {};
+  if (HasBounds() && record.texts > 0) {
     return MakeError(ErrorCode::kRefused,
                      "context {} holds a text that was opened elsewhere; open that text again",
                      record.id);
