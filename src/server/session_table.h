@@ -49,8 +49,7 @@ class SessionTable {
 
   // `session` "": a new one.
   Result<SessionRun> Run(const std::shared_ptr<const OpenContext>& context,
-                         std::string_view session, std::string_view code,
-                         const CallScope& scope);
+                         std::string_view session, std::string_view code, const CallScope& scope);
   // Ends it and forgets its names. Errors: kNotFound.
   Status Close(std::string_view session);
 

@@ -104,7 +104,9 @@ class Workspace {
 
  private:
   // Whether the caller is less than the user.
-  bool HasBounds() const { return !options_.roots.empty() || options_.files == WorkspaceOptions::Files::kNone; }
+  bool HasBounds() const {
+    return !options_.roots.empty() || options_.files == WorkspaceOptions::Files::kNone;
+  }
   Status CheckRecorded(const std::string& path, std::string_view holder) const;
   explicit Workspace(WorkspaceOptions options);
   Status CheckPlace(const std::string& real_path, std::string_view given) const;

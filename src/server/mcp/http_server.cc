@@ -64,13 +64,11 @@ std::optional<RpcError> KeyFault(const server::Key& key, const Messages& message
   for (const auto& message : messages.list) {
     const auto scope = message ? ScopeNeeded(*message) : std::nullopt;
     if (!scope) continue;
-    const std::string what = message->method == "tools/call"
-                                 ? TextAt(Json(message->params), "name")
-                                 : message->method;
+    const std::string what =
+        message->method == "tools/call" ? TextAt(Json(message->params), "name") : message->method;
     if (!key.Has(*scope)) {
-      return RpcError{kInvalidRequest,
-                      fmt::format("the key {} lacks the scope {}, which {} needs", key.name,
-                                  server::ScopeName(*scope), what)};
+      return RpcError{kInvalidRequest, fmt::format("the key {} lacks the scope {}, which {} needs",
+                                                   key.name, server::ScopeName(*scope), what)};
     }
     if (key.usd_day && what == "ask") {
       return RpcError{
@@ -378,7 +376,8 @@ class Server final : public HttpServer {
     post.outlet =
         std::make_shared<PostOutlet>(std::move(exchange), options_, Era::kModern, HttpHeaders());
     post.connection = std::make_unique<Connection>(
-        catalog_, ticker_, ConnectionOptions{.era = Era::kModern, .info = options_.info, .caller = caller});
+        catalog_, ticker_,
+        ConnectionOptions{.era = Era::kModern, .info = options_.info, .caller = caller});
     Connection& connection = *post.connection;
     const auto outlet = post.outlet;
     {
@@ -540,7 +539,7 @@ class Server final : public HttpServer {
   const HttpOptions options_;
   Ticker ticker_;
   server::MinuteLimit requests_;  // by the name of a key
-  std::mutex mutex_;  // guards what follows, up to the listener
+  std::mutex mutex_;              // guards what follows, up to the listener
   std::map<std::string, std::shared_ptr<Session>> sessions_;
   std::vector<std::shared_ptr<PostOutlet>> handshakes_;
   std::list<Post> posts_;
