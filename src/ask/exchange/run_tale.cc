@@ -392,8 +392,7 @@ Result<RunTale> ReadTale(store::Journal& journal, const std::string& run) {
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<store::Event> events, journal.Events(run));
   const std::string kind = TextAt(Json(events.front().data), "kind");
   if (!kind.empty() && kind != "ask" && kind != "serve") {
-    return MakeError(ErrorCode::kUsage, "{} is a run of {}; this is for runs of ask and serve", run,
-                     kind);
+    return MakeError(ErrorCode::kUsage, "{} is a run of {}; this is for runs of ask and serve", run, kind);
   }
   RunTale tale{.run = run};
   Reader reader(journal, &tale);

@@ -221,8 +221,7 @@ TEST(DataTest, NoModelNameStandsInCode) {  // ASM-91
     const bool code = path.ends_with(".cc") && !path.ends_with("_test.cc");
     // Its table holds the split rules' names as the file format fixes them; no limit of a provider.
     const bool format = path.ends_with("/tokens/files/gguf.cc");
-    // The help of `mcp install` names programs that people have, one of them as its models are
-    // named.
+    // The help of `mcp install` names programs that people have, one of them as its models are named.
     const bool programs = path.ends_with("/cli/servers/mcp_clients.cc");
     if (!code || format || programs) continue;
     std::string text;

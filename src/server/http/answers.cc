@@ -155,8 +155,9 @@ class Answers::DirectCall final : public ask::EventSink {
   void OnEvent(const store::Event&) override {}
 
   Result<Answered> Run() {
-    log_.Start(
-        {{"kind", "serve"}, {"question", LastUserText(request_.messages)}, {"model", model_.name}});
+    log_.Start({{"kind", "serve"},
+                {"question", LastUserText(request_.messages)},
+                {"model", model_.name}});
     log_.Add(0, "mode.decided",
              {{"mode", "direct"},
               {"tokens", CountMessages(request_.messages, *model_.counter)},
