@@ -45,6 +45,7 @@ struct Progress {
 // thread, must not block, and are not called once the call has returned.
 struct CallScope {
   CancelToken cancel;
+  std::string caller;  // whose the code sessions are; "": all callers are one
   std::function<void(const Progress& progress)> progress;
   std::function<void(const store::Event& event)> on_event;  // of a run that this call waits for
   std::function<void(std::string_view text)> on_text;       // of its model's reply, as it arrives

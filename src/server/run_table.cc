@@ -398,7 +398,12 @@ Result<std::string> RunTable::Start(const AskWish& wish, const CallScope& scope)
     live->Finish(std::move(outcome));
   });
   auto run = live->WaitForStart(scope.cancel);
-  if (!run) live->Stop("its caller left");
+  if (!run) {
+    live->Stop("its caller left");
+    return run;
+  }
+  const std::lock_guard lock(mutex_);
+  begun_.insert(*run);
   return run;
 }
 
@@ -424,6 +429,14 @@ Result<Output> RunTable::FromJournal(std::string_view run, milliseconds most,
   // Only whole ids: who guesses must not come upon another's run.
   if (!resolved || *resolved != run) {
     return MakeError(ErrorCode::kNotFound, "there is no run {}{}", run, DidYouMean(run, Known()));
+  }
+  const bool own = [&] {
+    const std::lock_guard lock(mutex_);
+    return begun_.contains(run);
+  }();
+  if (!own) {
+    DOSSIER_ASSIGN_OR_RETURN(const store::Event started, journal->EventAt(run, 1));
+    DOSSIER_RETURN_IF_ERROR(workspace_.MayRead(run, started.data));
   }
   const auto until = std::chrono::steady_clock::now() + most;
   while (true) {

@@ -20,6 +20,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,7 +70,8 @@ class RunTable {
   Result<AskEstimate> Estimate(const AskWish& wish, const CancelToken& cancel);
   // The id, once the run is in the journal.
   Result<std::string> Start(const AskWish& wish, const CallScope& scope);
-  // Errors: kNotFound (no such run), kCancelled.
+  // Errors: kNotFound (no such run), kCancelled, kRefused (another process's, over what the
+  // workspace may not read).
   Result<Output> Wait(std::string_view run, std::chrono::milliseconds most, const CallScope& scope);
   // Whether it is running in this process and was told to stop.
   bool Cancel(std::string_view run, const std::string& reason);
@@ -91,8 +93,9 @@ class RunTable {
 
   Workspace& workspace_;
   DayBudget budget_;
-  mutable std::mutex mutex_;  // guards live_ and watcher_
+  mutable std::mutex mutex_;  // guards live_, begun_ and watcher_
   std::vector<std::shared_ptr<Live>> live_;
+  std::set<std::string, std::less<>> begun_;  // here, those that live_ forgot too
   Watcher watcher_;
   TaskGroup tasks_;  // last: joined before the rest goes
 };

@@ -39,10 +39,13 @@ sandbox::SessionSpec SpecOf(const OpenContext& context) {
 }  // namespace
 
 struct SessionTable::Kept {
-  Kept(std::string name, std::shared_ptr<const OpenContext> opened)
-      : id(std::move(name)), context(std::move(opened)), handler(context->documents->documents()) {}
+  Kept(std::string name, std::string whose, std::shared_ptr<const OpenContext> opened)
+      : id(std::move(name)),
+        caller(std::move(whose)),
+        context(std::move(opened)),
+        handler(context->documents->documents()) {}
 
-  const std::string id;
+  const std::string id, caller;
   const std::shared_ptr<const OpenContext> context;
   app::DocumentsHandler handler;
   std::timed_mutex running;         // held by the call that uses it
@@ -56,7 +59,8 @@ SessionTable::SessionTable(Workspace& workspace) : workspace_(workspace) {}
 SessionTable::~SessionTable() = default;
 
 Result<std::shared_ptr<SessionTable::Kept>> SessionTable::Take(
-    const std::shared_ptr<const OpenContext>& context, std::string_view session) {
+    const std::shared_ptr<const OpenContext>& context, std::string_view session,
+    const std::string& caller) {
   const std::lock_guard lock(mutex_);
   const Clock::Steady now = workspace_.options().clock->Now();
   if (session.empty()) {
@@ -65,15 +69,17 @@ Result<std::shared_ptr<SessionTable::Kept>> SessionTable::Take(
           std::ranges::min_element(kept_, {}, [](const auto& entry) { return entry.second->used; });
       kept_.erase(oldest);
     }
-    auto fresh = std::make_shared<Kept>("s" + RandomHex(kIdHexDigits), context);
+    auto fresh = std::make_shared<Kept>("s" + RandomHex(kIdHexDigits), caller, context);
     fresh->used = now;
     kept_[fresh->id] = fresh;
     return fresh;
   }
   const auto found = kept_.find(session);
-  if (found == kept_.end()) {
+  if (found == kept_.end() || found->second->caller != caller) {
     std::vector<std::string> ids;
-    for (const auto& [id, kept] : kept_) ids.push_back(id);
+    for (const auto& [id, kept] : kept_) {
+      if (kept->caller == caller) ids.push_back(id);
+    }
     return MakeError(ErrorCode::kNotFound,
                      "there is no session {}{}; leave session out to begin one", session,
                      DidYouMean(session, ids));
@@ -121,8 +127,9 @@ Status SessionTable::Wake(Kept& kept, const CancelToken& cancel) {
 
 Result<SessionRun> SessionTable::Run(const std::shared_ptr<const OpenContext>& context,
                                      std::string_view session, std::string_view code,
-                                     const CancelToken& cancel) {
-  DOSSIER_ASSIGN_OR_RETURN(const auto kept, Take(context, session));
+                                     const CallScope& scope) {
+  const CancelToken& cancel = scope.cancel;
+  DOSSIER_ASSIGN_OR_RETURN(const auto kept, Take(context, session, scope.caller));
   std::unique_lock running(kept->running, std::defer_lock);
   while (!running.try_lock_for(kLook)) {
     if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());

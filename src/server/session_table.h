@@ -1,13 +1,13 @@
 // Sandboxed interpreters that keep names between calls, by ids that callers hold.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const SessionRun done,
-//                            workspace.sessions().Run(context, "", "print(len(context))", cancel));
+//                            workspace.sessions().Run(context, "", "print(len(context))", scope));
 //   done.session;   // "s4f0c2a91": give it again to go on with the same names
 //   done.result.out;
 //
 // At most kLive interpreters run; one that rests for kRest, or makes room, is parked: its process
 // ends, its blocks are kept, and the next call runs them again before its own. A session belongs to
-// one context. Ids end with the process.
+// one context and one caller. Ids end with the process.
 // Errors: kNotFound (a session that is none, with the nearest), kInvalidArgument (another context),
 // those of the sandbox. Thread-safety: Run from any thread; calls of one
 // session wait for each other.
@@ -27,6 +27,7 @@
 #include "base/result.h"
 #include "sandbox/session/session.h"
 #include "server/contexts/context_store.h"
+#include "server/operations.h"
 
 namespace dossier::server {
 
@@ -48,8 +49,7 @@ class SessionTable {
 
   // `session` "": a new one.
   Result<SessionRun> Run(const std::shared_ptr<const OpenContext>& context,
-                         std::string_view session, std::string_view code,
-                         const CancelToken& cancel);
+                         std::string_view session, std::string_view code, const CallScope& scope);
   // Ends it and forgets its names. Errors: kNotFound.
   Status Close(std::string_view session);
 
@@ -57,7 +57,7 @@ class SessionTable {
   struct Kept;
 
   Result<std::shared_ptr<Kept>> Take(const std::shared_ptr<const OpenContext>& context,
-                                     std::string_view session);
+                                     std::string_view session, const std::string& caller);
   Status Wake(Kept& kept, const CancelToken& cancel);
   void Park();
 

@@ -113,7 +113,7 @@ Result<Output> RunOperation(Workspace& workspace, const JsonObject& arguments,
                            workspace.Context(GivenText(arguments, "context"), scope.cancel));
   DOSSIER_ASSIGN_OR_RETURN(const SessionRun done,
                            workspace.sessions().Run(context, GivenText(arguments, "session"),
-                                                    GivenText(arguments, "code"), scope.cancel));
+                                                    GivenText(arguments, "code"), scope));
   if (scope.cancel.cancelled())
     return MakeError(ErrorCode::kCancelled, "{}", scope.cancel.reason());
   Output output{.structured = {{"session", done.session},

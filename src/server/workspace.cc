@@ -156,13 +156,47 @@ Result<UniqueFd> Workspace::OpenFile(const std::string& path) const {
                    path, options_.secrets_flag);
 }
 
-Status Workspace::MayRead(const ContextRecord& record) const {
-  for (const std::string& path : record.paths) {
-    DOSSIER_RETURN_IF_ERROR(CheckPlace(path, path));
-    if (options_.secrets == WorkspaceOptions::Secrets::kRefused && HasSecretName(path)) {
-      return MakeError(ErrorCode::kRefused, "context {} holds {}, a secret file; see {}", record.id,
-                       path, options_.secrets_flag);
+// A path that another process wrote down, as it was given to it: relative, or with links and "..".
+Status Workspace::CheckRecorded(const std::string& path, std::string_view holder) const {
+  if (HasBounds()) {
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(path, error);
+    if (error || !fs::path(path).is_absolute()) {
+      return MakeError(ErrorCode::kRefused, "{} holds {}, and where that lies is not known", holder,
+                       path);
     }
+    DOSSIER_RETURN_IF_ERROR(CheckPlace(real.string(), path));
+  }
+  if (options_.secrets == WorkspaceOptions::Secrets::kAllowed || !HasSecretName(path)) return {};
+  return MakeError(ErrorCode::kRefused, "{} holds {}, a secret file; see {}", holder, path,
+                   options_.secrets_flag);
+}
+
+Status Workspace::MayRead(const ContextRecord& record) const {
+  // What was opened here was judged then; its texts are kept, whatever lies at its paths now.
+  if (contexts_->Added(record.id)) return {};
+  if (HasBounds() && record.texts > 0) {
+    return MakeError(ErrorCode::kRefused,
+                     "context {} holds a text that was opened elsewhere; open that text again",
+                     record.id);
+  }
+  for (const std::string& path : record.paths) {
+    DOSSIER_RETURN_IF_ERROR(CheckRecorded(path, "context " + record.id));
+  }
+  return {};
+}
+
+Status Workspace::MayRead(std::string_view run, const JsonObject& started) const {
+  const Json* contexts = Find(started, "contexts");
+  const bool known = contexts && contexts->is_array() && !contexts->get_array().empty();
+  for (const Json& one : known ? contexts->get_array() : JsonArray{JsonObject()}) {
+    const std::string path = TextAt(one, "path");
+    if (path.empty() && !HasBounds()) continue;
+    if (path.empty()) {
+      return MakeError(ErrorCode::kRefused,
+                       "run {} was begun elsewhere, over what is no file; ask again", run);
+    }
+    DOSSIER_RETURN_IF_ERROR(CheckRecorded(path, fmt::format("run {}", run)));
   }
   return {};
 }

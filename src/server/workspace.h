@@ -96,9 +96,18 @@ class Workspace {
   // kRefused.
   Result<std::shared_ptr<const OpenContext>> Context(std::string_view id,
                                                      const CancelToken& cancel);
+  // Of files by where they lie; texts of another process are not read where there are roots, as
+  // nobody can tell whose they are.
   Status MayRead(const ContextRecord& record) const;
+  // The same of a run of another process, by its `run.started`.
+  Status MayRead(std::string_view run, const JsonObject& started) const;
 
  private:
+  // Whether the caller is less than the user.
+  bool HasBounds() const {
+    return !options_.roots.empty() || options_.files == WorkspaceOptions::Files::kNone;
+  }
+  Status CheckRecorded(const std::string& path, std::string_view holder) const;
   explicit Workspace(WorkspaceOptions options);
   Status CheckPlace(const std::string& real_path, std::string_view given) const;
 

@@ -132,8 +132,12 @@ Status ServeHttp(const McpArguments& given, mcp::Catalog& catalog, const Context
   DOSSIER_ASSIGN_OR_RETURN(auto server, mcp::HttpServer::Start(catalog, std::move(options)));
   const bool v6 = address.host.find(':') != std::string::npos;
   context.err << fmt::format("dossier: MCP at http://{}{}{}:{}/mcp\n", v6 ? "[" : "", address.host,
-                             v6 ? "]" : "", server->port())
-              << std::flush;
+                             v6 ? "]" : "", server->port());
+  if (given.keys.empty()) {
+    context.err << "dossier: without --keys every user of this machine, and every page that it "
+                   "serves, may use this server\n";
+  }
+  context.err << std::flush;
   while (WaitUnlessCancelled(Millis(3'600'000), context.cancel)) {
   }
   const EndInTime limit;

@@ -46,12 +46,23 @@ Client ClientOf(const Json& about) {
   return out;
 }
 
-// The file that `path` means, links resolved, and what it holds.
-Result<Change> Look(const std::string& path) {
+// The file that `path` means, links resolved, and what it holds. A project is somebody's word: its
+// links lead out of it to nothing that is written.
+Result<Change> Look(const std::string& path, const InstallWish& wish) {
   Change change{.path = path};
   std::error_code error;
   const fs::path real = fs::weakly_canonical(path, error);
   if (!error) change.path = real.string();
+  if (wish.scope == Scope::kProject) {
+    std::error_code lost;
+    const fs::path folder = fs::canonical(wish.folder, lost);
+    // What is still a link leads to nothing that is there, and would make it.
+    const bool dangles = fs::is_symlink(fs::symlink_status(change.path, lost));
+    if (error || folder.empty() || dangles || !IsBelow(change.path, folder.string())) {
+      return MakeError(ErrorCode::kRefused, "{} leads out of the project{}; nothing was written",
+                       path, dangles ? "" : ", to " + change.path);
+    }
+  }
   struct stat info{};
   if (stat(change.path.c_str(), &info) != 0) return change;
   // Also for root, who could write it all the same.
@@ -100,7 +111,7 @@ Result<Change> Target(const Client& client, const InstallWish& wish,
     return MakeError(ErrorCode::kNotFound, "{} has no list of servers of its own for a {}",
                      client.title, wish.scope == Scope::kUser ? "user" : "project");
   }
-  return Look(PathIn(wish, client.files[scope]));
+  return Look(PathIn(wish, client.files[scope]), wish);
 }
 
 Result<Change> HookTarget(const Client& client, const InstallWish& wish) {
@@ -109,7 +120,7 @@ Result<Change> HookTarget(const Client& client, const InstallWish& wish) {
     return MakeError(ErrorCode::kNotFound, "{} has no hook that could point at dossier",
                      client.title);
   }
-  return Look(PathIn(wish, file));
+  return Look(PathIn(wish, file), wish);
 }
 
 // Gives back the very bytes of before where nobody changed anything since: what `plan` makes of

@@ -9,10 +9,11 @@
 //   change.path.before-dossier
 //
 // Which they are is data: data/mcp_clients.yaml. A link is followed and what it leads to is
-// changed, with its mode; the file appears whole or stays as it was. Errors: kNotFound (no such
-// client, with the nearest; a scope that it does not have), kDamaged (FILE:LINE), kPermission (a
-// file that is read-only), kRefused (an entry of that name which starts something else).
-// Thread-safety: functions over files; two installers at once may lose one change.
+// changed, with its mode, but no link of a project's file that leads out of the project; the file
+// appears whole or stays as it was. Errors: kNotFound (no such client, with the nearest; a scope
+// that it does not have), kDamaged (FILE:LINE), kPermission (a file that is read-only), kRefused
+// (an entry of that name which starts something else; a link out of the project). Thread-safety:
+// functions over files; two installers at once may lose one change.
 
 #ifndef DOSSIER_SERVER_CLIENTS_CLIENT_LIST_H_
 #define DOSSIER_SERVER_CLIENTS_CLIENT_LIST_H_

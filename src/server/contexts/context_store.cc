@@ -168,6 +168,8 @@ Result<std::shared_ptr<const OpenContext>> ContextStore::Add(
       DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(final_folder + "/context.json", text, 0600));
     }
     Remember(context);
+    const std::lock_guard lock(mutex_);
+    added_.insert(context->id);
     return context;
   };
   auto added = add();
@@ -249,12 +251,20 @@ Result<ContextRecord> ContextStore::Look(std::string_view id) const {
     out.summary = summary->get_object();
   }
   for (const Json& document : dossier::Find(record, "documents")->get_array()) {
-    if (std::string path = TextAt(document, "path"); !path.empty()) {
+    std::string path = TextAt(document, "path");
+    if (path.empty()) {
+      ++out.texts;
+    } else {
       out.paths.push_back(std::move(path));
     }
   }
   out.used = ModifiedAt(FolderOf(id) + "/context.json").value_or(Clock::Wall());
   return out;
+}
+
+bool ContextStore::Added(std::string_view id) const {
+  const std::lock_guard lock(mutex_);
+  return added_.contains(id);
 }
 
 std::vector<ContextRecord> ContextStore::List() const {

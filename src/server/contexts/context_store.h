@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,7 @@ struct ContextRecord {
   std::string id, name;
   JsonObject summary;
   std::vector<std::string> paths;  // of its files, absolute; those of texts are not there
+  std::size_t texts = 0;           // documents that came as texts, not from files
   Clock::Wall used;
 };
 
@@ -77,6 +79,8 @@ class ContextStore {
   Result<std::vector<ask::ContextSource>> SourcesOf(std::string_view id) const;
   // Errors: as Find.
   Result<ContextRecord> Look(std::string_view id) const;
+  // Whether Add gave this id here, in this process.
+  bool Added(std::string_view id) const;
   // Most recently used first; damaged records are passed over.
   std::vector<ContextRecord> List() const;
   // Drops what was not used for `unused`, and the least recently used beyond the newest `most`.
@@ -90,8 +94,9 @@ class ContextStore {
   Result<Json> ReadRecord(std::string_view id) const;
 
   const ContextStoreOptions options_;
-  std::mutex mutex_;                                      // guards open_
+  mutable std::mutex mutex_;                              // guards what follows
   std::vector<std::shared_ptr<const OpenContext>> open_;  // most recently used last
+  std::set<std::string, std::less<>> added_;
 };
 
 // Whether `text` has the form of an id: c and 12 hex digits.

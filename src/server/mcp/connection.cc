@@ -340,7 +340,7 @@ void Connection::Impl::Send(Running& running, const std::string& text) {
 
 void Connection::Impl::Answer(const Message& message, const Method& method,
                               const std::shared_ptr<Running>& running) {
-  CallContext call{.cancel = running->stop.token()};
+  CallContext call{.cancel = running->stop.token(), .caller = options_.caller};
   if (running->progress) {
     call.progress = [gate = running->progress](const server::Progress& progress) {
       gate->Offer(progress);

@@ -47,6 +47,40 @@ bool Says(const std::string& header, std::string_view value) {
   return header == value || header == fmt::format("=?base64?{}?=", Base64(value));
 }
 
+// What a key must be for to send a message; nullopt: any will do.
+std::optional<server::Scope> ScopeNeeded(const Message& message) {
+  if (message.method.starts_with("resources/") || message.method.starts_with("completion/") ||
+      message.method.starts_with("subscriptions/")) {
+    return server::Scope::kRead;
+  }
+  if (message.method != "tools/call") return std::nullopt;
+  const std::string tool = TextAt(Json(message.params), "name");
+  const bool acts = tool == "run" || tool == "ask" || tool == "remember";
+  return acts ? server::Scope::kRun : server::Scope::kRead;
+}
+
+// Why `key` may not send one of the messages; nullopt: it may send all.
+std::optional<RpcError> KeyFault(const server::Key& key, const Messages& messages) {
+  for (const auto& message : messages.list) {
+    const auto scope = message ? ScopeNeeded(*message) : std::nullopt;
+    if (!scope) continue;
+    const std::string what =
+        message->method == "tools/call" ? TextAt(Json(message->params), "name") : message->method;
+    if (!key.Has(*scope)) {
+      return RpcError{kInvalidRequest, fmt::format("the key {} lacks the scope {}, which {} needs",
+                                                   key.name, server::ScopeName(*scope), what)};
+    }
+    if (key.usd_day && what == "ask") {
+      return RpcError{
+          kInvalidRequest,
+          fmt::format("the key {} has a sum a day, which mcp does not count: use it with dossier "
+                      "serve, or give the assistant a key without --usd-day",
+                      key.name)};
+    }
+  }
+  return std::nullopt;
+}
+
 int StatusOf(int error) {
   switch (error) {
     case 0:
@@ -166,6 +200,7 @@ class PostOutlet final : public Outlet {
 // A client of the handshake era, between its requests too.
 struct Session {
   std::unique_ptr<Connection> connection;
+  std::string caller;                   // whose it is: the name of a key, "" where none is needed
   std::mutex mutex;                     // guards what follows
   std::shared_ptr<PostOutlet> listens;  // the stream that a GET opened
   Clock::Steady used;
@@ -229,21 +264,29 @@ class Server final : public HttpServer {
                          "Host and Origin must be names of this machine, or be "
                          "named by --allow-host"});
     }
-    if (options_.keys && !options_.keys->Find(request.Header("authorization"))) {
-      return exchange->Reply({.status = 401, .headers = {{"WWW-Authenticate", "Bearer"}}});
+    std::optional<server::Key> key;
+    if (options_.keys) {
+      key = options_.keys->Find(request.Header("authorization"));
+      if (!key) {
+        return exchange->Reply({.status = 401, .headers = {{"WWW-Authenticate", "Bearer"}}});
+      }
+      if (key->per_minute && !requests_.Take(key->name, *key->per_minute, steady_clock::now())) {
+        return exchange->Reply({.status = 429, .headers = {{"Retry-After", "60"}}});
+      }
     }
+    const std::string caller = key ? key->name : "";
     if (request.target.substr(0, request.target.find('?')) != kPath) {
       return exchange->Reply({.status = 404});
     }
-    if (request.method == "POST") return TakePost(std::move(exchange));
+    if (request.method == "POST") return TakePost(std::move(exchange), key);
     bool twice = false;
     const bool modern = HeaderOf(request, "mcp-protocol-version", &twice) == kModernVersion;
-    if (!modern && request.method == "DELETE") return TakeDelete(*exchange);
-    if (!modern && request.method == "GET") return TakeGet(std::move(exchange));
+    if (!modern && request.method == "DELETE") return TakeDelete(*exchange, caller);
+    if (!modern && request.method == "GET") return TakeGet(std::move(exchange), caller);
     exchange->Reply({.status = 405, .headers = {{"Allow", "POST"}}});
   }
 
-  void TakePost(std::shared_ptr<HttpExchange> exchange) {
+  void TakePost(std::shared_ptr<HttpExchange> exchange, const std::optional<server::Key>& key) {
     const HttpRequest& request = exchange->request();
     const std::string accept = ToLowerAscii(request.Header("accept"));
     if (accept.find("application/json") == accept.npos ||
@@ -262,12 +305,17 @@ class Server final : public HttpServer {
       const Refusal& refusal = messages.list[0].error();
       return ReplyError(*exchange, 400, refusal.error, refusal.id);
     }
+    const std::string caller = key ? key->name : "";
     bool twice = false;
     const auto version = HeaderOf(request, "mcp-protocol-version", &twice);
     const Message* single = messages.form == Messages::Form::kSingle ? &*messages.list[0] : nullptr;
+    if (const auto fault = key ? KeyFault(*key, messages) : std::nullopt) {
+      return ReplyError(*exchange, 403, *fault, single ? single->id : Json(nullptr));
+    }
     const bool described = single && Enveloped(*single);
     if (twice || version == kModernVersion || (described && single->method != "initialize")) {
-      return TakeModern(std::move(exchange), std::move(messages), twice ? std::nullopt : version);
+      return TakeModern(std::move(exchange), std::move(messages), twice ? std::nullopt : version,
+                        caller);
     }
     if (version && !IsHandshakeVersion(*version)) {
       return ReplyError(*exchange, 400,
@@ -277,7 +325,7 @@ class Server final : public HttpServer {
                                     {"requested", *version}}},
                         single ? single->id : Json(nullptr));
     }
-    TakeHandshake(std::move(exchange), std::move(messages));
+    TakeHandshake(std::move(exchange), std::move(messages), caller);
   }
 
   static bool Enveloped(const Message& message) {
@@ -313,7 +361,7 @@ class Server final : public HttpServer {
   }
 
   void TakeModern(std::shared_ptr<HttpExchange> exchange, Messages messages,
-                  const std::optional<std::string>& version) {
+                  const std::optional<std::string>& version, const std::string& caller) {
     if (messages.form == Messages::Form::kBatch) {
       return ReplyError(*exchange, 400, {kInvalidRequest, "there are no batches in 2026-07-28"});
     }
@@ -328,7 +376,8 @@ class Server final : public HttpServer {
     post.outlet =
         std::make_shared<PostOutlet>(std::move(exchange), options_, Era::kModern, HttpHeaders());
     post.connection = std::make_unique<Connection>(
-        catalog_, ticker_, ConnectionOptions{.era = Era::kModern, .info = options_.info});
+        catalog_, ticker_,
+        ConnectionOptions{.era = Era::kModern, .info = options_.info, .caller = caller});
     Connection& connection = *post.connection;
     const auto outlet = post.outlet;
     {
@@ -338,7 +387,8 @@ class Server final : public HttpServer {
     connection.Handle(message, outlet);
   }
 
-  void TakeHandshake(std::shared_ptr<HttpExchange> exchange, Messages messages) {
+  void TakeHandshake(std::shared_ptr<HttpExchange> exchange, Messages messages,
+                     const std::string& caller) {
     const HttpRequest& request = exchange->request();
     const bool opens =
         messages.form == Messages::Form::kSingle && messages.list[0]->method == "initialize";
@@ -348,7 +398,7 @@ class Server final : public HttpServer {
     HttpHeaders headers;
     if (opens) {
       id = RandomHex(32);
-      session = OpenSession(*id);
+      session = OpenSession(*id, caller);
       if (!session) {
         return ReplyError(*exchange, 503,
                           {kInvalidRequest,
@@ -362,7 +412,7 @@ class Server final : public HttpServer {
                            "Mcp-Session-Id: must be there, once; "
                            "initialize gives it"});
       }
-      session = FindSession(*id);
+      session = FindSession(*id, caller);
       if (!session) return ReplyError(*exchange, 404, {kInvalidRequest, "this session has ended"});
     }
     const auto outlet = std::make_shared<PostOutlet>(std::move(exchange), options_, Era::kHandshake,
@@ -374,12 +424,14 @@ class Server final : public HttpServer {
     Deliver(std::move(messages), *session->connection, outlet);
   }
 
-  std::shared_ptr<Session> OpenSession(const std::string& id) {
+  std::shared_ptr<Session> OpenSession(const std::string& id, const std::string& caller) {
     auto session = std::make_shared<Session>();
+    session->caller = caller;
     session->used = steady_clock::now();
     session->connection = std::make_unique<Connection>(
         catalog_, ticker_,
         ConnectionOptions{.info = options_.info,
+                          .caller = caller,
                           .notify = [weak = std::weak_ptr(session)](const std::string& text) {
                             const auto still = weak.lock();
                             if (!still) return;
@@ -392,39 +444,37 @@ class Server final : public HttpServer {
     return session;
   }
 
-  std::shared_ptr<Session> FindSession(const std::string& id) {
+  // Another's session is none.
+  std::shared_ptr<Session> FindSession(const std::string& id, const std::string& caller) {
     const std::lock_guard lock(mutex_);
     const auto found = sessions_.find(id);
-    if (found == sessions_.end()) return nullptr;
+    if (found == sessions_.end() || found->second->caller != caller) return nullptr;
     found->second->used = steady_clock::now();
     return found->second;
   }
 
-  void TakeDelete(HttpExchange& exchange) {
+  void TakeDelete(HttpExchange& exchange, const std::string& caller) {
     bool twice = false;
     const auto id = HeaderOf(exchange.request(), "mcp-session-id", &twice);
+    const std::shared_ptr<Session> found = id ? FindSession(*id, caller) : nullptr;
     std::shared_ptr<Session> session;
     {
       const std::lock_guard lock(mutex_);
-      const auto found = id ? sessions_.find(*id) : sessions_.end();
-      if (found != sessions_.end()) {
-        session = found->second;
-        sessions_.erase(found);
-      }
+      if (found && sessions_.erase(*id) > 0) session = found;
     }
     exchange.Reply({.status = session ? 204 : 404});
     if (session) End(std::move(session));
   }
 
   // What is said beside answers, on a stream of its own.
-  void TakeGet(std::shared_ptr<HttpExchange> exchange) {
+  void TakeGet(std::shared_ptr<HttpExchange> exchange, const std::string& caller) {
     bool twice = false;
     const auto id = HeaderOf(exchange->request(), "mcp-session-id", &twice);
     const std::string accept = ToLowerAscii(exchange->request().Header("accept"));
     if (!id || accept.find("text/event-stream") == accept.npos) {
       return exchange->Reply({.status = 405, .headers = {{"Allow", "POST, DELETE"}}});
     }
-    const auto session = FindSession(*id);
+    const auto session = FindSession(*id, caller);
     if (!session) return exchange->Reply({.status = 404});
     const auto outlet =
         std::make_shared<PostOutlet>(std::move(exchange), options_, Era::kHandshake, HttpHeaders());
@@ -488,7 +538,8 @@ class Server final : public HttpServer {
   Catalog& catalog_;
   const HttpOptions options_;
   Ticker ticker_;
-  std::mutex mutex_;  // guards what follows, up to the listener
+  server::MinuteLimit requests_;  // by the name of a key
+  std::mutex mutex_;              // guards what follows, up to the listener
   std::map<std::string, std::shared_ptr<Session>> sessions_;
   std::vector<std::shared_ptr<PostOutlet>> handshakes_;
   std::list<Post> posts_;

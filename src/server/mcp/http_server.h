@@ -5,10 +5,11 @@
 //
 // A POST with `MCP-Protocol-Version: 2026-07-28` describes itself; any other is of a session that
 // `initialize` opened. Only pages and programs of this machine are answered: Host and Origin must
-// be local, or be named. Another address than the loopback's needs keys.
-// Errors of Start: kNetwork (the address is taken), kRefused (an address that others reach, without
-// keys). Thread-safety: all methods from any thread. Ownership: the catalog outlives it; its
-// destructor ends all that runs.
+// be local, or be named. Another address than the loopback's needs keys. A key holds what it says:
+// scopes (403), requests a minute (429), sessions of its own (404); one with a sum a day may not
+// ask. Errors of Start: kNetwork (the address is taken), kRefused (an address that others reach,
+// without keys). Thread-safety: all methods from any thread. Ownership: the catalog outlives it;
+// its destructor ends all that runs.
 
 #ifndef DOSSIER_SERVER_MCP_HTTP_SERVER_H_
 #define DOSSIER_SERVER_MCP_HTTP_SERVER_H_

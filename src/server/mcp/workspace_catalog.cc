@@ -184,9 +184,11 @@ RpcResult WorkspaceCatalog::CallTool(std::string_view name, const Json& argument
   const auto on_event = [&call](const store::Event& event) {
     if (event.type == "warning" && call.log) call.log("warning", Json(event.data));
   };
-  const auto output =
-      server::Perform(*operation, workspace_, arguments,
-                      {.cancel = call.cancel, .progress = call.progress, .on_event = on_event});
+  const auto output = server::Perform(*operation, workspace_, arguments,
+                                      {.cancel = call.cancel,
+                                       .caller = call.caller,
+                                       .progress = call.progress,
+                                       .on_event = on_event});
   if (!output) return FailedTool(output.error().message);
   const std::string whole = output->links.empty() ? "" : output->links[0].uri;
   std::string text = Render(*output, whole);

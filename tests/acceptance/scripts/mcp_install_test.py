@@ -7,6 +7,7 @@ usage: mcp_install_test.py --dossier PATH
 import json
 import os
 import pathlib
+import shutil
 import stat
 
 import harness
@@ -60,6 +61,28 @@ class Install(harness.Case):
     def forms(self):
         yield from (("cursor", text) for text in JSON_FILES)
         yield from (("codex", text) for text in TOML_FILES)
+
+    def test_a_link_out_of_the_project_is_not_followed(self):  # SRV-31
+        outside = pathlib.Path(self.write("outside.json", EMPTY))
+        (self.home / "folder").mkdir()
+        project = self.home / "project"
+        for name, target in ((".cursor/mcp.json", outside), (".cursor", self.home / "folder"),
+                             (".cursor/mcp.json", self.home / "missing.json")):
+            link = project / name
+            link.parent.mkdir(parents=True)
+            link.symlink_to(target)
+            code, out, err = self.run_to_end("mcp", "install", "cursor", "--scope", "project",
+                                             cwd=project)
+            self.assertEqual(code, 12, out + err)
+            self.assertIn("leads out of the project", err)
+            self.assertEqual((outside.read_text(), list((self.home / "folder").iterdir())), (EMPTY, []))
+            self.assertFalse((self.home / "missing.json").exists())
+            shutil.rmtree(project)
+        (project / "real").mkdir(parents=True)
+        (project / ".cursor").symlink_to("real")
+        code, out, err = self.run_to_end("mcp", "install", "cursor", "--scope", "project", cwd=project)
+        self.assertEqual(code, 0, out + err)
+        self.assertTrue((project / "real/mcp.json").exists(), "a link within it is followed")
 
     def test_forty_files_have_their_bytes_again(self):  # SRV-31, SRV-A7
         files = list(self.forms())

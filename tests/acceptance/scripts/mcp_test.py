@@ -412,6 +412,46 @@ class Wire(McpCase):
         self.assertIn("--root", refused["content"][0]["text"])
         self.assertNotIn("isError", pipe.call("open", text="a text"))
 
+    def test_texts_and_runs_of_other_servers_are_not_read(self):  # SRV-20, SRV-21
+        other = self.server(replies=["the secret answer"])
+        other.initialize()
+        text = other.call("open", text="the secret of another server")["structuredContent"]["context"]
+        run = other.call("ask", context=text, question="?")["structuredContent"]["run"]
+        file = self.open_file(other)
+        self.assertNotIn("isError", other.call("ask", run=run))
+        pipe = self.server()
+        pipe.initialize()
+        listed = pipe.call("describe")["structuredContent"]["contexts"]
+        self.assertEqual([one["context"] for one in listed], [file], "a file below the root is read")
+        for tool, words in (("describe", {"context": text}), ("ask", {"run": run}),
+                            ("read", {"context": text, "at": "text:1"}),
+                            ("search", {"context": text, "query": "secret"}),
+                            ("run", {"context": text, "code": "print(context)"}),
+                            ("ask", {"context": text, "question": "?"})):
+            refused = pipe.call(tool, **words)
+            self.assertTrue(refused.get("isError"), (tool, refused))
+            self.assertIn("elsewhere", refused["content"][0]["text"], tool)
+        for uri in (f"context/{text}/text", f"run/{run}", f"run/{run}/events"):
+            answer = pipe.ask("resources/read", {"uri": "dossier://" + uri})
+            self.assertIn("elsewhere", answer["error"]["message"], uri)
+        self.assertEqual(pipe.call("open", text="the secret of another server")[
+            "structuredContent"]["context"], text)
+        self.assertNotIn("isError", pipe.call("describe", context=text))
+
+    def test_a_run_over_files_of_another_root_is_not_read(self):  # SRV-21
+        (self.home / "elsewhere").mkdir()
+        outside = self.write("elsewhere/b.txt", "of another folder\n")
+        wide = Pipe(self.start("mcp", "--root", os.path.dirname(outside),
+                               *self.script(["the secret answer"]), stdin=subprocess.PIPE))
+        wide.initialize()
+        context = wide.call("open", paths=[outside])["structuredContent"]["context"]
+        run = wide.call("ask", context=context, question="?")["structuredContent"]["run"]
+        pipe = self.server()
+        pipe.initialize()
+        refused = pipe.call("ask", run=run)
+        self.assertTrue(refused["isError"])
+        self.assertIn("--root", refused["content"][0]["text"])
+
     def test_contexts_that_nobody_used_are_dropped(self):  # SRV-20
         pipe = self.server()
         pipe.initialize()
@@ -428,6 +468,8 @@ class Http(McpCase):
         self.process = pipe.process
         line = pipe.process.stderr.readline()
         self.assertIn("MCP at http://", line)
+        if "--keys" not in flags:
+            self.assertIn("every user of this machine", pipe.process.stderr.readline())
         self.port = int(line.rsplit(":", 1)[1].split("/")[0])
         return self.port
 
@@ -452,13 +494,26 @@ class Http(McpCase):
                    "params": {"_meta": meta or envelope(), **params}}
         return self.post(message, {k: v for k, v in all_headers.items() if v is not None})
 
+    def keyed_server(self, *lines, **options) -> dict:
+        """A server with a key a line, "NAME SCOPES [USD-DAY] [PER-MINUTE]": what each sends to be known."""
+        rows, sent = [], {}
+        for line in lines:
+            name, scopes, *limits = line.split()
+            hashed = hashlib.sha256(f"dsk_{name}".encode()).hexdigest()
+            rows.append(" ".join([name, hashed, scopes, "2026", *limits]) + "\n")
+            sent[name] = {"Authorization": f"Bearer dsk_{name}"}
+        keys = self.write("keys", "".join(rows))
+        os.chmod(keys, 0o600)
+        self.http_server("--keys", keys, **options)
+        return sent
+
     def open_text(self) -> str:
         _, body = self.modern("tools/call", name="open", arguments={"text": "the lock failed"})
         return body["result"]["structuredContent"]["context"]
 
-    def open_session(self) -> dict:
+    def open_session(self, key=None, version="2025-06-18") -> dict:
         response, body = self.post({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {}}})
+            "protocolVersion": version, "capabilities": {}, "clientInfo": {}}}, key)
         session = response.getheader("Mcp-Session-Id")
         self.assertRegex(session, "^[0-9a-f]{32}$")
         return {"Mcp-Session-Id": session, "MCP-Protocol-Version": body["result"]["protocolVersion"]}
@@ -606,6 +661,64 @@ class Http(McpCase):
         self.assertEqual(self.modern("tools/list")[0].status, 401)
         self.assertEqual(self.modern("tools/list", {"Authorization": "Bearer x"})[0].status, 401)
         self.assertEqual(self.modern("tools/list", {"Authorization": f"Bearer {key}"})[0].status, 200)
+
+    def test_a_key_does_only_what_its_scopes_say(self):  # SRV-5
+        sent = self.keyed_server("ann read,run", "bob read", "cat run")
+
+        def call(name, tool, **arguments):
+            response, body = self.modern("tools/call", sent[name], name=tool, arguments=arguments)
+            return response.status, body
+        status, body = call("ann", "open", text="the lock failed")
+        context = body["result"]["structuredContent"]["context"]
+        for tool, arguments in (("run", {"context": context, "code": "print(1)"}),
+                                ("ask", {"context": context, "question": "?"}),
+                                ("remember", {"text": "a note"})):
+            status, body = call("bob", tool, **arguments)
+            self.assertEqual(status, 403, tool)
+            self.assertIn(f"the key bob lacks the scope run, which {tool} needs",
+                          body["error"]["message"])
+        self.assertEqual(call("bob", "describe", context=context)[0], 200)
+        self.assertEqual(call("cat", "describe", context=context)[0], 403)
+        self.assertEqual(self.modern("resources/list", sent["cat"])[0].status, 403)
+        self.assertEqual(call("ann", "ask", context=context, question="?")[0], 200)
+        # Nor hidden in a batch.
+        session = {**self.open_session(sent["bob"], "2025-03-26"), **sent["bob"]}
+        response, _ = self.post([{"jsonrpc": "2.0", "id": 1, "method": "ping"},
+                                 {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+                                     "name": "remember", "arguments": {"text": "a note"}}}], session)
+        self.assertEqual(response.status, 403)
+
+    def test_a_key_holds_its_requests_a_minute_and_asks_for_no_sum_a_day(self):  # SRV-5
+        sent = self.keyed_server("ann read,run 1", "bob read,run - 2")
+        response, body = self.modern("tools/call", sent["ann"], name="ask", arguments={"run": "x"})
+        self.assertEqual(response.status, 403)
+        self.assertIn("a sum a day", body["error"]["message"])
+        self.assertEqual([self.modern("tools/list", sent["bob"])[0].status for _ in range(3)],
+                         [200, 200, 429])
+        self.assertEqual(self.modern("tools/list", sent["ann"])[0].status, 200)
+
+    def test_a_session_is_of_the_key_that_opened_it(self):  # SRV-4
+        sent = self.keyed_server("ann read,run", "bob read,run")
+        session = self.open_session(sent["ann"])
+        ask = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+        stream = {**session, **sent["bob"], "Accept": "text/event-stream"}
+        self.assertEqual(self.post(ask, {**session, **sent["bob"]})[0].status, 404)
+        self.assertEqual(self.post(None, stream, method="GET")[0].status, 404)
+        self.assertEqual(self.post(None, stream, method="DELETE")[0].status, 404)
+        self.assertEqual(self.post(ask, {**session, **sent["ann"]})[0].status, 200)
+
+    def test_a_code_session_is_of_the_key_that_began_it(self):  # SRV-24
+        sent = self.keyed_server("ann read,run", "bob read,run")
+
+        def call(name, tool, **arguments):
+            return self.modern("tools/call", sent[name], name=tool, arguments=arguments)[1]["result"]
+        context = call("ann", "open", text="x")["structuredContent"]["context"]
+        begun = call("ann", "run", context=context, code="secret = 42")["structuredContent"]["session"]
+        refused = call("bob", "run", context=context, code="print(secret)", session=begun)
+        self.assertTrue(refused["isError"])
+        self.assertIn("there is no session", refused["content"][0]["text"])
+        again = call("ann", "run", context=context, code="print(secret)", session=begun)
+        self.assertIn("42", again["content"][0]["text"])
 
 
 if __name__ == "__main__":
