@@ -570,8 +570,17 @@ class Asking {
       return MakeError(ErrorCode::kConfig, "--tools {}: {}", arguments_.tools,
                        text.error().message);
     }
-    return ask::ReadTools(*text, arguments_.tools,
-                          sources::CommandEnvironment(sources::CurrentEnvironment(), {}, {}));
+    DOSSIER_ASSIGN_OR_RETURN(
+        std::vector<ask::Tool> tools,
+        ask::ReadTools(*text, arguments_.tools,
+                       sources::CommandEnvironment(sources::CurrentEnvironment(), {}, {})));
+    if (!IsCompared()) return tools;
+    for (ask::Tool& tool : tools) {  // code that diverged may call one that has no recorded reply
+      tool.run = [](const JsonObject&, const CancelToken&) -> Result<Json> {
+        return MakeError(ErrorCode::kUnavailable, "a comparison calls no tool");
+      };
+    }
+    return tools;
   }
 
   // A schema of the configuration is for conversations.

@@ -461,6 +461,20 @@ class ForkTest(ResumeCase):
         self.assertEqual((self.home / "judged").read_text(), judged, "the command did not run")
 
 
+    def test_a_comparison_calls_no_tool(self):  # REC-65, REC-70
+        self.write("tools.yml", json.dumps([{
+            "name": "mark", "description": "x", "parameters": {"word": {"type": "string"}},
+            "command": ["/bin/sh", "-c", "echo x >> called; cat"]}]))
+        self.model.turns = ["```repl\nimport time\nprint(mark('same'))\nprint(mark(str(time.time_ns())))\n```",
+                            "FINAL(done)"]
+        code, _, err = self.run_to_end(*self.ask, "--tools", "tools.yml", "When?")
+        self.assertEqual(code, 0, err)
+        self.assertEqual((self.home / "called").read_text(), "x\nx\n")
+        code, out, err = self.run_to_end("runs", "replay", "last")
+        self.assertEqual(code, 15, out + err)
+        self.assertEqual((self.home / "called").read_text(), "x\nx\n")
+
+
 class FilesTest(ResumeCase):
     def test_what_is_no_regular_file_is_refused_at_once(self):  # REC-65, MOD-25
         os.mkfifo(self.home / "pipe")
