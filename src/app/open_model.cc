@@ -21,12 +21,14 @@
 namespace dossier::app {
 namespace {
 
+constexpr std::uint64_t kMostScript = 64u << 20;  // bytes of a file that is only hashed here
+
 // Two scripts are two models: the path alone would let the replies of an edited one stand.
 std::string OriginOf(const model::Choice& choice) {
   if (choice.script.empty()) {
     return fmt::format("{} {}", choice.provider.name, choice.provider.base_url);
   }
-  const auto script = ReadFile(choice.script);
+  const auto script = ReadRegularFile(choice.script, kMostScript);
   return script ? fmt::format("script {}", Sha256Hex(*script)) : std::string();
 }
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "assembly/layout/yaml_fields.h"
-#include "base/process/process.h"
+#include "base/process/supervised_process.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -144,7 +144,7 @@ Result<Json> RunProgram(const Declared& tool, const std::vector<std::string>& en
                          .input = ToJson(arguments) + "\n",
                          .max_output = kMostOutput,
                          .timeout = tool.timeout};
-  auto ran = RunProcess(spec, cancel);
+  auto ran = RunSupervised(spec, {}, cancel);
   if (!ran)
     return tl::unexpected(
         Error{ran.error().code, fmt::format("the tool {}: {}", tool.name, ran.error().message)});

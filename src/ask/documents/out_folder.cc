@@ -67,7 +67,7 @@ JsonArray OutFilesJson(const std::vector<OutFile>& files) {
   return list;
 }
 
-Result<std::unique_ptr<OutFolder>> OutFolder::Open(const std::string& path) {
+Result<std::unique_ptr<OutFolder>> OutFolder::Open(const std::string& path, Held held) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -77,11 +77,11 @@ Result<std::unique_ptr<OutFolder>> OutFolder::Open(const std::string& path) {
     }
     return MakeErrnoError(errno, fmt::format("--out-dir {}", path));
   }
-  if (!std::filesystem::is_empty(path, error) || error) {
+  if (held == Held::kNothing && (!std::filesystem::is_empty(path, error) || error)) {
     return MakeError(ErrorCode::kUsage,
                      "--out-dir {}: it holds files already; name a new or an empty folder", path);
   }
-  return std::unique_ptr<OutFolder>(new OutFolder(path, std::move(fd)));
+  return std::unique_ptr<OutFolder>(new OutFolder(path, std::move(fd), held));
 }
 
 Status OutFolder::Write(std::string_view name, How how, std::string_view bytes) {
@@ -103,12 +103,17 @@ Status OutFolder::Write(std::string_view name, How how, std::string_view bytes) 
                      "no file is written: all together would have more than {} bytes",
                      GroupDigits(kMostOutBytes));
   }
+  const std::string file(name);
+  struct stat info{};
+  if (!ours && held_ == Held::kOfThisRun &&
+      fstatat(fd_.get(), file.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode) &&
+      unlinkat(fd_.get(), file.c_str(), 0) != 0) {
+    return MakeErrnoError(errno, fmt::format("{} in the folder of --out-dir", name));
+  }
   // A file that code wrote is opened, any other must not be there; a link never is.
   const int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (ours ? 0 : O_CREAT | O_EXCL) |
                     (appends ? O_APPEND : 0);
-  const std::string file(name);
   const UniqueFd fd(openat(fd_.get(), file.c_str(), flags, 0644));
-  struct stat info{};
   if (!fd.valid() || fstat(fd.get(), &info) != 0) {
     return MakeErrnoError(errno, fmt::format("{} in the folder of --out-dir", name));
   }

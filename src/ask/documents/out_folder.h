@@ -39,9 +39,13 @@ JsonArray OutFilesJson(const std::vector<OutFile>& files);
 
 class OutFolder {
  public:
+  // What the folder may hold. kOfThisRun: the run began in it, and is repeated from its start; code
+  // that writes a file again puts it in the place of the one from before.
+  enum class Held { kNothing, kOfThisRun };
   // Makes the folder, with those above it, if it is not there. Errors: kUsage if it holds anything
-  // (whose files would those be?) or is no folder; kIo, kPermission.
-  static Result<std::unique_ptr<OutFolder>> Open(const std::string& path);
+  // more (whose files would those be?) or is no folder; kIo, kPermission.
+  static Result<std::unique_ptr<OutFolder>> Open(const std::string& path,
+                                                 Held held = Held::kNothing);
 
   enum class How { kNew, kAppend };  // kNew: also in the place of what code wrote before
   // Errors, sentences for the code: kInvalidArgument (the name), kLimit (bytes, files), kIo.
@@ -52,7 +56,8 @@ class OutFolder {
   std::vector<OutFile> Collect(std::vector<std::string>* lost) const;
 
  private:
-  OutFolder(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  OutFolder(std::string path, UniqueFd fd, Held held)
+      : path_(std::move(path)), fd_(std::move(fd)), held_(held) {}
 
   // What tells a file of ours from one that took its place.
   struct Written {
@@ -62,6 +67,7 @@ class OutFolder {
 
   const std::string path_;
   const UniqueFd fd_;
+  const Held held_;
   mutable std::mutex mutex_;
   std::map<std::string, Written, std::less<>> files_;
   std::uint64_t total_ = 0;

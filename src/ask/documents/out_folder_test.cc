@@ -105,6 +105,12 @@ TEST_F(OutFolderTest, AFolderWithFilesIsRefused) {  // REC-83
   EXPECT_TRUE(OutFolder::Open(path_));
   ASSERT_THAT(out_->Write("a", How::kNew, "x"), Succeeds());
   EXPECT_THAT(OutFolder::Open(path_), FailsWith(ErrorCode::kUsage, "holds files already"));
+  const auto again = OutFolder::Open(path_, OutFolder::Held::kOfThisRun);  // REC-69
+  ASSERT_TRUE(again);
+  EXPECT_THAT((*again)->Write("a", How::kAppend, "y"), Succeeds());
+  EXPECT_EQ(*ReadFile(path_ + "/a"), "y");
+  std::filesystem::create_symlink("/etc/passwd", path_ + "/link");
+  EXPECT_FALSE((*again)->Write("link", How::kNew, "y"));
   EXPECT_THAT(OutFolder::Open(path_ + "/a"), FailsWith(ErrorCode::kUsage, "no folder"));
 }
 

@@ -69,11 +69,10 @@ Result<std::string> CommandComplaint(const CommandRequired& command, const Found
                      TrimSpace(said));
   }
   const std::string_view shown = utf8::Prefix(TrimSpace(said), kComplaintShown);
-  if (!shown.empty()) return fmt::format("The program that checks it says:\n{}", shown);
-  return ran.exit_code > 0
-             ? fmt::format("The program that checks it ended with exit code {} and said nothing.",
-                           ran.exit_code)
-             : fmt::format("The program that checks it was ended by signal {}.", ran.signal);
+  if (!shown.empty()) return fmt::format("{} says:\n{}", kCheckSays, shown);
+  return ran.exit_code > 0 ? fmt::format("{} ended with exit code {} and said nothing.", kCheckSays,
+                                         ran.exit_code)
+                           : fmt::format("{} was ended by signal {}.", kCheckSays, ran.signal);
 }
 
 void AddValues(const Json& json, std::string* lines) {

@@ -58,6 +58,9 @@ Requirement RequireSchema(const model::JsonSchema& schema);
 inline constexpr std::string_view kToldOfCheck =
     "A program checks it; what it finds wrong comes back.";
 
+// How every complaint of RequireCommand begins.
+inline constexpr std::string_view kCheckSays = "The program that checks it";
+
 struct CommandRequired {
   std::string line;                      // for /bin/sh
   std::vector<std::string> environment;  // "NAME=value"

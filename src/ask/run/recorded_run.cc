@@ -1,7 +1,9 @@
 #include "ask/run/recorded_run.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
+#include <memory>
 
 #include "base/files/file.h"
 #include "base/json/json.h"
@@ -63,6 +65,30 @@ Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std
     return IsAbout(event) || (event.type == "answer.accepted" && event.call == 0);
   });
   return journal.AddRun(events);
+}
+
+Result<Requirement> RecordedCheck(store::Journal& journal, const std::string& run) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<store::Event> events, journal.Events(run));
+  // Its verdicts in their order; empty: it accepted what the check of citations, behind it,
+  // refused.
+  auto verdicts = std::make_shared<std::deque<std::string>>();
+  for (const store::Event& event : events) {
+    if (event.type != "answer.refused" || event.call != 0) continue;
+    const Json data(event.data);
+    std::string reason = TextAt(data, "reason");
+    if (TextAt(data, "gate") == kCitationsGate) {
+      verdicts->emplace_back();
+    } else if (TextAt(data, "gate") == kFormGate && reason.starts_with(kCheckSays)) {
+      verdicts->push_back(std::move(reason));
+    }
+  }
+  return Requirement{.told = std::string(kToldOfCheck),
+                     .complaint = [verdicts](FoundAnswer*, const CancelToken&) {
+                       std::string verdict;
+                       if (!verdicts->empty()) verdict = std::move(verdicts->front());
+                       if (!verdicts->empty()) verdicts->pop_front();
+                       return Result<std::string>(std::move(verdict));
+                     }};
 }
 
 }  // namespace dossier::ask

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "ask/documents/context_set.h"
+#include "ask/reply/requirement.h"
 #include "base/result.h"
 #include "store/journal.h"
 
@@ -30,6 +31,11 @@ Result<std::vector<ContextSource>> RecordedSources(store::Journal& journal, cons
 // before the first turn. `run` stays as it is. Errors: kNotFound (there is no such turn, or run);
 // those of the journal.
 Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std::int64_t turn);
+
+// Judges as the command of RequireCommand did in `run`, and runs nothing: for a comparison, which
+// changes nothing. What it refused is refused again, in the same order and for the same reasons;
+// all else is accepted. Errors: those of the journal.
+Result<Requirement> RecordedCheck(store::Journal& journal, const std::string& run);
 
 }  // namespace dossier::ask
 

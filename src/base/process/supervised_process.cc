@@ -11,9 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
+#include "base/cancel.h"
 #include "base/process/child.h"
 
 // The process between us and a program: see supervised_process.h.
@@ -146,6 +150,80 @@ void SupervisedProcess::Stop() {
   const char byte = 0;
   [[maybe_unused]] const ssize_t sent =
       send(control_.get(), &byte, sizeof(byte), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+namespace {
+
+// What came through a pipe, up to a limit.
+struct KeptOutput {
+  std::string* text;
+  std::uint64_t* dropped;
+  bool open = true;
+
+  // False when nothing is there to be read now.
+  bool Read(int fd, std::size_t limit) {
+    std::array<char, 64 << 10> block;
+    const ssize_t got = read(fd, block.data(), block.size());
+    if (got < 0 && errno == EINTR) return true;
+    if (got < 0 && errno == EAGAIN) return false;
+    if (got <= 0) return open = false;
+    const auto count = static_cast<std::size_t>(got);
+    const std::size_t kept = std::min(count, limit - std::min(limit, text->size()));
+    text->append(block.data(), kept);
+    *dropped += count - kept;
+    return true;
+  }
+};
+
+int MillisUntil(const std::optional<std::chrono::steady_clock::time_point>& end) {
+  if (!end) return -1;
+  const auto left = std::chrono::ceil<Millis>(*end - std::chrono::steady_clock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
+}
+
+}  // namespace
+
+Result<ProcessResult> RunSupervised(const ProcessSpec& spec, const Supervision& rules,
+                                    const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(SupervisedProcess process, SupervisedProcess::Start(spec, rules));
+  ProcessResult result;
+  KeptOutput out{&result.out, &result.out_dropped}, err{&result.err, &result.err_dropped};
+  const CancelFd stop(cancel);
+  std::optional<std::chrono::steady_clock::time_point> end_at;
+  if (spec.timeout) end_at = std::chrono::steady_clock::now() + *spec.timeout;
+  std::optional<ProcessEnd> end;
+  bool stopped = false;
+  while (!end) {
+    pollfd waits[] = {{out.open ? process.out() : -1, POLLIN, 0},
+                      {err.open ? process.err() : -1, POLLIN, 0},
+                      {process.report(), POLLIN, 0},
+                      {stopped ? -1 : stop.fd(), POLLIN, 0}};
+    if (poll(waits, std::size(waits), stopped ? -1 : MillisUntil(end_at)) < 0 && errno != EINTR) {
+      return MakeErrnoError(errno, "poll");
+    }
+    if (waits[0].revents != 0) out.Read(process.out(), spec.max_output);
+    if (waits[1].revents != 0) err.Read(process.err(), spec.max_output);
+    end = process.TakeEnd();
+    if (end || stopped) continue;
+    result.timed_out = end_at && MillisUntil(end_at) == 0;
+    stopped = result.timed_out || cancel.cancelled();
+    if (stopped) process.Stop();
+  }
+  if (stopped && !result.timed_out) {
+    return MakeError(ErrorCode::kCancelled, "{} was stopped: {}", spec.argv[0], cancel.reason());
+  }
+  if (end->not_started) return tl::unexpected(std::move(*end->not_started));
+  // What the program wrote is in the pipes: 1 MB each at most, as what it left may write for ever.
+  constexpr int kMostBlocks = 16;
+  for (int i = 0; i < kMostBlocks && out.open; ++i) {
+    if (!out.Read(process.out(), spec.max_output)) break;
+  }
+  for (int i = 0; i < kMostBlocks && err.open; ++i) {
+    if (!err.Read(process.err(), spec.max_output)) break;
+  }
+  result.exit_code = end->exit_code;
+  result.signal = end->signal;
+  return result;
 }
 
 }  // namespace dossier

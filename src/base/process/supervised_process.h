@@ -84,6 +84,14 @@ class SupervisedProcess {
   UniqueFd control_, out_, err_;
 };
 
+// As RunProcess, but cancelling and the end of the time reach all descendants, whatever group or
+// session they are in; so does the end of a program that fails. Takes `timeout` and `max_output` of
+// `spec`, too. What still holds the output when the program has ended is not waited for.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(ProcessResult result, RunSupervised(spec, {}, cancel));
+Result<ProcessResult> RunSupervised(const ProcessSpec& spec, const Supervision& rules = {},
+                                    const CancelToken& cancel = {});
+
 }  // namespace dossier
 
 #endif  // DOSSIER_BASE_PROCESS_SUPERVISED_PROCESS_H_

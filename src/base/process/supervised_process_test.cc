@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <string>
 
+#include "base/cancel.h"
 #include "base/process/child.h"
 
 namespace dossier {
@@ -73,6 +75,38 @@ TEST(SupervisedProcessTest, AProgramThatKillsItsParentAtOnceEndsNobodyElse) {  /
   ASSERT_TRUE(WIFEXITED(status));
   if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no seccomp here";
   EXPECT_EQ(WEXITSTATUS(status), 0) << "rounds without an end";
+}
+
+TEST(RunSupervisedTest, KeepsWhatAProgramPrintsUpToTheLimit) {  // REC-65
+  const auto ran = RunSupervised({.argv = {"/bin/sh", "-c", "cat; echo error >&2; exit 3"},
+                                  .input = "12345",
+                                  .max_output = 4});
+  ASSERT_TRUE(ran);
+  EXPECT_EQ(ran->exit_code, 3);
+  EXPECT_EQ(ran->out, "1234");
+  EXPECT_EQ(ran->out_dropped, 1u);
+  EXPECT_EQ(ran->err, "erro");
+  EXPECT_FALSE(ran->timed_out);
+  EXPECT_FALSE(RunSupervised({.argv = {"/no/such/program"}}));
+}
+
+TEST(RunSupervisedTest, AtTheLimitAllDescendantsEnd) {  // REC-65
+  const auto ran =
+      RunSupervised({.argv = {"/bin/sh", "-c", "setsid sleep 4711 & echo $!; exec sleep 4711"},
+                     .timeout = Millis(500)});
+  ASSERT_TRUE(ran);
+  EXPECT_TRUE(ran->timed_out);
+  const pid_t left = std::stoi("0" + ran->out);
+  ASSERT_GT(left, 1);
+  EXPECT_EQ(SendSignal(left, 0), -1);
+}
+
+TEST(RunSupervisedTest, ItCanBeCancelled) {  // REC-65
+  CancelSource source;
+  source.Cancel("enough");
+  const auto ran = RunSupervised({.argv = {"sleep", "4711"}}, {}, source.token());
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().code, ErrorCode::kCancelled);
 }
 
 TEST(SendSignalTest, WhatIsNoProcessGetsNothing) {

@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "base/yaml/yaml.h"
 #include "cli/commands.h"
 #include "cli/runs/ask_again.h"
 #include "cli/runs/ask_money.h"
@@ -480,8 +481,16 @@ class Asking {
     if (keeping.journal) {
       DOSSIER_ASSIGN_OR_RETURN(options.replies, OpenReplies(*keeping.journal));
     }
+    std::optional<TempFolder> compared;
     if (!arguments_.out_dir.empty() && !arguments_.dry_run) {
-      DOSSIER_ASSIGN_OR_RETURN(request.out, ask::OutFolder::Open(arguments_.out_dir));
+      if (IsCompared()) {  // which writes nothing that stays
+        DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make());
+        compared.emplace(std::move(folder));
+      }
+      DOSSIER_ASSIGN_OR_RETURN(
+          request.out, ask::OutFolder::Open(compared ? compared->path() : arguments_.out_dir,
+                                            IsResumed() ? ask::OutFolder::Held::kOfThisRun
+                                                        : ask::OutFolder::Held::kNothing));
     }
     ask::Engine engine(std::move(options));
     if (arguments_.sends_nothing()) {
@@ -501,6 +510,10 @@ class Asking {
   // No model is asked then: neither a key nor a server is needed.
   bool IsCompared() const {
     return taken_up_ && taken_up_->order.how.how == ask::Continuation::How::kCompared;
+  }
+
+  bool IsResumed() const {
+    return taken_up_ && taken_up_->order.how.how == ask::Continuation::How::kResumed;
   }
 
   // The question and what the journal says of the run's beginning.
@@ -552,13 +565,22 @@ class Asking {
 
   Result<std::vector<ask::Tool>> Tools() const {
     if (arguments_.tools.empty()) return std::vector<ask::Tool>();
-    const auto text = ReadFile(arguments_.tools);
+    const auto text = ReadRegularFile(arguments_.tools, kMaxYamlBytes);
     if (!text) {
       return MakeError(ErrorCode::kConfig, "--tools {}: {}", arguments_.tools,
                        text.error().message);
     }
-    return ask::ReadTools(*text, arguments_.tools,
-                          sources::CommandEnvironment(sources::CurrentEnvironment(), {}, {}));
+    DOSSIER_ASSIGN_OR_RETURN(
+        std::vector<ask::Tool> tools,
+        ask::ReadTools(*text, arguments_.tools,
+                       sources::CommandEnvironment(sources::CurrentEnvironment(), {}, {})));
+    if (!IsCompared()) return tools;
+    for (ask::Tool& tool : tools) {  // code that diverged may call one that has no recorded reply
+      tool.run = [](const JsonObject&, const CancelToken&) -> Result<Json> {
+        return MakeError(ErrorCode::kUnavailable, "a comparison calls no tool");
+      };
+    }
+    return tools;
   }
 
   // A schema of the configuration is for conversations.
@@ -576,7 +598,10 @@ class Asking {
       for (const std::string& warning : found->warnings) Say("warning: " + warning);
       out.push_back(ask::RequireSchema(found->schema));
     }
-    if (!arguments_.validate.empty()) {
+    if (!arguments_.validate.empty() && IsCompared()) {
+      DOSSIER_ASSIGN_OR_RETURN(out.emplace_back(),
+                               ask::RecordedCheck(*taken_up_->journal, taken_up_->order.how.run));
+    } else if (!arguments_.validate.empty()) {
       out.push_back(ask::RequireCommand(
           {.line = arguments_.validate,
            .environment = sources::CommandEnvironment(sources::CurrentEnvironment(), {}, {})}));
@@ -836,6 +861,8 @@ Result<int> AskAgain(const AskAgainOrder& order, std::shared_ptr<store::Journal>
   flags.log = context.flags.log;
   flags.quiet = flags.quiet || context.flags.quiet;
   flags.yes = flags.yes || context.flags.yes;
+  // Who trusted a configuration then has not read what it says now.
+  flags.trust_config = context.flags.trust_config;
   Context again{.flags = flags,
                 .command = context.command,
                 .interrupt = context.interrupt,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <initializer_list>
 #include <map>
 #include <mutex>
 #include <ostream>
@@ -86,10 +87,24 @@ struct Tally {
   }
 };
 
-// "turn 2/30", of a child with its path before it.
-std::string TurnText(const RunningCall& call) {
-  return fmt::format("{}{}turn {}/{}", call.path, call.path.empty() ? "" : " ", call.turn,
-                     call.turns);
+// "turn 2/30"; empty where there are no turns: before the first, and in direct mode.
+std::string TurnOf(const RunningCall& call) {
+  return call.turns > 0 ? fmt::format("turn {}/{}", call.turn, call.turns) : std::string();
+}
+
+// The parts that have words, `gap` between them.
+std::string Parts(std::initializer_list<std::string_view> parts, std::string_view gap) {
+  std::string line;
+  for (const std::string_view part : parts) {
+    if (!line.empty() && !part.empty()) line += gap;
+    line += part;
+  }
+  return line;
+}
+
+// "0.c2 turn 2/30: output", as far as it has a path and turns.
+std::string StepLine(const RunningCall& call, std::string_view text) {
+  return Parts({Parts({call.path, TurnOf(call)}, " "), text}, ": ");
 }
 
 class PlainView final : public ask::EventSink {
@@ -108,16 +123,15 @@ class PlainView final : public ask::EventSink {
     } else if (event.type == "block.done") {
       const auto error = FindString(data, "error");
       const std::string_view output = TextOf(Find(event.data, "output"));
-      Line(fmt::format(
-          "{}: {}", TurnText(call),
-          error ? "error: " + ShownLine(*error, 100) : "output: " + ShownLine(output, 100)));
+      Line(StepLine(
+          call, error ? "error: " + ShownLine(*error, 100) : "output: " + ShownLine(output, 100)));
     } else if (event.type == "passage.read") {
       Line(PassageLine(data));
     } else if (event.type == "answer.refused") {
-      Line(fmt::format("{}: answer refused ({})", TurnText(call),
-                       FindString(data, "gate").value_or("")));
+      Line(StepLine(call,
+                    fmt::format("answer refused ({})", FindString(data, "gate").value_or(""))));
     } else if (event.type == "compaction.done") {
-      Line(fmt::format("{}: {}", TurnText(call), CompactionLine(data)));
+      Line(StepLine(call, CompactionLine(data)));
     } else if (event.type == "limit.reached") {
       Line(ShownLine(FindString(data, "reason").value_or(""), 120));
     } else if (event.type == "call.finished") {
@@ -253,8 +267,9 @@ class LiveView final : public ask::EventSink {
   }
 
   std::string RootLine() {
-    return fmt::format("{}  {}  {} calls  {}+{} tokens  {:.0f} s", TurnText(tally_.Root()), Doing(),
-                       tally_.calls, tally_.input, tally_.output, SecondsSince(started_));
+    const std::string counted = fmt::format("{} calls  {}+{} tokens  {:.0f} s", tally_.calls,
+                                            tally_.input, tally_.output, SecondsSince(started_));
+    return Parts({TurnOf(tally_.Root()), Doing(), counted}, "  ");
   }
 
   // Of the root, while it waits for its children: how many there are.
@@ -269,9 +284,9 @@ class LiveView final : public ask::EventSink {
     for (const auto& [number, call] : tally_.running) {
       if (number == 0 || call.parent != parent) continue;
       if (lines->size() <= kMostChildren) {
-        lines->push_back(fmt::format("{:{}}{}  turn {}/{}  {}  {:.0f} s  {}", "", 2 * depth,
-                                     call.path, call.turn, call.turns, call.doing,
-                                     SecondsSince(call.began), call.model));
+        const std::string time = fmt::format("{:.0f} s", SecondsSince(call.began));
+        lines->push_back(std::string(2 * depth, ' ') +
+                         Parts({call.path, TurnOf(call), call.doing, time, call.model}, "  "));
       }
       AddChildren(number, depth + 1, lines);
     }

@@ -13,6 +13,7 @@ namespace {
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 store::Event Of(std::int64_t call, std::string type, JsonObject data = {}) {
   store::Event event;
@@ -78,7 +79,7 @@ TEST_F(TreeTest, EachChildThatRunsHasALineBelowItsParent) {  // REC-75
   std::vector<std::string> screen = Now();
   ASSERT_EQ(screen.size(), 4u);
   EXPECT_THAT(screen[0], HasSubstr("3 children at work, 0 ended"));
-  EXPECT_THAT(screen[1], HasSubstr("  0.c1  turn 0/0  waiting"));
+  EXPECT_THAT(screen[1], HasSubstr("  0.c1  waiting"));
   EXPECT_THAT(screen[2], HasSubstr("    0.c1.c1  turn 2/30  model is reading"));
   EXPECT_THAT(screen[3], HasSubstr("  0.c2 "));
   Send(Of(3, "call.finished", {{"status", "final"}}));
@@ -97,6 +98,18 @@ TEST_F(TreeTest, ManyChildrenAreCountedAndNarrowTerminalsCutLines) {  // REC-75
   const std::vector<std::string> screen = Now();  // whose lines fit
   ASSERT_EQ(screen.size(), 10u);
   EXPECT_THAT(screen[9], EndsWith("… and 92 more"));
+}
+
+TEST_F(TreeTest, APlainCallHasNoTurns) {  // REC-75
+  Show(100);
+  Send(Of(0, "request.sent"));
+  const std::vector<std::string> screen = Screen(out_.str(), 100);
+  EXPECT_THAT(screen[0], StartsWith("model is reading  1 calls"));
+  std::ostringstream plain;
+  const auto view = MakeProgressView(ProgressStyle::kPlain, {}, plain);
+  view->OnEvent(Of(0, "answer.refused", {{"gate", "requirement"}}));
+  EXPECT_THAT(plain.str(), HasSubstr("answer refused (requirement)\n"));
+  EXPECT_THAT(out_.str() + plain.str(), Not(HasSubstr("turn")));
 }
 
 TEST_F(TreeTest, NothingIsLeftOfTheTreeWhenTheRunEnds) {  // REC-75

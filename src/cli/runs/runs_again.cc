@@ -64,7 +64,7 @@ Result<int> Again(const AgainArguments& arguments, How how, Context& context) {
   if (how == How::kResumed) DOSSIER_RETURN_IF_ERROR(RefuseUnlessOpen(*journal, order.how.run));
   if (how == How::kForked) {
     if (!arguments.cell.empty()) {
-      DOSSIER_ASSIGN_OR_RETURN(order.how.code, ReadFile(arguments.cell, 1 << 20));
+      DOSSIER_ASSIGN_OR_RETURN(order.how.code, ReadRegularFile(arguments.cell, 1 << 20));
     }
     order.how.edits = {{"from", order.how.run}};
     if (!order.question.empty()) order.how.edits["question"] = order.question;

@@ -59,7 +59,7 @@ Status RunExport(const ExchangeArguments& arguments, Context& context) {
 }
 
 Status RunImport(const ExchangeArguments& arguments, Context& context) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(arguments.file, kLargestFile));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadRegularFile(arguments.file, kLargestFile));
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenRuns());
   DOSSIER_ASSIGN_OR_RETURN(const ask::ImportedRuns imported,
                            ask::ImportRuns(*journal, text, arguments.file));

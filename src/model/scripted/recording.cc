@@ -258,7 +258,7 @@ bool IsRecording(std::string_view text) {
 }  // namespace
 
 Result<std::shared_ptr<Recorder>> Recorder::Create(const std::string& path) {
-  if (const auto old = ReadFile(path, kMostBytes);
+  if (const auto old = ReadRegularFile(path, kMostBytes);
       old && !TrimSpace(*old).empty() && !IsRecording(*old)) {
     return MakeError(ErrorCode::kUsage,
                      "--record {}: the file holds something else than a recording; name another",
@@ -270,7 +270,7 @@ Result<std::shared_ptr<Recorder>> Recorder::Create(const std::string& path) {
 }
 
 Result<std::shared_ptr<Recording>> Recording::Load(const std::string& path) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMostBytes));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadRegularFile(path, kMostBytes));
   std::vector<Pair> pairs;
   std::size_t number = 0;
   for (const std::string_view line : Split(text, '\n')) {

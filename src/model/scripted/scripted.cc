@@ -433,8 +433,9 @@ class ScriptedClient final : public Client {
 }  // namespace
 
 Result<std::shared_ptr<Script>> Script::Load(const std::string& path) {
-  DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadNamedFile(path, kMaxScriptBytes));
-  return Parse(text, path);
+  auto text = ReadRegularFile(path, kMaxScriptBytes);
+  if (!text) return tl::unexpected(ExplainMissing(std::move(text.error()), path));
+  return Parse(*text, path);
 }
 
 Result<std::shared_ptr<Script>> Script::Parse(std::string_view yaml, std::string_view name) {

@@ -346,6 +346,45 @@ class OtherwiseTest(ResumeCase):
         self.assertEqual((code, out), (0, "3\n"), err)
         self.assertEqual({key for key, n in self.model.asked.items() if n > 1} - {"turn 2"}, set())
 
+    def test_a_run_goes_on_in_its_own_out_dir(self):  # REC-69, REC-83
+        self.model.turns = [
+            "```repl\nopen('/out/log.txt', 'a').write('one\\n')\nsave_file('whole.txt', 'mine')\n```",
+            "```repl\nopen('/out/log.txt', 'a').write('two\\n')\nprint('on')\n```",
+            "```repl\nprint(llm_query('item 50: slow?'))\n```", "FINAL(done)"]
+        self.model.hold.clear()
+        process = self.start(*self.ask, "--out-dir", "results", "What?", start_new_session=True)
+        for _ in range(2):
+            self.wait_for_event(process, "block.done")
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        self.model.hold.set()
+        self.write("results/theirs.txt", "of the user")
+        code, out, err = self.run_to_end("runs", "resume", "last", "--json")
+        self.assertEqual(code, 0, err)
+        self.assertEqual([(file["name"], file["bytes"]) for file in json.loads(out)["files"]],
+                         [("log.txt", 8), ("whole.txt", 4)])
+        self.assertEqual((self.home / "results/log.txt").read_text(), "one\ntwo\n")
+        self.assertEqual((self.home / "results/theirs.txt").read_text(), "of the user")
+        # A comparison leaves the folder alone.
+        (self.home / "results/log.txt").write_text("kept")
+        code, out, err = self.run_to_end("runs", "replay", "last")
+        self.assertEqual(code, 0, out + err)
+        self.assertEqual((self.home / "results/log.txt").read_text(), "kept")
+
+    def test_trust_is_asked_for_again(self):  # REC-69, FLT-83
+        self.ask[1:1] = ["--trust-config"]
+        run = self.kill_at(12)
+        before = self.prefix(run)
+        self.write("dossier.yml", json.dumps({"context_commands": [
+            {"name": "log", "command": f"touch {self.home}/ran"}]}))
+        for words in (["resume", run], ["replay", run], ["fork", run, "--at", "0"]):
+            code, _, err = self.run_to_end("runs", *words)
+            self.assertEqual(code, 12, err)
+            self.assertIn("dossier.yml is not trusted", err)
+        self.assertEqual(self.prefix(run), before)
+        code, out, err = self.run_to_end("--trust-config", "runs", "resume", run)
+        self.assertEqual((code, out), (0, "152\n"), err)
+
     def test_limits_may_be_raised(self):  # REC-69
         run = self.kill_at(60, "--max-calls", "40")
         code, out, err = self.run_to_end("runs", "resume", run, "--max-calls", "400",
@@ -408,6 +447,57 @@ class ForkTest(ResumeCase):
         self.assertIn("came out as recorded", out)
         self.assertEqual(self.model.asked, {})
         self.assertEqual(self.prefix(self.parent), self.before, "nothing is written")
+
+    def test_a_comparison_takes_the_recorded_verdicts(self):  # REC-70
+        self.model.turns = ["```repl\nvalue = 41\n```", "FINAL_VAR(value)",
+                            "```repl\nvalue = 42\n```", "FINAL_VAR(value)"]
+        code, out, err = self.run_to_end(*self.ask, "--validate", "echo x >> judged; grep -q 42",
+                                         "Which?")
+        self.assertEqual((code, out), (0, "42\n"), err)
+        judged = (self.home / "judged").read_text()
+        self.assertEqual(judged, "x\nx\n")
+        code, out, err = self.run_to_end("runs", "replay", "last")
+        self.assertEqual(code, 0, out + err)
+        self.assertEqual((self.home / "judged").read_text(), judged, "the command did not run")
+
+
+    def test_a_comparison_calls_no_tool(self):  # REC-65, REC-70
+        self.write("tools.yml", json.dumps([{
+            "name": "mark", "description": "x", "parameters": {"word": {"type": "string"}},
+            "command": ["/bin/sh", "-c", "echo x >> called; cat"]}]))
+        self.model.turns = ["```repl\nimport time\nprint(mark('same'))\nprint(mark(str(time.time_ns())))\n```",
+                            "FINAL(done)"]
+        code, _, err = self.run_to_end(*self.ask, "--tools", "tools.yml", "When?")
+        self.assertEqual(code, 0, err)
+        self.assertEqual((self.home / "called").read_text(), "x\nx\n")
+        code, out, err = self.run_to_end("runs", "replay", "last")
+        self.assertEqual(code, 15, out + err)
+        self.assertEqual((self.home / "called").read_text(), "x\nx\n")
+
+
+class FilesTest(ResumeCase):
+    def test_what_is_no_regular_file_is_refused_at_once(self):  # REC-65, MOD-25
+        os.mkfifo(self.home / "pipe")
+        for file in ("pipe", "/dev/zero"):
+            for words in ([*self.ask, "--tools", file, "What?"], ["runs", "import", file],
+                          ["ask", "-m", "scripted", "--script", file, "-c", "notes.txt", "What?"],
+                          [*self.ask, "--replay", file, "What?"]):
+                code, _, err = self.run_to_end(*words, limit=30)
+                self.assertEqual(code, 3, (words, err))
+                self.assertIn("is no regular file", err)
+
+
+class ToolsTest(ResumeCase):
+    def test_a_tool_at_its_limit_ends_with_all_that_it_started(self):  # REC-65
+        self.write("tools.yml", json.dumps([{
+            "name": "slow", "description": "x", "timeout": "500ms",
+            "command": ["/bin/sh", "-c", "setsid sleep 4711 & echo $! > pid; exec sleep 4711"]}]))
+        self.model.turns = ["```repl\ntry:\n    slow()\nexcept RuntimeError as e:\n    print(e)\n```",
+                            "FINAL(done)"]
+        code, out, err = self.run_to_end(*self.ask, "--tools", "tools.yml", "--json", "What?")
+        self.assertEqual(code, 0, err)
+        self.assertIn("did not end within 500 ms", json.dumps(self.events(self.runs()[0]["run"])))
+        self.assert_gone([int((self.home / "pid").read_text())])
 
 
 if __name__ == "__main__":
