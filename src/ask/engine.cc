@@ -155,6 +155,41 @@ Status CheckSameContexts(const ContextSet& context, const Replay& replay) {
                    sizes.begin()->first, run);
 }
 
+// They may have been billed: each counts with its prompt.
+void CountUnanswered(const Replay& replay, const EngineOptions& options, model::Ledger* ledger) {
+  model::Request request;
+  request.sampling.max_output = 0;
+  for (const Replay::Unanswered& one : replay.unanswered()) {
+    const bool loop = one.by == Replay::Unanswered::By::kLoop;
+    const model::Entry& entry = loop ? options.root.entry : options.sub.entry;
+    const CallEstimate cost = EstimateOf(entry, request, one.tokens);
+    ledger->CountEarlier({.input = one.tokens,
+                          .reasoning = 0,
+                          .estimated = true,
+                          .cost_nano_usd = cost.nano_usd},
+                         /*attempts=*/1, /*failed=*/1);
+  }
+}
+
+// `parents`: a part of what `use` counts.
+void TakeOff(const model::LedgerUse& parents, model::LedgerUse* use) {
+  const model::Usage& part = parents.spent.total;
+  model::Usage& whole = use->spent.total;
+  const auto less = [](const auto& off, auto* from) {
+    if (off && *from) **from -= *off;
+  };
+  use->calls -= parents.calls;
+  use->failed_calls -= parents.failed_calls;
+  use->cached_calls -= parents.cached_calls;
+  use->spent.calls -= parents.spent.calls;
+  whole.input -= part.input;
+  whole.output -= part.output;
+  whole.cached -= part.cached;
+  whole.cache_write -= part.cache_write;
+  less(part.reasoning, &whole.reasoning);
+  less(part.cost_nano_usd, &whole.cost_nano_usd);
+}
+
 JsonObject DescribeModel(const driver::BoundModel& model) {
   const auto& capability = model.entry.capability;
   return {{"name", model.name},
@@ -232,7 +267,7 @@ class Engine::Impl {
   Status ShowMemory(RunState& run, RunMemory::Writes writes, const Replay* replay = nullptr) const;
   void KeepAnswer(RunState& run, const CallResult& result) const;
   static void CollectFiles(RunState& run, Outcome* outcome);
-  void Fill(RunState& run, CallResult result, Outcome* outcome);
+  void Fill(RunState& run, CallResult result, const Replay* replay, Outcome* outcome);
 
   EngineOptions options_;
   std::mutex mutex_;
@@ -256,7 +291,7 @@ Result<std::shared_ptr<Replay>> Engine::Impl::ReadRecord(const Request& request,
   if (!options_.journal) return MakeError(ErrorCode::kInvalidArgument, "resume needs a journal");
   DOSSIER_ASSIGN_OR_RETURN(auto replay, Replay::Read(*options_.journal, how.run));
   DOSSIER_RETURN_IF_ERROR(CheckSameContexts(*request.context, *replay));
-  if (!how.code.empty()) {
+  if (!how.code.empty() && replay->lacks_code()) {
     const bool python = options_.pool_options.dialect == sandbox::Dialect::kPython;
     replay->Inject(fmt::format("```{}\n{}\n```", python ? "repl" : "js", how.code));
   }
@@ -386,7 +421,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
   EngineOptions options = options_;
   if (how) {
     DOSSIER_ASSIGN_OR_RETURN(replay, ReadRecord(request, *how));
-    started -= replay->elapsed();
+    started -= replay->elapsed() - replay->shared_elapsed();
     const Beyond beyond = compared ? Beyond::kRefused : Beyond::kAsked;
     const auto wrap = [&](driver::BoundModel& model, const std::string& to) {
       model.gate = ReplayGate(model.gate, replay, beyond, to);
@@ -403,10 +438,13 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
   // What is repeated costs no time of the run's.
   if (replay) limits.deadline.reset();
   model::Ledger ledger(limits, options_.clock);
-  if (replay && request.limits.time) {
-    const Millis left = std::max(Millis(0), *request.limits.time - replay->elapsed());
-    replay->OnLive(
-        [&ledger, left, clock = options_.clock] { ledger.SetDeadline(clock->Now() + left); });
+  if (replay) {
+    replay->OnLive([&] {
+      if (!compared) CountUnanswered(*replay, options, &ledger);
+      if (!request.limits.time) return;
+      const Millis left = std::max(Millis(0), *request.limits.time - replay->elapsed());
+      ledger.SetDeadline(options_.clock->Now() + left);
+    });
   }
   RunLog log(options_.journal, events, options_.clock, replay,
              compared ? RunLog::Writes::kNot : RunLog::Writes::kAll);
@@ -420,12 +458,8 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
       MakeState(options, request, {prompts, ledger, log, caller, tree, guard}, stop.token());
   DOSSIER_RETURN_IF_ERROR(ShowMemory(run, RunMemory::Writes::kYes, replay.get()));
   DOSSIER_ASSIGN_OR_RETURN(ModeDecision decision, DecideMode(run));
-  if (how && !compared) {
-    JsonObject from = how->edits;
-    const bool forked = how->how == Continuation::How::kForked;
-    if (!forked) from["from"] = replay->last_seq();
-    from["turn"] = replay->turn();
-    log.Continue(forked ? "run.forked" : "run.resumed", std::move(from));
+  if (how && how->how == Continuation::How::kResumed) {
+    log.Continue("run.resumed", {{"from", replay->last_seq()}, {"turn", replay->turn()}});
   }
   Start(run, decision);
   for (const std::string& warning : told) run.log.Warn("layout", Json(warning));
@@ -460,7 +494,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
   if (!done) result = Recursive(run, &outcome);
   if (!compared) KeepAnswer(run, result);
   outcome.elapsed = std::chrono::duration_cast<Millis>(options_.clock->Now() - started);
-  Fill(run, std::move(result), &outcome);
+  Fill(run, std::move(result), replay.get(), &outcome);
   if (!compared) return outcome;
   outcome.differences = replay->differences();
   if (const std::size_t left = replay->left(); left > 0) {
@@ -488,14 +522,16 @@ void Engine::Impl::CollectFiles(RunState& run, Outcome* outcome) {
   for (const std::string& file : lost) run.log.Warn("file_lost", Json(file));
 }
 
-void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
+void Engine::Impl::Fill(RunState& run, CallResult result, const Replay* replay,
+                        Outcome* outcome) {
   outcome->status = result.status;
   outcome->source = result.source;
   outcome->text = std::move(result.text);
   outcome->value = std::move(result.value);
   outcome->turns = result.turns;
   outcome->limits_hit = std::move(result.limits_hit);
-  AddLedgerLimits(run.ledger, run.request.limits, outcome->elapsed, &outcome->limits_hit);
+  const Millis shared = replay ? replay->shared_elapsed() : Millis(0);
+  AddLedgerLimits(run.ledger, run.request.limits, outcome->elapsed + shared, &outcome->limits_hit);
   outcome->compactions = std::move(result.compactions);
   outcome->error = std::move(result.error);
   outcome->evidence.attempts = result.attempts;
@@ -514,6 +550,11 @@ void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
   outcome->last_output = std::move(result.last_output);
   CollectFiles(run, outcome);
   outcome->usage = run.ledger.use();
+  if (replay && replay->is_fork()) {
+    const model::LedgerUse parents = replay->shared();
+    outcome->shared_calls = parents.calls;
+    TakeOff(parents, &outcome->usage);
+  }
   const std::optional<std::int64_t>& cost = outcome->usage.spent.total.cost_nano_usd;
   JsonObject finished{{"status", RunStatusName(outcome->status)},
                       {"source", SourceName(outcome->source)},

@@ -177,8 +177,10 @@ struct Outcome {
   Mode mode = Mode::kRecursive;
   std::int64_t mode_tokens = 0, mode_threshold = 0;
   int turns = 0;
+  // Of a fork: what it asked and took itself. What its parent did counts for limits alone.
   model::LedgerUse usage;
   Millis elapsed{0};
+  std::optional<std::int64_t> shared_calls;  // of a fork: its parent's, whose replies it uses
   EvidenceSummary evidence;
   // Where no answer was handed in: what the last block showed. No answer.
   std::string last_output;
@@ -246,7 +248,6 @@ struct Continuation {
   // kForked: `run` is a copy (ForkRun). kCompared: no model is asked, nothing is written;
   // Outcome::differences tells what came out otherwise.
   enum class How { kResumed, kForked, kCompared } how = How::kResumed;
-  JsonObject edits;  // of a fork, for the journal: from, turn, …
   std::string code;  // of a fork: runs as its first new block; empty: the model is asked
 };
 

@@ -135,6 +135,7 @@ Json Outcome::ToJson() const {
       {"compactions", CompactionsJson(compactions)},
       {"warnings", WarningsJson(warnings)},
       {"sandbox", sandbox ? sandbox->ToJson() : Json(nullptr)}};
+  if (shared_calls) object["calls"].as_object()["shared"] = *shared_calls;
   if (!proofs.empty()) object["evidence"].as_object()["claims"] = ProofsJson(proofs);
   if (files) object["files"] = OutFilesJson(*files);
   if (error) {

@@ -99,13 +99,19 @@ Result<Spent> SpentSince(store::Journal& journal, Clock::Wall since) {
   DOSSIER_ASSIGN_OR_RETURN(const auto runs, journal.List(std::nullopt, kMostRuns));
   for (const store::RunSummary& run : runs) {
     if (run.started < oldest) continue;
+    Spent of_run;
     DOSSIER_RETURN_IF_ERROR(
         journal.ForEachEvent(run.run, [&](const store::StoredEvent& event) -> Status {
+          // What a fork has of its parent counts there.
+          if (event.type == "run.forked") of_run = {};
           const bool counts = event.type == "request.sent" || event.type == "reply.received";
           if (!counts || event.time < from) return {};
-          if (const auto data = ParseJson(event.data)) Count(event.type, *data, &spent);
+          if (const auto data = ParseJson(event.data)) Count(event.type, *data, &of_run);
           return {};
         }));
+    spent.calls += of_run.calls;
+    spent.tokens += of_run.tokens;
+    spent.nano_usd += of_run.nano_usd;
   }
   return spent;
 }

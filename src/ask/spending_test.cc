@@ -64,6 +64,11 @@ TEST(WindowTest, WhatRunsTookInTheWindowIsWhatTheNextOnesLack) {  // REC-78
     if (tokens == 200) continue;
     ASSERT_TRUE((*journal)->Append(*run, 0, "run.finished", {{"calls", 1}}));
   }
+  const auto fork = (*journal)->StartRun({{"question", "?"}});
+  ASSERT_TRUE(fork);
+  ASSERT_TRUE((*journal)->Append(*fork, 0, "request.sent", {{"tokens", 100}}));
+  ASSERT_TRUE((*journal)->Append(*fork, 0, "reply.received", {{"input", 100}, {"output", 10}}));
+  ASSERT_TRUE((*journal)->Append(*fork, 0, "run.forked", {{"from", "another"}}));
   const auto spent = SpentSince(**journal, before);
   ASSERT_TRUE(spent);
   EXPECT_EQ(spent->calls, 2);

@@ -15,6 +15,26 @@ bool IsAbout(const store::Event& event) {
   return event.type == "run.forked" || event.type == "run.resumed" || event.type == "run.finished";
 }
 
+// A long text is a body.
+Result<std::string> TextOf(store::Journal& journal, const Json& data, std::string_view name) {
+  const Json* value = Find(data, name);
+  if (!value) return std::string();
+  return value->is_string() ? std::string(value->get_string()) : journal.ReadBody(*value);
+}
+
+Result<ForkEdits> EditsIn(store::Journal& journal, const std::vector<store::Event>& events) {
+  const auto newest = std::find_if(events.rbegin(), events.rend(), [](const store::Event& event) {
+    return event.type == "run.forked";
+  });
+  ForkEdits edits;
+  if (newest == events.rend()) return edits;
+  const Json data(newest->data);
+  DOSSIER_ASSIGN_OR_RETURN(edits.question, TextOf(journal, data, "question"));
+  DOSSIER_ASSIGN_OR_RETURN(edits.code, TextOf(journal, data, "code"));
+  edits.model = TextAt(data, "model");
+  return edits;
+}
+
 }  // namespace
 
 Result<std::vector<ContextSource>> RecordedSources(store::Journal& journal,
@@ -48,8 +68,15 @@ Result<std::vector<ContextSource>> RecordedSources(store::Journal& journal,
   return sources;
 }
 
-Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std::int64_t turn) {
+Result<ForkEdits> EditsOf(store::Journal& journal, const std::string& run) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<store::Event> events, journal.Events(run));
+  return EditsIn(journal, events);
+}
+
+Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std::int64_t turn,
+                            const ForkEdits& edits) {
   DOSSIER_ASSIGN_OR_RETURN(std::vector<store::Event> events, journal.Events(run));
+  DOSSIER_ASSIGN_OR_RETURN(const ForkEdits inherited, EditsIn(journal, events));
   std::int64_t newest = 0;
   const auto end = std::find_if(events.begin(), events.end(), [&](const store::Event& event) {
     if (event.type != "turn.started" || event.call != 0) return false;
@@ -64,7 +91,19 @@ Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std
   std::erase_if(events, [&](const store::Event& event) {
     return IsAbout(event) || (event.type == "answer.accepted" && event.call == 0);
   });
-  return journal.AddRun(events);
+  JsonObject forked{{"from", run}, {"turn", turn}};
+  const auto note = [&](std::string_view name, const std::string& value) {
+    if (!value.empty()) forked[name] = value;
+  };
+  note("question", edits.question.empty() ? inherited.question : edits.question);
+  note("model", edits.model.empty() ? inherited.model : edits.model);
+  note("code", edits.code);
+  // All that shows or repeats a run takes its question from there.
+  if (!edits.question.empty()) events.front().data["question"] = edits.question;
+  DOSSIER_ASSIGN_OR_RETURN(std::string fork, journal.AddRun(events));
+  // Not among them: who appends it is at the run from now on.
+  DOSSIER_RETURN_IF_ERROR(journal.Append(fork, 0, "run.forked", std::move(forked)));
+  return fork;
 }
 
 Result<Requirement> RecordedCheck(store::Journal& journal, const std::string& run) {

@@ -4,7 +4,7 @@
 //   DOSSIER_ASSIGN_OR_RETURN(auto sources, RecordedSources(journal, run));
 //   DOSSIER_ASSIGN_OR_RETURN(auto context, LoadContext(sources, options, cancel));
 //
-//   DOSSIER_ASSIGN_OR_RETURN(std::string fork, ForkRun(journal, run, /*turn=*/3));
+//   DOSSIER_ASSIGN_OR_RETURN(std::string fork, ForkRun(journal, run, /*turn=*/3, {}));
 //
 // Thread-safety: functions over a journal.
 
@@ -27,10 +27,21 @@ namespace dossier::ask {
 // started. Errors: kNotFound naming the one that is neither there nor stored.
 Result<std::vector<ContextSource>> RecordedSources(store::Journal& journal, const std::string& run);
 
-// A new run that holds the events of `run` up to the end of turn `turn` of its root call; 0: all
-// before the first turn. `run` stays as it is. Errors: kNotFound (there is no such turn, or run);
-// those of the journal.
-Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std::int64_t turn);
+// What a fork changes; empty: as it was.
+struct ForkEdits {
+  std::string question, model;
+  std::string code;  // its first new block
+};
+
+// A new run that holds the events of `run` up to the end of turn `turn` of its root call (0: all
+// before the first turn), begins with its own question, and ends with `run.forked`. `run` stays as
+// it is. Where `run` is a fork itself, its question and model hold on. Errors: kNotFound (there is
+// no such turn, or run); those of the journal.
+Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std::int64_t turn,
+                            const ForkEdits& edits);
+
+// What the newest `run.forked` of a run says; all empty: there is none.
+Result<ForkEdits> EditsOf(store::Journal& journal, const std::string& run);
 
 // Judges as the command of RequireCommand did in `run`, and runs nothing: for a comparison, which
 // changes nothing. What it refused is refused again, in the same order and for the same reasons;

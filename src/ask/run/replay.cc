@@ -177,9 +177,13 @@ Status Replay::Load(store::Journal& journal, std::vector<store::Event> events) {
     if (event.type == "run.resumed" || event.type == "run.forked") {
       end_of_process();
       ended_.clear();
+      if (event.type == "run.forked") LoadFork(event);
     } else if (event.type == "call.started") {
       parents_[event.call] = FindInt(data, "parent").value_or(0);
       calls_[TextAt(data, "path")] = event.call;
+    }
+    if (event.type == "reply.received" && event.call == 0 && TextAt(data, "purpose") == "root") {
+      lacks_code_ = false;
     }
     last_call_ = std::max(last_call_, event.call);
     if (const auto time = ParseTime(event.time)) {
@@ -199,6 +203,7 @@ Status Replay::Load(store::Journal& journal, std::vector<store::Event> events) {
     }
   }
   end_of_process();
+  LoadUnanswered(events);
   std::set<std::int64_t> seqs;
   for (const store::Event& event : kept) seqs.insert(event.seq);
   for (const store::Event& event : events) {
@@ -217,6 +222,31 @@ Status Replay::Load(store::Journal& journal, std::vector<store::Event> events) {
     }
   }
   return {};
+}
+
+void Replay::LoadFork(const store::Event& event) {
+  forked_at_ = event.seq;
+  shared_elapsed_ = elapsed_;
+  asks_otherwise_ = Find(event.data, "question") != nullptr;
+  lacks_code_ = Find(event.data, "code") != nullptr;
+}
+
+void Replay::LoadUnanswered(const std::vector<store::Event>& events) {
+  std::map<std::string, std::deque<Unanswered>> open;  // by hash
+  for (const store::Event& event : events) {
+    if (event.seq < forked_at_) continue;
+    const Json data(event.data);
+    auto& sent = open[TextAt(data, "hash")];
+    if (event.type == "request.sent") {
+      using By = Unanswered::By;
+      sent.push_back({IsOfLoop(TextAt(data, "purpose")) ? By::kLoop : By::kCode,
+                      FindInt(data, "tokens").value_or(0)});
+    }
+    if (IsAnswer(event.type) && !Find(data, "from_cache") && !sent.empty()) sent.pop_front();
+  }
+  for (const auto& [hash, sent] : open) {
+    unanswered_.insert(unanswered_.end(), sent.begin(), sent.end());
+  }
 }
 
 Status Replay::LoadEvent(store::Journal& journal, const store::Event& event) {
@@ -251,6 +281,7 @@ Status Replay::LoadEvent(store::Journal& journal, const store::Event& event) {
                      event.run);
   }
   Answer answer{.reply = MakeError(CodeNamed(TextAt(data, "kind")), "{}", TextAt(data, "message"))};
+  answer.seq = event.seq;
   if (event.type == "reply.received") {
     DOSSIER_ASSIGN_OR_RETURN(answer.reply, ReadReply(data, journal));
     if (Find(data, "from_cache")) answer.from = Answer::From::kCache;
@@ -322,7 +353,10 @@ Replay::Taken Replay::TakeRequest(std::int64_t call, const JsonObject& data) {
     // The same place in other words: another version's prompt, or a fork's question.
     if (recorded.hash != hash) {
       other_words_[hash].push_back(recorded.hash);
-      differences_.push_back(fmt::format("event {}: the prompt has other words", recorded.seq));
+      // What a fork shares was asked with the question of its parent.
+      if (!asks_otherwise_ || recorded.seq > forked_at_) {
+        differences_.push_back(fmt::format("event {}: the prompt has other words", recorded.seq));
+      }
     }
     ++promised_[recorded.hash];
     return {.kind = Taken::Kind::kRecorded};
@@ -408,7 +442,10 @@ std::optional<Replay::Answer> Replay::TakeAnswer(const model::Request& request,
       if (std::size_t& promised = promised_[recorded]; promised > 0) --promised;
       ++handed_[hash];
     } else if (injected_ && request.purpose == model::Purpose::kRoot) {
-      answer = Answer{.reply = model::Reply{.text = std::move(*injected_), .attempts = 0}};
+      // Nobody was asked, so it cost nothing.
+      answer = Answer{.reply = model::Reply{.text = std::move(*injected_),
+                                            .usage = {.reasoning = 0, .cost_nano_usd = 0},
+                                            .attempts = 0}};
       injected_.reset();
     }
   }
@@ -429,6 +466,20 @@ void Replay::GoLive() {
     if (std::exchange(live_, true)) return;
   }
   if (on_live_) on_live_();
+}
+
+model::LedgerUse Replay::shared() const {
+  std::lock_guard lock(mutex_);
+  return shared_;
+}
+
+void Replay::CountShared(const Answer& answer, const model::LedgerUse& use) {
+  if (answer.seq == 0 || answer.seq > forked_at_) return;
+  std::lock_guard lock(mutex_);
+  shared_.calls += use.calls;
+  shared_.failed_calls += use.failed_calls;
+  shared_.cached_calls += use.cached_calls;
+  shared_.spent.Add(use.spent);
 }
 
 std::vector<std::string> Replay::differences() const {
@@ -464,14 +515,22 @@ class RecordedGate final : public model::Gate {
       return sink->OnDone(
           MakeError(ErrorCode::kUnavailable, "the journal has no reply to this request"));
     }
+    model::LedgerUse use;
     if (known->from == Replay::Answer::From::kCache) {
-      ledger.CountCached();
+      use.cached_calls = 1;
     } else if (known->reply) {
-      const std::int64_t attempts = known->reply->attempts;
-      ledger.CountEarlier(known->reply->usage, attempts, std::max<std::int64_t>(attempts - 1, 0));
+      use.calls = known->reply->attempts;
+      use.failed_calls = std::max<std::int64_t>(use.calls - 1, 0);
+      use.spent.Add(known->reply->usage);
     } else if (known->reply.error().code != ErrorCode::kLimit) {
-      ledger.CountEarlier({}, 1, 1);
+      use = {.calls = 1, .failed_calls = 1};
     }
+    if (use.cached_calls > 0) {
+      ledger.CountCached();
+    } else {
+      ledger.CountEarlier(use.spent.total, use.calls, use.failed_calls);
+    }
+    replay_->CountShared(*known, use);
     if (!known->partial.empty()) sink->OnDelta(known->partial);
     sink->OnDone(std::move(known->reply));
   }

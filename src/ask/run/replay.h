@@ -33,6 +33,7 @@
 #include "base/json/json.h"
 #include "base/result.h"
 #include "model/client/gate.h"
+#include "model/client/ledger.h"
 #include "store/journal.h"
 
 namespace dossier::ask {
@@ -71,6 +72,7 @@ class Replay {
     Result<model::Reply> reply;
     std::string partial;  // what had come of one that failed
     enum class From : std::uint8_t { kModel, kCache } from = From::kModel;
+    std::int64_t seq = 0;  // of its event
   };
   // The recorded answer to a request, handed out once.
   std::optional<Answer> TakeAnswer(const model::Request& request, std::string_view to = {});
@@ -89,6 +91,20 @@ class Replay {
   std::int64_t last_call() const { return last_call_; }
   std::int64_t turn() const { return turn_; }  // of the root call: the newest that was begun
   Millis elapsed() const { return elapsed_; }  // of all processes that worked on it
+  // Of that, what is its parent's. The same of what was used: as far as it was counted.
+  Millis shared_elapsed() const { return shared_elapsed_; }
+  model::LedgerUse shared() const;
+  bool is_fork() const { return forked_at_ > 0; }
+  // Of an answer that a gate counts in its ledger.
+  void CountShared(const Answer& answer, const model::LedgerUse& use);
+  // A fork's first new block was not run yet.
+  bool lacks_code() const { return lacks_code_; }
+  // What this run sent, and its process died before an answer came.
+  struct Unanswered {
+    enum class By : std::uint8_t { kLoop, kCode } by = By::kLoop;
+    std::int64_t tokens = 0;  // of the prompt
+  };
+  const std::vector<Unanswered>& unanswered() const { return unanswered_; }
   // "final", …; empty: no process came to its end. What was interrupted can go on.
   const std::string& ended() const { return ended_; }
   // Told messages by hash of role and text, as RunLog numbers them.
@@ -112,6 +128,8 @@ class Replay {
 
   Status Load(store::Journal& journal, std::vector<store::Event> events);
   Status LoadEvent(store::Journal& journal, const store::Event& event);
+  void LoadFork(const store::Event& event);
+  void LoadUnanswered(const std::vector<store::Event>& events);
   static Key KeyOf(std::int64_t call, std::string_view type, const JsonObject& data);
   Taken TakeRequest(std::int64_t call, const JsonObject& data);
   Taken Diverge(std::int64_t call, std::int64_t at, std::string expected, std::string got);
@@ -123,7 +141,10 @@ class Replay {
   store::Event started_;
   std::int64_t last_seq_ = 0, turn_ = 0, last_call_ = 0;
   std::map<std::string, std::int64_t> calls_;  // by path
-  Millis elapsed_{0};
+  Millis elapsed_{0}, shared_elapsed_{0};
+  std::int64_t forked_at_ = 0;                    // what is before is its parent's; 0: no fork
+  bool asks_otherwise_ = false, lacks_code_ = false;  // of a fork
+  std::vector<Unanswered> unanswered_;
   std::string ended_;
   std::map<std::string, std::int64_t> messages_;
   std::map<std::string, std::string> contexts_;
@@ -139,6 +160,7 @@ class Replay {
   std::map<std::string, std::size_t> handed_;          // out, and their events not yet seen
   std::map<std::string, std::deque<std::string>> other_words_;  // by our hash: the recorded one
   std::optional<std::string> injected_;
+  model::LedgerUse shared_;
   std::vector<std::string> differences_;
 };
 

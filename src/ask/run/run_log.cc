@@ -33,7 +33,7 @@ void RunLog::Continue(std::string_view type, JsonObject data) { Write(0, type, s
 void RunLog::Add(std::int64_t call, std::string_view type, JsonObject data) {
   using Kind = Replay::Taken::Kind;
   const Replay::Taken taken = replay_ ? replay_->Take(call, type, data) : Replay::Taken();
-  if (taken.kind == Kind::kRecorded) return;
+  if (taken.kind == Kind::kRecorded) return NoteUntold(data);
   if (taken.kind == Kind::kDiverged) {
     const JsonObject how{{"at", taken.at}, {"expected", taken.expected}, {"got", taken.got}};
     Write(call, "replay.diverged", how);
@@ -43,6 +43,18 @@ void RunLog::Add(std::int64_t call, std::string_view type, JsonObject data) {
                           taken.at, taken.expected, taken.got)));
   }
   Write(call, type, std::move(data));
+}
+
+// A fork's question, or another version's prompt, stands in no recorded event.
+void RunLog::NoteUntold(const JsonObject& data) {
+  for (const char* field : {"messages", "system"}) {
+    const Json* list = Find(data, field);
+    for (const Json& one : list && list->is_array() ? list->get_array() : JsonArray()) {
+      const auto number = FindInt(one, "n");
+      std::lock_guard lock(mutex_);
+      if (number) untold_.insert(*number);
+    }
+  }
 }
 
 void RunLog::Write(std::int64_t call, std::string_view type, JsonObject data) {
@@ -70,7 +82,7 @@ Json RunLog::Messages(const assembly::Messages& messages) {
       const auto [place, added] = told_.emplace(hash, last_told_ + 1);
       if (added) ++last_told_;
       number = place->second;
-      known = !added;
+      known = !added && untold_.erase(number) == 0;
     }
     if (known) {
       list.push_back(Json(number));

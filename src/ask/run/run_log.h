@@ -23,6 +23,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,6 +76,7 @@ class RunLog {
   std::vector<Warning> warnings() const;
 
  private:
+  void NoteUntold(const JsonObject& data);
   void Write(std::int64_t call, std::string_view type, JsonObject data);
 
   EventSink& sink_;
@@ -85,6 +87,7 @@ class RunLog {
   mutable std::mutex mutex_;  // guards what follows
   std::vector<Warning> warnings_;
   std::map<std::string, std::int64_t> told_;  // messages, by hash
+  std::set<std::int64_t> untold_;  // of those, what no event says: its own was recorded already
   std::int64_t last_told_ = 0;
 };
 

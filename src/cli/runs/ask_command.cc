@@ -525,14 +525,11 @@ class Asking {
       return {};
     }
     const JsonObject& started = taken_up_->started.data;
-    request->question = taken_up_->order.question;
-    if (request->question.empty()) {
-      const Json* question = Find(started, "question");
-      if (question && question->is_string()) {
-        request->question = question->get_string();
-      } else if (question) {
-        DOSSIER_ASSIGN_OR_RETURN(request->question, taken_up_->journal->ReadBody(*question));
-      }
+    const Json* question = Find(started, "question");
+    if (question && question->is_string()) {
+      request->question = question->get_string();
+    } else if (question) {
+      DOSSIER_ASSIGN_OR_RETURN(request->question, taken_up_->journal->ReadBody(*question));
     }
     const Json* seed = Find(started, "seed");
     if (seed && seed->is_number()) request->seed = seed->to_number<std::uint64_t>();

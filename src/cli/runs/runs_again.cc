@@ -66,12 +66,14 @@ Result<int> Again(const AgainArguments& arguments, How how, Context& context) {
     if (!arguments.cell.empty()) {
       DOSSIER_ASSIGN_OR_RETURN(order.how.code, ReadRegularFile(arguments.cell, 1 << 20));
     }
-    order.how.edits = {{"from", order.how.run}};
-    if (!order.question.empty()) order.how.edits["question"] = order.question;
-    if (!order.model.empty()) order.how.edits["model"] = order.model;
-    if (!order.how.code.empty()) order.how.edits["code"] = order.how.code;
-    DOSSIER_ASSIGN_OR_RETURN(order.how.run, ask::ForkRun(*journal, order.how.run, arguments.at));
+    const ask::ForkEdits edits{order.question, order.model, order.how.code};
+    DOSSIER_ASSIGN_OR_RETURN(order.how.run,
+                             ask::ForkRun(*journal, order.how.run, arguments.at, edits));
   }
+  // A fork goes on as one, whichever process is at it.
+  DOSSIER_ASSIGN_OR_RETURN(const ask::ForkEdits edits, ask::EditsOf(*journal, order.how.run));
+  order.model = edits.model;
+  order.how.code = edits.code;
   return AskAgain(order, journal, context);
 }
 

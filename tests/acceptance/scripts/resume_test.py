@@ -120,6 +120,16 @@ class ResumeCase(harness.Case):
                 keys.add(f"turn {data['turn'] - 1}")
         return keys
 
+    def unanswered(self, run: str) -> int:
+        """How many requests were in flight when its process died."""
+        open_now = collections.Counter()
+        for event in self.events(run):
+            if event["type"] == "request.sent":
+                open_now[event["data"]["hash"]] += 1
+            elif event["type"] == "reply.received" and "from_cache" not in event["data"]:
+                open_now[event["data"]["hash"]] -= 1
+        return sum(open_now.values())
+
     def prefix(self, run: str) -> list:
         return [json.dumps(event, sort_keys=True) for event in self.events(run)]
 
@@ -387,11 +397,14 @@ class OtherwiseTest(ResumeCase):
 
     def test_limits_may_be_raised(self):  # REC-69
         run = self.kill_at(60, "--max-calls", "40")
+        lost = self.unanswered(run)
         code, out, err = self.run_to_end("runs", "resume", run, "--max-calls", "400",
                                          "--max-iterations", "20", "--max-time", "10m", "--json")
         self.assertEqual(code, 0, err)
         self.assertEqual(json.loads(out)["answer"], "152")
-        self.assertEqual(json.loads(out)["calls"]["sent"], 27, "those of both processes")
+        calls = json.loads(out)["calls"]
+        self.assertEqual(calls["sent"], 27 + lost, "those of both processes")
+        self.assertEqual(calls["failed"], lost)
         self.assertNotIn("replay_diverged", err)
 
     def test_the_limit_of_time_counts_what_was_used(self):  # REC-57, REC-69
@@ -405,6 +418,26 @@ class OtherwiseTest(ResumeCase):
                  if event["type"] == "turn.started"]
         self.assertEqual(later[:len(told)], told)
         self.assertTrue(all(0 < left <= 600 for left in later), later)
+
+    def test_what_was_in_flight_at_a_kill_counts_with_its_prompt(self):  # REC-69, section 6
+        self.model.turns = [*TURNS[:2], "```repl\nprint(llm_query('item 50: slow?'))\n```",
+                            "FINAL(at last)"]
+        self.model.hold.clear()
+        process = self.start(*self.ask, "What is the total?", start_new_session=True)
+        for _ in range(3):
+            self.wait_for_event(process, "block.started")
+        self.wait_for_event(process, "request.sent")
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        self.model.hold.set()
+        run = self.runs()[0]["run"]
+        self.assertEqual(self.unanswered(run), 1)
+        code, out, err = self.run_to_end("runs", "resume", run, "--json")
+        self.assertEqual(code, 0, err)
+        found = json.loads(out)
+        replies = [event["data"] for event in self.events(run) if event["type"] == "reply.received"]
+        self.assertEqual(found["calls"]["sent"], len(replies) + 1)
+        self.assertGreater(found["tokens"]["input"], sum(one["input"] for one in replies))
 
 
 class ForkTest(ResumeCase):
@@ -428,6 +461,88 @@ class ForkTest(ResumeCase):
         self.assertNotEqual(fork, self.parent)
         forked = [event["data"] for event in self.events(fork) if event["type"] == "run.forked"]
         self.assertEqual((forked[0]["from"], forked[0]["turn"]), (self.parent, 3))
+
+    def fork_killed(self, *edits: str) -> str:
+        """A fork at turn 3 that is killed while its first own turn waits."""
+        self.model.turns = [*TURNS[:3], "```repl\nprint(llm_query('item 50: slow?'))\n```",
+                            "FINAL(otherwise)"]
+        self.model.hold.clear()
+        process = self.start("runs", "fork", self.parent, "--at", "3", *edits,
+                             start_new_session=True)
+        while "item 50" not in process.stderr.readline():
+            self.assertIsNone(process.poll())
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        self.model.hold.set()
+        fork = self.runs()[0]["run"]
+        self.assertNotEqual(fork, self.parent)
+        return fork
+
+    def test_a_fork_that_is_killed_goes_on_as_one(self):  # REC-69, REC-70
+        fork = self.fork_killed("--question", "What else?", "--model", "another-model")
+        count = len(self.server.requests)
+        code, out, err = self.run_to_end("runs", "resume", fork)
+        self.assertEqual((code, out), (0, "otherwise\n"), err)
+        roots = [body for body in self.server.requests[count:] if len(body) > 2000]
+        self.assertTrue(roots)
+        for body in roots:
+            self.assertIn(b"What else?", body)
+            self.assertNotIn(b"What is the total?", body)
+            self.assertIn(b"another-model", body)
+
+    def test_a_fork_of_a_fork_keeps_its_question_and_model(self):  # REC-70
+        self.model.turns = [*TURNS[:3], "```repl\nprint(len(first))\n```", "FINAL(otherwise)"]
+        code, _, err = self.run_to_end("runs", "fork", self.parent, "--at", "3", "--question",
+                                       "What else?", "--model", "another-model")
+        self.assertEqual(code, 0, err)
+        code, _, err = self.run_to_end("runs", "fork", "last", "--at", "2")
+        self.assertEqual(code, 0, err)
+        self.assertIn(b"What else?", self.server.requests[-1])
+        self.assertIn(b"another-model", self.server.requests[-1])
+        code, out, err = self.run_to_end("runs", "replay", "last")
+        self.assertEqual(code, 0, out + err)
+
+    def test_a_cell_that_is_killed_runs_once(self):  # REC-69, REC-70
+        self.write("cell.py", "print(llm_query('item 50: slow?'))")
+        fork = self.fork_killed("--cell", "cell.py")
+        code, _, err = self.run_to_end("runs", "resume", fork)
+        self.assertEqual(code, 0, err)
+        replies = [event["data"]["body"]["text"] for event in self.events(fork)
+                   if event["type"] == "reply.received" and event["data"]["purpose"] == "root"]
+        self.assertEqual(sum("slow?" in reply and "```repl\nprint(llm" in reply
+                             for reply in replies[:4]), 1, replies)
+
+    def test_a_fork_stands_under_its_own_question(self):  # REC-70
+        self.model.turns = [*TURNS[:3], "```repl\nprint(len(first))\n```", "FINAL(otherwise)"]
+        code, out, err = self.run_to_end("runs", "fork", self.parent, "--at", "3", "--question",
+                                         "What else?", "--json")
+        self.assertEqual(code, 0, err)
+        fork = self.runs()[0]
+        self.assertEqual(fork["question"], "What else?")
+        self.assertEqual(self.runs()[1]["question"], "What is the total?")
+        for words in (["show"], ["export", "--format", "md"], ["export", "--format", "html"]):
+            code, shown, err = self.run_to_end("runs", words[0], fork["run"], *words[1:])
+            self.assertEqual(code, 0, err)
+            self.assertIn("What else?", shown, words)
+        code, shown, _ = self.run_to_end("runs", "diff", self.parent, fork["run"])
+        self.assertEqual(code, 15)
+        self.assertIn("  - What is the total?\n  + What else?\n", shown)
+        code, shown, err = self.run_to_end("runs", "show", "--messages", "--turn", "4", fork["run"])
+        self.assertIn("What else?", shown, err)
+        self.assertNotIn("What is the total?", shown)
+        code, shown, err = self.run_to_end("runs", "replay", fork["run"])
+        self.assertEqual(code, 0, shown + err)
+        code, _, err = self.run_to_end("eval", "add", "mine.yml", "--run", fork["run"])
+        self.assertEqual(code, 0, err)
+        self.assertIn("What else?", (self.home / "mine.yml").read_text())
+        # It counts what it asked itself.
+        found = json.loads(out)
+        events = self.events(fork["run"])
+        start = [event["type"] for event in events].index("run.forked")
+        replies = [event["data"] for event in events[start:] if event["type"] == "reply.received"]
+        self.assertEqual(found["calls"]["sent"], len(replies))
+        self.assertEqual(found["tokens"]["input"], sum(one["input"] for one in replies))
+        self.assertEqual(found["calls"]["shared"], 18, "of its parent")
 
     def test_a_cell_of_ones_own(self):  # REC-70
         self.write("cell.py", "total = 1000 + len(first)\nFINAL_VAR('total')")
