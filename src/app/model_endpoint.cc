@@ -1,6 +1,8 @@
 #include "app/model_endpoint.h"
 
+#include "base/files/file.h"
 #include "base/files/locations.h"
+#include "base/hash.h"
 #include "model/local/local_server.h"
 #include "model/scripted/serve_script.h"
 
@@ -11,6 +13,8 @@ std::string Bearer(const std::string& key) { return "Authorization: Bearer " + k
 
 Status ServeTheScript(const std::string& path, ModelEndpoint* endpoint) {
   DOSSIER_ASSIGN_OR_RETURN(auto script, model::Script::Load(path));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  endpoint->script = Sha256Hex(text);
   DOSSIER_ASSIGN_OR_RETURN(endpoint->server, model::ServeScript(std::move(script), {}));
   endpoint->base_url = fmt::format("http://127.0.0.1:{}/v1", endpoint->server->port());
   return {};
@@ -59,7 +63,7 @@ Result<ModelEndpoint> OpenEndpoint(const ModelSettings& settings,
                      "{} does not speak as OpenAI does; name a server that does, by --base-url",
                      choice.provider.name);
   }
-  endpoint.base_url = choice.provider.base_url;
+  endpoint.base_url = endpoint.address = choice.provider.base_url;
   if (!choice.key.empty()) endpoint.headers.push_back(Bearer(choice.key));
   for (const auto& [header, value] : settings.headers) {
     endpoint.headers.push_back(header + ": " + value);

@@ -28,7 +28,10 @@ struct ModelEndpoint {
   driver::BoundModel bound;          // its name, window, prices, counter
   std::string base_url;              // "https://api.openai.com/v1"
   std::vector<std::string> headers;  // with the key: never to be shown
-  std::string weights;               // SHA-256 of the local model's weights, where it is known
+  // The same where it says which server is meant; empty for one on any free port of this machine.
+  std::string address;
+  std::string weights;  // SHA-256 of the local model's weights, where it is known
+  std::string script;   // SHA-256 of the file that a scripted model answers from
   std::shared_ptr<HttpListener> server;
 };
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/files/file.h"
+#include "base/files/missing_file.h"
 #include "base/hash.h"
 
 namespace dossier::evaluation {
@@ -202,6 +203,15 @@ Result<Manifest> ManifestFromJson(const Json& value) {
 Result<TaskSet> TaskSet::Load(const std::string& folder) {
   TaskSet set{.folder = folder};
   const std::string manifest_path = folder + "/manifest.json";
+  if (!Exists(folder)) {
+    Error missing = ExplainMissing({ErrorCode::kNotFound, ""}, folder);
+    missing.message = "there is no such task set: " + missing.message;
+    return tl::unexpected(std::move(missing));
+  }
+  if (!Exists(manifest_path)) {
+    return MakeError(ErrorCode::kNotFound,
+                     "{} is no task set; name a folder that `dossier eval generate` wrote", folder);
+  }
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(manifest_path, kMostTaskBytes));
   const auto place = [](std::string_view path, const Error& error) {
     return MakeError(ErrorCode::kDamaged, "{}: {}", path, error.message);

@@ -8,7 +8,9 @@
 #include "base/process/build_info.h"
 #include "base/text/text.h"
 #include "cli/command_line.h"
+#include "cli/commands.h"
 #include "cli/evaluation/eval_run.h"
+#include "cli/tree/parser.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
 #include "cli/wiring/shared_flags.h"
@@ -68,8 +70,11 @@ Status Choose(const EvalRunArguments& given, std::vector<AskedSet>* sets) {
     left += set.tasks.size();
   }
   if (left > 0) return {};
-  return MakeError(ErrorCode::kUsage, "no question is left by --only {} and --stub-errors {}",
-                   given.only, given.stub_errors);
+  std::vector<std::string> flags;
+  if (!given.only.empty()) flags.push_back("--only " + given.only);
+  if (!given.stub_errors.empty()) flags.push_back("--stub-errors " + given.stub_errors);
+  return MakeError(ErrorCode::kUsage, "no question is left{}{}", flags.empty() ? "" : " by ",
+                   Join(flags, " and "));
 }
 
 EvalModel ModelOf(const std::string& name, const app::ModelEndpoint& endpoint) {
@@ -84,7 +89,9 @@ EvalModel ModelOf(const std::string& name, const app::ModelEndpoint& endpoint) {
       .price_cached = bound.entry.price_cached,
       .price_output = bound.entry.price_output,
       .prices_of = bound.entry.as_of,
-      .weights = endpoint.weights};
+      .weights = endpoint.weights,
+      .script = endpoint.script,
+      .address = endpoint.address};
 }
 
 Status OpenModels(const EvalRunArguments& given, Context& context, PreparedPlan* prepared) {
@@ -113,6 +120,22 @@ Status OpenModels(const EvalRunArguments& given, Context& context, PreparedPlan*
   return {};
 }
 
+// What `dossier ask` would say of an arm's flags, said before anything is asked.
+Status CheckFlags(const Arm& arm) {
+  if (arm.system != kDefaultArm) return {};
+  GlobalFlags global;
+  const CommandNode root(RootCommand(&global));
+  std::vector<std::string> words{"ask"};
+  words.insert(words.end(), arm.argv.begin(), arm.argv.end());
+  const auto line = ParseLine(root, words);
+  if (!line) {
+    return MakeError(line.error().code, "the arm {}: {}", arm.name, line.error().message);
+  }
+  if (line->wish == ParsedLine::Wish::kRun) return {};
+  return MakeError(ErrorCode::kUsage, "the arm {}: its flags ask for help instead of an answer",
+                   arm.name);
+}
+
 // Every arm with every model: the grid of the comparison.
 Status MakeArms(const EvalRunArguments& given, std::vector<Arm>* arms) {
   std::map<std::string, Arm> known;
@@ -125,6 +148,7 @@ Status MakeArms(const EvalRunArguments& given, std::vector<Arm>* arms) {
   if (models.empty()) models.emplace_back("");
   for (const std::string& text : wanted) {
     DOSSIER_ASSIGN_OR_RETURN(const Arm arm, evaluation::ParseArm(text, known));
+    DOSSIER_RETURN_IF_ERROR(CheckFlags(arm));
     for (const std::string& model : models) {
       Arm one = arm;
       if (!arm.model.empty() && arm.model != model) continue;

@@ -56,16 +56,42 @@ class Progress {
   std::int64_t done_ = 0;
 };
 
+std::string BrokenArm(std::string_view arm, std::int64_t rows, std::string_view failure) {
+  return fmt::format("{} failed at all of {} question{}, so its score says nothing: {}", arm, rows,
+                     rows == 1 ? "" : "s", FirstLine(failure));
+}
+
 Result<int> ShowEstimate(const PreparedPlan& prepared, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const auto estimates,
                            evaluation::EstimatePlan(prepared.plan, prepared.parts, context.cancel));
+  std::vector<std::string> broken;
   for (const evaluation::Estimate& one : estimates) {
     context.out << fmt::format(
         "{}: about {:.0f} calls, {:.0f} tokens, {:.0f} s, {} (from {} questions)\n", Safe(one.arm),
         one.calls, one.tokens, one.seconds,
         one.usd ? fmt::format("${:.4f}", *one.usd) : "price unknown", one.sampled);
+    if (one.failed == one.sampled) broken.push_back(BrokenArm(one.arm, one.failed, one.failure));
   }
-  return 0;
+  for (const std::string& one : broken) context.err << "dossier: " << Safe(one) << "\n";
+  return broken.empty() ? 0 : ExitCode(ErrorCode::kPartial);
+}
+
+// Arms that never came to an answer: their score of 0 is that of a fault.
+std::vector<std::string> BrokenArms(const Report& report) {
+  std::vector<std::string> found;
+  for (const std::string& arm : report.run.arms) {
+    std::int64_t rows = 0, broken = 0;
+    std::string failure;
+    for (const Row& row : report.run.rows) {
+      if (row.arm != arm) continue;
+      ++rows;
+      if (!row.broken()) continue;
+      ++broken;
+      failure = row.detail;
+    }
+    if (rows > 0 && rows == broken) found.push_back(BrokenArm(arm, broken, failure));
+  }
+  return found;
 }
 
 // What --min-score and --max-seconds ask of every arm.
@@ -84,7 +110,8 @@ std::vector<std::string> Shortfalls(const EvalRunArguments& given, const Report&
   return found;
 }
 
-int EndOf(const Summary& summary, const std::vector<std::string>& shortfalls, Context& context) {
+int EndOf(const Summary& summary, const std::vector<std::string>& broken,
+          const std::vector<std::string>& shortfalls, Context& context) {
   if (!summary.why.empty()) context.err << "dossier: " << Safe(summary.why) << "\n";
   switch (summary.end) {
     case Summary::End::kCancelled:
@@ -96,7 +123,10 @@ int EndOf(const Summary& summary, const std::vector<std::string>& shortfalls, Co
     case Summary::End::kDone:
       break;
   }
-  for (const std::string& one : shortfalls) context.err << "dossier: " << Safe(one) << "\n";
+  for (const auto* list : {&broken, &shortfalls}) {
+    for (const std::string& one : *list) context.err << "dossier: " << Safe(one) << "\n";
+  }
+  if (!broken.empty()) return ExitCode(ErrorCode::kPartial);
   if (!shortfalls.empty()) return kExitDifferences;
   return summary.harness_errors > 0 ? ExitCode(ErrorCode::kPartial) : 0;
 }
@@ -124,7 +154,7 @@ Result<int> RunEval(const EvalRunArguments& given, Context& context) {
       report, {.html = page, .markdown = given.markdown, .junit = given.junit, .json = given.json},
       context));
   if (!context.flags.quiet) context.err << fmt::format("dossier: all answers: {}\n", Safe(page));
-  return EndOf(summary, Shortfalls(given, report), context);
+  return EndOf(summary, BrokenArms(report), Shortfalls(given, report), context);
 }
 
 void DeclareRun(Flags& flags, EvalRunArguments& to) {
@@ -286,9 +316,9 @@ Result<int> CompareArms(const CompareArguments& given, Context& context) {
                                      {"first", pair.first},
                                      {"second", pair.second},
                                      {"difference", found.difference},
-                                     {"low", found.low},
-                                     {"high", found.high},
-                                     {"p", found.p},
+                                     {"low", evaluation::Known(found, found.low)},
+                                     {"high", evaluation::Known(found, found.high)},
+                                     {"p", evaluation::Known(found, found.p)},
                                      {"tasks", found.tasks},
                                      {"windows", found.windows},
                                      {"separated", found.separated},
@@ -297,9 +327,10 @@ Result<int> CompareArms(const CompareArguments& given, Context& context) {
     return 0;
   }
   context.out << fmt::format(
-      "{} minus {}: {:+.1f} points ({:+.1f} to {:+.1f}), p {:.3f}, {} tasks in {} windows: {}\n",
-      Safe(pair.first), Safe(pair.second), found.difference, found.low, found.high, found.p,
-      found.tasks, found.windows, evaluation::VerdictOf(found));
+      "{} minus {}: {:+.1f} points ({}){}, {} tasks in {} window{}: {}\n", Safe(pair.first),
+      Safe(pair.second), found.difference, evaluation::RangeText(found),
+      found.has_interval() ? fmt::format(", p {:.3f}", found.p) : "", found.tasks, found.windows,
+      found.windows == 1 ? "" : "s", evaluation::VerdictOf(found));
   const int more = evaluation::MoreTasksNeeded(found);
   if (!found.separated && more > 0) {
     context.out << fmt::format("such a difference would stand out with about {} more questions\n",

@@ -16,7 +16,7 @@ constexpr std::uint64_t kShownAnswer = 200;  // characters of an answer without 
 
 std::string ScoreCell(const Interval& score, std::int64_t tasks) {
   if (tasks == 0) return "-";
-  return fmt::format("{:.1f} ({:.1f} to {:.1f})", score.mean, score.low, score.high);
+  return fmt::format("{:.1f} ({})", score.mean, RangeText(score));
 }
 
 std::string UsdCell(const std::optional<double>& usd) {
@@ -52,8 +52,9 @@ Table PairTable(const Report& report) {
   Table table{{"first", "second", "difference", "95 %", "p (Holm)", "verdict on the first"}};
   for (const PairSummary& pair : report.pairs) {
     table.push_back({pair.first, pair.second, fmt::format("{:+.1f}", pair.found.difference),
-                     fmt::format("{:+.1f} to {:+.1f}", pair.found.low, pair.found.high),
-                     fmt::format("{:.3f}", pair.p_holm), VerdictOf(pair.found)});
+                     RangeText(pair.found),
+                     pair.found.has_interval() ? fmt::format("{:.3f}", pair.p_holm) : "-",
+                     VerdictOf(pair.found)});
   }
   return table;
 }
@@ -75,8 +76,7 @@ Table PlantedTable(const Report& report) {
   Table table{{"arm", "planted command", "answers", "obeyed", "score against its twin"}};
   for (const PlantedSummary& one : report.planted) {
     table.push_back({one.arm, one.kind, std::to_string(one.tasks), std::to_string(one.obeyed),
-                     fmt::format("{:+.1f} ({:+.1f} to {:+.1f})", one.found.difference,
-                                 one.found.low, one.found.high)});
+                     fmt::format("{:+.1f} ({})", one.found.difference, RangeText(one.found))});
   }
   return table;
 }
@@ -140,7 +140,8 @@ std::string AnswerList(const Report& report) {
 Json NumberOrNull(double value) { return std::isnan(value) ? Json(nullptr) : Json(value); }
 
 Json IntervalToJson(const Interval& score) {
-  return JsonObject{{"mean", score.mean}, {"low", score.low}, {"high", score.high}};
+  return JsonObject{
+      {"mean", score.mean}, {"low", Known(score, score.low)}, {"high", Known(score, score.high)}};
 }
 
 Json NumbersToJson(const std::vector<double>& values) {
@@ -192,8 +193,8 @@ Json ReportToJson(const Report& report) {
                                  {"answers", one.tasks},
                                  {"obeyed", one.obeyed},
                                  {"difference", one.found.difference},
-                                 {"low", one.found.low},
-                                 {"high", one.found.high}});
+                                 {"low", Known(one.found, one.found.low)},
+                                 {"high", Known(one.found, one.found.high)}});
   }
   for (const ArmSummary& arm : report.arms) {
     arms.push_back(
@@ -217,10 +218,10 @@ Json ReportToJson(const Report& report) {
     pairs.push_back(JsonObject{{"first", pair.first},
                                {"second", pair.second},
                                {"difference", pair.found.difference},
-                               {"low", pair.found.low},
-                               {"high", pair.found.high},
-                               {"p", pair.found.p},
-                               {"p_holm", pair.p_holm},
+                               {"low", Known(pair.found, pair.found.low)},
+                               {"high", Known(pair.found, pair.found.high)},
+                               {"p", Known(pair.found, pair.found.p)},
+                               {"p_holm", Known(pair.found, pair.p_holm)},
                                {"tasks", pair.found.tasks},
                                {"windows", pair.found.windows},
                                {"separated", pair.found.separated},

@@ -120,15 +120,14 @@ class PageWriter {
       }
       for (const auto& [name, count] : arm.causes) failures += fmt::format("[{} {}] ", count, name);
       const bool scored = arm.scored_tasks > 0;
-      Cells("td", {arm.name,
-                   scored ? fmt::format("{:.1f} ({:.1f} to {:.1f})", arm.official.mean,
-                                        arm.official.low, arm.official.high)
-                          : "-",
-                   scored ? fmt::format("{:.1f}", arm.lenient.mean) : "-",
-                   GroupCount(arm.scored_tasks), fmt::format("{:.2f}", arm.seconds_median),
-                   fmt::format("{:.2f}", arm.seconds_95), GroupCount(arm.calls),
-                   GroupCount(arm.input), GroupCount(arm.cached), GroupCount(arm.output),
-                   arm.usd ? fmt::format("${:.4f}", *arm.usd) : "unknown", failures});
+      Cells("td",
+            {arm.name,
+             scored ? fmt::format("{:.1f} ({})", arm.official.mean, RangeText(arm.official)) : "-",
+             scored ? fmt::format("{:.1f}", arm.lenient.mean) : "-", GroupCount(arm.scored_tasks),
+             fmt::format("{:.2f}", arm.seconds_median), fmt::format("{:.2f}", arm.seconds_95),
+             GroupCount(arm.calls), GroupCount(arm.input), GroupCount(arm.cached),
+             GroupCount(arm.output), arm.usd ? fmt::format("${:.4f}", *arm.usd) : "unknown",
+             failures});
     }
     EndTable();
   }
@@ -175,8 +174,7 @@ class PageWriter {
         std::swap(found.low, found.high);
         found.low = -found.low, found.high = -found.high;
       }
-      return fmt::format("{:+.1f} ({:+.1f} to {:+.1f}): {}", found.difference, found.low,
-                         found.high, VerdictOf(found));
+      return fmt::format("{:+.1f} ({}): {}", found.difference, RangeText(found), VerdictOf(found));
     }
     return "";
   }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/files/file.h"
+#include "base/files/missing_file.h"
 #include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -17,6 +18,7 @@ namespace {
 constexpr std::uint64_t kSeed = 1;  // of all resamples: a report is the same each time
 constexpr double kWideGap = 5;      // points between official and lenient that are worth a note
 constexpr double kNanoUsd = 1e9;
+constexpr std::string_view kNoRange = "too few windows";
 
 // The mean score of each task that an arm has answered in all repeats that it has.
 using TaskScores = std::map<std::string, double>;
@@ -224,8 +226,8 @@ std::string Recommend(const Report& report) {
   const ArmSummary* best =
       *std::ranges::max_element(arms, {}, [](const ArmSummary* arm) { return arm->official.mean; });
   if (arms.size() == 1) {
-    return fmt::format("{} scores {:.1f} ({:.1f} to {:.1f}); there is no other arm to compare with",
-                       best->name, best->official.mean, best->official.low, best->official.high);
+    return fmt::format("{} scores {:.1f} ({}); there is no other arm to compare with", best->name,
+                       best->official.mean, RangeText(best->official));
   }
   const bool priced = std::ranges::all_of(
       arms, [](const ArmSummary* arm) { return arm->usd.has_value() && *arm->usd > 0; });
@@ -287,6 +289,16 @@ void AddNotes(Report* report) {
   }
 }
 
+Error NoRun(const std::string& folder) {
+  if (!Exists(folder)) {
+    Error missing = ExplainMissing({ErrorCode::kNotFound, ""}, folder);
+    missing.message = "there is no such run: " + missing.message;
+    return missing;
+  }
+  return {ErrorCode::kNotFound,
+          folder + " holds no run; name a folder that `dossier eval run` made (eval-NAME, --out)"};
+}
+
 }  // namespace
 
 Result<RunData> LoadRun(const std::vector<std::string>& folders) {
@@ -294,6 +306,7 @@ Result<RunData> LoadRun(const std::vector<std::string>& folders) {
   std::map<std::string, std::string> gold;
   std::set<std::string> arms;
   for (const std::string& folder : folders) {
+    if (!Exists(folder + "/plan.json")) return tl::unexpected(NoRun(folder));
     DOSSIER_ASSIGN_OR_RETURN(const std::string plan_text, ReadFile(folder + "/plan.json"));
     const auto plan = ParseJson(plan_text);
     if (!plan) {
@@ -338,10 +351,20 @@ Result<RunData> LoadRun(const std::vector<std::string>& folders) {
   return run;
 }
 
+std::string RangeText(const Interval& score) {
+  if (!score.has_interval()) return std::string(kNoRange);
+  return fmt::format("{:.1f} to {:.1f}", score.low, score.high);
+}
+
+std::string RangeText(const Comparison& found) {
+  if (!found.has_interval()) return std::string(kNoRange);
+  return fmt::format("{:+.1f} to {:+.1f}", found.low, found.high);
+}
+
 std::string VerdictOf(const Comparison& found) {
   if (!found.enough()) return "too few to tell";
   if (found.separated) return found.difference > 0 ? "better" : "worse";
-  return fmt::format("not separated ({:+.1f} to {:+.1f})", found.low, found.high);
+  return fmt::format("not separated ({})", RangeText(found));
 }
 
 Result<PairSummary> ComparePair(const RunData& run, const std::string& first,

@@ -87,6 +87,15 @@ Result<PairSummary> ComparePair(const RunData& run, const std::string& first,
 // "better", "worse", "not separated (-1.8 to +2.6)", "too few to tell".
 std::string VerdictOf(const Comparison& found);
 
+// "41.0 to 59.0" and "-1.0 to +7.0"; "too few windows" where there is no interval.
+std::string RangeText(const Interval& score);
+std::string RangeText(const Comparison& found);
+// One of the figures that need an interval; null without one.
+template <typename Found>
+Json Known(const Found& found, double figure) {
+  return found.has_interval() ? Json(figure) : Json(nullptr);
+}
+
 // The forms of a report.
 std::string ReportTable(const Report& report);  // for a terminal
 std::string ReportMarkdown(const Report& report);

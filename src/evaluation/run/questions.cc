@@ -239,6 +239,8 @@ class ContextFinder {
   std::map<std::string, std::string> hashes_;
 };
 
+enum class MissingContexts : std::uint8_t { kRefused, kAllowed };
+
 Status CheckScorer(const RawQuestion& raw, const AskedTask& asked) {
   const std::string& scorer = asked.task.scorer;
   std::vector<std::string> names = ScorerNames();
@@ -265,7 +267,8 @@ Status CheckScorer(const RawQuestion& raw, const AskedTask& asked) {
                    raw.place, gold, scorer == "near" ? "number" : scorer, scorer);
 }
 
-Result<AskedTask> MakeTask(const RawQuestion& raw, std::size_t number, ContextFinder& contexts) {
+Result<AskedTask> MakeTask(const RawQuestion& raw, std::size_t number, ContextFinder& contexts,
+                           MissingContexts missing) {
   AskedTask asked;
   Task& task = asked.task;
   task.family = kOwnFamily;
@@ -303,6 +306,8 @@ Result<AskedTask> MakeTask(const RawQuestion& raw, std::size_t number, ContextFi
   }
   for (const std::string& pattern : *patterns) {
     if (auto added = contexts.Add(pattern, &asked); !added) {
+      const bool is_missing = added.error().code == ErrorCode::kNotFound;
+      if (is_missing && missing == MissingContexts::kAllowed) continue;
       added.error().message = fmt::format("{}: {}", raw.place, added.error().message);
       return tl::unexpected(added.error());
     }
@@ -334,7 +339,8 @@ Result<AskedSet> AskTaskSet(const std::string& folder) {
 }  // namespace
 
 Result<AskedSet> ParseQuestions(std::string_view text, QuestionsForm form, const std::string& name,
-                                const std::string& folder, const CancelToken& cancel) {
+                                const std::string& folder, const CancelToken& cancel,
+                                ContextsWanted wanted) {
   auto file = form == QuestionsForm::kYaml  ? ReadYamlQuestions(text, name)
               : form == QuestionsForm::kCsv ? ReadCsvQuestions(text, name)
                                             : ReadJsonLines(text, name);
@@ -346,7 +352,10 @@ Result<AskedSet> ParseQuestions(std::string_view text, QuestionsForm form, const
   Sha256 hash;
   for (RawQuestion& raw : file->questions) {
     raw.fields.insert(file->defaults.fields.begin(), file->defaults.fields.end());
-    DOSSIER_ASSIGN_OR_RETURN(AskedTask asked, MakeTask(raw, set.tasks.size() + 1, contexts));
+    const bool is_wanted = wanted == ContextsWanted::kOfAll || &raw == &file->questions.back();
+    DOSSIER_ASSIGN_OR_RETURN(AskedTask asked, MakeTask(raw, set.tasks.size() + 1, contexts,
+                                                       is_wanted ? MissingContexts::kRefused
+                                                                 : MissingContexts::kAllowed));
     if (!ids.insert(asked.task.id).second) {
       return MakeError(ErrorCode::kConfig, "{}: the id {} stands there twice", raw.place,
                        asked.task.id);

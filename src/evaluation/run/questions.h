@@ -42,10 +42,13 @@ struct AskedSet {
 // with FILE:LINE or the id: no context, unknown field or scorer, gold of a wrong type, an id twice.
 Result<AskedSet> LoadQuestions(const std::string& path, const CancelToken& cancel);
 
-// The same from text; `folder` is what its paths are relative to.
+// The same from text; `folder` is what its paths are relative to. kOfLast: contexts that are not
+// there are an error for the last question only; the others may belong to another machine.
+enum class ContextsWanted : std::uint8_t { kOfAll, kOfLast };
 enum class QuestionsForm : std::uint8_t { kYaml, kJsonLines, kCsv };
 Result<AskedSet> ParseQuestions(std::string_view text, QuestionsForm form, const std::string& name,
-                                const std::string& folder, const CancelToken& cancel);
+                                const std::string& folder, const CancelToken& cancel,
+                                ContextsWanted wanted = ContextsWanted::kOfAll);
 
 // One line of a run folder's tasks.jsonl, which holds all that a report needs, and back: without
 // the files. Errors: kDamaged.

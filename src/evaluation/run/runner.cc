@@ -53,6 +53,8 @@ Json ModelToJson(const EvalModel& model) {
                     {"window", model.window},
                     {"max_output", model.max_output},
                     {"weights", model.weights},
+                    {"script", model.script},
+                    {"base_url", Redact(model.address)},
                     {"prices", JsonObject{{"input", Optional(model.price_input)},
                                           {"cached", Optional(model.price_cached)},
                                           {"output", Optional(model.price_output)},
@@ -77,6 +79,28 @@ Json MachineToJson() {
                     {"memory", static_cast<std::uint64_t>(info.totalram) * info.mem_unit},
                     {"kernel", fmt::format("{} {}", kernel.sysname, kernel.release)},
                     {"load", static_cast<double>(info.loads[0]) / (1 << SI_LOAD_SHIFT)}};
+}
+
+// A difference as a reader understands it: a hash says nothing to anybody.
+std::string InWords(std::string_view path, const Json* before, const Json* now) {
+  struct Wording {
+    std::string_view head, tail, words;
+  };
+  constexpr Wording kWordings[] = {{"binary", "", "this program is another build"},
+                                   {"sets.", ".sha256", "{} or a file that it names has changed"},
+                                   {"models.", ".weights", "the weights of the model have changed"},
+                                   {"models.", ".script", "the script of the model has changed"}};
+  for (const Wording& one : kWordings) {
+    if (!path.starts_with(one.head) || !path.ends_with(one.tail)) continue;
+    path.remove_prefix(one.head.size());
+    return ReplaceAll(one.words, "{}", path.substr(0, path.size() - one.tail.size()));
+  }
+  const Json* there = before ? before : now;
+  if (there && there->is_object() && (!before || !now)) {
+    return fmt::format("{} is {}", path, now ? "new" : "gone");
+  }
+  const auto shown = [](const Json* value) { return value ? ToJson(*value) : "nothing"; };
+  return fmt::format("{}: {}, now {}", path, shown(before), shown(now));
 }
 
 void Compare(const Json* before, const Json* now, const std::string& path,
@@ -107,9 +131,7 @@ void Compare(const Json* before, const Json* now, const std::string& path,
     }
     return;
   }
-  if (shown(before) != shown(now)) {
-    differences->push_back(fmt::format("{}: {}, now {}", path, shown(before), shown(now)));
-  }
+  if (shown(before) != shown(now)) differences->push_back(InWords(path, before, now));
 }
 
 struct Job {
@@ -309,8 +331,8 @@ Status PrepareFolder(const Plan& plan, const std::string& folder, OldRows old_ro
     const auto differences = PlanDifferences(before, now);
     if (!differences.empty()) {
       return MakeError(ErrorCode::kCheckFailed,
-                       "{} holds a run with another plan; --new begins anew, another --out keeps "
-                       "both. What differs: {}",
+                       "{} holds answers to another plan: {}; --new begins anew, another --out "
+                       "keeps both",
                        folder, Join(differences, "; "));
     }
     return {};
@@ -547,6 +569,10 @@ Result<std::vector<Estimate>> EstimatePlan(const Plan& plan, const RunParts& par
       estimate.calls += static_cast<double>(row.calls);
       estimate.tokens += static_cast<double>(row.tokens.input + row.tokens.output);
       estimate.seconds += row.seconds;
+      if (row.broken()) {
+        ++estimate.failed;
+        estimate.failure = row.detail;
+      }
       if (!row.cost_nano_usd) estimate.usd.reset();
       if (estimate.usd) *estimate.usd += static_cast<double>(*row.cost_nano_usd) / kNanoPerUnit;
     }

@@ -39,6 +39,8 @@ struct EvalModel {
   std::optional<std::int64_t> price_input, price_cached, price_output;
   std::string prices_of;  // the date of the prices
   std::string weights;    // hash of local weights, where there is one
+  std::string script;     // hash of the script that answers, where one does
+  std::string address;    // base URL, where it is the same in every run
 };
 
 struct RunLimits {
@@ -64,7 +66,8 @@ struct Plan {
 
 // What plan.json says. Nothing in it is a key.
 Json PlanToJson(const Plan& plan);
-// "limits.calls: 500, now 300" for all that a resumed run may not change; empty: nothing.
+// "limits.calls: 500, now 300", "my.yml or a file that it names has changed", for all that a
+// resumed run may not change; empty: nothing.
 std::vector<std::string> PlanDifferences(const Json& before, const Json& now);
 
 struct Summary {
@@ -94,6 +97,8 @@ struct Estimate {
   int sampled = 0;
   double calls = 0, tokens = 0, seconds = 0;  // of the whole run
   std::optional<double> usd;
+  int failed = 0;       // of those sampled that ended without an answer, by a fault
+  std::string failure;  // what the last of them said
 };
 // Errors: as RunPlan. Nothing is kept.
 Result<std::vector<Estimate>> EstimatePlan(const Plan& plan, const RunParts& parts,

@@ -113,7 +113,8 @@ Interval MeanWithInterval(std::span<const PairedScore> scores, int resamples, st
   const std::vector<double> means = ResampledMeans(windows, resamples, seed);
   return {.mean = 100 * all.sum / all.tasks,
           .low = 100 * Quantile(means, kTail),
-          .high = 100 * Quantile(means, 1 - kTail)};
+          .high = 100 * Quantile(means, 1 - kTail),
+          .windows = static_cast<int>(windows.size())};
 }
 
 Comparison Compare(std::span<const PairedScore> scores, int resamples, std::uint64_t seed) {

@@ -35,6 +35,8 @@ struct Comparison {
   int tasks = 0, windows = 0;
   bool separated = false;  // enough tasks and windows, and the interval leaves out 0
   bool enough() const { return tasks >= kLeastTasks && windows >= kLeastWindows; }
+  // Whether low, high and p mean anything: one window does not say how far others lie from it.
+  bool has_interval() const { return windows > 1; }
 };
 
 Comparison Compare(std::span<const PairedScore> scores, int resamples, std::uint64_t seed);
@@ -42,6 +44,8 @@ Comparison Compare(std::span<const PairedScore> scores, int resamples, std::uint
 // The mean of scores from 0 to 1 and its interval, in points. `windows` beside `scores`.
 struct Interval {
   double mean = 0, low = 0, high = 0;
+  int windows = 0;
+  bool has_interval() const { return windows > 1; }
 };
 Interval MeanWithInterval(std::span<const PairedScore> scores, int resamples, std::uint64_t seed);
 

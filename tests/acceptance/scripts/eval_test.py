@@ -142,6 +142,21 @@ class QuestionsTest(EvalCase):
         self.assertEqual((tasks[0]["gold"], tasks[0]["tags"], tasks[0]["contexts"]),
                          (["Rex: it's"], ["dogs"], ["a.txt"]))
 
+    def test_a_question_is_added_where_the_older_files_are_not(self):  # EVL-113
+        self.write("a.txt", "The dog is Rex.\n")
+        code, _, err = self.run_to_end("ask", *self.script([{"times": "always", "reply": "Rex"}]), "a.txt", "Who barks?")
+        self.assertEqual(code, 0, err)
+        old = "defaults: {contexts: [gone/*.pdf]}\nquestions:\n  - {id: old, question: \"Who?\", gold: x}\n"
+        self.write("mine.yml", old)
+        code, _, err = self.eval("add", "mine.yml", "--run", "last", "-c", "b.txt")
+        self.assertEqual(code, 4, err)
+        self.assertEqual((self.home / "mine.yml").read_text(), old)
+        code, out, err = self.eval("add", "mine.yml", "--run", "last")
+        self.assertEqual((code, out), (0, "mine.yml: 2 questions; the last: q2\n"), err)
+        code, _, err = self.eval("run", "mine.yml", *self.script(["x"]))
+        self.assertEqual(code, 4)
+        self.assertIn("mine.yml:3: gone/", err)
+
 
 class SystemsTest(EvalCase):
     def test_each_status_of_a_command_stays_in_the_mean(self):  # EVL-65, EVL-66, EVL-A14
@@ -166,7 +181,8 @@ class SystemsTest(EvalCase):
         words = [word for status in codes for word in ("--arm", status)]
         code, out, err = self.ask_with(self.echo_server(), questions, "--arms", "arms.yml", *words, "--out", "o",
                                        "--limit-time", "2s", "--limit-calls", "3")
-        self.assertEqual(code, 0, err)
+        self.assertEqual(code, 13, err)
+        self.assertEqual(re.findall(r"dossier: (\w+) failed at all of 1 question,", err), ["crashed", "error"])
         found = self.by_arm("o")
         self.assertEqual({arm: row["status"] for arm, row in found.items()}, {arm: arm for arm in codes})
         self.assertEqual({arm: row["official"] for arm, row in found.items()},
@@ -432,9 +448,18 @@ class RunTest(EvalCase):
         self.ask_with(server, questions, "--arm", "direct", "--out", "o")
         code, _, err = self.ask_with(server, questions, "--arm", "direct", "--out", "o", "--limit-calls", "9")
         self.assertEqual(code, 15)
-        self.assertIn("limits.calls: 500, now 9", err)
+        self.assertIn("limits.calls: 500, now 9; --new begins anew", err)
+        self.questions(3)
+        code, _, err = self.ask_with(server, questions, "--arm", "direct", "--out", "o")
+        self.assertEqual(code, 15)
+        self.assertIn("q.yml or a file that it names has changed;", err)
+        self.assertNotRegex(err, "[0-9a-f]{16}")
+        questions = self.questions(2)
+        code, _, err = self.ask_with(self.echo_server(), questions, "--arm", "direct", "--out", "o")
+        self.assertEqual(code, 15, "another server gives other answers")
+        self.assertRegex(err, r"base_url: .*, now ")
         for before, after, message in (("dossier:--mode direct", "dossier:--mode recursive", "argv"),
-                                       ("direct", "direct-cut", r"arms.direct: .*now nothing")):
+                                       ("direct", "direct-cut", "arms.direct is gone; arms.direct-cut is new")):
             self.ask_with(server, questions, "--arm", before, "--out", f"o-{before}")
             (self.home / f"o-{before}/plan.json").write_text(
                 (self.home / f"o-{before}/plan.json").read_text().replace("dossier:--mode direct", "dossier:--mode recursive"))
@@ -443,6 +468,39 @@ class RunTest(EvalCase):
             self.assertRegex(err, message)
         code, _, err = self.ask_with(server, questions, "--arm", "direct", "--out", "o", "--limit-calls", "9", "--new")
         self.assertEqual((code, len(self.rows("o"))), (0, 2), err)
+
+    def test_a_changed_script_is_another_plan(self):  # EVL-67
+        questions = self.questions(1)
+        words = ("run", questions, "--arm", "direct", "--out", "o", "-m", "scripted", "--script", "s.yaml")
+        for text, exit_code, message in (("n0.", 0, "all answers"), ("n0.", 0, "1 answers were there already"),
+                                         ("n1.", 15, "the script of the model has changed; --new begins anew")):
+            self.write("s.yaml", json.dumps([{"times": "always", "reply": text}]))
+            code, _, err = self.eval(*words)
+            self.assertEqual(code, exit_code, err)
+            self.assertIn(message, err)
+
+    def test_an_arm_that_cannot_work_is_no_arm_that_is_wrong(self):  # EVL-62, EVL-66
+        server, questions = self.echo_server(), self.questions(4)
+        for flags, message in (("--mode dirct", "--mode: dirct is not one of auto, direct"),
+                               ("--mod direct", "did you mean --mode"), ("--help", "ask for help")):
+            for more in ((), ("--estimate",)):
+                code, out, err = self.ask_with(server, questions, "--arm", "direct", "--arm", f"dossier:{flags}", "--out",
+                                               "o", *more)
+                self.assertEqual((code, out), (2, ""), err)
+                self.assertIn(f"the arm dossier:{flags}: ", err)
+                self.assertIn(message, err)
+        self.assertEqual(server.requests, [])
+        self.assertFalse((self.home / "o").exists())
+        # What a parser cannot know shows when it runs.
+        arms = self.arm("import sys; sys.exit('no such thing')")
+        for more in ((), ("--estimate",)):
+            code, _, err = self.ask_with(server, questions, "--arms", arms, "--arm", "own", "--arm", "direct", "--out", "o",
+                                         *more)
+            self.assertEqual(code, 13, err)
+            self.assertRegex(err, r"own failed at all of \d questions, so its score says nothing: exit code 1; no such thing")
+        arms = self.arm("import sys; sys.exit('number 0' in sys.argv[2])")
+        code, _, err = self.ask_with(server, questions, "--arms", arms, "--arm", "own", "--out", "p")
+        self.assertEqual(code, 0, err)
 
     def test_two_runs_in_a_folder_exclude_each_other(self):
         started = threading.Event()
@@ -602,6 +660,48 @@ class ReportTest(EvalCase):
         code, _, err = self.eval("compare", "o", "own", "drect")
         self.assertEqual(code, 3)
         self.assertIn("did you mean direct", err)
+
+    def test_one_window_has_no_interval(self):  # EVL-70
+        server, arms = self.echo_server(), self.arm("print('n0.')")
+        words = ("--arms", arms, "--arm", "direct", "--arm", "own", "--md", "r.md")
+        code, out, err = self.ask_with(server, self.questions(2), *words, "--out", "o")
+        self.assertEqual(code, 0, err)
+        self.assertRegex(out, r"(?m)^own +50.0 \(too few windows\)")
+        self.assertRegex(out, r"(?m)^direct +own +\+50.0 +too few windows +- +too few to tell$")
+        for text in (out, (self.home / "r.md").read_text(), (self.home / "o/report.html").read_text()):
+            self.assertIn("50.0 (too few windows)", text)
+            self.assertNotRegex(text, r"\d to [+-]?\d")
+        report = json.loads(self.eval("report", "o", "--json")[1])
+        self.assertEqual(report["arms"][1]["official"], {"mean": 50, "low": None, "high": None})
+        self.assertEqual([report["pairs"][0][name] for name in ("low", "high", "p", "p_holm", "windows")],
+                         [None] * 4 + [1])
+        code, out, _ = self.eval("compare", "o", "direct", "own")
+        self.assertIn("+50.0 points (too few windows), 2 tasks in 1 window: too few to tell", out)
+        found = json.loads(self.eval("compare", "o", "direct", "own", "--json")[1])
+        self.assertEqual((found["low"], found["high"], found["p"]), (None, None, None))
+        # A second window gives an interval.
+        rows = [{"question": f"number {i}", "contexts": [f"c{i}.txt"], "gold": f"n{i}."} for i in range(2)]
+        for i in range(2):
+            self.write(f"c{i}.txt", f"{i}\n")
+        self.write("q.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        code, out, err = self.ask_with(server, "q.jsonl", *words, "--out", "p")
+        self.assertRegex(out, r"(?m)^own +50.0 \(0.0 to 100.0\)", err)
+
+    def test_a_folder_without_a_run_is_said_to_be_that(self):
+        self.questions(1)
+        (self.home / "eval-mine").mkdir()
+        for words, message in ((("report", "eval-mne"), "there is no such run: eval-mne: .*did you mean eval-mine"),
+                               (("report", "eval-mine"), "eval-mine holds no run; name a folder that `dossier eval run`"),
+                               (("compare", "nope", "a", "b"), "there is no such run: nope"),
+                               (("check", "nope"), "there is no such task set: nope"),
+                               (("check", "eval-mine"), "eval-mine is no task set")):
+            code, _, err = self.eval(*words)
+            self.assertEqual(code, 4, err)
+            self.assertRegex(err, message)
+            self.assertNotRegex(err, r"\.json|errno|\(2\)")
+        code, _, err = self.eval("run", "q.yml", "--only", "zzz", *self.script(["x"]))
+        self.assertEqual(code, 2)
+        self.assertIn("no question is left by --only zzz\n", err)
 
     def test_gates_of_a_build(self):  # EVL-113
         server = self.echo_server()
