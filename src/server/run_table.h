@@ -43,7 +43,7 @@ struct AskWish {
   std::optional<double> max_usd;
   std::optional<std::int64_t> max_calls;
   ask::Mode mode = ask::Mode::kAuto;
-  std::string model;  // "": that of the workspace
+  std::string model;                         // "": that of the workspace
   const app::OpenedModel* opened = nullptr;  // instead of it; stays until the call returns
   std::optional<double> temperature;
   std::optional<std::uint64_t> seed;  // unset: drawn
