@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ._api import Context, Session, Stream, aask, ask, stream
     from ._errors import (AuthError, Cancelled, ConfigError, DeadlineError, DossierError, LimitError,
                           NetworkError, NotFoundError, RateLimitError, RefusedError, SchemaError, TooLongError,
-                          UsageError)
+                          UsageError, ValueUnavailable)
     from .rlm import RLM
 
 # Where each public name lies. They are loaded when first used, so that an import costs nothing.
@@ -31,7 +31,7 @@ _HOMES = {
                  "Passage", "Range", "Table", "Text", "Usage"),
     "_errors": ("AuthError", "Cancelled", "ConfigError", "DeadlineError", "DossierError", "LimitError",
                 "NetworkError", "NotFoundError", "RateLimitError", "RefusedError", "SchemaError",
-                "TooLongError", "UsageError"),
+                "TooLongError", "UsageError", "ValueUnavailable"),
     "rlm": ("RLM",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
+import inspect
 import json
+import math
 import os
 import queue
 from typing import Any, AsyncIterator, Callable, Iterable, Iterator, Mapping, Union
@@ -11,10 +14,10 @@ from typing import Any, AsyncIterator, Callable, Iterable, Iterator, Mapping, Un
 from . import _process
 from ._answers import (Answer, Estimate, Event, Field, Finished, Hit, Output, Passage, Table, Text, answer_of,
                        output_of, range_of)
-from ._errors import DossierError, SchemaError, UsageError
+from ._errors import DossierError, SchemaError, UsageError, ValueUnavailable
 from ._schema import schema_of, value_of
 from ._tools import Tools, offer
-from ._values import SealedText, encode, is_large
+from ._values import SealedText, checked, encode, is_large, utf8
 
 Source = Union[str, "os.PathLike[str]", "Context"]
 
@@ -40,7 +43,7 @@ class Context:
     @classmethod
     def from_text(cls, text: str, name: str = "text.txt") -> Context:
         """A text; of more than 1 MB through sealed memory, which is mapped and not copied."""
-        if not is_large(text):
+        if not is_large(utf8(text, "text")):
             return cls._opened({"text": text, "name": name})
         sealed = SealedText(encode(text))
         return cls._opened({"files": [{"path": sealed.path, "name": name}], "name": name}, (sealed,))
@@ -48,7 +51,8 @@ class Context:
     @classmethod
     def from_records(cls, records: Iterable[Mapping[str, Any]], name: str = "records.ndjson") -> Context:
         """Records, as JSON lines."""
-        return cls.from_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records), name)
+        return cls.from_text("".join(json.dumps(checked(one, f"records[{at}]", math.inf), ensure_ascii=False) + "\n"
+                                     for at, one in enumerate(records)), name)
 
     @classmethod
     def _opened(cls, params: Mapping[str, Any], held: tuple[SealedText, ...] = ()) -> Context:
@@ -113,9 +117,11 @@ class Context:
     def stream(self, question: str, **options: Any) -> Stream:
         return stream(question, self, **options)
 
-    def estimate(self, question: str) -> Estimate:
-        """What the question would take; nothing is sent to a model."""
-        found = self._call("estimate", question=question)
+    def estimate(self, question: str, *, model: str | None = None, mode: str = "auto",
+                 model_options: Mapping[str, Any] | None = None) -> Estimate:
+        """What the question would take, with `model` or the one that is configured; nothing is sent to a model."""
+        found = self._call("estimate", question=question, mode=mode, **({"model": model} if model else {}),
+                           **({"model_options": dict(model_options)} if model_options else {}))
         usd = found.get("usd")
         return Estimate(found.get("mode", ""), found.get("model", ""), range_of(found.get("calls")),
                         range_of(found.get("tokens")), None if usd is None else range_of(usd), found)
@@ -194,6 +200,16 @@ def _context_of(sources: tuple[Source, ...]) -> Context | None:
     return Context.open(*sources) if sources else None  # type: ignore[arg-type]
 
 
+_OPTIONS = [name for name, one in inspect.signature(_Asked).parameters.items() if one.kind is one.KEYWORD_ONLY]
+
+
+def _check_options(call: str, options: Mapping[str, Any]) -> None:
+    for name in options:
+        if name not in _OPTIONS:
+            near = difflib.get_close_matches(name, _OPTIONS, 1) or _OPTIONS
+            raise TypeError(f"{call}() has no option {name!r}; near: {', '.join(near)}")
+
+
 def ask(question: str, *sources: Source, **options: Any) -> Answer:
     """One question over files, folders or a Context; without any, over nothing.
 
@@ -201,6 +217,7 @@ def ask(question: str, *sources: Source, **options: Any) -> Answer:
     temperature, repairs, layouts_dir, model_options (docs/guide/python.md).
     Raises DossierError; what is in hand then is in its `partial`.
     """
+    _check_options("ask", options)
     asked = _Asked(question, sources, **options)
     request = asked.begin(_process.child())
     try:
@@ -211,6 +228,7 @@ def ask(question: str, *sources: Source, **options: Any) -> Answer:
 
 async def aask(question: str, *sources: Source, **options: Any) -> Answer:
     """`ask`, awaited. A cancelled task cancels this question and nothing else."""
+    _check_options("aask", options)
     loop = asyncio.get_running_loop()
     asked = await loop.run_in_executor(None, lambda: _Asked(question, sources, loop, **options))
     child = await loop.run_in_executor(None, _process.child)
@@ -232,6 +250,7 @@ def stream(question: str, *sources: Source, **options: Any) -> Stream:
 
     Leaving the loop, or closing the stream, cancels the question.
     """
+    _check_options("stream", options)
     return Stream(question, sources, options)
 
 
@@ -353,8 +372,14 @@ class Session:
         return output_of(self._child.call("session.run", {"session": self.id, "code": code}, self._functions))
 
     def get(self, name: str) -> Any:
-        """The value of a name: JSON as it is, else its repr. Raises NotFoundError."""
-        return self._child.call("session.get", {"session": self.id, "name": name})["value"]
+        """The value of a name, tuples as lists. Raises NotFoundError, and ValueUnavailable for what JSON cannot
+        hold exactly, with its repr in `partial`."""
+        found = self._child.call("session.get", {"session": self.id, "name": name})
+        if not found["is_json"]:
+            raise ValueUnavailable(f"{name} is of type {found['type']}, and JSON cannot hold this value exactly; "
+                                   f"make text, numbers, lists and dicts with text keys of it in code",
+                                   code="value_unavailable", partial=found["value"])
+        return found["value"]
 
     def close(self) -> None:
         if self.id and self._child.alive:

@@ -11,7 +11,7 @@ class DossierError(Exception):
     code     the name of the failure, such as "not_found"
     exit     the exit code that the command has for it
     hint     the way out alone, or ""
-    partial  what is in hand all the same: an Answer, or None
+    partial  what is in hand all the same: an Answer, of a value its repr, or None
     """
 
     exit = 1
@@ -28,6 +28,10 @@ class DossierError(Exception):
 class UsageError(DossierError):
     """An argument that the call cannot have."""
     exit = 2
+
+
+class ValueUnavailable(UsageError):
+    """A value of the session that JSON cannot hold exactly. `partial` is its repr."""
 
 
 class ConfigError(DossierError):
@@ -51,7 +55,7 @@ class RateLimitError(DossierError):
 
 
 class DeadlineError(DossierError):
-    """A deadline passed, or silence lasted too long."""
+    """A deadline or the time of a run passed, or silence lasted too long. `partial` has the answer so far."""
     exit = 7
 
 
@@ -66,7 +70,7 @@ class TooLongError(DossierError):
 
 
 class LimitError(DossierError):
-    """A limit of calls, tokens, money or time is used up. `partial` has the answer so far."""
+    """A limit of calls, tokens, money or turns is used up. `partial` has the answer so far."""
     exit = 10
 
 

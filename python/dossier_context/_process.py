@@ -17,7 +17,8 @@ from concurrent.futures import Future
 from typing import Any, Callable, Mapping
 
 from . import __version__
-from ._errors import Cancelled, ConfigError, DossierError, error_of
+from ._errors import Cancelled, ConfigError, DossierError, UsageError, error_of
+from ._values import checked
 
 _LONGEST_LINE = 64 << 20  # bytes, either way
 
@@ -89,8 +90,10 @@ class Child:
             request.future.set_exception(DossierError(self._ended, code="died"))
             return request
         try:
+            for name, value in params.items():
+                checked(value, name)
             self._write({"id": request.number, "method": method, "params": params})
-        except (OSError, ValueError, TypeError) as error:
+        except BaseException as error:  # what was not written has no answer to wait for
             with self._lock:
                 self._open.pop(request.number, None)
             if not isinstance(error, OSError):
@@ -142,10 +145,10 @@ class Child:
         self._ended = "this process was forked"
 
     def _write(self, message: Mapping[str, Any]) -> None:
-        line = json.dumps(message, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass") + b"\n"
+        line = json.dumps(message, ensure_ascii=False, allow_nan=False).encode("utf-8") + b"\n"
         if len(line) > _LONGEST_LINE:
-            raise ValueError(f"a message of {len(line):,} bytes: at most {_LONGEST_LINE:,} fit; give large text "
-                             "as a file or as a context")
+            raise UsageError(f"a message of {len(line):,} bytes: at most {_LONGEST_LINE:,} fit; give large text "
+                             "as a file or as a context", code="usage")
         with self._writing:
             view = memoryview(line)
             while view:
@@ -205,7 +208,8 @@ class Child:
         if "call" in message:
             threading.Thread(target=self._serve, args=(request, message), daemon=True).start()
         elif request is None:
-            return
+            if message.get("id") is None and "error" in message:
+                self._refused(error_of(message["error"]))
         elif "event" in message:
             if request.on_event is not None:
                 request.on_event(message["event"])
@@ -222,7 +226,7 @@ class Child:
             if request is None or message["name"] not in request.functions:
                 raise LookupError(f"there is no function {message['name']}")
             value = request.functions[message["name"]](message.get("args") or {}, message.get("rest") or [])
-            self._write({**reply, "value": value})
+            self._write({**reply, "value": checked(value, f"what {message['name']} gave")})
         except OSError:
             return
         except BaseException as error:
@@ -231,9 +235,18 @@ class Child:
                 if not request.future.done():
                     request.future.set_exception(error)
             try:
-                self._write({**reply, "error": {"type": type(error).__name__, "message": str(error)}})
+                said = str(error).encode("utf-8", "backslashreplace").decode()
+                self._write({**reply, "error": {"type": type(error).__name__, "message": said}})
             except OSError:
                 pass
+
+    def _refused(self, error: DossierError) -> None:
+        """A line of ours was none to the command, which cannot say whose it was: all that wait are told."""
+        with self._lock:
+            waiting, self._open = list(self._open.values()), {}
+        for request in waiting:
+            if not request.future.done():
+                request.future.set_exception(error)
 
     def _end(self, why: str) -> None:
         with self._lock:

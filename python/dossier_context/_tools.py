@@ -119,7 +119,7 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {key: plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(one) for one in value]
     if hasattr(value, "model_dump"):

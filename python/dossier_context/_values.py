@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
-from typing import Any
+from typing import Any, Mapping
+
+from ._errors import UsageError
 
 _LARGE = 1 << 20  # bytes; smaller text goes into the message
 
@@ -87,6 +90,52 @@ class Mail:
         self.close()
 
 
+_LARGEST_INT = (1 << 63) - 1
+_DEEPEST = 50  # levels; the messages around a value take some of the 64 that are read
+
+
+def checked(value: Any, name: str, largest: float = _LARGEST_INT, depth: int = 0) -> Any:
+    """`value`, if JSON carries all of it unchanged. Raises UsageError naming the place and what is there."""
+    def wrong(what: str) -> UsageError:
+        return UsageError(f"{name}: {what}", code="usage")
+
+    if isinstance(value, str):
+        utf8(value, name)
+    elif value is None or isinstance(value, bool):
+        pass
+    elif isinstance(value, int):
+        if abs(value) > largest:
+            raise wrong(f"an int of {value.bit_length()} bits, and at most 64 with the sign are carried exactly; "
+                        "give it as text")
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise wrong(f"the float {value!r}, which JSON does not have; give None or text")
+    elif depth >= _DEEPEST:
+        raise wrong(f"more than {_DEEPEST} levels of lists and dicts in each other")
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            if not isinstance(key, str):
+                raise wrong(f"the key {key!r} is of type {type(key).__name__}, and JSON has text keys only")
+            checked(one, f"{name}[{utf8(key, name + ', a key')!r}]", largest, depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for at, one in enumerate(value):
+            checked(one, f"{name}[{at}]", largest, depth + 1)
+    else:
+        raise wrong(f"a value of type {type(value).__name__}, which JSON does not have")
+    return value
+
+
+def utf8(text: str, name: str) -> str:
+    """`text`, if it can be written as UTF-8. Raises UsageError naming the character that cannot."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise UsageError(f"{name} is not UTF-8: character {error.start} is the lone surrogate "
+                         f"{text[error.start]!r}; text.encode('utf-8', 'replace').decode() drops such", code="usage"
+                         ) from None
+    return text
+
+
 def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
@@ -95,9 +144,17 @@ def is_large(text: str) -> bool:
     return len(text) > _LARGE or (len(text) * 4 > _LARGE and len(encode(text)) > _LARGE)
 
 
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False  # a line cannot have it, memory can
+    return True
+
+
 def wire_of(text: str) -> tuple[dict[str, Any], SealedText | None]:
     """How a text stands in a message, and what must live until the answer is there."""
-    if not is_large(text):
+    if not is_large(text) and _is_utf8(text):
         return {"text": text}, None
     sealed = SealedText(encode(text))
     return {"path": sealed.path}, sealed

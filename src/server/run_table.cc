@@ -285,7 +285,10 @@ Result<RunTable::Prepared> RunTable::Prepare(const AskWish& wish, const CancelTo
   DOSSIER_ASSIGN_OR_RETURN(const ContextRecord record, workspace_.contexts().Look(wish.context));
   DOSSIER_RETURN_IF_ERROR(workspace_.MayRead(record));
   DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, workspace_.Config());
-  DOSSIER_ASSIGN_OR_RETURN(const app::OpenedModel* model, workspace_.Model(wish.model, cancel));
+  const app::OpenedModel* model = wish.opened;
+  if (model == nullptr) {
+    DOSSIER_ASSIGN_OR_RETURN(model, workspace_.Model(wish.model, cancel));
+  }
   Prepared out;
   out.request.question = wish.question;
   out.request.mode = wish.mode;

@@ -25,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/open_model.h"
 #include "ask/engine.h"
 #include "base/json/json.h"
 #include "base/result.h"
@@ -43,7 +44,8 @@ struct AskWish {
   std::optional<double> max_usd;
   std::optional<std::int64_t> max_calls;
   ask::Mode mode = ask::Mode::kAuto;
-  std::string model;  // "": that of the workspace
+  std::string model;                         // "": that of the workspace
+  const app::OpenedModel* opened = nullptr;  // instead of it; stays until the call returns
   std::optional<double> temperature;
   std::optional<std::uint64_t> seed;  // unset: drawn
   std::optional<std::chrono::milliseconds> max_time;

@@ -20,6 +20,7 @@ from dossier_answers import Answers, is_json
 from dossier_bridge import LLMError, blob, call
 
 _loads = json.loads
+_dumps = json.dumps
 _PART_BYTES = 64 << 20  # of a text, in one message
 
 
@@ -42,7 +43,7 @@ def giver(namespace: Mapping[str, Any]) -> dict[str, Any]:
         if name not in namespace:
             raise NameError(f"name {name!r} is not defined")
         value = namespace[name]
-        kind = {"type": type(value).__name__, "is_json": is_json(value)}
+        kind = {"type": type(value).__name__, "is_json": is_json(value) and _is_utf8(value)}
         if isinstance(value, str):
             call("give", kind | {"value": None}, str.__str__(value).encode("utf-8", "backslashreplace"))
         else:
@@ -99,6 +100,14 @@ def _submitted(fields: list[str] | None, values: tuple[Any, ...], named: dict[st
     if found.keys() != set(fields) or len(values) > len(fields):
         raise TypeError(f"SUBMIT takes these output fields: {', '.join(fields)}")
     return {name: _plain_value(value) for name, value in found.items()}
+
+
+def _is_utf8(value: Any) -> bool:
+    """Whether no text in it has a lone surrogate, which the bridge would write as an escape."""
+    try:
+        return bool(_dumps(value, ensure_ascii=False).encode("utf-8"))
+    except UnicodeEncodeError:
+        return False
 
 
 def _plain_value(value: Any) -> Any:

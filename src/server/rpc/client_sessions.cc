@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "ask/tools.h"
 #include "base/files/file.h"
 #include "base/text/nearest.h"
 #include "base/text/parse.h"
@@ -185,7 +186,14 @@ Status ClientSessions::Live::Start(Workspace& workspace, const JsonObject& param
   spec.features = {{"depth", 0}, {"client", true}};
   if (any_tool_) spec.features["plain"] = true;
   if (const Json* tools = dossier::Find(params, "tools"); tools != nullptr && tools->is_array()) {
-    for (const Json& tool : tools->get_array()) tools_.insert(TextAt(tool, "name"));
+    DOSSIER_ASSIGN_OR_RETURN(const auto any, model::JsonSchema::Compile(JsonObject{}));
+    std::vector<ask::Tool> named;
+    for (const Json& tool : tools->get_array()) {
+      tools_.insert(TextAt(tool, "name"));
+      named.push_back(
+          {.name = TextAt(tool, "name"), .description = {}, .parameters = any, .run = {}});
+    }
+    if (!any_tool_) DOSSIER_RETURN_IF_ERROR(ask::CheckToolNames(named));
     spec.features["client_tools"] = *tools;
   }
   DOSSIER_ASSIGN_OR_RETURN(const auto pool, workspace.Pool());

@@ -3,7 +3,10 @@
 #include <future>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "api/access.h"
+#include "server/run_table.h"
 
 namespace dossier::server {
 namespace {
@@ -61,6 +64,22 @@ AskOptions AskOptionsOf(const Json& params) {
   return options;
 }
 
+// "calls 3 of 3, time 60 of 60", the run's id, and the way on behind a semicolon, where hints stand.
+Error LimitFault(const Answer& answer) {
+  std::string limits;
+  ErrorCode code = answer.limits_hit.empty() ? ErrorCode::kLimit : ErrorCode::kTimeout;
+  for (const LimitHit& hit : answer.limits_hit) {
+    limits +=
+        fmt::format("{}{} {} of {}", limits.empty() ? "" : ", ", hit.limit, hit.used, hit.max);
+    if (hit.limit != "time") code = ErrorCode::kLimit;
+  }
+  const std::string_view known =
+      answer.text.empty() ? "before an answer was found" : "and what was known by then is in `partial`";
+  return {code, fmt::format("the run ended by a limit, {}; limits: {}; run {}: raise them, or look "
+                            "at it by `dossier runs show {}`",
+                            known, limits.empty() ? "not said" : limits, answer.run, answer.run)};
+}
+
 // What keeps an answer from being taken for one; nothing for one that stands, doubts or not.
 std::optional<Error> FaultOf(const Answer& answer) {
   switch (answer.status) {
@@ -68,18 +87,16 @@ std::optional<Error> FaultOf(const Answer& answer) {
       return std::nullopt;
     case AnswerStatus::kUnconfirmed:
       return answer.error && answer.error->code == ErrorCode::kSchema ? answer.error : std::nullopt;
-    case AnswerStatus::kExtracted: {
-      const std::string limit =
-          answer.limits_hit.empty() ? "" : answer.limits_hit.front().limit + " ";
-      return Error{ErrorCode::kLimit,
-                   "the " + limit + "limit was reached; what was known by then is in `partial`"};
-    }
+    case AnswerStatus::kExtracted:
+      return LimitFault(answer);
     case AnswerStatus::kInterrupted:
       return Error{ErrorCode::kCancelled, "the run was cancelled"};
     case AnswerStatus::kNone:
     case AnswerStatus::kFailed:
       break;
   }
+  const bool other = answer.error && answer.error->code != ErrorCode::kLimit;
+  if (!other && !answer.limits_hit.empty()) return LimitFault(answer);
   return answer.error ? *answer.error : Error{ErrorCode::kFailed, "no answer was found"};
 }
 
@@ -135,6 +152,29 @@ std::vector<AskTool> Asker::ToolsOf(const Json& params, const RpcScope& scope) c
          }});
   }
   return out;
+}
+
+Result<RpcReply> Asker::Estimate(const JsonObject& given, const RpcScope& scope) {
+  const Json params(given);
+  AskWish wish{.context = TextAt(params, "context"),
+               .question = TextAt(params, "question"),
+               .max_usd = FindNumber(params, "max_usd"),
+               .max_calls = FindInt(params, "max_calls")};
+  const std::string mode = TextAt(params, "mode");
+  if (mode == "direct") wish.mode = ask::Mode::kDirect;
+  if (mode == "recursive") wish.mode = ask::Mode::kRecursive;
+  std::shared_ptr<const Model::Impl> model;
+  if (given.contains("model") || given.contains("model_options")) {
+    DOSSIER_ASSIGN_OR_RETURN(const Model opened,
+                             Open(params, TextAt(params, "model"), scope.cancel));
+    DOSSIER_ASSIGN_OR_RETURN(model, ModelAccess::Of(opened));
+    wish.opened = &model->opened;
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const AskEstimate estimate,
+                           workspace_.runs().Estimate(wish, scope.cancel));
+  JsonObject result = estimate.ToJson();
+  result["text"] = estimate.ToText();
+  return RpcReply{.result = std::move(result)};
 }
 
 Result<RpcReply> Asker::Ask(const JsonObject& given, const RpcScope& scope) {

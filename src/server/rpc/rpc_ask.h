@@ -35,6 +35,8 @@ class Asker {
   Asker(Workspace& workspace, Callbacks& callbacks)
       : workspace_(workspace), callbacks_(callbacks) {}
   Result<RpcReply> Ask(const JsonObject& params, const RpcScope& scope);
+  // What Ask would take with the same model and mode; nothing is sent.
+  Result<RpcReply> Estimate(const JsonObject& params, const RpcScope& scope);
 
  private:
   Result<Model> Open(const Json& params, std::string_view name, const CancelToken& cancel);

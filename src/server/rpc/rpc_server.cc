@@ -225,6 +225,10 @@ Result<RpcReply> RunAsk(RpcParts& parts, const JsonObject& params, const RpcScop
   return parts.asker.Ask(params, scope);
 }
 
+Result<RpcReply> RunEstimate(RpcParts& parts, const JsonObject& params, const RpcScope& scope) {
+  return parts.asker.Estimate(params, scope);
+}
+
 // In the order of the first line. `cancel` is the server's own.
 constexpr RpcMethod kMethods[] = {
     {"open", "", nullptr},
@@ -232,7 +236,7 @@ constexpr RpcMethod kMethods[] = {
     {"search", "", nullptr},
     {"read", kReadSchema, RunRead},
     {"ask", kAskSchema, RunAsk},
-    {"estimate", "", nullptr},
+    {"estimate", kAskSchema, RunEstimate},
     {"session.open", kSessionOpen, OfSessions<&ClientSessions::Open>},
     {"session.run", kSessionRun, OfSessions<&ClientSessions::Run>},
     {"session.get", kSessionGet, OfSessions<&ClientSessions::Get>},

@@ -152,7 +152,7 @@ class Tools(Python):
                 print(s.run("print(price('A1'), price(times=2, item='B'), late(1), len(records))"), end="")
                 for wrong in ("price(3)", "price()", "price('a', colour=1)", "late('x')"):
                     print(s.run(wrong).error)
-                print(s.run("x = {'a': [1]}; y = {1, 2}").error, s.get("x"), s.get("y"), s.run("1/0").status, s.run("1 + 1"))
+                print(s.run("x = {'a': [1]}").error, s.get("x"), s.run("1/0").status, s.run("1 + 1"))
             print(calls)
             try: dossier.Session(tools={"not a name": price, "ok": 3})
             except dossier.UsageError as error: print(error)
@@ -160,7 +160,7 @@ class Tools(Python):
         self.assertEqual(out, "{'usd': 3} {'usd': 6} 2 3\nRuntimeError: TypeError: price: item: 3 is no str\n"
                               "RuntimeError: TypeError: missing a required argument: 'item'\n"
                               "RuntimeError: TypeError: got an unexpected keyword argument 'colour'\n"
-                              "RuntimeError: TypeError: late: n: 'x' is no int\nNone {'a': [1]} {1, 2} error Out: 2\n"
+                              "RuntimeError: TypeError: late: n: 'x' is no int\nNone {'a': [1]} error Out: 2\n"
                               "[('A1', 1), ('B', 2)]\ntools: a tool has a name that Python can call, and is callable: "
                               "'not a name', 'ok'\n")
 
@@ -174,6 +174,134 @@ class Tools(Python):
             print(asyncio.run(main()).text, seen)
             """, self.model(replies))
         self.assertEqual(out, "6 ['MainThread']\n")
+
+
+class Exact(Python):
+    """What cannot be carried as it is, is refused by name; nothing changes on its way, and nobody waits for ever."""
+
+    HEAD = """
+        def said(do, *words, **named):
+            try: print("gave", repr(do(*words, **named)))
+            except (dossier.DossierError, TypeError) as error: print(type(error).__name__, str(error).split("; ")[0])
+        """
+
+    def said(self, code: str, *words: str) -> list[str]:
+        return self.python(self.HEAD + code, *words).splitlines()
+
+    def test_text_that_is_not_utf8_is_refused_at_once(self):  # SRV-82
+        out = self.said("""
+        said(dossier.Context.from_text, "a\\ud800b")
+        said(dossier.Context.from_text, "a\\ud800b" * 600_000)
+        said(dossier.ask, "q\\ud800", model=sys.argv[1])
+        said(dossier.ask, "q", model=sys.argv[1], schema={"title": "\\ud800"})
+        deep = {}
+        for _ in range(70): deep = {"not": deep}
+        said(dossier.ask, "q", model=sys.argv[1], schema=deep)
+        with dossier.Session() as s: said(s.run, "x = '\\ud800'"); print(s.run("1 + 1"))
+        """, self.model(SUM))
+        wrong = "is not UTF-8: character {} is the lone surrogate '\\ud800'"
+        self.assertEqual(out[:4] + out[5:], [
+            "UsageError text " + wrong.format(1), "UsageError text " + wrong.format(1),
+            "UsageError question " + wrong.format(1), "UsageError schema['title'] " + wrong.format(0),
+            "UsageError code " + wrong.format(5), "Out: 2"])
+        self.assertRegex(out[4], r"^UsageError schema\['not'\].*more than 50 levels")
+
+    def test_a_line_that_the_command_refuses_ends_the_wait_for_it(self):  # SRV-82
+        out = self.said("""
+        from dossier_context import _process
+        child = _process.child()
+        request = child.begin("ask", {"question": "?", "model": sys.argv[1], "mode": "direct"})
+        child._in.write(b"no message\\n")
+        said(request.future.result, 60)
+        print(dossier.Context.from_text("abc").bytes)
+        """, "script:" + self.write("slow.json", json.dumps(Processes.SLOW)))
+        self.assertRegex(out[0], "^DossierError |^NetworkError ")
+        self.assertEqual(out[1:], ["3"])
+
+    def test_a_tools_value_comes_whole_or_is_an_error(self):  # SRV-82
+        out = self.said("""
+        given = {"most": 2**63 - 1, "big": 2**70, "inf": float("inf"), "keys": {1: 2}, "deep": [{"a": [float("nan")]}],
+                 "cut": "\\ud800"}
+        with dossier.Session(tools={name: (lambda value=value: value) for name, value in given.items()}) as s:
+            for name in given: print(s.run(f"print({name}())").error or s.run(f"print({name}())"))
+        """)
+        self.assertEqual([line.split("; ")[0].replace("RuntimeError: UsageError: what ", "") for line in out if line], [
+            "9223372036854775807",
+            "big gave: an int of 71 bits, and at most 64 with the sign are carried exactly",
+            "inf gave: the float inf, which JSON does not have",
+            "keys gave: the key 1 is of type int, and JSON has text keys only",
+            "deep gave[0]['a'][0]: the float nan, which JSON does not have",
+            "cut gave is not UTF-8: character 0 is the lone surrogate '\\ud800'"])
+
+    def test_a_name_gives_its_value_or_says_that_it_cannot(self):  # SRV-82
+        out = self.said("""
+        with dossier.Session() as s:
+            for code in ("'2'", "(1, 2)", "None", "2**70", "float('nan')", "{1: 2}", "{1, 2}", "chr(0xd800)", "['a' + chr(0xdfff)]"):
+                s.run("v = " + code)
+                try: print(repr(s.get("v")))
+                except dossier.ValueUnavailable as error:
+                    assert isinstance(error, dossier.UsageError) and error.exit == 2
+                    print(str(error).split(",")[0], error.partial)
+        said(dossier.Context.from_records, [{"a": 1}, {2: 1}])
+        said(dossier.Context.from_records, [{"a": float("nan")}])
+        said(dossier.ask, "?", seed=2**70)
+        """)
+        self.assertEqual(out, [
+            "'2'", "[1, 2]", "None", f"v is of type int {2**70}", "v is of type float nan", "v is of type dict {1: 2}",
+            "v is of type set {1, 2}", "v is of type str \\ud800", "v is of type list ['a\\\\udfff']",
+            "UsageError records[1]: the key 2 is of type int, and JSON has text keys only",
+            "UsageError records[0]['a']: the float nan, which JSON does not have",
+            "UsageError seed: an int of 71 bits, and at most 64 with the sign are carried exactly"])
+
+    def test_names_that_code_finds_already_are_no_tools(self):  # SRV-82
+        out = self.said("""
+        tools = {"llm_query": len, "print": len, "records": len, "fine": len}
+        said(dossier.Session, tools=tools)
+        said(dossier.ask, "?", model=sys.argv[1], tools=tools)
+        """, self.model(SUM))
+        for line in out:
+            self.assertTrue(line.startswith("ConfigError tools: \"llm_query\" is the name of something"), line)
+
+    def test_an_option_that_is_none_is_named_with_the_nearest(self):  # SRV-82
+        out = self.said("""
+        ctx = dossier.Context.from_text("short")
+        said(dossier.ask, "?", maxusd=1)
+        said(ctx.stream, "?", modle="x")
+        said(asyncio.run, ctx.aask("?", max_second=1))
+        """)
+        self.assertEqual(out, ["TypeError ask() has no option 'maxusd'", "TypeError stream() has no option 'modle'",
+                               "TypeError aask() has no option 'max_second'"])
+        self.assertIn("near: max_usd", self.python("""
+            try: dossier.ask("?", maxusd=1)
+            except TypeError as error: print(error)
+            """))
+
+    def test_an_estimate_is_for_the_model_and_mode_that_are_named(self):  # SRV-82
+        out = self.said("""
+        ctx = dossier.Context.from_text("short")
+        e = ctx.estimate("What?", model=sys.argv[1], mode="recursive")
+        print(e.mode, e.model, e.calls.min >= 2)
+        said(ctx.estimate, "What?", model="no-such-model")
+        """, self.model(SUM))
+        self.assertEqual(out[0], "recursive scripted True")
+        self.assertRegex(out[1], "^ConfigError .*no-such-model")
+
+    def test_a_run_that_a_limit_ends_says_which(self):  # SRV-83
+        out = self.said("""
+        ctx = dossier.Context.from_records(RECORDS)
+        def ended(**limits):
+            try: print("gave", ctx.ask("?", **limits))
+            except dossier.DossierError as error:
+                print(type(error).__name__, error.code, error.exit, error.hint != "", error.partial.run in str(error),
+                      str(error).split("; ")[1].split(" of ")[0], repr(error.partial.text))
+        ended(model=sys.argv[1], mode="recursive", max_turns=1)
+        ended(model=sys.argv[1], mode="recursive", max_calls=1)
+        ended(model=sys.argv[2], mode="direct", max_seconds=0.5)
+        """, self.model(["```repl\nprint(records[0])\n```"] * 5), "script:" + self.write("slow.json", json.dumps(Processes.SLOW)))
+        self.assertEqual(out, ["LimitError limit 10 True True limits: iterations 1 ''",
+                               "LimitError limit 10 True True limits: calls 1 ''",
+                               out[2]])
+        self.assertRegex(out[2], r"^DeadlineError timeout 7 True True limits: time [0-9.]+ ''$")
 
 
 class Processes(Python):
