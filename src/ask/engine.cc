@@ -163,11 +163,9 @@ void CountUnanswered(const Replay& replay, const EngineOptions& options, model::
     const bool loop = one.by == Replay::Unanswered::By::kLoop;
     const model::Entry& entry = loop ? options.root.entry : options.sub.entry;
     const CallEstimate cost = EstimateOf(entry, request, one.tokens);
-    ledger->CountEarlier({.input = one.tokens,
-                          .reasoning = 0,
-                          .estimated = true,
-                          .cost_nano_usd = cost.nano_usd},
-                         /*attempts=*/1, /*failed=*/1);
+    ledger->CountEarlier(
+        {.input = one.tokens, .reasoning = 0, .estimated = true, .cost_nano_usd = cost.nano_usd},
+        /*attempts=*/1, /*failed=*/1);
   }
 }
 
@@ -522,8 +520,7 @@ void Engine::Impl::CollectFiles(RunState& run, Outcome* outcome) {
   for (const std::string& file : lost) run.log.Warn("file_lost", Json(file));
 }
 
-void Engine::Impl::Fill(RunState& run, CallResult result, const Replay* replay,
-                        Outcome* outcome) {
+void Engine::Impl::Fill(RunState& run, CallResult result, const Replay* replay, Outcome* outcome) {
   outcome->status = result.status;
   outcome->source = result.source;
   outcome->text = std::move(result.text);

@@ -142,7 +142,7 @@ class Replay {
   std::int64_t last_seq_ = 0, turn_ = 0, last_call_ = 0;
   std::map<std::string, std::int64_t> calls_;  // by path
   Millis elapsed_{0}, shared_elapsed_{0};
-  std::int64_t forked_at_ = 0;                    // what is before is its parent's; 0: no fork
+  std::int64_t forked_at_ = 0;                        // what is before is its parent's; 0: no fork
   bool asks_otherwise_ = false, lacks_code_ = false;  // of a fork
   std::vector<Unanswered> unanswered_;
   std::string ended_;

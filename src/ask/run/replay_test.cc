@@ -195,5 +195,36 @@ TEST_F(ReplayTest, ARunOfAnOlderVersionIsRefused) {  // REC-69
   EXPECT_THAT(Replay::Read(*journal_, run_), FailsWith(ErrorCode::kDamaged, "older version"));
 }
 
+TEST_F(ReplayTest, WhatWasSentAndNeverAnsweredIsTold) {  // REC-69
+  AddAnswered(Asking("a"), "A");
+  for (const auto purpose : {model::Purpose::kRoot, model::Purpose::kSubcall}) {
+    JsonObject sent = About(Asking("b", purpose));
+    sent["tokens"] = 40;
+    Add("request.sent", std::move(sent));
+  }
+  const auto replay = Read();
+  ASSERT_EQ(replay->unanswered().size(), 2u);
+  EXPECT_EQ(replay->unanswered()[0].tokens, 40);
+  EXPECT_NE(replay->unanswered()[0].by, replay->unanswered()[1].by);
+  Add("run.forked", {{"from", "another"}});
+  EXPECT_THAT(Read()->unanswered(), IsEmpty()) << "its parent's";
+}
+
+TEST_F(ReplayTest, AForkSharesWhatWasAskedInOtherWords) {  // REC-70
+  const auto root = [](std::string text) { return Asking(std::move(text), model::Purpose::kRoot); };
+  AddAnswered(root("the old question"), "A");
+  Add("run.forked", {{"from", "another"}, {"question", "the new one"}, {"code", "print(1)"}});
+  const auto replay = Read();
+  EXPECT_TRUE(replay->is_fork() && replay->lacks_code());
+  EXPECT_EQ(Ask(*replay, root("the new one")), "A");
+  EXPECT_THAT(replay->differences(), IsEmpty());
+  AddAnswered(root("and on"), "B");
+  const auto later = Read();
+  EXPECT_FALSE(later->lacks_code()) << "it was run";
+  EXPECT_EQ(Ask(*later, root("the new one")), "A");
+  EXPECT_EQ(Ask(*later, root("and otherwise")), "B");
+  EXPECT_EQ(later->differences().size(), 1u);
+}
+
 }  // namespace
 }  // namespace dossier::ask

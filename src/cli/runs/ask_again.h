@@ -26,7 +26,7 @@ struct AskAgainOrder {
   std::optional<std::int64_t> max_calls, max_tokens;
   std::optional<double> max_cost;
   std::string max_time;
-  std::string question, model;  // of a fork
+  std::string question, model;            // of a fork
   FailureForm form = FailureForm::kText;  // kJson: the outcome as one object
 };
 
