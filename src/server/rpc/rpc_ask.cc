@@ -1,9 +1,9 @@
 #include "server/rpc/rpc_ask.h"
 
+#include <fmt/format.h>
+
 #include <future>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "api/access.h"
 #include "server/run_table.h"
@@ -64,7 +64,8 @@ AskOptions AskOptionsOf(const Json& params) {
   return options;
 }
 
-// "calls 3 of 3, time 60 of 60", the run's id, and the way on behind a semicolon, where hints stand.
+// "calls 3 of 3, time 60 of 60", the run's id, and the way on behind a semicolon, where hints
+// stand.
 Error LimitFault(const Answer& answer) {
   std::string limits;
   ErrorCode code = answer.limits_hit.empty() ? ErrorCode::kLimit : ErrorCode::kTimeout;
@@ -73,8 +74,8 @@ Error LimitFault(const Answer& answer) {
         fmt::format("{}{} {} of {}", limits.empty() ? "" : ", ", hit.limit, hit.used, hit.max);
     if (hit.limit != "time") code = ErrorCode::kLimit;
   }
-  const std::string_view known =
-      answer.text.empty() ? "before an answer was found" : "and what was known by then is in `partial`";
+  const std::string_view known = answer.text.empty() ? "before an answer was found"
+                                                     : "and what was known by then is in `partial`";
   return {code, fmt::format("the run ended by a limit, {}; limits: {}; run {}: raise them, or look "
                             "at it by `dossier runs show {}`",
                             known, limits.empty() ? "not said" : limits, answer.run, answer.run)};
