@@ -273,24 +273,10 @@ Match FindMarkedToken(std::string_view text, std::size_t at) {
 }
 
 std::string FromBase64(std::string_view value) {
-  std::string out;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (int padding = 0; padding < 2 && value.ends_with('='); ++padding) value.remove_suffix(1);
-  for (const char c : value) {
-    const int digit = IsUpper(c)             ? c - 'A'
-                      : IsLower(c)           ? c - 'a' + 26
-                      : IsDigit(c)           ? c - '0' + 52
-                      : c == '+' || c == '-' ? 62
-                      : c == '/' || c == '_' ? 63
-                                             : -1;
-    if (digit < 0) return {};
-    bits = bits << 6 | static_cast<std::uint32_t>(digit);
-    if ((count += 6) < 8) continue;
-    count -= 8;
-    out += static_cast<char>(bits >> count & 0xFF);
-  }
-  return out;
+  // A piece of a longer text may end within a group.
+  if (value.size() % 4 == 1) value.remove_suffix(1);
+  std::string bytes;
+  return AppendBase64(value, &bytes) ? bytes : std::string();
 }
 
 bool IsMadePassword(std::string_view value) {

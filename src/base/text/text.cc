@@ -1,6 +1,7 @@
 #include "base/text/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <numeric>
 
@@ -122,6 +123,46 @@ std::string ShellQuote(std::string_view text) {
   });
   if (plain && !text.empty()) return std::string(text);
   return "'" + ReplaceAll(text, "'", R"('"'"')") + "'";
+}
+
+namespace {
+
+// Of each byte its value as a digit of base64; -1: it is none.
+constexpr std::array<signed char, 256> Base64Values() {
+  std::array<signed char, 256> values{};
+  values.fill(-1);
+  for (int i = 0; i < 26; ++i) {
+    values[static_cast<std::size_t>('A' + i)] = static_cast<signed char>(i);
+    values[static_cast<std::size_t>('a' + i)] = static_cast<signed char>(26 + i);
+  }
+  for (int i = 0; i < 10; ++i) {
+    values[static_cast<std::size_t>('0' + i)] = static_cast<signed char>(52 + i);
+  }
+  values['+'] = values['-'] = 62;
+  values['/'] = values['_'] = 63;
+  return values;
+}
+
+}  // namespace
+
+bool AppendBase64(std::string_view text, std::string* bytes, Strays strays) {
+  static constexpr auto kValues = Base64Values();
+  for (int padding = 0; padding < 2 && text.ends_with('='); ++padding) text.remove_suffix(1);
+  std::uint32_t bits = 0;
+  int held = 0;
+  std::size_t digits = 0;
+  for (const char c : text) {
+    const int value = kValues[static_cast<unsigned char>(c)];
+    if (value < 0 && strays == Strays::kRefused) return false;
+    if (value < 0) continue;
+    ++digits;
+    bits = bits << 6 | static_cast<std::uint32_t>(value);
+    held += 6;
+    if (held < 8) continue;
+    held -= 8;
+    *bytes += static_cast<char>(bits >> held & 0xFFu);
+  }
+  return digits % 4 != 1;
 }
 
 std::string Base64(std::string_view bytes) {

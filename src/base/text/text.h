@@ -31,6 +31,10 @@ std::string ToLowerAscii(std::string_view text);
 std::vector<std::string_view> Split(std::string_view text, char separator);
 std::string Join(std::span<const std::string> parts, std::string_view separator);
 std::string Base64(std::string_view bytes);  // RFC 4648, padded
+// Appends the bytes of base64 in either alphabet of RFC 4648, padded or not. kRefused: false, with
+// some of them appended, where a character is none of it or the last group has one digit alone.
+enum class Strays : std::uint8_t { kRefused, kSkipped };
+bool AppendBase64(std::string_view text, std::string* bytes, Strays strays = Strays::kRefused);
 std::string ReplaceAll(std::string_view text, std::string_view from, std::string_view to);
 // `text` as one word of a POSIX shell: src/a.cc stays as it is, a b becomes 'a b'.
 std::string ShellQuote(std::string_view text);

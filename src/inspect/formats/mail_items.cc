@@ -47,25 +47,11 @@ Mail ParseMail(std::string_view text) {
   return mail;
 }
 
+// Mail breaks its lines.
 std::string DecodeBase64(std::string_view text) {
-  std::string out;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    const int value = IsUpper(c)   ? c - 'A'
-                      : IsLower(c) ? c - 'a' + 26
-                      : IsDigit(c) ? c - '0' + 52
-                      : c == '+'   ? 62
-                      : c == '/'   ? 63
-                                   : -1;
-    if (value < 0) continue;
-    bits = bits << 6 | static_cast<std::uint32_t>(value);
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    out += static_cast<char>(bits >> count & 0xff);
-  }
-  return out;
+  std::string bytes;
+  (void)AppendBase64(text, &bytes, Strays::kSkipped);
+  return bytes;
 }
 
 // =?UTF-8?Q?M=C3=BCller?= as it is meant. Encodings other than UTF-8 and ISO 8859-1 stay.

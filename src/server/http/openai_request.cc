@@ -551,29 +551,9 @@ std::optional<std::string> DecodeBase64(std::string_view text) {
     if (at == text.npos) return {};
     text.remove_prefix(at + 8);
   }
-  while (text.ends_with('=')) text.remove_suffix(1);
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::array<signed char, 256> values;
-  values.fill(-1);
-  for (std::size_t i = 0; i < kDigits.size(); ++i) {
-    values[static_cast<unsigned char>(kDigits[i])] = static_cast<signed char>(i);
-  }
-  if (text.size() % 4 == 1) return {};
-  std::string out;
-  out.reserve(text.size() / 4 * 3 + 2);
-  std::uint32_t bits = 0;
-  int held = 0;
-  for (const char c : text) {
-    const int value = values[static_cast<unsigned char>(c)];
-    if (value < 0) return {};
-    bits = (bits << 6 | static_cast<std::uint32_t>(value)) & 0xFFFFFFu;
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    out += static_cast<char>(bits >> held & 0xFFu);
-  }
-  return out;
+  std::string bytes;
+  if (!AppendBase64(text, &bytes)) return {};
+  return bytes;
 }
 
 }  // namespace dossier::server

@@ -308,35 +308,10 @@ constexpr PublicEncoding kEncodings[] = {
      {.bytes_per_token = 4.2, .margin = 0.15}},
 };
 
-// -1: no base64 digit.
-constexpr int Digit(char c) {
-  if (IsUpper(c)) return c - 'A';
-  if (IsLower(c)) return c - 'a' + 26;
-  if (IsDigit(c)) return c - '0' + 52;
-  if (c == '+') return 62;
-  return c == '/' ? 63 : -1;
-}
-
-bool DecodeBase64(std::string_view digits, std::string* out) {
-  while (digits.ends_with('=')) digits.remove_suffix(1);
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : digits) {
-    const int digit = Digit(c);
-    if (digit < 0) return false;
-    bits = bits << 6 | static_cast<std::uint32_t>(digit);
-    count += 6;
-    if (count >= 8) {
-      count -= 8;
-      out->push_back(static_cast<char>(bits >> count & 0xFF));
-    }
-  }
-  return !out->empty();
-}
-
 bool ParseLine(std::string_view line, SourceToken* token) {
   const std::size_t space = line.find(' ');
-  if (space == std::string_view::npos || !DecodeBase64(line.substr(0, space), &token->text)) {
+  if (space == std::string_view::npos || !AppendBase64(line.substr(0, space), &token->text) ||
+      token->text.empty()) {
     return false;
   }
   const auto rank = ExactNumber<decltype(token->rank)>(line.substr(space + 1));
