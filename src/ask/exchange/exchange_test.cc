@@ -18,7 +18,7 @@ namespace {
 using ::dossier::testing::FailsWith;
 using ::testing::HasSubstr;
 
-TEST(EscapeHtmlTest, NoTextIsMarkup) {  // REC-70 page
+TEST(PageTextTest, NoTextIsMarkup) {  // REC-70 page
   const std::pair<const char*, const char*> cases[] = {
       {"<b a=\"1\" c='2'>&amp;", "&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;amp;"},
       {"a\x1b[31mb\x07", "a^[[31mb^G"},
@@ -26,7 +26,7 @@ TEST(EscapeHtmlTest, NoTextIsMarkup) {  // REC-70 page
       {"tab\tline\n", "tab\tline\n"},
       {"\xff\xfe", "\uFFFD\uFFFD"},
       {"größer 中文", "größer 中文"}};
-  for (const auto& [text, html] : cases) EXPECT_EQ(EscapeHtml(text), html);
+  for (const auto& [text, html] : cases) EXPECT_EQ(PageText(text), html);
 }
 
 class ExchangeTest : public ::testing::Test {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text/html.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
@@ -82,6 +83,17 @@ bool TurnsText(char32_t c) {
   return (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F;
 }
 
+std::string WithoutTurns(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t from = at;
+    const char32_t c = utf8::Next(text, &at);
+    out += TurnsText(c) ? fmt::format("\\u{{{:X}}}", static_cast<std::uint32_t>(c))
+                        : std::string(text.substr(from, at - from));
+  }
+  return out;
+}
+
 class PageWriter {
  public:
   explicit PageWriter(const RunTale& tale) : tale_(tale) {}
@@ -104,7 +116,7 @@ class PageWriter {
     if (text.empty()) return;
     if (!title.empty()) Add("<h3>{}</h3>", title);
     const std::string_view shown = utf8::Prefix(text, kMostShown);
-    Add("<pre class=\"{}\" tabindex=\"0\">{}</pre>", kind, EscapeHtml(shown));
+    Add("<pre class=\"{}\" tabindex=\"0\">{}</pre>", kind, PageText(shown));
     if (shown.size() < text.size()) {
       Add("<p class=\"dim\">{} more bytes are in the journal</p>",
           Digits(static_cast<std::int64_t>(text.size() - shown.size())));
@@ -113,11 +125,11 @@ class PageWriter {
 
   static std::string NameOf(const TaleCall& call) {
     if (call.call == 0) return "root";
-    return "child " + (call.path.empty() ? std::to_string(call.call) : EscapeHtml(call.path));
+    return "child " + (call.path.empty() ? std::to_string(call.call) : PageText(call.path));
   }
 
   void Head() {
-    const std::string status = EscapeHtml(tale_.status);
+    const std::string status = PageText(tale_.status);
     TaleUsage sum;
     std::size_t turns = 0;
     for (const TaleCall& call : tale_.calls) {
@@ -129,18 +141,18 @@ class PageWriter {
         "'unsafe-inline'\"><meta name=\"referrer\" content=\"no-referrer\">"
         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
         "<title>Run {}</title><style>{}</style></head><body><main>",
-        EscapeHtml(tale_.run), kStyle);
+        PageText(tale_.run), kStyle);
     Add("<p class=\"dim\">Run {}</p><h1{}>{}</h1><ul class=\"facts\"><li><b "
         "class=\"{}\">{}</b></li>",
-        EscapeHtml(tale_.run), tale_.question.size() > kLongQuestion ? " class=\"long\"" : "",
-        EscapeHtml(utf8::Prefix(tale_.question, 2000)), status, status);
+        PageText(tale_.run), tale_.question.size() > kLongQuestion ? " class=\"long\"" : "",
+        PageText(utf8::Prefix(tale_.question, 2000)), status, status);
     const std::string model = tale_.calls.empty() ? "" : tale_.calls.front().model;
-    Add("<li>{}</li><li>{} call{}, {} turn{}</li><li>{}</li></ul>", EscapeHtml(model),
+    Add("<li>{}</li><li>{} call{}, {} turn{}</li><li>{}</li></ul>", PageText(model),
         tale_.calls.size(), tale_.calls.size() == 1 ? "" : "s", turns, turns == 1 ? "" : "s",
         CostText(sum, tale_.seconds));
     Pre("Answer", tale_.answer, "answer");
     Pre("Error", tale_.error, "error");
-    for (const std::string& note : tale_.notes) Add("<p class=\"dim\">{}</p>", EscapeHtml(note));
+    for (const std::string& note : tale_.notes) Add("<p class=\"dim\">{}</p>", PageText(note));
   }
 
   void Tree() {
@@ -153,8 +165,7 @@ class PageWriter {
 
   void Branch(const TaleCall& call) {
     Add("<li><a href=\"#call-{0}\">{1}</a> <span class=\"dim\">{2}, {3} turns, {4}</span>",
-        call.call, NameOf(call), EscapeHtml(call.model), call.turns.size(),
-        TokensText(call.usage()));
+        call.call, NameOf(call), PageText(call.model), call.turns.size(), TokensText(call.usage()));
     const bool below = std::ranges::any_of(
         tale_.calls, [&](const TaleCall& other) { return other.parent == call.call; });
     if (below) {
@@ -182,7 +193,7 @@ class PageWriter {
         turn.blocks, [](const TaleBlock& block) { return !block.error.empty(); });
     Add("<details{}><summary><b>Turn {}</b><span>{}</span><span class=\"dim\">{}{}</span>",
         turn.answer ? " open" : "", turn.turn,
-        EscapeHtml(turn.purpose.empty() ? "before the first turn" : turn.purpose),
+        PageText(turn.purpose.empty() ? "before the first turn" : turn.purpose),
         CostText(turn.usage, turn.seconds),
         calls > 0 ? fmt::format(", {} sub-call{}", calls, calls == 1 ? "" : "s") : "");
     if (raised || !turn.error.empty()) out_ += "<span class=\"error\">error</span>";
@@ -194,7 +205,7 @@ class PageWriter {
     for (const TaleBlock& block : turn.blocks) Block(block);
     Requests("Steps beside it", turn.asides);
     if (turn.answer) Pre("Answer", *turn.answer, "answer");
-    for (const std::string& note : turn.notes) Add("<p class=\"dim\">{}</p>", EscapeHtml(note));
+    for (const std::string& note : turn.notes) Add("<p class=\"dim\">{}</p>", PageText(note));
     out_ += "</details>";
   }
 
@@ -212,17 +223,17 @@ class PageWriter {
       for (const auto& [name, tokens] : turn.sections) {
         Add("<tr><td>{}</td><td class=\"n\">{}</td><td class=\"bar\"><i "
             "style=\"width:{}%\"></i></td></tr>",
-            EscapeHtml(name), Digits(tokens), std::max<std::int64_t>(tokens * 100 / sum, 1));
+            PageText(name), Digits(tokens), std::max<std::int64_t>(tokens * 100 / sum, 1));
       }
       out_ += "</tbody></table></div>";
     }
-    for (const TaleMessage& message : turn.prompt) Pre(EscapeHtml(message.role), message.text);
+    for (const TaleMessage& message : turn.prompt) Pre(PageText(message.role), message.text);
     out_ += "</details>";
   }
 
   void Block(const TaleBlock& block) {
     Pre(fmt::format("Code {} ({}, {})", block.number,
-                    EscapeHtml(block.status.empty() ? "did not end" : block.status),
+                    PageText(block.status.empty() ? "did not end" : block.status),
                     Seconds(block.seconds)),
         block.code);
     Requests("Sub-calls", block.requests);
@@ -240,8 +251,8 @@ class PageWriter {
         block.variables.size());
     for (const Json& variable : block.variables) {
       Add("<tr><td>{}</td><td class=\"dim\">{}</td><td>{}</td></tr>",
-          EscapeHtml(TextAt(variable, "name")), EscapeHtml(TextAt(variable, "type")),
-          EscapeHtml(TextAt(variable, "preview")));
+          PageText(TextAt(variable, "name")), PageText(TextAt(variable, "type")),
+          PageText(TextAt(variable, "preview")));
     }
     out_ += "</table></div></details>";
   }
@@ -252,7 +263,7 @@ class PageWriter {
     for (const TaleRequest& request : requests) {
       const std::string_view line = FirstLine(TrimSpace(request.prompt));
       Add("<details><summary><b>{}</b><span>{}</span><span class=\"dim\">{}{}</span>{}</summary>",
-          EscapeHtml(request.purpose), EscapeHtml(utf8::Prefix(line, 80)),
+          PageText(request.purpose), PageText(utf8::Prefix(line, 80)),
           CostText(request.usage, request.seconds),
           request.from == TaleRequest::From::kCache ? ", from the cache" : "",
           request.error.empty() ? "" : "<span class=\"error\">failed</span>");
@@ -280,35 +291,8 @@ std::string Fenced(std::string_view text, std::string_view tag) {
 
 }  // namespace
 
-std::string EscapeHtml(std::string_view text) {
-  const std::string clean = utf8::CleanForTerminal(text);
-  std::string out;
-  out.reserve(clean.size() + clean.size() / 8);
-  for (std::size_t at = 0; at < clean.size();) {
-    const std::size_t from = at;
-    const char32_t c = utf8::Next(clean, &at);
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        TurnsText(c) ? void(out += fmt::format("\\u{{{:X}}}", static_cast<std::uint32_t>(c)))
-                     : void(out += clean.substr(from, at - from));
-    }
-  }
-  return out;
+std::string PageText(std::string_view text) {
+  return EscapeHtml(WithoutTurns(utf8::CleanForTerminal(text)));
 }
 
 std::string PageOf(const RunTale& tale) { return PageWriter(tale).Write(); }

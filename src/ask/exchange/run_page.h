@@ -18,7 +18,7 @@
 namespace dossier::ask {
 
 // `text` as the content of an HTML element or of a quoted attribute.
-std::string EscapeHtml(std::string_view text);
+std::string PageText(std::string_view text);
 
 std::string PageOf(const RunTale& tale);
 std::string MarkdownOf(const RunTale& tale);

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text/html.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "evaluation/report/summary.h"
-#include "memory/render/viewer.h"
 
 namespace dossier::evaluation {
 namespace {
@@ -101,7 +101,7 @@ std::string PlainTable(const Table& table) {
 }
 
 std::string MarkdownCell(std::string_view text) {
-  return ReplaceAll(ReplaceAll(memory::EscapeHtml(text), "|", "\\|"), "\n", " ");
+  return ReplaceAll(ReplaceAll(EscapeHtml(text), "|", "\\|"), "\n", " ");
 }
 
 std::string MarkdownTable(const Table& table) {
@@ -251,9 +251,9 @@ std::string ReportJunit(const Report& report) {
   std::size_t failures = 0;
   std::string cases;
   for (const Row& row : report.run.rows) {
-    cases += fmt::format(
-        "  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"", memory::EscapeHtml(row.arm),
-        memory::EscapeHtml(fmt::format("{} r{}", row.task, row.repeat)), row.seconds);
+    cases +=
+        fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"", EscapeHtml(row.arm),
+                    EscapeHtml(fmt::format("{} r{}", row.task, row.repeat)), row.seconds);
     const bool failed = row.status != RowStatus::kOk || row.official.value_or(1) < 1;
     if (!failed) {
       cases += "/>\n";
@@ -265,10 +265,10 @@ std::string ReportJunit(const Report& report) {
     std::erase_if(answer, [](char c) {
       return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t';
     });
-    cases += fmt::format(">\n    <failure message=\"{}\">{}</failure>\n  </testcase>\n",
-                         memory::EscapeHtml(row.cause.empty() ? StatusName(row.status)
-                                                              : std::string_view(row.cause)),
-                         memory::EscapeHtml(answer));
+    cases += fmt::format(
+        ">\n    <failure message=\"{}\">{}</failure>\n  </testcase>\n",
+        EscapeHtml(row.cause.empty() ? StatusName(row.status) : std::string_view(row.cause)),
+        EscapeHtml(answer));
   }
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"dossier eval\" tests=\"{}\" "

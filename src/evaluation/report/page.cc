@@ -4,17 +4,14 @@
 #include <cmath>
 #include <map>
 
+#include "base/text/html.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "evaluation/report/plots.h"
 #include "evaluation/report/summary.h"
-#include "memory/render/viewer.h"
 
 namespace dossier::evaluation {
 namespace {
-
-using memory::EscapeHtml;
-using memory::HashSource;
 
 constexpr std::uint64_t kShownText = 2000;  // characters of one answer; rows.jsonl has the rest
 

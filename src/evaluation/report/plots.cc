@@ -7,12 +7,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "memory/render/viewer.h"
-
 namespace dossier::evaluation {
 namespace {
-
-using memory::EscapeHtml;
 
 // Of the whole picture, in its own units, and what is kept free around the drawing.
 constexpr double kWidth = 460, kHeight = 260, kLeft = 56, kRight = 12, kTop = 30, kBottom = 40;

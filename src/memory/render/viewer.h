@@ -92,14 +92,6 @@ Result<ViewerData> GatherViewer(const Store& store, const ViewerExtras& extras);
 
 std::string ViewerPage(const ViewerData& data);
 
-// `&`, `<`, `>` and quotes as entities; control characters but line ends and tabs as U+FFFD.
-std::string EscapeHtml(std::string_view text);
-// JSON that may stand in a script element: `<`, `>` and `&` as \u escapes.
-std::string EscapeForScript(std::string_view json);
-
-// What a content security policy calls a script or style of exactly this text: 'sha256-…'.
-std::string HashSource(std::string_view text);
-
 // Internal: viewer_assets.cc.
 std::string_view ViewerStyle();
 std::string_view ViewerScript();

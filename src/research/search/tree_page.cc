@@ -6,17 +6,13 @@
 #include <set>
 
 #include "base/hash.h"
+#include "base/text/html.h"
 #include "base/text/text.h"
-#include "memory/render/viewer.h"
 #include "research/files/cuts.h"
 #include "research/files/png.h"
 
 namespace dossier::research {
 namespace {
-
-using memory::EscapeForScript;
-using memory::EscapeHtml;
-using memory::HashSource;
 
 std::string CostText(const model::UsageSum& usage) {
   const std::optional<std::int64_t>& cost = usage.total.cost_nano_usd;

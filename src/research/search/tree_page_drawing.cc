@@ -7,17 +7,15 @@
 #include <optional>
 #include <set>
 
+#include "base/text/html.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "memory/render/viewer.h"
 #include "research/files/cuts.h"
 #include "research/search/tree_page.h"
 #include "research/tree/metric.h"
 
 namespace dossier::research {
 namespace {
-
-using memory::EscapeHtml;
 
 // Pixels at the size of 100 %.
 constexpr int kBoxWidth = 134, kBoxHeight = 38, kColumn = 164, kRow = 46, kHead = 34, kMargin = 8;
