@@ -10,10 +10,51 @@ std::string Url::origin() const {
   return fmt::format("{}://{}{}{}:{}", scheme, v6 ? "[" : "", host, v6 ? "]" : "", port);
 }
 
-bool Url::is_loopback() const {
+namespace {
+
+bool IsLoopback(std::string_view host) {
   if (host == "localhost" || host == "::1") return true;
   // A name like 127.evil.example is not an address.
-  return host.substr(0, 4) == "127." && host.find_first_not_of("0123456789.") == std::string::npos;
+  return host.starts_with("127.") && host.find_first_not_of("0123456789.") == host.npos;
+}
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  const char lower = static_cast<char>(c | 0x20);
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+}  // namespace
+
+bool Url::is_loopback() const { return IsLoopback(host); }
+bool ListenAddress::is_loopback() const { return IsLoopback(host); }
+std::string ListenAddress::url() const {
+  return Url{.scheme = "http", .host = host, .port = port}.origin();
+}
+
+Result<ListenAddress> ParseListenAddress(std::string_view flag, std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  std::string_view host = text.substr(0, colon == text.npos ? 0 : colon);
+  const auto port = ExactNumber<int>(text.substr(colon == text.npos ? 0 : colon + 1));
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (!port || *port < 0 || *port > 65535) {
+    return MakeError(ErrorCode::kUsage, "{} {}: an address is HOST:PORT, as in 127.0.0.1:8780",
+                     flag, text);
+  }
+  ListenAddress out{.port = *port};
+  if (!host.empty() && host != "localhost") out.host = host;
+  return out;
+}
+
+std::string PercentDecoded(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool coded = text[i] == '%' && i + 2 < text.size() && HexDigit(text[i + 1]) >= 0 &&
+                       HexDigit(text[i + 2]) >= 0;
+    out += coded ? static_cast<char>(HexDigit(text[i + 1]) * 16 + HexDigit(text[i + 2])) : text[i];
+    if (coded) i += 2;
+  }
+  return out;
 }
 
 Result<Url> ParseUrl(std::string_view text) {

@@ -29,6 +29,20 @@ inline bool IsWebAddress(std::string_view place) {
   return place.starts_with("https://") || place.starts_with("http://");
 }
 
+// Where a server listens: "127.0.0.1:8780", "[::1]:8780", ":8780", "8780"; localhost is 127.0.0.1.
+struct ListenAddress {
+  std::string host = "127.0.0.1";
+  int port = 0;  // 0: any free one
+
+  bool is_loopback() const;  // of this machine alone
+  std::string url() const;   // "http://[::1]:8780"
+};
+// Errors: kUsage, with `flag` in front.
+Result<ListenAddress> ParseListenAddress(std::string_view flag, std::string_view text);
+
+// "a%20b" as it was meant; damaged escapes stay as they are.
+std::string PercentDecoded(std::string_view text);
+
 // Errors: kConfig: no http or https, no host, a user name in it, a port that is none.
 Result<Url> ParseUrl(std::string_view text);
 

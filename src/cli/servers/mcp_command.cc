@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/files/file.h"
+#include "base/net/url.h"
 #include "base/text/text.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
@@ -120,19 +121,15 @@ class OwnedStdout {
 
 Status ServeHttp(const McpArguments& given, mcp::Catalog& catalog, const Context& context,
                  const mcp::ServerInfo& info) {
-  DOSSIER_ASSIGN_OR_RETURN(const mcp::Address address, mcp::ParseAddress(given.http));
-  mcp::HttpOptions options{.address = address.host,
-                           .port = address.port,
-                           .allow_hosts = given.allow_hosts,
-                           .info = info};
+  DOSSIER_ASSIGN_OR_RETURN(ListenAddress address, ParseListenAddress("--http", given.http));
+  mcp::HttpOptions options{.address = address, .allow_hosts = given.allow_hosts, .info = info};
   if (!given.keys.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(server::KeyRing keys, server::KeyRing::Load(given.keys));
     options.keys = std::make_shared<server::KeyRing>(std::move(keys));
   }
   DOSSIER_ASSIGN_OR_RETURN(auto server, mcp::HttpServer::Start(catalog, std::move(options)));
-  const bool v6 = address.host.find(':') != std::string::npos;
-  context.err << fmt::format("dossier: MCP at http://{}{}{}:{}/mcp\n", v6 ? "[" : "", address.host,
-                             v6 ? "]" : "", server->port());
+  address.port = server->port();
+  context.err << fmt::format("dossier: MCP at {}/mcp\n", address.url());
   if (given.keys.empty()) {
     context.err << "dossier: without --keys every user of this machine, and every page that it "
                    "serves, may use this server\n";

@@ -36,22 +36,6 @@ struct ServeArguments {
   server::KeyWish wish;
 };
 
-// "[::1]:8780", "127.0.0.1:0", ":8780".
-Status ReadAddress(const std::string& text, ServeOptions* options) {
-  const std::size_t colon = text.rfind(':');
-  const auto port = colon == text.npos ? std::nullopt
-                                       : ExactNumber<int>(std::string_view(text).substr(colon + 1));
-  if (!port || *port < 0 || *port > 65'535) {
-    return MakeError(ErrorCode::kUsage, "--bind {}: an address and a port, such as 127.0.0.1:8780",
-                     text);
-  }
-  options->port = *port;
-  std::string host = text.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (!host.empty() && host != "localhost") options->address = std::move(host);
-  return {};
-}
-
 Result<ServeOptions> OptionsOf(const ServeArguments& given) {
   ServeOptions options{.keys_file = given.keys,
                        .work = {.running = given.max_running, .waiting = given.max_queue},
@@ -59,7 +43,7 @@ Result<ServeOptions> OptionsOf(const ServeArguments& given) {
                        .origins = given.origins,
                        .hosts = given.hosts,
                        .version = std::string(kVersion)};
-  DOSSIER_RETURN_IF_ERROR(ReadAddress(given.bind, &options));
+  DOSSIER_ASSIGN_OR_RETURN(options.address, ParseListenAddress("--bind", given.bind));
   DOSSIER_ASSIGN_OR_RETURN(options.max_body, ReadSizeFlag("--max-body", given.max_body));
   DOSSIER_ASSIGN_OR_RETURN(options.max_upload, ReadSizeFlag("--max-upload", given.max_upload));
   DOSSIER_ASSIGN_OR_RETURN(options.heartbeat, ReadTimeFlag("--heartbeat", given.heartbeat));
@@ -97,9 +81,7 @@ Status RunServe(const ServeArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(ServeOptions options, OptionsOf(given));
   server::HttpServer server;
   DOSSIER_ASSIGN_OR_RETURN(const server::Address address, server.Listen(std::move(options)));
-  const bool six = address.host.find(':') != address.host.npos;
-  const std::string url =
-      fmt::format("http://{}{}{}:{}", six ? "[" : "", address.host, six ? "]" : "", address.port);
+  const std::string& url = address.url;
   DOSSIER_ASSIGN_OR_RETURN(const std::string state, WriteState(url, address));
   context.err << fmt::format("dossier: serving {}/v1; viewer {}/{}\n", url, url,
                              address.key.empty() ? "" : "#key=" + address.key)

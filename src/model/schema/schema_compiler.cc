@@ -7,6 +7,7 @@
 #include <deque>
 #include <unordered_set>
 
+#include "base/net/url.h"
 #include "base/text/text.h"
 #include "model/schema/schema_keywords.h"
 
@@ -62,21 +63,6 @@ std::string ResolveUri(std::string_view base, std::string_view reference) {
     return std::string(base).append(host_end ? "/" : "").append(reference);
   }
   return std::string(base.substr(0, slash + 1)).append(reference);
-}
-
-std::string PercentDecoded(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    unsigned value = 0;
-    if (text[at] == '%' && at + 2 < text.size() &&
-        std::sscanf(std::string(text.substr(at + 1, 2)).c_str(), "%2x", &value) == 1) {
-      out += static_cast<char>(value);
-      at += 2;
-    } else {
-      out += text[at];
-    }
-  }
-  return out;
 }
 
 // "/" and "~" in a step of a JSON Pointer.

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <utility>
 
+#include "base/net/url.h"
 #include "base/random.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
@@ -18,33 +19,13 @@ constexpr std::int64_t kMostFailures = 10;  // of keys, a minute, from all clien
 constexpr std::size_t kJsonDepth = 128;
 constexpr std::string_view kLocalHosts[] = {"localhost", "127.0.0.1", "[::1]"};
 
-// "%41+b" -> "A b"; damaged escapes stay as they are.
-std::string Unescape(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto digit = [&](std::size_t at) {
-      const std::size_t found =
-          std::string_view("0123456789abcdef")
-              .find(at < text.size() ? static_cast<char>(text[at] | 0x20) : ' ');
-      return found == std::string_view::npos ? -1 : static_cast<int>(found);
-    };
-    if (text[i] == '%' && digit(i + 1) >= 0 && digit(i + 2) >= 0) {
-      out += static_cast<char>(digit(i + 1) * 16 + digit(i + 2));
-      i += 2;
-    } else {
-      out += text[i] == '+' ? ' ' : text[i];
-    }
-  }
-  return out;
-}
-
 std::map<std::string, std::string> QueryOf(std::string_view text) {
   std::map<std::string, std::string> out;
   for (const std::string_view pair : Split(text, '&')) {
     const std::size_t equals = pair.find('=');
     if (pair.empty()) continue;
-    out[Unescape(pair.substr(0, equals))] =
-        equals == pair.npos ? "" : Unescape(pair.substr(equals + 1));
+    out[PercentDecoded(ReplaceAll(pair.substr(0, equals), "+", " "))] =
+        equals == pair.npos ? "" : PercentDecoded(ReplaceAll(pair.substr(equals + 1), "+", " "));
   }
   return out;
 }
@@ -57,7 +38,7 @@ std::optional<std::vector<std::string>> Match(std::string_view pattern, std::str
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (wanted[i].starts_with('{')) {
       if (given[i].empty()) return {};
-      parts.push_back(Unescape(given[i]));
+      parts.push_back(PercentDecoded(given[i]));
     } else if (wanted[i] != given[i]) {
       return {};
     }

@@ -1,7 +1,5 @@
 #include "server/http/http_server.h"
 
-#include <arpa/inet.h>
-
 #include <utility>
 
 #include "base/files/file.h"
@@ -24,13 +22,13 @@ Result<FrontSetting> SettingOf(const ServeOptions& options, std::string* drawn) 
                        .max_upload = options.max_upload,
                        .work = options.work,
                        .clock = options.workspace.clock};
-  const bool local = IsLoopback(options.address);
+  const bool local = options.address.is_loopback();
   if (options.auth == ServeOptions::Auth::kNone) {
     if (local) return setting;
     return MakeError(ErrorCode::kRefused,
                      "--no-auth is for addresses of this machine; {} is reached by others: give "
                      "--keys FILE",
-                     options.address);
+                     options.address.host);
   }
   if (!options.keys_file.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(KeyRing ring, KeyRing::Load(options.keys_file));
@@ -41,7 +39,7 @@ Result<FrontSetting> SettingOf(const ServeOptions& options, std::string* drawn) 
     return MakeError(ErrorCode::kRefused,
                      "{} is reached by other machines: give --keys FILE (dossier serve keys add "
                      "NAME makes one)",
-                     options.address);
+                     options.address.host);
   }
   *drawn = DrawSecret();
   setting.keys.emplace(KeyRing::Of(*drawn));
@@ -54,7 +52,7 @@ class HttpServer::Impl {
  public:
   Result<Address> Listen(ServeOptions options) {
     options_ = std::move(options);
-    Address address{.host = options_.address};
+    Address address;
     DOSSIER_ASSIGN_OR_RETURN(FrontSetting setting, SettingOf(options_, &address.key));
     if (!options_.local_paths.empty()) options_.workspace.roots = {options_.local_paths};
     DOSSIER_ASSIGN_OR_RETURN(workspace_, Workspace::Open(options_.workspace));
@@ -77,8 +75,8 @@ class HttpServer::Impl {
     }
     DOSSIER_ASSIGN_OR_RETURN(
         listener_, HttpListener::Start(
-                       {.address = options_.address,
-                        .port = options_.port,
+                       {.address = options_.address.host,
+                        .port = options_.address.port,
                         .threads = kThreads,
                         .max_body = options_.max_body,
                         .max_head = kMaxHead,
@@ -91,7 +89,9 @@ class HttpServer::Impl {
                        [this](std::shared_ptr<HttpExchange> exchange) {
                          front_->Handle(std::move(exchange));
                        }));
-    address.port = listener_->port();
+    ListenAddress place = options_.address;
+    place.port = listener_->port();
+    address.url = place.url();
     return address;
   }
 
@@ -136,13 +136,6 @@ Result<Address> HttpServer::Listen(ServeOptions options) {
 }
 Status HttpServer::Run(const CancelToken& stop, const CancelToken& at_once) {
   return impl_->Run(stop, at_once);
-}
-
-bool IsLoopback(const std::string& address) {
-  in_addr four{};
-  in6_addr six{};
-  if (inet_pton(AF_INET, address.c_str(), &four) == 1) return (ntohl(four.s_addr) >> 24) == 127;
-  return inet_pton(AF_INET6, address.c_str(), &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
 
 }  // namespace dossier::server

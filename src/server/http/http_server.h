@@ -3,7 +3,7 @@
 //
 //   HttpServer server;
 //   DOSSIER_ASSIGN_OR_RETURN(const Address address, server.Listen(std::move(options)));
-//   Say(address.port);
+//   Say(address.url);
 //   DOSSIER_RETURN_IF_ERROR(server.Run(cancel, at_once));   // returns drained
 //
 // Errors: kNetwork (address and port), kRefused (an address beyond this machine without keys, a key
@@ -20,6 +20,7 @@
 
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/net/url.h"
 #include "base/result.h"
 #include "server/http/work_queue.h"
 #include "server/workspace.h"
@@ -27,8 +28,7 @@
 namespace dossier::server {
 
 struct ServeOptions {
-  std::string address = "127.0.0.1";
-  int port = 8780;        // 0: any free one
+  ListenAddress address{.port = 8780};
   std::string keys_file;  // "": one key, drawn at each start
   enum class Auth : std::uint8_t { kKeys, kNone } auth = Auth::kKeys;
   std::uint64_t max_body = 64u << 20, max_upload = 8ull << 30;  // bytes
@@ -43,8 +43,7 @@ struct ServeOptions {
 };
 
 struct Address {
-  std::string host;
-  int port = 0;
+  std::string url;  // "http://127.0.0.1:8780"
   std::string key;  // that was drawn; "": keys come from a file, or none is needed
 };
 
@@ -62,9 +61,6 @@ class HttpServer {
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-// Whether `address` is of this machine alone.
-bool IsLoopback(const std::string& address);
 
 }  // namespace dossier::server
 

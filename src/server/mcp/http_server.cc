@@ -226,8 +226,8 @@ class Server final : public HttpServer {
 
   Status Listen() {
     DOSSIER_ASSIGN_OR_RETURN(
-        listener_, HttpListener::Start({.address = options_.address,
-                                        .port = options_.port,
+        listener_, HttpListener::Start({.address = options_.address.host,
+                                        .port = options_.address.port,
                                         .threads = 4,
                                         .max_body = kMostBody},
                                        [this](auto exchange) { Take(std::move(exchange)); }));
@@ -550,32 +550,12 @@ class Server final : public HttpServer {
 
 }  // namespace
 
-Result<Address> ParseAddress(std::string_view text) {
-  Address out;
-  std::string_view port = text;
-  if (const std::size_t colon = text.rfind(':'); colon != text.npos) {
-    out.host = text.substr(0, colon);
-    port = text.substr(colon + 1);
-    if (out.host.starts_with('[') && out.host.ends_with(']')) {
-      out.host = out.host.substr(1, out.host.size() - 2);
-    }
-    if (out.host == "localhost") out.host = "127.0.0.1";
-  }
-  const auto number = ParseWhole(port);
-  if (!number || *number < 0 || *number > 65535 || out.host.empty()) {
-    return MakeError(ErrorCode::kUsage, "{}: an address is HOST:PORT, as in 127.0.0.1:8790", text);
-  }
-  out.port = static_cast<int>(*number);
-  return out;
-}
-
 Result<std::unique_ptr<HttpServer>> HttpServer::Start(Catalog& catalog, HttpOptions options) {
-  const bool loopback = options.address == "::1" || options.address.starts_with("127.");
-  if (!loopback && !options.keys) {
+  if (!options.address.is_loopback() && !options.keys) {
     return MakeError(ErrorCode::kRefused,
                      "{} can be reached by other machines, and whoever reaches the server may use "
                      "it: name a file of keys by --keys, or bind 127.0.0.1",
-                     options.address);
+                     options.address.host);
   }
   auto server = std::make_unique<Server>(catalog, std::move(options));
   DOSSIER_RETURN_IF_ERROR(server->Listen());

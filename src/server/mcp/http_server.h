@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "base/net/url.h"
 #include "base/result.h"
 #include "server/key_ring.h"
 #include "server/mcp/catalog.h"
@@ -26,8 +27,7 @@
 namespace dossier::mcp {
 
 struct HttpOptions {
-  std::string address = "127.0.0.1";
-  int port = 0;                           // 0: any that is free
+  ListenAddress address;
   std::vector<std::string> allow_hosts;   // of Host and Origin, besides this machine's names
   std::shared_ptr<server::KeyRing> keys;  // null: nobody needs one
   ServerInfo info;
@@ -43,13 +43,6 @@ class HttpServer {
   virtual ~HttpServer() = default;
   virtual int port() const = 0;
 };
-
-// "127.0.0.1:8790", "8790", "[::1]:8790". Errors: kUsage.
-struct Address {
-  std::string host = "127.0.0.1";
-  int port = 0;
-};
-Result<Address> ParseAddress(std::string_view text);
 
 }  // namespace dossier::mcp
 

@@ -154,12 +154,13 @@ TEST(HttpServer, IdleSessionsEnd) {  // SRV-4
 
 TEST(HttpServer, AnAddressThatOthersReachNeedsKeys) {  // SRV-5
   WaitingCatalog catalog;
-  EXPECT_THAT(HttpServer::Start(catalog, {.address = "0.0.0.0"}),
+  EXPECT_THAT(HttpServer::Start(catalog, {.address = {.host = "0.0.0.0"}}),
               FailsWith(ErrorCode::kRefused, "--keys"));
-  EXPECT_EQ(ParseAddress("[::1]:80")->host, "::1");
-  EXPECT_EQ(ParseAddress("8790")->port, 8790);
+  EXPECT_EQ(ParseListenAddress("--http", "[::1]:80")->host, "::1");
+  EXPECT_EQ(ParseListenAddress("--http", "8790")->port, 8790);
   for (const char* wrong : {"", "host", "127.0.0.1:x", "127.0.0.1:70000"}) {
-    EXPECT_THAT(ParseAddress(wrong), FailsWith(ErrorCode::kUsage, "HOST:PORT")) << wrong;
+    EXPECT_THAT(ParseListenAddress("--http", wrong), FailsWith(ErrorCode::kUsage, "HOST:PORT"))
+        << wrong;
   }
 }
 

@@ -63,23 +63,6 @@ const std::vector<PromptTemplate>& PromptTemplates() {
   return kTemplates;
 }
 
-// "a%20b" as it was meant.
-std::string PercentDecoded(std::string_view text) {
-  const auto digit = [](char c) -> int {
-    if (c >= '0' && c <= '9') return c - '0';
-    const char lower = static_cast<char>(c | 0x20);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-  };
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool coded =
-        text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0;
-    out += coded ? static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2])) : text[i];
-    if (coded) i += 2;
-  }
-  return out;
-}
-
 JsonObject ResourceJson(std::string uri, std::string name, std::string about) {
   return {{"uri", fmt::format("{}{}", kScheme, uri)},
           {"name", std::move(name)},
