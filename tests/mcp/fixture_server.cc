@@ -115,8 +115,8 @@ int Serve(const std::string& path, const std::string& port) {
     return ServeStdio(catalog, {.info = info}, {}) ? 0 : 1;
   }
   const auto number = ParseWhole(port);
-  auto server =
-      HttpServer::Start(catalog, {.port = number ? static_cast<int>(*number) : 0, .info = info});
+  auto server = HttpServer::Start(
+      catalog, {.address = {.port = number ? static_cast<int>(*number) : 0}, .info = info});
   if (!server) {
     std::cerr << server.error().message << "\n";
     return 1;

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "base/text/html.h"
+
 namespace dossier::evaluation {
 namespace {
 

@@ -7,6 +7,7 @@
 
 #include "base/files/file.h"
 #include "base/random.h"
+#include "base/text/html.h"
 #include "memory/consolidate/consolidate.h"
 #include "testing/store_for_test.h"
 
