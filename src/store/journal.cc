@@ -187,7 +187,10 @@ class SqliteJournal final : public Journal {
     DOSSIER_ASSIGN_OR_RETURN(
         Statement query,
         PrepareRead("SELECT run, started, status, question, model, answer, "
-                    "(SELECT MAX(seq) FROM events WHERE run_id = runs.id) FROM runs "
+                    "(SELECT MAX(seq) FROM events WHERE run_id = runs.id), "
+                    "COALESCE((SELECT CASE WHEN json_valid(data) THEN "
+                    "COALESCE(json_extract(data, '$.kind'), 'ask') END "
+                    "FROM events WHERE run_id = runs.id AND seq = 1), '?') FROM runs "
                     "WHERE ?1 = '' OR status = ?1 OR (?1 = 'interrupted' AND status = 'running') "
                     "ORDER BY started DESC, id DESC LIMIT ?2"));
     const std::string wanted = status.value_or("");
@@ -205,7 +208,8 @@ class SqliteJournal final : public Journal {
                      .question = query.Text(3),
                      .model = query.Text(4),
                      .events = query.Int(6),
-                     .answer = query.Text(5)};
+                     .answer = query.Text(5),
+                     .kind = query.Text(7)};
       DOSSIER_ASSIGN_OR_RETURN(run.status, StatusNow(run.run, query.Text(2)));
       if (wanted.empty() || run.status == wanted) runs.push_back(std::move(run));
     }
@@ -522,6 +526,17 @@ Result<std::unique_ptr<Journal>> Journal::Open(const std::string& folder, Journa
                                                  std::move(live), std::move(writer));
   DOSSIER_RETURN_IF_ERROR(journal->Prepare());
   return journal;
+}
+
+JsonObject SummaryJson(const RunSummary& run) {
+  return {{"run", run.run},       {"kind", run.kind},         {"started", run.started},
+          {"status", run.status}, {"question", run.question}, {"model", run.model},
+          {"events", run.events}, {"answer", run.answer}};
+}
+
+JsonObject EventJson(const Event& event) {
+  return {{"run", event.run},   {"seq", event.seq},   {"time", event.time},
+          {"call", event.call}, {"type", event.type}, {"data", event.data}};
 }
 
 }  // namespace dossier::store

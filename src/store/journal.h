@@ -66,7 +66,12 @@ struct RunSummary {
   std::string status;
   std::int64_t events = 0;
   std::string answer;  // the first line, at most 200 characters
+  std::string kind;    // "ask", "research", …; "?" where the first event is damaged
 };
+
+// As `dossier runs --json`, serve and the rpc protocol show them.
+JsonObject SummaryJson(const RunSummary& run);
+JsonObject EventJson(const Event& event);
 
 struct JournalOptions {
   std::shared_ptr<const Clock> clock;    // unset: the system's

@@ -210,7 +210,8 @@ TEST_F(JournalTest, TheListShowsTheNewestFirstWithStatusAndAnswer) {
   auto journal = Open();
   const std::string first = *journal->StartRun(
       {{"question", "First?\nmore"}, {"models", JsonObject{{"root", "m1"}, {"sub", "m2"}}}});
-  const std::string second = *journal->StartRun({{"question", "Second?"}, {"model", "m3"}});
+  const std::string second = *journal->StartRun(
+      {{"kind", "research"}, {"question", "Second?"}, {"model", "m3"}});
   ASSERT_THAT(journal->Append(first, 0, "run.finished",
                               {{"status", "final"}, {"answer", *journal->Body("42\nbecause")}}),
               Succeeds());
@@ -221,6 +222,8 @@ TEST_F(JournalTest, TheListShowsTheNewestFirstWithStatusAndAnswer) {
   EXPECT_EQ(all->at(0).status, "running");
   EXPECT_EQ(all->at(0).model, "m3");
   EXPECT_EQ(all->at(0).events, 1);
+  EXPECT_EQ(all->at(0).kind, "research");
+  EXPECT_EQ(all->at(1).kind, "ask");
   EXPECT_EQ(all->at(1).question, "First?");
   EXPECT_EQ(all->at(1).model, "m1");
   EXPECT_EQ(all->at(1).status, "final");

@@ -123,11 +123,6 @@ Result<std::vector<store::Event>> EventsOf(store::Journal& journal, const std::s
   return own ? (*own)->Events() : events;
 }
 
-Json EventJson(const store::Event& event) {
-  return JsonObject{{"run", event.run},   {"seq", event.seq},   {"time", event.time},
-                    {"call", event.call}, {"type", event.type}, {"data", event.data}};
-}
-
 Status RunList(const RunsArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenRuns());
   std::optional<std::string> status;
@@ -135,19 +130,10 @@ Status RunList(const RunsArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const auto runs, journal->List(status, arguments.limit));
   JsonArray list;
   for (const store::RunSummary& run : runs) {
-    const auto started = journal->EventAt(run.run, 1);
-    const std::string kind = started ? KindOf(started->data) : "?";
     if (arguments.json) {
-      list.push_back(JsonObject{{"run", run.run},
-                                {"kind", kind},
-                                {"started", run.started},
-                                {"status", run.status},
-                                {"question", run.question},
-                                {"model", run.model},
-                                {"events", run.events},
-                                {"answer", run.answer}});
+      list.push_back(store::SummaryJson(run));
     } else {
-      context.out << fmt::format("{:<26}  {:<8}  {:<11}  {}\n", run.run, Safe(kind), run.status,
+      context.out << fmt::format("{:<26}  {:<8}  {:<11}  {}\n", run.run, Safe(run.kind), run.status,
                                  OneLine(run.question, 70));
     }
   }
@@ -169,7 +155,7 @@ Status RunShow(const RunsArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const auto events, EventsOf(*journal, run));
   if (arguments.json) {
     JsonArray list;
-    for (const store::Event& event : events) list.push_back(EventJson(event));
+    for (const store::Event& event : events) list.push_back(store::EventJson(event));
     context.out << ToJson(JsonObject{
                        {"schema", "dossier.run/1"}, {"run", run}, {"events", std::move(list)}})
                 << "\n";

@@ -21,20 +21,6 @@ constexpr std::size_t kPage = 50, kMostListed = 2'000;
 constexpr Millis kJournalLook{100};     // between looks for new events of another process
 constexpr Millis kRunsComment{15'000};  // silence after which a comment is sent
 
-JsonObject SummaryJson(const store::RunSummary& run) {
-  return {{"run", run.run},      {"started", run.started}, {"question", run.question},
-          {"model", run.model},  {"status", run.status},   {"events", run.events},
-          {"answer", run.answer}};
-}
-
-JsonObject EventJson(const store::Event& event) {
-  return {{"seq", event.seq},
-          {"time", event.time},
-          {"call", event.call},
-          {"type", event.type},
-          {"data", event.data}};
-}
-
 class RunsApi {
  public:
   explicit RunsApi(const Shared& shared) : shared_(shared) {}
@@ -66,7 +52,7 @@ class RunsApi {
           next = TextAt(list.back(), "run");
           break;
         }
-        list.push_back(SummaryJson(run));
+        list.push_back(store::SummaryJson(run));
       }
       call->Reply(200, JsonObject{{"runs", std::move(list)}, {"next", std::move(next)}});
     });
@@ -172,7 +158,7 @@ class RunsApi {
         if (event.type == "turn.started") {
           within = FindInt(Json(event.data), "turn") == number;
         }
-        if (within) list.push_back(EventJson(event));
+        if (within) list.push_back(store::EventJson(event));
       }
       if (list.empty()) {
         return call->Fail(404, fmt::format("this run has no turn {}", *number), "not_found");
@@ -200,7 +186,7 @@ class RunsApi {
   void Export(const std::shared_ptr<Call>& call) {
     WithEvents(call, [call](const std::string&, const std::vector<store::Event>& events) {
       std::string text;
-      for (const store::Event& event : events) text += ToJson(EventJson(event)) + "\n";
+      for (const store::Event& event : events) text += ToJson(store::EventJson(event)) + "\n";
       call->ReplyText(200, "application/x-ndjson", std::move(text),
                       {{"Content-Disposition",
                         fmt::format("attachment; filename=\"{}.jsonl\"", events.front().run)}});

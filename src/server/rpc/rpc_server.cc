@@ -122,13 +122,7 @@ Result<RpcReply> ListRuns(RpcParts& parts, const JsonObject& params, const RpcSc
       journal->List(status, static_cast<std::size_t>(FindInt(whole, "limit").value_or(20))));
   JsonArray list;
   for (const store::RunSummary& run : runs) {
-    list.push_back(JsonObject{{"run", run.run},
-                              {"started", run.started},
-                              {"status", run.status},
-                              {"question", run.question},
-                              {"model", run.model},
-                              {"events", run.events},
-                              {"answer", run.answer}});
+    list.push_back(store::SummaryJson(run));
   }
   return RpcReply{.result = JsonObject{{"runs", std::move(list)}}};
 }
@@ -137,14 +131,10 @@ Result<RpcReply> GetRun(RpcParts& parts, const JsonObject& params, const RpcScop
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, parts.workspace.Journal());
   DOSSIER_ASSIGN_OR_RETURN(const std::string run, journal->Resolve(TextAt(Json(params), "run")));
   DOSSIER_ASSIGN_OR_RETURN(const std::string status, journal->StatusOf(run));
-  DOSSIER_ASSIGN_OR_RETURN(auto events, journal->Events(run));
+  DOSSIER_ASSIGN_OR_RETURN(const auto events, journal->Events(run));
   JsonArray list;
-  for (store::Event& event : events) {
-    list.push_back(JsonObject{{"seq", event.seq},
-                              {"time", event.time},
-                              {"call", event.call},
-                              {"type", event.type},
-                              {"data", std::move(event.data)}});
+  for (const store::Event& event : events) {
+    list.push_back(store::EventJson(event));
   }
   return RpcReply{.result =
                       JsonObject{{"run", run}, {"status", status}, {"events", std::move(list)}}};

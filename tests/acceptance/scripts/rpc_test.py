@@ -272,7 +272,9 @@ class Asking(Rpc):
         self.assertEqual([event["seq"] for event in events if event["type"] != "text"], [*range(1, len(kinds) + 1)])
         run = self.call("runs.get", run=message["result"]["run"])
         self.assertEqual([event["type"] for event in run["events"]], kinds)
-        self.assertEqual(self.call("runs.list", limit=1)["runs"][0]["run"], run["run"])
+        self.assertEqual({event["run"] for event in run["events"]}, {run["run"]})
+        listed = self.call("runs.list", limit=1)["runs"][0]
+        self.assertEqual((listed["run"], listed["kind"]), (run["run"], "ask"))
 
     def test_code_of_a_run_calls_tools(self):  # SRV-80, SRV-82
         replies = ["```repl\nprint(add(a=2, b=records[2]['n']))\n```", "FINAL: 5"]

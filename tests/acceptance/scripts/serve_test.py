@@ -544,12 +544,14 @@ class Runs(ServeCase):
         self.assertEqual(run["status"], "final")
         listed = client.ask("GET", "/api/v1/runs?q=how+MANY&limit=1")[1]
         self.assertEqual([one["run"] for one in listed["runs"]], [begun["run"]])
+        self.assertEqual(listed["runs"], self.runs())  # as `dossier runs list --json` has them
         self.assertEqual(client.ask("GET", "/api/v1/runs?q=nothing+such")[1]["runs"], [])
         self.assertEqual(client.ask("GET", f"/api/v1/runs/{begun['run']}/tree")[1]["calls"][0]["requests"], 1)
         self.assertEqual(client.ask("GET", f"/api/v1/runs/{begun['run']}/turns/9")[0], 404)
         export = client.ask("GET", f"/api/v1/runs/{begun['run']}/export")[1]
         self.assertEqual([json.loads(line)["seq"] for line in export.splitlines()],
                          list(range(1, run["events"] + 1)))
+        self.assertEqual([json.loads(line) for line in export.splitlines()], self.events(begun["run"]))
         self.assertEqual(client.ask("GET", f"/api/v1/blobs/{'0' * 64}?run={begun['run']}")[0], 404)
         self.assertEqual(client.ask("POST", f"/api/v1/runs/{begun['run']}/cancel")[0], 409)
         self.assertEqual(client.ask("DELETE", f"/api/v1/runs/{begun['run']}")[1]["deleted"], True)
