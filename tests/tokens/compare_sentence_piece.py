@@ -4,14 +4,12 @@
 usage: compare_sentence_piece.py --dossier PATH [--library SO] [--vocabularies N] [--seed N]
 
 Writes models of one layer of zeros whose vocabularies are drawn at random, and lets both count random
-text by them. llama.cpp is the library inside the runtime that `dossier models pull` installed, or one
-that --library names; nothing is computed but tokens. Without one it fails.
+text by them. llama.cpp is the library inside the PyPI package xllamacpp, which `scripts/setup --test` puts
+into .cache/peers, or one that --library names; nothing is computed but tokens. Without one it fails.
 """
 
 import argparse
 import ctypes
-import glob
-import os
 import pathlib
 import random
 import struct
@@ -33,9 +31,8 @@ class Parameters(ctypes.Structure):
 
 
 def library_path() -> str:
-    data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
-    found = glob.glob(f"{data}/dossier/local/python/lib/python3*/site-packages/xllamacpp/*.so")
-    return found[0] if found else ""
+    peers = pathlib.Path(__file__).parents[2] / ".cache/peers"
+    return next(map(str, peers.glob("lib/python3*/site-packages/xllamacpp/*.so")), "")
 
 
 class Library:
@@ -173,7 +170,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     if not arguments.library:
-        print("no llama.cpp: `dossier models pull` installs one, --library names another")
+        print("no llama.cpp: `scripts/setup --test` installs one into .cache/peers, --library names another")
         return 1
     try:
         library = Library(arguments.library)
