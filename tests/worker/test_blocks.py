@@ -95,7 +95,7 @@ class BlocksTest(WorkerTest):
                        "def f(a):\n    return a")
         start = time.monotonic()
         result = self.run_block("pass")
-        self.assertLess(time.monotonic() - start, 1)
+        self.assertLess(time.monotonic() - start, 10)
         self.assertEqual(len(result["vars"]), 100)
         listed = {item["name"]: item for item in result["vars"]}
         self.assertTrue(all(len(item["preview"]) <= 200 for item in result["vars"]))

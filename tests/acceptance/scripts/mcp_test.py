@@ -187,7 +187,7 @@ class Wire(McpCase):
         pipe.process.stdin.close()
         self.assertEqual(pipe.process.stdout.read(), "", "what was cancelled has no answer")
         self.assertEqual(pipe.process.wait(10), 0)
-        self.assertLess(time.monotonic() - began, 3)
+        self.assertLess(time.monotonic() - began, 10)
 
     def test_a_signal_ends_it_in_order(self):  # SRV-6
         pipe = self.server()
