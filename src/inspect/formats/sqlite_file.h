@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "inspect/text/byte_source.h"
 
 namespace dossier::inspect {
 
@@ -44,6 +45,8 @@ bool IsSqliteFile(std::string_view head);
 
 // Errors: kDamaged with what is wrong and where.
 Result<SqliteFile> ReadSqliteFile(std::string_view bytes);
+// The same, page by page, of a source of `size` bytes. Errors: kIo, too.
+Result<SqliteFile> ReadSqliteFile(const ByteSource& source, std::uint64_t size);
 
 }  // namespace dossier::inspect
 
