@@ -8,7 +8,7 @@
 #include "base/text/text.h"
 #include "inspect/containers/binary_kinds.h"
 #include "inspect/containers/byte_reader.h"
-#include "inspect/formats/sqlite_file.h"
+#include "inspect/containers/sqlite_file.h"
 
 namespace dossier::inspect {
 namespace {

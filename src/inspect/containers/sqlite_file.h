@@ -9,8 +9,8 @@
 // visited at most once, and no more than kMostSqlitePages are. The format is that of
 // https://www.sqlite.org/fileformat.html. Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_FORMATS_SQLITE_FILE_H_
-#define DOSSIER_INSPECT_FORMATS_SQLITE_FILE_H_
+#ifndef DOSSIER_INSPECT_CONTAINERS_SQLITE_FILE_H_
+#define DOSSIER_INSPECT_CONTAINERS_SQLITE_FILE_H_
 
 #include <cstdint>
 #include <optional>
@@ -50,4 +50,4 @@ Result<SqliteFile> ReadSqliteFile(const ByteSource& source, std::uint64_t size);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_FORMATS_SQLITE_FILE_H_
+#endif  // DOSSIER_INSPECT_CONTAINERS_SQLITE_FILE_H_
