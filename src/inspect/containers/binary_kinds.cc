@@ -27,7 +27,7 @@ constexpr KindRow kKinds[] = {
     {"feather 1", "Feather table, version 1", nullptr, kAsCsv},
     {"orc", "ORC table", nullptr, kAsCsv},
     {"avro", "Avro records", DescribeAvro, kAsCsv},
-    {"sqlite", "SQLite database", DescribeSqlite},
+    {"sqlite", "SQLite database", DescribeSqlite, "unpack it and give the database itself"},
     {"pdf", "PDF", DescribePdf, "`pdftotext` makes text of it"},
     {"zip", "Zip archive", DescribeZip, kUnpack},
     {"docx", "Word document", nullptr, kAsText},
