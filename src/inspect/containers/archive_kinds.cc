@@ -2,6 +2,7 @@
 // but for two small ones that say what a document is.
 
 #include <algorithm>
+#include <functional>
 #include <unordered_set>
 
 #include "base/text/text.h"
@@ -30,7 +31,8 @@ class MemberList {
     ++out_->members_total;
     out_->members_bytes += std::min(bytes, UINT64_MAX - out_->members_bytes);
     if (IsHostile(path)) ++hostile_;
-    if (seen_.size() < kMostNames && !seen_.emplace(path.substr(0, 4096)).second) ++twice_;
+    if (seen_.size() < kMostNames && !seen_.insert(std::hash<std::string_view>()(path)).second)
+      ++twice_;
     if (out_->members.size() >= file_.options.members) return;
     const NameGuess guess = GuessByName(path);
     const bool plain = guess.compression.empty() && guess.format;
@@ -72,7 +74,7 @@ class MemberList {
 
   const BinaryFile& file_;
   Description* out_;
-  std::unordered_set<std::string> seen_;
+  std::unordered_set<std::size_t> seen_;  // hashes of paths
   std::uint64_t hostile_ = 0, twice_ = 0;
 };
 
@@ -232,9 +234,11 @@ void NoteZip(std::vector<std::pair<std::uint64_t, std::uint64_t>> spans, std::ui
 
 // <sheet name="Jan" sheetId="1" r:id="rId1"/>, in the order of the tabs.
 std::vector<std::string> SheetNames(std::string_view workbook) {
+  constexpr std::size_t kLongestTag = 1000;  // bytes
   std::vector<std::string> names;
   for (std::size_t at = 0; (at = workbook.find("<sheet ", at)) != std::string_view::npos; ++at) {
-    const std::string_view tag = workbook.substr(at, workbook.substr(at).find('>'));
+    const std::string_view near = workbook.substr(at, kLongestTag);
+    const std::string_view tag = near.substr(0, near.find('>'));
     const std::size_t name = tag.find(" name=\"");
     if (name == std::string_view::npos) continue;
     const std::string_view value = tag.substr(name + 7);

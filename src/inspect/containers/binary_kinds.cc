@@ -73,6 +73,13 @@ const KindRow* FindKind(std::string_view id) {
   return row == std::end(kKinds) ? nullptr : row;
 }
 
+// What a file says is as long as it likes.
+std::string Short(std::string_view text) {
+  constexpr std::uint64_t kMost = 300;  // code points
+  const std::string_view start = utf8::Prefix(text, kMost);
+  return utf8::Sanitize(start) + (start.size() < text.size() ? "…" : "");
+}
+
 }  // namespace
 
 Status DescribeBinary(const BinaryFile& file, Description* out) {
@@ -83,6 +90,7 @@ Status DescribeBinary(const BinaryFile& file, Description* out) {
   // A zip archive may have turned out to be a document.
   const KindRow* found = FindKind(out->flavour);
   out->kind = (found ? found : row)->title;
+  out->kind_detail = Short(out->kind_detail);
   if (read) return {};
   if (read.error().code == ErrorCode::kCancelled) return read;
   const bool damaged = read.error().code == ErrorCode::kDamaged;
@@ -98,15 +106,16 @@ std::string_view WayToText(std::string_view kind) {
   return row ? row->way_out : std::string_view();
 }
 
-void AddField(const BinaryFile& file, std::vector<std::string> path, FieldType type,
+void AddField(const BinaryFile& file, const std::vector<std::string>& path, FieldType type,
               Description* out) {
   ++out->fields_total;
   if (out->fields.size() >= file.options.fields) return;
   Field field{.types = {type}, .present = 1, .sampled = 1};
-  for (std::string& name : path) name = utf8::Sanitize(utf8::Prefix(name, 200));
   std::vector<std::string> shown;
-  for (const std::string& name : path) shown.push_back(ShowFieldName(name));
-  field.path = std::move(path);
+  for (const std::string& name : path) {
+    field.path.push_back(Short(name));
+    shown.push_back(ShowFieldName(field.path.back()));
+  }
   field.shown = Join(shown, ".");
   out->fields.push_back(std::move(field));
 }

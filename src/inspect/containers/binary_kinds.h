@@ -58,7 +58,7 @@ Status DescribeZip(const BinaryFile& file, Description* out);  // archive_kinds.
 Status DescribeTar(const BinaryFile& file, Description* out);
 
 // For these readers: a field of a table or a schema, by the names that lead to it.
-void AddField(const BinaryFile& file, std::vector<std::string> path, FieldType type,
+void AddField(const BinaryFile& file, const std::vector<std::string>& path, FieldType type,
               Description* out);
 
 }  // namespace dossier::inspect

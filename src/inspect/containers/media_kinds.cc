@@ -116,10 +116,12 @@ Result<Size> SizeOf(const BinaryFile& file) {
 constexpr std::size_t kPdfWindow = 1 << 20;
 constexpr std::size_t kPdfOverlap = 4 << 10;  // bytes; as long as a dictionary of pages may be
 constexpr std::uint64_t kMostPdf = 64 << 20;
+constexpr std::uint64_t kMostPdfNodes = 100'000;
 
 struct PdfFacts {
   std::optional<std::uint64_t> pages;
   bool encrypted = false;
+  std::uint64_t nodes = 0;  // of the tree that were looked at
 };
 
 // The number behind a name such as /Count.
@@ -142,14 +144,15 @@ void ScanPdf(std::string_view window, PdfFacts* facts) {
     facts->encrypted = facts->encrypted || IsJsonSpace(behind) || behind == '<';
   }
   for (std::size_t at = 0; (at = window.find("/Pages", at)) != std::string_view::npos; at += 6) {
-    if (!TrimSpace(window.substr(at < 16 ? 0 : at - 16, std::min<std::size_t>(at, 16)))
-             .ends_with("/Type")) {
-      continue;
-    }
-    const std::size_t from = window.rfind(" obj", at);
-    const std::size_t begin =
-        from == std::string_view::npos || at - from > kPdfOverlap / 2 ? at : from;
-    const std::string_view behind = window.substr(begin, kPdfOverlap);
+    constexpr std::size_t kBefore = 16, kDictionary = kPdfOverlap / 2;
+    const std::string_view before =
+        window.substr(at - std::min(at, kBefore), std::min(at, kBefore));
+    if (!TrimSpace(before).ends_with("/Type")) continue;
+    if (++facts->nodes > kMostPdfNodes) return;
+    const std::size_t from = at - std::min(at, kDictionary);
+    const std::size_t object = window.substr(from, at - from).rfind(" obj");
+    const std::string_view behind =
+        window.substr(object == std::string_view::npos ? at : from + object, kPdfOverlap);
     const auto count = PdfNumber(behind.substr(0, behind.find("endobj")), "/Count");
     if (count) facts->pages = std::max(facts->pages.value_or(0), *count);
   }

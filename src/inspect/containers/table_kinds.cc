@@ -6,6 +6,7 @@
 #include "base/json/json.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 #include "inspect/containers/binary_kinds.h"
 #include "inspect/containers/byte_reader.h"
 #include "inspect/containers/sqlite_file.h"
@@ -272,10 +273,9 @@ void AddAvroFields(const BinaryFile& file, const Json& schema, Description* out)
     const Json* type = Find(field, "type");
     // ["null", "string"]: may be missing.
     if (type && type->is_array()) {
-      for (const Json& one : type->as_array()) {
-        if (!one.is_string() || one.as_string() != "null") type = &one;
-        if (type == &one) break;
-      }
+      const JsonArray& types = type->as_array();
+      const auto one = std::ranges::find_if(types, [](const Json& kind) { return kind != "null"; });
+      type = one == types.end() ? nullptr : &*one;
     }
     const std::string name = type && type->is_string() ? std::string(type->as_string())
                              : type                    ? TextAt(*type, "type")
@@ -415,7 +415,9 @@ Status DescribeArrow(const BinaryFile& file, Description* out) {
   const auto header = message.Follow(2);
   if (message.Number(1, 1) != kSchemaMessage || !header) return Damaged("it begins with no schema");
   for (const FlatTable& field : FlatTable(schema, *header).Tables(1)) {
-    AddField(file, {std::string(field.Text(0))}, ArrowType(field.Number(2, 1)), out);
+    // Many fields may share one long name.
+    AddField(file, {std::string(field.Text(0).substr(0, 1024))}, ArrowType(field.Number(2, 1)),
+             out);
   }
   out->kind_detail = CountOf(out->fields_total, "column");
   out->details = {{"columns", out->fields_total}};
@@ -449,6 +451,7 @@ Status DescribeAvro(const BinaryFile& file, Description* out) {
   const auto parsed = ParseJson(schema);
   if (!in.ok() || !parsed) return Damaged("its schema cannot be read");
   AddAvroFields(file, *parsed, out);
+  codec = codec.substr(0, 100);
   out->kind_detail = fmt::format("{}, codec {}", CountOf(out->fields_total, "field"), codec);
   out->details = {{"codec", std::string(codec)}};
   return {};
@@ -462,8 +465,9 @@ Status DescribeSqlite(const BinaryFile& file, Description* out) {
   for (const SqliteTable& table : found.tables) {
     tables += table.kind == SqliteTable::Kind::kTable ? 1 : 0;
     if (names.size() < 10) {
-      names.push_back(table.rows ? fmt::format("{} {}", table.name, CountOf(*table.rows, "row"))
-                                 : table.name);
+      names.push_back(table.rows ? fmt::format("{} {}", utf8::Prefix(table.name, 60),
+                                               CountOf(*table.rows, "row"))
+                                 : std::string(utf8::Prefix(table.name, 60)));
     }
   }
   out->kind_detail = fmt::format("{}, {} pages of {} bytes", found.encoding,
