@@ -42,6 +42,7 @@ dossier_dependency(cli11)
 dossier_dependency(curl_headers)  # headers only: the library is loaded when first used
 dossier_dependency(md4c_headers)  # headers only, too
 dossier_dependency(edit_headers)  # headers only, too
+dossier_dependency(archive_headers)  # headers only, too
 dossier_dependency(gtest LINK gmock_main gmock gtest)
 dossier_dependency(benchmark LINK benchmark)
 

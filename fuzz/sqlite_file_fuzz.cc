@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "inspect/formats/sqlite_file.h"
+#include "inspect/containers/sqlite_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string bytes("SQLite format 3\0", 16);

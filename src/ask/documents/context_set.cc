@@ -22,6 +22,9 @@
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "inspect/containers/archive_library.h"
+#include "inspect/containers/binary_kinds.h"
+#include "inspect/containers/binary_marks.h"
 #include "inspect/text/encoding.h"
 #include "inspect/text/text_stream.h"
 #include "store/content.h"
@@ -199,9 +202,20 @@ Status WaitForInput(const std::optional<Millis>& silence, const CancelToken& can
 
 Status RefuseBinary(const inspect::Description& description, std::string_view shown) {
   if (description.encoding.kind != inspect::EncodingKind::kBinary) return {};
-  return MakeError(ErrorCode::kDamaged,
-                   "{}: a binary file, not text; `dossier inspect {}` says what it is", shown,
-                   shown);
+  const std::string_view way = inspect::WayToText(description.flavour);
+  if (description.kind.empty() || way.empty()) {
+    return MakeError(ErrorCode::kDamaged,
+                     "{}: a binary file{}, not text; `dossier inspect {}` says what it is", shown,
+                     description.kind.empty() ? "" : fmt::format(" ({})", description.kind), shown);
+  }
+  return MakeError(ErrorCode::kDamaged, "{}: a binary file ({}), not text; {}", shown,
+                   description.kind, way);
+}
+
+// Only what `dossier inspect` is asked for looks into a file; here it has been unpacked already.
+inspect::Options Closed(inspect::Options options) {
+  options.inside_limit = 0;
+  return options;
 }
 
 // Whether the records of `text` have the names that those of `other` have, for the most part.
@@ -216,7 +230,7 @@ bool SharesFields(const inspect::Description& text, const inspect::Description& 
 class Loader {
  public:
   Loader(const ContextOptions& options, const CancelToken& cancel)
-      : options_(options), cancel_(cancel) {}
+      : options_(options), inspect_(Closed(options.inspect)), cancel_(cancel) {}
 
   Status Add(const ContextSource& source) {
     if (source.text) return AddText(source);
@@ -247,7 +261,7 @@ class Loader {
 
   Status AddInMemory(std::string_view text, std::string path, std::string name,
                      const std::optional<FileReference>& named = std::nullopt) {
-    return AddInMemory(text, std::move(path), std::move(name), named, options_.inspect);
+    return AddInMemory(text, std::move(path), std::move(name), named, inspect_);
   }
 
   Status AddInMemory(std::string_view text, std::string path, std::string name,
@@ -304,10 +318,12 @@ class Loader {
   Status AddFile(const std::string& path, std::string name, const std::string& shown) {
     DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<inspect::ByteSource> opened, Open(path, shown));
     if (IsGivenAlready(*opened, shown)) return {};
-    const auto size = opened->size();
+    DOSSIER_ASSIGN_OR_RETURN(auto inside, Unpacked(*opened, shown));
+    const auto size = inside ? std::optional(inside->bytes) : opened->size();
+    if (inside) opened = std::move(inside->source);
     std::optional<FileReference> named;
     // What came from stdin has no other name than the store's.
-    if (size && *size > options_.copy_limit && shown == path) {
+    if (!inside && size && *size > options_.copy_limit && shown == path) {
       named = FileReference{.path = std::filesystem::absolute(path).lexically_normal().string(),
                             .bytes = *size,
                             .modified_ns = opened->state().modified_ns};
@@ -328,7 +344,7 @@ class Loader {
     if (shown == path) entry->before = entry->source->state();
     entry->named = named;
     DOSSIER_ASSIGN_OR_RETURN(inspect::Description description,
-                             inspect::Describe(*entry->source, options_.inspect, cancel_));
+                             inspect::Describe(*entry->source, inspect_, cancel_));
     if (shown != path) description.name = description.path = shown;
     DOSSIER_RETURN_IF_ERROR(RefuseBinary(description, shown));
     if (description.read_error) {
@@ -342,6 +358,25 @@ class Loader {
     }
     entries_.push_back(std::move(entry));
     return {};
+  }
+
+  // What is inside a compressed file; none of any other. A context is whole or an error.
+  Result<std::optional<inspect::Inside>> Unpacked(const inspect::ByteSource& source,
+                                                  std::string_view shown) const {
+    std::string head(4096, '\0');
+    DOSSIER_ASSIGN_OR_RETURN(const std::size_t got, source.ReadAt(0, std::span(head)));
+    head.resize(got);
+    const std::string_view kind = inspect::BinaryKind(head);
+    if (!inspect::IsCompression(kind) || !inspect::HasBinaryMark(head)) return std::nullopt;
+    auto inside = inspect::OpenInside(source, source.size().value_or(UINT64_MAX), kind,
+                                      options_.inspect.inside_limit, cancel_);
+    if (!inside && inside.error().code == ErrorCode::kCancelled) {
+      return tl::unexpected(std::move(inside).error());
+    }
+    const std::string why = inside ? inside->why_cut : inside.error().message;
+    if (why.empty()) return std::move(*inside);
+    return MakeError(inside ? ErrorCode::kDamaged : inside.error().code,
+                     "{}: {}; unpack it and give the file that comes of it", shown, why);
   }
 
   Result<std::unique_ptr<inspect::ByteSource>> Open(const std::string& path,
@@ -391,7 +426,7 @@ class Loader {
       return MakeError(ErrorCode::kDamaged, "{}: {}; `.recover` of the sqlite3 shell may help",
                        shown, file.error().message);
     }
-    inspect::Options how = options_.inspect;
+    inspect::Options how = inspect_;
     how.format = inspect::Format::kPlainText;
     DOSSIER_RETURN_IF_ERROR(AddInMemory(SchemaText(*file), shown, std::move(name), named, how));
     Entry& entry = *entries_.back();
@@ -506,7 +541,7 @@ class Loader {
   bool JudgeBy(const inspect::Description& kind, Entry& entry) const {
     inspect::Description& about = entry.document.description;
     if (!entry.stored || inspect::HasRecords(about)) return false;
-    inspect::Options how = options_.inspect;
+    inspect::Options how = inspect_;
     how.like = &kind;
     auto again = inspect::DescribeText(entry.stored->map.bytes(),
                                        about.path.empty() ? kind.path : about.path, how);
@@ -559,6 +594,7 @@ class Loader {
   }
 
   const ContextOptions& options_;
+  const inspect::Options inspect_;
   const CancelToken cancel_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> given_;  // device, inode: path

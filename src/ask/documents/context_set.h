@@ -23,8 +23,8 @@
 #include "base/clock.h"
 #include "base/files/file.h"
 #include "base/result.h"
+#include "inspect/containers/sqlite_file.h"
 #include "inspect/describe/describe.h"
-#include "inspect/formats/sqlite_file.h"
 #include "sandbox/session/session.h"
 #include "store/content.h"
 

@@ -57,13 +57,17 @@ Status SetLimits(const InspectArguments& arguments, inspect::Options* options) {
   DOSSIER_RETURN_IF_ERROR(CheckRange("--sample-records", arguments.sample_records, 1, kMany));
   DOSSIER_RETURN_IF_ERROR(CheckRange("--sample-chars", arguments.sample_chars, 0, kMany));
   DOSSIER_RETURN_IF_ERROR(CheckRange("--threads", arguments.threads, 0, 64));
+  DOSSIER_RETURN_IF_ERROR(CheckRange("--members", arguments.members, 0, kMany));
   DOSSIER_RETURN_IF_ERROR(CheckRange("--max-files", arguments.max_files, 1, 100 * kMany));
   options->depth = static_cast<int>(arguments.depth);
   options->fields = static_cast<std::uint32_t>(arguments.fields);
   options->sample_records = static_cast<std::uint32_t>(arguments.sample_records);
   options->sample_chars = static_cast<std::uint32_t>(arguments.sample_chars);
   options->threads = static_cast<int>(arguments.threads);
+  options->members = static_cast<std::uint32_t>(arguments.members);
   options->hash = arguments.hash;
+  DOSSIER_ASSIGN_OR_RETURN(options->inside_limit,
+                           ReadSizeFlag("--inside-limit", arguments.inside_limit, Zero::kTaken));
   if (!arguments.max_scan.empty()) {
     const auto bytes = ReadSizeFlag("--max-scan", arguments.max_scan);
     if (!bytes) return tl::unexpected(bytes.error());
@@ -332,6 +336,11 @@ void DeclareInspect(Flags& flags, InspectArguments& to) {
   flags.Add("--sample-records", &to.sample_records, "records looked at").ShowDefault();
   flags.Add("--sample-chars", &to.sample_chars, "length of the sample; 0: none").ShowDefault();
   flags.Add("--max-scan", &to.max_scan, "stop after SIZE bytes of each input");
+  flags
+      .Add("--inside-limit", &to.inside_limit,
+           "unpacked bytes looked at in a compressed file; 0: none")
+      .ShowDefault();
+  flags.Add("--members", &to.members, "members of an archive that are listed").ShowDefault();
   flags.Add("--threads", &to.threads, "0: one a core, at most 8").ShowDefault();
   flags.Add("--hash", &to.hash, "add the SHA-256 of the bytes");
   flags.Add("--hidden", &to.hidden, "folders: hidden files too");

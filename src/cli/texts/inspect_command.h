@@ -34,6 +34,8 @@ struct InspectArguments {
   std::int64_t sample_records = 100;  // --sample-records
   std::int64_t sample_chars = 200;    // --sample-chars; 0: no sample
   std::string max_scan;               // --max-scan: SIZE
+  std::string inside_limit = "256M";  // --inside-limit: SIZE
+  std::int64_t members = 40;          // --members
   std::int64_t threads = 0;           // --threads; 0: one a core, at most 8
   bool hash = false;                  // --hash
   bool hidden = false;                // --hidden

@@ -8,7 +8,9 @@
 
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "inspect/describe/binary_marks.h"
+#include "inspect/containers/archive_library.h"
+#include "inspect/containers/binary_kinds.h"
+#include "inspect/containers/binary_marks.h"
 #include "inspect/describe/census.h"
 #include "inspect/describe/scan.h"
 #include "inspect/description/names.h"
@@ -47,7 +49,7 @@ class Describer {
     if (out_.counts.bytes == 0) {
       AddNote(&out_, "empty", "there is nothing in it");
     } else if (out_.encoding.kind == EncodingKind::kBinary) {
-      TakeBinary();
+      DOSSIER_RETURN_IF_ERROR(DescribeBytes());
     } else {
       DOSSIER_RETURN_IF_ERROR(DescribeContent());
       AddEncodingNotes();
@@ -64,7 +66,7 @@ class Describer {
     const NameGuess guess = GuessByName(source_.name());
     out_.path = source_.name();
     out_.name = guess.base_name;
-    if (!guess.compression.empty()) return;  // the name speaks of what is inside
+    named_compressed_ = !guess.compression.empty();
     out_.extension = guess.extension;
     out_.named_format = guess.format;
     out_.language = guess.language;
@@ -80,6 +82,11 @@ class Describer {
     looks_binary_ = guess.kind == EncodingKind::kBinary ||
                     (guess.bom_bytes == 0 && HasBinaryMark(stored_head_));
     if (looks_binary_) guess = {EncodingKind::kBinary, 0};
+    // What is forced is the format of the inside.
+    if (options_.inside_limit > 0 && looks_binary_ && IsCompression(BinaryKind(stored_head_))) {
+      out_.encoding.kind = EncodingKind::kBinary;
+      return {};
+    }
     if (options_.encoding) guess = {*options_.encoding, BomBytes(*options_.encoding, stored_head_)};
     if (options_.format && guess.kind == EncodingKind::kBinary && !options_.encoding) {
       guess.kind = EncodingKind::kUtf8;
@@ -173,14 +180,60 @@ class Describer {
     out_.counts.utf16_units = text_bytes;
   }
 
+  Status DescribeBytes() {
+    TakeBinary();
+    const std::string_view kind = BinaryKind(stored_head_);
+    if (IsCompression(kind) && options_.inside_limit > 0) return DescribeInside(kind);
+    if (IsCompression(kind) && named_compressed_) out_.named_format.reset();
+    const BinaryFile file{source_, out_.counts.bytes, stored_head_, kind, options_, cancel_};
+    return DescribeBinary(file, &out_);
+  }
+
   void TakeBinary() {
     out_.format = Format::kBinary;
     out_.certain = true;
-    out_.flavour = BinaryKind(stored_head_);
     out_.counts = {.bytes = out_.counts.bytes,
                    .nul_bytes = out_.counts.nul_bytes,
                    .exactness = out_.counts.exactness};
     out_.line_ends = {};
+  }
+
+  // A compressed file is described as what is in it, but for its name, size, hash and notes.
+  Status DescribeInside(std::string_view kind) {
+    const std::uint64_t limit =
+        std::min(options_.inside_limit, options_.max_scan.value_or(UINT64_MAX - 1));
+    auto inside = OpenInside(source_, out_.counts.bytes, kind, limit, cancel_);
+    if (!inside && inside.error().code == ErrorCode::kCancelled) {
+      return tl::unexpected(std::move(inside).error());
+    }
+    if (!inside || (inside->cut == Inside::Cut::kDamage && inside->bytes == 0)) {
+      AddNote(&out_, inside ? "damaged" : "not-unpacked",
+              inside ? inside->why_cut : inside.error().message);
+      if (named_compressed_) out_.named_format.reset();
+      const Options closed;
+      return DescribeBinary({source_, out_.counts.bytes, stored_head_, kind, closed, cancel_},
+                            &out_);
+    }
+    Options own = options_;
+    own.inside_limit = 0;  // what is compressed twice is not opened twice
+    own.hash = false;
+    // A byte is left out, so that the scan sees that more follows.
+    const bool cut = inside->cut != Inside::Cut::kNone;
+    if (cut) own.max_scan = std::max<std::uint64_t>(inside->bytes, 1) - 1;
+    DOSSIER_ASSIGN_OR_RETURN(Description about, Describer(*inside->source, own, cancel_).Run());
+    std::erase_if(about.notes, [&](const Note& note) { return cut && note.code == "max-scan"; });
+    if (cut) {
+      AddNote(&about, inside->cut == Inside::Cut::kLimit ? "inside-limit" : "damaged",
+              inside->why_cut);
+      about.counts.exactness = Exactness::kBound;
+      about.members_exact = false;
+    }
+    about.compression =
+        Compression{.kind = std::string(kind), .inside_bytes = inside->bytes, .complete = !cut};
+    about.counts.bytes = out_.counts.bytes;
+    about.sha256 = std::move(out_.sha256);
+    out_ = std::move(about);
+    return {};
   }
 
   Status DescribeContent() {
@@ -247,7 +300,7 @@ class Describer {
       case RecordForm::kTable:
         return done(DescribeTable(scan, TableDemand::kNamed));
       case RecordForm::kPipes:
-        return done(DescribePipeTables(scan, TableDemand::kNamed));
+        return DescribeMarkdown(scan);
       case RecordForm::kStanzas:
       case RecordForm::kLog:
       case RecordForm::kItems:
@@ -279,9 +332,7 @@ class Describer {
     if (named == Format::kCsv || named == Format::kTsv) return DescribeNamedTable(scan);
     // Prose, markup and source code are left to their names: rows of equal length occur there too.
     out_.format = named;
-    if (named == Format::kMarkdown) {
-      DOSSIER_RETURN_IF_ERROR(DescribePipeTables(scan, TableDemand::kNamed));
-    }
+    if (named == Format::kMarkdown) return DescribeMarkdown(scan);
     if (named == Format::kXml && !TrimSpace(head_).starts_with('<')) return DescribeUnnamed(scan);
     if (FormOf(named) == RecordForm::kItems) return TakeItems(scan, named);
     if (named == Format::kJsonSeq || named == Format::kJsonc) {
@@ -350,8 +401,8 @@ class Describer {
     if (LooksLikeYaml(head_)) return Take(Format::kYaml);
     if (LooksLikeConfig(head_)) return TakeItems(scan, Format::kConfig);
     if (LooksLikeMarkdown(head_)) {
-      DOSSIER_RETURN_IF_ERROR(DescribePipeTables(scan, TableDemand::kNamed));
-      return Take(Format::kMarkdown);
+      out_.format = Format::kMarkdown;
+      return DescribeMarkdown(scan);
     }
     return Take(Format::kPlainText);
   }
@@ -411,6 +462,7 @@ class Describer {
   std::string named_flavour_;
   std::string stored_head_;  // bytes
   bool looks_binary_ = false;
+  bool named_compressed_ = false;
   std::uint64_t start_ = 0;
   bool complete_ = true;
   std::string head_;  // decoded
@@ -447,6 +499,7 @@ Result<Description> Describe(const ByteSource& source, const Options& options,
 Description DescribeText(std::string_view utf8, std::string_view name, const Options& options) {
   Options decoded = options;
   decoded.encoding = EncodingKind::kUtf8;
+  decoded.inside_limit = 0;
   decoded.depth = std::clamp(options.depth, 0, 8);
   if (!CheckOptions(decoded)) decoded.delimiter.reset();
   const auto source = MemorySource(utf8, std::string(name));

@@ -76,7 +76,7 @@ TEST(DescribeTest, NamesTheFormatByContentAndExtension) {
       {"a.cc", "int x;", "Source code (C++)"},
       {"x.gitignore", "a", "Plain text"},
       {"a.csv", "1,2\n3,4\n", "CSV (comma-separated, no header)"},
-      {"a.png", std::string("\x89PNG\r\n\x1A\n\0\0", 10), "Binary (png)"},
+      {"a.png", std::string("\x89PNG\r\n\x1A\n\0\0", 10), "PNG image"},
       {"a.txt", std::string("abcdefgh\0ij", 11), "Binary (named .txt)"},  // INS-11
   };
   for (const Case& c : cases) {
@@ -261,17 +261,18 @@ TEST(DescribeTest, AMarkOfABinaryKindBeatsEveryName) {  // INS-30
   };
   using namespace std::string_view_literals;
   const Case cases[] = {
-      {"\x89PNG\r\n\x1A\nrows,of\n"sv, "Binary (png) (named .csv)"},
-      {"\x1F\x8B\x08plain"sv, "Binary (gzip) (named .csv)"},
-      {"%PDF-1.7\n1 0 obj\n"sv, "Binary (pdf) (named .csv)"},
-      {"from the printer\n%PDF-1.7\n\xE2\xE3\xCF\xD3\n"sv, "Binary (pdf) (named .csv)"},
-      {"RIFF\x10\0\0\0WEBPVP8 "sv, "Binary (webp) (named .csv)"},
-      {"SQLite format 3\0\x10"sv, "Binary (sqlite) (named .csv)"},
-      {"BM\xFF\xFF"sv, "Binary (bmp) (named .csv)"},
-      {"MZ\x90\0\3"sv, "Binary (pe) (named .csv)"},
-      {"\xCF\xFA\xED\xFE\7\0"sv, "Binary (mach-o) (named .csv)"},
-      {"\x40\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"F32\"}}"sv, "Binary (safetensors) (named .csv)"},
-      {"\xFF\xFF\xFF\xFF\x10\0\0\0\4\0\0\0\4\0\0\0"sv, "Binary (arrow stream) (named .csv)"},
+      {"\x89PNG\r\n\x1A\nrows,of\n"sv, "PNG image (named .csv)"},
+      {"\x1F\x8B\x08plain"sv, "gzip data (named .csv)"},
+      {"%PDF-1.7\n1 0 obj\n"sv, "PDF (version 1.7, pages unknown) (named .csv)"},
+      {"from the printer\n%PDF-1.7\n\xE2\xE3\xCF\xD3\n"sv,
+       "PDF (version 1.7, pages unknown) (named .csv)"},
+      {"RIFF\x10\0\0\0WEBPVP8 "sv, "WebP image (named .csv)"},
+      {"SQLite format 3\0\x10"sv, "SQLite database (named .csv)"},
+      {"BM\xFF\xFF"sv, "BMP image (named .csv)"},
+      {"MZ\x90\0\3"sv, "Windows program or library (PE) (named .csv)"},
+      {"\xCF\xFA\xED\xFE\7\0"sv, "Mach-O program or library (named .csv)"},
+      {"\x40\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"F32\"}}"sv, "Safetensors (named .csv)"},
+      {"\xFF\xFF\xFF\xFF\x10\0\0\0\4\0\0\0\4\0\0\0"sv, "Arrow stream (named .csv)"},
       // Words that happen to be marks.
       {"BMW,Opel\n1,2\n3,4\n"sv, "CSV (comma-separated, header row)"},
       {"ORC,elf\n1,2\n3,4\n"sv, "CSV (comma-separated, header row)"},

@@ -141,6 +141,8 @@ bool LooksLikeTable(const Scan& scan);
 // Tables of pipes in a text that is at hand: of any Markdown with kNamed, else only if they are
 // most of the text.
 Result<bool> DescribePipeTables(Scan* scan, TableDemand demand);
+// A text that is Markdown: its tables, else its sections if there are two, else nothing.
+Status DescribeMarkdown(Scan* scan);
 
 // Stanzas, a log or items, if the text has that shape.
 Result<bool> DescribeText(Scan* scan, Format format);

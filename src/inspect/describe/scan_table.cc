@@ -7,6 +7,7 @@
 #include "inspect/describe/csv_footer.h"
 #include "inspect/describe/scan.h"
 #include "inspect/formats/csv_shape.h"
+#include "inspect/formats/markdown_sections.h"
 #include "inspect/formats/pipe_tables.h"
 
 namespace dossier::inspect {
@@ -280,6 +281,25 @@ Result<bool> DescribePipeTables(Scan* scan, TableDemand demand) {
   SetFields(*scan, collector);
   SetSample(*scan, Slice(scan->head, tables[0].rows[0]), 0);
   return true;
+}
+
+Status DescribeMarkdown(Scan* scan) {
+  DOSSIER_ASSIGN_OR_RETURN(const bool tables, DescribePipeTables(scan, TableDemand::kNamed));
+  if (tables || scan->head_ends != TextEnds::kHere) return {};
+  const std::vector<ByteRange> sections = FindSections(scan->head);
+  if (sections.size() < 2) return {};
+  Description& out = *scan->out;
+  out.flavour = kSections;
+  out.records_beside = true;  // it is read as a text
+  out.records = RecordSummary{.records = sections.size(), .exactness = scan->exactness()};
+  FieldCollector collector(scan->limits());
+  for (const ByteRange& section : sections) {
+    if (collector.full()) break;
+    collector.AddRecord(ReadSection(Slice(scan->head, section)));
+  }
+  SetFields(*scan, collector);
+  SetSample(*scan, Slice(scan->head, sections[0]), 0);
+  return {};
 }
 
 std::unique_ptr<TablePlan> PlanTable(const Scan& scan) {

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace dossier::inspect {
@@ -215,6 +216,19 @@ struct TableShape {
   std::uint64_t end_offset = 0;        // decoded bytes in front of the footer; 0: there is none
 };
 
+// What a binary file says of itself besides, for --json: {"width", 640}.
+struct Detail {
+  std::string name;
+  std::variant<std::uint64_t, std::string, std::vector<std::uint64_t>, bool> value;
+};
+
+// Of a compressed file, of which everything but `bytes`, notes and hash is that of its inside.
+struct Compression {
+  std::string kind;                // "gzip", "zstd", "bzip2", "xz", "lz4"
+  std::uint64_t inside_bytes = 0;  // that were looked at
+  bool complete = true;            // false: a limit or damage stopped it
+};
+
 // A file inside an archive. Filled by the container readers.
 struct Member {
   std::string path;
@@ -230,8 +244,9 @@ struct ListBeside {
 
 // Codes: empty, invalid-encoding, guessed-encoding, lone-surrogate, nul-bytes, unstable, max-scan,
 // malformed, comments, footer, two-line-header, header-of-values, named-but-not, broken, too-deep,
-// duplicate-keys, ragged, stray-quote, open-quote, duplicate-names, forced, read-error, source (of
-// whoever brought the text).
+// duplicate-keys, ragged, stray-quote, open-quote, duplicate-names, forced, read-error, damaged,
+// inside-limit, not-unpacked, hostile-names, encrypted, overlapping, source (of whoever brought the
+// text).
 struct Note {
   std::string code;
   std::optional<std::uint64_t> offset;  // stored bytes
@@ -269,8 +284,14 @@ struct Description {
   bool sample_cut = false;
   std::string main_text_field;  // `shown` of the field; empty: none
   std::optional<TableShape> table;
-  std::vector<Member> members;
+  std::string kind;         // of a binary file, as people call it: "PNG image"
+  std::string kind_detail;  // what is worth saying beside it: "640 × 480"
+  std::vector<Detail> details;
+  std::optional<Compression> compression;
+  std::vector<Member> members;  // at most Options::members
   std::uint64_t members_total = 0;
+  std::uint64_t members_bytes = 0;  // unpacked, of all
+  bool members_exact = true;        // false: the list could not be read to its end
   std::vector<Note> notes;
   bool stable = true;  // false: the file changed while it was read
   std::string sha256;  // hex; empty unless asked for

@@ -118,7 +118,26 @@ JsonObject DetailsJson(const Description& description) {
   JsonObject details;
   if (!description.log_shape.empty()) details["log_shape"] = description.log_shape;
   if (!description.element_type.empty()) details["element_type"] = description.element_type;
+  for (const Detail& detail : description.details) {
+    std::visit(
+        [&](const auto& value) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
+            details[detail.name] = Text(value);
+          } else {
+            details[detail.name] = json::value_from(value);
+          }
+        },
+        detail.value);
+  }
   return details;
+}
+
+Json CompressionJson(const Description& description) {
+  if (!description.compression) return nullptr;
+  const Compression& compression = *description.compression;
+  return JsonObject{{"kind", compression.kind},
+                    {"inside_bytes", compression.inside_bytes},
+                    {"complete", compression.complete}};
 }
 
 void AddEncoding(const Description& description, JsonObject* out) {
@@ -181,9 +200,10 @@ Json ToJson(const Description& description) {
   out["main_text_field"] = TextOrNull(description.main_text_field);
   out["sample"] = TextOrNull(description.sample);
   out["sample_full_chars"] = description.sample_full_chars;
-  out["compression"] = nullptr;
+  out["compression"] = CompressionJson(description);
   out["members"] = MembersJson(description);
   out["members_total"] = description.members_total;
+  out["members_bytes"] = description.members_bytes;
   out["details"] = DetailsJson(description);
   out["sha256"] = TextOrNull(description.sha256);
   out["notes"] = NotesJson(description);

@@ -60,11 +60,19 @@ std::string FieldsText(const Description& description, const HintOptions& option
   return text;
 }
 
+// "120 (3,400,000 bytes unpacked): a.txt, b/c.csv, … and 118 more".
 std::string MembersText(const Description& description, std::size_t shown) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(shown, description.members.size()); ++i) {
-    text += (i > 0 ? ", " : "") + CleanName(description.members[i].path);
+  if (description.members_total == 0) return "";
+  const bool exact = description.members_exact;
+  shown = std::min(shown, description.members.size());
+  std::string text =
+      fmt::format("{}{} ({} unpacked)", exact ? "" : "≥ ", GroupDigits(description.members_total),
+                  Amount(description.members_bytes, "byte", "bytes"));
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += (i > 0 ? ", " : ": ") + CleanName(description.members[i].path);
   }
+  const std::uint64_t more = description.members_total - shown;
+  if (more > 0 && shown > 0) text += fmt::format(", … and {} more", GroupDigits(more));
   return text;
 }
 

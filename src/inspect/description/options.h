@@ -25,14 +25,16 @@ struct Options {
   // Of a text beside this one whose records tell where those of this one are, which may be too few
   // to show it: the last page of an API, a file with one block. It outlives the call.
   const Description* like = nullptr;
-  int depth = 1;                          // object levels expanded in field paths, 0 to 8
-  std::uint32_t fields = 40;              // fields listed
-  std::uint32_t sample_records = 100;     // records whose fields are looked at
-  std::uint32_t sample_chars = 200;       // 0: no sample
-  std::optional<std::uint64_t> max_scan;  // bytes
-  int threads = 0;                        // 0: one a core, at most 8; never changes the result
-  bool hash = false;                      // SHA-256 of the bytes
-  std::size_t block_bytes = 256 << 10;    // of one read; never changes the result
+  int depth = 1;                           // object levels expanded in field paths, 0 to 8
+  std::uint32_t fields = 40;               // fields listed
+  std::uint32_t sample_records = 100;      // records whose fields are looked at
+  std::uint32_t sample_chars = 200;        // 0: no sample
+  std::optional<std::uint64_t> max_scan;   // bytes
+  std::uint64_t inside_limit = 256 << 20;  // unpacked bytes of a compressed file; 0: not looked at
+  std::uint32_t members = 40;              // members of an archive that are listed
+  int threads = 0;                         // 0: one a core, at most 8; never changes the result
+  bool hash = false;                       // SHA-256 of the bytes
+  std::size_t block_bytes = 256 << 10;     // of one read; never changes the result
 };
 
 }  // namespace dossier::inspect

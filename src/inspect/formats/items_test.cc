@@ -176,7 +176,7 @@ TEST(ItemsTest, RuledTables) {
   }
 }
 
-TEST(ItemsTest, ElementsOfXml) {
+TEST(ItemsTest, ElementsOfXml) {  // INS-142
   Expect(
       Format::kXml,
       {{"<?xml version=\"1.0\"?>\n<!DOCTYPE c [<!ENTITY x \"y>\">]><c><!-- <b id=\"0\"/> -->"

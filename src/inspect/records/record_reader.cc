@@ -11,6 +11,7 @@
 #include "inspect/formats/deb822.h"
 #include "inspect/formats/items.h"
 #include "inspect/formats/log_shape.h"
+#include "inspect/formats/markdown_sections.h"
 #include "inspect/formats/pipe_tables.h"
 #include "inspect/records/record_json.h"
 #include "inspect/records/record_table.h"
@@ -246,6 +247,14 @@ class PipeRows final : public NamedRows {
   std::vector<PipeTable> tables_;
 };
 
+class SectionRows final : public NamedRows {
+ public:
+  using NamedRows::NamedRows;
+
+ protected:
+  Cells Read(std::string_view record) const override { return ReadSection(record); }
+};
+
 class ItemRows final : public NamedRows {
  public:
   ItemRows(std::string_view text, const Description& description)
@@ -299,6 +308,7 @@ std::unique_ptr<NamedRows> MakeNamedRows(std::string_view text, const Descriptio
     case RecordForm::kTable:
       return std::make_unique<TableRows>(text, description);
     case RecordForm::kPipes:
+      if (description.flavour == kSections) return std::make_unique<SectionRows>(description);
       return std::make_unique<PipeRows>(text, description);
     case RecordForm::kStanzas:
       return std::make_unique<StanzaRows>(description);

@@ -6,6 +6,7 @@
 #include "inspect/formats/deb822.h"
 #include "inspect/formats/items.h"
 #include "inspect/formats/log_shape.h"
+#include "inspect/formats/markdown_sections.h"
 #include "inspect/formats/pipe_tables.h"
 #include "inspect/records/record_index.h"
 #include "inspect/records/record_json.h"
@@ -228,7 +229,8 @@ std::unique_ptr<RecordSplitter> SplitterOf(std::string_view text, const Descript
     }
     case RecordForm::kPipes:
       if (!description.records) return nullptr;
-      return std::make_unique<FoundSplitter>(text, PipeRowsOf(text));
+      return std::make_unique<FoundSplitter>(
+          text, description.flavour == kSections ? FindSections(text) : PipeRowsOf(text));
     case RecordForm::kItems:
       if (!description.records) return nullptr;
       return std::make_unique<FoundSplitter>(

@@ -96,7 +96,8 @@ class TextSource final : public ByteSource {
 // What was read of a stream: the beginning in memory, the rest in an unlinked file.
 class SpooledSource final : public ByteSource {
  public:
-  SpooledSource(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
+  SpooledSource(ReadMore read_more, std::string name)
+      : read_more_(std::move(read_more)), name_(std::move(name)) {}
 
   const std::string& name() const override { return name_; }
   std::optional<std::uint64_t> size() const override { return std::nullopt; }
@@ -122,16 +123,12 @@ class SpooledSource final : public ByteSource {
   Status SpoolTo(std::uint64_t end) const {
     char buffer[65536];
     while (!ended_ && spooled_ < end) {
-      const ssize_t got = read(fd_, buffer, sizeof buffer);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) {
-        return MakeErrnoError(errno, fmt::format("{}: reading at byte {}", name_, spooled_));
-      }
+      DOSSIER_ASSIGN_OR_RETURN(const std::size_t got, read_more_(spooled_, std::span(buffer)));
       if (got == 0) {
         ended_ = true;
         break;
       }
-      DOSSIER_RETURN_IF_ERROR(Keep({buffer, static_cast<std::size_t>(got)}));
+      DOSSIER_RETURN_IF_ERROR(Keep({buffer, got}));
     }
     return {};
   }
@@ -147,7 +144,7 @@ class SpooledSource final : public ByteSource {
     return WriteAll(file_.get(), bytes.substr(room));
   }
 
-  const int fd_;
+  const ReadMore read_more_;
   const std::string name_;
   mutable std::mutex mutex_;  // guards all below
   mutable std::string memory_;
@@ -195,7 +192,20 @@ std::unique_ptr<ByteSource> MemorySource(std::string_view text, std::string name
 }
 
 std::unique_ptr<ByteSource> StreamSource(int fd, std::string name) {
-  return std::make_unique<SpooledSource>(fd, std::move(name));
+  ReadMore read_more = [fd, name](std::uint64_t at, std::span<char> out) -> Result<std::size_t> {
+    while (true) {
+      const ssize_t got = read(fd, out.data(), out.size());
+      if (got >= 0) return static_cast<std::size_t>(got);
+      if (errno != EINTR) {
+        return MakeErrnoError(errno, fmt::format("{}: reading at byte {}", name, at));
+      }
+    }
+  };
+  return StreamSource(std::move(read_more), std::move(name));
+}
+
+std::unique_ptr<ByteSource> StreamSource(ReadMore read_more, std::string name) {
+  return std::make_unique<SpooledSource>(std::move(read_more), std::move(name));
 }
 
 std::unique_ptr<ByteSource> StdinSource(std::string name) {

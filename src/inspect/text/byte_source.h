@@ -11,6 +11,7 @@
 #define DOSSIER_INSPECT_TEXT_BYTE_SOURCE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -54,6 +55,11 @@ std::unique_ptr<ByteSource> FileSourceOf(UniqueFd fd, std::string name, std::str
 std::unique_ptr<ByteSource> MemorySource(std::string_view text, std::string name);
 // Reads from the open descriptor `fd`, which stays the caller's; `name` may be empty.
 std::unique_ptr<ByteSource> StreamSource(int fd, std::string name);
+// Fills `out` with what comes next, `at` bytes from the start; 0 at the end. Errors: kIo, with the
+// name of what is read.
+using ReadMore = std::function<Result<std::size_t>(std::uint64_t at, std::span<char> out)>;
+// The same for bytes that are made while they are read, such as those of a compressed file.
+std::unique_ptr<ByteSource> StreamSource(ReadMore read_more, std::string name);
 std::unique_ptr<ByteSource> StdinSource(std::string name);
 
 }  // namespace dossier::inspect

@@ -28,8 +28,12 @@ std::optional<std::string> JudgeRead(std::string_view message, const ReadLimits&
   if (static_cast<std::uint64_t>(info.st_size) <= limits.bytes) return std::nullopt;
   const auto source = inspect::OpenFileSource(path);
   if (!source) return std::nullopt;
-  const auto about =
-      inspect::Describe(**source, {.sample_records = 20, .max_scan = kLookedAt, .threads = 1}, {});
+  const auto about = inspect::Describe(**source,
+                                       {.sample_records = 20,
+                                        .max_scan = kLookedAt,
+                                        .inside_limit = 0,  // an assistant reads no compressed file
+                                        .threads = 1},
+                                       {});
   if (!about || about->encoding.kind == inspect::EncodingKind::kBinary) return std::nullopt;
   const std::string quoted = ToJson(Json(path));
   return fmt::format(

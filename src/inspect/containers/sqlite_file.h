@@ -9,8 +9,8 @@
 // visited at most once, and no more than kMostSqlitePages are. The format is that of
 // https://www.sqlite.org/fileformat.html. Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_FORMATS_SQLITE_FILE_H_
-#define DOSSIER_INSPECT_FORMATS_SQLITE_FILE_H_
+#ifndef DOSSIER_INSPECT_CONTAINERS_SQLITE_FILE_H_
+#define DOSSIER_INSPECT_CONTAINERS_SQLITE_FILE_H_
 
 #include <cstdint>
 #include <optional>
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "inspect/text/byte_source.h"
 
 namespace dossier::inspect {
 
@@ -44,7 +45,9 @@ bool IsSqliteFile(std::string_view head);
 
 // Errors: kDamaged with what is wrong and where.
 Result<SqliteFile> ReadSqliteFile(std::string_view bytes);
+// The same, page by page, of a source of `size` bytes. Errors: kIo, too.
+Result<SqliteFile> ReadSqliteFile(const ByteSource& source, std::uint64_t size);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_FORMATS_SQLITE_FILE_H_
+#endif  // DOSSIER_INSPECT_CONTAINERS_SQLITE_FILE_H_

@@ -1,4 +1,4 @@
-#include "inspect/formats/sqlite_file.h"
+#include "inspect/containers/sqlite_file.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>

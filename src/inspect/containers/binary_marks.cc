@@ -1,4 +1,4 @@
-#include "inspect/describe/binary_marks.h"
+#include "inspect/containers/binary_marks.h"
 
 #include <cstdint>
 #include <optional>
@@ -87,6 +87,22 @@ std::uint64_t LittleEndian(std::string_view head, std::size_t offset, std::size_
   return value;
 }
 
+// Archives from before `ustar` have no mark, but the sum of the first header's bytes in octal
+// digits.
+bool HasTarChecksum(std::string_view head) {
+  constexpr std::size_t kHeader = 512, kSum = 148, kSumEnd = 156;
+  if (head.size() < kHeader || head[0] == '\0') return false;
+  std::uint64_t sum = 0, written = 0, digits = 0;
+  for (std::size_t i = 0; i < kHeader; ++i) {
+    const bool blank = i >= kSum && i < kSumEnd;
+    sum += blank ? ' ' : static_cast<unsigned char>(head[i]);
+    if (!blank || head[i] < '0' || head[i] > '7') continue;
+    written = written * 8 + static_cast<std::uint64_t>(head[i] - '0');
+    ++digits;
+  }
+  return digits >= 4 && written == sum;
+}
+
 // RIFF holds several kinds, which its second word tells.
 std::string_view RiffKind(std::string_view head) {
   if (!head.starts_with("RIFF")) return "";
@@ -113,6 +129,7 @@ std::optional<BinaryMark> FindBinaryMark(std::string_view head) {
   }
   if (const auto kind = RiffKind(head); !kind.empty()) return BinaryMark{kind, kUnlessText};
   if (const auto kind = LengthKind(head); !kind.empty()) return BinaryMark{kind};
+  if (HasTarChecksum(head)) return BinaryMark{"tar", kUnlessText};
   // Mail servers and printers put lines in front of it, which Adobe's readers accept up to 1 KiB.
   const std::size_t pdf = head.substr(0, 1024).find("%PDF-");
   if (pdf == std::string_view::npos) return std::nullopt;

@@ -4,8 +4,8 @@
 //
 // `head`: the first 64 KiB. Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_DESCRIBE_BINARY_MARKS_H_
-#define DOSSIER_INSPECT_DESCRIBE_BINARY_MARKS_H_
+#ifndef DOSSIER_INSPECT_CONTAINERS_BINARY_MARKS_H_
+#define DOSSIER_INSPECT_CONTAINERS_BINARY_MARKS_H_
 
 #include <string_view>
 
@@ -18,4 +18,4 @@ bool HasBinaryMark(std::string_view head);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_DESCRIBE_BINARY_MARKS_H_
+#endif  // DOSSIER_INSPECT_CONTAINERS_BINARY_MARKS_H_

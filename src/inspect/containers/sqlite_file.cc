@@ -1,6 +1,8 @@
-#include "inspect/formats/sqlite_file.h"
+#include "inspect/containers/sqlite_file.h"
 
+#include <algorithm>
 #include <bit>
+#include <unordered_set>
 
 #include "base/text/utf8.h"
 
@@ -64,7 +66,7 @@ std::string FromUtf16(std::string_view bytes, std::endian order) {
 
 class Reader {
  public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+  Reader(const ByteSource& source, std::uint64_t size) : source_(source), size_(size) {}
 
   Result<SqliteFile> Read() {
     DOSSIER_RETURN_IF_ERROR(ReadHeader());
@@ -81,27 +83,38 @@ class Reader {
   }
 
   Status ReadHeader() {
-    if (!IsSqliteFile(bytes_) || bytes_.size() < kHeader) return Damaged("no header", 1);
-    const std::uint32_t size = Big(bytes_, 16, 2);
+    std::string room;
+    const std::string_view head = At(0, kHeader, &room);
+    if (!IsSqliteFile(head) || head.size() < kHeader) return Damaged("no header", 1);
+    const std::uint32_t size = Big(head, 16, 2);
     file_.page_size = size == 1 ? 65536 : size;
     if (file_.page_size < 512 || !std::has_single_bit(file_.page_size)) {
       return Damaged("a size of pages that cannot be", 1);
     }
-    file_.pages = static_cast<std::uint32_t>(bytes_.size() / file_.page_size);
-    usable_ = file_.page_size - static_cast<unsigned char>(bytes_[20]);
+    file_.pages = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(size_ / file_.page_size, UINT32_MAX - 1));
+    usable_ = file_.page_size - static_cast<unsigned char>(head[20]);
     if (usable_ < 480 || file_.pages == 0) return Damaged("too little room", 1);
-    if (bytes_[18] == 2) file_.journal = SqliteFile::Journal::kWriteAhead;
-    const std::uint32_t encoding = Big(bytes_, 56, 4);
+    if (head[18] == 2) file_.journal = SqliteFile::Journal::kWriteAhead;
+    const std::uint32_t encoding = Big(head, 56, 4);
     file_.encoding = encoding == 2 ? "utf-16le" : encoding == 3 ? "utf-16be" : "utf-8";
-    seen_.resize(file_.pages + std::size_t{1});
     return {};
   }
 
+  // Bytes of the file, which lie in `room` unless the source has them in memory. Fewer at the end.
+  std::string_view At(std::uint64_t at, std::size_t size, std::string* room) const {
+    if (const auto all = source_.bytes()) return all->substr(std::min(at, size_), size);
+    room->resize(size);
+    const auto got = source_.ReadAt(at, std::span(*room));
+    return std::string_view(*room).substr(0, got ? *got : 0);
+  }
+
   // The bytes of a page that nobody has asked for; empty for one that is not there.
-  std::string_view Take(std::uint32_t page) {
-    if (page == 0 || page > file_.pages || seen_[page] || ++taken_ > kMostSqlitePages) return {};
-    seen_[page] = true;
-    return bytes_.substr(std::size_t{page - 1} * file_.page_size, usable_);
+  std::string_view Take(std::uint32_t page, std::string* room) {
+    if (page == 0 || page > file_.pages || !seen_.insert(page).second) return {};
+    if (seen_.size() > kMostSqlitePages) return {};
+    const auto bytes = At(std::uint64_t{page - 1} * file_.page_size, usable_, room);
+    return bytes.size() == usable_ ? bytes : std::string_view();
   }
 
   struct PageHeader {
@@ -122,7 +135,8 @@ class Reader {
   }
 
   Status ReadSchema(std::uint32_t number, int depth) {
-    const std::string_view page = Take(number);
+    std::string room;
+    const std::string_view page = Take(number, &room);
     if (page.empty() || depth > kDeepest) return Damaged("the list of tables breaks off", number);
     const PageHeader header = HeaderOf(page, number);
     if (header.kind != kTableLeaf && header.kind != kTableInner) {
@@ -153,8 +167,9 @@ class Reader {
     if (page.size() - at < here) return "";
     std::string record(page.substr(at, here));
     std::uint32_t next = here < size ? Big(page, at + here, 4) : 0;
+    std::string room;
     while (record.size() < size) {
-      const std::string_view more = Take(next);
+      const std::string_view more = Take(next, &room);
       if (more.empty()) return "";
       record += more.substr(4, size - record.size());
       next = Big(more, 0, 4);
@@ -201,10 +216,11 @@ class Reader {
   std::optional<std::uint64_t> Rows(std::uint32_t root) {
     std::uint64_t rows = 0;
     std::vector<std::uint32_t> open = {root};
+    std::string room;
     while (!open.empty()) {
       const std::uint32_t number = open.back();
       open.pop_back();
-      const std::string_view page = Take(number);
+      const std::string_view page = Take(number, &room);
       if (page.empty()) return std::nullopt;
       const PageHeader header = HeaderOf(page, number);
       const bool inner = header.kind == kTableInner || header.kind == kIndexInner;
@@ -215,23 +231,29 @@ class Reader {
         open.push_back(Big(page, Big(page, header.pointers + 2 * i, 2), 4));
       }
       open.push_back(header.right);
-      if (open.size() > file_.pages) return std::nullopt;
+      if (open.size() > file_.pages || open.size() > kMostSqlitePages) return std::nullopt;
     }
     return rows;
   }
 
-  const std::string_view bytes_;
+  const ByteSource& source_;
+  const std::uint64_t size_;  // bytes
   SqliteFile file_;
-  std::vector<std::uint32_t> roots_;  // of the tables
-  std::size_t usable_ = 0;            // bytes of a page
-  std::vector<bool> seen_;
-  std::uint32_t taken_ = 0;
+  std::vector<std::uint32_t> roots_;        // of the tables
+  std::size_t usable_ = 0;                  // bytes of a page
+  std::unordered_set<std::uint32_t> seen_;  // pages
 };
 
 }  // namespace
 
 bool IsSqliteFile(std::string_view head) { return head.starts_with(kMark); }
 
-Result<SqliteFile> ReadSqliteFile(std::string_view bytes) { return Reader(bytes).Read(); }
+Result<SqliteFile> ReadSqliteFile(std::string_view bytes) {
+  return ReadSqliteFile(*MemorySource(bytes, ""), bytes.size());
+}
+
+Result<SqliteFile> ReadSqliteFile(const ByteSource& source, std::uint64_t size) {
+  return Reader(source, size).Read();
+}
 
 }  // namespace dossier::inspect
