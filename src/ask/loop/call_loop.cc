@@ -20,6 +20,13 @@ std::string MemoryText(const RunState& run) {
   return run.shown_memory.text.empty() ? "(nothing yet)" : run.shown_memory.text;
 }
 
+// How code asks about an image, in its language.
+std::string MediaCall(sandbox::Dialect dialect) {
+  return dialect == sandbox::Dialect::kPython
+             ? "llm_query(prompt, media=\"NAME\")"
+             : "await llm_query_with_media(prompt, \"NAME\")";
+}
+
 // "" where no child may begin: then no prompt speaks of them.
 std::string ChildrenWord(const RunState& run) {
   if (run.depth_left() < 2) return {};
@@ -333,6 +340,8 @@ std::map<std::string, std::string> CallLoop::Values() const {
           {"memory", MemoryText(run_)},
           {"requirements", RequirementsText(run_.request.requirements) + OutText(run_)},
           {"caller_tools", DescribeTools(run_.request.tools)},
+          {"media", run_.depth_left() > 0 ? DescribeMedia(run_.request.media) : ""},
+          {"media_call", MediaCall(run_.dialect())},
           {"question", run_.request.question}};
 }
 
