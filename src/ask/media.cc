@@ -118,11 +118,10 @@ Result<std::vector<Medium>> ReadMedia(const JsonObject& started, store::ContentS
       return MakeError(ErrorCode::kNotFound, "the image {} of the run is not stored any more: {}",
                        name, bytes.error().message);
     }
-    DOSSIER_ASSIGN_OR_RETURN(Medium medium,
-                             MakeMedium(name, TextAt(one, "from"),
-                                        {.type = assembly::Block::Type::kImage,
-                                         .text = Base64(*bytes),
-                                         .media_type = TextAt(one, "media_type")}));
+    DOSSIER_ASSIGN_OR_RETURN(Medium medium, MakeMedium(name, TextAt(one, "from"),
+                                                       {.type = assembly::Block::Type::kImage,
+                                                        .text = Base64(*bytes),
+                                                        .media_type = TextAt(one, "media_type")}));
     media.push_back(std::move(medium));
   }
   return media;

@@ -80,7 +80,7 @@ struct TaleCall {
   int depth = 0;
   std::string model, status, answer;
   std::string path, question;  // of a child: "0.c1"
-  std::int64_t seq = 0;  // of the event with which it began
+  std::int64_t seq = 0;        // of the event with which it began
   std::vector<TaleTurn> turns;
 
   // Of its turns and of what their code asked, without children.

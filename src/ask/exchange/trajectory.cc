@@ -58,10 +58,9 @@ JsonObject MetadataOf(const RunTale& tale) {
       {"backend", Or(given, "backend", Json("dossier"))},
       {"backend_kwargs", Or(given, "backend_kwargs", Json(JsonObject{{"model_name", model}}))},
       {"environment_type", Or(given, "environment_type", Json("dossier"))},
-      {"environment_kwargs",
-       Or(given, "environment_kwargs",
-          Json(JsonObject{{"dialect", TextAt(started, "dialect")},
-                          {std::string(kQuestion), tale.question}}))},
+      {"environment_kwargs", Or(given, "environment_kwargs",
+                                Json(JsonObject{{"dialect", TextAt(started, "dialect")},
+                                                {std::string(kQuestion), tale.question}}))},
       {"other_backends", Or(given, "other_backends", nullptr)}};
   return line;
 }

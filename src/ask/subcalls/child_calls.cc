@@ -43,11 +43,10 @@ Result<std::pair<std::uint64_t, std::uint64_t>> CharsOf(DocumentService& documen
                                                         const Slice& slice) {
   std::string unused;
   DOSSIER_ASSIGN_OR_RETURN(
-      const Json value,
-      documents.Handle("byte_to_char",
-                       {{"ctx", slice.document},
-                        {"bytes", JsonArray{slice.at, slice.at + slice.length}}},
-                       &unused, CancelToken()));
+      const Json value, documents.Handle("byte_to_char",
+                                         {{"ctx", slice.document},
+                                          {"bytes", JsonArray{slice.at, slice.at + slice.length}}},
+                                         &unused, CancelToken()));
   const JsonArray& chars = value.at("chars").as_array();
   return std::pair(chars[0].to_number<std::uint64_t>(), chars[1].to_number<std::uint64_t>());
 }
@@ -75,8 +74,8 @@ std::set<std::pair<std::uint64_t, std::uint64_t>> SlicesOf(const sandbox::Bridge
 
 // Which part a slice is, where one can tell: slices of one call that make up the document, or a
 // document cut into pieces of the size of this one.
-void CountParts(const std::set<std::pair<std::uint64_t, std::uint64_t>>& slices,
-                const Slice& slice, std::uint64_t bytes, inspect::Part* part) {
+void CountParts(const std::set<std::pair<std::uint64_t, std::uint64_t>>& slices, const Slice& slice,
+                std::uint64_t bytes, inspect::Part* part) {
   std::uint64_t covered = 0, number = 0;
   for (const auto& [at, end] : slices) {
     if (at > covered) break;

@@ -46,9 +46,9 @@ std::string HashOf(const assembly::Messages& messages) {
   return hashes;
 }
 
-constexpr std::size_t kMostErrorTexts = 100;  // kept to know them again
+constexpr std::size_t kMostErrorTexts = 100;          // kept to know them again
 constexpr std::uint64_t kMostBatchMedia = 256 << 20;  // bytes of base64
-constexpr std::int64_t kLeastReply = 256;     // tokens that a prompt must leave for its reply
+constexpr std::int64_t kLeastReply = 256;  // tokens that a prompt must leave for its reply
 
 int SumOf(const std::map<std::string, int>& kinds) {
   int count = 0;

@@ -479,10 +479,9 @@ class Asking {
     const auto takes = [](const driver::BoundModel& one) {
       return one.entry.capability.image_tokens.has_value();
     };
-    const bool any = takes(model.sub) || (model.child && takes(*model.child)) ||
-                     std::ranges::any_of(model.named, [&](const auto& named) {
-                       return takes(named.second);
-                     });
+    const bool any =
+        takes(model.sub) || (model.child && takes(*model.child)) ||
+        std::ranges::any_of(model.named, [&](const auto& named) { return takes(named.second); });
     if (!any) {
       return MakeError(ErrorCode::kConfig,
                        "--media {}: {}; choose one that does with --sub-model or --named-model",

@@ -168,8 +168,9 @@ void DeclareAskFlags(Flags& flags, AskArguments& to) {
       .Add("--tools", &to.tools,
            "a YAML file with commands of yours that its code may call as functions")
       .Kind(kPath);
-  flags.Add("--sub-tools", &to.sub_tools,
-            "which of them code of children may call: all (inherit), none, or A,B")
+  flags
+      .Add("--sub-tools", &to.sub_tools,
+           "which of them code of children may call: all (inherit), none, or A,B")
       .ShowDefault();
   flags.Add("--media", &to.media,
             "NAME=PATH or NAME=URL, an image that its code may show to a model by NAME (repeat)");
