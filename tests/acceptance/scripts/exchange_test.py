@@ -116,13 +116,13 @@ class TrajectoryTest(ExchangeCase):
             self.assertIn(f"was imported before, as {first}", err)
 
     def test_calls_of_code_stand_in_their_order(self):  # REC-71, section 5
-        self.model.turns = ["```repl\na = llm_query('item 1: a')\nb = rlm_query('a child')\nc = llm_query('item 2: c')\n"
+        self.model.turns = ["```repl\na = llm_query('item 1: a')\nb = rlm_query('child 1')\nc = llm_query('item 2: c')\n"
                             "print(a, b, c)\n```", "FINAL(done)"]
         self.model.child = ["```repl\nx = llm_query('item 5: deep')\nprint(x)\n```", "FINAL(five)"]
         run = self.finished("--max-depth", "2")
         lines = [json.loads(line) for line in self.export(run, "rlm").splitlines()]
         calls = lines[1]["code_blocks"][0]["result"]["rlm_calls"]
-        self.assertEqual([call["prompt"] for call in calls], ["item 1: a", "a child", "item 2: c"])
+        self.assertEqual([call["prompt"] for call in calls], ["item 1: a", "child 1", "item 2: c"])
         counts = [next(iter(call["usage_summary"]["model_usage_summaries"].values()))["total_calls"] for call in calls]
         self.assertEqual(counts, [1, 3, 1], "a child: two turns and what its code asked")
 

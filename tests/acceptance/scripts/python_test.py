@@ -101,8 +101,9 @@ class Answers(Python):
 
     def test_a_script_begins_with_each_question(self):  # SRV-82
         out = self.python("""
-            for _ in range(2): print(dossier.ask("?", "a.txt", model=sys.argv[1], mode="direct").text)
-            """, self.model(["first", "second"])) if self.write("a.txt", "alpha\n") else ""
+            ctx = dossier.Context.open("a.txt")
+            for _ in range(2): print(ctx.ask("?", model=sys.argv[1], mode="direct").text)
+            """, "script:" + self.write("once.json", json.dumps(["first", "second"]))) if self.write("a.txt", "alpha\n") else ""
         self.assertEqual(out, "first\nfirst\n")
 
     def test_a_stream_ends_with_the_answer(self):  # SRV-82
