@@ -493,10 +493,10 @@ class Asking {
 
   Result<ask::Medium> ReadMedium(const std::string& given) const {
     const std::size_t equals = given.find('=');
-    if (equals == given.npos || equals + 1 == given.size()) {
+    const std::string place = equals == given.npos ? "" : given.substr(equals + 1);
+    if (place.empty() || place == "-") {
       return MakeError(ErrorCode::kUsage, "--media {}: give NAME=PATH or NAME=URL", given);
     }
-    const std::string place = given.substr(equals + 1);
     DOSSIER_ASSIGN_OR_RETURN(
         Attachments read,
         ReadAttachments({place}, flags_.offline ? Network::kNone : Network::kAny, cancel_));
