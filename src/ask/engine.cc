@@ -349,6 +349,7 @@ void Engine::Impl::Start(RunState& run, const ModeDecision& decision) {
                      {"build", BuildId()},
                      {"manifest", MakeManifest(run)}};
   if (!request.session.name.empty()) started["session"] = request.session.name;
+  if (!request.media.empty()) started["media"] = MediaJson(request.media);
   if (run.memory) started["memory"] = run.log.Body(run.shown_memory.text);
   run.log.log().Start(std::move(started));
   run.log.Add("mode.decided", {{"mode", ModeName(decision.mode)},

@@ -28,6 +28,7 @@
 #include "ask/claims/proof.h"
 #include "ask/documents/context_set.h"
 #include "ask/documents/out_folder.h"
+#include "ask/media.h"
 #include "ask/reply/citations.h"
 #include "ask/reply/requirement.h"
 #include "ask/spending.h"
@@ -98,6 +99,7 @@ struct PastQuestion {
   std::shared_ptr<const ContextSet> context = nullptr;
   std::vector<std::string> blocks = {};  // the code that ran to an end, in order
   std::string transcript = {};           // question, replies, outputs and answer
+  enum class Files { kNone, kWritten } files = Files::kNone;  // that code could hand to the user
 };
 struct AskedSession {
   std::string name = {};  // empty: the run is no part of one
@@ -129,6 +131,9 @@ struct Request {
   CitationCheck citations = CitationCheck::kCheck;
   ConfirmAbove confirm_above;  // asks a person before it gets dear
   std::vector<Tool> tools;     // that code may call beside ours
+  // Of `tools`, those that code of children may call; unset: all of them.
+  std::optional<std::vector<std::string>> child_tools;
+  std::vector<Medium> media;  // that code may hand to a model with a prompt
   AskedSession session;
   JsonArray argv;                  // for the journal
   std::string folder;              // in which `argv` was typed; the same

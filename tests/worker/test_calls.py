@@ -38,9 +38,22 @@ class CallsTest(WorkerTest):
         self.assertEqual((args["temperature"], args["max_tokens"], args["system"]),
                          (0, 5, "Be brief."))
 
+    def test_images_are_named_with_each_prompt(self) -> None:  # REC-50
+        for code, names in (("llm_query('p', media='plan')", ["plan"]), ("llm_query('p', media=('a', 'b'))", ["a", "b"]),
+                            ("llm_query('p', media=None)", None), ("llm_query('p', media=[])", None)):
+            self.run_block(code)
+            self.assertEqual(self.host.calls[-1][1].get("media"), names, code)
+        for code, names in (("llm_query_batched(['p', 'q'], media='a')", [["a"], ["a"]]),
+                            ("llm_query_batched(['p', 'q'], media=['a', 'b'])", [["a", "b"], ["a", "b"]]),
+                            ("llm_query_batched(['p', 'q'], media=[['a'], None])", [["a"], None])):
+            self.run_block(code)
+            self.assertEqual([one.get("media") for one in self.host.calls[-1][1]["prompts"]], names, code)
+        before = len(self.host.calls)
+        for code in ("llm_query('p', media=7)", "llm_query('p', media=[1])", "llm_query_batched(['p'], media=[['a', 1]])"):
+            self.assertIn("a list of names", self.error(code)["message"], code)
+        self.assertEqual(len(self.host.calls), before)
+
     def test_what_there_is_not_is_refused_by_name(self) -> None:  # FLT-28
-        error = self.error("llm_query('p', media='a.png')")
-        self.assertIn("media= is not offered", error["message"])
         error = self.error("llm_query_batched(['p'], top_k=3)")
         self.assertIn("'top_k'", error["message"])
         self.assertEqual(self.host.calls, [])

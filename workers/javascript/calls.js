@@ -67,10 +67,9 @@ const settingsOf = (options = {}) => {
   if (options === null || typeof options !== "object") throw new TypeErrorClass("the options of a model call are an object: {model, responseFormat}");
   const names = ownKeys(options);
   for (let i = 0; i < names.length; i++) {
-    if (names[i] === "media") throw new TypeErrorClass("media is not offered: sub-calls read text only");
     let known = false;
     for (let k = 0; k < optionNames.length; k++) known = known || names[i] === optionNames[k];
-    if (!known) throw new TypeErrorClass(`a model call has no option ${show(names[i])}; it has model, responseFormat, max_tokens, temperature, system`);
+    if (!known) throw new TypeErrorClass(`a model call has no option ${show(names[i])}; it has model, responseFormat, media, max_tokens, temperature, system`);
   }
   const format = own(options, "responseFormat");
   const settings = { model: own(options, "model") ?? null, schema: own(format, "schema") ?? own(options, "schema") ?? null };
@@ -79,11 +78,22 @@ const settingsOf = (options = {}) => {
   for (let i = 0; i < given.length; i++) if (optional[given[i]] !== undefined) put(settings, given[i], optional[given[i]]);
   return settings;
 };
+// The names of the images of a request, as the host reads them: one name or a list; nothing if there are none.
+const mediaOf = (options) => {
+  const given = own(options, "media") ?? [], names = [];
+  const list = isArray(given) ? given : [given];
+  for (let i = 0; i < list.length; i++) {
+    if (typeof list[i] !== "string") throw new TypeErrorClass("media takes the name of an image, or a list of names");
+    push(names, list[i]);
+  }
+  return names.length > 0 ? { media: names } : {};
+};
 const allowed = () => {
   if (features.depth === 0) throw new LLMError("sub-calls are off in this run (depth 0): answer with code alone", "denied");
 };
-// A child with its own session where depth allows one and no model is named.
-const methodOf = (settings, plain, child) => (settings.model === null && features.depth > 1 ? child : plain);
+// A child with its own session where depth allows one, no model is named and no image is shown.
+const methodOf = (settings, media, plain, child) =>
+  (settings.model === null && media.media === undefined && features.depth > 1 ? child : plain);
 
 const requestOf = (parts, query, context, who) => {
   if (query === undefined || query === null) throw new TypeErrorClass(`${who} is ${query}: give the text that the model shall read`);
@@ -107,22 +117,22 @@ const replyOf = (value, settings) => {
 const llm_query = async function llm_query(query, context, options) {
   allowed();
   if (options === undefined && isOptions(context)) { options = context; context = undefined; }
-  const settings = settingsOf(options), parts = new Parts();
-  const args = { ...requestOf(parts, query, context, "the prompt"), ...settings };
-  return replyOf(await host.call(methodOf(settings, "llm", "rlm"), args, parts.texts), settings);
+  const settings = settingsOf(options), media = mediaOf(options), parts = new Parts();
+  const args = { ...requestOf(parts, query, context, "the prompt"), ...settings, ...media };
+  return replyOf(await host.call(methodOf(settings, media, "llm", "rlm"), args, parts.texts), settings);
 };
 
 const llm_query_batched = async function llm_query_batched(queries, contexts, options) {
   allowed();
   if (options === undefined && isOptions(contexts)) { options = contexts; contexts = undefined; }
   if (!isArray(queries)) throw new TypeErrorClass("llm_query_batched takes a list of prompts; for one prompt use llm_query");
-  const settings = settingsOf(options), parts = new Parts(), prompts = [];
+  const settings = settingsOf(options), media = mediaOf(options), parts = new Parts(), prompts = [];
   const each = isArray(contexts) && viewOf(contexts) === undefined && contexts.length === queries.length;
   for (let i = 0; i < queries.length; i++) {
-    push(prompts, requestOf(parts, queries[i], each ? contexts[i] : contexts, `prompt ${i}`));
+    push(prompts, { ...requestOf(parts, queries[i], each ? contexts[i] : contexts, `prompt ${i}`), ...media });
   }
   if (prompts.length === 0) return [];
-  const value = await host.call(methodOf(settings, "llm_batch", "rlm_batch"), { prompts, ...settings }, parts.texts);
+  const value = await host.call(methodOf(settings, media, "llm_batch", "rlm_batch"), { prompts, ...settings }, parts.texts);
   const replies = [];
   for (let i = 0; i < value.results.length; i++) {
     const result = value.results[i];
@@ -139,17 +149,23 @@ const llm_query_batched = async function llm_query_batched(queries, contexts, op
 const estimate = function estimate(queries, contexts, options) {
   allowed();
   if (options === undefined && isOptions(contexts)) { options = contexts; contexts = undefined; }
-  const settings = settingsOf(options), parts = new Parts(), prompts = [];
+  const settings = settingsOf(options), media = mediaOf(options), parts = new Parts(), prompts = [];
   const list = isArray(queries) && viewOf(queries) === undefined ? queries : [queries];
   const each = isArray(contexts) && viewOf(contexts) === undefined && contexts.length === list.length;
   for (let i = 0; i < list.length; i++) {
-    push(prompts, requestOf(parts, list[i], each ? contexts[i] : contexts, `prompt ${i}`));
+    push(prompts, { ...requestOf(parts, list[i], each ? contexts[i] : contexts, `prompt ${i}`), ...media });
   }
   return host.call("estimate", { prompts, ...settings }, parts.texts);
 };
 
-const llm_query_with_media = async function llm_query_with_media() {
-  throw new LLMError("media is not offered: sub-calls read text only", "denied");
+// One plain request about images, by name; a list of names counts as its names.
+const llm_query_with_media = async function llm_query_with_media(query, ...names) {
+  allowed();
+  const given = names.length === 1 && isArray(names[0]) ? names[0] : names;
+  if (given.length === 0) throw new TypeErrorClass('name the images: llm_query_with_media(prompt, "NAME")');
+  const settings = settingsOf(), media = mediaOf({ media: given }), parts = new Parts();
+  const args = { ...requestOf(parts, query, undefined, "the prompt"), ...settings, ...media };
+  return replyOf(await host.call("llm", args, parts.texts), settings);
 };
 
 // Rows of one statement that reads over the records, as objects.

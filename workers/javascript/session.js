@@ -170,15 +170,24 @@ const answerText = (value) => {
   return show(value);
 };
 const submit = (request) => {
-  const wrong = (what) => { throw new TypeErrorClass(`SUBMIT: ${what}. It takes exactly one of {answer: "text"} and {variable: "name"}`); };
+  const fits = features.schema !== undefined;  // the answer is data that has to fit a schema
+  const takes = `{${fits ? "value: data" : 'answer: "text"'}} and {variable: "name"}`;
+  const wrong = (what) => { throw new TypeErrorClass(`SUBMIT: ${what}. It takes exactly one of ${takes}`); };
+  const asJson = (value, what) => {
+    let text;
+    try { text = toJson(value); } catch { /* cycles, BigInt */ }
+    if (text === undefined) wrong(`${what} holds ${cutText(show(value), 200)}, which JSON cannot hold`);
+    return text;
+  };
   if (typeof request === "string") request = { answer: request };
   if (request === null || typeof request !== "object") wrong("it was called without an object");
   const names = ownKeys(request);
   for (let i = 0; i < names.length; i++) {
-    if (names[i] === "value") wrong("`value` needs a schema, and this run has none");
-    if (names[i] !== "answer" && names[i] !== "variable") wrong(`there is no field ${show(names[i])}`);
+    if (names[i] === "value" && !fits) wrong("`value` needs a schema, and this run has none");
+    if (names[i] !== "answer" && names[i] !== "variable" && names[i] !== "value") wrong(`there is no field ${show(names[i])}`);
   }
   if (names.length !== 1) wrong(names.length === 0 ? "both fields are missing" : "both fields are given");
+  if (names[0] === "value") return host.hand("submit", asJson(own(request, "value"), "`value`"));
   if (names[0] === "answer") {
     const answer = own(request, "answer");
     if (typeof answer !== "string") wrong(`the answer must be a text, and this is ${cutText(show(answer), 200)}`);
@@ -191,6 +200,7 @@ const submit = (request) => {
     const near = nearest(trim(name));
     wrong(`there is no variable ${quoted(trim(name))}${near.length > 0 ? `; nearest: ${join(near, ", ")}` : ""}`);
   }
+  if (fits && typeof found[0] !== "string") return host.hand("submit", asJson(found[0], `the variable ${trim(name)}`));
   if (typeof found[0] !== "string") wrong(`the variable ${trim(name)} holds ${cutText(show(found[0]), 200)}; the answer must be a text, so make one of it`);
   return host.hand("submit", found[0]);
 };

@@ -148,10 +148,12 @@ def _schema_names(features: Mapping[str, Any]) -> list[str]:
 def describe(form: str, value: Any) -> dict[str, Any]:
     """An answer for the host: its text, and the value where it is JSON and not text."""
     offered: dict[str, Any] = {"form": form, "text": _text(value)}
-    if not isinstance(value, str) and is_json(value):
-        dumped = _dumps(value)
-        if len(dumped) <= _MOST_VALUE:
+    if not isinstance(value, str):
+        kept = value if is_json(value) else with_numbers_as_text(value)
+        dumped = _dumps(kept) if is_json(kept) else None
+        if dumped is not None and len(dumped) <= _MOST_VALUE:
             offered["value"] = _loads(dumped)  # plain types only
+            offered["numbers_as_text"] = kept is not value
         if isinstance(value, (dict, list, tuple)) and form == "submit":
             offered["text"] = _dumps(value, ensure_ascii=False)
     return offered
@@ -160,6 +162,19 @@ def describe(form: str, value: Any) -> dict[str, Any]:
 def _text(value: Any) -> str:
     text = str.__str__(value) if isinstance(value, str) else str(value)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def with_numbers_as_text(value: Any, depth: int = 0) -> Any:
+    """`value` with each number that the host's JSON cannot hold as Python prints it."""
+    if isinstance(value, (int, float)):
+        return value if is_json(value) else str(value)
+    if depth >= _MAX_DEPTH:
+        return value
+    if isinstance(value, dict):
+        return {key: with_numbers_as_text(one, depth + 1) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [with_numbers_as_text(one, depth + 1) for one in value]
+    return value
 
 
 def is_json(value: Any, depth: int = 0) -> bool:

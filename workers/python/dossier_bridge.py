@@ -9,7 +9,10 @@ lies in the raw bytes, a slice of a context is named by its offsets and is never
     value, raw = call("llm", {"parts": wire, "context": None}, parts.raw())
 """
 
+import ast
+import builtins
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -40,6 +43,37 @@ def call(method: str, args: dict[str, Any], raw: bytes = b"") -> tuple[Any, byte
         return _dossier.call(method, args, raw)
     except _dossier.BridgeError as error:
         raise LLMError(str(error.message), str(error.code), bool(error.retryable)) from None
+
+
+_CLASS = re.compile(r"([A-Za-z_]\w{0,80}): ?", re.ASCII)
+
+
+def _key(said: str) -> Any:
+    """A KeyError says the repr of its key."""
+    try:
+        return ast.literal_eval(said)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return said
+
+
+def raised(message: str) -> Exception:
+    """What a tool of the caller raised, as an exception of its class: "KeyError: 'x'".
+
+    A class that Python does not have becomes one of that name, below RuntimeError. All else is a
+    RuntimeError with the whole message.
+    """
+    found = _CLASS.match(message)
+    name = found[1] if found else ""
+    known = getattr(builtins, name, None)
+    rest = message[found.end():] if found else message
+    if isinstance(known, type) and issubclass(known, Exception):
+        try:
+            return known(_key(rest) if issubclass(known, KeyError) else rest)
+        except TypeError:  # one that is not made of a text
+            return RuntimeError(message)
+    if name.endswith(("Error", "Exception")):
+        return type(name, (RuntimeError,), {"__module__": "builtins"})(rest)
+    return RuntimeError(message)
 
 
 def ask(method: str, args: dict[str, Any], raw: bytes = b"") -> tuple[Any, bytes]:

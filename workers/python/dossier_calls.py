@@ -79,8 +79,9 @@ class Caller:
             raise TypeError(f"{method}_query takes one prompt, and this is a list of "
                             f"{len(prompt)}: use {method}_query_batched(prompts)")
         parts = Parts()
+        settings, media = _options(options)
         args = self._request(parts, prompt, context)
-        args |= {"model": model, "schema": schema, **_options(options)}
+        args |= {"model": model, "schema": schema, **settings, **_media_wire(media)}
         value, raw = call(method, args, parts.raw())
         return _reply(value, raw, schema)
 
@@ -88,27 +89,31 @@ class Caller:
                  ) -> dict[str, Any]:
         """What the prompts would take; nothing is sent."""
         model, context = self._settle(model, context)
-        settings = _options(options)
+        settings, media = _options(options)
         prompts = [prompts] if isinstance(prompts, str) or spans_of(prompts) is not None \
             else list(prompts)
         parts = Parts()
-        requests = [self._request(parts, prompt, own, f"prompt {index}") for index, (prompt, own)
-                    in enumerate(zip(prompts, _context_of_each(context, len(prompts))))]
+        requests = [self._request(parts, prompt, own, f"prompt {index}") | _media_wire(shown)
+                    for index, (prompt, own, shown) in enumerate(zip(
+                        prompts, _context_of_each(context, len(prompts)),
+                        _media_of_each(media, len(prompts))))]
         return call("estimate", {"prompts": requests, "model": model, **settings}, parts.raw())[0]
 
     def batch(self, method: str, prompts: Any, model: Any, context: Any, schema: Any,
               on_error: str, options: Mapping[str, Any]) -> Replies:
         model, context = self._settle(model, context)
-        settings = _options(options)
+        settings, media = _options(options)
         if isinstance(prompts, str) or spans_of(prompts) is not None:
             raise TypeError("a batch takes a list of prompts; for one prompt use llm_query")
         prompts = list(prompts)
         contexts = _context_of_each(context, len(prompts))
+        each = _media_of_each(media, len(prompts))
         parts, requests, slots = Parts(), [], []
         replies = Replies([Reply()] * len(prompts))
-        for index, (prompt, own) in enumerate(zip(prompts, contexts)):
+        for index, (prompt, own, shown) in enumerate(zip(prompts, contexts, each)):
             try:
-                requests.append(self._request(parts, prompt, own, f"prompt {index}"))
+                requests.append(self._request(parts, prompt, own, f"prompt {index}")
+                                | _media_wire(shown))
                 slots.append(index)
             except LLMError as error:
                 replies[index] = _failed(error.kind, str(error))
@@ -185,15 +190,33 @@ def _are_prompts(value: Any) -> bool:
             and not any(part[-1:].isspace() or part[:1].isspace() for part in value))
 
 
-def _options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a request. What there is not is refused by name, never left out."""
-    unknown = sorted(options.keys() - {"max_tokens", "temperature", "system"})
-    if "media" in unknown:
-        raise TypeError("media= is not offered: sub-calls read text only")
+def _options(options: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+    """The settings of a request, and the images. What there is not is refused by name, never left
+    out."""
+    unknown = sorted(options.keys() - {"max_tokens", "temperature", "system", "media"})
     if unknown:
-        raise no_argument("a model call", unknown[0],
-                          ("model", "context", "schema", "max_tokens", "temperature", "system"))
-    return {name: value for name, value in options.items() if value is not None}
+        raise no_argument("a model call", unknown[0], ("model", "context", "schema", "media",
+                                                       "max_tokens", "temperature", "system"))
+    settings = {name: value for name, value in options.items() if value is not None}
+    return settings, settings.pop("media", None)
+
+
+def _media_wire(media: Any) -> dict[str, Any]:
+    """The names of the images of one prompt, as the host reads them."""
+    if media is None:
+        return {}
+    names = [media] if isinstance(media, str) else media
+    if not isinstance(names, (list, tuple)) or not all(isinstance(one, str) for one in names):
+        raise TypeError('media= takes the name of an image, or a list of names')
+    return {"media": list(names)} if names else {}
+
+
+def _media_of_each(media: Any, count: int) -> list[Any]:
+    """The same images for all prompts, or a list that holds a list of names for each."""
+    if isinstance(media, (list, tuple)) and len(media) == count and not any(
+            isinstance(one, str) for one in media):
+        return list(media)
+    return [media] * count
 
 
 def _identity(method: str, request: Mapping[str, Any], base: Mapping[str, Any], raw: bytes
@@ -203,7 +226,8 @@ def _identity(method: str, request: Mapping[str, Any], base: Mapping[str, Any], 
         return [raw[part["blob"][0]:sum(part["blob"])] if "blob" in part else tuple(part.values())
                 for part in wire or []]
 
-    seen = method, base, texts(request["parts"]), texts(request["context"])
+    seen = (method, base, texts(request["parts"]), texts(request["context"]),
+            request.get("media"))
     return hashlib.sha256(repr(seen).encode("utf-8", "backslashreplace")).digest()
 
 
@@ -246,32 +270,38 @@ def make_calls(caller: Caller) -> dict[str, Callable[..., Any]]:
 
     def llm_query(prompt: Any, model: Any = None, *, context: Any = None, schema: Any = None,
                   max_tokens: int | None = None, temperature: float | None = None,
-                  system: str | None = None, **other: Any) -> Any:
+                  system: str | None = None, media: Any = None, **other: Any) -> Any:
         """Asks a model one prompt and returns its reply as a string."""
-        options = dict(max_tokens=max_tokens, temperature=temperature, system=system, **other)
+        options = dict(max_tokens=max_tokens, temperature=temperature, system=system,
+                       media=media, **other)
         return caller.one("llm", prompt, model, context, schema, options)
 
     def llm_query_batched(prompts: Iterable[Any], model: Any = None, *, context: Any = None,
                           schema: Any = None, on_error: str = "keep",
                           max_tokens: int | None = None, temperature: float | None = None,
-                          system: str | None = None, **other: Any) -> Replies:
+                          system: str | None = None, media: Any = None,
+                          **other: Any) -> Replies:
         """Asks all prompts at the same time; replies come in their order."""
-        options = dict(max_tokens=max_tokens, temperature=temperature, system=system, **other)
+        options = dict(max_tokens=max_tokens, temperature=temperature, system=system,
+                       media=media, **other)
         return caller.batch("llm_batch", prompts, model, context, schema, on_error, options)
 
     def rlm_query(prompt: Any, model: Any = None, *, context: Any = None, schema: Any = None,
                   max_tokens: int | None = None, temperature: float | None = None,
-                  system: str | None = None, **other: Any) -> Any:
+                  system: str | None = None, media: Any = None, **other: Any) -> Any:
         """Like llm_query, but the child may run code over its context, where depth allows."""
-        options = dict(max_tokens=max_tokens, temperature=temperature, system=system, **other)
+        options = dict(max_tokens=max_tokens, temperature=temperature, system=system,
+                       media=media, **other)
         return caller.one("rlm", prompt, model, context, schema, options)
 
     def rlm_query_batched(prompts: Iterable[Any], model: Any = None, *, context: Any = None,
                           schema: Any = None, on_error: str = "keep",
                           max_tokens: int | None = None, temperature: float | None = None,
-                          system: str | None = None, **other: Any) -> Replies:
+                          system: str | None = None, media: Any = None,
+                          **other: Any) -> Replies:
         """rlm_query for many prompts at the same time."""
-        options = dict(max_tokens=max_tokens, temperature=temperature, system=system, **other)
+        options = dict(max_tokens=max_tokens, temperature=temperature, system=system,
+                       media=media, **other)
         return caller.batch("rlm_batch", prompts, model, context, schema, on_error, options)
 
     return {function.__name__: function for function in
@@ -283,10 +313,12 @@ def make_estimate(caller: Caller) -> Callable[..., dict[str, Any]]:
 
     def estimate(prompts: Any, model: Any = None, *, context: Any = None,
                  max_tokens: int | None = None, temperature: float | None = None,
-                 system: str | None = None, **other: Any) -> dict[str, Any]:
+                 system: str | None = None, media: Any = None,
+                 **other: Any) -> dict[str, Any]:
         """What llm_query_batched(prompts) would take: calls, cached (replies that are kept), tokens of
         the prompts, output_tokens and usd at the most. Nothing is sent."""
-        options = dict(max_tokens=max_tokens, temperature=temperature, system=system, **other)
+        options = dict(max_tokens=max_tokens, temperature=temperature, system=system,
+                       media=media, **other)
         return caller.estimate(prompts, model, context, options)
 
     return estimate

@@ -17,7 +17,7 @@ from typing import Any
 import _dossier
 
 from dossier_answers import Answers, is_json
-from dossier_bridge import LLMError, blob, call
+from dossier_bridge import LLMError, blob, call, raised
 
 _loads = json.loads
 _dumps = json.dumps
@@ -64,7 +64,7 @@ def tool(name: str, parameters: list[str]) -> Callable[..., Any]:
         try:
             value, raw = call("tool", args)
         except LLMError as error:  # what the program's function raised
-            raise RuntimeError(str(error)) from None
+            raise raised(str(error)) from None
         return value["value"] if "value" in value else blob(value, raw)
 
     run.__name__ = run.__qualname__ = name

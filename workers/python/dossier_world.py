@@ -16,7 +16,7 @@ import _dossier
 
 import dossier_plain
 from dossier_answers import Answers
-from dossier_bridge import LLMError, ask, blob, call
+from dossier_bridge import LLMError, ask, blob, call, raised
 from dossier_calls import Caller, make_calls, make_estimate
 from dossier_cite import make_cite
 from dossier_code import Parsed
@@ -398,7 +398,10 @@ def _tool(tool: Mapping[str, Any]) -> Callable[..., Any]:
         if len(values) > len(names):
             raise TypeError(f"{tool['name']} takes {len(names)} arguments: {', '.join(names)}")
         args = {"name": tool["name"], "args": dict(zip(names, values)) | fields}
-        return ask("tool", args)[0]["value"]
+        try:
+            return ask("tool", args)[0]["value"]
+        except RuntimeError as error:
+            raise raised(str(error)) from None
 
     run.__name__ = run.__qualname__ = tool["name"]
     run.__doc__ = tool.get("description", "")

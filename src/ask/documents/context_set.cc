@@ -284,8 +284,10 @@ class Loader {
   Status AddText(const ContextSource& source) {
     DOSSIER_RETURN_IF_ERROR(AddInMemory(*source.text, "", ""));
     ContextDocument& document = entries_.back()->document;
-    document.name = document.description.name = source.name;
+    document.name = source.name;
+    if (source.named == ContextSource::Named::kFile) document.description.name = source.name;
     if (source.like) JudgeBy(*source.like, *entries_.back());
+    document.description.part = source.part;
     for (const std::string& note : source.notes) {
       document.description.notes.push_back(
           {.code = "source", .offset = {}, .line = {}, .text = note});

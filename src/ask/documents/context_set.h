@@ -38,8 +38,11 @@ struct ContextSource {
   std::vector<std::string> notes;  // on `text`, for the model and the user: sentences
   // Of a copy at `path`: the path that the text is known by. `name` is its document's then.
   std::string shown;
-  // Of what `text` is a part of, where it is one: its records look alike. Null: unknown.
+  // Of what `text` is a part of, or equals: its records look alike. Null: unknown.
   const inspect::Description* like = nullptr;
+  std::optional<inspect::Part> part;  // of `text`, where it is one
+  // kNoFile: `name` is what code calls the text, and it is described as one without a name.
+  enum class Named : std::uint8_t { kFile, kNoFile } named = Named::kFile;
 };
 
 struct ContextOptions {

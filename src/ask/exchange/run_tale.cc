@@ -113,6 +113,7 @@ class Reader {
     DOSSIER_RETURN_IF_ERROR(Text(data, "question", &call.question));
     if (event.call == 0 || call.parent > 0) return {};
     call.parent = parent;
+    if (call.seq == 0) call.seq = event.seq;
     if (TaleTurn* turn = TurnOf(Of(parent)); turn && !turn->blocks.empty()) {
       auto& children = turn->blocks.back().children;
       if (std::ranges::find(children, event.call) == children.end()) {
@@ -186,6 +187,7 @@ class Reader {
     TaleRequest request{.id = FindInt(data, "request").value_or(-1),
                         .purpose = TextAt(data, "purpose"),
                         .model = TextAt(data, "model"),
+                        .seq = event.seq,
                         .given = GivenOf(journal_, data)};
     const Json* messages = Find(data, "messages");
     if (messages && messages->is_array()) {
@@ -386,6 +388,22 @@ TaleUsage TaleCall::usage() const {
     }
   }
   return sum;
+}
+
+std::int64_t TaleCall::answered() const {
+  using From = TaleRequest::From;
+  std::int64_t count = 0;
+  const auto add = [&count](const std::vector<TaleRequest>& requests) {
+    count += std::ranges::count_if(requests, [](const TaleRequest& request) {
+      return request.from == From::kModel && request.error.empty();
+    });
+  };
+  for (const TaleTurn& turn : turns) {
+    if (!turn.purpose.empty() && turn.error.empty()) ++count;
+    add(turn.asides);
+    for (const TaleBlock& block : turn.blocks) add(block.requests);
+  }
+  return count;
 }
 
 Result<RunTale> ReadTale(store::Journal& journal, const std::string& run) {

@@ -42,7 +42,8 @@ struct TaleRequest {
   enum class From : std::uint8_t { kModel, kCache } from = From::kModel;
   TaleUsage usage;
   double seconds = 0;
-  JsonObject given;  // of an imported run: the fields of its file
+  std::int64_t seq = 0;  // of its event in the run
+  JsonObject given;      // of an imported run: the fields of its file
 };
 
 struct TaleBlock {
@@ -79,9 +80,12 @@ struct TaleCall {
   int depth = 0;
   std::string model, status, answer;
   std::string path, question;  // of a child: "0.c1"
+  std::int64_t seq = 0;        // of the event with which it began
   std::vector<TaleTurn> turns;
 
-  TaleUsage usage() const;  // of its turns and of what their code asked, without children
+  // Of its turns and of what their code asked, without children.
+  TaleUsage usage() const;
+  std::int64_t answered() const;  // requests that a model answered, of the same
 };
 
 struct RunTale {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/hash.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -13,6 +14,9 @@ namespace {
 constexpr std::size_t kDepth = 100;    // of nested calls in a file
 constexpr std::size_t kPreview = 499;  // code points of a local
 constexpr std::string_view kImported = "run.imported";
+constexpr std::string_view kQuestion = "question";  // of environment_kwargs
+// Of run.started: from which bytes it was imported.
+constexpr std::string_view kImportedFrom = "imported_from";
 
 // What an imported file said stands for what would be made of the journal.
 Json Or(const JsonObject& given, std::string_view field, Json made) {
@@ -25,9 +29,9 @@ std::string WithoutZone(std::string_view time) {
   return std::string(time.ends_with('Z') ? time.substr(0, time.size() - 1) : time);
 }
 
-JsonObject UsageSummary(const std::string& model, const TaleUsage& usage) {
+JsonObject UsageSummary(const std::string& model, const TaleUsage& usage, std::int64_t calls) {
   return {{"model_usage_summaries",
-           JsonObject{{model, JsonObject{{"total_calls", 1},
+           JsonObject{{model, JsonObject{{"total_calls", calls},
                                          {"total_input_tokens", usage.input},
                                          {"total_output_tokens", usage.output}}}}}};
 }
@@ -54,8 +58,9 @@ JsonObject MetadataOf(const RunTale& tale) {
       {"backend", Or(given, "backend", Json("dossier"))},
       {"backend_kwargs", Or(given, "backend_kwargs", Json(JsonObject{{"model_name", model}}))},
       {"environment_type", Or(given, "environment_type", Json("dossier"))},
-      {"environment_kwargs",
-       Or(given, "environment_kwargs", Json(JsonObject{{"dialect", TextAt(started, "dialect")}}))},
+      {"environment_kwargs", Or(given, "environment_kwargs",
+                                Json(JsonObject{{"dialect", TextAt(started, "dialect")},
+                                                {std::string(kQuestion), tale.question}}))},
       {"other_backends", Or(given, "other_backends", nullptr)}};
   return line;
 }
@@ -86,11 +91,14 @@ class TrajectoryWriter {
     for (const Json& variable : block.variables) {
       locals[TextAt(variable, "name")] = utf8::Prefix(TextAt(variable, "preview"), kPreview);
     }
-    JsonArray calls;
-    for (const TaleRequest& request : block.requests) calls.push_back(Request(request));
+    // In the order in which code made them.
+    std::multimap<std::int64_t, JsonObject> made;
+    for (const TaleRequest& request : block.requests) made.emplace(request.seq, Request(request));
     for (const std::int64_t child : block.children) {
-      if (const TaleCall* call = Find(child)) calls.push_back(Child(*call));
+      if (const TaleCall* call = Find(child)) made.emplace(call->seq, Child(*call));
     }
+    JsonArray calls;
+    for (auto& [seq, call] : made) calls.push_back(std::move(call));
     const bool final = block.status == "final" && turn.answer;
     return {{"code", block.code},
             {"result",
@@ -110,7 +118,7 @@ class TrajectoryWriter {
         {"prompt", request.prompt},
         {"response", request.reply},
         {"usage_summary",
-         Or(given, "usage_summary", Json(UsageSummary(request.model, request.usage)))},
+         Or(given, "usage_summary", Json(UsageSummary(request.model, request.usage, 1)))},
         {"execution_time", Or(given, "execution_time", Json(request.seconds))},
         {"prompt_tokens", Or(given, "prompt_tokens", Json(request.usage.input))},
         {"completion_tokens", Or(given, "completion_tokens", Json(request.usage.output))}};
@@ -130,7 +138,7 @@ class TrajectoryWriter {
     return {{"root_model", call.model},
             {"prompt", call.question},
             {"response", call.answer},
-            {"usage_summary", UsageSummary(call.model, usage)},
+            {"usage_summary", UsageSummary(call.model, usage, call.answered())},
             {"execution_time", seconds},
             {"prompt_tokens", usage.input},
             {"completion_tokens", usage.output},
@@ -206,7 +214,10 @@ Result<std::string> EventLines(store::Journal& journal, const std::string& run) 
     if (event.type == kImported) continue;
     Json data(event.data);
     DOSSIER_RETURN_IF_ERROR(Expand(journal, &data));
-    if (event.type == "run.started") data.get_object().erase("imported");
+    if (event.type == "run.started") {
+      data.get_object().erase("imported");
+      data.get_object().erase(kImportedFrom);
+    }
     lines += ToJson(JsonObject{{"seq", ++seq},
                                {"time", event.time},
                                {"call", event.call},
@@ -229,6 +240,8 @@ class TrajectoryReader {
  public:
   TrajectoryReader(store::Journal& journal, const Json& metadata) : journal_(journal) {
     time_ = TimeOf(metadata);
+    const Json* environment = Find(metadata, "environment_kwargs");
+    if (environment) question_ = TextAt(*environment, kQuestion);
     const JsonObject given = metadata.is_object() ? metadata.get_object() : JsonObject();
     JsonObject limits;
     if (const auto depth = FindInt(metadata, "max_depth")) limits["depth"] = *depth;
@@ -251,6 +264,7 @@ class TrajectoryReader {
   Status Iteration(const Json& line) {
     time_ = TimeOf(line);
     ++turn_;
+    if (question_.empty() && turn_ == 1) question_ = QuestionIn(*Find(line, "prompt"));
     JsonObject given;
     for (const char* field : {"timestamp", "iteration_time"}) {
       if (const Json* value = line.get_object().if_contains(field)) given[field] = *value;
@@ -278,7 +292,10 @@ class TrajectoryReader {
 
   std::int64_t turns() const { return turn_; }
 
-  Result<std::string> Store() {
+  // `from`: as kImportedFrom.
+  Result<std::string> Store(const std::string& from) {
+    DOSSIER_ASSIGN_OR_RETURN(events_.front().data["question"], journal_.Body(question_));
+    events_.front().data[kImportedFrom] = from;
     JsonObject finished{{"status", answer_ ? "final" : "none"}, {"turns", turn_}};
     finished["answer"] = answer_ ? *answer_ : Json(JsonObject{{"text", ""}});
     Add("run.finished", std::move(finished));
@@ -287,6 +304,23 @@ class TrajectoryReader {
   }
 
  private:
+  // Files of other programs, and ours of earlier versions, have the question in the first prompt
+  // alone.
+  static std::string QuestionIn(const Json& prompt) {
+    constexpr std::pair<std::string_view, std::string_view> kMarks[] = {
+        {"\n\nQuestion: ", ""}, {"to answer the original prompt: \"", "\".\n\n"}};
+    for (const Json& message : prompt.get_array()) {
+      const std::string text = TextAt(message, "content");
+      for (const auto& [before, behind] : kMarks) {
+        const std::size_t at = text.find(before);
+        if (at == std::string::npos) continue;
+        const std::string rest = text.substr(at + before.size());
+        return rest.substr(0, behind.empty() ? std::string::npos : rest.find(behind));
+      }
+    }
+    return {};
+  }
+
   std::string TimeOf(const Json& line) {
     const auto time = ParseTime(TextAt(line, "timestamp") + "Z");
     return FormatTime(time.value_or(Clock::Wall()));
@@ -361,7 +395,7 @@ class TrajectoryReader {
   }
 
   store::Journal& journal_;
-  std::string time_;
+  std::string time_, question_;
   std::vector<store::Event> events_;
   std::int64_t turn_ = 0, blocks_ = 0, requests_ = 0;
   std::optional<Json> answer_;
@@ -380,14 +414,27 @@ Lines LinesOf(std::string_view text) {
   return lines;
 }
 
+// The run that was imported from the same bytes before; empty: there is none.
+Result<std::string> KnownAs(store::Journal& journal, const std::string& from) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto runs,
+                           journal.RunsStartedWith({{std::string(kImportedFrom), from}}));
+  return runs.empty() ? std::string() : runs.front();
+}
+
 Result<ImportedRuns> ImportTrajectories(store::Journal& journal, const Lines& lines,
-                                        std::string_view name) {
+                                        std::string_view name, const std::string& hash) {
   ImportedRuns imported;
   Json metadata;
   std::optional<TrajectoryReader> reader;
   const auto store = [&]() -> Status {
     if (!reader || reader->turns() == 0) return {};
-    DOSSIER_ASSIGN_OR_RETURN(std::string run, reader->Store());
+    const std::string from = fmt::format("{}#{}", hash, imported.runs.size());
+    DOSSIER_ASSIGN_OR_RETURN(std::string run, KnownAs(journal, from));
+    if (run.empty()) {
+      DOSSIER_ASSIGN_OR_RETURN(run, reader->Store(from));
+    } else {
+      imported.known.push_back(run);
+    }
     imported.runs.push_back(std::move(run));
     return {};
   };
@@ -413,7 +460,9 @@ Result<ImportedRuns> ImportTrajectories(store::Journal& journal, const Lines& li
 }
 
 Result<ImportedRuns> ImportEvents(store::Journal& journal, const Lines& lines,
-                                  std::string_view name) {
+                                  std::string_view name, const std::string& hash) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string known, KnownAs(journal, hash));
+  if (!known.empty()) return ImportedRuns{.runs = {known}, .known = {known}};
   std::vector<store::Event> events;
   for (const auto& [number, text] : lines) {
     const auto line = ParseJson(text, kDepth);
@@ -431,7 +480,10 @@ Result<ImportedRuns> ImportEvents(store::Journal& journal, const Lines& lines,
     }
     Json kept = *data;
     DOSSIER_RETURN_IF_ERROR(Shrink(journal, &kept));
-    if (first) kept.get_object()["imported"] = true;
+    if (first) {
+      kept.get_object()["imported"] = true;
+      kept.get_object()[kImportedFrom] = hash;
+    }
     events.push_back({.time = std::string(*time),
                       .call = FindInt(*line, "call").value_or(0),
                       .type = std::string(*type),
@@ -451,9 +503,10 @@ Result<ImportedRuns> ImportRuns(store::Journal& journal, std::string_view text,
   if (lines.empty()) return NotARun(name, 1, "a run");
   const auto first = ParseJson(lines.front().second, kDepth);
   const std::string type = first ? TextAt(*first, "type") : "";
-  if (type == "run.started") return ImportEvents(journal, lines, name);
+  const std::string hash = Sha256Hex(text);
+  if (type == "run.started") return ImportEvents(journal, lines, name, hash);
   if (type == "metadata" || (first && TrajectoryReader::IsIteration(*first))) {
-    return ImportTrajectories(journal, lines, name);
+    return ImportTrajectories(journal, lines, name, hash);
   }
   return NotARun(name, lines.front().first,
                  "the metadata or an iteration of a run, or run.started");

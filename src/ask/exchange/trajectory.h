@@ -31,6 +31,8 @@ Result<std::string> EventLines(store::Journal& journal, const std::string& run);
 
 struct ImportedRuns {
   std::vector<std::string> runs;
+  // Those of `runs` that were stored before, from the same bytes: they are not stored again.
+  std::vector<std::string> known;
   std::size_t skipped = 0;  // lines that are no iteration
 };
 

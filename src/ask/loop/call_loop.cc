@@ -20,6 +20,12 @@ std::string MemoryText(const RunState& run) {
   return run.shown_memory.text.empty() ? "(nothing yet)" : run.shown_memory.text;
 }
 
+// How code asks about an image, in its language.
+std::string MediaCall(sandbox::Dialect dialect) {
+  return dialect == sandbox::Dialect::kPython ? "llm_query(prompt, media=\"NAME\")"
+                                              : "await llm_query_with_media(prompt, \"NAME\")";
+}
+
 // "" where no child may begin: then no prompt speaks of them.
 std::string ChildrenWord(const RunState& run) {
   if (run.depth_left() < 2) return {};
@@ -57,6 +63,12 @@ std::string OutText(const RunState& run) {
                "open(\"/out/table.csv\", \"w\"). They cannot be read back."
              : "\n- Files for the user are written by code: save_file(\"table.csv\", text). They "
                "cannot be read back.";
+}
+
+// In Python the fields of the wanted object are arguments, which its description says.
+std::string SubmitText(const RunState& run) {
+  if (run.dialect() == sandbox::Dialect::kPython || !SchemaOf(run.request.requirements)) return "";
+  return "\n- It is handed in as data: SUBMIT({value: data}), or SUBMIT({variable: \"name\"}).";
 }
 
 }  // namespace
@@ -331,8 +343,11 @@ std::map<std::string, std::string> CallLoop::Values() const {
           {"passages", metadata_.passages.text},
           {"access", metadata_.access},
           {"memory", MemoryText(run_)},
-          {"requirements", RequirementsText(run_.request.requirements) + OutText(run_)},
+          {"requirements",
+           RequirementsText(run_.request.requirements) + SubmitText(run_) + OutText(run_)},
           {"caller_tools", DescribeTools(run_.request.tools)},
+          {"media", run_.depth_left() > 0 ? DescribeMedia(run_.request.media) : ""},
+          {"media_call", MediaCall(run_.dialect())},
           {"question", run_.request.question}};
 }
 

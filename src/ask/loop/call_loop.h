@@ -145,6 +145,7 @@ class CallLoop {
   std::optional<Offer> RunAnswer(const BareAnswer& bare, Feedback* feedback);
   std::optional<Offer> RefuseOnce(const BareAnswer& bare, std::string reason, Feedback* feedback);
   enum class Repairs { kAsAllowed, kNoMore };
+  void WarnOfTexts(const sandbox::HandedAnswer& answer);
   std::optional<Refusal> Require(Offer* offer, Repairs repairs);
   TurnEnd Decide(Offer offer, Feedback* feedback);
   TurnEnd Continue(Feedback feedback);

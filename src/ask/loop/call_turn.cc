@@ -149,6 +149,13 @@ std::optional<Submission> CallLoop::SubmissionOf(const model::Reply& reply,
                         run_.root.entry.tools ? ToolUse::kOffered : ToolUse::kNotOffered);
 }
 
+// The text of the answer has its numbers as code printed them; its value could not.
+void CallLoop::WarnOfTexts(const sandbox::HandedAnswer& answer) {
+  if (!answer.numbers_as_text) return;
+  run_.log.Warn("numbers_as_text",
+                Json("numbers that JSON cannot hold are texts in the answer's value"));
+}
+
 // The session knows what may be handed in, and says what is wrong with the rest.
 Result<sandbox::BlockResult> CallLoop::RunSubmission(const std::string& code) {
   DOSSIER_RETURN_IF_ERROR(NeedWorkbench());
@@ -174,6 +181,7 @@ CallLoop::TurnEnd CallLoop::TakeSubmission(const Submission& submission, std::si
   if (!result) return {.error = result.error()};
   if (result->answer) {
     evidence_.AddHanded(submission.code, *result);
+    WarnOfTexts(*result->answer);
     return Decide(
         {.text = result->answer->text, .source = Source::kSubmit, .value = result->answer->value},
         &feedback);
@@ -262,6 +270,7 @@ CallLoop::BlockEnd CallLoop::RunBlock(const CodeBlock& block, Feedback* feedback
   BlockEnd end{.kind = KindOf(*result)};
   if (result->answer) {
     evidence_.AddHanded(block.code, *result);
+    WarnOfTexts(*result->answer);
     end.offer = Offer{.text = result->answer->text,
                       .source = SourceOf(result->answer->form),
                       .value = result->answer->value};

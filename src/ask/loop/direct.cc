@@ -270,6 +270,9 @@ Result<ModeDecision> DecideMode(RunState& run) {
       } else if (!run.request.tools.empty()) {
         decision.mode = Mode::kRecursive;
         decision.reason = "only code can call tools";
+      } else if (!run.request.media.empty()) {
+        decision.mode = Mode::kRecursive;
+        decision.reason = "only code can hand images to a model";
       } else if (run.request.context->bytes() == 0) {
         decision.reason = "no context";
       } else if (decision.tokens > decision.threshold) {

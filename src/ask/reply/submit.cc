@@ -42,17 +42,19 @@ assembly::ToolSpec SubmitTool() {
   const auto field = [](std::string_view about) {
     return JsonObject{{"type", "string"}, {"description", about}};
   };
-  return {.name = std::string(kName),
-          .description =
-              "Hands in the final answer and ends the work. Give exactly one of the two "
-              "fields.",
-          .parameters = JsonObject{
-              {"type", "object"},
-              {"properties",
-               JsonObject{{"answer", field("the answer itself")},
-                          {"variable", field("the name of a variable of the session that holds "
-                                             "the answer as a text")}}},
-              {"additionalProperties", false}}};
+  return {
+      .name = std::string(kName),
+      .description = "Hands in the final answer and ends the work. Give exactly one of the fields.",
+      .parameters = JsonObject{
+          {"type", "object"},
+          {"properties",
+           JsonObject{{"answer", field("the answer itself")},
+                      {"variable", field("the name of a variable of the session that holds "
+                                         "the answer")},
+                      {"value", JsonObject{{"description",
+                                            "the answer as data, where it has to fit a "
+                                            "schema"}}}}},
+          {"additionalProperties", false}}};
 }
 
 }  // namespace dossier::ask

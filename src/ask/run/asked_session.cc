@@ -42,6 +42,7 @@ class PastReader {
       if (seed && seed->is_number()) past_.seed = seed->to_number<std::uint64_t>();
       return Add("question", Find(data, "question"), &past_.question);
     }
+    if (type == "files.collected") past_.files = PastQuestion::Files::kWritten;
     const std::int64_t block = FindInt(data, "block").value_or(0);
     if (type == "block.started") {
       DOSSIER_ASSIGN_OR_RETURN(code_[block], Text(Find(data, "code")));

@@ -32,6 +32,7 @@ Result<ForkEdits> EditsIn(store::Journal& journal, const std::vector<store::Even
   DOSSIER_ASSIGN_OR_RETURN(edits.question, TextOf(journal, data, "question"));
   DOSSIER_ASSIGN_OR_RETURN(edits.code, TextOf(journal, data, "code"));
   edits.model = TextAt(data, "model");
+  edits.from = TextAt(data, "from");
   return edits;
 }
 

@@ -31,6 +31,7 @@ Result<std::vector<ContextSource>> RecordedSources(store::Journal& journal, cons
 struct ForkEdits {
   std::string question, model;
   std::string code;  // its first new block
+  std::string from;  // of EditsOf: the run that was forked; empty: the run is no fork
 };
 
 // A new run that holds the events of `run` up to the end of turn `turn` of its root call (0: all
@@ -40,7 +41,7 @@ struct ForkEdits {
 Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std::int64_t turn,
                             const ForkEdits& edits);
 
-// What the newest `run.forked` of a run says; all empty: there is none.
+// What the newest `run.forked` of a run says; all empty: there is none. ForkRun takes no `from`.
 Result<ForkEdits> EditsOf(store::Journal& journal, const std::string& run);
 
 // Judges as the command of RequireCommand did in `run`, and runs nothing: for a comparison, which

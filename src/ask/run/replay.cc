@@ -69,6 +69,9 @@ std::string RequestHash(const model::Request& request, std::string_view to) {
   add("system", request.messages.SystemText());
   for (const assembly::Turn& turn : request.messages.turns) {
     add(assembly::RoleName(turn.role), turn.Text());
+    for (const assembly::Block& block : turn.blocks) {
+      if (block.type == assembly::Block::Type::kImage) add("image", block.text);
+    }
   }
   return hash.Hex();
 }

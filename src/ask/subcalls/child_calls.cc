@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "ask/documents/context_set.h"
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "inspect/description/hint.h"
 #include "model/schema/json_schema.h"
 
 namespace dossier::ask {
@@ -34,6 +36,62 @@ const JsonArray& PartsOf(const JsonObject& args, std::string_view name) {
   const Json* parts = Find(args, name);
   const JsonArray* list = parts ? parts->if_array() : nullptr;
   return list ? *list : kNone;
+}
+
+// The characters of the document at which a slice begins and ends.
+Result<std::pair<std::uint64_t, std::uint64_t>> CharsOf(DocumentService& documents,
+                                                        const Slice& slice) {
+  std::string unused;
+  DOSSIER_ASSIGN_OR_RETURN(
+      const Json value, documents.Handle("byte_to_char",
+                                         {{"ctx", slice.document},
+                                          {"bytes", JsonArray{slice.at, slice.at + slice.length}}},
+                                         &unused, CancelToken()));
+  const JsonArray& chars = value.at("chars").as_array();
+  return std::pair(chars[0].to_number<std::uint64_t>(), chars[1].to_number<std::uint64_t>());
+}
+
+// Whether its records lie on lines of their own, and the slice has whole lines.
+bool IsCutAtRecords(const inspect::Description& whole, std::string_view text, const Slice& slice) {
+  if (whole.format != inspect::Format::kNdjson) return false;
+  const std::uint64_t end = slice.at + slice.length;
+  return (slice.at == 0 || text[slice.at - 1] == '\n') &&
+         (end == text.size() || text[end - 1] == '\n');
+}
+
+// All slices of a document that the prompts of a call have as contexts, in order, each once.
+std::set<std::pair<std::uint64_t, std::uint64_t>> SlicesOf(const sandbox::BridgeCall& call,
+                                                           std::size_t document) {
+  std::set<std::pair<std::uint64_t, std::uint64_t>> slices;
+  const Json* prompts = Find(call.args, "prompts");
+  for (const Json& prompt : prompts && prompts->is_array() ? prompts->get_array() : JsonArray()) {
+    const JsonArray& context = PartsOf(prompt.get_object(), "context");
+    const auto slice = context.size() == 1 ? SliceOf(context[0]) : std::nullopt;
+    if (slice && slice->document == document) slices.emplace(slice->at, slice->at + slice->length);
+  }
+  return slices;
+}
+
+// Which part a slice is, where one can tell: slices of one call that make up the document, or a
+// document cut into pieces of the size of this one.
+void CountParts(const std::set<std::pair<std::uint64_t, std::uint64_t>>& slices, const Slice& slice,
+                std::uint64_t bytes, inspect::Part* part) {
+  std::uint64_t covered = 0, number = 0;
+  for (const auto& [at, end] : slices) {
+    if (at > covered) break;
+    covered = std::max(covered, end);
+    ++number;
+    if (at == slice.at && end == slice.at + slice.length) part->index = number;
+  }
+  if (covered == bytes && number == slices.size() && part->index > 0) {
+    part->count = number;
+    return;
+  }
+  part->index = 0;
+  const std::uint64_t chars = part->end - part->start;
+  if (chars == 0 || part->start % chars != 0) return;
+  part->index = part->start / chars + 1;
+  part->count = (part->total + chars - 1) / chars;
 }
 
 bool HasContext(const JsonObject& args) { return !PartsOf(args, "context").empty(); }
@@ -157,6 +215,11 @@ void ChildCalls::Start(const Call& call, const std::shared_ptr<sandbox::BridgeRe
 
 // Every offset of it, before anything begins.
 Status ChildCalls::CheckPrompt(const Prompt& prompt) const {
+  if (const Json* media = Find(*prompt.args, "media"); media && !media->is_null()) {
+    return MakeError(ErrorCode::kInvalidArgument,
+                     "media= is for plain sub-calls (llm_query): code of a child asks about the "
+                     "same images itself");
+  }
   const JsonArray& parts = PartsOf(*prompt.args, "parts");
   bool blank = true;
   for (const JsonArray* list : {&parts, &PartsOf(*prompt.args, "context")}) {
@@ -279,39 +342,67 @@ Result<CodeReply> ChildCalls::Ask(const Prompt& prompt, const Settings& settings
   return ReplyOf(answer, run_, child);
 }
 
+// A slice of a document is told of as that part of it, a text that equals one as that document. Of
+// any other nothing is claimed but what it looks like.
+Result<ContextSource> ChildCalls::ContextOf(const Prompt& prompt) const {
+  const JsonArray& context = PartsOf(*prompt.args, "context");
+  const auto& documents = run_.request.context->documents();
+  const std::vector<std::string_view>& texts = subcalls_.contexts();
+  ContextSource source{.name = "context"};
+  DOSSIER_ASSIGN_OR_RETURN(source.text, sandbox::ResolveText(context, prompt.call->raw, texts));
+  auto slice = context.size() == 1 ? SliceOf(context[0]) : std::nullopt;
+  for (std::size_t i = 0; !slice && i < documents.size(); ++i) {
+    if (*source.text == texts[i]) slice = Slice{.document = i, .at = 0, .length = texts[i].size()};
+  }
+  if (!slice || slice->document >= documents.size()) {  // of an earlier question: no document here
+    source.named = ContextSource::Named::kNoFile;
+    return source;
+  }
+  const ContextDocument& whole = documents[slice->document];
+  source.name = whole.name;
+  source.like = &whole.description;
+  if (slice->length == texts[slice->document].size()) return source;
+  DOSSIER_ASSIGN_OR_RETURN(const auto places, CharsOf(documents_, *slice));
+  source.part = inspect::Part{.of = whole.name,
+                              .start = places.first,
+                              .end = places.second,
+                              .total = whole.description.counts.chars,
+                              .format = inspect::FormatLabel(whole.description),
+                              .fields = whole.description.fields,
+                              .fields_total = whole.description.fields_total};
+  if (IsCutAtRecords(whole.description, texts[slice->document], *slice)) {
+    source.part->cut = inspect::Part::Cut::kAtRecords;
+  }
+  CountParts(SlicesOf(*prompt.call, slice->document), *slice, texts[slice->document].size(),
+             &*source.part);
+  return source;
+}
+
 Result<Request> ChildCalls::MakeRequest(const Prompt& prompt, const Settings& settings,
                                         const CallPlace& place, const CancelToken& cancel) const {
   const std::string& raw = prompt.call->raw;
   const JsonArray& parts = PartsOf(*prompt.args, "parts");
-  const JsonArray& context = PartsOf(*prompt.args, "context");
   DOSSIER_ASSIGN_OR_RETURN(std::string text,
                            sandbox::ResolveText(parts, raw, subcalls_.contexts()));
   std::vector<ContextSource> sources;
   if (HasContext(*prompt.args)) {
-    ContextSource source{.name = "context"};
-    DOSSIER_ASSIGN_OR_RETURN(source.text, sandbox::ResolveText(context, raw, subcalls_.contexts()));
-    if (const auto slice = context.size() == 1 ? SliceOf(context[0]) : std::nullopt) {
-      const ContextDocument& whole = run_.request.context->documents()[slice->document];
-      source.name = whole.name;
-      source.like = &whole.description;
-      const std::uint64_t all = subcalls_.contexts()[slice->document].size();
-      if (slice->length < all) {
-        source.notes.push_back(
-            fmt::format("a part of {}: bytes {} to {} of {}", whole.name, GroupDigits(slice->at),
-                        GroupDigits(slice->at + slice->length), GroupDigits(all)));
-      }
-    }
-    sources.push_back(std::move(source));
+    DOSSIER_ASSIGN_OR_RETURN(sources.emplace_back(), ContextOf(prompt));
   }
   Request request = run_.request;
   request.question = QuestionOf(text);
   if (request.question.size() < text.size()) {
-    sources.push_back({.text = std::move(text), .name = "prompt"});
+    sources.push_back(
+        {.text = std::move(text), .name = "prompt", .named = ContextSource::Named::kNoFile});
   }
   DOSSIER_ASSIGN_OR_RETURN(request.context, LoadContext(sources, {}, cancel));
   request.mode = Mode::kRecursive;
   request.observe = Observe::kFull;
   request.requirements = settings.requirements;
+  if (request.child_tools) {
+    std::erase_if(request.tools, [&](const Tool& tool) {
+      return std::ranges::find(*request.child_tools, tool.name) == request.child_tools->end();
+    });
+  }
   request.memory = {};
   request.session = {};
   request.citations = CitationCheck::kCheck;

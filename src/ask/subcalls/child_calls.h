@@ -23,6 +23,7 @@
 #include <string>
 #include <string_view>
 
+#include "ask/documents/document_service.h"
 #include "ask/policy/coverage.h"
 #include "ask/run/run_state.h"
 #include "ask/subcalls/code_reply.h"
@@ -33,8 +34,8 @@ namespace dossier::ask {
 
 class ChildCalls {
  public:
-  ChildCalls(RunState& run, Subcalls& subcalls, Coverage& coverage)
-      : run_(run), subcalls_(subcalls), coverage_(coverage) {}
+  ChildCalls(RunState& run, DocumentService& documents, Subcalls& subcalls, Coverage& coverage)
+      : run_(run), documents_(documents), subcalls_(subcalls), coverage_(coverage) {}
   ~ChildCalls();
 
   // Whether a child may begin below this call; else it is a plain sub-call.
@@ -66,6 +67,7 @@ class ChildCalls {
                         const CancelToken& cancel);
   Result<Request> MakeRequest(const Prompt& prompt, const Settings& settings,
                               const CallPlace& place, const CancelToken& cancel) const;
+  Result<ContextSource> ContextOf(const Prompt& prompt) const;
   JsonArray ContextRefs(const Prompt& prompt) const;
   void LogEnd(const CallLog& log, const ChildAnswer& answer, Millis took) const;
   void CountRead(const Prompt& prompt, const ChildAnswer& answer);
@@ -73,6 +75,7 @@ class ChildCalls {
   void End();
 
   RunState& run_;
+  DocumentService& documents_;
   Subcalls& subcalls_;
   Coverage& coverage_;
   std::mutex mutex_;  // guards what follows

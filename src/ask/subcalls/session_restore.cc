@@ -1,7 +1,9 @@
 #include "ask/subcalls/session_restore.h"
 
+#include "ask/documents/out_folder.h"
 #include "ask/run/replay.h"
 #include "ask/subcalls/workbench.h"
+#include "base/files/file.h"
 #include "base/text/text.h"
 
 namespace dossier::ask {
@@ -55,6 +57,14 @@ Status Restore(RunState& run, std::size_t question, DocumentService& documents,
   request.context = past.context;
   request.seed = past.seed;
   request.session.past.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(question));
+  // The files that code wrote then were handed over then: what it writes now goes nowhere.
+  request.out = nullptr;
+  std::optional<TempFolder> nowhere;
+  if (past.files == PastQuestion::Files::kWritten) {
+    DOSSIER_ASSIGN_OR_RETURN(TempFolder made, TempFolder::Make());
+    nowhere.emplace(std::move(made));
+    DOSSIER_ASSIGN_OR_RETURN(request.out, OutFolder::Open(nowhere->path()));
+  }
   Nobody nobody;
   model::Ledger ledger({}, options.clock);
   RunLog log(options.journal, nobody, options.clock, replay, RunLog::Writes::kNot);

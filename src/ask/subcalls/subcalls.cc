@@ -34,15 +34,21 @@ Result<CodeReply> ReplyOf(const Result<model::Reply>& reply, ReplyForm form) {
   return ReplyOf(*reply, form);
 }
 
-// Of all texts of a prompt of one sub-call: a retry has the same.
+// Of all texts and images of a prompt of one sub-call: a retry has the same.
 std::string HashOf(const assembly::Messages& messages) {
   std::string hashes = Sha256Hex(messages.SystemText());
-  for (const assembly::Turn& turn : messages.turns) hashes += Sha256Hex(turn.Text());
+  for (const assembly::Turn& turn : messages.turns) {
+    hashes += Sha256Hex(turn.Text());
+    for (const assembly::Block& block : turn.blocks) {
+      if (block.type == assembly::Block::Type::kImage) hashes += Sha256Hex(block.text);
+    }
+  }
   return hashes;
 }
 
-constexpr std::size_t kMostErrorTexts = 100;  // kept to know them again
-constexpr std::int64_t kLeastReply = 256;     // tokens that a prompt must leave for its reply
+constexpr std::size_t kMostErrorTexts = 100;          // kept to know them again
+constexpr std::uint64_t kMostBatchMedia = 256 << 20;  // bytes of base64
+constexpr std::int64_t kLeastReply = 256;  // tokens that a prompt must leave for its reply
 
 int SumOf(const std::map<std::string, int>& kinds) {
   int count = 0;
@@ -160,6 +166,9 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
   if (!prompts) return Give(tl::unexpected(prompts.error()), *reply);
   const auto settings = ReadSettings(call.args);
   if (!settings) return Give(tl::unexpected(settings.error()), *reply);
+  if (Status fits = CheckBatchMedia(**prompts); !fits) {
+    return Give(tl::unexpected(fits.error()), *reply);
+  }
   if (Status agreed = Agreed(call); !agreed) {
     return Give(tl::unexpected(agreed.error()), *reply);
   }
@@ -270,8 +279,12 @@ Result<Subcalls::Prepared> Subcalls::Prepare(const JsonObject& prompt, std::stri
   if (with_context) {
     DOSSIER_ASSIGN_OR_RETURN(content, sandbox::ResolveText(*context, raw, contexts_));
   }
+  DOSSIER_ASSIGN_OR_RETURN(const auto media, MediaOf(prompt, run_.request.media));
   Prepared prepared;
-  DOSSIER_ASSIGN_OR_RETURN(prepared.prompt, Assemble(std::move(text), content, settings));
+  DOSSIER_ASSIGN_OR_RETURN(prepared.prompt, Assemble(std::move(text), content, settings, media));
+  for (const Medium* medium : media) {
+    prepared.media.push_back(JsonObject{{"name", medium->name}, {"sha256", medium->sha256}});
+  }
   for (const Json* list : {parts, with_context ? context : nullptr}) {
     for (const Json& part : list && list->is_array() ? list->get_array() : JsonArray()) {
       const auto document = FindInt(part, "ctx"), at = FindInt(part, "at"),
@@ -290,11 +303,13 @@ Result<Subcalls::Prepared> Subcalls::Prepare(const JsonObject& prompt, std::stri
 
 Result<assembly::Assembled> Subcalls::Assemble(std::string text,
                                                const std::optional<std::string>& content,
-                                               const Settings& settings) const {
+                                               const Settings& settings,
+                                               std::span<const Medium* const> media) const {
   const driver::BoundModel& sub = *settings.to;
   const std::string& system = settings.system;
+  if (!media.empty()) DOSSIER_RETURN_IF_ERROR(CheckTakesImages(sub));
   DOSSIER_RETURN_IF_ERROR(
-      CheckLength({text, content ? *content : std::string_view(), system}, sub));
+      CheckLength({text, content ? *content : std::string_view(), system}, media.size(), sub));
   auto prompt = content ? run_.prompts.Assemble("subcall_context", sub,
                                                 {{"instruction", text}, {"content", *content}}, {},
                                                 run_.boundary, kLeastReply)
@@ -304,6 +319,11 @@ Result<assembly::Assembled> Subcalls::Assemble(std::string text,
   // A section ends without line ends; a prompt that code wrote is sent as it is.
   auto& blocks = prompt->messages.turns.back().blocks;
   if (!content && blocks.size() == 1) blocks[0].text = std::move(text);
+  // Images stand before the text that asks about them, as in a conversation.
+  for (std::size_t i = 0; i < media.size(); ++i) {
+    blocks.insert(blocks.begin() + static_cast<std::ptrdiff_t>(i), media[i]->image);
+    prompt->tokens += sub.entry.capability.image_tokens.value_or(0);
+  }
   if (!system.empty()) {
     prompt->tokens += sub.counter->CountText(system).upper();
     prompt->messages.system.push_back({.text = system});
@@ -311,10 +331,25 @@ Result<assembly::Assembled> Subcalls::Assemble(std::string text,
   return prompt;
 }
 
-Status Subcalls::CheckLength(std::initializer_list<std::string_view> parts,
+Status Subcalls::CheckBatchMedia(const JsonArray& prompts) const {
+  std::uint64_t bytes = 0;
+  for (const Json& prompt : prompts) {
+    DOSSIER_ASSIGN_OR_RETURN(const auto media, MediaOf(prompt.get_object(), run_.request.media));
+    for (const Medium* medium : media) bytes += medium->image.text.size();
+  }
+  if (bytes <= kMostBatchMedia) return {};
+  return MakeError(ErrorCode::kTooLong,
+                   "the batch would send {} of images; one batch takes at most {}: ask in smaller "
+                   "batches",
+                   FormatSize(bytes), FormatSize(kMostBatchMedia));
+}
+
+Status Subcalls::CheckLength(std::initializer_list<std::string_view> parts, std::size_t images,
                              const driver::BoundModel& to) {
   const tokens::Counter& counter = *to.counter;
-  std::int64_t tokens = 0;
+  const std::int64_t of_images =
+      static_cast<std::int64_t>(images) * to.entry.capability.image_tokens.value_or(0);
+  std::int64_t tokens = of_images;
   std::uint64_t characters = 0;
   for (const std::string_view part : parts) {
     if (part.empty()) continue;
@@ -323,17 +358,18 @@ Status Subcalls::CheckLength(std::initializer_list<std::string_view> parts,
   }
   const std::int64_t most = SubcallTokens(to);
   if (tokens <= most) return {};
+  const std::string beside =
+      images == 0 ? "" : fmt::format(" and images of {} tokens", GroupCount(of_images));
   return MakeError(ErrorCode::kTooLong,
-                   "the prompt has {} tokens ({} characters); a sub-call takes at most {} tokens: "
-                   "split it, e.g. with doc.chunks(size, by=\"tokens\")",
-                   GroupDigits(static_cast<std::uint64_t>(tokens)), GroupDigits(characters),
-                   GroupDigits(static_cast<std::uint64_t>(most)));
+                   "the prompt has {} tokens ({} characters{}); a sub-call takes at most {} "
+                   "tokens: split it, e.g. with doc.chunks(size, by=\"tokens\")",
+                   GroupCount(tokens), GroupDigits(characters), beside, GroupCount(most));
 }
 
 // Only what a model has really been shown and answered counts as read.
 void Subcalls::SendPrepared(Prepared prepared, const Settings& settings, const CancelToken& cancel,
                             Done done) {
-  if (settings.schema) done = FitOnce(settings, prepared.prompt, cancel, std::move(done));
+  if (settings.schema) done = FitOnce(settings, prepared, cancel, std::move(done));
   std::string prompt = HashOf(prepared.prompt.messages);
   std::map<std::string, int> before;
   {
@@ -345,7 +381,8 @@ void Subcalls::SendPrepared(Prepared prepared, const Settings& settings, const C
         .purpose = model::Purpose::kSubcall,
         .sampling = settings.sampling,
         .to = settings.to,
-        .schema = settings.schema ? &settings.schema->json() : nullptr},
+        .schema = settings.schema ? &settings.schema->json() : nullptr,
+        .media = std::move(prepared.media)},
        cancel,
        [this, to = settings.to, prompt = std::move(prompt), before = std::move(before),
         slices = std::move(prepared.slices), texts = std::move(prepared.texts),
@@ -389,9 +426,10 @@ Result<std::string> FittedText(const model::Reply& reply, const model::JsonSchem
 
 }  // namespace
 
-Subcalls::Done Subcalls::FitOnce(const Settings& settings, const assembly::Assembled& prompt,
+Subcalls::Done Subcalls::FitOnce(const Settings& settings, const Prepared& prepared,
                                  const CancelToken& cancel, Done done) {
-  return [this, settings, prompt, cancel, done = std::move(done)](Result<model::Reply> result) {
+  return [this, settings, prompt = prepared.prompt, media = prepared.media, cancel,
+          done = std::move(done)](Result<model::Reply> result) {
     if (!result || !EndingOf(*result, result->text).kind.empty()) return done(std::move(result));
     auto fitted = FittedText(*result, *settings.schema);
     if (fitted) {
@@ -411,7 +449,8 @@ Subcalls::Done Subcalls::FitOnce(const Settings& settings, const assembly::Assem
           .purpose = model::Purpose::kRepair,
           .sampling = settings.sampling,
           .to = settings.to,
-          .schema = &settings.schema->json()},
+          .schema = &settings.schema->json(),
+          .media = media},
          cancel, [this, settings, done](Result<model::Reply> mended) {
            if (mended) {
              mended->text = StripThinking(mended->text).text;
@@ -534,7 +573,7 @@ std::shared_ptr<model::Request> Subcalls::MakeRequest(const Outgoing& out) const
 
 std::optional<model::Reply> Subcalls::Known(const std::optional<std::string>& key,
                                             const model::Request& request, const std::string& hash,
-                                            std::int64_t id) {
+                                            const JsonArray& media, std::int64_t id) {
   // What the run had of the model before is not taken from the cache now.
   if (!key || run_.log.Holds(hash)) return std::nullopt;
   auto reply = cache_.Find(*key);
@@ -545,6 +584,7 @@ std::optional<model::Reply> Subcalls::Known(const std::optional<std::string>& ke
                   {"messages", run_.log.Body(request.messages.turns.back().Text())},
                   {"hash", hash},
                   {"from_cache", *key}};
+  if (!media.empty()) data["media"] = media;
   AddReply(*reply, [this](std::string_view text) { return run_.log.Body(text); }, &data);
   run_.log.Add("reply.received", std::move(data));
   return reply;
@@ -574,7 +614,7 @@ void Subcalls::Send(Outgoing out, const CancelToken& cancel, Done done) {
     id = ++next_id_;
   }
   const std::string hash = RequestHash(*request, run_.NameOf(*out.to));
-  if (auto reply = Known(key, *request, hash, id)) return done(std::move(*reply));
+  if (auto reply = Known(key, *request, hash, out.media, id)) return done(std::move(*reply));
   {
     std::lock_guard lock(mutex_);
     ++in_flight_;
@@ -589,6 +629,7 @@ void Subcalls::Send(Outgoing out, const CancelToken& cancel, Done done) {
   if (!request->messages.system.empty()) {
     sent["system"] = run_.log.Messages({.system = request->messages.system});
   }
+  if (!out.media.empty()) sent["media"] = std::move(out.media);
   if (key) sent["cache_key"] = *key;
   run_.log.Add("request.sent", std::move(sent));
   auto finish = [this, id, purpose, key, hash,

@@ -19,6 +19,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -88,6 +89,7 @@ class Subcalls {
     model::Sampling sampling;
     const driver::BoundModel* to = nullptr;  // null: the sub-model
     const Json* schema = nullptr;            // for servers that hold replies to one; not kept
+    JsonArray media;  // the images in the prompt, for the journal: [{"name", "sha256"}]
   };
   // Sends an assembled prompt; `done` runs once, on another thread. A reply that is known already
   // is handed over before Send returns.
@@ -136,24 +138,28 @@ class Subcalls {
   // One prompt, {"parts": …, "context": …}, ready to be sent.
   struct Prepared {
     assembly::Assembled prompt;
+    JsonArray media;                 // as Outgoing::media
     std::vector<Slice> slices;       // of the contexts; counted once the reply is there
     std::vector<std::string> texts;  // that may come from the contexts
   };
   Result<Prepared> Prepare(const JsonObject& prompt, std::string_view raw,
                            const Settings& settings);
   Result<assembly::Assembled> Assemble(std::string text, const std::optional<std::string>& content,
-                                       const Settings& settings) const;
-  // `parts`: all that one request holds.
-  static Status CheckLength(std::initializer_list<std::string_view> parts,
+                                       const Settings& settings,
+                                       std::span<const Medium* const> media) const;
+  // `parts`: all texts that one request holds; `images`: how many stand beside them.
+  static Status CheckLength(std::initializer_list<std::string_view> parts, std::size_t images,
                             const driver::BoundModel& to);
+  // The images of all prompts of a batch are in memory at once.
+  Status CheckBatchMedia(const JsonArray& prompts) const;
   std::int64_t OutputOf(const model::Sampling& sampling, const assembly::Assembled& prompt,
                         const driver::BoundModel& to) const;
   // Of a reply that has to fit a schema the text is its value, or the error is kSchema.
   void SendPrepared(Prepared prepared, const Settings& settings, const CancelToken& cancel,
                     Done done);
   // A prompt whose reply did not fit gets it back once, with what is wrong.
-  Done FitOnce(const Settings& settings, const assembly::Assembled& prompt,
-               const CancelToken& cancel, Done done);
+  Done FitOnce(const Settings& settings, const Prepared& prepared, const CancelToken& cancel,
+               Done done);
   // What a person says to it, where it has to be asked. Errors: kRefused.
   Status Agreed(const sandbox::BridgeCall& call);
   bool IsBlankPrompt(const JsonObject& prompt, std::string_view raw) const;
@@ -162,7 +168,7 @@ class Subcalls {
   // The reply of an equal earlier request, counted and in the journal.
   std::optional<model::Reply> Known(const std::optional<std::string>& key,
                                     const model::Request& request, const std::string& hash,
-                                    std::int64_t id);
+                                    const JsonArray& media, std::int64_t id);
   void LogResult(std::int64_t id, model::Purpose purpose, const std::string& hash,
                  const Result<model::Reply>& result);
   // `told`: what code reads of it; empty: nothing.

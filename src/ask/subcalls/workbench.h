@@ -34,7 +34,7 @@ class Bridge final : public sandbox::BridgeHandler {
         coverage_(coverage),
         subcalls_(subcalls),
         map_(run, subcalls, documents),
-        children_(run, subcalls, coverage),
+        children_(run, documents, subcalls, coverage),
         moved_(moved),
         turn_(std::move(turn)) {}
 

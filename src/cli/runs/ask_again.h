@@ -27,6 +27,7 @@ struct AskAgainOrder {
   std::optional<double> max_cost;
   std::string max_time;
   std::string question, model;            // of a fork
+  std::string forked_from;                // of a fork: that run
   FailureForm form = FailureForm::kText;  // kJson: the outcome as one object
 };
 

@@ -284,6 +284,7 @@ class Asking {
     model_flags.needs_price = arguments_.max_cost || above.usd || config_.limits.usd;
     if (arguments_.sends_nothing() || IsCompared()) model_flags.use = ModelFlags::Use::kLookedAt;
     DOSSIER_ASSIGN_OR_RETURN(std::vector<ask::Tool> tools, Tools());
+    DOSSIER_ASSIGN_OR_RETURN(const auto child_tools, ChildTools(tools));
     ask::EngineOptions options;
     options.pool_options = sandbox.pool;
     DOSSIER_ASSIGN_OR_RETURN(options.folders,
@@ -312,6 +313,8 @@ class Asking {
     request.repairs = arguments_.repair;
     DOSSIER_ASSIGN_OR_RETURN(request.requirements, Requirements(request.question));
     request.tools = std::move(tools);
+    request.child_tools = child_tools;
+    DOSSIER_ASSIGN_OR_RETURN(request.media, Media(keeping.content(), model));
     if (!arguments_.session.empty() && keeping.journal) {
       ask::ContextOptions about{.content = &keeping.content(),
                                 .copy_limit = config_.store.copy_limit};
@@ -333,6 +336,10 @@ class Asking {
     options.journal = keeping.journal;
     if (keeping.journal) {
       DOSSIER_ASSIGN_OR_RETURN(options.replies, OpenReplies(*keeping.journal));
+    }
+    if (taken_up_ && !taken_up_->order.forked_from.empty() && !IsCompared() &&
+        !arguments_.out_dir.empty()) {
+      Say("files of the fork go to " + arguments_.out_dir);
     }
     std::optional<TempFolder> compared;
     if (!arguments_.out_dir.empty() && !arguments_.dry_run) {
@@ -431,6 +438,75 @@ class Asking {
       };
     }
     return tools;
+  }
+
+  // Unset: all. Errors: kConfig, with the names that there are.
+  Result<std::optional<std::vector<std::string>>> ChildTools(
+      const std::vector<ask::Tool>& tools) const {
+    std::optional<std::vector<std::string>> names;
+    if (arguments_.sub_tools == "inherit") return names;
+    names.emplace();
+    if (arguments_.sub_tools == "none") return names;
+    for (const std::string_view piece : Split(arguments_.sub_tools, ',')) {
+      const std::string name(TrimSpace(piece));
+      if (std::ranges::find(tools, name, &ask::Tool::name) == tools.end()) {
+        std::vector<std::string> known;
+        for (const ask::Tool& tool : tools) known.push_back(tool.name);
+        return MakeError(ErrorCode::kConfig,
+                         "--sub-tools {}: {} has no tool \"{}\"; there are: {} (or say inherit, or "
+                         "none)",
+                         arguments_.sub_tools, arguments_.tools, name, Join(known, ", "));
+      }
+      names->push_back(name);
+    }
+    return names;
+  }
+
+  // The images that code may show to a model: read now, or, of a run that goes on, as they were.
+  // An address is fetched once, here, because the user named it; no provider is sent an address.
+  Result<std::vector<ask::Medium>> Media(store::ContentStore& content,
+                                         const OpenedModel& model) const {
+    if (taken_up_) return ask::ReadMedia(taken_up_->started.data, content);
+    std::vector<ask::Medium> media;
+    for (const std::string& given : arguments_.media) {
+      DOSSIER_ASSIGN_OR_RETURN(ask::Medium medium, ReadMedium(given));
+      if (std::ranges::find(media, medium.name, &ask::Medium::name) != media.end()) {
+        return MakeError(ErrorCode::kUsage, "--media {}: there are two images of this name", given);
+      }
+      media.push_back(std::move(medium));
+    }
+    if (media.empty()) return media;
+    const auto takes = [](const driver::BoundModel& one) {
+      return one.entry.capability.image_tokens.has_value();
+    };
+    const bool any =
+        takes(model.sub) || (model.child && takes(*model.child)) ||
+        std::ranges::any_of(model.named, [&](const auto& named) { return takes(named.second); });
+    if (!any) {
+      return MakeError(ErrorCode::kConfig,
+                       "--media {}: {}; choose one that does with --sub-model or --named-model",
+                       arguments_.media.front(), ask::CheckTakesImages(model.sub).error().message);
+    }
+    DOSSIER_RETURN_IF_ERROR(ask::StoreMedia(media, content));
+    return media;
+  }
+
+  Result<ask::Medium> ReadMedium(const std::string& given) const {
+    const std::size_t equals = given.find('=');
+    const std::string place = equals == given.npos ? "" : given.substr(equals + 1);
+    if (place.empty() || place == "-") {
+      return MakeError(ErrorCode::kUsage, "--media {}: give NAME=PATH or NAME=URL", given);
+    }
+    DOSSIER_ASSIGN_OR_RETURN(
+        Attachments read,
+        ReadAttachments({place}, flags_.offline ? Network::kNone : Network::kAny, cancel_));
+    if (read.images.size() != 1) {
+      return MakeError(ErrorCode::kInvalidArgument,
+                       "--media {}: {} is no image (PNG, JPEG, GIF, WebP); a text is a context: "
+                       "-c {}",
+                       given, place, place);
+    }
+    return ask::MakeMedium(given.substr(0, equals), place, std::move(read.images.front()));
   }
 
   // A schema of the configuration is for conversations.
@@ -557,6 +633,11 @@ Status ApplyOrder(const AskAgainOrder& order, const JsonObject& started, AskArgu
   if (!order.max_time.empty()) to->max_time = order.max_time;
   if (!order.model.empty()) to->model.model = order.model;
   if (order.form == FailureForm::kJson) to->json = true;
+  // The folder of the run that was forked holds that one's files; a fork has its own beside it.
+  if (!order.forked_from.empty() && !to->out_dir.empty()) {
+    while (to->out_dir.size() > 1 && to->out_dir.ends_with('/')) to->out_dir.pop_back();
+    to->out_dir += "-" + order.how.run;
+  }
   const std::string folder = TextAt(Json(started), "folder");
   if (folder.empty() || chdir(folder.c_str()) == 0) return {};
   return MakeErrnoError(errno, "the folder of the run, " + folder);

@@ -168,6 +168,12 @@ void DeclareAskFlags(Flags& flags, AskArguments& to) {
       .Add("--tools", &to.tools,
            "a YAML file with commands of yours that its code may call as functions")
       .Kind(kPath);
+  flags
+      .Add("--sub-tools", &to.sub_tools,
+           "which of them code of children may call: all (inherit), none, or A,B")
+      .ShowDefault();
+  flags.Add("--media", &to.media,
+            "NAME=PATH or NAME=URL, an image that its code may show to a model by NAME (repeat)");
   flags.Add("--session", &to.session,
             "keep the names of its code from question to question, under this name");
   flags.Add("--seed", &to.seed, "makes all that is drawn at random the same each time");
@@ -202,6 +208,22 @@ Status CheckAskArguments(const AskArguments& arguments) {
     return MakeError(ErrorCode::kUsage,
                      "--tools {}: only code can call them; leave --mode direct out",
                      arguments.tools);
+  }
+  if (arguments.tools.empty() && arguments.sub_tools != "inherit") {
+    return MakeError(ErrorCode::kUsage,
+                     "--sub-tools {}: there are no tools to choose from; name their file with "
+                     "--tools",
+                     arguments.sub_tools);
+  }
+  if (!arguments.media.empty() && arguments.mode == "direct") {
+    return MakeError(ErrorCode::kUsage,
+                     "--media {}: only code can show images to a model; leave --mode direct out",
+                     arguments.media.front());
+  }
+  if (!arguments.media.empty() && arguments.max_depth == 0) {
+    return MakeError(ErrorCode::kUsage,
+                     "--media {}: with --max-depth 0 code asks no model; leave one of them out",
+                     arguments.media.front());
   }
   if (!arguments.session.empty() && arguments.mode == "direct") {
     return MakeError(ErrorCode::kUsage, "--session {}: a plain call has no names; leave --mode out",

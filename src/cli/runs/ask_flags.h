@@ -58,6 +58,8 @@ struct AskArguments {
   std::string out_dir;
   std::string layouts_dir;
   std::string tools;                  // --tools
+  std::string sub_tools = "inherit";  // --sub-tools
+  std::vector<std::string> media;     // --media: NAME=PATH or NAME=URL
   std::string session;                // --session
   SchemaFlags schema;                 // --json-schema, --json-schema-file
   std::string validate;               // --validate

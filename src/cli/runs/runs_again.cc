@@ -66,7 +66,8 @@ Result<int> Again(const AgainArguments& arguments, How how, Context& context) {
     if (!arguments.cell.empty()) {
       DOSSIER_ASSIGN_OR_RETURN(order.how.code, ReadRegularFile(arguments.cell, 1 << 20));
     }
-    const ask::ForkEdits edits{order.question, order.model, order.how.code};
+    const ask::ForkEdits edits{
+        .question = order.question, .model = order.model, .code = order.how.code};
     DOSSIER_ASSIGN_OR_RETURN(order.how.run,
                              ask::ForkRun(*journal, order.how.run, arguments.at, edits));
   }
@@ -74,6 +75,7 @@ Result<int> Again(const AgainArguments& arguments, How how, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const ask::ForkEdits edits, ask::EditsOf(*journal, order.how.run));
   order.model = edits.model;
   order.how.code = edits.code;
+  order.forked_from = edits.from;
   return AskAgain(order, journal, context);
 }
 

@@ -66,11 +66,16 @@ Status RunImport(const ExchangeArguments& arguments, Context& context) {
   if (arguments.json) {
     context.out << ToJson(JsonObject{{"schema", "dossier.runs-import/1"},
                                      {"runs", boost::json::value_from(imported.runs)},
+                                     {"known", boost::json::value_from(imported.known)},
                                      {"skipped", imported.skipped}})
                 << "\n";
     return {};
   }
   for (const std::string& run : imported.runs) context.out << run << "\n";
+  if (!imported.known.empty()) {
+    PrintWarning(context.err, fmt::format("{} was imported before, as {}; that is not stored again",
+                                          arguments.file, Join(imported.known, ", ")));
+  }
   if (imported.skipped > 0) {
     PrintWarning(context.err, fmt::format("{} of {} are no iteration and were left out",
                                           Counted(imported.skipped, "line"), arguments.file));

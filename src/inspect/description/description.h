@@ -254,6 +254,19 @@ struct Note {
   std::string text;
 };
 
+// Which part of a larger text a text is.
+struct Part {
+  std::string of;                      // the name of the whole
+  std::uint64_t index = 0, count = 0;  // from 1; 0: the parts are not known
+  std::uint64_t start = 0, end = 0;    // chars of the whole, end exclusive
+  std::uint64_t total = 0;             // chars of the whole
+  enum class Cut : std::uint8_t { kAnywhere, kAtRecords } cut = Cut::kAnywhere;
+  // Of the whole: the value of its Format line, its fields.
+  std::string format;
+  std::vector<Field> fields;
+  std::uint64_t fields_total = 0;
+};
+
 struct Description {
   std::string name;  // base name; empty: unnamed content
   std::string path;  // as given
@@ -293,6 +306,7 @@ struct Description {
   std::uint64_t members_bytes = 0;  // unpacked, of all
   bool members_exact = true;        // false: the list could not be read to its end
   std::vector<Note> notes;
+  std::optional<Part> part;
   bool stable = true;  // false: the file changed while it was read
   std::string sha256;  // hex; empty unless asked for
   // A read error in the middle: counts are bounds up to here.

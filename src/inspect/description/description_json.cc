@@ -210,6 +210,21 @@ Json ToJson(const Description& description) {
   return out;
 }
 
+namespace {
+
+Json PartJson(const std::optional<Part>& part) {
+  if (!part) return nullptr;
+  const auto known = [&](std::uint64_t number) {
+    return part->index > 0 ? Json(number) : Json(nullptr);
+  };
+  return JsonObject{{"index", known(part->index)},
+                    {"count", known(part->count)},
+                    {"start", part->start},
+                    {"end", part->end}};
+}
+
+}  // namespace
+
 Json ContextMeta(const Description& description, Runtime runtime) {
   const bool python = runtime == Runtime::kPython;
   const Counts& counts = description.counts;
@@ -249,7 +264,7 @@ Json ContextMeta(const Description& description, Runtime runtime) {
   if (!description.sample.empty() && description.sample_cut) {
     out["sampleRecord"] = Text(description.sample + "…");
   }
-  out["part"] = nullptr;
+  out["part"] = PartJson(description.part);
   return out;
 }
 

@@ -17,11 +17,19 @@ std::string Available(const HintOptions& options) {
                                                    : "Context available in";
 }
 
+// "part 3 of 12 of feed.ndjson"
+std::string PartText(const Part& part) {
+  const std::string name = CleanName(part.of);
+  if (part.index == 0) return "a part of " + name;
+  return fmt::format("part {} of {} of {}", GroupDigits(part.index), GroupDigits(part.count), name);
+}
+
 std::string TitleLine(const Description& description, const HintOptions& options) {
   const std::string head = Available(options) + " " + options.variable;
   const std::string chars =
       Amount(description.counts.chars, "char", "chars", description.counts.exactness);
   if (options.detail == HintDetail::kSizeOnly) return fmt::format("[{} ({})]", head, chars);
+  if (description.part) return fmt::format("[{}: {}]", head, PartText(*description.part));
   if (!description.name.empty()) return fmt::format("[{}]", head);
   return fmt::format(
       "[{} ({}, {}, detected: {})]", head, chars,
@@ -99,9 +107,28 @@ void AddLine(std::string_view label, const std::string& value, std::string* out)
   *out += fmt::format("\n  {}:{}{}", label, block ? "" : " ", value);
 }
 
+// Of a part: its own size, and what the whole says of format and fields.
+std::string PartLines(const Description& description, const HintOptions& options,
+                      const Extent& extent) {
+  const Part& part = *description.part;
+  std::string out;
+  AddLine("Format", part.format, &out);
+  AddLine("Size",
+          fmt::format("{}, {} (chars {} to {} of {})",
+                      Amount(description.counts.chars, "char", "chars"),
+                      Amount(description.counts.lines, "line", "lines"), GroupDigits(part.start),
+                      GroupDigits(part.end), GroupDigits(part.total)),
+          &out);
+  if (part.cut == Part::Cut::kAtRecords) AddLine("Records", RecordsText(description), &out);
+  Description whole{.fields = part.fields, .fields_total = part.fields_total};
+  if (whole.fields_total > 0) AddLine("Fields", FieldsText(whole, options, extent.fields), &out);
+  return out;
+}
+
 // The labelled lines, each with a line end in front.
 std::string Lines(const Description& description, const HintOptions& options,
                   const Extent& extent) {
+  if (description.part) return PartLines(description, options, extent);
   std::string out;
   const bool named = !description.name.empty();
   if (named) {
@@ -133,7 +160,8 @@ std::size_t Largest(std::size_t low, std::size_t high, Fits fits) {
 
 std::string FitLines(const Description& description, const HintOptions& options,
                      std::size_t max_chars) {
-  Extent extent{description.fields.size(), description.members.size(), 1u << 20};
+  const auto& fields = description.part ? description.part->fields : description.fields;
+  Extent extent{fields.size(), description.members.size(), 1u << 20};
   const auto fits = [&](const Extent& candidate) {
     return utf8::CodePoints(Lines(description, options, candidate)) <= max_chars;
   };

@@ -64,6 +64,7 @@ Result<std::optional<HandedAnswer>> ReadAnswer(const Json* value, std::string_vi
   answer.form = row->second;
   DOSSIER_ASSIGN_OR_RETURN(answer.text, Text(Find(*value, "text"), raw));
   if (const Json* json = Find(*value, "value"); json && !json->is_null()) answer.value = *json;
+  answer.numbers_as_text = FindBool(*value, "numbers_as_text").value_or(false);
   return answer;
 }
 

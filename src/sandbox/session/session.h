@@ -76,6 +76,8 @@ struct HandedAnswer {
   enum class Form { kAnswerDict, kSubmit, kFinal, kFinalVar, kPartial } form = Form::kFinal;
   std::string text;
   std::optional<Json> value;  // where it is JSON
+  // Numbers that JSON cannot hold (of more than 64 bits, inf, nan) stand in `value` as texts.
+  bool numbers_as_text = false;
 };
 
 // A part of a context that code looked at.

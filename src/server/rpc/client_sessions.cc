@@ -79,7 +79,7 @@ JsonObject ResultJson(const BlockResult& block) {
     out["answer"] =
         JsonObject{{"text", block.answer->text},
                    {"value", block.answer->value ? *block.answer->value : Json(nullptr)},
-                   {"is_json", block.answer->value.has_value()}};
+                   {"is_json", block.answer->value && !block.answer->numbers_as_text}};
   }
   return out;
 }

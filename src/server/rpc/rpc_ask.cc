@@ -11,6 +11,8 @@
 namespace dossier::server {
 namespace {
 
+constexpr std::string_view kScripted = "scripted";  // a provider
+
 void TakeText(const Json& from, std::string_view key, std::string* to) {
   if (const auto value = FindString(from, key)) *to = *value;
 }
@@ -111,7 +113,8 @@ Result<Model> Asker::Open(const Json& params, std::string_view name, const Cance
   ModelOptions options = ModelOptionsOf(given ? *given : Json(JsonObject{}));
   options.cancel = cancel;
   DOSSIER_ASSIGN_OR_RETURN(Model model, Model::Open(name, options));
-  models_[key] = model;
+  // Rules that one question used up are there for the next: a script begins with each anew.
+  if (model.provider() != kScripted) models_[key] = model;
   return model;
 }
 
@@ -184,7 +187,9 @@ Result<RpcReply> Asker::Ask(const JsonObject& given, const RpcScope& scope) {
   // The context first: a wrong id must not cost the start of a model.
   DOSSIER_ASSIGN_OR_RETURN(const auto contexts, ContextsOf(params));
   DOSSIER_ASSIGN_OR_RETURN(options.model, Open(params, TextAt(params, "model"), scope.cancel));
-  if (const std::string sub = TextAt(params, "sub_model"); !sub.empty()) {
+  // The same model need not be opened twice, and one script has one set of rules.
+  const std::string sub = TextAt(params, "sub_model");
+  if (!sub.empty() && sub != TextAt(params, "model")) {
     DOSSIER_ASSIGN_OR_RETURN(options.sub_model, Open(params, sub, scope.cancel));
   }
   // A sandbox that cannot be is told of by a run that needs one.

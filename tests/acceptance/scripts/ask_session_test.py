@@ -27,6 +27,18 @@ class AskSessionTest(harness.Case):
     def told(self, outcome: dict) -> str:
         return json.dumps([event["data"] for event in self.events(outcome["run"]) if event["type"] == "request.sent"])
 
+    def test_files_of_earlier_questions_are_not_written_again(self):  # REC-67, REC-83
+        first = self.answer("a", [{"purpose": "root", "times": 1, "reply":
+                                   "```repl\nsize = open('/out/old.txt', 'w').write('one' + context)\nFINAL(str(size))\n```"}],
+                            "--out-dir", "first")
+        self.assertEqual([file["name"] for file in first["files"]], ["old.txt"])
+        second = self.answer("b", [{"purpose": "root", "times": 1, "reply":
+                                    "```repl\nsave_file('new.txt', context)\nFINAL(str(size))\n```"}], "--out-dir", "second")
+        self.assertEqual([file["name"] for file in second["files"]], ["new.txt"])
+        self.assertEqual(sorted(path.name for path in (self.home / "second").iterdir()), ["new.txt"])
+        third = self.answer("c", [{"purpose": "root", "times": 1, "reply": "```repl\nprint(context)\nFINAL(str(size))\n```"}])
+        self.assertEqual((third["answer"], [one["code"] for one in third["warnings"]]), (first["answer"], []))
+
     def test_three_questions_in_three_processes(self):  # REC-67, REC-A25
         first = self.answer("a", [
             {"purpose": "root", "times": 1, "reply":

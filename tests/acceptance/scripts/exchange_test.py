@@ -92,6 +92,40 @@ class TrajectoryTest(ExchangeCase):
                 summary = next(one for one in self.runs() if one["run"] == run)
                 self.assertEqual((summary["status"], summary["answer"]), ("final", "152"))
 
+    def test_the_question_comes_along(self):  # REC-71
+        for form in ("reference-jsonl", "events"):
+            (run,), _ = self.import_text(self.export(self.made, form))
+            self.assertEqual(next(one["question"] for one in self.runs() if one["run"] == run), "What is the total?")
+        turn = {"type": "iteration", "iteration": 1, "timestamp": "2026-01-01T00:00:00.123456", "response": "FINAL(3)",
+                "code_blocks": [], "final_answer": "3", "iteration_time": 0.25}
+        for said, question in (("Look.\n\nQuestion: How many?\nOr none?", "How many?\nOr none?"), ("Only words.", ""),
+                               ('use the REPL environment to answer the original prompt: "Say \\"x\\"".\n\nGo on.',
+                                'Say \\"x\\"')):
+            line = json.dumps({**turn, "prompt": [{"role": "system", "content": "rules"}, {"role": "user", "content": said}]})
+            (run,), _ = self.import_text(line)
+            self.assertEqual(next(one["question"] for one in self.runs() if one["run"] == run), question)
+
+    def test_the_same_file_is_imported_once(self):  # REC-71
+        for form in ("reference-jsonl", "events"):
+            text = self.export(self.made, form)
+            (first,), err = self.import_text(text)
+            self.assertEqual(err, "")
+            count = len(self.runs())
+            (second,), err = self.import_text(text)
+            self.assertEqual((second, len(self.runs())), (first, count))
+            self.assertIn(f"was imported before, as {first}", err)
+
+    def test_calls_of_code_stand_in_their_order(self):  # REC-71, section 5
+        self.model.turns = ["```repl\na = llm_query('item 1: a')\nb = rlm_query('child 1')\nc = llm_query('item 2: c')\n"
+                            "print(a, b, c)\n```", "FINAL(done)"]
+        self.model.child = ["```repl\nx = llm_query('item 5: deep')\nprint(x)\n```", "FINAL(five)"]
+        run = self.finished("--max-depth", "2")
+        lines = [json.loads(line) for line in self.export(run, "rlm").splitlines()]
+        calls = lines[1]["code_blocks"][0]["result"]["rlm_calls"]
+        self.assertEqual([call["prompt"] for call in calls], ["item 1: a", "child 1", "item 2: c"])
+        counts = [next(iter(call["usage_summary"]["model_usage_summaries"].values()))["total_calls"] for call in calls]
+        self.assertEqual(counts, [1, 3, 1], "a child: two turns and what its code asked")
+
     def test_long_texts_come_back_whole(self):  # REC-71
         self.model.turns = ["```repl\nprint('long ' * 4000)\nbig = llm_query('item 7: ' + "
                             "'y' * 9000)\n```", "FINAL(" + "z" * 6000 + ")"]

@@ -81,6 +81,31 @@ class Answers(Python):
         self.assertEqual(out, "direct True True\n")
         self.assertEqual(server.requests, [])
 
+    def test_what_a_tool_raises_has_its_class_in_the_code(self):  # SRV-82
+        code = ("```repl\nfor word in ('key', 'value', 'own', 'far'):\n    try:\n        fail(word)\n"
+                "    except Exception as error:\n        print(type(error).__name__, isinstance(error, RuntimeError), "
+                "error)\ntry:\n    fail('key')\nexcept KeyError as error:\n    FINAL(error.args[0])\n```")
+        out = self.python("""
+            class OwnError(Exception): pass
+            def fail(word: str):
+                raise {"key": KeyError("k"), "value": ValueError("no number"), "own": OwnError("mine"),
+                       "far": UnicodeDecodeError("utf-8", b"x", 0, 1, "odd")}[word]
+            ctx = dossier.Context.from_records(RECORDS)
+            events = list(ctx.stream("?", model=sys.argv[1], mode="recursive", tools={"fail": fail}))
+            print(events[-1].answer.text)
+            print(*[e.data["output"]["text"] for e in events if getattr(e, "type", "") == "block.done"], end="")
+            """, self.model([code]))
+        self.assertEqual(out, "k\nKeyError False 'k'\nValueError False no number\nOwnError True mine\n"
+                              "RuntimeError True UnicodeDecodeError: "
+                              "'utf-8' codec can't decode byte 0x78 in position 0: odd\n")
+
+    def test_a_script_begins_with_each_question(self):  # SRV-82
+        out = self.python("""
+            ctx = dossier.Context.open("a.txt")
+            for _ in range(2): print(ctx.ask("?", model=sys.argv[1], mode="direct").text)
+            """, "script:" + self.write("once.json", json.dumps(["first", "second"]))) if self.write("a.txt", "alpha\n") else ""
+        self.assertEqual(out, "first\nfirst\n")
+
     def test_a_stream_ends_with_the_answer(self):  # SRV-82
         out = self.python("""
             ctx = dossier.Context.from_records(RECORDS)

@@ -381,6 +381,24 @@ class OtherwiseTest(ResumeCase):
         self.assertEqual(code, 0, out + err)
         self.assertEqual((self.home / "results/log.txt").read_text(), "kept")
 
+    def test_a_fork_has_a_folder_of_its_own(self):  # REC-70, REC-83
+        self.model.turns = ["```repl\nsave_file('one.txt', 'first')\nprint(context[:3])\n```",
+                            "```repl\nsave_file('two.txt', 'second')\nprint(1)\n```", "FINAL(done)"]
+        code, _, err = self.run_to_end(*self.ask, "--out-dir", "results/", "What?")
+        self.assertEqual(code, 0, err)
+        (self.home / "results/one.txt").write_text("kept")
+        code, out, err = self.run_to_end("runs", "fork", "last", "--at", "1", "--json")
+        self.assertEqual(code, 0, err)
+        outcome = json.loads(out)
+        folder = f"results-{outcome['run']}"
+        self.assertEqual([(file["path"], file["bytes"]) for file in outcome["files"]],
+                         [(f"{folder}/one.txt", 5), (f"{folder}/two.txt", 6)])
+        self.assertIn(f"files of the fork go to {folder}", err)
+        self.assertEqual((self.home / "results/one.txt").read_text(), "kept")
+        self.assertEqual((self.home / folder / "one.txt").read_text(), "first")
+        code, out, err = self.run_to_end("runs", "replay", outcome["run"])
+        self.assertEqual(code, 0, out + err)
+
     def test_trust_is_asked_for_again(self):  # REC-69, FLT-83
         self.ask[1:1] = ["--trust-config"]
         run = self.kill_at(12)
