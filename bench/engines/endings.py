@@ -143,11 +143,11 @@ def _begun_again(bench, what: str, peer: str, repeated: int) -> Figure:
     """What a peer repeats whose command is simply given again."""
     turns = 20
     try:
-        plan = plans.turns(peer, turns)
+        plan = plans.turns(plans.of_command(peer), turns)
         plan.hold = turns // 2 + 1
         _killed(bench, peer, plan, turns + 2)
         before = bench.server.heard(peer)["root"]
-        again, heard = _ask(bench, peer, plans.turns(peer, turns), {}, turns + 2)
+        again, heard = _ask(bench, peer, plans.turns(plans.of_command(peer), turns), {}, turns + 2)
         if again.error:
             raise Failed(again.error)
         return Figure(what, f"{repeated}", f"{peer}: {before + heard['root'] - turns} of {before}", case="EVL-95",
@@ -169,7 +169,7 @@ def _first_request(bench) -> list[Figure]:
     reasons = {peer: bench.places.missing(peer) for peer in rows.PEERS if bench.places.missing(peer)}
     for engine in (OURS, *(peer for peer in rows.PEERS if peer not in reasons)):
         try:
-            sample, heard = _ask(bench, engine, plans.turns(engine, 1), {}, 30)
+            sample, heard = _ask(bench, engine, plans.turns(plans.of_command(engine), 1), {}, 30)
             if not heard["first"]:
                 raise Failed(sample.error or "it sent no request")
             sizes[engine] = _size(bench, heard["first"])

@@ -29,11 +29,18 @@ DIALECTS = {
     "dspy-local": Dialect("[[ ## reasoning ## ]]\nThe next step.\n\n[[ ## code ## ]]\n```python\n{code}\n```\n\n"
                           "[[ ## completed ## ]]", "SUBMIT({value})", "context", "llm_query({prompt})", _BATCH),
     "droste": Dialect(_FENCED.format("python"), _READY, "context", "llm_query({prompt})", _BATCH),
+    # Its own command puts files into a dictionary.
+    "droste-command": Dialect(_FENCED.format("python"), _READY, "context['files'][0]['text']", "llm_query({prompt})", _BATCH),
     "minrlm": Dialect(_FENCED.format("python"), "FINAL({value})", "input_0", "sub_llm({prompt}, '')",
                       "replies = sub_llm_batch([({prompt}, '') for i in range({count})])"),
     "recursive-llm": Dialect("{code}", "", "context", "recursive_llm({prompt}, 'one')", "", "",
                              'FINAL("line")'),
 }
+
+
+def of_command(engine: str) -> str:
+    """The dialect of an engine whose own command is run."""
+    return "droste-command" if engine == "droste" else engine
 
 
 class Unable(Exception):

@@ -53,25 +53,27 @@ def steps(history: list[dict]) -> list[Step]:
     """Where a ratio changed for good: {"commit": ID, "ratios": {metric: number}} a line, the oldest first.
 
     A step is where the median of five commits is more than three median deviations away from the median of
-    the twenty before. Neighbours that show the same step are one; the one that shows it most is named.
-    Commits that lack a metric are passed over. Twenty equal values have no deviation: any change is a step
-    then, but for one of 1 %, below which nothing is said.
+    the twenty before. Places in a row that show it are one step: the first of them tells, and of its five
+    commits the first that is nearer to the new median is named. Commits that lack a metric are passed over.
+    Twenty equal values have no deviation: any change is a step then, but for one of 1 % and less.
     """
     found: list[Step] = []
     for metric in sorted({name for line in history for name in line["ratios"]}):
         points = [(line["commit"], line["ratios"][metric]) for line in history if metric in line["ratios"]]
-        best: tuple[float, int, Step] | None = None
+        in_step = False
         for at in range(STEP_OLD, len(points) - STEP_NEW + 1):
-            old = [value for _, value in points[at - STEP_OLD:at]]
-            before, after = statistics.median(old), statistics.median(value for _, value in points[at:at + STEP_NEW])
-            deviation = max(statistics.median(abs(value - before) for value in old), abs(before) * 0.01 / STEP_DEVIATIONS)
-            away = abs(after - before) / deviation if deviation else 0.0
-            if away > STEP_DEVIATIONS:
-                if best is None or away > best[0]:
-                    best = (away, at, Step(metric, points[at][0], before, after))
-            elif best is not None:
-                found.append(best[2])
-                best = None
-        if best is not None:
-            found.append(best[2])
+            step = _step_at(metric, points, at)
+            if step and not in_step:
+                found.append(step)
+            in_step = step is not None
     return found
+
+
+def _step_at(metric: str, points: list[tuple[str, float]], at: int) -> Step | None:
+    old, new = [value for _, value in points[at - STEP_OLD:at]], points[at:at + STEP_NEW]
+    before, after = statistics.median(old), statistics.median(value for _, value in new)
+    deviation = max(statistics.median(abs(value - before) for value in old), abs(before) * 0.01 / STEP_DEVIATIONS)
+    if abs(after - before) <= STEP_DEVIATIONS * deviation:
+        return None
+    first = next(number for number, (_, value) in enumerate(new, at) if abs(value - after) <= abs(value - before))
+    return Step(metric, points[first][0], before, statistics.median(value for _, value in points[first:first + STEP_NEW]))

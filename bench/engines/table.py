@@ -13,13 +13,13 @@ import time
 
 import inputs
 from engines import endings, plans, ratios, rows
-from engines.model_server import QUESTION, ModelServer
+from engines.model_server import QUESTION, ModelServer, Plan
 from engines.systems import OURS, Asking, Library, Places, Sample, run_command, whys, words_of_command
 from figure import Figure, megabytes, seconds
 from timing import Failed
 
 LIMIT, QUICK_LIMIT = 60.0, 20.0       # seconds of one run
-WHOLE, QUICK_WHOLE = 14 * 60.0, 60.0  # seconds of all runs; what is left then says so
+WHOLE, QUICK_WHOLE = 14 * 60.0, 120.0  # seconds of all runs; what is left then says so
 _CALIBRATED = b"\0" * (4 << 20)
 _LOOK = 0.01                          # seconds between looks at memory
 
@@ -104,7 +104,7 @@ def _measure_row(bench: Bench, row: rows.Row) -> list[Figure]:
         peer = system.partition("/")[0]
         reason = bench.places.missing(peer)
         try:
-            _plan(row, peer)
+            _plan(row, system)
         except plans.Unable as unable:
             reason = reason or str(unable)
         if reason:
@@ -151,7 +151,10 @@ def _round(bench: Bench, row: rows.Row, systems: list[str], context: pathlib.Pat
     return samples
 
 
-def _plan(row: rows.Row, engine: str):
+def _plan(row: rows.Row, system: str) -> Plan:
+    engine, _, how = system.partition("/")
+    if how == "command":
+        engine = plans.of_command(engine)
     if row.work == "turns":
         return plans.turns(engine, row.count, row.variables)
     if row.work == "sub_calls":
@@ -166,7 +169,7 @@ def _depth(row: rows.Row) -> int:
 def _run(bench: Bench, row: rows.Row, system: str, context: pathlib.Path) -> dict:
     """Seconds of the row's figure, with the run's wall, CPU and memory."""
     engine, _, how = system.partition("/")
-    plan = _plan(row, engine)
+    plan = _plan(row, system)
     bench.server.play(engine, plan)
     asking = Asking(bench.server.url(engine), context, QUESTION, turns=len(plan.root) + 2, depth=_depth(row))
     if how == "library":
