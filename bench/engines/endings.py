@@ -44,7 +44,7 @@ def measure(bench) -> list[Figure]:
     found = []
     for part in parts:
         if time.monotonic() > bench.ends:
-            found.append(Figure(part.__doc__, problem="left out: the time for the whole table is used up"))
+            found.append(Figure(part.__doc__, problem="left out: the time for this part of the table is used up"))
             continue
         try:
             found += part(bench)

@@ -19,7 +19,8 @@ from figure import Figure, megabytes, seconds
 from timing import Failed
 
 LIMIT, QUICK_LIMIT = 60.0, 20.0       # seconds of one run
-WHOLE, QUICK_WHOLE = 14 * 60.0, 120.0  # seconds of all runs; what is left then says so
+ROWS, ENDINGS = 9 * 60.0, 5 * 60.0    # seconds of all runs of each; what is left then says so
+QUICK = 60.0
 _CALIBRATED = b"\0" * (4 << 20)
 _LOOK = 0.01                          # seconds between looks at memory
 
@@ -38,7 +39,7 @@ class Bench:
     places: Places
     server: ModelServer
     quick: bool
-    ends: float                 # of the monotonic clock
+    ends: float                 # of the monotonic clock: no row begins behind it
     reference: float            # seconds of the calibration loop
     libraries: dict[str, Library] = dataclasses.field(default_factory=dict)
 
@@ -64,9 +65,10 @@ def measure(dossier: str, folder: pathlib.Path, quick: bool) -> list[Figure]:
     try:
         with ModelServer() as server:
             reference = statistics.median(calibrate() for _ in range(5))
-            bench = Bench(places, server, quick, time.monotonic() + (QUICK_WHOLE if quick else WHOLE), reference)
+            bench = Bench(places, server, quick, time.monotonic() + (QUICK if quick else ROWS), reference)
             try:
                 found = [figure for row in rows.TABLE if row.quick or not quick for figure in _guarded(bench, row)]
+                bench.ends = time.monotonic() + (QUICK if quick else ENDINGS)
                 return found + endings.measure(bench)
             finally:
                 bench.close()
@@ -83,7 +85,7 @@ def eval_peers_home() -> pathlib.Path:
 
 def _guarded(bench: Bench, row: rows.Row) -> list[Figure]:
     if time.monotonic() > bench.ends:
-        return [Figure(row.what, case=row.case, problem="left out: the time for the whole table is used up")]
+        return [Figure(row.what, case=row.case, problem="left out: the time for this part of the table is used up")]
     try:
         return _measure_row(bench, row)
     except (Failed, OSError) as error:
@@ -228,7 +230,9 @@ def _beside(bench: Bench, row: rows.Row, what: str, name: str, pairs: list) -> F
     peer, _, how = name.partition("/")
     goal = row.goals.get(name if how != row.how else peer, 0.0)
     shown = ("" if how == row.how else "in process, ") + bench.places.version(peer)
-    return _ratio(row.case, what, pairs, f"{shown} {seconds(statistics.median(pair[2] for pair in pairs))}", goal, seconds)
+    cpu = statistics.median(attempt["samples"][name]["cpu"] for attempt, _, _ in pairs)
+    theirs = f"{shown} {seconds(statistics.median(pair[2] for pair in pairs))} (CPU {seconds(cpu)})"
+    return _ratio(row.case, what, pairs, theirs, goal, seconds)
 
 
 def _ratio(case: str, what: str, pairs: list, peer: str, goal: float, unit) -> Figure:
