@@ -13,7 +13,7 @@ class Figure:
     goal: str = ""
     met: bool = False
     problem: str = ""    # why it could not be measured
-    case: str = ""       # of the specification
+    group: str = ""      # of rows: what they are about
     low: float = 0.0     # the interval of the ratio, where it was measured in rounds
     high: float = 0.0
     rounds: list = dataclasses.field(default_factory=list)  # every attempt: calibration, ours, peer, off

@@ -84,7 +84,7 @@ def _goal(figure: Figure) -> float:
 
 
 def page(figures: list[Figure], machine: dict, shown: str) -> str:
-    head = "".join(f"<th>{name}</th>" for name in ("case", "what", "ours", "beside", "ratio", "goal", ""))
+    head = "".join(f"<th>{name}</th>" for name in ("group", "what", "ours", "beside", "ratio", "goal", ""))
     facts = "; ".join(f"{html.escape(str(name))}: {html.escape(str(value))}" for name, value in machine.items())
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Dossier beside other engines</title>'
             f"<style>{_STYLE}</style></head><body>\n<h1>Dossier beside other engines</h1>\n<p>{facts}</p>\n"
@@ -99,7 +99,7 @@ def _row(figure: Figure) -> str:
         beside = f'<span class="why">not measured: {html.escape(figure.problem)}</span>'
     off = sum(bool(kept["off"]) for kept in figure.rounds)
     rounds = f"<br><small>{len(figure.rounds)} rounds, {off} off</small>" if figure.rounds else ""
-    cells = [html.escape(figure.case), html.escape(figure.what), html.escape(figure.ours), beside,
+    cells = [html.escape(figure.group), html.escape(figure.what), html.escape(figure.ours), beside,
              html.escape(figure.ratio_text) + rounds, html.escape(figure.goal),
              f'<span class="{figure.verdict}">{figure.verdict}</span>']
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"

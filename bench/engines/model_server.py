@@ -26,6 +26,8 @@ import urllib.request
 QUESTION = "Which word of the text comes first?"
 CHILD_QUESTION = "Which word begins this part?"
 
+COST = 0.00011  # dollars that each reply says it took
+
 
 @dataclasses.dataclass
 class Plan:
@@ -104,7 +106,7 @@ class _Session:
 
 def _completion(text: str, request: bytes) -> tuple[bytes, bytes]:
     """(kind of content, body): as the request wants it."""
-    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110, "cost": COST}
     head = {"id": "1", "created": 1, "model": "instant"}
     if b'"stream":true' not in request and b'"stream": true' not in request:
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}

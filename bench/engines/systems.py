@@ -73,7 +73,9 @@ class Places:
                 if not name.endswith("_API_KEY") and not name.startswith(("DOSSIER_", "XDG_"))}
         return kept | {"HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "XDG_CONFIG_HOME": str(home / "config"),
                        "XDG_STATE_HOME": str(home / "state"), "XDG_CACHE_HOME": str(home / "cache"),
-                       "OPENAI_API_KEY": "none", "PYTHONDONTWRITEBYTECODE": "1"}
+                       "OPENAI_API_KEY": "none", "PYTHONDONTWRITEBYTECODE": "1",
+                       # dspy and litellm fetch prices from the network at their start, unless told not to.
+                       "LITELLM_LOCAL_MODEL_COST_MAP": "true"}
 
 
 def whys(reasons: dict[str, str]) -> list[str]:

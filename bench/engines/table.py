@@ -85,11 +85,11 @@ def eval_peers_home() -> pathlib.Path:
 
 def _guarded(bench: Bench, row: rows.Row) -> list[Figure]:
     if time.monotonic() > bench.ends:
-        return [Figure(row.what, case=row.case, problem="left out: the time for this part of the table is used up")]
+        return [Figure(row.what, group=row.group, problem="left out: the time for this part of the table is used up")]
     try:
         return _measure_row(bench, row)
     except (Failed, OSError) as error:
-        return [Figure(row.what, case=row.case, problem=f"{OURS}: {error}")]
+        return [Figure(row.what, group=row.group, problem=f"{OURS}: {error}")]
     finally:
         if row.size >= 50 * rows.MB and not any(row.size == other.size for other in _after(row)):
             bench.drop_text(row.size)
@@ -178,7 +178,7 @@ def _run(bench: Bench, row: rows.Row, system: str, context: pathlib.Path) -> dic
         sample = bench.library(engine).ask(asking)
     else:
         sample = run_command(words_of_command(engine, asking, bench.places), bench.places,
-                             _LOOK if row.case == "EVL-94" else 0.0)
+                             _LOOK if row.group == "large contexts" else 0.0)
     heard = bench.server.heard(engine)
     _check(sample, heard, len(plan.root))
     return {"value": _value(row, sample, heard), "wall": sample.wall, "cpu": sample.cpu, "peak": sample.peak}
@@ -216,13 +216,13 @@ def _figures(bench: Bench, row: rows.Row, attempts: list[dict], reasons: dict[st
     if row.ideal:
         goal = row.goals.get("ideal", 0.0)
         pairs = [(attempt, attempt["samples"][ours_name]["value"], row.ideal) for attempt in attempts]
-        found.append(_ratio(row.case, what, pairs, f"ideal {seconds(row.ideal)}", goal, seconds))
-    if row.case == "EVL-94":
+        found.append(_ratio(row.group, what, pairs, f"ideal {seconds(row.ideal)}", goal, seconds))
+    if row.group == "large contexts":
         found += _memory(row, attempts, ours_name, others)
     if not found and not reasons:
-        found.append(Figure(what, seconds(value), case=row.case, peer="no other engine was run"))
+        found.append(Figure(what, seconds(value), group=row.group, peer="no other engine was run"))
     for text in whys(reasons):
-        found.append(Figure(row.what, seconds(value), case=row.case, problem=text))
+        found.append(Figure(row.what, seconds(value), group=row.group, problem=text))
     return found
 
 
@@ -232,15 +232,15 @@ def _beside(bench: Bench, row: rows.Row, what: str, name: str, pairs: list) -> F
     shown = ("" if how == row.how else "in process, ") + bench.places.version(peer)
     cpu = statistics.median(attempt["samples"][name]["cpu"] for attempt, _, _ in pairs)
     theirs = f"{shown} {seconds(statistics.median(pair[2] for pair in pairs))} (CPU {seconds(cpu)})"
-    return _ratio(row.case, what, pairs, theirs, goal, seconds)
+    return _ratio(row.group, what, pairs, theirs, goal, seconds)
 
 
-def _ratio(case: str, what: str, pairs: list, peer: str, goal: float, unit) -> Figure:
+def _ratio(group: str, what: str, pairs: list, peer: str, goal: float, unit) -> Figure:
     interval = ratios.bootstrap([ours / theirs for _, ours, theirs in pairs])
     kept = [{"round": attempt["round"], "off": attempt["off"], "calibration": attempt["calibration"], "ours": ours,
              "peer": theirs} for attempt, ours, theirs in pairs]
     return Figure(what, unit(statistics.median(pair[1] for pair in pairs)), peer, interval.median,
-                  f"<= {goal:.3g} x" if goal else "", bool(goal) and interval.median <= goal, case=case,
+                  f"<= {goal:.3g} x" if goal else "", bool(goal) and interval.median <= goal, group=group,
                   low=interval.low, high=interval.high, rounds=kept)
 
 
@@ -251,12 +251,12 @@ def _memory(row: rows.Row, attempts: list[dict], ours_name: str, others: list[st
     what = f"peak memory of all processes, code builds `context` of {name}"
     # Of a small file the processes themselves are most of the memory.
     goal = rows.MEMORY_GOAL if row.size >= 200 * rows.MB else 0.0
-    found = [_ratio(row.case, what, [(attempt, peak, row.size) for attempt, peak in peaks], f"the file {megabytes(row.size)}",
+    found = [_ratio(row.group, what, [(attempt, peak, row.size) for attempt, peak in peaks], f"the file {megabytes(row.size)}",
                     goal, megabytes)]
     for other in others:
         pairs = [(attempt, attempt["samples"][ours_name]["peak"], attempt["samples"][other]["peak"]) for attempt in attempts
                  if other in attempt["samples"] and attempt["samples"][other]["peak"]]
         if pairs:
             theirs = megabytes(statistics.median(pair[2] for pair in pairs))
-            found.append(_ratio(row.case, what, pairs, f"{other.partition('/')[0]} {theirs}", 0.0, megabytes))
+            found.append(_ratio(row.group, what, pairs, f"{other.partition('/')[0]} {theirs}", 0.0, megabytes))
     return found

@@ -123,17 +123,17 @@ class PlanTest(unittest.TestCase):
                 self.assertEqual(len(plan.root), row.count if row.work == "turns" else 2)
 
     def test_the_rows_are_those_of_the_specification(self):
-        found = {case: [row for row in rows.TABLE if row.case == case] for case in {row.case for row in rows.TABLE}}
-        self.assertEqual(sorted(found), ["EVL-90", "EVL-91", "EVL-92", "EVL-93", "EVL-94"])
-        self.assertEqual([(row.how, row.count) for row in found["EVL-90"]],  # EVL-90
+        found = {group: [row for row in rows.TABLE if row.group == group] for group in {row.group for row in rows.TABLE}}
+        self.assertEqual(sorted(found), ["children", "completions", "large contexts", "sub-calls", "turns"])
+        self.assertEqual([(row.how, row.count) for row in found["completions"]],  # EVL-90
                          [(how, count) for how in ("library", "command") for count in (1, 10, 30, 100)])
-        self.assertEqual({row.size for row in found["EVL-91"]} & {1_000, 10 ** 9}, {1_000, 10 ** 9})
-        self.assertIn(5_000, [row.variables for row in found["EVL-91"]])  # EVL-91
-        self.assertEqual([(row.delay, row.count) for row in found["EVL-92"]],  # EVL-92
+        self.assertEqual({row.size for row in found["turns"]} & {1_000, 10 ** 9}, {1_000, 10 ** 9})
+        self.assertIn(5_000, [row.variables for row in found["turns"]])  # EVL-91
+        self.assertEqual([(row.delay, row.count) for row in found["children"]],  # EVL-92
                          [(delay, count) for delay in (0.0, 0.05) for count in (1, 16, 100, 1000)])
-        self.assertEqual([row.bytes or row.count for row in found["EVL-93"]],  # EVL-93
+        self.assertEqual([row.bytes or row.count for row in found["sub-calls"]],  # EVL-93
                          [10, 10_000, 1_000_000, 10_000_000, 40, 100, 1000])
-        self.assertEqual([row.size for row in found["EVL-94"]],  # EVL-94
+        self.assertEqual([row.size for row in found["large contexts"]],  # EVL-94
                          [1_000_000, 50_000_000, 200_000_000, 1_000_000_000])
 
 
@@ -205,10 +205,11 @@ class QuickRunTest(unittest.TestCase):  # EVL-A24
         measured = {}
         for figure in self.figures():
             if figure["ours"]:
-                measured.setdefault(figure["case"], []).append(figure["what"])
+                measured.setdefault(figure["group"], []).append(figure["what"])
             else:
                 self.assertNotIn("dossier:", figure["problem"], figure)
-        self.assertEqual(sorted(measured), ["EVL-90", "EVL-91", "EVL-92", "EVL-93", "EVL-94", "EVL-95", "EVL-97"])
+        self.assertEqual(sorted(measured), ["children", "completions", "ends", "first request", "large contexts",
+                                            "sub-calls", "turns"])
 
     def test_the_answer_is_kept_and_nothing_asked_twice(self):  # EVL-95
         by_what = {figure["what"]: figure for figure in self.figures()}
@@ -218,7 +219,7 @@ class QuickRunTest(unittest.TestCase):  # EVL-A24
         self.assertIn("(0 requests repeated)", resume)
 
     def test_the_first_request_is_counted(self):  # EVL-97
-        (first,) = [figure for figure in self.figures() if figure["case"] == "EVL-97"]
+        (first,) = [figure for figure in self.figures() if figure["group"] == "first request"]
         tokens, characters = (int(word.replace(",", "").lstrip("(")) for word in first["ours"].split()[:2])
         self.assertTrue(200 < tokens < characters < 40_000, first)
 
