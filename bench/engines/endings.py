@@ -47,6 +47,7 @@ def measure(bench) -> list[Figure]:
         if time.monotonic() > bench.ends:
             found.append(Figure(part.__doc__, problem="left out: the time for this part of the table is used up"))
             continue
+        print(f"  {part.__doc__}", file=sys.stderr, flush=True)
         try:
             found += part(bench)
         except (Failed, OSError) as error:

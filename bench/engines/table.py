@@ -9,6 +9,7 @@ import hashlib
 import pathlib
 import shutil
 import statistics
+import sys
 import time
 
 import inputs
@@ -86,6 +87,7 @@ def eval_peers_home() -> pathlib.Path:
 def _guarded(bench: Bench, row: rows.Row) -> list[Figure]:
     if time.monotonic() > bench.ends:
         return [Figure(row.what, group=row.group, problem="left out: the time for this part of the table is used up")]
+    print(f"  {row.what}", file=sys.stderr, flush=True)
     try:
         return _measure_row(bench, row)
     except (Failed, OSError) as error:

@@ -169,6 +169,8 @@ class QuickRunTest(unittest.TestCase):  # EVL-A24
             ["/usr/bin/python3", str(ROOT / "bench/run"), "--dossier", DOSSIER, "--quick", "--only", "engines", "--folder",
              str(home / "files"), "--out", str(home / "report")], capture_output=True, text=True, env=environment,
             timeout=120, check=False)
+        if cls.done.returncode != 0:
+            raise AssertionError(f"bench/run ended with {cls.done.returncode}: {cls.done.stderr}")
         cls.report = home / "report"
         cls.left = sorted(path.name for path in (home / "files").iterdir())
 
@@ -183,7 +185,6 @@ class QuickRunTest(unittest.TestCase):  # EVL-A24
         return json.loads(self.read("report.json"))["figures"]
 
     def test_page_picture_and_json_are_valid(self):
-        self.assertEqual(self.done.returncode, 0, self.done.stderr)
         whole = Whole()
         text = self.read("report.html")
         whole.feed(text)
