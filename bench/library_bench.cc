@@ -68,8 +68,8 @@ Status RunLibraryBench(const std::string& folder) {
   for (std::string line; std::getline(std::cin, line);) {
     DOSSIER_ASSIGN_OR_RETURN(const Json request, ParseJson(line));
     const auto answer = asker.Ask(request);
-    const JsonObject said = answer ? JsonObject{{"answer", *answer}}
-                                   : JsonObject{{"error", answer.error().message}};
+    const JsonObject said =
+        answer ? JsonObject{{"answer", *answer}} : JsonObject{{"error", answer.error().message}};
     std::cout << ToJson(said) << std::endl;
   }
   return {};

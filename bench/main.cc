@@ -1,7 +1,7 @@
 // dossier_bench sandbox | jail | commands | conversation FOLDER | engine FOLDER
 // completions|batch|children | tokens FILE | assembly FILE | repository FOLDER | model | memory
-// FOLDER [EMBEDDING] | memory-store | render | research | library FOLDER: figures as lines of JSON, for bench/run;
-// instant-server: a port.
+// FOLDER [EMBEDDING] | memory-store | render | research | library FOLDER: figures as lines of JSON,
+// for bench/run; instant-server: a port.
 
 #include <fmt/format.h>
 
