@@ -41,6 +41,7 @@ class Setting:
     dossier: str
     folder: pathlib.Path
     scale: float  # of the sizes of files
+    groups: tuple[str, ...] = ()  # of the table of engines; none: all
 
     @property
     def bench_program(self) -> str:
@@ -725,7 +726,7 @@ def research(setting: Setting) -> list[Figure]:
 
 def engine_table(setting: Setting) -> list[Figure]:
     """Ours and other engines over one instant server, in rounds."""
-    return table.measure(setting.dossier, setting.folder / "engines", setting.scale < 1)
+    return table.measure(setting.dossier, setting.folder / "engines", setting.scale < 1, setting.groups)
 
 
 GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {

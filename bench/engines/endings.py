@@ -40,21 +40,6 @@ _LIMITS = (
 _NO_LIMIT = "it has no such limit"
 
 
-def measure(bench) -> list[Figure]:
-    parts = [_limits, _resume, _first_request, _doc_memory, _journal]
-    found = []
-    for part in parts:
-        if time.monotonic() > bench.ends:
-            found.append(Figure(part.__doc__, problem="left out: the time for this part of the table is used up"))
-            continue
-        print(f"  {part.__doc__}", file=sys.stderr, flush=True)
-        try:
-            found += part(bench)
-        except (Failed, OSError) as error:
-            found.append(Figure(part.__doc__, problem=f"{OURS}: {error}"))
-    return found
-
-
 def _ask(bench, engine: str, plan, limits: dict, turns: int, flags: tuple[str, ...] = ()):
     """(sample, what the server heard) of one whole command."""
     bench.server.play(engine, plan)
@@ -275,4 +260,23 @@ def _doc_memory(bench) -> list[Figure]:
                             sample.peak <= rows.DOC_GOAL, group="large contexts"))
         if size > rows.MB:
             bench.drop_text(size)
+    return found
+
+
+_PARTS = ((_limits, "ends"), (_resume, "ends"), (_first_request, "first request"), (_doc_memory, "large contexts"),
+          (_journal, "large contexts"))
+
+
+def measure(bench, groups: tuple[str, ...] = ()) -> list[Figure]:
+    """All, or those of some groups."""
+    found = []
+    for part in [part for part, group in _PARTS if not groups or group in groups]:
+        if time.monotonic() > bench.ends:
+            found.append(Figure(part.__doc__, problem="left out: the time for this part of the table is used up"))
+            continue
+        print(f"  {part.__doc__}", file=sys.stderr, flush=True)
+        try:
+            found += part(bench)
+        except (Failed, OSError) as error:
+            found.append(Figure(part.__doc__, problem=f"{OURS}: {error}"))
     return found

@@ -30,13 +30,16 @@ def is_off(calibration: float, reference: float) -> bool:
     return abs(calibration / reference - 1) > CALIBRATION_OFF
 
 
-def attempts_of_round(calibrate, work, reference: float) -> list[tuple[float, object]]:
-    """(calibration, what `work()` gave) of a round, and of its repeats while it is off. All of them count."""
+def attempts_of_round(calibrate, work, reference: float, has_time=lambda: True) -> list[tuple[float, object]]:
+    """(calibration, what `work()` gave) of a round, and of its repeats while it is off. All of them count.
+
+    It is not run again once `has_time()` says no.
+    """
     attempts = []
     while len(attempts) <= MOST_REPEATS:
         calibration = calibrate()
         attempts.append((calibration, work()))
-        if not is_off(calibration, reference):
+        if not is_off(calibration, reference) or not has_time():
             break
     return attempts
 

@@ -20,8 +20,9 @@ from figure import Figure, megabytes, seconds
 from timing import Failed
 
 LIMIT, QUICK_LIMIT = 60.0, 20.0       # seconds of one run
-ROWS, ENDINGS = 9 * 60.0, 5 * 60.0    # seconds of all runs of each; what is left then says so
+ROWS, ENDINGS = 11 * 60.0, 4 * 60.0    # seconds of all runs of each; what is left then says so
 QUICK = 60.0
+GROUPS = (*dict.fromkeys(row.group for row in rows.TABLE), "ends", "first request")
 _CALIBRATED = b"\0" * (4 << 20)
 _LOOK = 0.01                          # seconds between looks at memory
 
@@ -59,18 +60,23 @@ class Bench:
             library.close()
 
 
-def measure(dossier: str, folder: pathlib.Path, quick: bool) -> list[Figure]:
-    """All figures. Writes below `folder`, which is removed."""
+def measure(dossier: str, folder: pathlib.Path, quick: bool, groups: tuple[str, ...] = ()) -> list[Figure]:
+    """All figures, or those of some groups. Writes below `folder`, which is removed."""
     folder.mkdir(parents=True, exist_ok=True)
     places = Places(dossier, folder, eval_peers_home(), QUICK_LIMIT if quick else LIMIT)
     try:
         with ModelServer() as server:
             reference = statistics.median(calibrate() for _ in range(5))
             bench = Bench(places, server, quick, time.monotonic() + (QUICK if quick else ROWS), reference)
+            wanted = [row for row in rows.TABLE if (row.quick or not quick) and (not groups or row.group in groups)]
+            found: list[Figure] = []
             try:
-                found = [figure for row in rows.TABLE if row.quick or not quick for figure in _guarded(bench, row)]
+                for number, row in enumerate(wanted):
+                    # What earlier rows did not use is shared by those that are left.
+                    share = (bench.ends - time.monotonic()) / (len(wanted) - number)
+                    found += _guarded(bench, row, time.monotonic() + share)
                 bench.ends = time.monotonic() + (QUICK if quick else ENDINGS)
-                return found + endings.measure(bench)
+                return found + endings.measure(bench, groups)
             finally:
                 bench.close()
     finally:
@@ -84,12 +90,12 @@ def eval_peers_home() -> pathlib.Path:
     return importlib.machinery.SourceFileLoader("eval_peers", str(path)).load_module().home()
 
 
-def _guarded(bench: Bench, row: rows.Row) -> list[Figure]:
+def _guarded(bench: Bench, row: rows.Row, until: float) -> list[Figure]:
     if time.monotonic() > bench.ends:
         return [Figure(row.what, group=row.group, problem="left out: the time for this part of the table is used up")]
     print(f"  {row.what}", file=sys.stderr, flush=True)
     try:
-        return _measure_row(bench, row)
+        return _measure_row(bench, row, until)
     except (Failed, OSError) as error:
         return [Figure(row.what, group=row.group, problem=f"{OURS}: {error}")]
     finally:
@@ -101,7 +107,8 @@ def _after(row: rows.Row) -> list[rows.Row]:
     return rows.TABLE[rows.TABLE.index(row) + 1:]
 
 
-def _measure_row(bench: Bench, row: rows.Row) -> list[Figure]:
+def _measure_row(bench: Bench, row: rows.Row, until: float) -> list[Figure]:
+    """At least one round; no further one behind `until`."""
     systems, reasons = [f"{OURS}/{row.how}"], dict(row.left_out)
     wanted = [f"{peer}/{row.how}" for peer in row.peers] + [name for name in row.goals if "/" in name]
     for system in wanted:
@@ -120,8 +127,10 @@ def _measure_row(bench: Bench, row: rows.Row) -> list[Figure]:
         _warm(bench, row, system, context, reasons)
     attempts: list[dict] = []
     for number in range(1 if bench.quick else row.rounds):
+        if number and time.monotonic() > until:
+            break
         found = ratios.attempts_of_round(calibrate, lambda: _round(bench, row, systems, context, reasons),
-                                         bench.reference)
+                                         bench.reference, lambda: time.monotonic() < until)
         attempts += [{"round": number, "calibration": calibration, "off": ratios.is_off(calibration, bench.reference),
                       "samples": samples} for calibration, samples in found]
     return _figures(bench, row, attempts, reasons)
