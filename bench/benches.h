@@ -79,6 +79,11 @@ Status RunRenderBench();
 // research.memory_of_100_nodes.
 Status RunResearchBench();
 
+// The public library, for bench/engines: asks what each line of stdin says, {url, context,
+// question, turns, depth}, and prints {"answer": TEXT} or {"error": TEXT}. Runs are recorded in
+// `folder`.
+Status RunLibraryBench(const std::string& folder);
+
 // That server for others: prints its port, and ends with its stdin.
 Status RunInstantServer();
 

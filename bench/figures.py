@@ -22,6 +22,8 @@ import packing
 import repository
 import timing
 from recording_server import RecordingServer
+from engines import table
+from figure import Figure, kilobytes, megabytes, seconds
 from timing import Failed
 
 _CSV_READ = ("import csv, sys\n"
@@ -39,6 +41,7 @@ class Setting:
     dossier: str
     folder: pathlib.Path
     scale: float  # of the sizes of files
+    groups: tuple[str, ...] = ()  # of the table of engines; none: all
 
     @property
     def bench_program(self) -> str:
@@ -60,17 +63,6 @@ class Setting:
         shutil.rmtree(self.folder / "state", ignore_errors=True)
 
 
-@dataclasses.dataclass
-class Figure:
-    what: str
-    ours: str = ""
-    peer: str = ""       # "wc -l 0.143 s"
-    ratio: float = 0.0   # ours / peer, or peer / ours where the goal says "faster"
-    goal: str = ""
-    met: bool = False
-    problem: str = ""    # why it could not be measured
-
-
 def _at_most(what: str, ours: float, peer_name: str, peer: float, goal: float,
              unit: Callable[[float], str]) -> Figure:
     ratio = ours / peer
@@ -83,20 +75,6 @@ def _faster(what: str, ours: float, peer_name: str, peer: float, goal: float,
     ratio = peer / ours
     return Figure(what, unit(ours), f"{peer_name} {unit(peer)}", ratio, f">= {goal:g} x faster",
                   ratio >= goal)
-
-
-def _seconds(value: float) -> str:
-    if value >= 1:
-        return f"{value:.2f} s"
-    return f"{value * 1e3:.2f} ms" if value >= 1e-3 else f"{value * 1e6:.1f} us"
-
-
-def _kilobytes(value: float) -> str:
-    return f"{value / 1e3:,.0f} kB"
-
-
-def _megabytes(value: float) -> str:
-    return f"{value / 1e6:.0f} MB"
 
 
 def inspect_text(setting: Setting) -> list[Figure]:
@@ -115,12 +93,12 @@ def inspect_text(setting: Setting) -> list[Figure]:
     size = f"{text.stat().st_size / 1e9:.2g} GB"
     cpu = timing.median_cpu(runs["inspect"])
     return [
-        _at_most(f"inspect {size} mixed UTF-8, 2 threads, warm (CPU {_seconds(cpu)})", ours,
-                 "wc -l", lines, 1.3, _seconds),
+        _at_most(f"inspect {size} mixed UTF-8, 2 threads, warm (CPU {seconds(cpu)})", ours,
+                 "wc -l", lines, 1.3, seconds),
         _faster(f"the same; wc -lm on a tenth, its time x {factor:.3g}", ours, "wc -lm",
-                timing.median_wall(chars) * factor, 40, _seconds),
+                timing.median_wall(chars) * factor, 40, seconds),
         _faster("the same, 2 threads", ours, "1 thread", timing.median_wall(runs["alone"]), 1.6,
-                _seconds)]
+                seconds)]
 
 
 def inspect_ndjson(setting: Setting) -> list[Figure]:
@@ -131,7 +109,7 @@ def inspect_ndjson(setting: Setting) -> list[Figure]:
          "jq": ["jq", "-c", "empty", str(path)]}, 5)
     return [_faster(f"inspect {path.stat().st_size / 1e6:.0f} MB NDJSON, 1 thread",
                     timing.median_wall(runs["ours"]), "jq -c empty",
-                    timing.median_wall(runs["jq"]), 5, _seconds)]
+                    timing.median_wall(runs["jq"]), 5, seconds)]
 
 
 def inspect_csv(setting: Setting) -> list[Figure]:
@@ -143,9 +121,9 @@ def inspect_csv(setting: Setting) -> list[Figure]:
          "csv": [_PYTHON, "-I", "-S", "-c", _CSV_READ, str(path)]}, 5)
     one = timing.median_wall(runs["ours"])
     return [_faster(f"inspect {path.stat().st_size / 1e6:.0f} MB CSV, quoted line ends, 1 thread",
-                    one, "Python csv.reader", timing.median_wall(runs["csv"]), 8, _seconds),
+                    one, "Python csv.reader", timing.median_wall(runs["csv"]), 8, seconds),
             _faster("the same, 2 threads", timing.median_wall(runs["two"]), "1 thread", one, 1.6,
-                    _seconds)]
+                    seconds)]
 
 
 def _ask(setting: Setting, path: pathlib.Path, *flags: str) -> list[str]:
@@ -173,11 +151,11 @@ def large_context(setting: Setting) -> list[Figure]:
     setting.forget()
     size = f"{text.stat().st_size / 1e9:.2g} GB context"
     memory = Figure(f"{size}, code uses `doc` only: peak memory of all processes",
-                    _megabytes(own), f"goal 150 MB ({_megabytes(whole)} with mapped files)",
+                    megabytes(own), f"goal 150 MB ({megabytes(whole)} with mapped files)",
                     own / 150e6, "< 150 MB", own < 150e6)
     return [_at_most(f"{size}: command start to first request",
                      sorted(waits)[len(waits) // 2], "dossier inspect",
-                     sorted(inspects)[len(inspects) // 2], 1.5, _seconds), memory]
+                     sorted(inspects)[len(inspects) // 2], 1.5, seconds), memory]
 
 
 def _bench_program(setting: Setting, *arguments: str) -> dict[str, float]:
@@ -196,22 +174,22 @@ def sandbox(setting: Setting) -> list[Figure]:
     rate = ", all on one core ({:,.0f} a second)"
     return [
         _at_most("fork to first cell done, isolated", found["cell.first"],
-                 "python3 -I -S -c pass", found["python.start"], 0.5, _seconds),
+                 "python3 -I -S -c pass", found["python.start"], 0.5, seconds),
         _at_most("cell round trip" + rate.format(1 / found["cell.round_trip"]),
-                 found["cell.round_trip"], "socketpair", ping, 4, _seconds),
+                 found["cell.round_trip"], "socketpair", ping, 4, seconds),
         _at_most("bridge round trip" + rate.format(1 / found["bridge.round_trip"]),
-                 found["bridge.round_trip"], "socketpair", ping, 4, _seconds)]
+                 found["bridge.round_trip"], "socketpair", ping, 4, seconds)]
 
 
 def jail(setting: Setting) -> list[Figure]:
     found = _bench_program(setting, "jail")
     rows = [_at_most("/bin/true in the jail", found["jail.true"], "posix_spawn",
-                     found["jail.spawn"], 10, _seconds),
+                     found["jail.spawn"], 10, seconds),
             _at_most("/bin/true in the jail, no namespaces", found["jail.true_without_namespaces"],
-                     "posix_spawn", found["jail.spawn"], 5, _seconds)]
+                     "posix_spawn", found["jail.spawn"], 5, seconds)]
     if "jail.bwrap" in found:
         rows.append(_at_most("/bin/true in the jail", found["jail.true"], "bwrap --unshare-all",
-                             found["jail.bwrap"], 1, _seconds))
+                             found["jail.bwrap"], 1, seconds))
     return rows
 
 
@@ -246,30 +224,30 @@ def engine(setting: Setting) -> list[Figure]:
     ours = _bench_program(setting, "engine", str(setting.folder / "state/bench"), "completions")
     own = ours["engine.completion"]
     command = _whole_command(setting)
-    loaded = f"with its context read each time {_seconds(ours['engine.completion_with_load'])}"
+    loaded = f"with its context read each time {seconds(ours['engine.completion_with_load'])}"
     what = "engine, one completion, isolated, journal on"
     problem = environment.prepare()
     if problem:
-        return [Figure(f"{what} ({_seconds(own)}; {loaded})", problem=problem)]
+        return [Figure(f"{what} ({seconds(own)}; {loaded})", problem=problem)]
     try:
         droste = _peer(environment.PYTHON, "droste", 20)
     except Failed as error:
         droste, why = 0.0, str(error)
     rows = [_guarded(what, lambda: _at_most(f"{what} ({loaded})", own, "rlms in process",
                                             _peer(environment.PYTHON, "rlms", 5), 1 / 50,
-                                            _seconds))]
+                                            seconds))]
     if not droste:
         return [*rows, Figure(what, problem=why), Figure("whole command `dossier ask`", problem=why)]
-    return [*rows, _at_most("the same", own, "droste in process", droste, 1 / 3, _seconds),
+    return [*rows, _at_most("the same", own, "droste in process", droste, 1 / 3, seconds),
             _at_most("whole command `dossier ask -m scripted`", command, "droste in process",
-                     droste, 3, _seconds)]
+                     droste, 3, seconds)]
 
 
 def batch(setting: Setting) -> list[Figure]:
     found = _bench_program(setting, "engine", str(setting.folder / "state/bench"), "batch")
     setting.forget()
     return [_at_most("1,000 batched sub-calls of 50 ms, 64 in flight", found["engine.batch"],
-                     "ideal", _BATCH_IDEAL, 1.15, _seconds)]
+                     "ideal", _BATCH_IDEAL, 1.15, seconds)]
 
 
 def children(setting: Setting) -> list[Figure]:
@@ -278,16 +256,16 @@ def children(setting: Setting) -> list[Figure]:
     setting.forget()
     rows = [_at_most(f"{count:,} children with replies of 50 ms, 64 in flight",
                      found[f"engine.children_{count}_50"], "ideal", math.ceil(count / 64) * 0.05,
-                     1.3, _seconds) for count in (1, 16, 100, 1000)]
+                     1.3, seconds) for count in (1, 16, 100, 1000)]
     problem = environment.prepare()
     for count in (1, 16, 100):
         own, what = found[f"engine.children_{count}_0"], f"{count} children, model without delay"
         if problem:
-            rows.append(Figure(f"{what} ({_seconds(own)})", problem=problem))
+            rows.append(Figure(f"{what} ({seconds(own)})", problem=problem))
             continue
         rows.append(_guarded(what, lambda own=own, what=what, count=count: _at_most(
             what, own, "rlms, as many completions",
-            count * _peer(environment.PYTHON, "rlms", 5), 1 / 100, _seconds)))
+            count * _peer(environment.PYTHON, "rlms", 5), 1 / 100, seconds)))
     return rows
 
 
@@ -326,7 +304,7 @@ def tokens(setting: Setting) -> list[Figure]:
         for peer, goal, times in peers:
             what = f"count code and prose, {name}, CPU"
             rows.append(Figure(what, problem=times) if isinstance(times, str) else
-                        _faster(what, mine["mixed"], peer, times[name], goal, _seconds))
+                        _faster(what, mine["mixed"], peer, times[name], goal, seconds))
         a_byte = mine["mixed"] / pathlib.Path(text).stat().st_size
         for kind in ("a", "space", "han", "base64"):
             rows.append(_at_most(f"a million bytes of {kind}, {name}, per byte", mine[kind] / 1e6,
@@ -370,7 +348,7 @@ def model(setting: Setting) -> list[Figure]:
     rows = [
         _at_most(f"{what} ({1 / found['model.gate_wall']:,.0f} a second; libcurl "
                  f"{1 / found['model.curl_wall']:,.0f})", own, "bare libcurl multi loop",
-                 found["model.curl_cpu"], 1 / 0.8, _seconds),
+                 found["model.curl_cpu"], 1 / 0.8, seconds),
         Figure("10,000 requests in flight, memory of one", f"{held / 1e3:.1f} KB", "goal 40 KB",
                held / 40e3, "< 40 KB", held < 40e3)]
     problem = environment.prepare()
@@ -379,7 +357,7 @@ def model(setting: Setting) -> list[Figure]:
             rows.append(Figure(f"{what}, beside {name}", problem=problem))
             continue
         rows.append(_guarded(what, lambda: _faster(what, own, name, _http_peer(setting, name), 1,
-                                                   _seconds)))
+                                                   seconds)))
     return rows
 
 
@@ -393,12 +371,12 @@ def start(setting: Setting) -> list[Figure]:
                                "python": [_PYTHON, "-S", "-c", "pass"]}, 20)
     least = {name: timing.least_cpu(some) for name, some in runs.items()}
     rows = [_at_most(f"dossier {flag}, CPU, least of 20", least[flag], "python3 -S -c pass",
-                     least["python"], 1 / 3, _seconds) for flag in ("--version", "--help")]
+                     least["python"], 1 / 3, seconds) for flag in ("--version", "--help")]
     rows += [_at_most(f"dossier {flag}, CPU, least of 20", least[flag], "an empty C++ program",
-                      least["empty"], 4, _seconds)
+                      least["empty"], 4, seconds)
              for flag in ("--version", "--help", "completion bash")]
     rows.append(_at_most("dossier __complete, keys, CPU, least of 20", least["__complete"],
-                         "git --version", least["git"], 3, _seconds))
+                         "git --version", least["git"], 3, seconds))
     return rows
 
 
@@ -415,15 +393,15 @@ def pack(setting: Setting) -> list[Figure]:
     cpu = {name: timing.median_cpu(some) for name, some in runs.items()}
     peak = {name: max(run.peak for run in some) for name, some in runs.items()}
     rows = [
-        _at_most(f"{what}, no kept counts", cpu["cold"], "repomix", cpu["repomix"], 1 / 10, _seconds),
-        _at_most(f"{what}, counts kept", cpu["warm"], "repomix", cpu["repomix"], 1 / 10, _seconds),
+        _at_most(f"{what}, no kept counts", cpu["cold"], "repomix", cpu["repomix"], 1 / 10, seconds),
+        _at_most(f"{what}, counts kept", cpu["warm"], "repomix", cpu["repomix"], 1 / 10, seconds),
         _at_most(f"{what}, no kept counts", cpu["cold"], "files-to-prompt (counts nothing)",
-                 cpu["files-to-prompt"], 1, _seconds),
+                 cpu["files-to-prompt"], 1, seconds),
         _at_most(f"{what}, counts kept", cpu["warm"], "files-to-prompt (counts nothing)",
-                 cpu["files-to-prompt"], 1, _seconds),
-        _at_most("the same, most memory", peak["cold"], "60 MiB", 60 * 2 ** 20, 1, _megabytes),
+                 cpu["files-to-prompt"], 1, seconds),
+        _at_most("the same, most memory", peak["cold"], "60 MiB", 60 * 2 ** 20, 1, megabytes),
         _at_most("the same, most memory", peak["cold"], "repomix", peak["repomix"], 1 / 5,
-                 _megabytes)]
+                 megabytes)]
     goals = {"a line in one of the 50 newest files": 0.9, "one new file": 0.9}
     shares = packing.prefixes(setting.dossier, setting.folder, setting.environment())
     for case, share in shares.items():
@@ -439,14 +417,14 @@ def assemble(setting: Setting) -> list[Figure]:
     found = _bench_program(setting, "assembly", text)
     many = "assemble 1,000 sections, 1 MB, into 100,000 tokens"
     cpu, peak = found["assembly.many"], found["assembly.peak"]
-    rows = [Figure(f"{many}, CPU", _seconds(cpu), "goal 30 ms", cpu / 0.03, "< 30 ms", cpu < 0.03),
-            Figure("the same, memory beside the sections", _megabytes(peak), "goal 16 MB",
+    rows = [Figure(f"{many}, CPU", seconds(cpu), "goal 30 ms", cpu / 0.03, "< 30 ms", cpu < 0.03),
+            Figure("the same, memory beside the sections", megabytes(peak), "goal 16 MB",
                    peak / 16e6, "< 16 MB", peak < 16e6),
             _at_most("assemble 40 sections, 200,000 tokens, no counts kept, CPU",
                      found["assembly.forty"], "copy and hash of the bytes",
-                     found["assembly.copy_and_hash"], 2, _seconds),
+                     found["assembly.copy_and_hash"], 2, seconds),
             _at_most("the same", found["assembly.forty"], "one count of the text",
-                     found["assembly.count_once"], 1.5, _seconds)]
+                     found["assembly.count_once"], 1.5, seconds)]
     problem = environment.prepare()
     if problem:
         return [*rows, Figure(many, problem=problem)]
@@ -454,7 +432,7 @@ def assemble(setting: Setting) -> list[Figure]:
     peer = _token_peer(environment.PYTHON, str(here / "assembly_peers.py"), text,
                        str(here.parent / ".cache/ranks"))
     return [*rows, _faster(f"{many}, CPU", cpu, "vincio (counts by tiktoken)", peer["vincio"], 20,
-                           _seconds)]
+                           seconds)]
 
 
 def commands(setting: Setting) -> list[Figure]:
@@ -462,12 +440,12 @@ def commands(setting: Setting) -> list[Figure]:
     one = got["commands.sleep_1"]
     return [
         _at_most("10 context commands that sleep 0.5 s", got["commands.sleep_10"], "one", one, 1.5,
-                 _seconds),
-        _at_most("50 of them, 16 at once", got["commands.sleep_50"], "one", one, 4.6, _seconds),
+                 seconds),
+        _at_most("50 of them, 16 at once", got["commands.sleep_50"], "one", one, 4.6, seconds),
         _at_most("memory for 8 x 50 MB of output", got["commands.memory"], "caps + 16 MiB",
-                 8 * 65536 + 2 ** 24, 1, _megabytes),
+                 8 * 65536 + 2 ** 24, 1, megabytes),
         _at_most("50 context commands `:`, CPU", got["commands.start_cpu"],
-                 "50 x posix_spawn of sh -c :", got["spawn.start_cpu"], 2, _seconds)]
+                 "50 x posix_spawn of sh -c :", got["spawn.start_cpu"], 2, seconds)]
 
 
 def agents(setting: Setting) -> list[Figure]:
@@ -495,48 +473,48 @@ def agents(setting: Setting) -> list[Figure]:
     all_of_git = "these, commit, checkout, merge, both removed"
     return [
         _at_most(one_task, statistics.median(run.wall for run in ours), git_does,
-                 statistics.median(wall for wall, _ in alone), 1.5, _seconds),
+                 statistics.median(wall for wall, _ in alone), 1.5, seconds),
         _at_most(f"the same, CPU, least of {len(ours)}", min(run.cpu for run in ours), git_does,
-                 min(cpu for _, cpu in alone), 1.5, _seconds),
+                 min(cpu for _, cpu in alone), 1.5, seconds),
         _at_most("the same, wall", statistics.median(run.wall for run in ours), all_of_git,
-                 statistics.median(wall for wall, _ in by_hand), 1.5, _seconds),
+                 statistics.median(wall for wall, _ in by_hand), 1.5, seconds),
         _at_most(f"the same, CPU, least of {len(ours)}", min(run.cpu for run in ours), all_of_git,
-                 min(cpu for _, cpu in by_hand), 1.5, _seconds),
+                 min(cpu for _, cpu in by_hand), 1.5, seconds),
         _at_most("agents run, 16 tasks, engines that sleep 1 s, 8 workers", sixteen, "4 s", 4, 1.3,
-                 _seconds),
+                 seconds),
         _at_most("memory of agents run, an engine that prints 300 MB", whole(loud).peak,
-                 "40 MB + 2 MB a worker", 42e6, 1, _megabytes)]
+                 "40 MB + 2 MB a worker", 42e6, 1, megabytes)]
 
 
 def memory_store(setting: Setting) -> list[Figure]:
     got = {name.removeprefix("memory."): time
            for name, time in _bench_program(setting, "memory-store").items()}
     return [_at_most("memory load of 100,000 texts, CPU", got["load"], "bare FTS5, one transaction",
-                     got["fts5_load"], 4, _seconds),
+                     got["fts5_load"], 4, seconds),
             _at_most("8 processes that write 250 texts each, one by one, wall", got["single"],
-                     "bare FTS5", got["fts5_single"], 2, _seconds),
+                     "bare FTS5", got["fts5_single"], 2, seconds),
             _at_most("a fork under 100,000 events, CPU", got["fork_full"], "under none",
-                     got["fork_empty"], 2, _seconds)]
+                     got["fork_empty"], 2, seconds)]
 
 
 def conversation_list(setting: Setting) -> list[Figure]:
     runs = conversations.measure(setting.dossier, setting.folder, setting.environment())
     cpu = {name: timing.least_cpu(some) for name, some in runs.items()}
     what = f"conversations list, {conversations.COUNT:,} files, warm index, CPU, least of 7"
-    rows = [_at_most(what, cpu["ours"], "readdir + fstatat in C", cpu["stat"], 3, _seconds),
-            _at_most(what, cpu["ours"], "python3 parsing all", cpu["parse"], 1 / 10, _seconds)]
+    rows = [_at_most(what, cpu["ours"], "readdir + fstatat in C", cpu["stat"], 3, seconds),
+            _at_most(what, cpu["ours"], "python3 parsing all", cpu["parse"], 1 / 10, seconds)]
     # Quadratic work shows here: an index entry took a walk over all others once.
     rows.append(_at_most(f"its first run, which indexes {conversations.COUNT:,} files, CPU",
-                         cpu["first"], "python3 parsing all", cpu["parse"], 20, _seconds))
+                         cpu["first"], "python3 parsing all", cpu["parse"], 20, seconds))
     if "llm" in cpu:
         rows.append(_faster("the warm one", cpu["ours"], "llm logs list -n 0 --short", cpu["llm"], 20,
-                            _seconds))
+                            seconds))
     else:
         rows.append(Figure("conversations list beside llm", problem="llm could not be installed"))
     offers = {name: timing.least_cpu(some) for name, some in conversations.complete(
         setting.dossier, setting.folder, setting.environment()).items()}
     rows.append(_at_most(f"__complete of an id among {conversations.COUNT:,}, CPU, least of 20",
-                         offers["ours"], "git --version", offers["git"], 3, _seconds))
+                         offers["ours"], "git --version", offers["git"], 3, seconds))
     return [*rows, *_long_conversation(setting)]
 
 
@@ -544,11 +522,11 @@ def _long_conversation(setting: Setting) -> list[Figure]:
     got = _bench_program(setting, "conversation", str(setting.folder / "conversation-50-mb"))
     what = "a turn added to a conversation of 50 MB"
     return [_at_most(f"{what}, CPU", got["conversation.append_cpu"], "copy + fsync",
-                     got["conversation.copy_cpu"], 3, _seconds),
+                     got["conversation.copy_cpu"], 3, seconds),
             _at_most(f"{what}, wall", got["conversation.append_wall"], "copy + fsync",
-                     got["conversation.copy_wall"], 3, _seconds),
+                     got["conversation.copy_wall"], 3, seconds),
             _at_most("the same, memory added, with the one that was read", got["conversation.memory"],
-                     "the file", 50e6, 3, _megabytes)]
+                     "the file", 50e6, 3, megabytes)]
 
 
 def chat(setting: Setting) -> list[Figure]:
@@ -556,17 +534,17 @@ def chat(setting: Setting) -> list[Figure]:
     runs = chatting.one_turn(setting.dossier, setting.folder, env)
     cpu = {name: timing.least_cpu(some) for name, some in runs.items()}
     rows = [_at_most("chat, a stateless turn, CPU, least of 7", cpu["stateless"], "curl",
-                     cpu["curl"], 1.5, _seconds),
+                     cpu["curl"], 1.5, seconds),
             _at_most("chat, a turn of a conversation, CPU, least of 7", cpu["turn"], "curl",
-                     cpu["curl"], 1.5, _seconds)]
+                     cpu["curl"], 1.5, seconds)]
     if "llm" in cpu:
-        rows.append(_faster("the same", cpu["turn"], "llm", cpu["llm"], 20, _seconds))
+        rows.append(_faster("the same", cpu["turn"], "llm", cpu["llm"], 20, seconds))
     else:
         rows.append(Figure("chat beside llm", problem="llm could not be installed"))
     first = {name: timing.least_cpu(some) for name, some in
              chatting.until_sent(setting.dossier, setting.folder, env).items()}
     rows += [_at_most(f"chat, {what}, until its request's first byte, CPU, least of 21", first[name],
-                      "curl", first["curl"], 1.5, _seconds)
+                      "curl", first["curl"], 1.5, seconds)
              for name, what in (("stateless", "a stateless turn"),
                                 ("turn", "the third turn of a conversation"))]
     sent, copy = chatting.sent_copies(setting.dossier, setting.folder, env)
@@ -589,21 +567,21 @@ def repository_header(setting: Setting) -> list[Figure]:
     git = large["status"] + large["log"]
     rows = [
         _at_most("header of 50,000 files and 20,000 commits, CPU, least of 7", large["plain"],
-                 "git status and git log -1", git, 1.5, _seconds),
+                 "git status and git log -1", git, 1.5, seconds),
         _at_most("the same --with dirty,upstream,commits", large["full"],
-                 "git status and git log -1", git, 1.5, _seconds),
+                 "git status and git log -1", git, 1.5, seconds),
         _at_most("the next header of a run there, CPU, in process", own["repository.next_header"],
-                 "git status and git log -1", git, 0.1, _seconds),
+                 "git status and git log -1", git, 0.1, seconds),
         _at_most("header, 100 notes, whole process, CPU, least of 15", whole["ours"],
-                 "git rev-parse --short HEAD", whole["git"], 3, _seconds),
+                 "git rev-parse --short HEAD", whole["git"], 3, seconds),
         Figure("git processes of 100 headers, HEAD unmoved", f"{starts:.0f}", "goal 3", starts / 3,
                "<= 3", starts <= 3),
         _at_most("scan and parse 10,000 notes, CPU", notes, "head -c 4096 of each",
-                 repository.head_of_each(path, env), 1.5, _seconds),
+                 repository.head_of_each(path, env), 1.5, seconds),
         _at_most("EDN, 10,000 tasks, CPU", edn, "json.loads of the same",
-                 repository.json_loads(path), 2, _seconds),
+                 repository.json_loads(path), 2, seconds),
         _at_most("write a header, CPU", emit, "yaml-cpp", own["repository.emit_yaml_cpp"], 1 / 3,
-                 _seconds)]
+                 seconds)]
     modules, problem = environment.prepare_repository()
     if problem:
         return [*rows, Figure("beside npm's readers", problem=problem)]
@@ -611,9 +589,9 @@ def repository_header(setting: Setting) -> list[Figure]:
     peer = _token_peer("node", str(here / "repository_peers.mjs"), str(path), modules)
     return [*rows,
             _faster("scan and parse 10,000 notes, CPU", notes, "gray-matter", peer["gray-matter"], 5,
-                    _seconds),
-            _faster("EDN, 10,000 tasks, CPU", edn, "edn-data", peer["edn-data"], 10, _seconds),
-            _faster("write a header, CPU", emit, "npm yaml", peer["yaml"], 10, _seconds)]
+                    seconds),
+            _faster("EDN, 10,000 tasks, CPU", edn, "edn-data", peer["edn-data"], 10, seconds),
+            _faster("write a header, CPU", emit, "npm yaml", peer["yaml"], 10, seconds)]
 
 
 def _memory_folder(setting: Setting, name: str, make: Callable[[pathlib.Path], None]) -> pathlib.Path:
@@ -657,19 +635,19 @@ def memory_search(setting: Setting) -> list[Figure]:
     ours = _bench_program(setting, "memory", str(speed))
     fts5 = _memory_peer("fts5", speed)
     what = f"search of {count:,} texts, both lists, CPU"
-    rows = [_faster(what, ours["memory.search"], "FTS5 by bm25()", fts5["median"], 5, _seconds)]
+    rows = [_faster(what, ours["memory.search"], "FTS5 by bm25()", fts5["median"], 5, seconds)]
 
     def beside_tantivy() -> Figure:
         if problem := environment.prepare():
             raise Failed(problem)
         tantivy = _memory_peer("tantivy", speed, environment.PYTHON)
-        return _at_most(what, ours["memory.search"], "tantivy", tantivy["median"], 6, _seconds)
+        return _at_most(what, ours["memory.search"], "tantivy", tantivy["median"], 6, seconds)
 
     rows += [_guarded(what, beside_tantivy),
              _at_most("memory for one search", ours["memory.peak"], "FTS5's index", fts5["size"], 1,
-                      _megabytes)]
+                      megabytes)]
     rows += [_at_most("a view of 10,000 rows rendered into 24,000 characters, CPU",
-                      _bench_program(setting, "render")["memory.render"], "goal", 0.02, 1, _seconds)]
+                      _bench_program(setting, "render")["memory.render"], "goal", 0.02, 1, seconds)]
     for name, what, make in _MEMORY_QUESTIONS:
         rows += _memory_recall(setting, name, what, make)
     return [*rows, _guarded(_EVIDENCE_OF_ALL, lambda: _recall_of_all(setting))]
@@ -725,25 +703,30 @@ def research(setting: Setting) -> list[Figure]:
     ours = _bench_program(setting, "research")
     waits = ours["research.calls"] * 0.05
     return [_at_most("longest prompt of a run over 10,000 rows of memory, CPU",
-                     ours["research.prompt"], "goal", 0.02, 1, _seconds),
+                     ours["research.prompt"], "goal", 0.02, 1, seconds),
             _at_most("the same", ours["research.prompt"], "its memory alone",
-                     ours["research.memory"], 3, _seconds),
+                     ours["research.memory"], 3, seconds),
             _at_most("a run of 50 nodes, scripted, CPU", ours["research.run"],
-                     f"{ours['research.calls']:.0f} calls of 50 ms", waits, 0.05, _seconds),
+                     f"{ours['research.calls']:.0f} calls of 50 ms", waits, 0.05, seconds),
             _at_most("local sandbox, start to stop, CPU", ours["research.sandbox_cpu"],
-                     "unshare -Urmpn --fork true", ours["research.unshare_cpu"], 1.5, _seconds),
+                     "unshare -Urmpn --fork true", ours["research.unshare_cpu"], 1.5, seconds),
             _at_most("the same, wall time", ours["research.sandbox"],
-                     "unshare -Urmpn --fork true", ours["research.unshare"], 1.5, _seconds),
+                     "unshare -Urmpn --fork true", ours["research.unshare"], 1.5, seconds),
             _at_most("a run whose calls take 50 ms, one slot, wall time less calls",
                      ours["research.slots_1"] - ours["research.slots_1_calls"] * 0.05,
                      f"{ours['research.slots_1_calls']:.0f} calls of 50 ms",
-                     ours["research.slots_1_calls"] * 0.05, 0.05, _seconds),
+                     ours["research.slots_1_calls"] * 0.05, 0.05, seconds),
             _faster("the same, 4 slots at once, wall time", ours["research.slots_4"],
-                    "one slot", ours["research.slots_1"], 3.5, _seconds),
+                    "one slot", ours["research.slots_1"], 3.5, seconds),
             _at_most("resume of a run of 500 nodes, to its first new event, CPU",
-                     ours["research.resume"], "plain SQL", ours["research.plain"], 2, _seconds),
+                     ours["research.resume"], "plain SQL", ours["research.plain"], 2, seconds),
             _at_most("memory that 100 more nodes take", ours["research.memory_of_100_nodes"],
-                     "goal", 1 << 20, 1, _kilobytes)]
+                     "goal", 1 << 20, 1, kilobytes)]
+
+
+def engine_table(setting: Setting) -> list[Figure]:
+    """Ours and other engines over one instant server, in rounds."""
+    return table.measure(setting.dossier, setting.folder / "engines", setting.scale < 1, setting.groups)
 
 
 GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {
@@ -752,7 +735,7 @@ GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {
     "start": start, "pack": pack, "tokens": tokens, "assemble": assemble,
     "agents": agents, "chat": chat, "conversations": conversation_list, "commands": commands, "model": model,
     "repository": repository_header, "memory": memory_search,
-    "memory-store": memory_store, "research": research}
+    "memory-store": memory_store, "research": research, "engines": engine_table}
 
 
 def measure(name: str, setting: Setting) -> list[Figure]:
@@ -773,11 +756,8 @@ def show(rows: list[Figure], setting: Setting) -> None:
         print("This machine is busy: run it again when it is quiet.", file=sys.stderr)
     cells = [["what", "ours", "beside", "ratio", "goal", ""]]
     for row in rows:
-        if row.problem:
-            cells.append([row.what, "", f"not measured: {row.problem}", "", row.goal, ""])
-            continue
-        ratio = f"{row.ratio:.1f}" if row.ratio >= 10 else f"{row.ratio:.3g}"
-        cells.append([row.what, row.ours, row.peer, ratio, row.goal, "met" if row.met else "MISSED"])
+        beside = f"not measured: {row.problem}" if row.problem else row.peer
+        cells.append([row.what, row.ours, beside, row.ratio_text, row.goal, row.verdict])
     widths = [max(len(line[i]) for line in cells) for i in range(6)]
     for index, line in enumerate(cells):
         print("| " + " | ".join(text.ljust(width) for text, width in zip(line, widths)) + " |")

@@ -38,6 +38,20 @@ def mixed_text(folder: pathlib.Path, size: int) -> pathlib.Path:
     return _repeated(folder / f"mixed-{size}.txt", b"".join(lines), size)
 
 
+def numbered_lines(folder: pathlib.Path, size: int) -> pathlib.Path:
+    """At most `size` bytes, whose first word is `line`; in the page cache."""
+    path = folder / f"lines-{size}.txt"
+    if path.exists():
+        return path
+    folder.mkdir(parents=True, exist_ok=True)
+    block = "".join(f"line {i} of a text without much in it\n" for i in range(min(size // 30, 200_000) + 1)).encode()
+    with open(path, "wb") as out:
+        for _ in range(size // len(block)):
+            out.write(block)
+        out.write(block[:size % len(block)])
+    return path
+
+
 def ndjson(folder: pathlib.Path, size: int) -> pathlib.Path:
     """Log events with strings, numbers, a list and an object."""
     rng = random.Random(2)

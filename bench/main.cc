@@ -1,7 +1,7 @@
 // dossier_bench sandbox | jail | commands | conversation FOLDER | engine FOLDER
 // completions|batch|children | tokens FILE | assembly FILE | repository FOLDER | model | memory
-// FOLDER [EMBEDDING] | memory-store | render | research: figures as lines of JSON, for bench/run;
-// instant-server: a port.
+// FOLDER [EMBEDDING] | memory-store | render | research | library FOLDER: figures as lines of JSON,
+// for bench/run; instant-server: a port.
 
 #include <fmt/format.h>
 
@@ -40,6 +40,8 @@ int main(int argc, char** argv) {
     done = bench::RunRenderBench();
   } else if (group == "research" && argc == 2) {
     done = bench::RunResearchBench();
+  } else if (group == "library" && argc == 3) {
+    done = bench::RunLibraryBench(argv[2]);
   } else if (group == "instant-server" && argc == 2) {
     done = bench::RunInstantServer();
   } else {
@@ -47,7 +49,7 @@ int main(int argc, char** argv) {
                "usage: dossier_bench sandbox | jail | commands | conversation FOLDER | "
                "engine FOLDER completions|batch|children | tokens FILE | assembly FILE | "
                "repository FOLDER | model | memory FOLDER [EMBEDDING] | memory-store | render | "
-               "research | instant-server\n");
+               "research | library FOLDER | instant-server\n");
     return 2;
   }
   if (done) return 0;

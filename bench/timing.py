@@ -92,7 +92,7 @@ def warm(path: pathlib.Path) -> None:
             pass
 
 
-def _children() -> dict[int, list[int]]:
+def children_by_parent() -> dict[int, list[int]]:
     tree: dict[int, list[int]] = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -110,7 +110,7 @@ def tree_memory(root: int) -> tuple[int, int]:
     `own` is memory that only they can give back: anonymous and shared memory. `whole` adds their
     share of mapped files, which the kernel may drop at any time.
     """
-    tree, queue, own, whole = _children(), [root], 0, 0
+    tree, queue, own, whole = children_by_parent(), [root], 0, 0
     while queue:
         pid = queue.pop()
         queue += tree.get(pid, [])

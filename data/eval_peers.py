@@ -22,13 +22,13 @@ def rlms(context, question, url, model, matched):
 def dspy(context, question, url, model, matched, **more):
     import dspy as library
     library.configure(lm=library.LM(f"openai/{model}", api_base=url, api_key=KEY, cache=False))
-    limits = {"max_iterations": TURNS} if matched else {}
+    limits = {"max_iters": TURNS} if matched else {}
     return library.RLM("context, query -> answer", **limits, **more)(context=context, query=question).answer
 
 
 def dspy_local(context, question, url, model, matched):
     from dspy.primitives.local_interpreter import LocalInterpreter
-    return dspy(context, question, url, model, matched, interpreter=LocalInterpreter())
+    return dspy(context, question, url, model, matched, interpreter_factory=LocalInterpreter)
 
 
 def droste(context, question, url, model, matched, path):

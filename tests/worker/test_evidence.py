@@ -1,6 +1,7 @@
 """What the output of a block stands on: data, or what the code says itself."""
 
 import ast
+import time
 import unittest
 
 from base import WorkerTest
@@ -151,6 +152,19 @@ class EvidenceTest(WorkerTest):
         for code in ("n = 0\nfor c in context:\n    n += 1\nprint(n)",
                      "n = 7\nn = len(context)\nprint(n)"):
             self.assertEqual(self.judged(code), (True, []), code)
+
+    def test_a_block_of_many_assignments_is_judged_in_proportion(self) -> None:  # EVL-91
+        from dossier_code import Parsed  # a session puts the worker on the path
+        from dossier_evidence import Evidence
+
+        def seconds(count: int) -> float:
+            parsed = Parsed("\n".join(f"v{number} = {number}" for number in range(count)), {})
+            start = time.process_time()
+            Evidence().judge(parsed)
+            return time.process_time() - start
+
+        few, many = (min(seconds(count) for _ in range(2)) for count in (1_000, 8_000))
+        self.assertLess(many / few, 24)
 
     def test_a_search_that_finds_nothing_says_what_stands_there(self) -> None:  # FLT-36
         result = self.run_block("print(context.count('ONE'))")

@@ -90,10 +90,11 @@ class Evidence:
             self.fixed.pop(name, None)
             self._returns.pop(name, None)
             self._data.discard(name)
+        everywhere = Counter(names)
         at_top = Counter(name for node in parsed.tree.body for name in _names_bound(node))
         for node in parsed.tree.body:
             for name, value in self._bindings(node):
-                if at_top[name] == names.count(name):
+                if at_top[name] == everywhere[name]:
                     self.fixed[name] = value
             if isinstance(node, (ast.FunctionDef, ast.Assign)):
                 self._returns |= {name: value for name, result in _only_result(node)

@@ -63,7 +63,7 @@ def fold(node: ast.expr, names: Mapping[str, Any]) -> Any:
 
 class _Folder:
     def __init__(self, names: Mapping[str, Any]) -> None:
-        self._names = dict(names)
+        self._names = names  # never changed here; no copy, as a block may bind thousands
         self._steps = 0
 
     def value(self, node: Any) -> Any:
@@ -143,7 +143,7 @@ class _Folder:
         (loop,) = node.generators
         outer, values = self._names, []
         for item in self.value(loop.iter):
-            self._names = outer | dict(bound(loop.target, item))
+            self._names = {**outer, **dict(bound(loop.target, item))}
             if all(self.value(test) for test in loop.ifs):
                 values.append(self.value(node.elt))
         self._names = outer
