@@ -24,18 +24,18 @@ def rlms(context, question, url, model, matched, **more):
 def dspy(context, question, url, model, matched, **more):
     import dspy as library
     library.configure(lm=library.LM(f"openai/{model}", api_base=url, api_key=KEY, cache=False))
-    limits = ({"max_iterations": TURNS} if matched else {}) | more
+    limits = ({"max_iters": TURNS} if matched else {}) | more
     return library.RLM("context, query -> answer", **limits)(context=context, query=question).answer
 
 
 def dspy_local(context, question, url, model, matched, **more):
     from dspy.primitives.local_interpreter import LocalInterpreter
-    return dspy(context, question, url, model, matched, interpreter=LocalInterpreter(), **more)
+    return dspy(context, question, url, model, matched, interpreter_factory=LocalInterpreter, **more)
 
 
 def droste(context, question, url, model, matched, path, max_iterations=0):
     size = str(len(context.encode()) + 1)
-    words = [str(pathlib.Path(sys.executable).with_name("droste")), question, path, "--provider", "openai", "--model", model,
+    words = [sys.executable, str(pathlib.Path(sys.executable).with_name("droste")), question, path, "--provider", "openai", "--model", model,
              "--base-url", url, "--api-key", KEY, "--max-bytes", size, "--max-file-bytes", size, "-q"]
     words += ["--max-iterations", str(max_iterations)] if max_iterations else []
     done = subprocess.run(words, capture_output=True, text=True, check=False)

@@ -14,6 +14,7 @@ import pathlib
 import pty
 import secrets
 import socket
+import string
 import subprocess
 import sys
 import threading
@@ -43,6 +44,7 @@ class Decoys:
         self.secrets = {name: f"sk-decoy-{name}-{secrets.token_hex(12)}"
                         for name in ("key", "shell", "config", "notes", "name", "log", "module")}
         self.mark = secrets.token_hex(12)
+        self.drawn = "sk-proj-" + "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(48))
         files = {"notes.txt": self.secrets["notes"], f"{self.secrets['name']}.txt": "", ".profile": "# profile\n",
                  ".config/tool/config.toml": f"key = '{self.secrets['config']}'\n", "project/main.py": "print(1)\n",
                  ".local/lib/tool/__init__.py": "", ".local/share/tool/run-1.jsonl": f"{{\"said\":\"{self.secrets['log']}\"}}\n",
@@ -60,9 +62,10 @@ class Decoys:
                 for name in (".", *names, *found):
                     os.chown(os.path.join(folder, name), jail.subject_id(), jail.subject_id())
 
-    def expression(self) -> str:
-        """Code whose value is the mark, in Python and in JavaScript."""
-        return f'"{self.mark[:12]}" + "{self.mark[12:]}"'
+    @staticmethod
+    def expression(value: str) -> str:
+        """Code with this value, in Python and in JavaScript, in which the value does not stand."""
+        return f'"{value[:12]}" + "{value[12:]}"'
 
 
 class Listeners:
@@ -141,10 +144,9 @@ class Engine:
     """The engine, below a shell whose own secret is not the engine's. Its output is read all the time."""
 
     def __init__(self, spec: dict, words: list[str], decoys: Decoys, descriptor: int) -> None:
-        environment = {"HOME": str(HOME), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TMPDIR": "/tmp", "TERM": "xterm",
+        environment = {"HOME": str(HOME), "PATH": "/usr/bin:/bin:/opt/peers/dspy-deno/bin", "LANG": "C.UTF-8", "TMPDIR": "/tmp", "TERM": "xterm",
                        "PYTHONDONTWRITEBYTECODE": "1", "OPENAI_API_KEY": decoys.secrets["key"], "DENO_DIR": "/opt/deno-cache",
-                       "PATH_TO_DENO": "/opt/peers/dspy-deno/bin", "SHELL_SECRET": decoys.secrets["shell"]}
-        environment["PATH"] += ":/opt/peers/dspy-deno/bin"
+                       "SHELL_SECRET": decoys.secrets["shell"]}
 
         def prepare() -> None:
             jail.become_subject(spec["processes"])
@@ -298,7 +300,8 @@ class Watch:
     def _escapes(self, _value: object, _alive: list, _at_end: bool) -> str:
         return "the terminal got the escape" if b"\x1b]0;" + self.decoys.mark.encode() in self.engine.kept else ""
 
-    def _logged(self, text: str, _alive: list, at_end: bool) -> str:
+    def _logged(self, _value: str, _alive: list, at_end: bool) -> str:
+        text = self.decoys.drawn
         if self.is_control and text.encode() in self.engine.kept:
             return "it is in the output, which is the control's log"
         return next((f"it is in {path}" for path, data in new_files(self.decoys) if text.encode() in data), "") if at_end else ""
@@ -316,7 +319,7 @@ def new_files(decoys: Decoys):
 
 def filled(text: str, decoys: Decoys, listeners: Listeners, port: int) -> str:
     for name, value in (("HOME", HOME), ("PORT", port), ("TCP", listeners.tcp), ("UDP", listeners.udp), ("UNIX", listeners.unix),
-                        ("MARK", decoys.expression())):
+                        ("MARK", decoys.expression(decoys.mark)), ("DRAWN", decoys.expression(decoys.drawn))):
         text = text.replace(f"${name}$", str(value))
     return text
 

@@ -18,7 +18,7 @@ def main() -> None:
     eval_peers.KEY = os.environ["OPENAI_API_KEY"]
     more: dict = {"path": "context.txt"} if name == "droste" else {}
     if int(budget):
-        more["max_iterations"] = int(budget)
+        more["max_iters" if name.startswith("dspy") else "max_iterations"] = int(budget)
     if name == "recursive-llm":
         more["repl_timeout"] = float(limit)
     if (name, mode) == ("rlms", "fallback"):
