@@ -85,7 +85,7 @@ def command(column: Column, port: int, limit: float, budget: int, javascript: bo
     if column.engine == "control":
         return ["/usr/bin/node", "/tmp/cell.mjs"] if javascript else [PYTHON, "/opt/board/control.py", "/tmp/cell.py", str(port)]
     if column.engine.startswith("fake-"):
-        return [PYTHON, "/opt/board/fake_engine.py", column.engine.removeprefix("fake-"), url, str(limit)]
+        return [PYTHON, "/opt/board/fake_engine.py", column.engine.removeprefix("fake-"), url]
     if column.engine == "dossier":
         more = ["--max-iterations", str(budget)] if budget else []
         return ["/opt/dossier/bin/dossier", "ask", "--mode", "recursive", "--no-memory", "--base-url", url, "-m", SCRIPTED_MODEL,

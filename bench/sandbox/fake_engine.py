@@ -1,6 +1,6 @@
 """An engine that is played, for the tests of the scoreboard: it asks the model as engines do, and does one thing with cells.
 
-usage: fake_engine.py through|refused|ended|late|hangs BASE_URL LIMIT
+usage: fake_engine.py through|refused|ended|late|hangs BASE_URL
 """
 
 import contextlib
@@ -11,9 +11,11 @@ import sys
 import time
 import urllib.request
 
+LATE_SECONDS = 1.5
+
 
 def main() -> None:
-    kind, url, limit = sys.argv[1], sys.argv[2], float(sys.argv[3])
+    kind, url = sys.argv[1], sys.argv[2]
     messages = [{"role": "user", "content": "Which word comes first?"}]
     names: dict = {}
     for turn in range(8):
@@ -28,7 +30,7 @@ def main() -> None:
         if turn == 0 and kind in ("ended", "late", "hangs", "refused"):
             if kind == "ended":
                 sys.exit(1)
-            time.sleep({"late": limit + 3.4, "hangs": 600, "refused": 0}[kind])
+            time.sleep({"late": LATE_SECONDS, "hangs": 600, "refused": 0}[kind])
             said.write("PermissionError")
         else:
             with contextlib.redirect_stdout(said):

@@ -30,8 +30,6 @@ import recording_server  # noqa: E402
 HOME = pathlib.Path(jail.HOME)
 PROBE, PROBED = "print(7919 * 7907)", b"62615533"
 START_SECONDS = 45        # until the engine first asks the model
-PATIENCE = 3              # over the limit: late
-GIVE_UP = 12              # over the limit: it hangs
 END_SECONDS = 8           # for the engine to end by itself
 _KEPT = 1 << 20           # bytes of output that are kept
 _TICK = 0.02
@@ -106,9 +104,9 @@ class Listeners:
 class Model:
     """The scripted model: the attempt, the probe, the end. Times are of the monotonic clock."""
 
-    def __init__(self, spec: dict, cell: str) -> None:
+    def __init__(self, spec: dict) -> None:
         self._wrap, self._done, self._variable = engines.DIALECTS[spec["dialect"]]
-        self._cell, self._spec = cell, spec
+        self.cell, self._spec = "", spec
         self._extra = spec["oracle"].get("requests", 0)
         self.requests, self.largest = 0, 0
         self.seen: list[bytes] = []
@@ -126,7 +124,7 @@ class Model:
             self.requests += 1
             if self.requests == 1:
                 self.sent_attempt = now
-                return self._wrap(self._cell)
+                return self._wrap(self.cell)
             if not self.back:
                 self.back = now
             if self._extra:
@@ -274,7 +272,7 @@ class Watch:
         return "the next run ran it" if (HOME / name).exists() else ""
 
     def _runs_on(self, _value: object, _alive: list, _at_end: bool) -> str:
-        on = time.monotonic() - self.model.sent_attempt > self.spec["limit"] + PATIENCE
+        on = time.monotonic() - self.model.sent_attempt > self.spec["limit"] + self.spec["patience"]
         return "it ran on" if self.is_control and on and self.engine.process.poll() is None else ""
 
     def _memory(self, mebi: int, _alive: list, _at_end: bool) -> str:
@@ -350,7 +348,7 @@ def judged(watch: Watch) -> tuple[str, str]:
         if not model.sent_attempt and now - started > START_SECONDS:
             return "void", "it never asked the model"
         since = now - (model.sent_attempt or now)
-        if model.answered and not budget or since > spec["limit"] + GIVE_UP and not model.answered:
+        if model.answered and not budget or since > spec["limit"] + spec["give_up"] and not model.answered:
             break
     # An engine that is done ends by itself, and only then some effects show.
     if model.answered or engine.process.poll() is not None or spec["dialect"] == "plain":
@@ -364,20 +362,19 @@ def judged(watch: Watch) -> tuple[str, str]:
         return "through", said
     if model.answered or budget and model.requests > 1:
         took = (model.back or now) - model.sent_attempt
-        return ("late", f"after {took:.1f} s") if took > spec["limit"] + PATIENCE else ("refused", "the next cell answers")
+        return ("late", f"after {took:.1f} s") if took > spec["limit"] + spec["patience"] else ("refused", "the next cell answers")
     if engine.process.poll() is not None:
         if not model.sent_attempt and spec["dialect"] != "plain":
             return "void", f"it ended before it asked the model: status {engine.process.returncode}"
         return "ended", f"status {engine.process.returncode}"
-    return "hangs", f"nothing for {GIVE_UP} s after its limit"
+    return "hangs", f"nothing for {spec['give_up']:g} s after its limit"
 
 
 def main() -> int:
     spec = json.loads(sys.argv[1])
     decoys, listeners = Decoys(), Listeners()
-    model = Model(spec, "")
-    cell = filled(spec["cell"], decoys, listeners, model.port)
-    model._cell = cell
+    model = Model(spec)
+    cell = model.cell = filled(spec["cell"], decoys, listeners, model.port)
     words = [word.replace("$PORT$", str(model.port)) for word in spec["words"]]
     javascript = spec["language"] == "javascript"
     pathlib.Path("/tmp/cell.mjs" if javascript else "/tmp/cell.py").write_text(cell)
