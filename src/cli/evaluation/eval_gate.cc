@@ -28,7 +28,7 @@ struct GateArguments {
 };
 
 // The model of the nightly suites and of new recordings.
-Result<OpenedModel> OpenGateModel(const GateArguments& given, Context& context) {
+Result<EvalModelInUse> OpenGateModel(const GateArguments& given, Context& context) {
   EvalRunArguments model;
   model.base_url = given.base_url;
   model.key_env = given.key_env;
@@ -124,7 +124,7 @@ Result<int> RecordAnew(const GateArguments& given, const GateConfig& config,
   if (!given.head.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(program, evaluation::ProgramOf(given.head, config, context.cancel));
   }
-  DOSSIER_ASSIGN_OR_RETURN(const OpenedModel opened, OpenGateModel(given, context));
+  DOSSIER_ASSIGN_OR_RETURN(const EvalModelInUse opened, OpenGateModel(given, context));
   DOSSIER_ASSIGN_OR_RETURN(
       const auto files,
       evaluation::RecordSuites(config, program, opened.model, parts, context.cancel));
@@ -145,7 +145,7 @@ Status AddReal(const GateArguments& given, const GateConfig& config,
     add(std::move(found));
   }
   if (given.HasTier('3')) {
-    DOSSIER_ASSIGN_OR_RETURN(const OpenedModel opened, OpenGateModel(given, context));
+    DOSSIER_ASSIGN_OR_RETURN(const EvalModelInUse opened, OpenGateModel(given, context));
     DOSSIER_ASSIGN_OR_RETURN(auto found,
                              evaluation::CompareNightly(config, programs, opened.model, parts,
                                                         given.out, context.cancel));

@@ -262,11 +262,11 @@ Status ReadLimits(const EvalRunArguments& given, evaluation::RunLimits* limits) 
 
 }  // namespace
 
-Result<OpenedModel> OpenEvalModel(const std::string& name, const EvalRunArguments& given,
+Result<EvalModelInUse> OpenEvalModel(const std::string& name, const EvalRunArguments& given,
                                   Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
   DOSSIER_ASSIGN_OR_RETURN(app::ModelEndpoint endpoint, OpenModel(name, given, config, context));
-  return OpenedModel{.model = ModelOf(name.empty() ? endpoint.bound.name : name, endpoint),
+  return EvalModelInUse{.model = ModelOf(name.empty() ? endpoint.bound.name : name, endpoint),
                      .endpoint = std::move(endpoint)};
 }
 

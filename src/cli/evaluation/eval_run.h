@@ -41,11 +41,11 @@ Result<PreparedPlan> PreparePlan(const EvalRunArguments& given, Context& context
 
 // One model for all that a command asks; `endpoint` lives as long as it is used. Errors: those of
 // OpenEndpoint.
-struct OpenedModel {
+struct EvalModelInUse {
   evaluation::EvalModel model;
   app::ModelEndpoint endpoint;
 };
-Result<OpenedModel> OpenEvalModel(const std::string& name, const EvalRunArguments& given,
+Result<EvalModelInUse> OpenEvalModel(const std::string& name, const EvalRunArguments& given,
                                   Context& context);
 
 // Where peers are installed. Errors: kConfig, without a home.

@@ -8,6 +8,8 @@
 namespace dossier::evaluation {
 namespace {
 
+using dossier::testing::Succeeds;
+
 TEST(JudgeTest, ReadsTheLastScore) {  // EVL-55
   EXPECT_EQ(ReadOpinion("It is fine.\nScore: 7"), 0.7);
   EXPECT_EQ(ReadOpinion("Score: 2 at first. No.\n**Score:** 10\n"), 1.0);
