@@ -76,8 +76,8 @@ int ExitOf(const std::vector<GateLine>& lines) {
   int code = 0;
   for (const GateLine& line : lines) {
     if (line.verdict == GateLine::Verdict::kWorse) return kExitDifferences;
-    const bool open = line.verdict == GateLine::Verdict::kUnclear ||
-                      line.verdict == GateLine::Verdict::kRecord;
+    const bool open =
+        line.verdict == GateLine::Verdict::kUnclear || line.verdict == GateLine::Verdict::kRecord;
     if (open) code = ExitCode(ErrorCode::kPartial);
   }
   return code;
@@ -125,9 +125,8 @@ Result<int> RecordAnew(const GateArguments& given, const GateConfig& config,
     DOSSIER_ASSIGN_OR_RETURN(program, evaluation::ProgramOf(given.head, config, context.cancel));
   }
   DOSSIER_ASSIGN_OR_RETURN(const EvalModelInUse opened, OpenGateModel(given, context));
-  DOSSIER_ASSIGN_OR_RETURN(
-      const auto files,
-      evaluation::RecordSuites(config, program, opened.model, parts, context.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const auto files, evaluation::RecordSuites(config, program, opened.model,
+                                                                      parts, context.cancel));
   for (const std::string& file : files) context.out << "recorded " << Safe(file) << "\n";
   return 0;
 }
@@ -140,15 +139,15 @@ Status AddReal(const GateArguments& given, const GateConfig& config,
     std::move(found.begin(), found.end(), std::back_inserter(*lines));
   };
   if (given.HasTier('2')) {
-    DOSSIER_ASSIGN_OR_RETURN(
-        auto found, evaluation::CompareRecorded(config, programs, parts, context.cancel));
+    DOSSIER_ASSIGN_OR_RETURN(auto found,
+                             evaluation::CompareRecorded(config, programs, parts, context.cancel));
     add(std::move(found));
   }
   if (given.HasTier('3')) {
     DOSSIER_ASSIGN_OR_RETURN(const EvalModelInUse opened, OpenGateModel(given, context));
-    DOSSIER_ASSIGN_OR_RETURN(auto found,
-                             evaluation::CompareNightly(config, programs, opened.model, parts,
-                                                        given.out, context.cancel));
+    DOSSIER_ASSIGN_OR_RETURN(
+        auto found, evaluation::CompareNightly(config, programs, opened.model, parts, given.out,
+                                               context.cancel));
     add(std::move(found));
   }
   return {};

@@ -126,7 +126,8 @@ Status CheckJudge(const EvalRunArguments& given, const evaluation::Plan& plan) {
   }
   if (judged > 0 && given.judge.empty()) {
     return MakeError(ErrorCode::kUsage,
-                     "{} is for a judge: name the model that gives its opinion with --judge", first);
+                     "{} is for a judge: name the model that gives its opinion with --judge",
+                     first);
   }
   if (judged == all && given.min_score) {
     return MakeError(ErrorCode::kUsage,
@@ -263,11 +264,11 @@ Status ReadLimits(const EvalRunArguments& given, evaluation::RunLimits* limits) 
 }  // namespace
 
 Result<EvalModelInUse> OpenEvalModel(const std::string& name, const EvalRunArguments& given,
-                                  Context& context) {
+                                     Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
   DOSSIER_ASSIGN_OR_RETURN(app::ModelEndpoint endpoint, OpenModel(name, given, config, context));
   return EvalModelInUse{.model = ModelOf(name.empty() ? endpoint.bound.name : name, endpoint),
-                     .endpoint = std::move(endpoint)};
+                        .endpoint = std::move(endpoint)};
 }
 
 Result<std::string> PeersFolder() {

@@ -46,7 +46,7 @@ struct EvalModelInUse {
   app::ModelEndpoint endpoint;
 };
 Result<EvalModelInUse> OpenEvalModel(const std::string& name, const EvalRunArguments& given,
-                                  Context& context);
+                                     Context& context);
 
 // Where peers are installed. Errors: kConfig, without a home.
 Result<std::string> PeersFolder();

@@ -79,14 +79,12 @@ Result<Replayed> ReplaySuite(const GateSuite& suite, const GatePrograms& program
       replayed.due.push_back(RecordLine(suite, asked, "there is no recording"));
       continue;
     }
-    DOSSIER_ASSIGN_OR_RETURN(const Answer head,
-                             Replay(suite, asked, programs.head, parts, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(const Answer head, Replay(suite, asked, programs.head, parts, cancel));
     if (std::string changed = ChangedPrompt(head); !changed.empty()) {
       replayed.due.push_back(RecordLine(suite, asked, std::move(changed)));
       continue;
     }
-    DOSSIER_ASSIGN_OR_RETURN(const Answer base,
-                             Replay(suite, asked, programs.base, parts, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(const Answer base, Replay(suite, asked, programs.base, parts, cancel));
     // The recording is the head's: what an older program asked is no reason to say anything.
     if (!ChangedPrompt(base).empty()) continue;
     AddRun(asked.task.id, base, 0, &replayed.base);

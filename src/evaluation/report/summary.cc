@@ -279,10 +279,11 @@ void AddNotes(Report* report) {
                                           arm.name, harness->second));
     }
     if (arm.judged > 0) {
-      report->notes.push_back(fmt::format(
-          "{}: the opinion of a judge is {:.1f} of 100 over {} answer{}; it is a model's opinion, no "
-          "score, and counts nowhere",
-          arm.name, arm.opinion, arm.judged, arm.judged == 1 ? "" : "s"));
+      report->notes.push_back(
+          fmt::format("{}: the opinion of a judge is {:.1f} of 100 over {} answer{}; it is a "
+                      "model's opinion, no "
+                      "score, and counts nowhere",
+                      arm.name, arm.opinion, arm.judged, arm.judged == 1 ? "" : "s"));
     }
     if (arm.counted) {
       report->notes.push_back(

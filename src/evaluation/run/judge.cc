@@ -32,9 +32,8 @@ std::string Prompt(std::string_view asset, const AskedTask& asked, std::string_v
 Result<std::string> Send(const Judge& judge, const std::string& prompt, const CancelToken& cancel) {
   std::vector<std::string> headers = judge.model.headers;
   headers.emplace_back("Content-Type: application/json");
-  const JsonObject body{
-      {"model", judge.model.model},
-      {"messages", JsonArray{JsonObject{{"role", "user"}, {"content", prompt}}}}};
+  const JsonObject body{{"model", judge.model.model},
+                        {"messages", JsonArray{JsonObject{{"role", "user"}, {"content", prompt}}}}};
   DOSSIER_ASSIGN_OR_RETURN(const auto reply,
                            AskHttp(*judge.loop,
                                    {.url = judge.model.base_url + "/chat/completions",

@@ -508,8 +508,7 @@ Json PlanToJson(const Plan& plan) {
 std::vector<std::string> PlanDifferences(const Json& before, const Json& now) {
   std::vector<std::string> differences;
   for (const char* part :
-       {"schema", "binary", "arms", "models", "sets", "limits", "sampling", "judge",
-        "cache"}) {
+       {"schema", "binary", "arms", "models", "sets", "limits", "sampling", "judge", "cache"}) {
     Compare(Find(before, part), Find(now, part), part, &differences);
   }
   return differences;
