@@ -4,10 +4,11 @@ import http.server
 import json
 import threading
 import time
+from collections.abc import Callable
 
 
 class RecordingServer:
-    """Every request gets the same reply.
+    """Every request gets the same reply, or what a function of its body says.
 
         with RecordingServer("```repl\\nFINAL(1)\\n```") as server:
             run("dossier", "ask", "--base-url", server.url, ...)
@@ -15,7 +16,7 @@ class RecordingServer:
         server.bodies     # of each, as bytes
     """
 
-    def __init__(self, reply: str) -> None:
+    def __init__(self, reply: str | Callable[[bytes], str], port: int = 0) -> None:
         self.arrivals: list[float] = []
         self.bodies: list[bytes] = []
         outer = self
@@ -25,11 +26,13 @@ class RecordingServer:
 
             def do_POST(self) -> None:  # noqa: N802 (name set by the base class)
                 outer.arrivals.append(time.monotonic())
-                outer.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
-                request = json.loads(outer.bodies[-1])
-                body = _stream(reply) if request.get("stream") else _whole(reply)
+                asked = self.rfile.read(int(self.headers["Content-Length"]))
+                outer.bodies.append(asked)
+                said = reply if isinstance(reply, str) else reply(asked)
+                stream = json.loads(asked).get("stream")
+                body = _stream(said) if stream else _whole(said)
                 self.send_response(200)
-                self.send_header("Content-Type", "text/event-stream" if request.get("stream")
+                self.send_header("Content-Type", "text/event-stream" if stream
                                  else "application/json")
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
@@ -41,7 +44,7 @@ class RecordingServer:
             def log_message(self, *_values: object) -> None:
                 pass
 
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
 

@@ -1,6 +1,8 @@
 """Calls one engine of others as its own documentation says, for `dossier eval run`.
 
 usage: adapter.py ENGINE shipped|matched CONTEXT QUESTION_FILE BASE_URL MODEL ANSWER_FILE META_FILE
+
+The scoreboard of sandboxes (bench/sandbox) calls the same functions; `more` are arguments of the engine's own.
 """
 
 import json
@@ -12,9 +14,9 @@ TURNS, DEPTH, IN_FLIGHT = 30, 1, 16  # of "matched": what Dossier has by default
 KEY = "eval"
 
 
-def rlms(context, question, url, model, matched):
+def rlms(context, question, url, model, matched, **more):
     import rlm
-    limits = {"max_iterations": TURNS, "max_depth": DEPTH} if matched else {}
+    limits = ({"max_iterations": TURNS, "max_depth": DEPTH} if matched else {}) | more
     engine = rlm.RLM(backend="openai", backend_kwargs={"model_name": model, "base_url": url, "api_key": KEY}, **limits)
     return engine.completion(context, root_prompt=question).response
 
@@ -22,35 +24,36 @@ def rlms(context, question, url, model, matched):
 def dspy(context, question, url, model, matched, **more):
     import dspy as library
     library.configure(lm=library.LM(f"openai/{model}", api_base=url, api_key=KEY, cache=False))
-    limits = {"max_iters": TURNS} if matched else {}
-    return library.RLM("context, query -> answer", **limits, **more)(context=context, query=question).answer
+    limits = ({"max_iters": TURNS} if matched else {}) | more
+    return library.RLM("context, query -> answer", **limits)(context=context, query=question).answer
 
 
-def dspy_local(context, question, url, model, matched):
+def dspy_local(context, question, url, model, matched, **more):
     from dspy.primitives.local_interpreter import LocalInterpreter
-    return dspy(context, question, url, model, matched, interpreter_factory=LocalInterpreter)
+    return dspy(context, question, url, model, matched, interpreter_factory=LocalInterpreter, **more)
 
 
-def droste(context, question, url, model, matched, path):
+def droste(context, question, url, model, matched, path, max_iterations=0):
     size = str(len(context.encode()) + 1)
-    words = [str(pathlib.Path(sys.executable).with_name("droste")), question, path, "--provider", "openai", "--model", model,
+    words = [sys.executable, str(pathlib.Path(sys.executable).with_name("droste")), question, path, "--provider", "openai", "--model", model,
              "--base-url", url, "--api-key", KEY, "--max-bytes", size, "--max-file-bytes", size, "-q"]
+    words += ["--max-iterations", str(max_iterations)] if max_iterations else []
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(done.stderr[-500:] or f"droste ended with {done.returncode}")
     return done.stdout
 
 
-def minrlm(context, question, url, model, matched):
+def minrlm(context, question, url, model, matched, **more):
     import minrlm as library
-    limits = {"max_iterations": TURNS} if matched else {}
+    limits = ({"max_iterations": TURNS} if matched else {}) | more
     answer = library.RLM(model, base_url=url, api_key=KEY, **limits).completion(task=question, context=context)
     return getattr(answer, "response", answer)
 
 
-def recursive_llm(context, question, url, model, matched):
+def recursive_llm(context, question, url, model, matched, **more):
     import rlm
-    limits = {"max_iterations": TURNS, "max_depth": DEPTH} if matched else {}
+    limits = ({"max_iterations": TURNS, "max_depth": DEPTH} if matched else {}) | more
     return rlm.RLM(model=f"openai/{model}", api_base=url, api_key=KEY, **limits).complete(query=question, context=context)
 
 

@@ -4,7 +4,10 @@
 
 #include "base/files/file.h"
 #include "cli/evaluation/eval_commands.h"
+#include "cli/evaluation/eval_run.h"
 #include "cli/tree/command.h"
+#include "cli/wiring/shared_flags.h"
+#include "cli/wiring/value_kinds.h"
 #include "evaluation/gate/gate.h"
 
 namespace dossier::cli {
@@ -18,7 +21,20 @@ struct GateArguments {
   std::string base, head, gates = "bench/gates.yml", accepted = "bench/accepted.yml",
                           out = "eval-gate";
   std::string bisect, tiers = "0";
+  std::string model, base_url, key_env, script;
+  bool record = false;
+
+  bool HasTier(char tier) const { return tiers.find(tier) != std::string::npos; }
 };
+
+// The model of the nightly suites and of new recordings.
+Result<EvalModelInUse> OpenGateModel(const GateArguments& given, Context& context) {
+  EvalRunArguments model;
+  model.base_url = given.base_url;
+  model.key_env = given.key_env;
+  model.script = given.script;
+  return OpenEvalModel(given.model, model, context);
+}
 
 Result<evaluation::SystemParts> Parts() {
   evaluation::SystemParts parts;
@@ -60,7 +76,9 @@ int ExitOf(const std::vector<GateLine>& lines) {
   int code = 0;
   for (const GateLine& line : lines) {
     if (line.verdict == GateLine::Verdict::kWorse) return kExitDifferences;
-    if (line.verdict == GateLine::Verdict::kUnclear) code = ExitCode(ErrorCode::kPartial);
+    const bool open =
+        line.verdict == GateLine::Verdict::kUnclear || line.verdict == GateLine::Verdict::kRecord;
+    if (open) code = ExitCode(ErrorCode::kPartial);
   }
   return code;
 }
@@ -96,9 +114,50 @@ Result<int> Bisect(const GateArguments& given, const GateConfig& config, Context
   return kExitDifferences;
 }
 
+// Asks the model anew what the recorded suites ask, and keeps its replies.
+Result<int> RecordAnew(const GateArguments& given, const GateConfig& config,
+                       const evaluation::SystemParts& parts, Context& context) {
+  if (config.recorded.empty()) {
+    return MakeError(ErrorCode::kConfig, "{}: there is no suite under `recorded:`", given.gates);
+  }
+  std::string program = parts.program;
+  if (!given.head.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(program, evaluation::ProgramOf(given.head, config, context.cancel));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const EvalModelInUse opened, OpenGateModel(given, context));
+  DOSSIER_ASSIGN_OR_RETURN(const auto files, evaluation::RecordSuites(config, program, opened.model,
+                                                                      parts, context.cancel));
+  for (const std::string& file : files) context.out << "recorded " << Safe(file) << "\n";
+  return 0;
+}
+
+// The tiers that need a real model, or what one has said.
+Status AddReal(const GateArguments& given, const GateConfig& config,
+               const evaluation::GatePrograms& programs, const evaluation::SystemParts& parts,
+               Context& context, std::vector<GateLine>* lines) {
+  const auto add = [lines](std::vector<GateLine> found) {
+    std::move(found.begin(), found.end(), std::back_inserter(*lines));
+  };
+  if (given.HasTier('2')) {
+    DOSSIER_ASSIGN_OR_RETURN(auto found,
+                             evaluation::CompareRecorded(config, programs, parts, context.cancel));
+    add(std::move(found));
+  }
+  if (given.HasTier('3')) {
+    DOSSIER_ASSIGN_OR_RETURN(const EvalModelInUse opened, OpenGateModel(given, context));
+    DOSSIER_ASSIGN_OR_RETURN(
+        auto found, evaluation::CompareNightly(config, programs, opened.model, parts, given.out,
+                                               context.cancel));
+    add(std::move(found));
+  }
+  return {};
+}
+
 Result<int> RunGate(const GateArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(GateConfig config, evaluation::LoadGates(given.gates));
   DOSSIER_ASSIGN_OR_RETURN(const auto own, Parts());
+  if (given.record) return RecordAnew(given, config, own, context);
+  if (!given.HasTier('3')) config.nightly.clear();
   DOSSIER_RETURN_IF_ERROR(evaluation::PrepareSets(own.program, given.out, context.cancel, &config));
   if (!given.bisect.empty()) return Bisect(given, config, context);
   if (given.base.empty()) {
@@ -106,7 +165,7 @@ Result<int> RunGate(const GateArguments& given, Context& context) {
                      "eval gate: name what to compare with: --base REF or --base DIR");
   }
   DOSSIER_ASSIGN_OR_RETURN(const auto accepted, evaluation::LoadAccepted(given.accepted));
-  DOSSIER_ASSIGN_OR_RETURN(const auto parts, Parts());
+  const evaluation::SystemParts& parts = own;
   evaluation::GatePrograms programs{.head = parts.program};
   DOSSIER_ASSIGN_OR_RETURN(programs.base,
                            evaluation::ProgramOf(given.base, config, context.cancel));
@@ -115,13 +174,14 @@ Result<int> RunGate(const GateArguments& given, Context& context) {
                              evaluation::ProgramOf(given.head, config, context.cancel));
   }
   std::vector<GateLine> lines;
-  if (given.tiers.find('0') != std::string::npos) {
+  if (given.HasTier('0')) {
     DOSSIER_ASSIGN_OR_RETURN(
         lines, evaluation::CompareExactly(config, programs, parts, given.out, context.cancel));
   }
-  if (given.tiers.find('1') != std::string::npos) {
+  if (given.HasTier('1')) {
     DOSSIER_RETURN_IF_ERROR(AddSpeed(config, programs, parts, context.cancel, &lines, context.err));
   }
+  DOSSIER_RETURN_IF_ERROR(AddReal(given, config, programs, parts, context, &lines));
   evaluation::Accept(accepted, &lines);
   evaluation::SortLines(&lines);
   for (const GateLine& line : lines) context.out << line.Text() << "\n";
@@ -132,14 +192,20 @@ Result<int> RunGate(const GateArguments& given, Context& context) {
 void DeclareGate(Flags& flags, GateArguments& to) {
   flags.Add("--base", &to.base, "a commit, a folder with a build, or a program").Kind(kPath);
   flags.Add("--head", &to.head, "the same, of what is judged (this program)").Kind(kPath);
-  flags.Add("--tier", &to.tiers, "0: exact figures; 1: speed")
-      .OneOf({"0", "1", "0,1"})
+  flags.Add("--tier", &to.tiers, "0: exact figures; 1: speed; 2: recorded runs; 3: a real model")
+      .OneOf({"0", "1", "0,1", "2", "0,2", "0,1,2", "3"})
       .ShowDefault();
+  flags.Add("--record", &to.record, "ask the model anew what tier 2 replays, and keep its replies");
   flags.Add("--bisect", &to.bisect, "name the first commit behind this good one that is worse")
       .Kind(kWord);
   flags.Add("--gates", &to.gates, "what is run, and the limits").Kind(kPath).ShowDefault();
   flags.Add("--accepted", &to.accepted, "changes that are intended").Kind(kPath).ShowDefault();
   flags.Add("--out", &to.out, "folder for transcripts").Kind(kPath).ShowDefault();
+  Flags model = flags.In("Model");
+  model.Add("-m,--model", &to.model, "model of tier 3 and of --record, as [PROVIDER/]NAME")
+      .Kind(kModel);
+  AddEndpointFlags(model, &to.base_url, &to.key_env);
+  AddScriptFlag(model, &to.script);
 }
 
 }  // namespace

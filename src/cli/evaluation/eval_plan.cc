@@ -14,6 +14,7 @@
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
 #include "cli/wiring/shared_flags.h"
+#include "evaluation/run/judge.h"
 #include "evaluation/solvers/solvers.h"
 
 namespace dossier::cli {
@@ -94,29 +95,62 @@ EvalModel ModelOf(const std::string& name, const app::ModelEndpoint& endpoint) {
       .address = endpoint.address};
 }
 
+Result<app::ModelEndpoint> OpenModel(const std::string& name, const EvalRunArguments& given,
+                                     const config::Config& config, Context& context) {
+  ModelFlags flags;
+  flags.model = name;
+  flags.base_url = given.base_url;
+  flags.key_env = given.key_env;
+  flags.script = given.script;
+  flags.prices = given.prices;
+  flags.window = given.window;
+  flags.needs_price = given.max_cost.has_value();
+  DOSSIER_ASSIGN_OR_RETURN(flags, WithConfig(std::move(flags), config, context.flags));
+  DOSSIER_ASSIGN_OR_RETURN(const app::ModelSettings settings, SettingsOf(flags));
+  const auto say = [&context](std::string_view line) {
+    if (!context.flags.quiet) context.err << "dossier: " << line << "\n";
+  };
+  return app::OpenEndpoint(settings, say, context.cancel);
+}
+
+// Opinions need a model of their own, and no gate takes them for scores.
+Status CheckJudge(const EvalRunArguments& given, const evaluation::Plan& plan) {
+  std::size_t judged = 0, all = 0;
+  std::string first;
+  for (const AskedSet& set : plan.sets) {
+    for (const AskedTask& asked : set.tasks) {
+      ++all;
+      if (asked.task.scorer != evaluation::kJudgeScorer) continue;
+      if (judged++ == 0) first = asked.task.id;
+    }
+  }
+  if (judged > 0 && given.judge.empty()) {
+    return MakeError(ErrorCode::kUsage,
+                     "{} is for a judge: name the model that gives its opinion with --judge",
+                     first);
+  }
+  if (judged == all && given.min_score) {
+    return MakeError(ErrorCode::kUsage,
+                     "--min-score: every question is for a judge, and an opinion is no score; give "
+                     "some another scorer");
+  }
+  return {};
+}
+
 Status OpenModels(const EvalRunArguments& given, Context& context, PreparedPlan* prepared) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
   std::vector<std::string> names = given.models;
   if (names.empty()) names.emplace_back("");
   for (const std::string& name : names) {
-    ModelFlags flags;
-    flags.model = name;
-    flags.base_url = given.base_url;
-    flags.key_env = given.key_env;
-    flags.script = given.script;
-    flags.prices = given.prices;
-    flags.window = given.window;
-    flags.needs_price = given.max_cost.has_value();
-    DOSSIER_ASSIGN_OR_RETURN(flags, WithConfig(std::move(flags), config, context.flags));
-    DOSSIER_ASSIGN_OR_RETURN(const app::ModelSettings settings, SettingsOf(flags));
-    const auto say = [&context](std::string_view line) {
-      if (!context.flags.quiet) context.err << "dossier: " << line << "\n";
-    };
-    DOSSIER_ASSIGN_OR_RETURN(app::ModelEndpoint endpoint,
-                             app::OpenEndpoint(settings, say, context.cancel));
+    DOSSIER_ASSIGN_OR_RETURN(app::ModelEndpoint endpoint, OpenModel(name, given, config, context));
     prepared->plan.models[name] = ModelOf(name.empty() ? endpoint.bound.name : name, endpoint);
     prepared->endpoints.push_back(std::move(endpoint));
   }
+  if (given.judge.empty()) return {};
+  DOSSIER_ASSIGN_OR_RETURN(app::ModelEndpoint judge,
+                           OpenModel(given.judge, given, config, context));
+  prepared->plan.judge = judge.bound.name;
+  prepared->endpoints.push_back(std::move(judge));
   return {};
 }
 
@@ -165,7 +199,27 @@ Status MakeArms(const EvalRunArguments& given, std::vector<Arm>* arms) {
   return {};
 }
 
-Status AddParts(PreparedPlan* prepared) {
+// Scores by rule, then asks the judge about what is for it. An opinion that cannot be had is told
+// in the row; it ends no run.
+std::function<Result<void>(const AskedTask&, evaluation::Row*)> ScoreWithJudge(
+    evaluation::Judge judge, const CancelToken& cancel) {
+  return [judge = std::move(judge), cancel](const AskedTask& asked,
+                                            evaluation::Row* row) -> Result<void> {
+    DOSSIER_RETURN_IF_ERROR(evaluation::ScoreRow(asked, row));
+    if (asked.task.scorer != evaluation::kJudgeScorer) return {};
+    if (row->status != evaluation::RowStatus::kOk) return {};
+    const auto opinion = evaluation::AskJudge(judge, asked, row->answer, cancel);
+    if (opinion) {
+      row->opinion = *opinion;
+      row->rule = "opinion";
+    } else if (row->detail.empty()) {
+      row->detail = "no opinion: " + opinion.error().message;
+    }
+    return {};
+  };
+}
+
+Status AddParts(const CancelToken& cancel, PreparedPlan* prepared) {
   evaluation::SystemParts& systems = prepared->parts.systems;
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, ExecutableFolder());
   systems.program = folder + "/dossier";
@@ -174,6 +228,11 @@ Status AddParts(PreparedPlan* prepared) {
   const auto counter = prepared->endpoints.front().bound.counter;
   systems.count = [counter](std::string_view text) { return counter->CountText(text).tokens; };
   prepared->parts.score = evaluation::ScoreRow;
+  if (!prepared->plan.judge.empty()) {
+    const app::ModelEndpoint& judge = prepared->endpoints.back();
+    prepared->parts.score = ScoreWithJudge(
+        {.model = ModelOf(judge.bound.name, judge).upstream, .loop = systems.loop}, cancel);
+  }
   std::map<std::string, std::shared_ptr<const evaluation::TaskSet>> set_of;  // by task
   for (const AskedSet& set : prepared->plan.sets) {
     for (const AskedTask& asked : set.tasks) set_of[asked.task.id] = set.source;
@@ -204,6 +263,14 @@ Status ReadLimits(const EvalRunArguments& given, evaluation::RunLimits* limits) 
 
 }  // namespace
 
+Result<EvalModelInUse> OpenEvalModel(const std::string& name, const EvalRunArguments& given,
+                                     Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
+  DOSSIER_ASSIGN_OR_RETURN(app::ModelEndpoint endpoint, OpenModel(name, given, config, context));
+  return EvalModelInUse{.model = ModelOf(name.empty() ? endpoint.bound.name : name, endpoint),
+                        .endpoint = std::move(endpoint)};
+}
+
 Result<std::string> PeersFolder() {
   DOSSIER_ASSIGN_OR_RETURN(const std::string cache, CacheFolder());
   return cache + "/eval-peers";
@@ -217,10 +284,11 @@ Result<PreparedPlan> PreparePlan(const EvalRunArguments& given, Context& context
     plan.sets.push_back(std::move(set));
   }
   DOSSIER_RETURN_IF_ERROR(Choose(given, &plan.sets));
+  DOSSIER_RETURN_IF_ERROR(CheckJudge(given, plan));
   DOSSIER_RETURN_IF_ERROR(MakeArms(given, &plan.arms));
   DOSSIER_RETURN_IF_ERROR(ReadLimits(given, &plan.limits));
   DOSSIER_RETURN_IF_ERROR(OpenModels(given, context, &prepared));
-  DOSSIER_RETURN_IF_ERROR(AddParts(&prepared));
+  DOSSIER_RETURN_IF_ERROR(AddParts(context.cancel, &prepared));
   plan.temperature = given.temperature;
   plan.seed = given.seed;
   plan.cache = given.cache == "cold" ? QuestionRules::Cache::kCold : QuestionRules::Cache::kWarm;

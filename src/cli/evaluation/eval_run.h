@@ -19,7 +19,7 @@ namespace dossier::cli {
 
 struct EvalRunArguments {
   std::vector<std::string> sets, arms, models, prices;
-  std::string out, arms_file, base_url, key_env, script;
+  std::string out, arms_file, base_url, key_env, script, judge;
   std::string limit_time = "600s", max_time, stub_errors, cache = "warm", only, junit, html,
               markdown;
   std::int64_t limit_calls = 500, repeats = 1, jobs = 1;
@@ -38,6 +38,15 @@ struct PreparedPlan {
 
 // Errors: those of sets, arms and models; kUsage for flags.
 Result<PreparedPlan> PreparePlan(const EvalRunArguments& given, Context& context);
+
+// One model for all that a command asks; `endpoint` lives as long as it is used. Errors: those of
+// OpenEndpoint.
+struct EvalModelInUse {
+  evaluation::EvalModel model;
+  app::ModelEndpoint endpoint;
+};
+Result<EvalModelInUse> OpenEvalModel(const std::string& name, const EvalRunArguments& given,
+                                     Context& context);
 
 // Where peers are installed. Errors: kConfig, without a home.
 Result<std::string> PeersFolder();

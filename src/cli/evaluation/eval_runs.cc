@@ -200,6 +200,10 @@ void DeclareRun(Flags& flags, EvalRunArguments& to) {
   Flags model = flags.In("Model");
   AddEndpointFlags(model, &to.base_url, &to.key_env);
   AddScriptFlag(model, &to.script);
+  model
+      .Add("--judge", &to.judge,
+           "model that gives its opinion where the scorer is `judge`; no score")
+      .Kind(kModel);
   AddPriceFlag(model, &to.prices);
   model.Add("--window", &to.window, "tokens of a model that is not in the model data").Positive();
   model.Add("--temperature", &to.temperature, "where a system sets none").Between(0, 2);

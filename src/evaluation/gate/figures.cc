@@ -93,7 +93,8 @@ Ratios IntervalOfMedian(const std::vector<double>& ratios, std::uint64_t seed) {
 }  // namespace
 
 std::string GateLine::Text() const {
-  constexpr std::string_view kNames[] = {"worse", "unclear", "accepted", "better"};
+  constexpr std::string_view kNames[] = {"worse",    "unclear", "record", "watch",
+                                         "accepted", "better",  "open"};
   return fmt::format("{:<8}{}  {}  {}{}{}", kNames[static_cast<std::size_t>(verdict)], metric, gate,
                      said, show.empty() ? "" : "  ", show);
 }

@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/files/file.h"
@@ -41,7 +42,40 @@ std::vector<std::string> Words(const YamlNode& node) {
   return words;
 }
 
-Result<GateSuite> ReadSuite(const YamlNode& node, const std::string& path) {
+enum class ModelKind : std::uint8_t { kServed, kRecorded, kReal };
+
+// Whether a suite says what its kind needs, and nothing that another kind needs.
+bool IsWhole(const GateSuite& suite, ModelKind kind) {
+  const bool has_questions = suite.questions.empty() != suite.generate.empty();
+  if (suite.name.empty() || !has_questions) return false;
+  const bool served = !suite.script.empty() || !suite.plan.empty();
+  const bool recorded = !suite.recording.empty() && !suite.model.empty();
+  switch (kind) {
+    case ModelKind::kServed:
+      return suite.script.empty() != suite.plan.empty() && suite.recording.empty();
+    case ModelKind::kRecorded:
+      return recorded && !served && !suite.questions.empty();
+    case ModelKind::kReal:
+      return !served && suite.recording.empty();
+  }
+  return false;
+}
+
+std::string_view Needs(ModelKind kind) {
+  switch (kind) {
+    case ModelKind::kServed:
+      return "a suite needs `name:`, one of `questions:` and `generate:`, and one of `script:` and "
+             "`plan:`";
+    case ModelKind::kRecorded:
+      return "a recorded suite needs `name:`, `questions:`, `recording:` and `model:`";
+    case ModelKind::kReal:
+      return "a nightly suite needs `name:` and one of `questions:` and `generate:`; the model is "
+             "that of -m";
+  }
+  return "";
+}
+
+Result<GateSuite> ReadSuite(const YamlNode& node, const std::string& path, ModelKind kind) {
   const std::string folder = fs::absolute(path).parent_path().string();
   GateSuite suite;
   for (const YamlEntry& entry : node.entries) {
@@ -54,6 +88,12 @@ Result<GateSuite> ReadSuite(const YamlNode& node, const std::string& path) {
       suite.script = folder + "/" + text;
     } else if (entry.key == "plan") {
       suite.plan = folder + "/" + text;
+    } else if (entry.key == "recording") {
+      suite.recording = folder + "/" + text;
+    } else if (entry.key == "model") {
+      suite.model = text;
+    } else if (entry.key == "repeats") {
+      suite.repeats = static_cast<int>(ParseNumber(text).value_or(0));
     } else if (entry.key == "stub_errors") {
       suite.stub_errors = text;
     } else if (entry.key == "generate") {
@@ -64,13 +104,12 @@ Result<GateSuite> ReadSuite(const YamlNode& node, const std::string& path) {
       return NoField(path, entry);
     }
   }
-  const bool has_questions = suite.questions.empty() != suite.generate.empty();
-  if (!suite.name.empty() && has_questions && suite.script.empty() != suite.plan.empty())
-    return suite;
-  return tl::unexpected(
-      PlaceError(path, node.line, node.column,
-                 "a suite needs `name:`, one of `questions:` and `generate:`, and "
-                 "one of `script:` and `plan:`"));
+  if (suite.repeats < 1) {
+    return tl::unexpected(
+        PlaceError(path, node.line, node.column, "`repeats:` is a number from 1 upwards"));
+  }
+  if (IsWhole(suite, kind)) return suite;
+  return tl::unexpected(PlaceError(path, node.line, node.column, Needs(kind)));
 }
 
 Status ReadLimits(const YamlNode& node, const std::string& path, GateLimits* limits) {
@@ -204,11 +243,19 @@ Result<std::string> BuildCommit(const std::string& commit, const GateConfig& con
 Result<GateConfig> LoadGates(const std::string& path) {
   DOSSIER_ASSIGN_OR_RETURN(const YamlNode root, ReadYaml(path));
   GateConfig config;
+  const struct {
+    std::string_view name;
+    ModelKind kind;
+    std::vector<GateSuite>* suites;
+  } kinds[] = {{"suites", ModelKind::kServed, &config.suites},
+               {"recorded", ModelKind::kRecorded, &config.recorded},
+               {"nightly", ModelKind::kReal, &config.nightly}};
   for (const YamlEntry& entry : root.entries) {
-    if (entry.key == "suites") {
+    const auto kind = std::ranges::find(kinds, entry.key, [](const auto& one) { return one.name; });
+    if (kind != std::end(kinds)) {
       for (const YamlNode& node : entry.value.items) {
-        DOSSIER_ASSIGN_OR_RETURN(GateSuite suite, ReadSuite(node, path));
-        config.suites.push_back(std::move(suite));
+        DOSSIER_ASSIGN_OR_RETURN(GateSuite suite, ReadSuite(node, path, kind->kind));
+        kind->suites->push_back(std::move(suite));
       }
     } else if (entry.key == "limits") {
       DOSSIER_RETURN_IF_ERROR(ReadLimits(entry.value, path, &config.limits));
@@ -251,8 +298,11 @@ Result<std::vector<Accepted>> LoadAccepted(const std::string& path) {
 
 Status PrepareSets(const std::string& program, const std::string& folder, const CancelToken& cancel,
                    GateConfig* config) {
-  for (std::size_t i = 0; i < config->suites.size(); ++i) {
-    GateSuite& suite = config->suites[i];
+  std::vector<GateSuite*> suites;
+  for (GateSuite& suite : config->suites) suites.push_back(&suite);
+  for (GateSuite& suite : config->nightly) suites.push_back(&suite);
+  for (std::size_t i = 0; i < suites.size(); ++i) {
+    GateSuite& suite = *suites[i];
     if (suite.generate.empty()) continue;
     suite.questions = fmt::format("{}/set-{}", folder, i);
     // Another gates.yml makes other sets.

@@ -1,5 +1,6 @@
 // Whether a change of this program made it worse: the same scripted and stub runs by two builds,
-// compared exactly, and their speed in turns. No model, no noise, no seconds of another day.
+// compared exactly, and their speed in turns. No model, no noise, no seconds of another day. Beyond
+// that, recorded runs of a real model are replayed, and at night a real model is asked.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(GateConfig config, LoadGates("bench/gates.yml"));
 //   DOSSIER_ASSIGN_OR_RETURN(const auto lines, CompareExactly(config, {base, head}, parts, …));
@@ -20,6 +21,7 @@
 #include "base/cancel.h"
 #include "base/result.h"
 #include "evaluation/run/runner.h"
+#include "evaluation/run/statistics.h"
 
 namespace dossier::evaluation {
 
@@ -30,6 +32,8 @@ struct GateSuite {
   std::vector<std::string> generate;  // words of `eval generate`, without --out
   std::string script;                 // replies of the scripted model
   std::string plan, stub_errors;      // of a stub, whose table are the set's labels
+  std::string recording, model;       // a folder of recordings, a file a task; of this model
+  int repeats = 1;                    // of a real model
   std::vector<std::string> flags;     // further ones of `dossier ask`
 };
 
@@ -41,7 +45,8 @@ struct GateLimits {
 };
 
 struct GateConfig {
-  std::vector<GateSuite> suites;
+  std::vector<GateSuite> suites;             // exact figures and speed: a script or a stub
+  std::vector<GateSuite> recorded, nightly;  // replayed; asked of a real model
   GateLimits limits;
   std::vector<std::string> build;  // argv that builds a checkout, in its folder
   std::string program;             // what it makes, from there
@@ -56,7 +61,17 @@ struct Accepted {
 Result<std::vector<Accepted>> LoadAccepted(const std::string& path);
 
 struct GateLine {
-  enum class Verdict : std::uint8_t { kWorse, kUnclear, kAccepted, kBetter } verdict;
+  // kRecord: its prompts have changed, so a new recording is due. kWatch: fewer points, not
+  // separated.
+  enum class Verdict : std::uint8_t {
+    kWorse,
+    kUnclear,
+    kRecord,
+    kWatch,
+    kAccepted,
+    kBetter,
+    kOpen
+  } verdict;
   std::string metric, gate;  // "requests", the suite's name
   std::string said;          // "9 (was 8)"
   std::string show;          // the command that shows it; empty: none
@@ -94,6 +109,25 @@ Status PrepareSets(const std::string& program, const std::string& folder, const 
 Result<std::vector<GateLine>> CompareExactly(const GateConfig& config, const GatePrograms& programs,
                                              const SystemParts& parts, const std::string& folder,
                                              const CancelToken& cancel);
+
+// Replays the recorded suites with both: answers and figures are compared where all prompts are
+// those of the recording; each task with a prompt that is not gets a line. Errors: as
+// CompareExactly; kNotFound for a task without a recording is a line, too.
+Result<std::vector<GateLine>> CompareRecorded(const GateConfig& config,
+                                              const GatePrograms& programs,
+                                              const SystemParts& parts, const CancelToken& cancel);
+// Asks `model` all tasks of the recorded suites with `program`, and keeps what was said. Returns
+// the files. Errors: kFailed with the task that got no answer; those of the model.
+Result<std::vector<std::string>> RecordSuites(const GateConfig& config, const std::string& program,
+                                              const EvalModel& model, const SystemParts& parts,
+                                              const CancelToken& cancel);
+// Asks `model` the nightly suites with both programs, with the same seeds, and says for each how
+// the scores differ. `folder` gets the runs. Errors: as RunPlan; kPartial if it ended early.
+Result<std::vector<GateLine>> CompareNightly(const GateConfig& config, const GatePrograms& programs,
+                                             const EvalModel& model, const SystemParts& parts,
+                                             const std::string& folder, const CancelToken& cancel);
+// worse, watch, better, or not separated: head minus base, in points. Too few tasks: unclear.
+GateLine NightlyLine(const std::string& gate, const Comparison& head_minus_base);
 
 // One measurement of a program, in seconds of CPU.
 using Measure = std::function<Result<double>(const std::string& program)>;

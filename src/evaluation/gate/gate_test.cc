@@ -57,6 +57,40 @@ TEST(SpeedTest, AFailedMeasurementEndsIt) {
   EXPECT_FALSE(CompareSpeed(kPrograms, {}, broken));
 }
 
+TEST(NightlyTest, SaysWorseOnlyWhereItIsSeparated) {  // EVL-103
+  using Verdict = GateLine::Verdict;
+  struct Expected {
+    Comparison found;
+    Verdict verdict;
+    std::string_view said;
+  };
+  const Expected cases[] = {
+      {{.difference = -4, .low = -6, .high = -2, .tasks = 200, .windows = 20, .separated = true},
+       Verdict::kWorse,
+       "-4.0 points (-6.0 to -2.0), 200 tasks in 20 windows"},
+      {{.difference = 3, .low = 1, .high = 5, .tasks = 200, .windows = 20, .separated = true},
+       Verdict::kBetter,
+       "+3.0 points (+1.0 to +5.0), 200 tasks in 20 windows"},
+      {{.difference = -2, .low = -4.5, .high = 0.5, .tasks = 100, .windows = 10},
+       Verdict::kWatch,
+       "-2.0 points, not separated (-4.5 to +0.5), 100 tasks in 10 windows"},
+      {{.difference = 0.4, .low = -1.8, .high = 2.6, .tasks = 100, .windows = 10},
+       Verdict::kOpen,
+       "+0.4 points, not separated (-1.8 to +2.6), 100 tasks in 10 windows"},
+      {{.difference = 0, .low = 0, .high = 0, .tasks = 100, .windows = 10},
+       Verdict::kOpen,
+       "+0.0 points, not separated (+0.0 to +0.0), 100 tasks in 10 windows"},
+      {{.difference = -50, .low = -60, .high = -40, .tasks = 99, .windows = 10},
+       Verdict::kUnclear,
+       "-50.0 points, too few to tell: 99 tasks in 10 windows, and 100 in 10 are needed"}};
+  for (const Expected& one : cases) {
+    const GateLine line = NightlyLine("aggregate", one.found);
+    EXPECT_EQ(line.verdict, one.verdict) << one.said;
+    EXPECT_EQ(line.said, one.said);
+    EXPECT_EQ(line.Text().find("equal"), std::string::npos);
+  }
+}
+
 TEST(GateTest, BisectFindsEachOfTen) {  // EVL-106, EVL-A20
   for (std::size_t first = 0; first < 10; ++first) {
     int looks = 0;

@@ -122,16 +122,18 @@ std::string MarkdownTable(const Table& table) {
 std::string AnswerList(const Report& report) {
   std::string out;
   for (const AskedTask& asked : report.run.tasks) {
-    if (asked.has_gold() || asked.task.scorer == "command") continue;
+    const bool scored = asked.has_gold() || asked.task.scorer == "command";
+    if (scored && asked.task.scorer != "judge") continue;
     out += fmt::format("\n{}: {}\n", asked.task.id, asked.task.question);
     for (const Row& row : report.run.rows) {
       if (row.task != asked.task.id) continue;
       const std::string_view text = TrimSpace(row.answer);
-      out += fmt::format("  {}: {}{}\n", row.arm,
+      out += fmt::format("  {}: {}{}{}\n", row.arm,
                          row.status == RowStatus::kOk
                              ? ReplaceAll(utf8::Prefix(text, kShownAnswer), "\n", " ")
                              : StatusName(row.status),
-                         utf8::CodePoints(text) > kShownAnswer ? " …" : "");
+                         utf8::CodePoints(text) > kShownAnswer ? " …" : "",
+                         row.opinion ? fmt::format("  (opinion: {:.2f})", *row.opinion) : "");
     }
   }
   return out;
@@ -202,6 +204,8 @@ Json ReportToJson(const Report& report) {
                    {"rows", arm.rows},
                    {"scored_tasks", arm.scored_tasks},
                    {"official", IntervalToJson(arm.official)},
+                   {"opinion", arm.judged > 0 ? Json(arm.opinion) : Json(nullptr)},
+                   {"judged", arm.judged},
                    {"lenient", IntervalToJson(arm.lenient)},
                    {"statuses", CountsToJson(arm.statuses)},
                    {"causes", CountsToJson(arm.causes)},

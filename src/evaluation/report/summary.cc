@@ -68,9 +68,12 @@ ArmSummary SummariseArm(const RunData& run, const std::string& arm,
     sum.cached += row.tokens.cached;
     sum.output += row.tokens.output;
     sum.counted = sum.counted || row.tokens.counted;
+    sum.opinion += 100 * row.opinion.value_or(0);
+    sum.judged += row.opinion ? 1 : 0;
     if (!row.cost_nano_usd) sum.usd.reset();
     if (sum.usd) *sum.usd += static_cast<double>(*row.cost_nano_usd) / kNanoUsd;
   }
+  if (sum.judged > 0) sum.opinion /= static_cast<double>(sum.judged);
   const TaskScores official = ScoresOf(run, arm, &Row::official);
   sum.scored_tasks = static_cast<std::int64_t>(official.size());
   sum.official = IntervalOf(official, windows);
@@ -274,6 +277,13 @@ void AddNotes(Report* report) {
     if (const auto harness = arm.statuses.find("harness_error"); harness != arm.statuses.end()) {
       report->notes.push_back(fmt::format("{}: {} questions failed on our side and count nowhere",
                                           arm.name, harness->second));
+    }
+    if (arm.judged > 0) {
+      report->notes.push_back(
+          fmt::format("{}: the opinion of a judge is {:.1f} of 100 over {} answer{}; it is a "
+                      "model's opinion, no "
+                      "score, and counts nowhere",
+                      arm.name, arm.opinion, arm.judged, arm.judged == 1 ? "" : "s"));
     }
     if (arm.counted) {
       report->notes.push_back(

@@ -44,7 +44,9 @@ struct ArmSummary {
   double seconds_median = 0, seconds_95 = 0;
   std::int64_t calls = 0, input = 0, cached = 0, output = 0;  // sums
   bool counted = false;                                       // some tokens by our own count
-  std::optional<double> usd;                                  // unset: a price is unknown
+  double opinion = 0;         // mean of a judge's, in points; no score
+  std::int64_t judged = 0;    // answers that it is of
+  std::optional<double> usd;  // unset: a price is unknown
 };
 
 struct PairSummary {

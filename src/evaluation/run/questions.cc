@@ -253,6 +253,10 @@ Status CheckScorer(const RawQuestion& raw, const AskedTask& asked) {
     return MakeError(ErrorCode::kConfig, "{}: scorer `command` needs `command: [PROGRAM, …]`",
                      raw.place);
   }
+  if (scorer == "judge" && raw.Find("rubric") == nullptr && !asked.has_gold()) {
+    return MakeError(ErrorCode::kConfig, "{}: scorer `judge` needs a `rubric:` or a `gold:`",
+                     raw.place);
+  }
   const bool by_program =
       std::find(kRunScorers.begin(), kRunScorers.end(), scorer) != kRunScorers.end();
   if (by_program || !asked.has_gold()) return {};

@@ -60,6 +60,7 @@ struct Row {
   RowStatus status = RowStatus::kHarnessError;
   std::string answer, detail;               // detail: what went wrong, in one sentence
   std::optional<double> official, lenient;  // 0 to 1; unset: the task has no gold
+  std::optional<double> opinion;            // of a judge, 0 to 1: no score, in no mean
   std::string parsed, rule;
   std::string cause;  // of a wrong answer: format, near, refusal, guess, wrong; empty: right
   double seconds = 0;

@@ -18,6 +18,7 @@
 #include "base/text/parse.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
+#include "evaluation/run/judge.h"
 #include "evaluation/score.h"
 
 namespace dossier::evaluation {
@@ -500,13 +501,14 @@ Json PlanToJson(const Plan& plan) {
                             {"jobs", limits.jobs}}},
       {"sampling",
        JsonObject{{"temperature", Optional(plan.temperature)}, {"seed", Optional(plan.seed)}}},
+      {"judge", plan.judge},
       {"cache", plan.cache == QuestionRules::Cache::kCold ? "cold" : "warm"}};
 }
 
 std::vector<std::string> PlanDifferences(const Json& before, const Json& now) {
   std::vector<std::string> differences;
   for (const char* part :
-       {"schema", "binary", "arms", "models", "sets", "limits", "sampling", "cache"}) {
+       {"schema", "binary", "arms", "models", "sets", "limits", "sampling", "judge", "cache"}) {
     Compare(Find(before, part), Find(now, part), part, &differences);
   }
   return differences;
@@ -516,6 +518,7 @@ Result<void> ScoreRow(const AskedTask& asked, Row* row) {
   row->official = row->lenient = std::nullopt;
   row->parsed = row->rule = row->cause = "";
   if (!row->counts()) return {};
+  if (asked.task.scorer == kJudgeScorer) return {};
   const bool by_command = asked.task.scorer == "command";
   if (!asked.has_gold() && !by_command) return {};
   if (row->status != RowStatus::kOk) {

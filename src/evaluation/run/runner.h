@@ -60,6 +60,7 @@ struct Plan {
   std::optional<double> temperature;  // where a system sets none
   std::optional<std::uint64_t> seed;
   QuestionRules::Cache cache = QuestionRules::Cache::kWarm;
+  std::string judge;              // the model that gives opinions; empty: none is asked
   std::vector<std::string> argv;  // the whole command line
   std::string version, binary;    // of this program; the hash of its file
 };
@@ -105,7 +106,7 @@ Result<std::vector<Estimate>> EstimatePlan(const Plan& plan, const RunParts& par
                                            const CancelToken& cancel);
 
 // ScoreAnswer, and the scorer `command`; fills scores and cause of `row`. A status that is no
-// answer scores 0.
+// answer scores 0. What is for a judge stays without a score; its opinion is kept.
 Result<void> ScoreRow(const AskedTask& asked, Row* row);
 
 }  // namespace dossier::evaluation

@@ -1,0 +1,44 @@
+// A model's opinion of an answer, by the rubric of its question: asked twice, with the parts of the
+// prompt in turned order, because models favour what they read first or last.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const double opinion, AskJudge(judge, asked, row.answer, cancel));
+//   row.opinion = opinion;   // 0 to 1; no score: it enters no mean, no comparison and no gate
+//
+// Thread-safety: a function over the network.
+
+#ifndef DOSSIER_EVALUATION_RUN_JUDGE_H_
+#define DOSSIER_EVALUATION_RUN_JUDGE_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/net/http_get.h"
+#include "base/result.h"
+#include "evaluation/run/proxy.h"
+#include "evaluation/run/questions.h"
+
+namespace dossier::evaluation {
+
+inline constexpr std::string_view kJudgeScorer = "judge";
+
+struct Judge {
+  Upstream model;  // its headers hold the key
+  std::shared_ptr<HttpLoop> loop;
+  Millis limit{120'000};  // of one call
+};
+
+// The mean of both calls. Errors: kFailed if a reply ends in no score from 0 to 10; those of the
+// network; kInvalidArgument with the status where the provider refuses.
+Result<double> AskJudge(const Judge& judge, const AskedTask& asked, std::string_view answer,
+                        const CancelToken& cancel);
+
+// The number in the last `Score: N` of a reply, as 0 to 1; nullopt if there is none in 0..10.
+std::optional<double> ReadOpinion(std::string_view reply);
+
+}  // namespace dossier::evaluation
+
+#endif  // DOSSIER_EVALUATION_RUN_JUDGE_H_
