@@ -71,6 +71,7 @@ Result<server::WorkspaceOptions> OptionsOf(const McpArguments& given) {
   if (StartsTooWide(given)) options.files = WorkspaceOptions::Files::kNone;
   if (given.allow_secrets) options.secrets = WorkspaceOptions::Secrets::kAllowed;
   if (given.paid == "off") options.paid = WorkspaceOptions::Paid::kOff;
+  options.ask_line = AskLineOf(given.model, {});
   options.max_usd = given.max_usd;
   options.max_usd_day = given.max_usd_day;
   options.result_tokens = given.result_tokens;

@@ -60,6 +60,7 @@ Result<ServeOptions> OptionsOf(const ServeArguments& given) {
   workspace.pool = sandbox.pool;
   workspace.root_flag = "--local-paths";
   DOSSIER_ASSIGN_OR_RETURN(workspace.model, SettingsOf(given.model));
+  workspace.ask_line = AskLineOf(given.model, given.sandbox);
   workspace.max_usd = given.max_cost;
   workspace.max_usd_day = given.max_usd_day;
   workspace.max_calls = given.max_calls;

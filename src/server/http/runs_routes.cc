@@ -10,8 +10,11 @@
 #include "base/hash.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"
+#include "ask/exchange/run_page.h"
+#include "ask/exchange/run_tale.h"
 #include "server/http/openai_reply.h"
 #include "server/http/routes.h"
+#include "server/http/run_again.h"
 #include "server/run_table.h"
 
 namespace dossier::server {
@@ -23,7 +26,7 @@ constexpr Millis kRunsComment{15'000};  // silence after which a comment is sent
 
 class RunsApi {
  public:
-  explicit RunsApi(const Shared& shared) : shared_(shared) {}
+  explicit RunsApi(const Shared& shared) : shared_(shared), again_(shared) {}
 
   void List(const std::shared_ptr<Call>& call) {
     call->Later([this, call] {
@@ -199,10 +202,31 @@ class RunsApi {
     const auto journal = shared_.workspace.Journal();
     const auto status = (*journal)->StatusOf(*run);
     const bool told = status && *status == "running" &&
-                      shared_.workspace.runs().Cancel(*run, "cancelled by its caller");
+                      // A run that was taken up is known to both: it was begun here, too.
+                      (again_.Cancel(*run) ||
+                       shared_.workspace.runs().Cancel(*run, "cancelled by its caller"));
     call->Reply(
         told ? 202 : 409,
         JsonObject{{"run", *run}, {"status", told ? "cancelling" : "not running in this server"}});
+  }
+
+  void Resume(const std::shared_ptr<Call>& call) { TakeUp(call, Taken::kItself); }
+  void Fork(const std::shared_ptr<Call>& call) { TakeUp(call, Taken::kAsFork); }
+
+  // What two runs differ in, as `dossier runs diff --json` writes it.
+  void Diff(const std::shared_ptr<Call>& call) {
+    call->Later([this, call] {
+      std::vector<ask::RunTale> tales;
+      const auto journal = shared_.workspace.Journal();
+      for (const char* side : {"a", "b"}) {
+        const auto run = VisibleRun(call->key(), call->Query(side));
+        if (!run) return call->Fail(run.error());
+        auto tale = ask::ReadTale(**journal, *run);
+        if (!tale) return call->Fail(tale.error());
+        tales.push_back(std::move(*tale));
+      }
+      call->Reply(200, ask::DiffOf(tales[0], tales[1]));
+    });
   }
 
   void Erase(const std::shared_ptr<Call>& call) {
@@ -245,6 +269,33 @@ class RunsApi {
   }
 
  private:
+  enum class Taken : std::uint8_t { kItself, kAsFork };
+
+  // Holds its place in the queue until the run has ended.
+  void TakeUp(const std::shared_ptr<Call>& call, Taken taken) {
+    call->Later([this, call, taken] {
+      const auto run = Visible(call);
+      if (!run) return call->Fail(run.error());
+      const Result<Json> body =
+          call->request().body.empty() ? Result<Json>(JsonObject()) : call->Body();
+      if (!body) return call->Fail(body.error());
+      auto wish = ReadAgainWish(*body, *run);
+      if (wish && taken == Taken::kAsFork && !wish->fork_at) {
+        return call->Fail(400, "at: say the last turn that stays; 0: none", "invalid_value",
+                          Json("at"));
+      }
+      if (!wish) return call->Fail(wish.error());
+      if (taken == Taken::kItself) wish->fork_at.reset();
+      const auto child = again_.Begin(*wish, call->key());
+      if (!child) return call->Fail(child.error());
+      const std::string begun = RunAgain::RunOf(**child);
+      JsonObject reply{{"run", begun}, {"status", "running"}};
+      if (taken == Taken::kAsFork) reply["from"] = *run;
+      call->Reply(202, std::move(reply), {{"Location", "/api/v1/runs/" + begun}});
+      RunAgain::WaitForEnd(**child);
+    });
+  }
+
   Result<std::string> VisibleRun(const Key& key, const std::string& run) const {
     DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
     const auto resolved = journal->Resolve(run);
@@ -299,6 +350,7 @@ class RunsApi {
   }
 
   const Shared shared_;
+  RunAgain again_;
   TaskGroup followers_;
 };
 
@@ -337,6 +389,9 @@ std::vector<Route> RunsRoutes(Shared shared) {
   return {{"GET", runs, Scope::kRead, to(&RunsApi::List), {}},
           {"POST", runs, Scope::kRun, to(&RunsApi::Begin), {}},
           {"GET", run, Scope::kRead, to(&RunsApi::Show), {}},
+          {"POST", run + "/resume", Scope::kRun, to(&RunsApi::Resume), {}},
+          {"POST", run + "/fork", Scope::kRun, to(&RunsApi::Fork), {}},
+          {"GET", "/api/v1/diff", Scope::kRead, to(&RunsApi::Diff), {}},
           {"DELETE", run, Scope::kRun, to(&RunsApi::Erase), {}},
           {"GET", run + "/tree", Scope::kRead, to(&RunsApi::Tree), {}},
           {"GET", run + "/turns/{n}", Scope::kRead, to(&RunsApi::Turn), {}},
