@@ -3,7 +3,7 @@
 // fragment, which no server sees, and moves into this tab's session storage.
 "use strict";
 
-const kShown = 200;          // entries of a list in the page at once; the rest comes on request
+const kShown = 100;          // entries of a list in the page at once; the rest comes on request
 const kRenewed = 3000;       // milliseconds between looks for new runs
 const kLongText = 20000;     // characters of a text that are shown at first
 const main = document.getElementById("main");
@@ -14,6 +14,13 @@ let shown = null;            // the run in the page, which can go to another par
 
 const say = (text) => { said.textContent = text; };
 
+// Characters that move, colour or hide others are shown as what they are.
+const kHidden = /[\u0000-\u0008\u000b-\u001f\u007f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g;
+const visible = (text) => text.replace(kHidden, (one) => {
+  const code = one.codePointAt(0);
+  return code < 0x20 ? (code === 0x0d ? "" : String.fromCodePoint(0x2400 + code)) : "[U+" + code.toString(16).toUpperCase().padStart(4, "0") + "]";
+});
+
 // element("p", {class: "x"}, "text", child, …)
 function element(name, attributes, ...children) {
   const made = document.createElement(name);
@@ -23,7 +30,7 @@ function element(name, attributes, ...children) {
   }
   for (const child of children.flat()) {
     if (child === null || child === undefined) continue;
-    made.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    made.append(child instanceof Node ? child : document.createTextNode(visible(String(child))));
   }
   return made;
 }
@@ -78,7 +85,7 @@ async function showRuns(text, mine) {
   main.replaceChildren(element("h1", {}, text ? "Runs with “" + text + "”" : "Runs"),
     element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Runs"},
       element("table", {}, element("thead", {}, element("tr", {},
-        ...["Run", "Begun", "Question", "Model", "Status"].map((name) => element("th", {scope: "col"}, name)))),
+        ...["Question", "Status", "Begun", "Model", "Run"].map((name) => element("th", {scope: "col"}, name)))),
         body)), more);
   let next = "";
   const cells = new Map();  // of each run: where its status stands
@@ -90,13 +97,14 @@ async function showRuns(text, mine) {
   const rowOf = (run) => {
     const status = element("td", {}, statusNode(run.status));
     cells.set(run.run, {status, now: run.status});
-    return element("tr", {}, element("td", {}, element("a", {href: "#/runs/" + encodeURIComponent(run.run)}, run.run)),
-      element("td", {}, when(run.started)), element("td", {class: "question"}, run.question), element("td", {}, run.model), status);
+    return element("tr", {}, element("td", {class: "question"}, element("a", {href: "#/runs/" + encodeURIComponent(run.run)}, run.question || run.run)),
+      status, element("td", {}, when(run.started)), element("td", {}, run.model), element("td", {class: "quiet"}, run.run));
   };
   const load = async () => {
     const got = await page(next);
     if (mine !== view) return;
     body.append(...got.runs.filter((run) => !cells.has(run.run)).map(rowOf));
+    while (body.rows.length > 2 * kShown) body.rows[0].remove();
     next = got.next || "";
     more.hidden = !next;
     say(body.rows.length + (body.rows.length === 1 ? " run shown" : " runs shown"));
@@ -125,8 +133,9 @@ async function showRuns(text, mine) {
 
 // A text of an event: in place, or stored by its hash.
 function textNode(run, body, label) {
-  const box = element("pre", {tabindex: "0", "aria-label": label || null, role: label ? "region" : null});
-  const fill = (text) => {
+  const box = element("pre", {tabindex: "0", "aria-label": label || null, role: label ? "group" : null});
+  const fill = (raw) => {
+    const text = visible(raw);
     box.textContent = text.length > kLongText ? text.slice(0, kLongText) : text;
     if (text.length <= kLongText) return;
     const rest = element("button", {type: "button"}, "Show all " + count(text.length) + " characters");
@@ -166,19 +175,29 @@ function table(name, columns, rows) {
         typeof cell === "number" ? count(cell) : isEmpty(cell) ? "" : cell)))))));
 }
 
-// Many things, a part of them at a time.
+// Many things, a part of them at a time: what was shown before goes, so that the page stays small.
 function paged(box, all, make) {
-  let shown = 0;
-  const more = element("button", {type: "button"});
-  const add = () => {
-    for (const one of all.slice(shown, shown + kShown)) box.append(make(one));
-    shown = Math.min(shown + kShown, all.length);
-    more.textContent = "More (" + count(all.length - shown) + ")";
-    more.hidden = shown >= all.length;
+  const list = box.tagName === "SECTION" ? element("div") : box;
+  if (list !== box) box.append(list);
+  if (all.length <= kShown) {
+    list.append(...all.map(make));
+    return box;
+  }
+  let from = 0;
+  const place = element("span", {class: "quiet"});
+  const earlier = element("button", {type: "button"}, "Earlier"), later = element("button", {type: "button"}, "Later");
+  const draw = (at) => {
+    from = Math.max(0, Math.min(at, all.length - 1));
+    const shown = all.slice(from, from + kShown);
+    list.replaceChildren(...shown.map(make));
+    place.textContent = count(from + 1) + " to " + count(from + shown.length) + " of " + count(all.length);
+    earlier.disabled = from === 0;
+    later.disabled = from + kShown >= all.length;
   };
-  more.addEventListener("click", add);
-  add();
-  return element("div", {}, box, more);
+  earlier.addEventListener("click", () => draw(from - kShown));
+  later.addEventListener("click", () => draw(from + kShown));
+  draw(0);
+  return element("div", {}, element("div", {class: "actions"}, earlier, later, place), box);
 }
 
 const section = (title, ...children) => element("section", {class: "part"}, element("h3", {}, title), ...children);
@@ -528,6 +547,7 @@ const kOutcomes = {kept: "kept", cut: "cut", dropped: "dropped"};
 function sourceText(source) {
   if (!source) return "";
   if (typeof source === "string") return source;
+  if (typeof source.reference === "string") return source.reference;
   return Object.entries(source).map(([key, value]) => key + ": " + plain(value)).join(", ");
 }
 
@@ -542,10 +562,11 @@ function sectionsNode(sent, reply) {
     const cut = part.outcome && part.outcome !== "kept";
     const why = [kOutcomes[part.outcome] || part.outcome || "kept", cut && part.wanted ? "of " + count(part.wanted) : "",
       part.why || "", part.left_out ? count(part.left_out.count) + " of " + count(part.left_out.of) + " " + part.left_out.unit + " left out" : ""];
-    return [part.name, part.zone || "", part.role || "", sourceText(part.source), part.tokens || 0, why.filter(Boolean).join("; "),
-      cached && part.tokens ? (before <= cached ? "yes" : before - part.tokens < cached ? "in part" : "no") : ""];
+    const hit = before <= cached ? "yes" : before - part.tokens < cached ? "in part" : "no";
+    return [part.name, part.tokens || 0, why.filter(Boolean).join("; "), part.tokens && reply ? hit : "", part.zone || "", part.role || "",
+      sourceText(part.source)];
   });
-  return table("Sections of the prompt", ["Section", "Zone", "Role", "Source", "Tokens", "Kept, cut or dropped", "Cached"], rows);
+  return table("Sections of the prompt", ["Section", "Tokens", "Kept, cut or dropped", "Cached", "Zone", "Role", "Source"], rows);
 }
 
 function messagesNode(run, messages) {
@@ -580,8 +601,8 @@ function requestLink(run, request) {
 function turnNode(run, story, turn) {
   const sum = turnSum(turn), reply = turn.reply || {};
   const ms = reply.ms ?? (turn.begun && reply.time ? Date.parse(reply.time) - Date.parse(turn.begun) : null);
-  const node = element("div", {}, element("h2", {}, (turn.call ? "Call " + turn.call + ", " : "") + (turn.number ? "turn " + turn.number : "before turn 1")),
-    pairs({model: turn.sent && turn.sent.model, "requests": sum.calls || null, tokens: sum.calls ? tokensOf(sum) : null,
+  const node = element("div", {}, element("h2", {}, (turn.call ? "Call " + turn.call + ", t" : "T") + (turn.number ? "urn " + turn.number : "he time before turn 1")),
+    pairs({model: turn.sent && turn.sent.model, requests: sum.calls ? count(sum.calls) : null, tokens: sum.calls ? tokensOf(sum) : null,
       cost: usd(sum.nano), "the model took": ms === null ? null : seconds(ms), finish: reply.finish}),
     element("div", {class: "actions"}, turn.call === 0 && turn.number > 0 && forkable(story) ?
       element("a", {class: "button", href: address(run, "fork", turn.number)}, "Fork behind this turn") : null));
@@ -750,7 +771,7 @@ async function showRun(run, rest, mine) {
   const content = () => {
     const [what, number, part, id] = wanted;
     if (what === "fork") return forkNode(run, story, number);
-    if (what === "events") return paged(element("div", {}, element("h2", {}, "All events")), story.events, (event) => eventNode(run, event));
+    if (what === "events") return element("div", {}, element("h2", {}, "All events"), paged(section("In their order"), story.events, (event) => eventNode(run, event)));
     if (what === undefined) return summaryNode(run, story);
     const call = story.calls.get(Number(number));
     if (what !== "call" || !call) return element("p", {}, "There is no such part of this run.");
@@ -805,7 +826,9 @@ async function showDiff(first, second, mine) {
   if (mine !== view) return;
   const both = (title, left, right) => section(title, element("div", {class: "two"},
     ...[[first, left], [second, right]].map(([run, value]) => element("div", {}, element("p", {class: "quiet"},
-      element("a", {href: address(run)}, run)), textNode(run, isEmpty(value) ? "(none)" : typeof value === "object" ? JSON.stringify(value, null, 1) : String(value), title)))));
+      element("a", {href: address(run)}, run)), textNode(run, isEmpty(value) ? "(none)" : Array.isArray(value) && value.every((one) => typeof one === "string") ? value.join("\n") :
+        typeof value === "object" ? JSON.stringify(value, null, 1) : String(value), title)))));
+  result.append(element("h2", {}, "Differences"));
   if (diff.equal) return result.append(element("p", {}, "The runs do not differ."));
   for (const part of ["question", "answer"]) if (diff[part] && diff[part][0] !== diff[part][1]) result.append(both(part, diff[part][0], diff[part][1]));
   paged(result, diff.turns || [], (turn) => element("div", {}, (turn.differs || []).map((part) =>

@@ -408,6 +408,20 @@ Result<std::string> RunTable::Start(const AskWish& wish, const CallScope& scope)
     }
     if (held) prepared.request.limits.usd = held;
   }
+  std::optional<double> by_caller;
+  if (!free && wish.purse) {
+    const auto taken = wish.purse->Hold(prepared.request.limits.usd, scope.cancel);
+    if (taken && least <= *taken) {
+      prepared.request.limits.usd = by_caller = *taken;
+    } else {
+      budget_.Settle(held, 0);
+      if (taken) wish.purse->budget->Settle(*taken, 0);
+      if (!taken) return tl::unexpected(taken.error());
+      return MakeError(ErrorCode::kLimit,
+                       "this key may spend ${:.4f} on it and it needs more: {}; nothing was sent",
+                       *taken, estimate.ToText());
+    }
+  }
   if (ask::Mode::kRecursive == estimate.mode) {
     DOSSIER_ASSIGN_OR_RETURN(prepared.options.pool, workspace_.Pool());
   }
@@ -418,10 +432,13 @@ Result<std::string> RunTable::Start(const AskWish& wish, const CallScope& scope)
     live_.push_back(live);
     if (live_.size() > kRunsRemembered) live_.erase(live_.begin());
   }
-  tasks_.Run([this, live, held, prepared = std::move(prepared)]() mutable {
+  tasks_.Run([this, live, held, by_caller, purse = wish.purse,
+              prepared = std::move(prepared)]() mutable {
     ask::Engine engine(std::move(prepared.options));
     auto outcome = engine.Run(prepared.request, live->token(), *live);
-    budget_.Settle(held, outcome ? UsdOf(outcome->usage.spent.total.cost_nano_usd) : 0);
+    const double cost = outcome ? UsdOf(outcome->usage.spent.total.cost_nano_usd) : 0;
+    budget_.Settle(held, cost);
+    if (by_caller) purse->budget->Settle(by_caller, cost);
     live->Finish(std::move(outcome));
   });
   auto run = live->WaitForStart(scope.cancel);

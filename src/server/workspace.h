@@ -81,6 +81,9 @@ class Workspace {
   Result<const config::Config*> Config();
   // The model `name`, opened once; "": the one that the options or the configuration say.
   Result<const app::OpenedModel*> Model(const std::string& name, const CancelToken& cancel);
+  // Whether there is a model to ask, as the settings say, without a key, a start or a request.
+  // Errors: as app::OpenModel.
+  Status CheckModel();
   Result<std::shared_ptr<store::Journal>> Journal();
   // Packed texts that a result was too short for, by their hashes.
   Result<std::unique_ptr<store::ContentStore>> Packs() const;

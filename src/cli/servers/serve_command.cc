@@ -87,6 +87,7 @@ Status RunServe(const ServeArguments& given, Context& context) {
   context.err << fmt::format("dossier: serving {}/v1; viewer {}/{}\n", url, url,
                              address.key.empty() ? "" : "#key=" + address.key)
               << std::flush;
+  if (!address.warning.empty()) PrintWarning(context.err, address.warning);
   const Status served = server.Run(context.cancel, {});
   // Another server of this user may have written its own meanwhile.
   if (const auto text = ReadFile(state);

@@ -49,11 +49,11 @@ Result<std::optional<std::int64_t>> CountAt(const Json& body, std::string_view n
 }
 
 // What may be spent on a run, held in the sums of the day of the server and of the key.
-class Purse {
+class Held {
  public:
-  static Result<Purse> Take(const Shared& shared, const Key& key, std::optional<double> wanted) {
+  static Result<Held> Take(const Shared& shared, const Key& key, std::optional<double> wanted) {
     const WorkspaceOptions& options = shared.workspace.options();
-    Purse out;
+    Held out;
     out.day_ = std::make_shared<DayBudget>(options.data_folder, options.max_usd_day, options.clock);
     DOSSIER_ASSIGN_OR_RETURN(out.by_day_, out.day_->Hold(wanted, shared.stopping));
     if (out.by_day_ && *out.by_day_ <= 0) {
@@ -179,8 +179,16 @@ Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish, 
   std::optional<double> most = wish.max_usd;
   if (options.max_usd) most = std::min(most.value_or(*options.max_usd), *options.max_usd);
   std::optional<double> more = most;
-  if (more) more = std::max(*more - before, 0.0);
-  DOSSIER_ASSIGN_OR_RETURN(Purse purse, Purse::Take(shared_, key, more));
+  if (more) {
+    *more -= before;
+    if (*more <= 0) {
+      return MakeError(ErrorCode::kLimit,
+                       "this run has cost ${:.4f} so far, and may cost ${:.4f}: give a higher "
+                       "max_usd",
+                       before, *most);
+    }
+  }
+  DOSSIER_ASSIGN_OR_RETURN(Held purse, Held::Take(shared_, key, more));
   std::string run = wish.run;
   if (wish.fork_at) {
     auto fork = ask::ForkRun(*journal, wish.run, *wish.fork_at, wish.edits,

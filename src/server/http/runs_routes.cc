@@ -1,12 +1,9 @@
 // /api/v1/runs: what was asked and how it went, for the viewer and for programs.
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <set>
 #include <utility>
 
-#include "base/files/file.h"
 #include "base/hash.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"
@@ -87,21 +84,13 @@ class RunsApi {
         if (!opened) return call->Fail(opened.error());
         wish.context = (*opened)->id;
       }
-      auto money = HeldMoney::Of(shared_, call->key(), wish.max_usd, shared_.stopping);
-      if (!money) return call->Fail(money.error());
-      wish.max_usd = money->most();
+      const Key& key = call->key();
+      const WorkspaceOptions& options = shared_.workspace.options();
+      if (key.usd_day) {
+        wish.purse = PurseOf(options.data_folder, key.owner(), *key.usd_day, options.clock);
+      }
       const auto run = shared_.workspace.runs().Start(wish, {.cancel = shared_.stopping});
-      if (!run) {
-        money->Settle(0);
-        return call->Fail(run.error());
-      }
-      if (call->key().usd_day) {
-        followers_.Run([this, run = *run, money = *money]() mutable {
-          const auto output = shared_.workspace.runs().Wait(run, std::chrono::hours(24 * 365),
-                                                            {.cancel = shared_.stopping});
-          if (output) money.Settle(FindNumber(output->structured, "cost_usd").value_or(0));
-        });
-      }
+      if (!run) return call->Fail(run.error());
       shared_.owners.Note(*run, call->key().owner());
       call->Reply(202, JsonObject{{"run", *run}, {"status", "running"}},
                   {{"Location", "/api/v1/runs/" + *run}});
@@ -355,30 +344,6 @@ class RunsApi {
 };
 
 }  // namespace
-
-RunOwners::RunOwners(std::string path) : path_(std::move(path)) {
-  const auto text = ReadFile(path_);
-  if (!text) return;
-  for (const std::string_view line : Split(*text, '\n')) {
-    if (const auto row = ParseJson(line)) owners_[TextAt(*row, "run")] = TextAt(*row, "owner");
-  }
-}
-
-void RunOwners::Note(std::string_view run, std::string_view owner) {
-  const std::lock_guard lock(mutex_);
-  owners_[std::string(run)] = owner;
-  const UniqueFd file(open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  // What cannot be written is known until this process ends.
-  if (!file.valid()) return;
-  (void)WriteAll(file.get(), ToJson(JsonObject{{"run", run}, {"owner", owner}}) + "\n").has_value();
-}
-
-bool RunOwners::Sees(const Key& key, std::string_view run) const {
-  if (key.Has(Scope::kAdmin)) return true;
-  const std::lock_guard lock(mutex_);
-  const auto known = owners_.find(run);
-  return known != owners_.end() && known->second == key.owner();
-}
 
 std::vector<Route> RunsRoutes(Shared shared) {
   const auto api = std::make_shared<RunsApi>(shared);

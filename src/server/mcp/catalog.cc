@@ -11,7 +11,7 @@ RpcResult Catalog::GetPrompt(std::string_view name, const JsonObject&) {
 }
 
 std::vector<std::string> Catalog::Complete(const JsonObject&, std::string_view,
-                                           std::string_view) const {
+                                           std::string_view, const CallContext&) const {
   return {};
 }
 

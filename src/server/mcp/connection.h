@@ -60,7 +60,7 @@ struct ConnectionOptions {
   Era era = Era::kUndecided;
   std::string version;  // of a handshake that another message made
   ServerInfo info;
-  std::string caller;  // the name of the client's key; "" where none is needed
+  server::Caller caller;
   // For what belongs to no request, such as changed resources; empty: not sent.
   std::function<void(const std::string& text)> notify;
 };
