@@ -81,9 +81,8 @@ Result<double> Purse::Hold(std::optional<double> wanted, const CancelToken& canc
 
 Purse PurseOf(const std::string& folder, const std::string& owner, double usd_day,
               std::shared_ptr<const Clock> clock) {
-  return {usd_day,
-          std::make_shared<DayBudget>(fmt::format("{}/server/spending/{}", folder, owner), usd_day,
-                                      std::move(clock))};
+  return {usd_day, std::make_shared<DayBudget>(fmt::format("{}/server/spending/{}", folder, owner),
+                                               usd_day, std::move(clock))};
 }
 
 }  // namespace dossier::server

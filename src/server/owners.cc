@@ -23,9 +23,11 @@ Owners::Owners(std::string path) : path_(std::move(path)) {
 void Owners::Note(std::string_view id, std::string_view owner) {
   const std::lock_guard lock(mutex_);
   if (!owners_[std::string(id)].insert(std::string(owner)).second) return;
-  const UniqueFd file(open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (!file.valid()) return;
-  (void)WriteAll(file.get(), ToJson(JsonObject{{"id", id}, {"owner", owner}}) + "\n").has_value();
+  if (!file_.valid()) {
+    file_ = UniqueFd(open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  }
+  if (!file_.valid()) return;
+  (void)WriteAll(file_.get(), ToJson(JsonObject{{"id", id}, {"owner", owner}}) + "\n").has_value();
 }
 
 bool Owners::Owns(std::string_view owner, std::string_view id) const {

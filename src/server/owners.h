@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/files/file.h"
 #include "server/key_ring.h"
 
 namespace dossier::server {
@@ -32,7 +33,8 @@ class Owners {
 
  private:
   const std::string path_;
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // guards what follows
+  UniqueFd file_;             // opened with the first note
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> owners_;  // by id
 };
 

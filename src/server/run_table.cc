@@ -432,15 +432,15 @@ Result<std::string> RunTable::Start(const AskWish& wish, const CallScope& scope)
     live_.push_back(live);
     if (live_.size() > kRunsRemembered) live_.erase(live_.begin());
   }
-  tasks_.Run([this, live, held, by_caller, purse = wish.purse,
-              prepared = std::move(prepared)]() mutable {
-    ask::Engine engine(std::move(prepared.options));
-    auto outcome = engine.Run(prepared.request, live->token(), *live);
-    const double cost = outcome ? UsdOf(outcome->usage.spent.total.cost_nano_usd) : 0;
-    budget_.Settle(held, cost);
-    if (by_caller) purse->budget->Settle(by_caller, cost);
-    live->Finish(std::move(outcome));
-  });
+  tasks_.Run(
+      [this, live, held, by_caller, purse = wish.purse, prepared = std::move(prepared)]() mutable {
+        ask::Engine engine(std::move(prepared.options));
+        auto outcome = engine.Run(prepared.request, live->token(), *live);
+        const double cost = outcome ? UsdOf(outcome->usage.spent.total.cost_nano_usd) : 0;
+        budget_.Settle(held, cost);
+        if (by_caller) purse->budget->Settle(by_caller, cost);
+        live->Finish(std::move(outcome));
+      });
   auto run = live->WaitForStart(scope.cancel);
   if (!run) {
     live->Stop("its caller left");

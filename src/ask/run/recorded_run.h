@@ -51,8 +51,7 @@ enum class ForkHeld : std::uint8_t { kByThisProcess, kByNobody };
 // it is. Where `run` is a fork itself, its question and model hold on. Errors: kNotFound (there is
 // no such turn, or run); those of the journal.
 Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std::int64_t turn,
-                            const ForkEdits& edits,
-                            ForkHeld held = ForkHeld::kByThisProcess);
+                            const ForkEdits& edits, ForkHeld held = ForkHeld::kByThisProcess);
 
 // What the newest `run.forked` of a run says; all empty: there is none.
 Result<ForkEdits> EditsOf(store::Journal& journal, const std::string& run);

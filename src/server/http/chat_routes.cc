@@ -194,7 +194,8 @@ Answering::Answering(Shared shared, std::shared_ptr<Call> call, Leaving leaving)
                                       [this, leaving] {
                                         if (leaving == Leaving::kCancels)
                                           source_.Cancel("the client is gone");
-                                      }}) {}
+                                      },
+                                  .ticker = &shared.ticker}) {}
 
 void Answering::SetNote(const std::string& note) {
   const std::lock_guard lock(mutex_);

@@ -69,6 +69,7 @@ class HttpServer::Impl {
                         .front = *front_,
                         .files = *files_,
                         .owners = *owners_,
+                        .ticker = ticker_,
                         .stopping = stopping_.token(),
                         .draining = draining_.token()};
     for (auto* make : {ChatRoutes, ResponsesRoutes, FilesRoutes, RunsRoutes, PageRoutes}) {
@@ -118,6 +119,7 @@ class HttpServer::Impl {
   std::unique_ptr<store::ContentStore> bodies_;  // of files
   std::optional<FileStore> files_;
   std::optional<Owners> owners_;
+  Ticker ticker_;
   std::unique_ptr<Front> front_;
   std::unique_ptr<HttpListener> listener_;
 };

@@ -29,8 +29,8 @@ class Metrics {
   void Add(std::string_view name, Labels labels, double value = 1);  // a counter
   // A counter of what `owner` used, which others see in no text of theirs.
   void AddSum(std::string_view owner, std::string_view name, Labels labels, double value = 1);
-  void Set(std::string_view name, Labels labels, double value);      // a gauge
-  void Observe(std::string_view name, double seconds);               // a histogram
+  void Set(std::string_view name, Labels labels, double value);  // a gauge
+  void Observe(std::string_view name, double seconds);           // a histogram
   // `owner`: of the sums its own alone; unset: those of all.
   std::string Text(const std::optional<std::string>& owner = {}) const;
 

@@ -30,6 +30,7 @@ struct Shared {
   Front& front;
   FileStore& files;
   Owners& owners;
+  Ticker& ticker;
   CancelToken stopping;  // runs are to end now
   CancelToken draining;  // nothing new is taken
 };

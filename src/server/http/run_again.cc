@@ -191,8 +191,8 @@ Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish, 
   DOSSIER_ASSIGN_OR_RETURN(Held purse, Held::Take(shared_, key, more));
   std::string run = wish.run;
   if (wish.fork_at) {
-    auto fork = ask::ForkRun(*journal, wish.run, *wish.fork_at, wish.edits,
-                             ask::ForkHeld::kByNobody);
+    auto fork =
+        ask::ForkRun(*journal, wish.run, *wish.fork_at, wish.edits, ask::ForkHeld::kByNobody);
     if (!fork) {
       purse.Settle(0);
       return tl::unexpected(fork.error());

@@ -31,10 +31,10 @@ namespace dossier::server {
 
 // What is another than it was; unset: as it was.
 struct AgainWish {
-  std::string run;                       // whole id
-  std::optional<std::int64_t> fork_at;   // the last turn that stays; unset: the run itself goes on
-  ask::ForkEdits edits;                  // of a fork
-  std::optional<double> max_usd;         // US dollars, what was spent before included
+  std::string run;                      // whole id
+  std::optional<std::int64_t> fork_at;  // the last turn that stays; unset: the run itself goes on
+  ask::ForkEdits edits;                 // of a fork
+  std::optional<double> max_usd;        // US dollars, what was spent before included
   std::optional<std::int64_t> max_calls, max_tokens, max_turns;
 };
 // Errors: kInvalidArgument, with the path in front.
@@ -58,7 +58,7 @@ class RunAgain {
   const Shared shared_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Child>> children_;  // by run
-  TaskGroup tasks_;  // last: joined before the rest goes
+  TaskGroup tasks_;                                         // last: joined before the rest goes
 };
 
 }  // namespace dossier::server

@@ -4,11 +4,11 @@
 #include <set>
 #include <utility>
 
+#include "ask/exchange/run_page.h"
+#include "ask/exchange/run_tale.h"
 #include "base/hash.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"
-#include "ask/exchange/run_page.h"
-#include "ask/exchange/run_tale.h"
 #include "server/http/openai_reply.h"
 #include "server/http/routes.h"
 #include "server/http/run_again.h"
@@ -170,7 +170,8 @@ class RunsApi {
     const auto stream = std::make_shared<EventStream>(
         call->exchange(), EventStreamOptions{.heartbeat = kRunsComment,
                                              .comment = [] { return std::string(": waiting\n\n"); },
-                                             .on_gone = {}});
+                                             .on_gone = {},
+                                             .ticker = &shared_.ticker});
     stream->Open(call->Answering(200, {{"Content-Type", "text/event-stream"}}));
     followers_.Run([this, call, stream, run = *run, after] { Follow(*stream, run, after); });
   }
@@ -190,10 +191,10 @@ class RunsApi {
     if (!run) return call->Fail(run.error());
     const auto journal = shared_.workspace.Journal();
     const auto status = (*journal)->StatusOf(*run);
-    const bool told = status && *status == "running" &&
-                      // A run that was taken up is known to both: it was begun here, too.
-                      (again_.Cancel(*run) ||
-                       shared_.workspace.runs().Cancel(*run, "cancelled by its caller"));
+    const bool told =
+        status && *status == "running" &&
+        // A run that was taken up is known to both: it was begun here, too.
+        (again_.Cancel(*run) || shared_.workspace.runs().Cancel(*run, "cancelled by its caller"));
     call->Reply(
         told ? 202 : 409,
         JsonObject{{"run", *run}, {"status", told ? "cancelling" : "not running in this server"}});

@@ -22,9 +22,11 @@
 #include "base/cancel.h"
 #include "server/mcp/catalog.h"
 #include "server/mcp/message.h"
-#include "server/mcp/ticker.h"
+#include "server/ticker.h"
 
 namespace dossier::mcp {
+
+using server::Ticker;
 
 // Oldest first.
 inline constexpr std::array<std::string_view, 5> kVersions = {

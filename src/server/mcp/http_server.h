@@ -29,8 +29,8 @@ namespace dossier::mcp {
 
 struct HttpOptions {
   ListenAddress address;
-  std::vector<std::string> allow_hosts;   // of Host and Origin, besides this machine's names
-  std::shared_ptr<server::KeyRing> keys;  // null: nobody needs one
+  std::vector<std::string> allow_hosts;    // of Host and Origin, besides this machine's names
+  std::shared_ptr<server::KeyRing> keys;   // null: nobody needs one
   std::shared_ptr<server::Owners> owners;  // what the holders of keys opened and asked; with keys
   ServerInfo info;
   // Tests make these short.

@@ -235,10 +235,10 @@ Result<std::string> WorkspaceCatalog::ResourceText(std::string_view path, std::s
   const std::string_view kind = parts[0], id = parts.size() > 1 ? parts[1] : "";
   const std::string_view what = parts.size() > 2 ? parts[2] : "";
   const auto perform = [&](std::string_view name, JsonObject arguments) -> Result<std::string> {
-    DOSSIER_ASSIGN_OR_RETURN(const Output output,
-                             server::Perform(*server::FindOperation(name), workspace_,
-                                             std::move(arguments),
-                                             {.cancel = call.cancel, .caller = call.caller}));
+    DOSSIER_ASSIGN_OR_RETURN(
+        const Output output,
+        server::Perform(*server::FindOperation(name), workspace_, std::move(arguments),
+                        {.cancel = call.cancel, .caller = call.caller}));
     return Render(output, "");
   };
   const bool owned = (kind != "context" && kind != "run") || Sees(call, id);
@@ -351,9 +351,8 @@ std::vector<std::string> WorkspaceCatalog::Complete(const JsonObject&, std::stri
     }
   }
   if (argument == "run") all = workspace_.runs().Known();
-  std::erase_if(all, [&](const std::string& one) {
-    return !one.starts_with(value) || !Sees(call, one);
-  });
+  std::erase_if(
+      all, [&](const std::string& one) { return !one.starts_with(value) || !Sees(call, one); });
   return all;
 }
 

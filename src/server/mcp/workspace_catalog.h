@@ -40,8 +40,7 @@ class WorkspaceCatalog final : public Catalog {
   JsonArray Prompts() const override;
   RpcResult GetPrompt(std::string_view name, const JsonObject& arguments) override;
   std::vector<std::string> Complete(const JsonObject& ref, std::string_view argument,
-                                    std::string_view value,
-                                    const CallContext& call) const override;
+                                    std::string_view value, const CallContext& call) const override;
   std::uint64_t Watch(Changed changed) override;
   void Forget(std::uint64_t watch) override;
 

@@ -493,8 +493,7 @@ class Chat(ServeCase):
         self.assertEqual(json.loads(body["choices"][0]["message"]["content"]), {"n": 4})
         # What does not fit is asked for again, twice as `ask --repair` does; then it is handed over as it is.
         asked = {"type": "json_schema", "json_schema": {"name": "count", "schema": schema}}
-        client = self.server(replies=[{"when": "never", "reply": "no", "times": "always"},
-                                      {"when": "not accepted", "reply": {"n": 5}, "times": "always"},
+        client = self.server(replies=[{"when": "not accepted", "reply": {"n": 5}, "times": "always"},
                                       {"reply": "not JSON at all", "times": "always"}])
         _, body, _ = client.chat("mend it", response_format=asked)
         self.assertEqual(json.loads(body["choices"][0]["message"]["content"]), {"n": 5})
@@ -502,6 +501,7 @@ class Chat(ServeCase):
         _, text, _ = client.chat("mend it", response_format=asked, stream=True)
         said = [json.loads(data)["choices"][0]["delta"].get("content", "") for _, data in events_of(text) if data != "[DONE]"]
         self.assertEqual("".join(said), '{"n":5}')
+        client = self.server(replies=[{"reply": "no", "times": "always"}])
         _, body, _ = client.chat("never", response_format=asked)
         self.assertEqual((body["dossier"]["status"], body["choices"][0]["message"]["content"]), ("partial", "no"))
         self.assertEqual(len([event for event in self.events(body["dossier"]["run"]) if event["type"] == "request.sent"]), 3)
