@@ -10,6 +10,7 @@
 #include "inspect/text/record_lines.h"
 #include "server/contexts/place.h"
 #include "server/operation_list.h"
+#include "server/owners.h"
 #include "server/workspace.h"
 
 namespace dossier::server {
@@ -65,10 +66,11 @@ std::string DocumentTable(const OpenContext& context) {
   return text;
 }
 
-Output ContextList(Workspace& workspace) {
+Output ContextList(Workspace& workspace, const Caller& caller) {
   JsonArray list;
   std::string lines;
   for (const ContextRecord& record : workspace.contexts().List()) {
+    if (caller.owners && !caller.owners->Owns(caller.id, record.id)) continue;
     if (!workspace.MayRead(record)) continue;
     JsonObject one = record.summary;
     if (!record.name.empty()) one["name"] = record.name;
@@ -271,13 +273,14 @@ Result<Output> OpenContextOperation(Workspace& workspace, const JsonObject& argu
   }
   DOSSIER_ASSIGN_OR_RETURN(const auto context,
                            workspace.contexts().Add(sources, name, std::move(how), scope.cancel));
+  if (scope.caller.owners) scope.caller.owners->Note(context->id, scope.caller.id);
   return Described(*context);
 }
 
 Result<Output> DescribeOperation(Workspace& workspace, const JsonObject& arguments,
                                  const CallScope& scope) {
   const auto id = TextOf(arguments, "context");
-  if (!id) return ContextList(workspace);
+  if (!id) return ContextList(workspace, scope.caller);
   DOSSIER_ASSIGN_OR_RETURN(const auto context, workspace.Context(*id, scope.cancel));
   Output output = Described(*context);
   if (std::string table = DocumentTable(*context); !table.empty()) {

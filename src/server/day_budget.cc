@@ -71,4 +71,18 @@ void DayBudget::Settle(std::optional<double> held, double cost) {
   if (spent) (void)Write(day, *spent >= *held ? *spent - *held + cost : *spent + cost);
 }
 
+Result<double> Purse::Hold(std::optional<double> wanted, const CancelToken& cancel) const {
+  DOSSIER_ASSIGN_OR_RETURN(const auto held,
+                           budget->Hold(wanted.value_or(usd_day / kShareOfDay), cancel));
+  if (held && *held > 0) return *held;
+  return MakeError(ErrorCode::kRateLimited, "the sum of this key's day (${:.2f}) is used up",
+                   usd_day);
+}
+
+Purse PurseOf(const std::string& folder, const std::string& owner, double usd_day,
+              std::shared_ptr<const Clock> clock) {
+  return {usd_day, std::make_shared<DayBudget>(fmt::format("{}/server/spending/{}", folder, owner),
+                                               usd_day, std::move(clock))};
+}
+
 }  // namespace dossier::server

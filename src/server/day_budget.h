@@ -44,6 +44,21 @@ class DayBudget {
   const std::shared_ptr<const Clock> clock_;
 };
 
+// Of a key's sum of a day one answer may take this part, unless it asks for another one: what is
+// held is not there for others.
+inline constexpr double kShareOfDay = 10;
+
+// The sum a day of one caller, in FOLDER/server/spending/OWNER.
+struct Purse {
+  double usd_day = 0;
+  std::shared_ptr<DayBudget> budget;
+
+  // As DayBudget::Hold; unset is a share of the day. Errors: also kRateLimited if nothing is left.
+  Result<double> Hold(std::optional<double> wanted, const CancelToken& cancel) const;
+};
+Purse PurseOf(const std::string& folder, const std::string& owner, double usd_day,
+              std::shared_ptr<const Clock> clock);
+
 }  // namespace dossier::server
 
 #endif  // DOSSIER_SERVER_DAY_BUDGET_H_

@@ -5,6 +5,7 @@
 #include "base/text/text.h"
 #include "model/schema/json_schema.h"
 #include "server/operation_list.h"
+#include "server/owners.h"
 
 namespace dossier::server {
 namespace {
@@ -65,6 +66,17 @@ void FillDefaults(const Json& schema, JsonObject* arguments) {
   }
 }
 
+// What another caller opened or asked is not there.
+Status CheckOwned(const JsonObject& arguments, const Caller& caller) {
+  if (!caller.owners) return {};
+  for (const std::string_view what : {"context", "run"}) {
+    const std::string id = TextAt(Json(arguments), what);
+    if (id.empty() || caller.owners->Owns(caller.id, id)) continue;
+    return MakeError(ErrorCode::kNotFound, "there is no {} {} of this key", what, id);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::span<const Operation> Operations() { return kOperations; }
@@ -98,6 +110,7 @@ Result<Output> Perform(const Operation& operation, Workspace& workspace, const J
   }
   JsonObject filled = given.get_object();
   FillDefaults(schema, &filled);
+  DOSSIER_RETURN_IF_ERROR(CheckOwned(filled, scope.caller));
   return operation.run(workspace, filled, scope);
 }
 

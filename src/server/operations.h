@@ -32,6 +32,7 @@
 
 namespace dossier::server {
 
+class Owners;
 class Workspace;
 
 // How far a call has come.
@@ -41,11 +42,19 @@ struct Progress {
   std::string message;          // "turn 3/30, 41 calls, $0.021"
 };
 
+// Who calls. Where there are no keys all callers are one.
+struct Caller {
+  std::string id;  // Key::owner(), "" where none is needed; whose the code sessions are
+  // Whose contexts and runs are whose; null: the caller sees all of them. Must outlive the call.
+  Owners* owners = nullptr;
+  std::optional<double> usd_day;  // US dollars that it may spend a day
+};
+
 // What one call may do and whom it tells. The functions may be empty; they are called from any
 // thread, must not block, and are not called once the call has returned.
 struct CallScope {
   CancelToken cancel;
-  std::string caller;  // whose the code sessions are; "": all callers are one
+  Caller caller;
   std::function<void(const Progress& progress)> progress;
   std::function<void(const store::Event& event)> on_event;  // of a run that this call waits for
   std::function<void(std::string_view text)> on_text;       // of its model's reply, as it arrives

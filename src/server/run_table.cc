@@ -47,6 +47,28 @@ std::string CitationLine(const Json* citations) {
   return fmt::format("  citations: {} verified, {} not found", verified, missing);
 }
 
+// The command line that asks the same, without the question and its context: `dossier runs resume`
+// takes both from the journal.
+JsonArray LineOf(const AskWish& wish, const WorkspaceOptions& server, const ask::Request& request) {
+  JsonArray line;
+  if (server.ask_line.empty() || wish.opened) return line;
+  for (const std::string& word : server.ask_line) line.emplace_back(word);
+  const auto add = [&](std::string_view flag, std::string value) {
+    line.emplace_back(flag);
+    line.emplace_back(value);
+  };
+  add("--mode", std::string(ask::ModeName(request.mode)));
+  const std::string& model = wish.model.empty() ? server.model.model : wish.model;
+  if (!model.empty()) add("--model", model);
+  add("--max-calls", fmt::format("{}", request.limits.calls));
+  add("--max-depth", fmt::format("{}", request.limits.depth));
+  if (request.limits.usd) add("--max-cost", fmt::format("{}", *request.limits.usd));
+  if (request.limits.time) add("--max-time", fmt::format("{}ms", request.limits.time->count()));
+  if (request.temperature) add("--temperature", fmt::format("{}", *request.temperature));
+  if (wish.schema) add("--json-schema", dossier::ToJson(*wish.schema));
+  return line;
+}
+
 // The form of a finished run for a caller; `structured` is dossier.ask/1 without its answer.
 Output FinishedOutput(JsonObject structured, std::string answer) {
   Output output;
@@ -309,6 +331,8 @@ Result<RunTable::Prepared> RunTable::Prepare(const AskWish& wish, const CancelTo
   limits.usd = out.most_usd;
   DOSSIER_RETURN_IF_ERROR(app::ApplyWindow(config->limits, *out.options.journal, &limits));
   out.most_usd = limits.usd;
+  out.request.argv = LineOf(wish, server, out.request);
+  out.request.folder = server.data_folder;  // where no project has settings of its own
   DOSSIER_ASSIGN_OR_RETURN(const auto sources, workspace_.contexts().SourcesOf(wish.context));
   DOSSIER_ASSIGN_OR_RETURN(out.request.context,
                            ask::LoadContext(sources,
@@ -384,6 +408,20 @@ Result<std::string> RunTable::Start(const AskWish& wish, const CallScope& scope)
     }
     if (held) prepared.request.limits.usd = held;
   }
+  std::optional<double> by_caller;
+  if (!free && wish.purse) {
+    const auto taken = wish.purse->Hold(prepared.request.limits.usd, scope.cancel);
+    if (taken && least <= *taken) {
+      prepared.request.limits.usd = by_caller = *taken;
+    } else {
+      budget_.Settle(held, 0);
+      if (taken) wish.purse->budget->Settle(*taken, 0);
+      if (!taken) return tl::unexpected(taken.error());
+      return MakeError(ErrorCode::kLimit,
+                       "this key may spend ${:.4f} on it and it needs more: {}; nothing was sent",
+                       *taken, estimate.ToText());
+    }
+  }
   if (ask::Mode::kRecursive == estimate.mode) {
     DOSSIER_ASSIGN_OR_RETURN(prepared.options.pool, workspace_.Pool());
   }
@@ -394,12 +432,15 @@ Result<std::string> RunTable::Start(const AskWish& wish, const CallScope& scope)
     live_.push_back(live);
     if (live_.size() > kRunsRemembered) live_.erase(live_.begin());
   }
-  tasks_.Run([this, live, held, prepared = std::move(prepared)]() mutable {
-    ask::Engine engine(std::move(prepared.options));
-    auto outcome = engine.Run(prepared.request, live->token(), *live);
-    budget_.Settle(held, outcome ? UsdOf(outcome->usage.spent.total.cost_nano_usd) : 0);
-    live->Finish(std::move(outcome));
-  });
+  tasks_.Run(
+      [this, live, held, by_caller, purse = wish.purse, prepared = std::move(prepared)]() mutable {
+        ask::Engine engine(std::move(prepared.options));
+        auto outcome = engine.Run(prepared.request, live->token(), *live);
+        const double cost = outcome ? UsdOf(outcome->usage.spent.total.cost_nano_usd) : 0;
+        budget_.Settle(held, cost);
+        if (by_caller) purse->budget->Settle(by_caller, cost);
+        live->Finish(std::move(outcome));
+      });
   auto run = live->WaitForStart(scope.cancel);
   if (!run) {
     live->Stop("its caller left");

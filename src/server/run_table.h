@@ -50,6 +50,7 @@ struct AskWish {
   std::optional<std::uint64_t> seed;  // unset: drawn
   std::optional<std::chrono::milliseconds> max_time;
   std::optional<int> max_depth;
+  std::optional<Purse> purse;  // of the caller, who pays beside the server's own sum
 };
 
 // What an ask would take, from the least to the most that is likely.

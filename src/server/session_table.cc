@@ -129,7 +129,7 @@ Result<SessionRun> SessionTable::Run(const std::shared_ptr<const OpenContext>& c
                                      std::string_view session, std::string_view code,
                                      const CallScope& scope) {
   const CancelToken& cancel = scope.cancel;
-  DOSSIER_ASSIGN_OR_RETURN(const auto kept, Take(context, session, scope.caller));
+  DOSSIER_ASSIGN_OR_RETURN(const auto kept, Take(context, session, scope.caller.id));
   std::unique_lock running(kept->running, std::defer_lock);
   while (!running.try_lock_for(kLook)) {
     if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());

@@ -6,6 +6,7 @@
 #include "app/open_model.h"
 #include "base/text/text.h"
 #include "server/operation_list.h"
+#include "server/owners.h"
 #include "server/run_table.h"
 #include "server/session_table.h"
 #include "server/workspace.h"
@@ -148,8 +149,13 @@ Result<Output> AskOperation(Workspace& workspace, const JsonObject& arguments,
                      "ask: /run waits for a run that was begun; leave /context and /question out");
   }
   if (run.empty()) {
-    DOSSIER_ASSIGN_OR_RETURN(const AskWish wish, WishOf(arguments, scope));
+    DOSSIER_ASSIGN_OR_RETURN(AskWish wish, WishOf(arguments, scope));
+    if (scope.caller.usd_day) {
+      wish.purse = PurseOf(workspace.options().data_folder, scope.caller.id, *scope.caller.usd_day,
+                           workspace.options().clock);
+    }
     DOSSIER_ASSIGN_OR_RETURN(run, workspace.runs().Start(wish, scope));
+    if (scope.caller.owners) scope.caller.owners->Note(run, scope.caller.id);
   }
   const std::chrono::seconds wait(FindInt(arguments, "wait_s").value_or(0));
   return workspace.runs().Wait(run, wait, scope);

@@ -74,6 +74,15 @@ Result<const app::OpenedModel*> Workspace::Model(const std::string& name,
   return &models_.emplace(name, std::move(model)).first->second;
 }
 
+Status Workspace::CheckModel() {
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, Config());
+  app::ModelSettings settings = options_.model;
+  DOSSIER_RETURN_IF_ERROR(app::ApplyConfig(*config, &settings));
+  settings.use = app::ModelSettings::Use::kLookedAt;
+  DOSSIER_RETURN_IF_ERROR(app::OpenModel(settings, [](std::string_view) {}, {}));
+  return {};
+}
+
 Result<std::shared_ptr<store::Journal>> Workspace::Journal() {
   const std::lock_guard lock(mutex_);
   if (!journal_) {

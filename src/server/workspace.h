@@ -58,6 +58,10 @@ struct WorkspaceOptions {
   std::int64_t result_tokens = 0;     // a longer text is cut; 0: none is
   std::string data_folder;            // "": the user's
   sandbox::PoolOptions pool;
+  // `dossier ask` and the flags of this server that ask has, too, but for the model and its
+  // temperature: kept with each run, so that `dossier runs resume` and `fork` can go on with it.
+  // Empty: a run that is interrupted cannot be gone on with.
+  std::vector<std::string> ask_line;
   std::shared_ptr<const Clock> clock = SystemClock();
 };
 
@@ -77,6 +81,9 @@ class Workspace {
   Result<const config::Config*> Config();
   // The model `name`, opened once; "": the one that the options or the configuration say.
   Result<const app::OpenedModel*> Model(const std::string& name, const CancelToken& cancel);
+  // Whether there is a model to ask, as the settings say, without a key, a start or a request.
+  // Errors: as app::OpenModel.
+  Status CheckModel();
   Result<std::shared_ptr<store::Journal>> Journal();
   // Packed texts that a result was too short for, by their hashes.
   Result<std::unique_ptr<store::ContentStore>> Packs() const;

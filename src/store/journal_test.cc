@@ -210,8 +210,8 @@ TEST_F(JournalTest, TheListShowsTheNewestFirstWithStatusAndAnswer) {
   auto journal = Open();
   const std::string first = *journal->StartRun(
       {{"question", "First?\nmore"}, {"models", JsonObject{{"root", "m1"}, {"sub", "m2"}}}});
-  const std::string second = *journal->StartRun(
-      {{"kind", "research"}, {"question", "Second?"}, {"model", "m3"}});
+  const std::string second =
+      *journal->StartRun({{"kind", "research"}, {"question", "Second?"}, {"model", "m3"}});
   ASSERT_THAT(journal->Append(first, 0, "run.finished",
                               {{"status", "final"}, {"answer", *journal->Body("42\nbecause")}}),
               Succeeds());

@@ -27,7 +27,9 @@ class FixtureCatalog final : public Catalog {
   JsonArray Tools() const override {
     return Listed("tools", {"result", "logs", "progress", "needs"});
   }
-  JsonArray Resources() const override { return Listed("resources", {"contents"}); }
+  JsonArray Resources(const CallContext&) const override {
+    return Listed("resources", {"contents"});
+  }
   JsonArray ResourceTemplates() const override { return Listed("resourceTemplates", {"contents"}); }
   JsonArray Prompts() const override { return Listed("prompts", {"messages"}); }
 

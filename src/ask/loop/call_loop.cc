@@ -284,8 +284,11 @@ CallLoop::TurnEnd CallLoop::Turn() {
 // late, code that runs on may not.
 Result<model::Reply> CallLoop::AskTurn(const assembly::Assembled& prompt) {
   std::string partial;
-  const RootRequest about{
-      .turn = turn_, .attempt = attempt_, .grammar = ReplyGrammar(), .partial = &partial};
+  const RootRequest about{.turn = turn_,
+                          .attempt = attempt_,
+                          .grammar = ReplyGrammar(),
+                          .hint = turn_ == 1 ? metadata_.hint : std::string_view(),
+                          .partial = &partial};
   model::FinishReserve kept = kept_;
   kept.time = TimeBehindReply();
   KeepBack(kept);

@@ -72,15 +72,49 @@ JsonArray SectionsOf(const Json& report) {
   return kept;
 }
 
+// All that was meant for a prompt, for whoever wants to see why it is as it is: where each section
+// comes from, what was left of it and why. One that had nothing to say is left out.
+JsonArray PartsOf(const Json& report) {
+  JsonArray parts;
+  const Json* sections = Find(report, "sections");
+  for (const Json& section :
+       sections && sections->is_array() ? sections->get_array() : JsonArray()) {
+    const std::string outcome = TextAt(section, "outcome");
+    if (outcome == "absent" || outcome == "empty") continue;
+    JsonObject part{{"name", TextAt(section, "name")},
+                    {"zone", TextAt(section, "zone")},
+                    {"role", TextAt(section, "role")},
+                    {"tokens", FindInt(section, "tokens").value_or(0)},
+                    {"outcome", outcome}};
+    const auto note = [&](std::string_view name, std::string_view from) {
+      const Json* value = Find(section, from);
+      if (value && !value->is_null()) part[name] = *value;
+    };
+    if (outcome != "kept") {
+      note("wanted", "tokens_wanted");
+      note("why", "reason");
+      note("left_out", "left_out");
+    }
+    if (const Json* source = Find(section, "provenance"); source && *source != JsonObject()) {
+      part["source"] = *source;
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
 void LogRequest(RunState& run, const RootRequest& about, const assembly::Assembled& prompt,
                 const std::string& hash) {
-  run.log.Add("request.sent", {{"purpose", model::PurposeName(about.purpose)},
-                               {"turn", about.turn},
-                               {"model", run.root.name},
-                               {"messages", run.log.Messages(prompt.messages)},
-                               {"tokens", prompt.tokens},
-                               {"sections", SectionsOf(prompt.report)},
-                               {"hash", hash}});
+  JsonObject sent{{"purpose", model::PurposeName(about.purpose)},
+                  {"turn", about.turn},
+                  {"model", run.root.name},
+                  {"messages", run.log.Messages(prompt.messages)},
+                  {"tokens", prompt.tokens},
+                  {"sections", SectionsOf(prompt.report)},
+                  {"parts", PartsOf(prompt.report)},
+                  {"hash", hash}};
+  if (!about.hint.empty()) sent["hint"] = run.log.Body(about.hint);
+  run.log.Add("request.sent", std::move(sent));
 }
 
 void LogReply(RunState& run, const RootRequest& about, const driver::Called& called,

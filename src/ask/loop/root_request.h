@@ -24,6 +24,7 @@ struct RootRequest {
   std::optional<double> temperature;       // unset: that of the run and the attempt
   int first_tokens = 0;                    // candidates wanted (model::Sampling)
   const Json* schema = nullptr;            // that the reply is held to, where the server can
+  std::string_view hint;                   // what the journal keeps of what the data are
   std::string* partial = nullptr;          // takes what had come of a reply that failed
 };
 

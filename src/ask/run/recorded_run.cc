@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "base/clock.h"
 #include "base/files/file.h"
 #include "base/json/json.h"
 
@@ -37,6 +38,53 @@ Result<ForkEdits> EditsIn(store::Journal& journal, const std::vector<store::Even
 }
 
 }  // namespace
+
+Result<store::Event> StartToTakeUp(store::Journal& journal, const std::string& run) {
+  DOSSIER_ASSIGN_OR_RETURN(store::Event started, journal.EventAt(run, 1));
+  const Json data(started.data);
+  const std::string kind(FindString(data, "kind").value_or("ask"));
+  if (kind == "agents" || kind == "research") {
+    return MakeError(ErrorCode::kUsage, "`dossier {} resume {}` goes on with this run", kind,
+                     kind == "agents" ? run : TextAt(data, "folder"));
+  }
+  if (kind == "serve") {
+    return MakeError(ErrorCode::kUsage,
+                     "{} is one request that `dossier serve` passed to a model, so it has no turns "
+                     "to go on from; send the request again",
+                     run);
+  }
+  if (kind != "ask") {
+    return MakeError(ErrorCode::kUsage,
+                     "{} is a run of {}; only those of ask can be taken up again", run, kind);
+  }
+  if (Find(data, "imported")) {
+    return MakeError(ErrorCode::kNotFound,
+                     "{} was imported: its context is not here, so it cannot go on; "
+                     "`dossier runs show {}` shows what was done",
+                     run, run);
+  }
+  const Json* line = Find(data, "argv");
+  if (!line || !line->is_array() || line->get_array().empty()) {
+    return MakeError(ErrorCode::kUsage,
+                     "{} was begun by a program (`dossier rpc`, Python or the library), which "
+                     "alone knows its settings and tools: ask again from that program; "
+                     "`dossier runs show {}` shows what was done",
+                     run, run);
+  }
+  return started;
+}
+
+Status CheckUnfinished(store::Journal& journal, const std::string& run) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string status, journal.StatusOf(run));
+  if (status == "interrupted" || status == "failed") return {};
+  if (status == "running") {
+    return MakeError(ErrorCode::kLocked, "{} is still running, in another process", run);
+  }
+  return MakeError(ErrorCode::kNotFound,
+                   "{} is finished ({}); `dossier runs fork {} --at TURN` goes on from one of its "
+                   "turns",
+                   run, status, run);
+}
 
 Result<std::vector<ContextSource>> RecordedSources(store::Journal& journal,
                                                    const std::string& run) {
@@ -75,7 +123,7 @@ Result<ForkEdits> EditsOf(store::Journal& journal, const std::string& run) {
 }
 
 Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std::int64_t turn,
-                            const ForkEdits& edits) {
+                            const ForkEdits& edits, ForkHeld held) {
   DOSSIER_ASSIGN_OR_RETURN(std::vector<store::Event> events, journal.Events(run));
   DOSSIER_ASSIGN_OR_RETURN(const ForkEdits inherited, EditsIn(journal, events));
   std::int64_t newest = 0;
@@ -101,6 +149,12 @@ Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std
   note("code", edits.code);
   // All that shows or repeats a run takes its question from there.
   if (!edits.question.empty()) events.front().data["question"] = edits.question;
+  if (held == ForkHeld::kByNobody) {
+    events.push_back({.time = FormatTime(SystemClock()->WallNow()),
+                      .type = "run.forked",
+                      .data = std::move(forked)});
+    return journal.AddRun(events);
+  }
   DOSSIER_ASSIGN_OR_RETURN(std::string fork, journal.AddRun(events));
   // Not among them: who appends it is at the run from now on.
   DOSSIER_RETURN_IF_ERROR(journal.Append(fork, 0, "run.forked", std::move(forked)));

@@ -22,6 +22,15 @@
 
 namespace dossier::ask {
 
+// What the journal says of the beginning of a run that can be taken up again. Errors: kUsage (a run
+// of another kind, or one that was begun by a program whose settings are in no command line);
+// kNotFound (no such run; it was imported, and its context is not here). Each says what to do.
+Result<store::Event> StartToTakeUp(store::Journal& journal, const std::string& run);
+
+// Whether the run ended before it had an answer. Errors: kLocked (it is running); kNotFound (it is
+// finished), with the way on.
+Status CheckUnfinished(store::Journal& journal, const std::string& run);
+
 // The contexts of a run under the names that they had: files by their path, what came from stdin, a
 // command or an address from the store. Paths are relative to the folder in which the run was
 // started. Errors: kNotFound naming the one that is neither there nor stored.
@@ -34,12 +43,16 @@ struct ForkEdits {
   std::string from;  // of EditsOf: the run that was forked; empty: the run is no fork
 };
 
+// Who is at a fork once it is there: the process that made it, or nobody yet, so that any process
+// may resume it.
+enum class ForkHeld : std::uint8_t { kByThisProcess, kByNobody };
+
 // A new run that holds the events of `run` up to the end of turn `turn` of its root call (0: all
 // before the first turn), begins with its own question, and ends with `run.forked`. `run` stays as
 // it is. Where `run` is a fork itself, its question and model hold on. Errors: kNotFound (there is
 // no such turn, or run); those of the journal.
 Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std::int64_t turn,
-                            const ForkEdits& edits);
+                            const ForkEdits& edits, ForkHeld held = ForkHeld::kByThisProcess);
 
 // What the newest `run.forked` of a run says; all empty: there is none. ForkRun takes no `from`.
 Result<ForkEdits> EditsOf(store::Journal& journal, const std::string& run);

@@ -603,8 +603,17 @@ Result<int> RunAsk(const AskArguments& arguments, Context& context) {
 }
 
 // The command line of the run, read as it was when it was typed.
-Status ReadRecordedLine(const JsonObject& started, GlobalFlags* global, AskArguments* arguments) {
-  const std::vector<std::string> argv = StringsOf(Find(started, "argv"));
+Status ReadRecordedLine(store::Journal& journal, const JsonObject& started, GlobalFlags* global,
+                        AskArguments* arguments) {
+  std::vector<std::string> argv;
+  const Json* recorded = Find(started, "argv");
+  for (const Json& word : recorded && recorded->is_array() ? recorded->get_array() : JsonArray()) {
+    if (word.is_string()) {
+      argv.emplace_back(word.get_string());
+      continue;
+    }
+    DOSSIER_ASSIGN_OR_RETURN(argv.emplace_back(), journal.ReadBody(word));  // a long one
+  }
   if (argv.size() < 2) {
     return MakeError(ErrorCode::kUsage,
                      "the run was not started by `dossier ask`, so its settings are not known");
@@ -650,7 +659,7 @@ Result<int> AskAgain(const AskAgainOrder& order, std::shared_ptr<store::Journal>
   DOSSIER_ASSIGN_OR_RETURN(const store::Event started, journal->EventAt(order.how.run, 1));
   GlobalFlags flags;
   AskArguments arguments;
-  DOSSIER_RETURN_IF_ERROR(ReadRecordedLine(started.data, &flags, &arguments));
+  DOSSIER_RETURN_IF_ERROR(ReadRecordedLine(*journal, started.data, &flags, &arguments));
   DOSSIER_RETURN_IF_ERROR(ApplyOrder(order, started.data, &arguments));
   flags.log = context.flags.log;
   flags.quiet = flags.quiet || context.flags.quiet;

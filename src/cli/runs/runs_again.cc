@@ -20,39 +20,6 @@ struct AgainArguments {
   bool json = false;
 };
 
-// Only a run of ask is one of code that can run again.
-Result<store::Event> StartOf(store::Journal& journal, const std::string& run) {
-  DOSSIER_ASSIGN_OR_RETURN(store::Event started, journal.EventAt(run, 1));
-  const std::string kind = KindOf(started.data);
-  if (kind == "agents" || kind == "research") {
-    return MakeError(ErrorCode::kUsage, "`dossier {} resume {}` goes on with this run", kind,
-                     kind == "agents" ? run : TextAt(Json(started.data), "folder"));
-  }
-  if (kind != "ask") {
-    return MakeError(ErrorCode::kUsage,
-                     "{} is a run of {}; only those of ask can be taken up again", run, kind);
-  }
-  if (Find(started.data, "imported")) {
-    return MakeError(ErrorCode::kNotFound,
-                     "{} was imported: its context is not here, so it cannot go on; "
-                     "`dossier runs show {}` shows what was done",
-                     run, run);
-  }
-  return started;
-}
-
-Status RefuseUnlessOpen(store::Journal& journal, const std::string& run) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string status, journal.StatusOf(run));
-  if (status == "interrupted" || status == "failed") return {};
-  if (status == "running") {
-    return MakeError(ErrorCode::kLocked, "{} is still running, in another process", run);
-  }
-  return MakeError(ErrorCode::kNotFound,
-                   "{} is finished ({}); `dossier runs fork {} --at TURN` goes on from one of its "
-                   "turns",
-                   run, status, run);
-}
-
 Result<int> Again(const AgainArguments& arguments, How how, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(auto opened, OpenRuns());
   const std::shared_ptr<store::Journal> journal = std::move(opened);
@@ -60,8 +27,10 @@ Result<int> Again(const AgainArguments& arguments, How how, Context& context) {
   order.how.how = how;
   order.form = FormOf(arguments.json);
   DOSSIER_ASSIGN_OR_RETURN(order.how.run, journal->Resolve(arguments.run));
-  DOSSIER_RETURN_IF_ERROR(StartOf(*journal, order.how.run));
-  if (how == How::kResumed) DOSSIER_RETURN_IF_ERROR(RefuseUnlessOpen(*journal, order.how.run));
+  DOSSIER_RETURN_IF_ERROR(ask::StartToTakeUp(*journal, order.how.run));
+  if (how == How::kResumed) {
+    DOSSIER_RETURN_IF_ERROR(ask::CheckUnfinished(*journal, order.how.run));
+  }
   if (how == How::kForked) {
     if (!arguments.cell.empty()) {
       DOSSIER_ASSIGN_OR_RETURN(order.how.code, ReadRegularFile(arguments.cell, 1 << 20));

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/files/file.h"
+#include "base/files/locations.h"
 #include "base/net/url.h"
 #include "base/text/text.h"
 #include "cli/command_line.h"
@@ -71,6 +72,7 @@ Result<server::WorkspaceOptions> OptionsOf(const McpArguments& given) {
   if (StartsTooWide(given)) options.files = WorkspaceOptions::Files::kNone;
   if (given.allow_secrets) options.secrets = WorkspaceOptions::Secrets::kAllowed;
   if (given.paid == "off") options.paid = WorkspaceOptions::Paid::kOff;
+  options.ask_line = AskLineOf(given.model, {});
   options.max_usd = given.max_usd;
   options.max_usd_day = given.max_usd_day;
   options.result_tokens = given.result_tokens;
@@ -126,6 +128,9 @@ Status ServeHttp(const McpArguments& given, mcp::Catalog& catalog, const Context
   if (!given.keys.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(server::KeyRing keys, server::KeyRing::Load(given.keys));
     options.keys = std::make_shared<server::KeyRing>(std::move(keys));
+    DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
+    DOSSIER_RETURN_IF_ERROR(MakeFolders(data + "/server", 0700));
+    options.owners = std::make_shared<server::Owners>(data + "/server/owners.jsonl");
   }
   DOSSIER_ASSIGN_OR_RETURN(auto server, mcp::HttpServer::Start(catalog, std::move(options)));
   address.port = server->port();

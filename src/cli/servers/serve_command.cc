@@ -60,6 +60,7 @@ Result<ServeOptions> OptionsOf(const ServeArguments& given) {
   workspace.pool = sandbox.pool;
   workspace.root_flag = "--local-paths";
   DOSSIER_ASSIGN_OR_RETURN(workspace.model, SettingsOf(given.model));
+  workspace.ask_line = AskLineOf(given.model, given.sandbox);
   workspace.max_usd = given.max_cost;
   workspace.max_usd_day = given.max_usd_day;
   workspace.max_calls = given.max_calls;
@@ -86,6 +87,7 @@ Status RunServe(const ServeArguments& given, Context& context) {
   context.err << fmt::format("dossier: serving {}/v1; viewer {}/{}\n", url, url,
                              address.key.empty() ? "" : "#key=" + address.key)
               << std::flush;
+  if (!address.warning.empty()) PrintWarning(context.err, address.warning);
   const Status served = server.Run(context.cancel, {});
   // Another server of this user may have written its own meanwhile.
   if (const auto text = ReadFile(state);

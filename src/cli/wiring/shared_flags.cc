@@ -1,6 +1,7 @@
 #include "cli/wiring/shared_flags.h"
 
 #include <array>
+#include <filesystem>
 
 #include "base/files/file.h"
 #include "base/text/nearest.h"
@@ -125,6 +126,76 @@ void AddSandboxFlags(const Flags& flags, SandboxFlags* to) {
            "largest data that the code gets as one text")
       .ShowDefault();
   sandbox.Add("--sandbox-read", &to->read_folders, "a folder that the code may read").Kind(kFolder);
+}
+
+namespace {
+
+// The values of a flag as they are typed; those that are not given are none.
+struct ValueWords {
+  std::vector<std::string> operator()(const bool* value) const { return OfSwitch(*value); }
+  std::vector<std::string> operator()(const std::optional<bool>* value) const {
+    return OfSwitch(value->value_or(false));
+  }
+  std::vector<std::string> operator()(const std::string* value) const { return {*value}; }
+  std::vector<std::string> operator()(const std::vector<std::string>* value) const {
+    return *value;
+  }
+  template <typename Value>
+  std::vector<std::string> operator()(const std::optional<Value>* value) const {
+    return *value ? (*this)(&**value) : std::vector<std::string>();
+  }
+  template <typename Value>
+  std::vector<std::string> operator()(const Value* value) const {
+    return {fmt::format("{}", *value)};
+  }
+
+ private:
+  static std::vector<std::string> OfSwitch(bool given) {
+    return given ? std::vector<std::string>{""} : std::vector<std::string>();
+  }
+};
+
+Flags DeclareModelAndSandbox(ModelFlags* model, SandboxFlags* sandbox) {
+  Flags flags;
+  AddModelFlags(flags, model);
+  AddPriceFlag(flags, &model->prices);
+  AddSandboxFlags(flags, sandbox);
+  return flags;
+}
+
+}  // namespace
+
+std::vector<std::string> WordsOf(const ModelFlags& model, const SandboxFlags& sandbox) {
+  ModelFlags given_model = model, default_model;
+  SandboxFlags given_sandbox = sandbox, default_sandbox;
+  const Flags given = DeclareModelAndSandbox(&given_model, &given_sandbox);
+  const Flags defaults = DeclareModelAndSandbox(&default_model, &default_sandbox);
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < given.list().size(); ++i) {
+    const Flag& flag = given.list()[i];
+    const auto values = std::visit(ValueWords(), flag.to());
+    if (values == std::visit(ValueWords(), defaults.list()[i].to())) continue;
+    for (std::string value : values) {
+      words.push_back(flag.name());
+      if (flag.IsSwitch()) continue;
+      if (flag.kind().files != ValueKind::Files::kNone && !value.empty()) {
+        std::error_code error;
+        const auto whole = std::filesystem::absolute(value, error);
+        if (!error) value = whole.string();
+      }
+      words.push_back(std::move(value));
+    }
+  }
+  return words;
+}
+
+std::vector<std::string> AskLineOf(ModelFlags model, const SandboxFlags& sandbox) {
+  model.model.clear();
+  model.temperature.reset();
+  std::vector<std::string> line{"dossier", "ask"};
+  const std::vector<std::string> words = WordsOf(model, sandbox);
+  line.insert(line.end(), words.begin(), words.end());
+  return line;
 }
 
 Result<SandboxChoice> ParseSandboxFlags(const SandboxFlags& flags) {

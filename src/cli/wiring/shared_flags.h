@@ -95,6 +95,12 @@ void AddEndpointFlags(Flags flags, std::string* base_url, std::string* key_env);
 // `--script` alone, of commands whose models are named elsewhere.
 void AddScriptFlag(Flags flags, std::string* script);
 
+// How these flags are typed for another command that has them, too: only those that differ from
+// their defaults, paths absolute, so that the line means the same in any folder.
+std::vector<std::string> WordsOf(const ModelFlags& model, const SandboxFlags& sandbox);
+// server::WorkspaceOptions::ask_line of a server with these flags.
+std::vector<std::string> AskLineOf(ModelFlags model, const SandboxFlags& sandbox);
+
 // What a file is, where `inspect` and `ask` would find out.
 void AddContentFlags(Flags flags, ContentFlags* to);
 // --memory[=STORE], --memory-branch, --no-memory. STORE stands behind "=", so that a word behind

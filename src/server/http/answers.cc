@@ -4,6 +4,9 @@
 #include <chrono>
 #include <utility>
 
+#include "app/load_config.h"
+#include "ask/reply/requirement.h"
+#include "ask/run/prompts.h"
 #include "ask/run/run_log.h"
 #include "base/text/text.h"
 #include "driver/caller.h"
@@ -224,8 +227,11 @@ class Answers::DirectCall final : public ask::EventSink {
         (OperationOf(call.name).empty() ? theirs : ours).push_back(call);
       }
       if (ours.empty() || round >= kToolRounds) {
-        return Answered{
+        Answered answered{
             .text = reply.text, .finish = FinishWord(reply), .tool_calls = ToolCallsJson(theirs)};
+        DOSSIER_ASSIGN_OR_RETURN(const bool again, AskForRepair(reply, &messages, &answered));
+        if (!again) return answered;
+        continue;
       }
       messages.turns.push_back(model::AssistantTurn(reply));
       assembly::Turn results{.role = Role::kTool};
@@ -242,7 +248,30 @@ class Answers::DirectCall final : public ask::EventSink {
     }
   }
 
-  // A reply that does not fit the schema that was asked for is told so: few servers hold to one.
+  // A reply that does not fit the schema that was asked for is told so: few servers hold to one. As
+  // often as `ask --repair` does by itself the model may mend it. True: `messages` ask for that;
+  // else `answered` is as good as it gets.
+  Result<bool> AskForRepair(const model::Reply& reply, assembly::Messages* messages,
+                            Answered* answered) {
+    if (!request_.schema || !answered->tool_calls.empty()) return false;
+    DOSSIER_ASSIGN_OR_RETURN(const auto schema, model::JsonSchema::Compile(*request_.schema));
+    ask::FoundAnswer found{.text = reply.text};
+    DOSSIER_ASSIGN_OR_RETURN(const std::string complaint,
+                             ask::RequireSchema(schema).complaint(&found, cancel_));
+    if (complaint.empty()) answered->text = std::move(found.text);
+    const bool whole = answered->finish == "stop";  // more room is what a cut one needs
+    if (complaint.empty() || !whole || repairs_ == 0) return false;
+    --repairs_;
+    log_.Add(0, "answer.refused", {{"gate", ask::kFormGate}, {"reason", complaint}});
+    DOSSIER_ASSIGN_OR_RETURN(const auto folders, app::UserAssetFolders(""));
+    DOSSIER_ASSIGN_OR_RETURN(const auto prompts, ask::PromptBook::Load({}, folders));
+    DOSSIER_ASSIGN_OR_RETURN(std::string text,
+                             prompts.Text("final_refused", {{"reason", complaint}}, ""));
+    messages->turns.push_back(model::AssistantTurn(reply));
+    messages->turns.push_back({.role = Role::kUser, .blocks = {{.text = std::move(text)}}});
+    return true;
+  }
+
   void NoteMisfit(Answered* answered) const {
     if (!request_.schema || !answered->tool_calls.empty()) return;
     const auto schema = model::JsonSchema::Compile(*request_.schema);
@@ -286,7 +315,8 @@ class Answers::DirectCall final : public ask::EventSink {
               {"tokens", sent.estimated_tokens}});
     driver::CallHooks hooks;
     // With tools of the server a text may be one that leads to a call; it is sent when it is known.
-    if (watch_.on_text && context_.empty()) {
+    // So is one that may have to be mended.
+    if (watch_.on_text && context_.empty() && !request_.schema) {
       hooks.on_delta = [this](std::string_view delta, std::string_view) { watch_.on_text(delta); };
     }
     driver::Called called = caller_.Ask(model_, std::move(sent), hooks, cancel_);
@@ -306,7 +336,9 @@ class Answers::DirectCall final : public ask::EventSink {
               {"input", reply.usage.input},
               {"output", reply.usage.output},
               {"cached", reply.usage.cached}});
-    if (watch_.on_text && !context_.empty() && reply.tool_calls.empty()) watch_.on_text(reply.text);
+    if (watch_.on_text && !context_.empty() && !request_.schema && reply.tool_calls.empty()) {
+      watch_.on_text(reply.text);
+    }
     return std::move(called.reply);
   }
 
@@ -319,7 +351,7 @@ class Answers::DirectCall final : public ask::EventSink {
   ask::RunLog log_;
   model::Ledger ledger_;
   driver::Caller caller_;
-  int turns_ = 0;
+  int turns_ = 0, repairs_ = ask::Request().repairs;
 };
 
 Result<std::string> Answers::OpenDocuments(const ChatRequest& request, const CancelToken& cancel) {

@@ -13,8 +13,6 @@ namespace dossier::server {
 namespace {
 
 constexpr std::string_view kEvents = "text/event-stream";
-// Of a key's sum of a day an answer may take this part, unless it asks for another one.
-constexpr double kHeldShare = 10;
 
 std::string DataText(const Json& value) { return "data: " + ToJson(value) + "\n\n"; }
 
@@ -196,7 +194,8 @@ Answering::Answering(Shared shared, std::shared_ptr<Call> call, Leaving leaving)
                                       [this, leaving] {
                                         if (leaving == Leaving::kCancels)
                                           source_.Cancel("the client is gone");
-                                      }}) {}
+                                      },
+                                  .ticker = &shared.ticker}) {}
 
 void Answering::SetNote(const std::string& note) {
   const std::lock_guard lock(mutex_);
@@ -214,15 +213,10 @@ Result<HeldMoney> HeldMoney::Of(const Shared& shared, const Key& key, std::optio
   out.most_ = wanted;
   if (!key.usd_day) return out;
   const WorkspaceOptions& options = shared.workspace.options();
-  out.budget_ = std::make_shared<DayBudget>(
-      fmt::format("{}/server/spending/{}", options.data_folder, key.owner()), *key.usd_day,
-      options.clock);
-  // Not all at once: what is held is not there for others.
-  const double share = *key.usd_day / kHeldShare;
-  DOSSIER_ASSIGN_OR_RETURN(out.most_, out.budget_->Hold(wanted.value_or(share), cancel));
-  if (out.most_ && *out.most_ > 0) return out;
-  return MakeError(ErrorCode::kRateLimited, "the sum of this key's day (${:.2f}) is used up",
-                   *key.usd_day);
+  const Purse purse = PurseOf(options.data_folder, key.owner(), *key.usd_day, options.clock);
+  out.budget_ = purse.budget;
+  DOSSIER_ASSIGN_OR_RETURN(out.most_, purse.Hold(wanted, cancel));
+  return out;
 }
 
 void HeldMoney::Settle(double cost) {
@@ -230,7 +224,7 @@ void HeldMoney::Settle(double cost) {
 }
 
 Result<Answered> Answering::Make(ChatRequest request, const AnswerWatch& watch) {
-  const std::string model = request.model;
+  const std::string model = request.model, owner = call_->key().owner();
   DOSSIER_ASSIGN_OR_RETURN(HeldMoney money,
                            HeldMoney::Of(shared_, call_->key(), request.max_usd, cancel_));
   request.max_usd = money.most();
@@ -243,7 +237,7 @@ Result<Answered> Answering::Make(ChatRequest request, const AnswerWatch& watch) 
   seen.on_cost = [&](double usd) {
     settled = true;
     money.Settle(usd);
-    shared_.front.metrics().Add("cost_nano_usd_total", {}, usd * 1e9);
+    shared_.front.metrics().AddSum(owner, "cost_nano_usd_total", {}, usd * 1e9);
   };
   auto answered = Answers(shared_.workspace).Answer(std::move(request), seen, cancel_);
   // What was refused cost nothing; what a run that was cancelled took is not known here.
@@ -252,11 +246,11 @@ Result<Answered> Answering::Make(ChatRequest request, const AnswerWatch& watch) 
   const std::string status = answered              ? TextAt(answered->dossier, "status")
                              : cancel_.cancelled() ? "interrupted"
                                                    : "failed";
-  metrics.Add("runs_total", {{"status", status}});
+  metrics.AddSum(owner, "runs_total", {{"status", status}});
   if (!answered) return answered;
   const auto count = [&](const char* kind, std::int64_t tokens) {
-    metrics.Add("model_tokens_total", {{"model", model}, {"kind", kind}},
-                static_cast<double>(tokens));
+    metrics.AddSum(owner, "model_tokens_total", {{"model", model}, {"kind", kind}},
+                   static_cast<double>(tokens));
   };
   count("input", answered->input);
   count("output", answered->output);

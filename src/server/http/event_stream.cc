@@ -11,15 +11,27 @@ constexpr std::size_t kMostWaiting = 1u << 20;  // bytes, beyond which no commen
 }  // namespace
 
 EventStream::EventStream(std::shared_ptr<HttpExchange> exchange, EventStreamOptions options)
-    : exchange_(std::move(exchange)), options_(std::move(options)), thread_([this] { Work(); }) {}
+    : exchange_(std::move(exchange)), options_(std::move(options)) {
+  // Most requests are answered whole and at once: a thread for each would cost more than they do.
+  if (options_.ticker) look_ = options_.ticker->Every(kLook, [this] { Look(); });
+}
 
 EventStream::~EventStream() {
+  look_ = {};
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
   }
   changed_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
+}
+
+void EventStream::Look() {
+  std::unique_lock lock(mutex_);
+  if (state_ != State::kWatching || gone_ || !exchange_->client_gone()) return;
+  gone_ = true;
+  lock.unlock();
+  if (options_.on_gone) options_.on_gone();
 }
 
 void EventStream::Open(HttpHeaders headers, int status) {
@@ -28,7 +40,7 @@ void EventStream::Open(HttpHeaders headers, int status) {
   headers_ = std::move(headers);
   status_ = status;
   state_ = State::kOpening;
-  changed_.notify_all();
+  thread_ = std::thread([this] { Work(); });
 }
 
 void EventStream::Push(std::string text) {
@@ -48,12 +60,12 @@ void EventStream::Close() {
 }
 
 void EventStream::Reply(HttpResponse response) {
-  std::unique_lock lock(mutex_);
-  if (state_ != State::kWatching) return;
-  whole_ = std::move(response);
-  state_ = State::kReplying;
-  changed_.notify_all();
-  changed_.wait(lock, [this] { return state_ == State::kDone; });
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ != State::kWatching) return;
+    state_ = State::kDone;  // from here on nobody else touches the exchange
+  }
+  exchange_->Reply(std::move(response));
 }
 
 bool EventStream::gone() const {
@@ -68,7 +80,7 @@ void EventStream::Work() {
     const bool told = changed_.wait_for(lock, kLook, [this] {
       const bool open = state_ == State::kOpen || state_ == State::kClosing;
       return stop_ || state_ == State::kOpening || state_ == State::kClosing ||
-             state_ == State::kReplying || (open && !waiting_.empty());
+             (open && !waiting_.empty());
     });
     if (stop_) break;
     const State state = state_;
@@ -80,8 +92,6 @@ void EventStream::Work() {
     const auto now = std::chrono::steady_clock::now();
     if (state == State::kOpening) {
       exchange_->SendHead(status_, headers_);
-    } else if (state == State::kReplying) {
-      exchange_->Reply(std::move(whole_));
     } else if (state == State::kOpen && text.empty() && options_.comment &&
                now - last >= options_.heartbeat && !gone) {
       text = options_.comment();
@@ -104,7 +114,7 @@ void EventStream::Work() {
     }
     changed_.notify_all();
   }
-  if (state_ != State::kDone && state_ != State::kWatching) exchange_->Abort();
+  if (state_ != State::kDone) exchange_->Abort();
   state_ = State::kDone;
   changed_.notify_all();
 }

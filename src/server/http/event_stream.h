@@ -1,5 +1,5 @@
-// What a client is sent while work goes on, by a thread of its own, so that a slow reader never
-// holds up the work; and whether that client is still there.
+// What a client is sent while work goes on, by a thread of its own once it is opened, so that a
+// slow reader never holds up the work; and whether that client is still there.
 //
 //   EventStream stream(exchange, {.heartbeat = 5s, .comment = [&] { return progress(); },
 //                                 .on_gone = [&] { source.Cancel("the client is gone"); }});
@@ -23,13 +23,15 @@
 
 #include "base/clock.h"
 #include "base/net/http_listener.h"
+#include "server/ticker.h"
 
 namespace dossier::server {
 
 struct EventStreamOptions {
   Millis heartbeat{5'000};               // silence after which a comment is sent
   std::function<std::string()> comment;  // ": turn 3/30, 41 calls"; may be empty
-  std::function<void()> on_gone;         // once, on the stream's thread; may be empty
+  std::function<void()> on_gone;         // once, on a thread of the stream's; may be empty
+  Ticker* ticker = nullptr;              // looks after the client until the stream is opened
 };
 
 class EventStream {
@@ -40,11 +42,12 @@ class EventStream {
   void Open(HttpHeaders headers, int status = 200);
   void Push(std::string text);
   void Close();
-  // Instead of Open: the whole response.
+  // Instead of Open: the whole response, from the thread that calls.
   void Reply(HttpResponse response);
   bool gone() const;
 
  private:
+  void Look();
   void Work();
 
   const std::shared_ptr<HttpExchange> exchange_;
@@ -53,11 +56,11 @@ class EventStream {
   std::condition_variable changed_;
   std::string waiting_;
   HttpHeaders headers_;
-  HttpResponse whole_;
   int status_ = 200;
-  enum class State : std::uint8_t { kWatching, kOpening, kOpen, kClosing, kReplying, kDone };
+  enum class State : std::uint8_t { kWatching, kOpening, kOpen, kClosing, kDone };
   State state_ = State::kWatching;
   bool gone_ = false, stop_ = false;
+  Ticker::Handle look_;
   std::thread thread_;  // last
 };
 

@@ -3,16 +3,12 @@
 #include <utility>
 
 #include "base/files/file.h"
+#include "server/guarded_listener.h"
 #include "server/http/front.h"
 #include "server/http/routes.h"
 
 namespace dossier::server {
 namespace {
-
-constexpr int kThreads = 4;  // that read requests; the work has its own
-constexpr std::size_t kConnections = 1'024;
-constexpr std::uint32_t kMaxHead = 32u << 10;
-constexpr Millis kHeadTime{10'000}, kIdleTime{75'000}, kBodySilence{30'000}, kWriteTime{60'000};
 
 Result<FrontSetting> SettingOf(const ServeOptions& options, std::string* drawn) {
   FrontSetting setting{.keys = {},
@@ -56,6 +52,11 @@ class HttpServer::Impl {
     DOSSIER_ASSIGN_OR_RETURN(FrontSetting setting, SettingOf(options_, &address.key));
     if (!options_.local_paths.empty()) options_.workspace.roots = {options_.local_paths};
     DOSSIER_ASSIGN_OR_RETURN(workspace_, Workspace::Open(options_.workspace));
+    if (const Status model = workspace_->CheckModel(); !model) {
+      // Whoever named one meant it; without any model the runs can still be looked at.
+      if (!options_.workspace.model.model.empty()) return tl::unexpected(model.error());
+      address.warning = "no request can be answered yet: " + model.error().message;
+    }
     const std::string folder = workspace_->options().data_folder + "/server";
     DOSSIER_RETURN_IF_ERROR(MakeFolders(folder + "/uploads", 0700));
     // A store of their own: what no run needs goes from that of the journal.
@@ -68,27 +69,20 @@ class HttpServer::Impl {
                         .front = *front_,
                         .files = *files_,
                         .owners = *owners_,
+                        .ticker = ticker_,
                         .stopping = stopping_.token(),
                         .draining = draining_.token()};
     for (auto* make : {ChatRoutes, ResponsesRoutes, FilesRoutes, RunsRoutes, PageRoutes}) {
       front_->Add(make(shared));
     }
+    HttpListenerOptions listening = GuardedListener(options_.address);
+    listening.max_body = options_.max_body;
+    listening.admit = [this](const HttpRequest& head) { return front_->Admit(head); };
     DOSSIER_ASSIGN_OR_RETURN(
-        listener_, HttpListener::Start(
-                       {.address = options_.address.host,
-                        .port = options_.address.port,
-                        .threads = kThreads,
-                        .max_body = options_.max_body,
-                        .max_head = kMaxHead,
-                        .max_connections = kConnections,
-                        .head_time = kHeadTime,
-                        .body_silence = kBodySilence,
-                        .idle_time = kIdleTime,
-                        .write_time = kWriteTime,
-                        .admit = [this](const HttpRequest& head) { return front_->Admit(head); }},
-                       [this](std::shared_ptr<HttpExchange> exchange) {
-                         front_->Handle(std::move(exchange));
-                       }));
+        listener_,
+        HttpListener::Start(std::move(listening), [this](std::shared_ptr<HttpExchange> exchange) {
+          front_->Handle(std::move(exchange));
+        }));
     ListenAddress place = options_.address;
     place.port = listener_->port();
     address.url = place.url();
@@ -124,7 +118,8 @@ class HttpServer::Impl {
   std::unique_ptr<Workspace> workspace_;
   std::unique_ptr<store::ContentStore> bodies_;  // of files
   std::optional<FileStore> files_;
-  std::optional<RunOwners> owners_;
+  std::optional<Owners> owners_;
+  Ticker ticker_;
   std::unique_ptr<Front> front_;
   std::unique_ptr<HttpListener> listener_;
 };

@@ -7,8 +7,8 @@
 //   DOSSIER_RETURN_IF_ERROR(server.Run(cancel, at_once));   // returns drained
 //
 // Errors: kNetwork (address and port), kRefused (an address beyond this machine without keys, a key
-// file that others may read), kConfig. Thread-safety: one owner; requests are served by its
-// threads.
+// file that others may read), kConfig; those of Workspace::CheckModel for a model that was named.
+// Thread-safety: one owner; requests are served by its threads.
 
 #ifndef DOSSIER_SERVER_HTTP_HTTP_SERVER_H_
 #define DOSSIER_SERVER_HTTP_HTTP_SERVER_H_
@@ -43,8 +43,9 @@ struct ServeOptions {
 };
 
 struct Address {
-  std::string url;  // "http://127.0.0.1:8780"
-  std::string key;  // that was drawn; "": keys come from a file, or none is needed
+  std::string url;      // "http://127.0.0.1:8780"
+  std::string key;      // that was drawn; "": keys come from a file, or none is needed
+  std::string warning;  // for whoever started it; "": none
 };
 
 class HttpServer {

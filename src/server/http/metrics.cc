@@ -52,6 +52,14 @@ void Metrics::Add(std::string_view name, Labels labels, double value) {
   Of(name, Family::Type::kCounter).rows[LabelText(std::move(labels))] += value;
 }
 
+void Metrics::AddSum(std::string_view owner, std::string_view name, Labels labels, double value) {
+  const std::lock_guard lock(mutex_);
+  Family& family = Of(name, Family::Type::kCounter);
+  const std::string row = LabelText(std::move(labels));
+  family.rows[row] += value;
+  family.by_owner[std::string(owner)][row] += value;
+}
+
 void Metrics::Set(std::string_view name, Labels labels, double value) {
   const std::lock_guard lock(mutex_);
   Of(name, Family::Type::kGauge).rows[LabelText(std::move(labels))] = value;
@@ -69,12 +77,16 @@ void Metrics::Observe(std::string_view name, double seconds) {
   rows[fmt::format("{}_count", place)] += 1;
 }
 
-std::string Metrics::Text() const {
+std::string Metrics::Text(const std::optional<std::string>& owner) const {
   const std::lock_guard lock(mutex_);
   std::string out;
+  const std::map<std::string, double> none;
   for (const auto& [name, family] : families_) {
+    const auto own = owner ? family.by_owner.find(*owner) : family.by_owner.end();
+    const bool whole = !owner || family.by_owner.empty();
+    const auto& rows = whole ? family.rows : own != family.by_owner.end() ? own->second : none;
     out += fmt::format("# TYPE dossier_{} {}\n", name, kTypes[static_cast<int>(family.type)]);
-    for (const auto& [labels, value] : family.rows) {
+    for (const auto& [labels, value] : rows) {
       const std::string behind = family.type == Family::Type::kHistogram ? labels.substr(1)
                                  : labels.empty()                        ? ""
                                                                          : "{" + labels + "}";

@@ -13,6 +13,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -26,14 +27,19 @@ class Metrics {
   using Labels = std::vector<std::pair<std::string, std::string>>;
 
   void Add(std::string_view name, Labels labels, double value = 1);  // a counter
-  void Set(std::string_view name, Labels labels, double value);      // a gauge
-  void Observe(std::string_view name, double seconds);               // a histogram
-  std::string Text() const;
+  // A counter of what `owner` used, which others see in no text of theirs.
+  void AddSum(std::string_view owner, std::string_view name, Labels labels, double value = 1);
+  void Set(std::string_view name, Labels labels, double value);  // a gauge
+  void Observe(std::string_view name, double seconds);           // a histogram
+  // `owner`: of the sums its own alone; unset: those of all.
+  std::string Text(const std::optional<std::string>& owner = {}) const;
 
  private:
   struct Family {
     enum class Type : std::uint8_t { kCounter, kGauge, kHistogram } type = Type::kCounter;
     std::map<std::string, double> rows;  // by labels as they are written
+    // Of AddSum: the part of each owner.
+    std::map<std::string, std::map<std::string, double>, std::less<>> by_owner;
   };
   std::string LabelText(Labels labels);
   Family& Of(std::string_view name, Family::Type type);

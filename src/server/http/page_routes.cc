@@ -48,7 +48,10 @@ void SendMetrics(const Shared& shared, const std::shared_ptr<Call>& call) {
   Metrics& metrics = shared.front.metrics();
   metrics.Set("runs_running", {}, static_cast<double>(shared.front.work().running()));
   metrics.Set("queue_depth", {}, static_cast<double>(shared.front.work().waiting()));
-  call->ReplyText(200, "text/plain; version=0.0.4; charset=utf-8", metrics.Text());
+  // What others used and spent is for an admin alone.
+  std::optional<std::string> owner;
+  if (!call->key().Has(Scope::kAdmin)) owner = call->key().owner();
+  call->ReplyText(200, "text/plain; version=0.0.4; charset=utf-8", metrics.Text(owner));
 }
 
 }  // namespace

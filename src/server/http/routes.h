@@ -18,23 +18,10 @@
 #include "server/http/file_store.h"
 #include "server/http/front.h"
 #include "server/http/http_server.h"
+#include "server/owners.h"
 #include "server/workspace.h"
 
 namespace dossier::server {
-
-// Who began which run: others do not see it. FOLDER/owners.jsonl, one line a run.
-// Thread-safety: all methods from any thread.
-class RunOwners {
- public:
-  explicit RunOwners(std::string path);
-  void Note(std::string_view run, std::string_view owner);
-  bool Sees(const Key& key, std::string_view run) const;  // an admin sees all
-
- private:
-  const std::string path_;
-  mutable std::mutex mutex_;
-  std::map<std::string, std::string, std::less<>> owners_;
-};
 
 // Lives as long as the server.
 struct Shared {
@@ -42,7 +29,8 @@ struct Shared {
   Workspace& workspace;
   Front& front;
   FileStore& files;
-  RunOwners& owners;
+  Owners& owners;
+  Ticker& ticker;
   CancelToken stopping;  // runs are to end now
   CancelToken draining;  // nothing new is taken
 };

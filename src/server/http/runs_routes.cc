@@ -1,17 +1,17 @@
 // /api/v1/runs: what was asked and how it went, for the viewer and for programs.
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <set>
 #include <utility>
 
-#include "base/files/file.h"
+#include "ask/exchange/run_page.h"
+#include "ask/exchange/run_tale.h"
 #include "base/hash.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"
 #include "server/http/openai_reply.h"
 #include "server/http/routes.h"
+#include "server/http/run_again.h"
 #include "server/run_table.h"
 
 namespace dossier::server {
@@ -23,7 +23,7 @@ constexpr Millis kRunsComment{15'000};  // silence after which a comment is sent
 
 class RunsApi {
  public:
-  explicit RunsApi(const Shared& shared) : shared_(shared) {}
+  explicit RunsApi(const Shared& shared) : shared_(shared), again_(shared) {}
 
   void List(const std::shared_ptr<Call>& call) {
     call->Later([this, call] {
@@ -84,21 +84,13 @@ class RunsApi {
         if (!opened) return call->Fail(opened.error());
         wish.context = (*opened)->id;
       }
-      auto money = HeldMoney::Of(shared_, call->key(), wish.max_usd, shared_.stopping);
-      if (!money) return call->Fail(money.error());
-      wish.max_usd = money->most();
+      const Key& key = call->key();
+      const WorkspaceOptions& options = shared_.workspace.options();
+      if (key.usd_day) {
+        wish.purse = PurseOf(options.data_folder, key.owner(), *key.usd_day, options.clock);
+      }
       const auto run = shared_.workspace.runs().Start(wish, {.cancel = shared_.stopping});
-      if (!run) {
-        money->Settle(0);
-        return call->Fail(run.error());
-      }
-      if (call->key().usd_day) {
-        followers_.Run([this, run = *run, money = *money]() mutable {
-          const auto output = shared_.workspace.runs().Wait(run, std::chrono::hours(24 * 365),
-                                                            {.cancel = shared_.stopping});
-          if (output) money.Settle(FindNumber(output->structured, "cost_usd").value_or(0));
-        });
-      }
+      if (!run) return call->Fail(run.error());
       shared_.owners.Note(*run, call->key().owner());
       call->Reply(202, JsonObject{{"run", *run}, {"status", "running"}},
                   {{"Location", "/api/v1/runs/" + *run}});
@@ -178,7 +170,8 @@ class RunsApi {
     const auto stream = std::make_shared<EventStream>(
         call->exchange(), EventStreamOptions{.heartbeat = kRunsComment,
                                              .comment = [] { return std::string(": waiting\n\n"); },
-                                             .on_gone = {}});
+                                             .on_gone = {},
+                                             .ticker = &shared_.ticker});
     stream->Open(call->Answering(200, {{"Content-Type", "text/event-stream"}}));
     followers_.Run([this, call, stream, run = *run, after] { Follow(*stream, run, after); });
   }
@@ -198,11 +191,32 @@ class RunsApi {
     if (!run) return call->Fail(run.error());
     const auto journal = shared_.workspace.Journal();
     const auto status = (*journal)->StatusOf(*run);
-    const bool told = status && *status == "running" &&
-                      shared_.workspace.runs().Cancel(*run, "cancelled by its caller");
+    const bool told =
+        status && *status == "running" &&
+        // A run that was taken up is known to both: it was begun here, too.
+        (again_.Cancel(*run) || shared_.workspace.runs().Cancel(*run, "cancelled by its caller"));
     call->Reply(
         told ? 202 : 409,
         JsonObject{{"run", *run}, {"status", told ? "cancelling" : "not running in this server"}});
+  }
+
+  void Resume(const std::shared_ptr<Call>& call) { TakeUp(call, Taken::kItself); }
+  void Fork(const std::shared_ptr<Call>& call) { TakeUp(call, Taken::kAsFork); }
+
+  // What two runs differ in, as `dossier runs diff --json` writes it.
+  void Diff(const std::shared_ptr<Call>& call) {
+    call->Later([this, call] {
+      std::vector<ask::RunTale> tales;
+      const auto journal = shared_.workspace.Journal();
+      for (const char* side : {"a", "b"}) {
+        const auto run = VisibleRun(call->key(), call->Query(side));
+        if (!run) return call->Fail(run.error());
+        auto tale = ask::ReadTale(**journal, *run);
+        if (!tale) return call->Fail(tale.error());
+        tales.push_back(std::move(*tale));
+      }
+      call->Reply(200, ask::DiffOf(tales[0], tales[1]));
+    });
   }
 
   void Erase(const std::shared_ptr<Call>& call) {
@@ -245,6 +259,33 @@ class RunsApi {
   }
 
  private:
+  enum class Taken : std::uint8_t { kItself, kAsFork };
+
+  // Holds its place in the queue until the run has ended.
+  void TakeUp(const std::shared_ptr<Call>& call, Taken taken) {
+    call->Later([this, call, taken] {
+      const auto run = Visible(call);
+      if (!run) return call->Fail(run.error());
+      const Result<Json> body =
+          call->request().body.empty() ? Result<Json>(JsonObject()) : call->Body();
+      if (!body) return call->Fail(body.error());
+      auto wish = ReadAgainWish(*body, *run);
+      if (wish && taken == Taken::kAsFork && !wish->fork_at) {
+        return call->Fail(400, "at: say the last turn that stays; 0: none", "invalid_value",
+                          Json("at"));
+      }
+      if (!wish) return call->Fail(wish.error());
+      if (taken == Taken::kItself) wish->fork_at.reset();
+      const auto child = again_.Begin(*wish, call->key());
+      if (!child) return call->Fail(child.error());
+      const std::string begun = RunAgain::RunOf(**child);
+      JsonObject reply{{"run", begun}, {"status", "running"}};
+      if (taken == Taken::kAsFork) reply["from"] = *run;
+      call->Reply(202, std::move(reply), {{"Location", "/api/v1/runs/" + begun}});
+      RunAgain::WaitForEnd(**child);
+    });
+  }
+
   Result<std::string> VisibleRun(const Key& key, const std::string& run) const {
     DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
     const auto resolved = journal->Resolve(run);
@@ -299,34 +340,11 @@ class RunsApi {
   }
 
   const Shared shared_;
+  RunAgain again_;
   TaskGroup followers_;
 };
 
 }  // namespace
-
-RunOwners::RunOwners(std::string path) : path_(std::move(path)) {
-  const auto text = ReadFile(path_);
-  if (!text) return;
-  for (const std::string_view line : Split(*text, '\n')) {
-    if (const auto row = ParseJson(line)) owners_[TextAt(*row, "run")] = TextAt(*row, "owner");
-  }
-}
-
-void RunOwners::Note(std::string_view run, std::string_view owner) {
-  const std::lock_guard lock(mutex_);
-  owners_[std::string(run)] = owner;
-  const UniqueFd file(open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  // What cannot be written is known until this process ends.
-  if (!file.valid()) return;
-  (void)WriteAll(file.get(), ToJson(JsonObject{{"run", run}, {"owner", owner}}) + "\n").has_value();
-}
-
-bool RunOwners::Sees(const Key& key, std::string_view run) const {
-  if (key.Has(Scope::kAdmin)) return true;
-  const std::lock_guard lock(mutex_);
-  const auto known = owners_.find(run);
-  return known != owners_.end() && known->second == key.owner();
-}
 
 std::vector<Route> RunsRoutes(Shared shared) {
   const auto api = std::make_shared<RunsApi>(shared);
@@ -337,6 +355,9 @@ std::vector<Route> RunsRoutes(Shared shared) {
   return {{"GET", runs, Scope::kRead, to(&RunsApi::List), {}},
           {"POST", runs, Scope::kRun, to(&RunsApi::Begin), {}},
           {"GET", run, Scope::kRead, to(&RunsApi::Show), {}},
+          {"POST", run + "/resume", Scope::kRun, to(&RunsApi::Resume), {}},
+          {"POST", run + "/fork", Scope::kRun, to(&RunsApi::Fork), {}},
+          {"GET", "/api/v1/diff", Scope::kRead, to(&RunsApi::Diff), {}},
           {"DELETE", run, Scope::kRun, to(&RunsApi::Erase), {}},
           {"GET", run + "/tree", Scope::kRead, to(&RunsApi::Tree), {}},
           {"GET", run + "/turns/{n}", Scope::kRead, to(&RunsApi::Turn), {}},

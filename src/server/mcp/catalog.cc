@@ -10,8 +10,8 @@ RpcResult Catalog::GetPrompt(std::string_view name, const JsonObject&) {
   return Fault(kInvalidParams, fmt::format("there is no prompt {}", name));
 }
 
-std::vector<std::string> Catalog::Complete(const JsonObject&, std::string_view,
-                                           std::string_view) const {
+std::vector<std::string> Catalog::Complete(const JsonObject&, std::string_view, std::string_view,
+                                           const CallContext&) const {
   return {};
 }
 

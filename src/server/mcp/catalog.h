@@ -26,7 +26,7 @@ namespace dossier::mcp {
 // One request, for whoever answers it. The functions may be empty.
 struct CallContext {
   CancelToken cancel;
-  std::string caller;  // the name of the client's key; "" where none is needed
+  server::Caller caller;
   std::function<void(const server::Progress& progress)> progress;
   // "debug" to "emergency"; sent only where the client asked for that level.
   std::function<void(std::string_view level, Json data)> log;
@@ -43,7 +43,7 @@ class Catalog {
   virtual RpcResult CallTool(std::string_view name, const Json& arguments,
                              const CallContext& call) = 0;
 
-  virtual JsonArray Resources() const { return {}; }
+  virtual JsonArray Resources(const CallContext&) const { return {}; }
   virtual JsonArray ResourceTemplates() const { return {}; }
   // {"contents": [...]}. Errors: kNoResource, whatever the era: the connection knows its code.
   virtual RpcResult ReadResource(std::string_view uri, const CallContext& call);
@@ -53,7 +53,7 @@ class Catalog {
   virtual RpcResult GetPrompt(std::string_view name, const JsonObject& arguments);
   // Values of an argument of a prompt or a resource template that begin with `value`.
   virtual std::vector<std::string> Complete(const JsonObject& ref, std::string_view argument,
-                                            std::string_view value) const;
+                                            std::string_view value, const CallContext& call) const;
 
   // `changed` is called with the address of a resource whenever that changed, from any thread,
   // until the id is forgotten.

@@ -161,8 +161,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
     const Json* arguments = params.if_contains("arguments");
     return catalog_.CallTool(*name, arguments ? *arguments : Json(nullptr), call);
   }
-  RpcResult ListResources(const JsonObject& params, const CallContext&) {
-    return PageOf("resources", catalog_.Resources(), params);
+  RpcResult ListResources(const JsonObject& params, const CallContext& call) {
+    return PageOf("resources", catalog_.Resources(call), params);
   }
   RpcResult ListTemplates(const JsonObject& params, const CallContext&) {
     return PageOf("resourceTemplates", catalog_.ResourceTemplates(), params);
@@ -545,7 +545,7 @@ RpcResult Connection::Impl::GetPrompt(const JsonObject& params, const CallContex
   return catalog_.GetPrompt(*name, arguments ? arguments->get_object() : JsonObject());
 }
 
-RpcResult Connection::Impl::Complete(const JsonObject& params, const CallContext&) {
+RpcResult Connection::Impl::Complete(const JsonObject& params, const CallContext& call) {
   const Json* ref = Find(params, "ref");
   const Json* argument = Find(params, "argument");
   if (!ref || !ref->is_object()) return Fault(kInvalidParams, "/ref: must be an object");
@@ -554,7 +554,7 @@ RpcResult Connection::Impl::Complete(const JsonObject& params, const CallContext
   const auto name = TextParam(argument->get_object(), "name");
   const auto value = TextParam(argument->get_object(), "value");
   if (!name || !value) return Fault(kInvalidParams, "/argument: needs the texts name and value");
-  std::vector<std::string> found = catalog_.Complete(ref->get_object(), *name, *value);
+  std::vector<std::string> found = catalog_.Complete(ref->get_object(), *name, *value, call);
   const std::size_t total = found.size();
   found.resize(std::min(total, kPage));
   return JsonObject{{"completion", JsonObject{{"values", JsonArray(found.begin(), found.end())},

@@ -22,9 +22,11 @@
 #include "base/cancel.h"
 #include "server/mcp/catalog.h"
 #include "server/mcp/message.h"
-#include "server/mcp/ticker.h"
+#include "server/ticker.h"
 
 namespace dossier::mcp {
+
+using server::Ticker;
 
 // Oldest first.
 inline constexpr std::array<std::string_view, 5> kVersions = {
@@ -60,7 +62,7 @@ struct ConnectionOptions {
   Era era = Era::kUndecided;
   std::string version;  // of a handshake that another message made
   ServerInfo info;
-  std::string caller;  // the name of the client's key; "" where none is needed
+  server::Caller caller;
   // For what belongs to no request, such as changed resources; empty: not sent.
   std::function<void(const std::string& text)> notify;
 };

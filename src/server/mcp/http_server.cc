@@ -12,6 +12,7 @@
 #include "base/task_group.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"
+#include "server/guarded_listener.h"
 #include "server/mcp/batch.h"
 
 namespace dossier::mcp {
@@ -69,13 +70,6 @@ std::optional<RpcError> KeyFault(const server::Key& key, const Messages& message
     if (!key.Has(*scope)) {
       return RpcError{kInvalidRequest, fmt::format("the key {} lacks the scope {}, which {} needs",
                                                    key.name, server::ScopeName(*scope), what)};
-    }
-    if (key.usd_day && what == "ask") {
-      return RpcError{
-          kInvalidRequest,
-          fmt::format("the key {} has a sum a day, which mcp does not count: use it with dossier "
-                      "serve, or give the assistant a key without --usd-day",
-                      key.name)};
     }
   }
   return std::nullopt;
@@ -200,7 +194,7 @@ class PostOutlet final : public Outlet {
 // A client of the handshake era, between its requests too.
 struct Session {
   std::unique_ptr<Connection> connection;
-  std::string caller;                   // whose it is: the name of a key, "" where none is needed
+  std::string caller;                   // whose it is: Caller::id
   std::mutex mutex;                     // guards what follows
   std::shared_ptr<PostOutlet> listens;  // the stream that a GET opened
   Clock::Steady used;
@@ -225,11 +219,10 @@ class Server final : public HttpServer {
   }
 
   Status Listen() {
+    HttpListenerOptions listening = server::GuardedListener(options_.address);
+    listening.max_body = kMostBody;
     DOSSIER_ASSIGN_OR_RETURN(
-        listener_, HttpListener::Start({.address = options_.address.host,
-                                        .port = options_.address.port,
-                                        .threads = 4,
-                                        .max_body = kMostBody},
+        listener_, HttpListener::Start(std::move(listening),
                                        [this](auto exchange) { Take(std::move(exchange)); }));
     beat_ = ticker_.Every(kLook, [this] { Look(); });
     return {};
@@ -237,6 +230,15 @@ class Server final : public HttpServer {
   int port() const override { return listener_->port(); }
 
  private:
+  // An admin sees what others opened and asked.
+  server::Caller CallerOf(const std::optional<server::Key>& key) const {
+    if (!key) return {};
+    const bool all = key->Has(server::Scope::kAdmin);
+    return {.id = key->owner(),
+            .owners = all ? nullptr : options_.owners.get(),
+            .usd_day = key->usd_day};
+  }
+
   bool IsLocalName(std::string_view host) const {
     if (host == "localhost" || host == "127.0.0.1" || host == "[::1]" || host == "::1") return true;
     return std::ranges::find(options_.allow_hosts, host) != options_.allow_hosts.end();
@@ -274,7 +276,7 @@ class Server final : public HttpServer {
         return exchange->Reply({.status = 429, .headers = {{"Retry-After", "60"}}});
       }
     }
-    const std::string caller = key ? key->name : "";
+    const server::Caller caller = CallerOf(key);
     if (request.target.substr(0, request.target.find('?')) != kPath) {
       return exchange->Reply({.status = 404});
     }
@@ -305,7 +307,7 @@ class Server final : public HttpServer {
       const Refusal& refusal = messages.list[0].error();
       return ReplyError(*exchange, 400, refusal.error, refusal.id);
     }
-    const std::string caller = key ? key->name : "";
+    const server::Caller caller = CallerOf(key);
     bool twice = false;
     const auto version = HeaderOf(request, "mcp-protocol-version", &twice);
     const Message* single = messages.form == Messages::Form::kSingle ? &*messages.list[0] : nullptr;
@@ -361,7 +363,7 @@ class Server final : public HttpServer {
   }
 
   void TakeModern(std::shared_ptr<HttpExchange> exchange, Messages messages,
-                  const std::optional<std::string>& version, const std::string& caller) {
+                  const std::optional<std::string>& version, const server::Caller& caller) {
     if (messages.form == Messages::Form::kBatch) {
       return ReplyError(*exchange, 400, {kInvalidRequest, "there are no batches in 2026-07-28"});
     }
@@ -388,7 +390,7 @@ class Server final : public HttpServer {
   }
 
   void TakeHandshake(std::shared_ptr<HttpExchange> exchange, Messages messages,
-                     const std::string& caller) {
+                     const server::Caller& caller) {
     const HttpRequest& request = exchange->request();
     const bool opens =
         messages.form == Messages::Form::kSingle && messages.list[0]->method == "initialize";
@@ -424,9 +426,9 @@ class Server final : public HttpServer {
     Deliver(std::move(messages), *session->connection, outlet);
   }
 
-  std::shared_ptr<Session> OpenSession(const std::string& id, const std::string& caller) {
+  std::shared_ptr<Session> OpenSession(const std::string& id, const server::Caller& caller) {
     auto session = std::make_shared<Session>();
-    session->caller = caller;
+    session->caller = caller.id;
     session->used = steady_clock::now();
     session->connection = std::make_unique<Connection>(
         catalog_, ticker_,
@@ -445,15 +447,15 @@ class Server final : public HttpServer {
   }
 
   // Another's session is none.
-  std::shared_ptr<Session> FindSession(const std::string& id, const std::string& caller) {
+  std::shared_ptr<Session> FindSession(const std::string& id, const server::Caller& caller) {
     const std::lock_guard lock(mutex_);
     const auto found = sessions_.find(id);
-    if (found == sessions_.end() || found->second->caller != caller) return nullptr;
+    if (found == sessions_.end() || found->second->caller != caller.id) return nullptr;
     found->second->used = steady_clock::now();
     return found->second;
   }
 
-  void TakeDelete(HttpExchange& exchange, const std::string& caller) {
+  void TakeDelete(HttpExchange& exchange, const server::Caller& caller) {
     bool twice = false;
     const auto id = HeaderOf(exchange.request(), "mcp-session-id", &twice);
     const std::shared_ptr<Session> found = id ? FindSession(*id, caller) : nullptr;
@@ -467,7 +469,7 @@ class Server final : public HttpServer {
   }
 
   // What is said beside answers, on a stream of its own.
-  void TakeGet(std::shared_ptr<HttpExchange> exchange, const std::string& caller) {
+  void TakeGet(std::shared_ptr<HttpExchange> exchange, const server::Caller& caller) {
     bool twice = false;
     const auto id = HeaderOf(exchange->request(), "mcp-session-id", &twice);
     const std::string accept = ToLowerAscii(exchange->request().Header("accept"));

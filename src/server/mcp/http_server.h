@@ -23,13 +23,15 @@
 #include "server/key_ring.h"
 #include "server/mcp/catalog.h"
 #include "server/mcp/connection.h"
+#include "server/owners.h"
 
 namespace dossier::mcp {
 
 struct HttpOptions {
   ListenAddress address;
-  std::vector<std::string> allow_hosts;   // of Host and Origin, besides this machine's names
-  std::shared_ptr<server::KeyRing> keys;  // null: nobody needs one
+  std::vector<std::string> allow_hosts;    // of Host and Origin, besides this machine's names
+  std::shared_ptr<server::KeyRing> keys;   // null: nobody needs one
+  std::shared_ptr<server::Owners> owners;  // what the holders of keys opened and asked; with keys
   ServerInfo info;
   // Tests make these short.
   Millis stream_after{5'000};    // an answer that takes longer becomes a stream

@@ -10,6 +10,7 @@
 #include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "server/operations.h"
+#include "server/owners.h"
 #include "server/run_table.h"
 #include "sources/header/header_source.h"
 
@@ -68,6 +69,10 @@ JsonObject ResourceJson(std::string uri, std::string name, std::string about) {
           {"name", std::move(name)},
           {"description", std::move(about)},
           {"mimeType", "text/plain"}};
+}
+
+bool Sees(const CallContext& call, std::string_view id) {
+  return !call.caller.owners || call.caller.owners->Owns(call.caller.id, id);
 }
 
 JsonObject FailedTool(std::string text) {
@@ -190,15 +195,16 @@ RpcResult WorkspaceCatalog::CallTool(std::string_view name, const Json& argument
   return result;
 }
 
-JsonArray WorkspaceCatalog::Resources() const {
+JsonArray WorkspaceCatalog::Resources(const CallContext& call) const {
   JsonArray list;
   for (const server::ContextRecord& record : workspace_.contexts().List()) {
-    if (!workspace_.MayRead(record)) continue;
+    if (!Sees(call, record.id) || !workspace_.MayRead(record)) continue;
     const std::string name = record.name.empty() ? record.id : record.name;
     list.push_back(ResourceJson("context/" + record.id, name, "What the context is."));
     list.push_back(ResourceJson("context/" + record.id + "/text", name + " text", "Its text."));
   }
   for (const std::string& run : workspace_.runs().Known()) {
+    if (!Sees(call, run)) continue;
     list.push_back(ResourceJson("run/" + run, run, "The answer of a run."));
     list.push_back(ResourceJson("run/" + run + "/events", run + " events", "What it did."));
   }
@@ -229,11 +235,14 @@ Result<std::string> WorkspaceCatalog::ResourceText(std::string_view path, std::s
   const std::string_view kind = parts[0], id = parts.size() > 1 ? parts[1] : "";
   const std::string_view what = parts.size() > 2 ? parts[2] : "";
   const auto perform = [&](std::string_view name, JsonObject arguments) -> Result<std::string> {
-    DOSSIER_ASSIGN_OR_RETURN(const Output output,
-                             server::Perform(*server::FindOperation(name), workspace_,
-                                             std::move(arguments), {.cancel = call.cancel}));
+    DOSSIER_ASSIGN_OR_RETURN(
+        const Output output,
+        server::Perform(*server::FindOperation(name), workspace_, std::move(arguments),
+                        {.cancel = call.cancel, .caller = call.caller}));
     return Render(output, "");
   };
+  const bool owned = (kind != "context" && kind != "run") || Sees(call, id);
+  if (!owned) return MakeError(ErrorCode::kNotFound, "there is no {} {} of this key", kind, id);
   if (kind == "context" && what.empty()) return perform("describe", {{"context", id}});
   if (kind == "context" && what == "text") {
     std::string at;
@@ -333,7 +342,8 @@ RpcResult WorkspaceCatalog::GetPrompt(std::string_view name, const JsonObject& a
 }
 
 std::vector<std::string> WorkspaceCatalog::Complete(const JsonObject&, std::string_view argument,
-                                                    std::string_view value) const {
+                                                    std::string_view value,
+                                                    const CallContext& call) const {
   std::vector<std::string> all;
   if (argument == "context") {
     for (const server::ContextRecord& record : workspace_.contexts().List()) {
@@ -341,7 +351,8 @@ std::vector<std::string> WorkspaceCatalog::Complete(const JsonObject&, std::stri
     }
   }
   if (argument == "run") all = workspace_.runs().Known();
-  std::erase_if(all, [&](const std::string& one) { return !one.starts_with(value); });
+  std::erase_if(
+      all, [&](const std::string& one) { return !one.starts_with(value) || !Sees(call, one); });
   return all;
 }
 

@@ -34,13 +34,13 @@ class WorkspaceCatalog final : public Catalog {
   JsonArray Tools() const override;
   RpcResult CallTool(std::string_view name, const Json& arguments,
                      const CallContext& call) override;
-  JsonArray Resources() const override;
+  JsonArray Resources(const CallContext& call) const override;
   JsonArray ResourceTemplates() const override;
   RpcResult ReadResource(std::string_view uri, const CallContext& call) override;
   JsonArray Prompts() const override;
   RpcResult GetPrompt(std::string_view name, const JsonObject& arguments) override;
   std::vector<std::string> Complete(const JsonObject& ref, std::string_view argument,
-                                    std::string_view value) const override;
+                                    std::string_view value, const CallContext& call) const override;
   std::uint64_t Watch(Changed changed) override;
   void Forget(std::uint64_t watch) override;
 

@@ -494,7 +494,7 @@ class Http(McpCase):
                    "params": {"_meta": meta or envelope(), **params}}
         return self.post(message, {k: v for k, v in all_headers.items() if v is not None})
 
-    def keyed_server(self, *lines, **options) -> dict:
+    def keyed_server(self, *lines, flags=(), **options) -> dict:
         """A server with a key a line, "NAME SCOPES [USD-DAY] [PER-MINUTE]": what each sends to be known."""
         rows, sent = [], {}
         for line in lines:
@@ -504,7 +504,7 @@ class Http(McpCase):
             sent[name] = {"Authorization": f"Bearer dsk_{name}"}
         keys = self.write("keys", "".join(rows))
         os.chmod(keys, 0o600)
-        self.http_server("--keys", keys, **options)
+        self.http_server("--keys", keys, *flags, **options)
         return sent
 
     def open_text(self) -> str:
@@ -688,14 +688,74 @@ class Http(McpCase):
                                      "name": "remember", "arguments": {"text": "a note"}}}], session)
         self.assertEqual(response.status, 403)
 
-    def test_a_key_holds_its_requests_a_minute_and_asks_for_no_sum_a_day(self):  # SRV-5
-        sent = self.keyed_server("ann read,run 1", "bob read,run - 2")
-        response, body = self.modern("tools/call", sent["ann"], name="ask", arguments={"run": "x"})
-        self.assertEqual(response.status, 403)
-        self.assertIn("a sum a day", body["error"]["message"])
+    def test_a_key_holds_its_requests_a_minute(self):  # SRV-5
+        sent = self.keyed_server("ann read,run", "bob read,run - 2")
         self.assertEqual([self.modern("tools/list", sent["bob"])[0].status for _ in range(3)],
                          [200, 200, 429])
         self.assertEqual(self.modern("tools/list", sent["ann"])[0].status, 200)
+
+    def tool(self, key, name, **arguments) -> dict:
+        return self.modern("tools/call", key, name=name, arguments=arguments)[1]["result"]
+
+    def test_a_key_asks_within_its_sum_of_a_day(self):  # SRV-40, SRV-A6
+        reply = {"reply": "an answer", "usage": {"input": 1000, "output": 1000}, "times": "always"}
+        sent = self.keyed_server("ann read,run 0.003", "bob read,run", replies=[reply], flags=("--price", "1/1"))
+        context = {name: self.tool(sent[name], "open", text="a short text")["structuredContent"]["context"]
+                   for name in sent}
+        def ask(name):
+            return self.tool(sent[name], "ask", context=context[name], question="What is it?", max_usd=0.002)
+        first = ask("ann")
+        self.assertNotIn("isError", first, first)
+        self.assertEqual(first["structuredContent"]["cost_usd"], 0.002)
+        for _ in range(3):
+            last = ask("ann")
+        self.assertTrue(last["isError"], last)
+        self.assertRegex(last["content"][0]["text"], "this key")
+        (spent,) = (self.home / "data/dossier/server/spending").glob("ann.*/server/spent.json")
+        self.assertLessEqual(json.loads(spent.read_text())["usd"], 0.004)
+        self.assertNotIn("isError", ask("bob"))
+
+    def test_contexts_and_runs_are_the_keys_own(self):  # SRV-5, SRV-A14
+        sent = self.keyed_server("ann read,run", "bob read,run", "root read,run,admin")
+        ann, bob, root = sent["ann"], sent["bob"], sent["root"]
+        context = self.tool(ann, "open", text="the lock failed")["structuredContent"]["context"]
+        run = self.tool(ann, "ask", context=context, question="What?")["structuredContent"]["run"]
+        for tool, arguments in (("describe", {"context": context}), ("ask", {"run": run}),
+                                ("search", {"context": context, "query": "lock"}),
+                                ("read", {"context": context, "at": "@0-5"}),
+                                ("run", {"context": context, "code": "print(1)"}),
+                                ("ask", {"context": context, "question": "What?"})):
+            refused = self.tool(bob, tool, **arguments)
+            self.assertTrue(refused.get("isError"), tool)
+            self.assertIn("of this key", refused["content"][0]["text"])
+        self.assertEqual(self.tool(bob, "describe")["structuredContent"]["contexts"], [])
+        self.assertEqual(len(self.tool(ann, "describe")["structuredContent"]["contexts"]), 1)
+        def listed(key):
+            return [one["uri"] for one in self.modern("resources/list", key)[1]["result"]["resources"]]
+        for key, seen in ((ann, True), (bob, False), (root, True)):
+            self.assertEqual([f"dossier://context/{context}" in listed(key), f"dossier://run/{run}" in listed(key)],
+                             [seen, seen])
+            for uri in (f"dossier://context/{context}/text", f"dossier://run/{run}/events"):
+                body = self.modern("resources/read", {**key, "Mcp-Name": uri}, uri=uri)[1]
+                self.assertEqual("result" in body, seen, body)
+        found = self.modern("completion/complete", bob, ref={"type": "ref/resource", "uri": "dossier://context/{context}"},
+                            argument={"name": "context", "value": ""})[1]["result"]["completion"]["values"]
+        self.assertEqual(found, [])
+        # Who opens the same text has the same id, by right.
+        self.assertEqual(self.tool(bob, "open", text="the lock failed")["structuredContent"]["context"], context)
+        self.assertNotIn("isError", self.tool(bob, "describe", context=context))
+
+    def test_a_client_is_held_to_the_limits_of_serve(self):  # SRV-41
+        port = self.http_server()
+        slow = socket.create_connection(("127.0.0.1", port), timeout=30)
+        self.addCleanup(slow.close)
+        begun = time.monotonic()
+        slow.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n")
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as wide:
+            wide.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Wide: " + b"x" * (40 << 10))
+            self.assertIn(b" 431 ", wide.recv(100))
+        slow.recv(1000)  # a refusal, or the end
+        self.assertLess(time.monotonic() - begun, 20)  # 10 seconds a head
 
     def test_a_session_is_of_the_key_that_opened_it(self):  # SRV-4
         sent = self.keyed_server("ann read,run", "bob read,run")
@@ -714,6 +774,7 @@ class Http(McpCase):
             return self.modern("tools/call", sent[name], name=tool, arguments=arguments)[1]["result"]
         context = call("ann", "open", text="x")["structuredContent"]["context"]
         begun = call("ann", "run", context=context, code="secret = 42")["structuredContent"]["session"]
+        call("bob", "open", text="x")
         refused = call("bob", "run", context=context, code="print(secret)", session=begun)
         self.assertTrue(refused["isError"])
         self.assertIn("there is no session", refused["content"][0]["text"])

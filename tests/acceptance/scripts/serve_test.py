@@ -328,6 +328,27 @@ class Manners(ServeCase):
             self.assertRegex(line, r"^(# TYPE dossier_\w+ (counter|gauge|histogram)|dossier_\w+(\{[^}]*\})? [0-9.e+-]+)$")
         self.assertEqual(Client(client.port).ask("GET", "/metrics")[0], 401)
 
+    def test_sums_are_those_of_the_key_that_looks(self):
+        """SRV-45, SRV-A14: what others used is for an admin."""
+        path, (ann, bob, eve) = self.key_file("ann", "bob --scope read", "eve --scope read,admin")
+        port = self.server("--keys", path, "--price", "1/2").port
+        Client(port, ann).chat("hi", max_tokens=2)
+        seen = {name: Client(port, key).ask("GET", "/metrics")[1] for name, key in (("ann", ann), ("bob", bob), ("eve", eve))}
+        for name, sees in (("ann", True), ("bob", False), ("eve", True)):
+            self.assertEqual("dossier_cost_nano_usd_total 14000" in seen[name], sees, seen[name])
+            self.assertEqual('kind="input"} 10' in seen[name], sees, seen[name])
+            self.assertIn('dossier_requests_total{route="/v1/chat/completions",code="200"} 1', seen[name])
+
+    def test_a_model_that_does_not_exist_is_refused_at_the_start(self):
+        """SRV-50"""
+        code, _, err = self.run_to_end("serve", "--bind", "127.0.0.1:0", "-m", "no-such-model", limit=30)
+        self.assertNotEqual(code, 0)
+        self.assertIn("no-such-model", err)
+        # Without any the runs can still be looked at, and it is said.
+        process = self.start("serve", "--bind", "127.0.0.1:0")
+        self.assertIn("serving http://", process.stderr.readline())
+        self.assertIn("warning: no request can be answered yet: ", process.stderr.readline())
+
     def test_sigterm_lets_what_runs_come_to_its_end(self):
         """SRV-44, SRV-A15"""
         client = self.server()
@@ -470,6 +491,21 @@ class Chat(ServeCase):
         _, body, _ = client.chat("as JSON", response_format={
             "type": "json_schema", "json_schema": {"name": "count", "schema": schema}})
         self.assertEqual(json.loads(body["choices"][0]["message"]["content"]), {"n": 4})
+        # What does not fit is asked for again, twice as `ask --repair` does; then it is handed over as it is.
+        asked = {"type": "json_schema", "json_schema": {"name": "count", "schema": schema}}
+        client = self.server(replies=[{"when": "not accepted", "reply": {"n": 5}, "times": "always"},
+                                      {"reply": "not JSON at all", "times": "always"}])
+        _, body, _ = client.chat("mend it", response_format=asked)
+        self.assertEqual(json.loads(body["choices"][0]["message"]["content"]), {"n": 5})
+        self.assertEqual((body["dossier"]["status"], body["dossier"]["warnings"]), ("final", []))
+        _, text, _ = client.chat("mend it", response_format=asked, stream=True)
+        said = [json.loads(data)["choices"][0]["delta"].get("content", "") for _, data in events_of(text) if data != "[DONE]"]
+        self.assertEqual("".join(said), '{"n":5}')
+        client = self.server(replies=[{"reply": "no", "times": "always"}])
+        _, body, _ = client.chat("never", response_format=asked)
+        self.assertEqual((body["dossier"]["status"], body["choices"][0]["message"]["content"]), ("partial", "no"))
+        self.assertEqual(len([event for event in self.events(body["dossier"]["run"]) if event["type"] == "request.sent"]), 3)
+        client = self.server()
         tool = {"type": "function", "function": {"name": "price", "parameters": {"type": "object"}}}
         _, body, _ = client.chat("call it", tools=[tool])
         choice = body["choices"][0]

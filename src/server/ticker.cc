@@ -1,8 +1,8 @@
-#include "server/mcp/ticker.h"
+#include "server/ticker.h"
 
 #include <algorithm>
 
-namespace dossier::mcp {
+namespace dossier::server {
 
 using std::chrono::steady_clock;
 
@@ -17,10 +17,13 @@ Ticker::~Ticker() {
 
 Ticker::Handle Ticker::Every(Millis interval, std::function<void()> call) {
   const std::lock_guard lock(mutex_);
-  entries_[++last_] = {interval, steady_clock::now() + interval,
-                       std::make_shared<std::function<void()>>(std::move(call))};
+  const auto next = steady_clock::now() + interval;
+  // The thread is woken only by what comes before all that it waits for.
+  const bool first =
+      std::ranges::all_of(entries_, [&](const auto& e) { return e.second.next > next; });
+  entries_[++last_] = {interval, next, std::make_shared<std::function<void()>>(std::move(call))};
   if (!thread_.joinable()) thread_ = std::thread([this] { Run(); });
-  changed_.notify_all();
+  if (first) changed_.notify_all();
   return Handle(this, last_);
 }
 
@@ -54,4 +57,4 @@ void Ticker::Run() {
   }
 }
 
-}  // namespace dossier::mcp
+}  // namespace dossier::server

@@ -8,8 +8,8 @@
 // Functions must not block, and must not destroy their own handle. Thread-safety: all methods from
 // any thread; handles may not outlive the ticker.
 
-#ifndef DOSSIER_SERVER_MCP_TICKER_H_
-#define DOSSIER_SERVER_MCP_TICKER_H_
+#ifndef DOSSIER_SERVER_TICKER_H_
+#define DOSSIER_SERVER_TICKER_H_
 
 #include <condition_variable>
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 #include "base/clock.h"
 
-namespace dossier::mcp {
+namespace dossier::server {
 
 class Ticker {
  public:
@@ -73,6 +73,6 @@ class Ticker {
   std::thread thread_;
 };
 
-}  // namespace dossier::mcp
+}  // namespace dossier::server
 
-#endif  // DOSSIER_SERVER_MCP_TICKER_H_
+#endif  // DOSSIER_SERVER_TICKER_H_

@@ -1,0 +1,234 @@
+#include "server/http/run_again.h"
+
+#include <condition_variable>
+#include <utility>
+
+#include "ask/exchange/run_tale.h"
+#include "base/files/file.h"
+#include "base/process/process.h"
+#include "base/text/text.h"
+
+namespace dossier::server {
+namespace {
+
+constexpr Millis kUntilThere{20};  // at the journal, until the run is there
+constexpr std::string_view kProgram = "/proc/self/exe";
+
+// US dollars that a run has cost so far; what has no price counts nothing.
+Result<double> SpentBy(store::Journal& journal, const std::string& run) {
+  DOSSIER_ASSIGN_OR_RETURN(const ask::RunTale tale, ask::ReadTale(journal, run));
+  double nano = 0;
+  for (const ask::TaleCall& call : tale.calls) {
+    nano += static_cast<double>(call.usage().nano_usd.value_or(0));
+  }
+  return nano / 1e9;
+}
+
+// The error that the command printed as its object, if that is what it printed.
+std::optional<Error> ErrorIn(const std::string& printed) {
+  const auto object = ParseJson(TrimSpace(printed));
+  const Json* error = object ? Find(*object, "error") : nullptr;
+  if (!error || TextAt(*object, "schema") != "dossier.error/1") return std::nullopt;
+  const auto exit = FindInt(*error, "exit");
+  const ErrorCode code = exit == 2    ? ErrorCode::kUsage
+                         : exit == 4  ? ErrorCode::kNotFound
+                         : exit == 12 ? ErrorCode::kRefused
+                         : exit == 16 ? ErrorCode::kLocked
+                                      : ErrorCode::kFailed;
+  return Error{code, TextAt(*error, "message")};
+}
+
+Result<std::optional<std::int64_t>> CountAt(const Json& body, std::string_view name,
+                                            std::int64_t least) {
+  const Json* given = Find(body, name);
+  if (!given || given->is_null()) return std::nullopt;
+  const auto value = FindInt(body, name);
+  if (value && *value >= least) return value;
+  return MakeError(ErrorCode::kInvalidArgument, "{}: must be a whole number of at least {}", name,
+                   least);
+}
+
+// What may be spent on a run, held in the sums of the day of the server and of the key.
+class Held {
+ public:
+  static Result<Held> Take(const Shared& shared, const Key& key, std::optional<double> wanted) {
+    const WorkspaceOptions& options = shared.workspace.options();
+    Held out;
+    out.day_ = std::make_shared<DayBudget>(options.data_folder, options.max_usd_day, options.clock);
+    DOSSIER_ASSIGN_OR_RETURN(out.by_day_, out.day_->Hold(wanted, shared.stopping));
+    if (out.by_day_ && *out.by_day_ <= 0) {
+      return MakeError(ErrorCode::kRateLimited, "the sum of this day (${:.2f}) is used up",
+                       options.max_usd_day.value_or(0));
+    }
+    auto money = HeldMoney::Of(shared, key, out.by_day_, shared.stopping);
+    if (!money) {
+      out.day_->Settle(out.by_day_, 0);
+      return tl::unexpected(money.error());
+    }
+    out.by_key_ = std::move(*money);
+    return out;
+  }
+  std::optional<double> most() const { return by_key_.most(); }
+  void Settle(double cost) {
+    day_->Settle(by_day_, cost);
+    by_key_.Settle(cost);
+  }
+
+ private:
+  std::shared_ptr<DayBudget> day_;
+  std::optional<double> by_day_;
+  HeldMoney by_key_;
+};
+
+}  // namespace
+
+Result<AgainWish> ReadAgainWish(const Json& body, std::string run) {
+  AgainWish wish{.run = std::move(run),
+                 .edits = {.question = TextAt(body, "question"),
+                           .model = TextAt(body, "model"),
+                           .code = TextAt(body, "code")},
+                 .max_usd = FindNumber(body, "max_usd")};
+  if (Find(body, "max_usd") && !(wish.max_usd.value_or(0) > 0)) {
+    return MakeError(ErrorCode::kInvalidArgument, "max_usd: must be above 0");
+  }
+  DOSSIER_ASSIGN_OR_RETURN(wish.fork_at, CountAt(body, "at", 0));
+  DOSSIER_ASSIGN_OR_RETURN(wish.max_calls, CountAt(body, "max_calls", 1));
+  DOSSIER_ASSIGN_OR_RETURN(wish.max_tokens, CountAt(body, "max_tokens", 1));
+  DOSSIER_ASSIGN_OR_RETURN(wish.max_turns, CountAt(body, "max_turns", 1));
+  return wish;
+}
+
+// One process at work on one run.
+class RunAgain::Child {
+ public:
+  Child(std::string run, std::vector<std::string> argv, double before, CancelToken stopping)
+      : run_(std::move(run)),
+        argv_(std::move(argv)),
+        before_(before),
+        stopping_(std::move(stopping)),
+        stop_with_(stopping_.OnCancel([this] { stop_.Cancel("the server ends"); })) {}
+  ~Child() { stopping_.Forget(stop_with_); }
+
+  const std::string& run() const { return run_; }
+  double before() const { return before_; }
+  void Stop() { stop_.Cancel("cancelled by its caller"); }
+
+  void Work() {
+    auto result = RunProcess({.argv = argv_}, stop_.token());
+    std::optional<Error> error;
+    if (!result) error = result.error();
+    if (result) error = ErrorIn(result->out);
+    {
+      const std::lock_guard lock(mutex_);
+      error_ = std::move(error);
+      done_ = true;
+    }
+    changed_.notify_all();
+  }
+  // True: it has ended.
+  bool WaitFor(std::optional<Millis> most) {
+    std::unique_lock lock(mutex_);
+    const auto done = [this] { return done_; };
+    if (most) return changed_.wait_for(lock, *most, done);
+    changed_.wait(lock, done);
+    return true;
+  }
+  std::optional<Error> error() const {
+    const std::lock_guard lock(mutex_);
+    return error_;
+  }
+
+ private:
+  const std::string run_;
+  const std::vector<std::string> argv_;
+  const double before_;  // US dollars
+  CancelSource stop_;
+  const CancelToken stopping_;
+  const std::uint64_t stop_with_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::optional<Error> error_;
+};
+
+RunAgain::~RunAgain() {
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [run, child] : children_) child->Stop();
+  }
+  tasks_.Join();
+}
+
+std::string RunAgain::RunOf(const Child& child) { return child.run(); }
+void RunAgain::WaitForEnd(Child& child) { child.WaitFor(std::nullopt); }
+
+bool RunAgain::Cancel(const std::string& run) {
+  const std::lock_guard lock(mutex_);
+  const auto found = children_.find(run);
+  if (found != children_.end()) found->second->Stop();
+  return found != children_.end();
+}
+
+Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish, const Key& key) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
+  DOSSIER_RETURN_IF_ERROR(ask::StartToTakeUp(*journal, wish.run));
+  if (!wish.fork_at) DOSSIER_RETURN_IF_ERROR(ask::CheckUnfinished(*journal, wish.run));
+  DOSSIER_ASSIGN_OR_RETURN(const double before, SpentBy(*journal, wish.run));
+  const WorkspaceOptions& options = shared_.workspace.options();
+  // What an answer may cost counts what was spent on it before.
+  std::optional<double> most = wish.max_usd;
+  if (options.max_usd) most = std::min(most.value_or(*options.max_usd), *options.max_usd);
+  std::optional<double> more = most;
+  if (more) {
+    *more -= before;
+    if (*more <= 0) {
+      return MakeError(ErrorCode::kLimit,
+                       "this run has cost ${:.4f} so far, and may cost ${:.4f}: give a higher "
+                       "max_usd",
+                       before, *most);
+    }
+  }
+  DOSSIER_ASSIGN_OR_RETURN(Held purse, Held::Take(shared_, key, more));
+  std::string run = wish.run;
+  if (wish.fork_at) {
+    auto fork =
+        ask::ForkRun(*journal, wish.run, *wish.fork_at, wish.edits, ask::ForkHeld::kByNobody);
+    if (!fork) {
+      purse.Settle(0);
+      return tl::unexpected(fork.error());
+    }
+    run = std::move(*fork);
+    shared_.owners.Note(run, key.owner());
+  }
+  std::vector<std::string> argv{std::string(kProgram), "runs", "resume", run, "--json"};
+  const auto add = [&](std::string_view flag, const auto& value) {
+    if (!value) return;
+    argv.emplace_back(flag);
+    argv.push_back(fmt::format("{}", *value));
+  };
+  if (purse.most()) most = before + *purse.most();
+  add("--max-cost", most);
+  add("--max-calls", wish.max_calls);
+  add("--max-tokens", wish.max_tokens);
+  add("--max-iterations", wish.max_turns);
+  const auto child = std::make_shared<Child>(run, std::move(argv), before, shared_.stopping);
+  {
+    const std::lock_guard lock(mutex_);
+    children_[run] = child;
+  }
+  tasks_.Run([this, child, purse = std::move(purse), journal]() mutable {
+    child->Work();
+    const auto after = SpentBy(*journal, child->run());
+    if (after) purse.Settle(std::max(*after - child->before(), 0.0));
+    const std::lock_guard lock(mutex_);
+    children_.erase(child->run());
+  });
+  while (!child->WaitFor(kUntilThere)) {
+    const auto status = journal->StatusOf(run);
+    if (status && *status == "running") return child;
+  }
+  if (auto error = child->error()) return tl::unexpected(std::move(*error));
+  return child;
+}
+
+}  // namespace dossier::server

@@ -1,0 +1,43 @@
+// Whose contexts and runs are whose, where several keys use one server: others do not see them.
+//
+//   Owners owners(folder + "/owners.jsonl");
+//   owners.Note(run, key.owner());
+//   if (!owners.Owns(key.owner(), run)) return NoSuchRun(run);
+//
+// A context names its content, so it may have several owners; a run has one. The file has one line
+// an entry and is read once: what another server of this user notes later is known here at the next
+// start. Thread-safety: all methods from any thread.
+
+#ifndef DOSSIER_SERVER_OWNERS_H_
+#define DOSSIER_SERVER_OWNERS_H_
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/files/file.h"
+#include "server/key_ring.h"
+
+namespace dossier::server {
+
+class Owners {
+ public:
+  explicit Owners(std::string path);
+  // What cannot be written is known until this process ends.
+  void Note(std::string_view id, std::string_view owner);
+  bool Owns(std::string_view owner, std::string_view id) const;
+  bool Sees(const Key& key, std::string_view id) const;  // an admin sees all
+
+ private:
+  const std::string path_;
+  mutable std::mutex mutex_;  // guards what follows
+  UniqueFd file_;             // opened with the first note
+  std::map<std::string, std::set<std::string, std::less<>>, std::less<>> owners_;  // by id
+};
+
+}  // namespace dossier::server
+
+#endif  // DOSSIER_SERVER_OWNERS_H_

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Runs that servers began, taken up again: by the server, and by the command.  (SRV-60, SRV-A15)
+
+usage: run_again_test.py --dossier PATH
+"""
+
+import json
+import signal
+import time
+
+import harness
+import serve_test
+
+CODE = "```repl\nprint('counted', len(context.splitlines()))\n```"
+FIRST = {"purpose": "root", "turn": 1, "reply": CODE, "times": "always"}
+SLOW = [FIRST, {"purpose": "root", "turn": 2, "reply": "FINAL(late)", "delay": "60s", "times": "always"}]
+FAST = [FIRST, {"purpose": "root", "turn": 2, "reply": "FINAL(counted)", "times": "always"}]
+
+
+class AgainCase(serve_test.ServeCase):
+    def begin(self, client, question="How many?", text="four words are here") -> str:
+        status, body, _ = client.ask("POST", "/api/v1/runs", {"question": question, "text": text})
+        self.assertEqual(status, 202, body)
+        return body["run"]
+
+    def end_of(self, client, run: str) -> list:
+        """Follows a run to its end: the events."""
+        return serve_test.events_of(client.ask("GET", f"/api/v1/runs/{run}/events")[1])
+
+    def interrupted(self, client) -> str:
+        """A run that was cancelled while its second turn waits for the model."""
+        run = self.begin(client)
+        connection, response = client.open("GET", f"/api/v1/runs/{run}/events")
+        turn = 0
+        while turn < 2:
+            line = response.readline().decode()
+            self.assertTrue(line, "the run ended by itself")
+            turn += line.startswith("event: turn.started")
+        connection.close()
+        self.assertEqual(client.ask("POST", f"/api/v1/runs/{run}/cancel")[0], 202)
+        self.assertEqual(self.end_of(client, run)[-1][0], "end")
+        self.assertEqual(client.ask("GET", f"/api/v1/runs/{run}")[1]["status"], "interrupted")
+        return run
+
+    def requests_of(self, run: str) -> list:
+        return [event["data"].get("turn") for event in self.events(run) if event["type"] == "request.sent"]
+
+
+# serve and mcp decide by themselves whether code is written; a long text makes it so.
+LONG = "four words are here\n" * 6000
+
+
+class ByTheServer(AgainCase):
+    def begin(self, client, question="How many?", text=LONG) -> str:
+        return super().begin(client, question, text)
+
+    def test_resume_goes_on_where_it_was_and_asks_nothing_twice(self):
+        """SRV-60, SRV-63: POST runs/ID/resume."""
+        client = self.server(replies=SLOW)
+        run = self.interrupted(client)
+        self.script(FAST)
+        status, body, headers = client.ask("POST", f"/api/v1/runs/{run}/resume", {})
+        self.assertEqual((status, body), (202, {"run": run, "status": "running"}))
+        self.assertEqual(headers["Location"], f"/api/v1/runs/{run}")
+        self.assertEqual(self.end_of(client, run)[-1][0], "end")
+        finished = client.ask("GET", f"/api/v1/runs/{run}")[1]["finished"]
+        self.assertEqual((finished["status"], finished["answer"]["text"]), ("final", "counted"))
+        self.assertEqual(self.requests_of(run), [1, 2, 2])  # the second was in flight
+        # What is finished is not resumed, and what is not there is not found.
+        status, body, _ = client.ask("POST", f"/api/v1/runs/{run}/resume", {})
+        self.assertEqual(status, 404)
+        self.assertIn("is finished (final)", body["error"]["message"])
+        self.assertEqual(client.ask("POST", "/api/v1/runs/r-none/resume", {})[0], 404)
+        self.assertEqual(client.ask("POST", f"/api/v1/runs/{run}/resume", {"max_usd": -1})[0], 400)
+
+    def test_a_resumed_run_is_cancelled_as_any_other(self):
+        """SRV-60: cancel ends the process that goes on with it."""
+        client = self.server(replies=SLOW)
+        run = self.interrupted(client)
+        self.assertEqual(client.ask("POST", f"/api/v1/runs/{run}/resume", {})[0], 202)
+        begun = time.monotonic()
+        self.assertEqual(client.ask("POST", f"/api/v1/runs/{run}/cancel")[0], 202)
+        self.end_of(client, run)
+        self.assertLess(time.monotonic() - begun, 20)
+        self.assertEqual(client.ask("GET", f"/api/v1/runs/{run}")[1]["status"], "interrupted")
+
+    def test_fork_and_diff_as_the_command_does(self):
+        """SRV-60: POST runs/ID/fork, GET diff?a&b."""
+        client = self.server(replies=FAST)
+        run = self.begin(client)
+        self.end_of(client, run)
+        status, body, _ = client.ask("POST", f"/api/v1/runs/{run}/fork", {"question": "x"})
+        self.assertEqual((status, body["error"]["param"]), (400, "at"))
+        status, body, _ = client.ask("POST", f"/api/v1/runs/{run}/fork", {"at": 9})
+        self.assertEqual(status, 404)
+        self.assertIn("has no turn 9", body["error"]["message"])
+        status, body, _ = client.ask("POST", f"/api/v1/runs/{run}/fork", {"at": 1, "question": "How few?"})
+        self.assertEqual(status, 202, body)
+        fork = body["run"]
+        self.assertEqual((body["from"], fork == run), (run, False))
+        self.end_of(client, fork)
+        about = client.ask("GET", f"/api/v1/runs/{fork}")[1]
+        self.assertEqual((about["status"], about["about"]["question"]), ("final", "How few?"))
+        status, diff, _ = client.ask("GET", f"/api/v1/diff?a={run}&b={fork}")
+        self.assertEqual(status, 200, diff)
+        self.assertEqual((diff["equal"], diff["question"]), (False, ["How many?", "How few?"]))
+        code, out, _ = self.run_to_end("runs", "diff", run, fork, "--json")
+        self.assertEqual((code, json.loads(out)), (15, diff))
+        self.assertEqual(client.ask("GET", f"/api/v1/diff?a={run}&b=r-none")[0], 404)
+
+    def test_another_keys_run_is_none(self):
+        """SRV-60, SRV-A14."""
+        path, (ann, bob, eve) = self.key_file("ann", "bob", "eve --scope read")
+        port = self.server("--keys", path, replies=FAST).port
+        ann, bob, eve = (serve_test.Client(port, key) for key in (ann, bob, eve))
+        run = self.begin(ann)
+        self.end_of(ann, run)
+        self.assertEqual(bob.ask("POST", f"/api/v1/runs/{run}/fork", {"at": 0})[0], 404)
+        self.assertEqual(bob.ask("GET", f"/api/v1/diff?a={run}&b={run}")[0], 404)
+        self.assertEqual(eve.ask("POST", f"/api/v1/runs/{run}/fork", {"at": 0})[0], 403)
+        fork = ann.ask("POST", f"/api/v1/runs/{run}/fork", {"at": 1})[1]["run"]
+        self.end_of(ann, fork)
+        self.assertEqual(bob.ask("GET", f"/api/v1/runs/{fork}")[0], 404)
+        self.assertTrue(ann.ask("GET", f"/api/v1/diff?a={run}&b={fork}")[1]["equal"])
+
+    def test_money_of_a_key_is_counted_before_and_after(self):
+        """SRV-40: a resumed run is paid from the key's sum of the day, and stays within it."""
+        path, (ann,) = self.key_file("ann --max-usd-day 0.5")
+        flags = ("--keys", path, "--price", "0.001/0.001")
+        client = serve_test.Client(self.server(*flags, replies=FAST).port, ann)
+        run = self.begin(client)
+        self.end_of(client, run)
+        (spent,) = (self.home / "data/dossier/server/spending").glob("*/server/spent.json")
+        before = json.loads(spent.read_text())["usd"] if spent.exists() else 0
+        status, body, _ = client.ask("POST", f"/api/v1/runs/{run}/fork", {"at": 0})
+        self.assertIn(status, (202, 429), body)
+        if status == 202:
+            self.end_of(client, body["run"])
+            self.assertLessEqual(before, json.loads(spent.read_text())["usd"])
+            self.assertLessEqual(json.loads(spent.read_text())["usd"], 0.5)
+
+
+class ByTheCommand(AgainCase):
+    def test_a_run_of_serve(self):
+        """SRV-A15: `dossier runs resume` goes on with what a server began."""
+        client = self.server("--max-calls", "9", replies=SLOW)
+        run = super().begin(client, text=LONG)
+        with self.subTest("the server is killed"):
+            connection, response = client.open("GET", f"/api/v1/runs/{run}/events")
+            turn = 0
+            while turn < 2:
+                turn += response.readline().startswith(b"event: turn.started")
+            connection.close()
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
+        self.script(FAST)
+        code, out, err = self.run_to_end("runs", "resume", run)
+        self.assertEqual((code, out), (0, "counted\n"), err)
+        line = self.events(run)[0]["data"]["argv"]
+        self.assertEqual(line[:2], ["dossier", "ask"])
+        self.assertEqual(line[line.index("--max-calls") + 1], "9")
+
+    def test_a_request_that_was_passed_on_says_what_to_do(self):
+        client = self.server()
+        client.chat("hi")
+        (run,) = self.runs()
+        code, _, err = self.run_to_end("runs", "resume", run["run"])
+        self.assertEqual(code, 2)
+        self.assertIn("send the request again", err)
+
+    def test_a_run_of_mcp(self):
+        process = self.start("mcp", *self.script(SLOW), "--price", "0/0", stdin=-1)
+        def ask(number, method, **params):
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n")
+            process.stdin.flush()
+            while True:
+                message = json.loads(process.stdout.readline())
+                if message.get("id") == number:
+                    return message["result"]
+        ask(1, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "t", "version": "1"})
+        opened = ask(2, "tools/call", name="open", arguments={"text": LONG})["structuredContent"]
+        begun = ask(3, "tools/call", name="ask", arguments={"context": opened["context"], "question": "How many?",
+                                                            "wait_s": 0})["structuredContent"]
+        self.assertEqual(begun["status"], "running")
+        process.stdin.close()
+        process.wait(timeout=20)
+        self.script(FAST)
+        code, out, err = self.run_to_end("runs", "resume", begun["run"])
+        self.assertEqual((code, out), (0, "counted\n"), err)
+
+    def test_a_run_of_rpc_says_what_to_do(self):
+        process = self.start("rpc", stdin=-1)
+        process.stdout.readline()
+        path = self.write("script.json", json.dumps(FAST))
+        params = {"question": "How many?", "model": "script:" + path}
+        process.stdin.write(json.dumps({"id": 1, "method": "ask", "params": params}) + "\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        (run,) = self.runs()
+        code, _, err = self.run_to_end("runs", "resume", run["run"])
+        self.assertEqual(code, 2)
+        self.assertIn("ask again from that program", err)
+
+
+if __name__ == "__main__":
+    harness.main()
