@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/json/json.h"
 #include "inspect/containers/binary_kinds.h"
 #include "inspect/describe/describe.h"
 #include "inspect/description/hint.h"
@@ -37,6 +38,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto whole = inspect::Describe(*source, options, cancel);
   if (!whole) std::abort();
   if (whole->compression && whole->compression->inside_bytes > options.inside_limit) std::abort();
-  static_cast<void>(ToJson(inspect::ToJson(*whole)));
+  static_cast<void>(dossier::ToJson(inspect::ToJson(*whole)));
   return 0;
 }

@@ -298,7 +298,7 @@ Status DescribeMarkdown(Scan* scan) {
     collector.AddRecord(ReadSection(Slice(scan->head, section)));
   }
   SetFields(*scan, collector);
-  SetSample(*scan, Slice(scan->head, sections[0]), 0);
+  SetSample(*scan, TrimSpace(Slice(scan->head, sections[0])), 0);
   return {};
 }
 

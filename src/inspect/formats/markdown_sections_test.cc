@@ -36,6 +36,10 @@ TEST(MarkdownSectionsTest, TheyAreRecordsBesideTheText) {  // INS-143
   EXPECT_TRUE(about.fields[0].types.Has(FieldType::kInteger));
   const auto reader = RecordReader::Open(kText, about);
   ASSERT_TRUE(reader);
+  std::uint64_t next = 0;
+  EXPECT_EQ(
+      *reader->ReadJson(1, 2, 10'000, &next),
+      R"([{"level":2,"title":"Two","text":"###not one"},{"level":1,"title":"","text":"last"}])");
   // One heading is a title, and tables come first.
   EXPECT_FALSE(DescribeText("# One\ntext\n", "a.md", {}).records);
   const Description table =
