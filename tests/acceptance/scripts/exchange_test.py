@@ -98,7 +98,7 @@ class TrajectoryTest(ExchangeCase):
             self.assertEqual(next(one["question"] for one in self.runs() if one["run"] == run), "What is the total?")
         turn = {"type": "iteration", "iteration": 1, "timestamp": "2026-01-01T00:00:00.123456", "response": "FINAL(3)",
                 "code_blocks": [], "final_answer": "3", "iteration_time": 0.25}
-        for said, question in (("Look.\n\nQuestion: How many?\nOr none?", "How many?\nOr none?"), ("Only words.", ""),
+        for said, question in (("Look.\n\nQuestion: How many? Or none?", "How many? Or none?"), ("Only words.", ""),
                                ('use the REPL environment to answer the original prompt: "Say \\"x\\"".\n\nGo on.',
                                 'Say \\"x\\"')):
             line = json.dumps({**turn, "prompt": [{"role": "system", "content": "rules"}, {"role": "user", "content": said}]})
