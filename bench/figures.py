@@ -175,6 +175,9 @@ def sandbox(setting: Setting) -> list[Figure]:
     return [
         _at_most("fork to first cell done, isolated", found["cell.first"],
                  "python3 -I -S -c pass", found["python.start"], 0.5, seconds),
+        _guarded("fork to first cell done, isolated", lambda: _at_most(
+            "fork to first cell done, isolated", found["cell.first"], "node -e 0", timing.median_wall(
+                timing.interleaved({"node": ["node", "-e", "0"]}, 11)["node"]), 0.5, seconds)),
         _at_most("cell round trip" + rate.format(1 / found["cell.round_trip"]),
                  found["cell.round_trip"], "socketpair", ping, 4, seconds),
         _at_most("bridge round trip" + rate.format(1 / found["bridge.round_trip"]),
@@ -377,6 +380,11 @@ def start(setting: Setting) -> list[Figure]:
              for flag in ("--version", "--help", "completion bash")]
     rows.append(_at_most("dossier __complete, keys, CPU, least of 20", least["__complete"],
                          "git --version", least["git"], 3, seconds))
+    # The only one of the peers' engines that has a command of its own.
+    droste = str(table.eval_peers_home() / "droste/bin/droste")
+    rows.append(_guarded("dossier --version, CPU, least of 20", lambda: _at_most(
+        "dossier --version, CPU, least of 20", least["--version"], "droste --version",
+        timing.least_cpu(timing.interleaved({"droste": [droste, "--version"]}, 5)["droste"]), 1 / 10, seconds)))
     return rows
 
 

@@ -10,7 +10,7 @@ import time
 
 from engines import plans, ratios, rows
 from engines.model_server import QUESTION
-from engines.systems import OURS, Asking, kill_command, run_command, start_command, whys, words_of_command
+from engines.systems import OURS, Asking, cpu_of_tree, kill_command, run_command, start_command, whys, words_of_command
 from figure import Figure, kilobytes, megabytes, seconds
 from timing import Failed
 
@@ -79,51 +79,59 @@ def _limits(bench) -> list[Figure]:
     return found
 
 
-def _killed(bench, engine: str, plan, turns: int) -> None:
-    """Runs a command until its held request has arrived, and kills it with all that it started."""
-    bench.server.play(engine, plan)
-    asking = Asking(bench.server.url(engine), bench.text(80 * rows.KB), QUESTION, turns=turns)
-    process = start_command(words_of_command(engine, asking, bench.places), bench.places)
+def _killed(bench, engine: str, argv: list[str], times: int = 1) -> tuple[float, float]:
+    """Runs a command until a request is held for the `times`-th time, and kills it with all that it started.
+
+    (seconds from its start to that request, CPU until then).
+    """
+    start = time.monotonic()
+    process = start_command(argv, bench.places)
     try:
-        ends = time.monotonic() + bench.places.limit
-        while not bench.server.heard(engine)["held"]:
-            if process.poll() is not None or time.monotonic() > ends:
+        while len(held := bench.server.heard(engine)["held"]) < times:
+            if process.poll() is not None or time.monotonic() > start + bench.places.limit:
                 raise Failed("it did not come to the middle of its run")
-            time.sleep(0.01)
+            time.sleep(0.005)
+        return held[-1] - start, cpu_of_tree(process.pid)
     finally:
         kill_command(process)
+
+
+def _command(bench, engine: str, turns: int) -> list[str]:
+    asking = Asking(bench.server.url(engine), bench.text(80 * rows.KB), QUESTION, turns=turns + 2)
+    return words_of_command(engine, asking, bench.places)
 
 
 def _resume(bench) -> list[Figure]:
     """resume after a kill half-way"""
     turns = 6 if bench.quick else 100
-    half = turns // 2
-    found, attempts = [], []
+    half, resume = turns // 2, [bench.places.dossier, "runs", "resume", "last"]
     blocks = _cpu_of_blocks(half)
-    for number in range(1 if bench.quick else 3):
+    waits, cpus, repeated = [], [], 0
+    for _ in range(1 if bench.quick else 3):
         plan = plans.busy(OURS, turns, _BLOCK)
-        plan.hold = half + 1
-        calibration = bench.reference
-        _killed(bench, OURS, plan, turns + 2)
-        start = time.monotonic()
-        sample = run_command([bench.places.dossier, "runs", "resume", "last"], bench.places)
-        heard = bench.server.heard(OURS)
+        plan.hold, plan.hold_times = half + 1, 2
+        bench.server.play(OURS, plan)
+        _killed(bench, OURS, _command(bench, OURS, turns))
+        wait, cpu = _killed(bench, OURS, resume, 2)  # killed again where it asks something new
+        sample, heard = run_command(resume, bench.places), bench.server.heard(OURS)
         if sample.error or heard["root"] < turns:
             raise Failed(sample.error or f"the resumed run made {heard['root']} of {turns} requests")
-        attempts.append(({"round": number, "off": False, "calibration": calibration}, heard["arrived"][half] - start,
-                         heard["root"] - turns))
-    interval = ratios.bootstrap([wait / blocks for _, wait, _ in attempts])
-    repeated = max(again for _, _, again in attempts)
-    wait = statistics.median(wait for _, wait, _ in attempts)
-    found.append(Figure(f"resume of {turns} turns killed half-way, to its first new request ({repeated} requests repeated)",
-                        seconds(wait), f"CPU of its {half} blocks {seconds(blocks)}", interval.median,
-                        f"<= {rows.RESUME_GOAL:g} x", interval.median <= rows.RESUME_GOAL, group="ends",
-                        low=interval.low, high=interval.high,
-                        rounds=[kept | {"ours": waited, "peer": blocks} for kept, waited, _ in attempts]))
+        waits.append(wait)
+        cpus.append(cpu)
+        repeated = max(repeated, heard["root"] - turns)
+    what = f"resume of {turns} turns killed half-way ({repeated} requests repeated), to its first new request"
+    found = [_against_blocks(f"{what}, {kind}", values, half, blocks) for kind, values in (("wall time", waits), ("CPU", cpus))]
     what = "the same command again after a kill half-way: requests repeated"
     absent = {peer: bench.places.missing(peer) for peer in rows.PEERS if bench.places.missing(peer)}
     found += [_begun_again(bench, what, peer, repeated) for peer in rows.PEERS if peer not in absent]
     return found + [Figure(what, f"{repeated}", group="ends", problem=why) for why in whys(absent)]
+
+
+def _against_blocks(what: str, values: list[float], half: int, blocks: float) -> Figure:
+    interval = ratios.bootstrap([value / blocks for value in values])
+    return Figure(what, seconds(statistics.median(values)), f"CPU of its {half} blocks {seconds(blocks)}", interval.median,
+                  f"<= {rows.RESUME_GOAL:g} x", interval.median <= rows.RESUME_GOAL, group="ends", low=interval.low,
+                  high=interval.high)
 
 
 def _begun_again(bench, what: str, peer: str, repeated: int) -> Figure:
@@ -132,7 +140,8 @@ def _begun_again(bench, what: str, peer: str, repeated: int) -> Figure:
     try:
         plan = plans.turns(plans.of_command(peer), turns)
         plan.hold = turns // 2 + 1
-        _killed(bench, peer, plan, turns + 2)
+        bench.server.play(peer, plan)
+        _killed(bench, peer, _command(bench, peer, turns))
         before = bench.server.heard(peer)["root"]
         again, heard = _ask(bench, peer, plans.turns(plans.of_command(peer), turns), {}, turns + 2)
         if again.error:

@@ -36,7 +36,8 @@ class Plan:
     sub: str = "yes"           # what every sub-call is answered
     delay: float = 0.0         # seconds until a reply to a child or a sub-call
     root_delay: float = 0.0    # seconds until a reply to the root
-    hold: int = 0              # the request of the root with this number (from 1) gets no answer, once
+    hold: int = 0              # the request of the root with this number (from 1) gets no answer,
+    hold_times: int = 1        # so often
     question: str = QUESTION
     child_question: str = CHILD_QUESTION
 
@@ -56,7 +57,8 @@ class ModelServer:
         self._ask(session, json.dumps(dataclasses.asdict(plan)).encode())
 
     def heard(self, session: str) -> dict:
-        """root, child, sub: how many requests; arrived, replied: times of those of the root; first: a body."""
+        """root, child, sub: how many requests; arrived, replied: times of those of the root; held: times of
+        those that got no answer and are not counted; first: the body of the first."""
         return json.loads(self._ask(session, None))
 
     def _ask(self, session: str, body: bytes | None) -> bytes:
@@ -80,7 +82,7 @@ class _Session:
         self.arrived: list[float] = []
         self.replied: list[float] = []
         self.first = ""
-        self.held = 0
+        self.held: list[float] = []
         self.marks = (plan.question.encode(), plan.child_question.encode())
 
     def heard(self) -> bytes:
@@ -91,8 +93,8 @@ class _Session:
         """(kind, text, seconds to wait); None: no answer at all."""
         plan = self.plan
         if self.marks[0] in body:
-            if plan.hold and self.counts["root"] + 1 == plan.hold and not self.held:
-                self.held = 1
+            if plan.hold and self.counts["root"] + 1 == plan.hold and len(self.held) < plan.hold_times:
+                self.held.append(now)
                 return None
             if not self.counts["root"]:
                 self.first = body.decode("utf-8", "replace")

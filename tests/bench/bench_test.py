@@ -155,7 +155,7 @@ class ServerTest(unittest.TestCase):
                 ask(QUESTION, 0.2)
             self.assertEqual([ask(QUESTION), ask(QUESTION)], ["second", "second"])
             heard = server.heard("one")
-            self.assertEqual((heard["root"], heard["sub"], heard["held"], len(heard["arrived"])), (3, 1, 1, 3))
+            self.assertEqual((heard["root"], heard["sub"], len(heard["held"]), len(heard["arrived"])), (3, 1, 1, 3))
             self.assertIn(QUESTION, heard["first"])
 
 
@@ -216,8 +216,10 @@ class QuickRunTest(unittest.TestCase):  # EVL-A24
         by_what = {figure["what"]: figure for figure in self.figures()}
         (limit,) = [figure for what, figure in by_what.items() if what.startswith("limit of iterations")]
         self.assertTrue(limit["ours"].startswith("kept"), limit)
-        (resume,) = [what for what in by_what if what.startswith("resume of")]
-        self.assertIn("(0 requests repeated)", resume)
+        resumes = [what for what in by_what if what.startswith("resume of")]
+        self.assertEqual([what.rpartition(", ")[2] for what in resumes], ["wall time", "CPU"])
+        for what in resumes:
+            self.assertIn("(0 requests repeated)", what)
 
     def test_the_first_request_is_counted(self):  # EVL-97
         (first,) = [figure for figure in self.figures() if figure["group"] == "first request"]

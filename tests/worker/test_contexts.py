@@ -1,3 +1,4 @@
+import tracemalloc
 import unittest
 
 from base import WorkerTest, ndjson
@@ -35,6 +36,16 @@ class ContextsTest(WorkerTest):  # FLT-21
         self.assertIn("'cost': no such field;", " ".join(result["notes"]))
         self.assertEqual(result["unmatched"], [])
         self.assertEqual(self.run_block("print(max(r.get('price', 0) or 0 for r in records))")["notes"], [])
+
+    def test_a_block_that_looks_at_a_large_context_copies_none_of_it(self) -> None:  # EVL-91, EVL-94
+        self.start([Text("lines.txt", "line of a text\n" * 600_000, None, True)])
+        self.run_block("print(len(context))")  # makes it
+        tracemalloc.start()
+        try:
+            self.run_block("print(len(context), context[:4])")
+            self.assertLess(tracemalloc.get_traced_memory()[1], 2_000_000)
+        finally:
+            tracemalloc.stop()
 
     def test_names_are_sorted_and_found_by_base_name_path_and_place(self) -> None:
         self.assertEqual(self.value("list(contexts)"),

@@ -146,8 +146,10 @@ class World:
 
     def lines_of_context(self, parts: Iterable[slice]) -> list[list[int]]:
         """The same for lines that code took of `context`."""
-        text, found = self.data.get("context"), []
-        lines = text.encode("utf-8", "replace").splitlines(True) if isinstance(text, str) else []
+        text, parts, found = self.data.get("context"), [*parts], []
+        if not parts or not isinstance(text, str):  # its lines take several times its memory
+            return found
+        lines = text.encode("utf-8", "replace").splitlines(True)
         for part in parts if lines else ():
             first, end, _ = part.indices(len(lines))
             found.append([0, sum(map(len, lines[:first])), sum(map(len, lines[first:end]))])
