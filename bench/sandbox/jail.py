@@ -15,11 +15,13 @@ Linux only; needs no package. Thread-safety: one owner.
 
 import ctypes
 import dataclasses
+import fcntl
 import json
 import os
 import pathlib
 import resource
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -124,8 +126,6 @@ def _enter_root(plan: Plan) -> None:
 
 
 def _loopback_up() -> None:
-    import fcntl
-    import socket
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as interface:
         fcntl.ioctl(interface, 0x8914, struct.pack("16sH14x", b"lo", 1 | 64))
 
