@@ -33,11 +33,10 @@ def dspy_local(context, question, url, model, matched, **more):
     return dspy(context, question, url, model, matched, interpreter_factory=LocalInterpreter, **more)
 
 
-def droste(context, question, url, model, matched, path, max_iterations=0):
+def droste(context, question, url, model, matched, path):
     size = str(len(context.encode()) + 1)
     words = [sys.executable, str(pathlib.Path(sys.executable).with_name("droste")), question, path, "--provider", "openai", "--model", model,
              "--base-url", url, "--api-key", KEY, "--max-bytes", size, "--max-file-bytes", size, "-q"]
-    words += ["--max-iterations", str(max_iterations)] if max_iterations else []
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(done.stderr[-500:] or f"droste ended with {done.returncode}")

@@ -15,11 +15,13 @@ Linux only; needs no package. Thread-safety: one owner.
 
 import ctypes
 import dataclasses
+import fcntl
 import json
 import os
 import pathlib
 import resource
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -31,7 +33,7 @@ _FIRST_UID = 1_700_000    # as root: of no user of this machine
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _NEWNS, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x20000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
 _MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC, _MS_PRIVATE = 2, 4, 4096, 16384, 1 << 18
-_MNT_DETACH = 2
+_MNT_DETACH, _AT_FDCWD, _AT_RECURSIVE = 2, -100, 0x8000
 _MOUNT_SETATTR, _PIVOT_ROOT = 442, {"x86_64": 155, "aarch64": 41}[os.uname().machine]
 _MEBI = 1 << 20
 
@@ -68,8 +70,13 @@ def _bind(source: str, target: str) -> None:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         pathlib.Path(target).touch()
     _mount(source, target, None, _MS_BIND | _MS_REC)
-    read_only = ctypes.create_string_buffer(struct.pack("QQQQ", 1, 0, 0, 0))
-    _check(_LIBC.syscall(ctypes.c_long(_MOUNT_SETATTR), -100, target.encode(), 0x8000, read_only, 32), f"read-only {target}")
+    _set_read_only(target, _AT_RECURSIVE)
+
+
+def _set_read_only(target: str, flags: int) -> None:
+    attributes = ctypes.create_string_buffer(struct.pack("QQQQ", 1, 0, 0, 0))
+    _check(_LIBC.syscall(ctypes.c_long(_MOUNT_SETATTR), _AT_FDCWD, target.encode(), flags, attributes, 32),
+           f"read-only {target}")
 
 
 def _tmpfs(target: str, size: int, mode: str = "755") -> None:
@@ -121,11 +128,10 @@ def _enter_root(plan: Plan) -> None:
     _check(_LIBC.syscall(ctypes.c_long(_PIVOT_ROOT), b".", b"."), "pivot_root")
     _check(_LIBC.umount2(b".", _MNT_DETACH), "umount")
     os.chdir("/")
+    _set_read_only("/", 0)  # what is mounted below it stays as it is
 
 
 def _loopback_up() -> None:
-    import fcntl
-    import socket
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as interface:
         fcntl.ioctl(interface, 0x8914, struct.pack("16sH14x", b"lo", 1 | 64))
 

@@ -106,11 +106,12 @@ def faults_of_ours(rows: list[dict]) -> list[str]:
 
 def summary(rows: list[dict], versions: dict) -> dict:
     """dossier.scoreboard/1"""
+    modes = {column.name: column.says for column in engines.COLUMNS}
     columns = []
     for name in dict.fromkeys(row["column"] for row in rows):
         own = [row for row in rows if row["column"] == name]
         slow = sorted(row["recovery"] for row in own if row.get("recovery") is not None)
-        columns.append({"column": name, "version": versions.get(name, ""),
+        columns.append({"column": name, "version": versions.get(name, ""), "mode": modes.get(name, ""),
                         "verdicts": {verdict: sum(row["verdict"] == verdict for row in own) for verdict in VERDICTS},
                         "recovery_ms": {"median": round(1000 * statistics.median(slow), 1), "worst": round(1000 * slow[-1], 1)}
                         if slow else None})
@@ -119,11 +120,11 @@ def summary(rows: list[dict], versions: dict) -> dict:
 
 def page(board: dict, attempts: list[dict], date: str) -> str:
     """The board as Markdown."""
-    lines = [f"Run on {date}.", "", "| engine | version | " + " | ".join(VERDICTS) + " | next cell, median | worst |",
-             "| --- | --- |" + " ---: |" * (len(VERDICTS) + 2)]
+    lines = [f"Run on {date}.", "", "| engine | what runs | version | " + " | ".join(VERDICTS) + " | next cell, median | worst |",
+             "| --- | --- | --- |" + " ---: |" * (len(VERDICTS) + 2)]
     for one in board["columns"]:
         recovery = one["recovery_ms"] or {"median": "", "worst": ""}
-        lines.append(f"| {one['column']} | {one['version']} | " + " | ".join(str(one["verdicts"][v]) for v in VERDICTS) +
+        lines.append(f"| {one['column']} | {one['mode']} | {one['version']} | " + " | ".join(str(one["verdicts"][v]) for v in VERDICTS) +
                      f" | {recovery['median']} ms | {recovery['worst']} ms |".replace("|  ms", "| "))
     names = [one["column"] for one in board["columns"] if one["column"] != "control"]
     lines += ["", "| attempt | | " + " | ".join(names) + " |", "| --- | --- |" + " --- |" * len(names)]

@@ -61,7 +61,7 @@ bool IsWhole(const GateSuite& suite, ModelKind kind) {
   return false;
 }
 
-std::string_view Needs(ModelKind kind) {
+std::string_view NeedsOf(ModelKind kind) {
   switch (kind) {
     case ModelKind::kServed:
       return "a suite needs `name:`, one of `questions:` and `generate:`, and one of `script:` and "
@@ -109,7 +109,7 @@ Result<GateSuite> ReadSuite(const YamlNode& node, const std::string& path, Model
         PlaceError(path, node.line, node.column, "`repeats:` is a number from 1 upwards"));
   }
   if (IsWhole(suite, kind)) return suite;
-  return tl::unexpected(PlaceError(path, node.line, node.column, Needs(kind)));
+  return tl::unexpected(PlaceError(path, node.line, node.column, NeedsOf(kind)));
 }
 
 Status ReadLimits(const YamlNode& node, const std::string& path, GateLimits* limits) {

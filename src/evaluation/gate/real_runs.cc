@@ -8,7 +8,7 @@
 namespace dossier::evaluation {
 namespace {
 
-constexpr Millis kQuestionLimit{600'000};
+constexpr Millis kRealQuestionLimit{600'000};
 // A replay sends nothing: nobody listens there.
 constexpr std::string_view kNowhere = "http://127.0.0.1:9/v1";
 // How a replay tells of a prompt that its recording does not have.
@@ -60,7 +60,7 @@ Result<Answer> Replay(const GateSuite& suite, const AskedTask& asked, const std:
   Answer answer = system->Ask({.asked = &asked,
                                .url = std::string(kNowhere),
                                .model = suite.model,
-                               .limit = kQuestionLimit,
+                               .limit = kRealQuestionLimit,
                                .events = Asking::Events::kYes},
                               cancel);
   if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
@@ -154,7 +154,7 @@ Result<std::vector<std::string>> RecordSuites(const GateConfig& config, const st
       const Answer answer = system->Ask({.asked = &asked,
                                          .url = question->url(),
                                          .model = model.upstream.model,
-                                         .limit = kQuestionLimit},
+                                         .limit = kRealQuestionLimit},
                                         cancel);
       question->Close();
       if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());

@@ -12,11 +12,11 @@ namespace dossier::evaluation {
 namespace {
 
 // The same parts in both orders.
-constexpr std::string_view kPrompts[] = {"data/eval_judge.md", "data/eval_judge_turned.md"};
-constexpr std::size_t kMostReply = 4u << 20;
-constexpr double kBest = 10;
+constexpr std::string_view kJudgePrompts[] = {"data/eval_judge.md", "data/eval_judge_turned.md"};
+constexpr std::size_t kMostOpinion = 4u << 20;
+constexpr double kBestOpinion = 10;
 
-std::string Prompt(std::string_view asset, const AskedTask& asked, std::string_view answer) {
+std::string JudgePrompt(std::string_view asset, const AskedTask& asked, std::string_view answer) {
   std::string rubric = TextAt(Json(asked.task.meta), "rubric");
   if (rubric.empty()) rubric = "The answer says the same as the reference.";
   const std::vector<std::string> gold = StringsOf(&asked.task.gold);
@@ -29,7 +29,8 @@ std::string Prompt(std::string_view asset, const AskedTask& asked, std::string_v
       .front();
 }
 
-Result<std::string> Send(const Judge& judge, const std::string& prompt, const CancelToken& cancel) {
+Result<std::string> AskOnce(const Judge& judge, const std::string& prompt,
+                            const CancelToken& cancel) {
   std::vector<std::string> headers = judge.model.headers;
   headers.emplace_back("Content-Type: application/json");
   const JsonObject body{{"model", judge.model.model},
@@ -41,7 +42,7 @@ Result<std::string> Send(const Judge& judge, const std::string& prompt, const Ca
                                     .body = ToJson(body),
                                     .deadline = judge.limit,
                                     .idle_limit = judge.limit},
-                                   kMostReply, cancel));
+                                   kMostOpinion, cancel));
   if (reply.status != 200) {
     return MakeError(ErrorCode::kInvalidArgument, "status {}: {}", reply.status,
                      utf8::Prefix(reply.body, 200));
@@ -61,16 +62,16 @@ std::optional<double> ReadOpinion(std::string_view reply) {
   std::string number;
   std::optional<double> last;
   while (RE2::FindAndConsume(&rest, pattern, &number)) last = ParseNumber(number).value_or(-1);
-  if (!last || *last < 0 || *last > kBest) return std::nullopt;
-  return *last / kBest;
+  if (!last || *last < 0 || *last > kBestOpinion) return std::nullopt;
+  return *last / kBestOpinion;
 }
 
 Result<double> AskJudge(const Judge& judge, const AskedTask& asked, std::string_view answer,
                         const CancelToken& cancel) {
   double sum = 0;
-  for (const std::string_view asset : kPrompts) {
+  for (const std::string_view asset : kJudgePrompts) {
     DOSSIER_ASSIGN_OR_RETURN(const std::string reply,
-                             Send(judge, Prompt(asset, asked, answer), cancel));
+                             AskOnce(judge, JudgePrompt(asset, asked, answer), cancel));
     const auto opinion = ReadOpinion(reply);
     if (!opinion) {
       return MakeError(ErrorCode::kFailed, "the judge's reply to {} ends in no `Score: N`: {}",
@@ -78,7 +79,7 @@ Result<double> AskJudge(const Judge& judge, const AskedTask& asked, std::string_
     }
     sum += *opinion;
   }
-  return sum / static_cast<double>(std::size(kPrompts));
+  return sum / static_cast<double>(std::size(kJudgePrompts));
 }
 
 }  // namespace dossier::evaluation
