@@ -103,9 +103,7 @@ void EventStream::Work() {
     if (state == State::kClosing) exchange_->Finish();
     lock.lock();
     if (state == State::kOpening) state_ = State::kOpen;
-    if (state == State::kReplying || (state == State::kClosing && waiting_.empty())) {
-      state_ = State::kDone;
-    }
+    if (state == State::kClosing && waiting_.empty()) state_ = State::kDone;
     if (gone && !std::exchange(gone_, true)) {
       if (state_ == State::kOpen) state_ = State::kDone;
       lock.unlock();

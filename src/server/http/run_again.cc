@@ -173,7 +173,7 @@ Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish, 
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
   DOSSIER_RETURN_IF_ERROR(ask::StartToTakeUp(*journal, wish.run));
   if (!wish.fork_at) DOSSIER_RETURN_IF_ERROR(ask::CheckUnfinished(*journal, wish.run));
-  DOSSIER_ASSIGN_OR_RETURN(const double before, SpentBy(*journal, wish.run));
+  DOSSIER_ASSIGN_OR_RETURN(double before, SpentBy(*journal, wish.run));
   const WorkspaceOptions& options = shared_.workspace.options();
   // What an answer may cost counts what was spent on it before.
   std::optional<double> most = wish.max_usd;
@@ -199,6 +199,7 @@ Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish, 
     }
     run = std::move(*fork);
     shared_.owners.Note(run, key.owner());
+    before = SpentBy(*journal, run).value_or(before);  // it has a part of the other's turns
   }
   std::vector<std::string> argv{std::string(kProgram), "runs", "resume", run, "--json"};
   const auto add = [&](std::string_view flag, const auto& value) {
