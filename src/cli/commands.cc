@@ -12,7 +12,7 @@ constexpr Command (*kCommands[])() = {
     RunsCommand,   AssembleCommand, PromptsCommand,       ModelsCommand,  SandboxCommand,
     DoctorCommand, TokensCommand,   ConversationsCommand, ContextCommand, MemoryCommand,
     AgentsCommand, ResearchCommand, McpCommand,           HookCommand,    ServeCommand,
-    RpcCommand,    EvalCommand,     ConfigCommand,        KeysCommand,    TrustCommand,
+    WorkerCommand, RpcCommand,    EvalCommand,     ConfigCommand,        KeysCommand,    TrustCommand,
     PathsCommand,  HelpCommand,     CompletionCommand,    ManCommand,     CompleteCommand,
 };
 

@@ -95,6 +95,11 @@ void AddEndpointFlags(Flags flags, std::string* base_url, std::string* key_env);
 // `--script` alone, of commands whose models are named elsewhere.
 void AddScriptFlag(Flags flags, std::string* script);
 
+// `--store`, the shared store of several machines.
+Flag& AddStoreFlag(Flags flags, std::string* store);
+// Errors: kUsage where `store` names no shared store, or holds a password.
+Status CheckStoreFlag(const std::string& store);
+
 // What a file is, where `inspect` and `ask` would find out.
 void AddContentFlags(Flags flags, ContentFlags* to);
 // --memory[=STORE], --memory-branch, --no-memory. STORE stands behind "=", so that a word behind

@@ -1,0 +1,140 @@
+#include "server/queue/claimed_run.h"
+
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/files/file.h"
+#include "base/text/text.h"
+#include "store/postgres/blobs.h"
+
+namespace dossier::server {
+namespace {
+
+constexpr Millis kAgain{200};  // between tries while the database is away
+
+class NobodyWatches final : public ask::EventSink {
+  void OnEvent(const store::Event&) override {}
+};
+
+Json FailedResult(const std::string& run, const Error& error) {
+  return JsonObject{
+      {"schema", "dossier.ask/1"},
+      {"run", run},
+      {"status", "failed"},
+      {"answer", ""},
+      {"error", JsonObject{{"code", ErrorName(error.code)}, {"message", error.message}}}};
+}
+
+}  // namespace
+
+ClaimedRun::~ClaimedRun() {
+  const std::string path = setting_.cache_folder + "/" + JournalName();
+  for (const char* suffix : {"", "-wal", "-shm", "-live"}) {
+    (void)RemoveAll(path + suffix).has_value();
+  }
+}
+
+// Each claim has its own: what an earlier one of this machine left is not what the store has.
+std::string ClaimedRun::JournalName() const {
+  return fmt::format("{}-{}.db", lease_->claim().run, lease_->claim().epoch);
+}
+
+// Tries again while the database is away and the lease holds.
+Status ClaimedRun::Patiently(const std::function<Status()>& step) const {
+  while (true) {
+    const Status done = step();
+    if (done || done.error().code != ErrorCode::kNetwork || lease_->IsOver()) return done;
+    (void)WaitUnlessCancelled(kAgain, {});
+  }
+}
+
+Result<ClaimedRun::Loaded> ClaimedRun::Load(store::RunQueue& queue) {
+  const store::Claim& claim = lease_->claim();
+  Loaded loaded;
+  DOSSIER_ASSIGN_OR_RETURN(loaded.ask, ReadQueuedAsk(claim.request));
+  store::JournalOptions options{.file = JournalName()};
+  options.make_id = [run = claim.run] { return run; };
+  DOSSIER_ASSIGN_OR_RETURN(loaded.local,
+                           store::Journal::Open(setting_.cache_folder, std::move(options)));
+  store::ContentStore& content = loaded.local->content();
+  DOSSIER_RETURN_IF_ERROR(Patiently([&]() -> Status {
+    DOSSIER_ASSIGN_OR_RETURN(loaded.sources, FetchContexts(queue, loaded.ask, content));
+    DOSSIER_ASSIGN_OR_RETURN(loaded.events, queue.Events(claim.run));
+    std::set<std::string> bodies;
+    for (const store::Event& event : loaded.events) {
+      if (event.type != "context.stored") store::AddBodiesOf(Json(event.data), &bodies);
+    }
+    for (const std::string& sha256 : bodies) {
+      const Status fetched = store::FetchBlob(queue.connection(), sha256, content);
+      // A hash that is no body's names nothing.
+      if (!fetched && fetched.error().code != ErrorCode::kNotFound) return fetched;
+    }
+    return {};
+  }));
+  if (!loaded.events.empty()) DOSSIER_RETURN_IF_ERROR(loaded.local->AddRun(loaded.events));
+  return loaded;
+}
+
+Result<ask::Outcome> ClaimedRun::Answer(Loaded loaded) {
+  const store::Claim& claim = lease_->claim();
+  const auto events = static_cast<std::int64_t>(loaded.events.size());
+  AskPlace place{.journal = store::MakeSharedJournal(std::move(loaded.local), lease_,
+                                                     setting_.writer, events),
+                 .sources = std::move(loaded.sources),
+                 .folder = setting_.cache_folder,
+                 .memory = AskPlace::Memory::kOff};
+  const auto journal = place.journal;
+  DOSSIER_ASSIGN_OR_RETURN(PreparedAsk ask, PrepareAsk(setting_.workspace, loaded.ask.wish,
+                                                       std::move(place), lease_->token()));
+  ask.request.seed_from = loaded.ask.seed_from;
+  ask.options.version = setting_.version;
+  if (ask.request.mode != ask::Mode::kDirect) {
+    DOSSIER_ASSIGN_OR_RETURN(ask.options.pool, setting_.workspace.Pool());
+  }
+  ask::Engine engine(std::move(ask.options));
+  NobodyWatches sink;
+  if (loaded.events.empty()) return engine.Run(ask.request, lease_->token(), sink);
+  const std::string before = TextAt(Json(loaded.events.front().data), "version");
+  if (before != setting_.version) {
+    DOSSIER_RETURN_IF_ERROR(journal->Append(
+        claim.run, 0, "warning",
+        {{"code", "version_changed"},
+         {"data", JsonObject{{"from", before}, {"to", setting_.version}}}}));
+  }
+  return engine.Resume({.run = claim.run}, ask.request, lease_->token(), sink);
+}
+
+void ClaimedRun::End(store::RunQueue& queue, const Result<ask::Outcome>& outcome) {
+  const store::Claim& claim = lease_->claim();
+  const bool interrupted = outcome ? outcome->status == ask::RunStatus::kInterrupted
+                                   : outcome.error().code == ErrorCode::kCancelled;
+  const Status ended = Patiently([&]() -> Status {
+    if (interrupted || (!outcome && outcome.error().code == ErrorCode::kNetwork &&
+                        outcome.error().message.find("the database at") == 0)) {
+      return queue.GiveBack(claim);
+    }
+    if (!outcome) return queue.Finish(claim, "failed", FailedResult(claim.run, outcome.error()));
+    return queue.Finish(claim, outcome->status == ask::RunStatus::kFailed ? "failed" : "done",
+                        outcome->ToJson());
+  });
+  if (!ended) return setting_.say(fmt::format("{}: {}", claim.run, ended.error().message));
+  if (interrupted) return setting_.say(claim.run + ": given back");
+  setting_.say(fmt::format("{}: {}", claim.run,
+                           outcome ? std::string(ask::RunStatusName(outcome->status))
+                                   : "failed: " + outcome.error().message));
+}
+
+void ClaimedRun::Work(store::RunQueue& queue) {
+  auto loaded = Load(queue);
+  const Result<ask::Outcome> outcome =
+      loaded ? Answer(std::move(*loaded)) : Result<ask::Outcome>(tl::unexpected(loaded.error()));
+  // All that was recorded is there before the run is said to have ended.
+  const Status written = setting_.writer.Flush(*lease_);
+  if (!written || lease_->lost()) {
+    return setting_.say(fmt::format("{}: {}", lease_->claim().run, lease_->error().message));
+  }
+  End(queue, outcome);
+}
+
+}  // namespace dossier::server
