@@ -49,7 +49,7 @@ std::string AnswerOf(const store::QueuedRun& run) {
 }
 
 // As `dossier ask` ends, by what the result says.
-int ExitOf(const Json& result) {
+int ExitOfShared(const Json& result) {
   const std::string status = TextAt(result, "status");
   if (status == "final") return 0;
   if (status == "extracted") return ExitCode(ErrorCode::kLimit);
@@ -82,7 +82,7 @@ int TellResult(const store::QueuedRun& run, const PutArguments& given, Context& 
   const Json result = run.result.value_or(JsonObject{{"status", run.state}});
   if (given.json) {
     context.out << ToJson(result) << "\n" << std::flush;
-    return ExitOf(result);
+    return ExitOfShared(result);
   }
   const std::string answer = TextAt(result, "answer");
   if (!answer.empty()) {
@@ -94,7 +94,7 @@ int TellResult(const store::QueuedRun& run, const PutArguments& given, Context& 
   } else if (answer.empty()) {
     context.err << fmt::format("dossier: {} ended without an answer ({})\n", run.id, run.state);
   }
-  return ExitOf(result);
+  return ExitOfShared(result);
 }
 
 Result<server::AskWish> WishOf(const PutArguments& given, const std::string& question) {
