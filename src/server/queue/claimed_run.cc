@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/files/file.h"
+#include "model/client/gate.h"
 #include "base/text/text.h"
 #include "store/postgres/blobs.h"
 
@@ -15,6 +16,28 @@ constexpr Millis kAgain{200};  // between tries while the database is away
 
 class NobodyWatches final : public ask::EventSink {
   void OnEvent(const store::Event&) override {}
+};
+
+// Lets nothing out once the lease is lost: whoever has the run by now sends it, if it is needed.
+class LeasedGate final : public model::Gate {
+ public:
+  LeasedGate(std::shared_ptr<model::Gate> gate, std::shared_ptr<const store::Lease> lease)
+      : gate_(std::move(gate)), lease_(std::move(lease)) {}
+
+  void Submit(std::shared_ptr<const model::Request> request, model::Ledger& ledger,
+              model::Stage stage, CancelToken cancel, std::shared_ptr<model::Sink> sink) override {
+    if (lease_->IsOver()) return sink->OnDone(tl::unexpected(Error{
+        ErrorCode::kCancelled, "the lease of the run is over"}));
+    gate_->Submit(std::move(request), ledger, stage, std::move(cancel), std::move(sink));
+  }
+  int in_flight() const override { return gate_->in_flight(); }
+  std::int64_t MostInput(std::int64_t expected) const override {
+    return gate_->MostInput(expected);
+  }
+
+ private:
+  const std::shared_ptr<model::Gate> gate_;
+  const std::shared_ptr<const store::Lease> lease_;
 };
 
 Json FailedResult(const std::string& run, const Error& error) {
@@ -76,19 +99,20 @@ Result<ClaimedRun::Loaded> ClaimedRun::Load(store::RunQueue& queue) {
   return loaded;
 }
 
-Result<ask::Outcome> ClaimedRun::Answer(Loaded loaded) {
+Result<ask::Outcome> ClaimedRun::Answer(const Loaded& loaded,
+                                        const std::shared_ptr<store::Journal>& journal) {
   const store::Claim& claim = lease_->claim();
-  const auto events = static_cast<std::int64_t>(loaded.events.size());
-  AskPlace place{.journal = store::MakeSharedJournal(std::move(loaded.local), lease_,
-                                                     setting_.writer, events),
-                 .sources = std::move(loaded.sources),
+  AskPlace place{.journal = journal,
+                 .sources = loaded.sources,
                  .folder = setting_.cache_folder,
                  .memory = AskPlace::Memory::kOff};
-  const auto journal = place.journal;
   DOSSIER_ASSIGN_OR_RETURN(PreparedAsk ask, PrepareAsk(setting_.workspace, loaded.ask.wish,
                                                        std::move(place), lease_->token()));
   ask.request.seed_from = loaded.ask.seed_from;
   ask.options.version = setting_.version;
+  for (driver::BoundModel* model : {&ask.options.root, &ask.options.sub}) {
+    model->gate = std::make_shared<LeasedGate>(model->gate, lease_);
+  }
   if (ask.request.mode != ask::Mode::kDirect) {
     DOSSIER_ASSIGN_OR_RETURN(ask.options.pool, setting_.workspace.Pool());
   }
@@ -127,10 +151,16 @@ void ClaimedRun::End(store::RunQueue& queue, const Result<ask::Outcome>& outcome
 
 void ClaimedRun::Work(store::RunQueue& queue) {
   auto loaded = Load(queue);
-  const Result<ask::Outcome> outcome =
-      loaded ? Answer(std::move(*loaded)) : Result<ask::Outcome>(tl::unexpected(loaded.error()));
-  // All that was recorded is there before the run is said to have ended.
-  const Status written = setting_.writer.Flush(*lease_);
+  Result<ask::Outcome> outcome = tl::unexpected(loaded ? Error() : loaded.error());
+  Status written;
+  if (loaded) {
+    const auto events = static_cast<std::int64_t>(loaded->events.size());
+    const std::shared_ptr<store::Journal> journal = store::MakeSharedJournal(
+        std::move(loaded->local), lease_, setting_.writer, events);
+    outcome = Answer(*loaded, journal);
+    // All that was recorded is there before the run is said to have ended, and before its bodies go.
+    written = setting_.writer.Flush(*lease_);
+  }
   if (!written || lease_->lost()) {
     return setting_.say(fmt::format("{}: {}", lease_->claim().run, lease_->error().message));
   }

@@ -29,6 +29,7 @@ constexpr Millis kPoll{5'000};       // notices may be lost
 constexpr Millis kTick{200};         // how exactly the end of a lease is seen on this side
 constexpr Millis kBehindLease{20};   // what is due now is due for the database a moment later
 constexpr Millis kDatabaseAway{1'000};
+constexpr std::chrono::hours kLeftBehind{48};
 constexpr std::chrono::minutes kFresh{10};  // a text that was used so lately stays cached
 
 std::string WorkerId() {
@@ -55,6 +56,15 @@ void PruneCache(const std::string& folder, std::uint64_t most) {
     if (gone) continue;
     bytes += one.bytes;
     all.push_back(std::move(one));
+  }
+  // Journals of runs whose worker was killed.
+  for (const fs::directory_entry& left : fs::directory_iterator(folder, error)) {
+    std::error_code gone;
+    const bool journal = left.path().filename().string().find(".db") != std::string::npos;
+    if (!journal || left.last_write_time(gone) > fs::file_time_type::clock::now() - kLeftBehind) {
+      continue;
+    }
+    fs::remove(left.path(), gone);
   }
   std::ranges::sort(all, {}, &Cached::used);
   const auto fresh = fs::file_time_type::clock::now() - kFresh;

@@ -92,13 +92,14 @@ class SharedJournal final : public Journal {
 
   // The event that was just written, as it is kept.
   Status Share(std::string_view type) {
-    DOSSIER_ASSIGN_OR_RETURN(const Event event, local_->EventAt(lease_->claim().run, ++events_));
+    const auto event = local_->EventAt(lease_->claim().run, ++events_);
+    if (!event) return LostWith(event.error());
     writer_.Add(lease_,
-                {.seq = event.seq,
-                 .time = event.time,
-                 .call = event.call,
-                 .type = event.type,
-                 .data = ToJson(Json(event.data))},
+                {.seq = event->seq,
+                 .time = event->time,
+                 .call = event->call,
+                 .type = event->type,
+                 .data = ToJson(Json(event->data))},
                 local_->content());
     return WaitsForCommit(type) ? writer_.Flush(*lease_) : Status();
   }
@@ -122,12 +123,22 @@ bool Lease::IsOver() const {
   return lost_ || std::chrono::steady_clock::now() >= until_;
 }
 
+Lease::~Lease() {
+  if (canceller_.joinable()) canceller_.join();
+}
+
 void Lease::Lose(const std::string& reason) {
   {
     const std::lock_guard lock(mutex_);
-    if (!lost_) lost_ = reason;
+    if (!lost_) {
+      lost_ = reason;
+      canceller_ = std::thread([this, reason] { stop_.Cancel(reason); });
+    }
   }
-  stop_.Cancel(reason);
+  // Whoever looks at the token from here on sees it cancelled. Those who are told of it may wait for
+  // what the caller holds, so they are told on a thread of their own.
+  const CancelToken token = stop_.token();
+  while (!token.cancelled()) std::this_thread::yield();
 }
 
 bool Lease::lost() const {

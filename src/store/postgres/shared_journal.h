@@ -38,12 +38,14 @@ namespace dossier::store {
 class Lease {
  public:
   Lease(Claim claim, Clock::Steady until) : claim_(std::move(claim)), until_(until) {}
+  ~Lease();
 
   const Claim& claim() const { return claim_; }
   CancelToken token() const { return stop_.token(); }
   void Extend(Clock::Steady until);
   bool IsOver() const;
-  // Once: later reasons are passed over. Work under the lease is cancelled before it returns.
+  // Once: later reasons are passed over. The token is cancelled when it returns; those who wait for
+  // that are told on another thread, so that the caller may hold what they need.
   void Lose(const std::string& reason);
   // Stops the work, and keeps the lease: what was done is still written.
   void Stop(const std::string& reason) { stop_.Cancel(reason); }
@@ -56,6 +58,7 @@ class Lease {
   mutable std::mutex mutex_;  // guards what follows
   Clock::Steady until_;
   std::optional<std::string> lost_;
+  std::thread canceller_;
 };
 
 class EventWriter {
@@ -64,7 +67,8 @@ class EventWriter {
   ~EventWriter();  // what was not committed is left
 
   void Add(const std::shared_ptr<Lease>& lease, EventRow event, ContentStore& content);
-  // Until all that was added for the lease is committed. Errors: kLeaseLost.
+  // Until all that was added for the lease is committed, or never will be: nothing of it is looked
+  // at any more. Errors: kLeaseLost.
   Status Flush(const Lease& lease);
 
  private:
