@@ -21,13 +21,15 @@ class NobodyWatches final : public ask::EventSink {
 // Lets nothing out once the lease is lost: whoever has the run by now sends it, if it is needed.
 class LeasedGate final : public model::Gate {
  public:
-  LeasedGate(std::shared_ptr<model::Gate> gate, std::shared_ptr<const store::Lease> lease)
+  LeasedGate(std::shared_ptr<model::Gate> gate, std::shared_ptr<store::Lease> lease)
       : gate_(std::move(gate)), lease_(std::move(lease)) {}
 
   void Submit(std::shared_ptr<const model::Request> request, model::Ledger& ledger,
               model::Stage stage, CancelToken cancel, std::shared_ptr<model::Sink> sink) override {
-    if (lease_->IsOver()) return sink->OnDone(tl::unexpected(Error{
-        ErrorCode::kCancelled, "the lease of the run is over"}));
+    if (lease_->IsOver()) {
+      lease_->Lose("the lease was over before a request was sent");
+      return sink->OnDone(MakeError(ErrorCode::kCancelled, "the lease of the run is over"));
+    }
     gate_->Submit(std::move(request), ledger, stage, std::move(cancel), std::move(sink));
   }
   int in_flight() const override { return gate_->in_flight(); }
@@ -37,7 +39,7 @@ class LeasedGate final : public model::Gate {
 
  private:
   const std::shared_ptr<model::Gate> gate_;
-  const std::shared_ptr<const store::Lease> lease_;
+  const std::shared_ptr<store::Lease> lease_;
 };
 
 Json FailedResult(const std::string& run, const Error& error) {
@@ -161,6 +163,7 @@ void ClaimedRun::Work(store::RunQueue& queue) {
     // All that was recorded is there before the run is said to have ended, and before its bodies go.
     written = setting_.writer.Flush(*lease_);
   }
+  if (lease_->IsOver()) lease_->Lose("the lease was over before the run ended");
   if (!written || lease_->lost()) {
     return setting_.say(fmt::format("{}: {}", lease_->claim().run, lease_->error().message));
   }
