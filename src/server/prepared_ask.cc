@@ -56,8 +56,8 @@ Result<PreparedAsk> PrepareAsk(Workspace& workspace, const AskWish& wish, AskPla
   out.options.sub = model->sub;
   out.options.pool_options = server.pool;
   DOSSIER_ASSIGN_OR_RETURN(out.options.folders, app::UserAssetFolders(""));
-  DOSSIER_ASSIGN_OR_RETURN(out.options.replies, store::Memo::Open(place.folder,
-                                                                  out.options.journal->content()));
+  DOSSIER_ASSIGN_OR_RETURN(out.options.replies,
+                           store::Memo::Open(place.folder, out.options.journal->content()));
   if (place.memory == AskPlace::Memory::kOff) return out;
   DOSSIER_ASSIGN_OR_RETURN(
       const app::PromptMemory memory,

@@ -41,7 +41,7 @@ Result<std::unique_ptr<store::Journal>> OpenRuns() {
 namespace {
 
 struct RunsArguments {
-  std::string run;  // a unique prefix is enough; last: the newest
+  std::string run;    // a unique prefix is enough; last: the newest
   std::string store;  // "": the user's own
   std::string status;
   std::size_t limit = 20;

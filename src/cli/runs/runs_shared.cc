@@ -127,17 +127,18 @@ Result<int> RunPut(const PutArguments& given, Context& context) {
   }
   DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::Make());
   DOSSIER_ASSIGN_OR_RETURN(const auto content, store::ContentStore::Open(folder.path()));
-  DOSSIER_ASSIGN_OR_RETURN(
-      const auto loaded, ask::LoadContext(sources, {.content = content.get()}, context.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const auto loaded,
+                           ask::LoadContext(sources, {.content = content.get()}, context.cancel));
   for (const std::string& note : loaded->notes()) context.err << "dossier: " << Safe(note) << "\n";
   DOSSIER_ASSIGN_OR_RETURN(const auto queue, OpenQueue(given.store));
   const char* user = getenv("USER");
-  DOSSIER_ASSIGN_OR_RETURN(
-      const std::string run,
-      server::QueueAsk(*queue, {.wish = wish,
-                                .context = loaded.get(),
-                                .owner = !given.owner.empty() ? given.owner : user ? user : "",
-                                .priority = given.priority}));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string run,
+                           server::QueueAsk(*queue, {.wish = wish,
+                                                     .context = loaded.get(),
+                                                     .owner = !given.owner.empty() ? given.owner
+                                                              : user               ? user
+                                                                                   : "",
+                                                     .priority = given.priority}));
   if (!given.wait) {
     if (given.json) {
       context.out << ToJson(JsonObject{

@@ -65,7 +65,8 @@ void DeclareWorker(Flags& flags, WorkerArguments& to) {
       .Kind(kTime)
       .ShowDefault();
   flags.Add("--per-owner", &to.per_owner, "runs of one owner at once, on all machines").Positive();
-  flags.Add("--cache-dir", &to.cache_dir, "folder for texts that were fetched (in the cache folder)")
+  flags
+      .Add("--cache-dir", &to.cache_dir, "folder for texts that were fetched (in the cache folder)")
       .Kind(kFolder);
   flags.Add("--once", &to.once, "end when nothing is queued");
   flags.Add("--drain", &to.drain, "at the end runs have so long; then they go back to the queue")

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/files/file.h"
-#include "model/client/gate.h"
 #include "base/text/text.h"
+#include "model/client/gate.h"
 #include "store/postgres/blobs.h"
 
 namespace dossier::server {
@@ -123,10 +123,10 @@ Result<ask::Outcome> ClaimedRun::Answer(const Loaded& loaded,
   if (loaded.events.empty()) return engine.Run(ask.request, lease_->token(), sink);
   const std::string before = TextAt(Json(loaded.events.front().data), "version");
   if (before != setting_.version) {
-    DOSSIER_RETURN_IF_ERROR(journal->Append(
-        claim.run, 0, "warning",
-        {{"code", "version_changed"},
-         {"data", JsonObject{{"from", before}, {"to", setting_.version}}}}));
+    DOSSIER_RETURN_IF_ERROR(
+        journal->Append(claim.run, 0, "warning",
+                        {{"code", "version_changed"},
+                         {"data", JsonObject{{"from", before}, {"to", setting_.version}}}}));
   }
   return engine.Resume({.run = claim.run}, ask.request, lease_->token(), sink);
 }
@@ -157,10 +157,11 @@ void ClaimedRun::Work(store::RunQueue& queue) {
   Status written;
   if (loaded) {
     const auto events = static_cast<std::int64_t>(loaded->events.size());
-    const std::shared_ptr<store::Journal> journal = store::MakeSharedJournal(
-        std::move(loaded->local), lease_, setting_.writer, events);
+    const std::shared_ptr<store::Journal> journal =
+        store::MakeSharedJournal(std::move(loaded->local), lease_, setting_.writer, events);
     outcome = Answer(*loaded, journal);
-    // All that was recorded is there before the run is said to have ended, and before its bodies go.
+    // All that was recorded is there before the run is said to have ended, and before its bodies
+    // go.
     written = setting_.writer.Flush(*lease_);
   }
   if (lease_->IsOver()) lease_->Lose("the lease was over before the run ended");

@@ -48,8 +48,7 @@ class ClaimedRun {
     std::unique_ptr<store::Journal> local;
   };
   Result<Loaded> Load(store::RunQueue& queue);
-  Result<ask::Outcome> Answer(const Loaded& loaded,
-                              const std::shared_ptr<store::Journal>& journal);
+  Result<ask::Outcome> Answer(const Loaded& loaded, const std::shared_ptr<store::Journal>& journal);
   void End(store::RunQueue& queue, const Result<ask::Outcome>& outcome);
   Status Patiently(const std::function<Status()>& step) const;
   std::string JournalName() const;

@@ -70,7 +70,8 @@ Result<std::string> QueueAsk(store::RunQueue& queue, const AskToQueue& ask) {
 Result<QueuedAsk> ReadQueuedAsk(const JsonObject& request) {
   const Json data(request);
   if (TextAt(data, "kind") != "ask") {
-    return MakeError(ErrorCode::kDamaged, "a queued run of kind '{}' is none that this worker knows",
+    return MakeError(ErrorCode::kDamaged,
+                     "a queued run of kind '{}' is none that this worker knows",
                      TextAt(data, "kind"));
   }
   QueuedAsk out;
@@ -85,7 +86,8 @@ Result<QueuedAsk> ReadQueuedAsk(const JsonObject& request) {
   wish.max_calls = FindInt(data, "max_calls");
   wish.temperature = FindNumber(data, "temperature");
   if (const auto depth = FindInt(data, "max_depth")) wish.max_depth = static_cast<int>(*depth);
-  if (const auto time = FindInt(data, "max_time_ms")) wish.max_time = std::chrono::milliseconds(*time);
+  if (const auto time = FindInt(data, "max_time_ms"))
+    wish.max_time = std::chrono::milliseconds(*time);
   const Json* seed = Find(data, "seed");
   wish.seed = seed && seed->is_number() ? seed->to_number<std::uint64_t>() : 0;
   if (FindBool(data, "seed_given") == true) out.seed_from = ask::Request::Seed::kGiven;

@@ -1,12 +1,13 @@
 // A question in the queue of the shared store: what is put there, and what a worker makes of it.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string run,
-//                            QueueAsk(*queue, {.wish = wish, .context = context.get(), .owner = "ann"}));
+//                            QueueAsk(*queue, {.wish = wish, .context = context.get(), .owner =
+//                            "ann"}));
 //   DOSSIER_ASSIGN_OR_RETURN(const QueuedAsk asked, ReadQueuedAsk(claim.request));   // elsewhere
 //   DOSSIER_RETURN_IF_ERROR(FetchContexts(*queue, asked, content));
 //
-// The texts of the context are in the store before the run is queued, so that any machine can answer
-// it. Errors: kInvalidArgument, kDamaged; those of the store. Thread-safety: as the queue.
+// The texts of the context are in the store before the run is queued, so that any machine can
+// answer it. Errors: kInvalidArgument, kDamaged; those of the store. Thread-safety: as the queue.
 
 #ifndef DOSSIER_SERVER_QUEUE_QUEUED_ASK_H_
 #define DOSSIER_SERVER_QUEUE_QUEUED_ASK_H_
@@ -32,7 +33,8 @@ struct AskToQueue {
 };
 
 // Returns the run's id. Errors: kInvalidArgument also for an SQLite file among the documents, and
-// for a model that is named by its address: which machine a worker talks to is for its owner to say.
+// for a model that is named by its address: which machine a worker talks to is for its owner to
+// say.
 Result<std::string> QueueAsk(store::RunQueue& queue, const AskToQueue& ask);
 
 struct QueuedContext {

@@ -25,9 +25,9 @@ namespace fs = std::filesystem;
 using store::Lease;
 using store::RunQueue;
 
-constexpr Millis kPoll{5'000};       // notices may be lost
-constexpr Millis kTick{200};         // how exactly the end of a lease is seen on this side
-constexpr Millis kBehindLease{20};   // what is due now is due for the database a moment later
+constexpr Millis kPoll{5'000};      // notices may be lost
+constexpr Millis kTick{200};        // how exactly the end of a lease is seen on this side
+constexpr Millis kBehindLease{20};  // what is due now is due for the database a moment later
 constexpr Millis kDatabaseAway{1'000};
 constexpr std::chrono::hours kLeftBehind{48};
 constexpr std::chrono::minutes kFresh{10};  // a text that was used so lately stays cached
@@ -77,7 +77,10 @@ void PruneCache(const std::string& folder, std::uint64_t most) {
 class Worker {
  public:
   Worker(const WorkerOptions& options, Workspace& workspace, CancelToken stop)
-      : options_(options), id_(WorkerId()), stop_(std::move(stop)), writer_(options.store),
+      : options_(options),
+        id_(WorkerId()),
+        stop_(std::move(stop)),
+        writer_(options.store),
         setting_{workspace, writer_, options.cache_folder, options.version,
                  [this](std::string_view line) { Say(line); }} {}
 
@@ -122,9 +125,8 @@ class Worker {
     }
     if (running < options_.slots) {
       const auto before = std::chrono::steady_clock::now();
-      DOSSIER_ASSIGN_OR_RETURN(
-          auto claim,
-          queue_->Take(id_, {.lease = options_.lease, .per_owner = options_.per_owner}));
+      DOSSIER_ASSIGN_OR_RETURN(auto claim, queue_->Take(id_, {.lease = options_.lease,
+                                                              .per_owner = options_.per_owner}));
       if (claim) {
         Start(std::make_shared<Lease>(std::move(*claim), before + options_.lease));
         return true;
@@ -209,7 +211,8 @@ class Worker {
     }
   }
 
-  Status Renew(std::unique_ptr<RunQueue>& queue, const std::vector<std::shared_ptr<Lease>>& leases) {
+  Status Renew(std::unique_ptr<RunQueue>& queue,
+               const std::vector<std::shared_ptr<Lease>>& leases) {
     if (!queue) {
       DOSSIER_ASSIGN_OR_RETURN(queue, RunQueue::Open(options_.store));
     }
@@ -238,7 +241,8 @@ class Worker {
         wake_ = wake;
         if (leases_.empty()) break;
       }
-      const auto left = std::chrono::duration_cast<Millis>(until - std::chrono::steady_clock::now());
+      const auto left =
+          std::chrono::duration_cast<Millis>(until - std::chrono::steady_clock::now());
       (void)WaitUnlessCancelled(std::max(left, Millis(1)), wake->token());
     }
     for (const auto& lease : Leases()) lease->Stop("the worker ends");

@@ -3,8 +3,8 @@
 //
 //   DOSSIER_RETURN_IF_ERROR(RunWorker({.store = "postgresql:///dossier", .slots = 4, …}, stop));
 //
-// Returns when `stop` comes: nothing new is taken, runs at work have the time of `drain`, and what is
-// left then goes back into the queue. Errors: those of the store, if it cannot be reached at the
+// Returns when `stop` comes: nothing new is taken, runs at work have the time of `drain`, and what
+// is left then goes back into the queue. Errors: those of the store, if it cannot be reached at the
 // start; later the worker waits for it.
 // Thread-safety: one call has its own threads; several may run at once, with one cache folder.
 
@@ -26,11 +26,11 @@
 namespace dossier::server {
 
 struct WorkerOptions {
-  std::string store;  // postgresql://…
+  std::string store;      // postgresql://…
   std::size_t slots = 4;  // runs at once
   Millis lease{60'000}, drain{30'000};
-  std::optional<std::int64_t> per_owner;  // runs of one owner at work at once, on all machines
-  std::string cache_folder;               // texts that were fetched, and journals of runs at work
+  std::optional<std::int64_t> per_owner;   // runs of one owner at work at once, on all machines
+  std::string cache_folder;                // texts that were fetched, and journals of runs at work
   std::uint64_t cache_bytes = 2ull << 30;  // what stays of them when nothing is at work
   enum class Ends : std::uint8_t { kWhenStopped, kWhenEmpty } ends = Ends::kWhenStopped;
   std::string version;

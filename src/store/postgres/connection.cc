@@ -86,10 +86,10 @@ class LibpqConnection final : public PostgresConnection {
 
   Status Connect() {
     Close();
-    const char* const names[] = {"dbname", "connect_timeout", "fallback_application_name",
+    const char* const names[] = {"dbname",          "connect_timeout",  "fallback_application_name",
                                  "keepalives_idle", "tcp_user_timeout", nullptr};
-    const char* const values[] = {address_.c_str(), kConnectSeconds, "dossier", "5", "10000",
-                                  nullptr};
+    const char* const values[] = {address_.c_str(), kConnectSeconds, "dossier", "5",
+                                  "10000",          nullptr};
     connection_ = pq_->connectdb_params(names, values, /*expand_dbname=*/1);
     if (!connection_) return MakeError(ErrorCode::kNetwork, "libpq has no memory");
     if (pq_->status(connection_) != CONNECTION_OK) {
@@ -108,11 +108,11 @@ class LibpqConnection final : public PostgresConnection {
                            Answer answer) override {
     DOSSIER_RETURN_IF_ERROR(Ready());
     Parameters given(values);
-    return Take(ResultPtr(
-        pq_->exec_params(connection_, std::string(statement).c_str(), given.count(), nullptr,
-                         given.texts.data(), given.lengths.data(), given.forms.data(),
-                         answer == Answer::kBytes ? 1 : 0),
-        ClearResult{pq_}));
+    return Take(
+        ResultPtr(pq_->exec_params(connection_, std::string(statement).c_str(), given.count(),
+                                   nullptr, given.texts.data(), given.lengths.data(),
+                                   given.forms.data(), answer == Answer::kBytes ? 1 : 0),
+                  ClearResult{pq_}));
   }
 
   Result<PostgresRows> RunPrepared(std::string_view name, std::string_view statement,
@@ -127,16 +127,16 @@ class LibpqConnection final : public PostgresConnection {
       if (!made) return made;
       prepared_.insert(own);
     }
-    return Take(ResultPtr(
-        pq_->exec_prepared(connection_, own.c_str(), given.count(), given.texts.data(),
-                           given.lengths.data(), given.forms.data(), 0),
-        ClearResult{pq_}));
+    return Take(
+        ResultPtr(pq_->exec_prepared(connection_, own.c_str(), given.count(), given.texts.data(),
+                                     given.lengths.data(), given.forms.data(), 0),
+                  ClearResult{pq_}));
   }
 
   Status RunScript(std::string_view statements) override {
     DOSSIER_RETURN_IF_ERROR(Ready());
-    DOSSIER_RETURN_IF_ERROR(Take(ResultPtr(
-        pq_->exec(connection_, std::string(statements).c_str()), ClearResult{pq_})));
+    DOSSIER_RETURN_IF_ERROR(
+        Take(ResultPtr(pq_->exec(connection_, std::string(statements).c_str()), ClearResult{pq_})));
     return {};
   }
 
@@ -259,9 +259,8 @@ class LibpqConnection final : public PostgresConnection {
     const int count = pq_->ntuples(result.get());
     rows.reserve(static_cast<std::size_t>(count));
     for (int row = 0; row < count; ++row) rows.push_back(Columns(result.get(), row));
-    return PostgresRows(
-        std::move(rows),
-        ExactNumber<std::int64_t>(pq_->cmd_tuples(result.get())).value_or(0));
+    return PostgresRows(std::move(rows),
+                        ExactNumber<std::int64_t>(pq_->cmd_tuples(result.get())).value_or(0));
   }
 
   PostgresRows::Row Columns(PGresult* result, int row) const {

@@ -37,10 +37,10 @@ struct PostgresValue {
   enum class Form : std::uint8_t { kText, kBytes, kNull } form = Form::kText;
   std::string value;
 
-  PostgresValue(std::string text) : value(std::move(text)) {}                // NOLINT
-  PostgresValue(std::string_view text) : value(text) {}                      // NOLINT
-  PostgresValue(const char* text) : value(text) {}                           // NOLINT
-  PostgresValue(std::int64_t number) : value(std::to_string(number)) {}      // NOLINT
+  PostgresValue(std::string text) : value(std::move(text)) {}            // NOLINT
+  PostgresValue(std::string_view text) : value(text) {}                  // NOLINT
+  PostgresValue(const char* text) : value(text) {}                       // NOLINT
+  PostgresValue(std::int64_t number) : value(std::to_string(number)) {}  // NOLINT
   static PostgresValue Bytes(std::string_view bytes);
   static PostgresValue Null();
   static PostgresValue OrNull(const std::optional<std::string>& text);

@@ -13,16 +13,18 @@ namespace {
 // SRV-70: every user of the machine can read the words of a command.
 TEST(PostgresAddress, APasswordIsRefusedAndNotRepeated) {
   for (const char* address :
-       {"postgresql://ann:sesame@db/d", "postgres://:sesame@db", "postgresql://db/d?password=sesame",
-        "postgresql://ann@db/d?sslpassword=sesame&x=1", "postgresql://ann:se@same@db/d"}) {
+       {"postgresql://ann:sesame@db/d", "postgres://:sesame@db",
+        "postgresql://db/d?password=sesame", "postgresql://ann@db/d?sslpassword=sesame&x=1",
+        "postgresql://ann:se@same@db/d"}) {
     const Status refused = RefusePasswordIn("--store", address);
     ASSERT_FALSE(refused) << address;
     EXPECT_EQ(refused.error().code, ErrorCode::kUsage);
     EXPECT_EQ(refused.error().message.find("sesame"), std::string::npos);
     EXPECT_NE(refused.error().message.find("~/.pgpass"), std::string::npos);
   }
-  for (const char* address : {"postgresql:///d", "postgresql://ann@db:5432/d", "postgresql://[::1]/d",
-                              "postgresql:///d?host=/run/pg&user=ann", "/a/folder"}) {
+  for (const char* address :
+       {"postgresql:///d", "postgresql://ann@db:5432/d", "postgresql://[::1]/d",
+        "postgresql:///d?host=/run/pg&user=ann", "/a/folder"}) {
     EXPECT_TRUE(RefusePasswordIn("--store", address)) << address;
   }
 }

@@ -251,20 +251,20 @@ Result<Tidied> RunQueue::Tidy() {
 
 Status RunQueue::NoteWorker(std::string_view worker, std::string_view version, std::int64_t slots) {
   // The host is the part of the id in front of its last two.
-  DOSSIER_RETURN_IF_ERROR(connection_->Run(
-      "INSERT INTO workers(id, host, version, slots) "
-      "VALUES($1, regexp_replace($1, '-[0-9]+-[0-9a-f]+$', ''), $2, $3::int) "
-      "ON CONFLICT(id) DO UPDATE SET seen_at=now()",
-      {worker, version, slots}));
+  DOSSIER_RETURN_IF_ERROR(
+      connection_->Run("INSERT INTO workers(id, host, version, slots) "
+                       "VALUES($1, regexp_replace($1, '-[0-9]+-[0-9a-f]+$', ''), $2, $3::int) "
+                       "ON CONFLICT(id) DO UPDATE SET seen_at=now()",
+                       {worker, version, slots}));
   return {};
 }
 
 Result<std::vector<QueuedRun>> RunQueue::List(std::size_t limit) {
   DOSSIER_ASSIGN_OR_RETURN(
       const PostgresRows rows,
-      connection_->Run(fmt::format("{} ORDER BY created_at DESC, id DESC LIMIT $1::bigint",
-                                   kColumns),
-                       {static_cast<std::int64_t>(limit)}));
+      connection_->Run(
+          fmt::format("{} ORDER BY created_at DESC, id DESC LIMIT $1::bigint", kColumns),
+          {static_cast<std::int64_t>(limit)}));
   std::vector<QueuedRun> runs;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     DOSSIER_ASSIGN_OR_RETURN(runs.emplace_back(), RunIn(rows, row));
@@ -283,11 +283,10 @@ Result<QueuedRun> RunQueue::Get(std::string_view run) {
 
 Result<std::string> RunQueue::Resolve(std::string_view prefix) {
   const bool newest = prefix == Journal::kNewest;
-  DOSSIER_ASSIGN_OR_RETURN(
-      const PostgresRows rows,
-      connection_->Run("SELECT id FROM runs WHERE starts_with(id, $1) "
-                       "ORDER BY id=$1 DESC, created_at DESC, id DESC LIMIT 2",
-                       {newest ? std::string_view() : prefix}));
+  DOSSIER_ASSIGN_OR_RETURN(const PostgresRows rows,
+                           connection_->Run("SELECT id FROM runs WHERE starts_with(id, $1) "
+                                            "ORDER BY id=$1 DESC, created_at DESC, id DESC LIMIT 2",
+                                            {newest ? std::string_view() : prefix}));
   if (rows.empty()) {
     return MakeError(ErrorCode::kNotFound,
                      "no run '{}' in the shared store; `dossier runs list --store URL` shows those "

@@ -3,9 +3,9 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto queue, RunQueue::Open("postgresql:///dossier"));
 //   DOSSIER_ASSIGN_OR_RETURN(std::string run, queue->Put({.owner = "ann", .request = request}));
-//   DOSSIER_ASSIGN_OR_RETURN(auto claim, queue->Take("box-1", {.lease = std::chrono::seconds(60)}));
-//   if (claim) DOSSIER_RETURN_IF_ERROR(queue->Append(*claim, events));   // kLeaseLost: stop
-//   DOSSIER_RETURN_IF_ERROR(queue->Finish(*claim, "done", outcome));
+//   DOSSIER_ASSIGN_OR_RETURN(auto claim, queue->Take("box-1", {.lease =
+//   std::chrono::seconds(60)})); if (claim) DOSSIER_RETURN_IF_ERROR(queue->Append(*claim, events));
+//   // kLeaseLost: stop DOSSIER_RETURN_IF_ERROR(queue->Finish(*claim, "done", outcome));
 //
 // A worker has a run for the time of its lease, which it renews. Every write of a worker names the
 // worker and the epoch of its claim in the same transaction: what comes from a claim that was taken

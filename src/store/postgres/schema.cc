@@ -73,8 +73,8 @@ Status Migrate(PostgresConnection& connection) {
   DOSSIER_ASSIGN_OR_RETURN(const std::int64_t from, VersionOf(connection));
   if (from == kSharedStoreVersion) return {};  // another process was first
   if (from == 0) {
-    DOSSIER_RETURN_IF_ERROR(
-        connection.Run("CREATE TABLE IF NOT EXISTS meta(key text PRIMARY KEY, value text NOT NULL)"));
+    DOSSIER_RETURN_IF_ERROR(connection.Run(
+        "CREATE TABLE IF NOT EXISTS meta(key text PRIMARY KEY, value text NOT NULL)"));
   }
   for (auto version = static_cast<std::size_t>(from); version < kMigrations.size(); ++version) {
     DOSSIER_RETURN_IF_ERROR(connection.RunScript(kMigrations[version]));

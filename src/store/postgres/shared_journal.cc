@@ -16,9 +16,9 @@ constexpr std::size_t kBodiesKnown = 100'000;
 // What only says how far the run is, and what came back: whoever lacks the newest of them does the
 // same again, and nobody outside sees it. All else is committed before the run goes on.
 constexpr std::string_view kTolds[] = {
-    "run.started",   "run.resumed",   "mode.decided",  "context.stored", "context.named",
-    "turn.started",  "call.started",  "call.finished", "code.extracted", "block.started",
-    "block.done",    "bridge.call",   "bridge.reply",  "warning",        "memory.shown",
+    "run.started",    "run.resumed",    "mode.decided",   "context.stored",  "context.named",
+    "turn.started",   "call.started",   "call.finished",  "code.extracted",  "block.started",
+    "block.done",     "bridge.call",    "bridge.reply",   "warning",         "memory.shown",
     "reply.received", "request.failed", "answer.offered", "answer.accepted", "answer.refused",
     "replay.diverged"};
 
@@ -135,8 +135,8 @@ void Lease::Lose(const std::string& reason) {
       canceller_ = std::thread([this, reason] { stop_.Cancel(reason); });
     }
   }
-  // Whoever looks at the token from here on sees it cancelled. Those who are told of it may wait for
-  // what the caller holds, so they are told on a thread of their own.
+  // Whoever looks at the token from here on sees it cancelled. Those who are told of it may wait
+  // for what the caller holds, so they are told on a thread of their own.
   const CancelToken token = stop_.token();
   while (!token.cancelled()) std::this_thread::yield();
 }
