@@ -49,6 +49,17 @@ dossier_dependency(benchmark LINK benchmark)
 pkg_check_modules(PYTHON3 REQUIRED python-3.11-embed)
 dossier_dependency(python LINK ${PYTHON3_LINK_LIBRARIES} INCLUDE ${PYTHON3_INCLUDE_DIRS})
 
+# A store that several machines share (`--store postgresql://…`) is built where the package is. Only the
+# header is needed: the library is loaded when first used.
+pkg_check_modules(LIBPQ QUIET libpq)
+option(DOSSIER_POSTGRES "Build the shared store on PostgreSQL (needs libpq-dev)" ${LIBPQ_FOUND})
+if(DOSSIER_POSTGRES)
+  pkg_check_modules(LIBPQ REQUIRED libpq)
+  dossier_dependency(pq_headers INCLUDE ${LIBPQ_INCLUDE_DIRS} DEFINE DOSSIER_POSTGRES)
+else()
+  dossier_dependency(pq_headers)
+endif()
+
 # Only for the JavaScript worker, which is built where the package is (scripts/setup --javascript).
 pkg_check_modules(MOZJS QUIET mozjs-102)
 option(DOSSIER_JAVASCRIPT "Build dossier-javascript-worker (needs libmozjs-102-dev)" ${MOZJS_FOUND})

@@ -8,12 +8,13 @@ namespace {
 
 // In the order of the help.
 constexpr Command (*kCommands[])() = {
-    AskCommand,    ChatCommand,     InspectCommand,       PackCommand,    HeaderCommand,
-    RunsCommand,   AssembleCommand, PromptsCommand,       ModelsCommand,  SandboxCommand,
-    DoctorCommand, TokensCommand,   ConversationsCommand, ContextCommand, MemoryCommand,
-    AgentsCommand, ResearchCommand, McpCommand,           HookCommand,    ServeCommand,
-    RpcCommand,    EvalCommand,     ConfigCommand,        KeysCommand,    TrustCommand,
-    PathsCommand,  HelpCommand,     CompletionCommand,    ManCommand,     CompleteCommand,
+    AskCommand,      ChatCommand,     InspectCommand,       PackCommand,       HeaderCommand,
+    RunsCommand,     AssembleCommand, PromptsCommand,       ModelsCommand,     SandboxCommand,
+    DoctorCommand,   TokensCommand,   ConversationsCommand, ContextCommand,    MemoryCommand,
+    AgentsCommand,   ResearchCommand, McpCommand,           HookCommand,       ServeCommand,
+    WorkerCommand,   RpcCommand,      EvalCommand,          ConfigCommand,     KeysCommand,
+    TrustCommand,    PathsCommand,    HelpCommand,          CompletionCommand, ManCommand,
+    CompleteCommand,
 };
 
 }  // namespace

@@ -47,6 +47,7 @@ Command SandboxCommand();
 Command ServeCommand();
 Command TokensCommand();
 Command TrustCommand();
+Command WorkerCommand();
 
 }  // namespace dossier::cli
 

@@ -47,28 +47,6 @@ std::string CitationLine(const Json* citations) {
   return fmt::format("  citations: {} verified, {} not found", verified, missing);
 }
 
-// The command line that asks the same, without the question and its context: `dossier runs resume`
-// takes both from the journal.
-JsonArray LineOf(const AskWish& wish, const WorkspaceOptions& server, const ask::Request& request) {
-  JsonArray line;
-  if (server.ask_line.empty() || wish.opened) return line;
-  for (const std::string& word : server.ask_line) line.emplace_back(word);
-  const auto add = [&](std::string_view flag, std::string value) {
-    line.emplace_back(flag);
-    line.emplace_back(value);
-  };
-  add("--mode", std::string(ask::ModeName(request.mode)));
-  const std::string& model = wish.model.empty() ? server.model.model : wish.model;
-  if (!model.empty()) add("--model", model);
-  add("--max-calls", fmt::format("{}", request.limits.calls));
-  add("--max-depth", fmt::format("{}", request.limits.depth));
-  if (request.limits.usd) add("--max-cost", fmt::format("{}", *request.limits.usd));
-  if (request.limits.time) add("--max-time", fmt::format("{}ms", request.limits.time->count()));
-  if (request.temperature) add("--temperature", fmt::format("{}", *request.temperature));
-  if (wish.schema) add("--json-schema", dossier::ToJson(*wish.schema));
-  return line;
-}
-
 // The form of a finished run for a caller; `structured` is dossier.ask/1 without its answer.
 Output FinishedOutput(JsonObject structured, std::string answer) {
   Output output;
@@ -260,13 +238,6 @@ class RunTable::Live final : public ask::EventSink {
   std::int64_t turn_ = 0, turns_ = 0, calls_ = 0, nano_usd_ = 0;
 };
 
-// What is known and open before a run begins.
-struct RunTable::Prepared {
-  ask::EngineOptions options;
-  ask::Request request;
-  std::optional<double> most_usd;
-};
-
 JsonObject AskEstimate::ToJson() const {
   const auto range = [](const auto& low, const auto& high) {
     return JsonObject{{"min", low}, {"max", high}};
@@ -299,64 +270,17 @@ RunTable::~RunTable() {
   tasks_.Join();
 }
 
-Result<RunTable::Prepared> RunTable::Prepare(const AskWish& wish, const CancelToken& cancel) {
-  const WorkspaceOptions& server = workspace_.options();
-  if (TrimSpace(wish.question).empty()) {
-    return MakeError(ErrorCode::kInvalidArgument, "/question: is empty");
-  }
+Result<PreparedAsk> RunTable::Prepare(const AskWish& wish, const CancelToken& cancel) {
+  DOSSIER_RETURN_IF_ERROR(CheckWish(wish));
   DOSSIER_ASSIGN_OR_RETURN(const ContextRecord record, workspace_.contexts().Look(wish.context));
   DOSSIER_RETURN_IF_ERROR(workspace_.MayRead(record));
-  DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, workspace_.Config());
-  const app::OpenedModel* model = wish.opened;
-  if (model == nullptr) {
-    DOSSIER_ASSIGN_OR_RETURN(model, workspace_.Model(wish.model, cancel));
-  }
-  Prepared out;
-  out.request.question = wish.question;
-  out.request.mode = wish.mode;
-  if (wish.schema) {
-    DOSSIER_ASSIGN_OR_RETURN(const auto schema, model::JsonSchema::Compile(*wish.schema));
-    out.request.requirements.push_back(ask::RequireSchema(schema));
-  }
-  out.request.limits.calls = std::min(server.max_calls, wish.max_calls.value_or(server.max_calls));
-  out.most_usd = server.max_usd;
-  if (wish.max_usd) out.most_usd = std::min(*wish.max_usd, out.most_usd.value_or(*wish.max_usd));
-  out.request.temperature = wish.temperature ? wish.temperature : server.model.temperature;
-  out.request.seed = wish.seed.value_or(SystemEntropy() >> 1);
-  if (wish.seed) out.request.seed_from = ask::Request::Seed::kGiven;
-  out.request.limits.time = wish.max_time;
-  if (wish.max_depth) out.request.limits.depth = *wish.max_depth;
-  DOSSIER_ASSIGN_OR_RETURN(out.options.journal, workspace_.Journal());
-  ask::Limits& limits = out.request.limits;
-  limits.usd = out.most_usd;
-  DOSSIER_RETURN_IF_ERROR(app::ApplyWindow(config->limits, *out.options.journal, &limits));
-  out.most_usd = limits.usd;
-  out.request.argv = LineOf(wish, server, out.request);
-  out.request.folder = server.data_folder;  // where no project has settings of its own
-  DOSSIER_ASSIGN_OR_RETURN(const auto sources, workspace_.contexts().SourcesOf(wish.context));
-  DOSSIER_ASSIGN_OR_RETURN(out.request.context,
-                           ask::LoadContext(sources,
-                                            {.content = &out.options.journal->content(),
-                                             .copy_limit = config->store.copy_limit},
-                                            cancel));
-  out.options.root = model->root;
-  out.options.sub = model->sub;
-  out.options.pool_options = server.pool;
-  DOSSIER_ASSIGN_OR_RETURN(out.options.folders, app::UserAssetFolders(""));
-  DOSSIER_ASSIGN_OR_RETURN(out.options.replies, store::Memo::Open(server.data_folder + "/runs",
-                                                                  out.options.journal->content()));
-  DOSSIER_ASSIGN_OR_RETURN(
-      const app::PromptMemory memory,
-      app::OpenPromptMemory({.use = app::MemoryWish::Use::kByConfig, .store = {}, .branch = {}},
-                            *config, app::MemoryNeed::kWritten));
-  out.request.memory = {.store = memory.store,
-                        .branch = memory.branch,
-                        .calls = memory.calls,
-                        .consolidate_from = memory.consolidate_from};
-  return out;
+  AskPlace place{.folder = workspace_.options().data_folder + "/runs"};
+  DOSSIER_ASSIGN_OR_RETURN(place.journal, workspace_.Journal());
+  DOSSIER_ASSIGN_OR_RETURN(place.sources, workspace_.contexts().SourcesOf(wish.context));
+  return PrepareAsk(workspace_, wish, std::move(place), cancel);
 }
 
-Result<AskEstimate> RunTable::EstimateOf(const Prepared& prepared, const CancelToken& cancel) {
+Result<AskEstimate> RunTable::EstimateOf(const PreparedAsk& prepared, const CancelToken& cancel) {
   ask::Request dry = prepared.request;
   dry.memory = {};
   ask::Engine engine(prepared.options);
@@ -383,12 +307,12 @@ Result<AskEstimate> RunTable::EstimateOf(const Prepared& prepared, const CancelT
 }
 
 Result<AskEstimate> RunTable::Estimate(const AskWish& wish, const CancelToken& cancel) {
-  DOSSIER_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(wish, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const PreparedAsk prepared, Prepare(wish, cancel));
   return EstimateOf(prepared, cancel);
 }
 
 Result<std::string> RunTable::Start(const AskWish& wish, const CallScope& scope) {
-  DOSSIER_ASSIGN_OR_RETURN(Prepared prepared, Prepare(wish, scope.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(PreparedAsk prepared, Prepare(wish, scope.cancel));
   DOSSIER_ASSIGN_OR_RETURN(const AskEstimate estimate, EstimateOf(prepared, scope.cancel));
   const double least = estimate.usd[0].value_or(0);
   if (prepared.most_usd && least > *prepared.most_usd) {

@@ -32,26 +32,11 @@
 #include "base/task_group.h"
 #include "server/day_budget.h"
 #include "server/operations.h"
+#include "server/prepared_ask.h"
 
 namespace dossier::server {
 
 class Workspace;
-
-struct AskWish {
-  std::string context;  // id
-  std::string question;
-  std::optional<Json> schema;  // that the answer must fit
-  std::optional<double> max_usd;
-  std::optional<std::int64_t> max_calls;
-  ask::Mode mode = ask::Mode::kAuto;
-  std::string model;                         // "": that of the workspace
-  const app::OpenedModel* opened = nullptr;  // instead of it; stays until the call returns
-  std::optional<double> temperature;
-  std::optional<std::uint64_t> seed;  // unset: drawn
-  std::optional<std::chrono::milliseconds> max_time;
-  std::optional<int> max_depth;
-  std::optional<Purse> purse;  // of the caller, who pays beside the server's own sum
-};
 
 // What an ask would take, from the least to the most that is likely.
 struct AskEstimate {
@@ -86,10 +71,9 @@ class RunTable {
 
  private:
   class Live;
-  struct Prepared;
 
-  Result<Prepared> Prepare(const AskWish& wish, const CancelToken& cancel);
-  Result<AskEstimate> EstimateOf(const Prepared& prepared, const CancelToken& cancel);
+  Result<PreparedAsk> Prepare(const AskWish& wish, const CancelToken& cancel);
+  Result<AskEstimate> EstimateOf(const PreparedAsk& prepared, const CancelToken& cancel);
   std::shared_ptr<Live> Find(std::string_view run) const;
   Result<Output> FromJournal(std::string_view run, std::chrono::milliseconds most,
                              const CallScope& scope);

@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/runs/run_story.h"
 #include "cli/runs/runs_commands.h"
+#include "cli/runs/runs_shared.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
 #include "cli/wiring/global_flags.h"
@@ -40,7 +41,8 @@ Result<std::unique_ptr<store::Journal>> OpenRuns() {
 namespace {
 
 struct RunsArguments {
-  std::string run;  // a unique prefix is enough; last: the newest
+  std::string run;    // a unique prefix is enough; last: the newest
+  std::string store;  // "": the user's own
   std::string status;
   std::size_t limit = 20;
   std::optional<int> turn;
@@ -124,6 +126,9 @@ Result<std::vector<store::Event>> EventsOf(store::Journal& journal, const std::s
 }
 
 Status RunList(const RunsArguments& arguments, Context& context) {
+  if (!arguments.store.empty()) {
+    return ListShared(arguments.store, arguments.limit, FormOf(arguments.json), context.out);
+  }
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenRuns());
   std::optional<std::string> status;
   if (!arguments.status.empty()) status = arguments.status;
@@ -144,9 +149,8 @@ Status RunList(const RunsArguments& arguments, Context& context) {
   return {};
 }
 
-Status RunShow(const RunsArguments& arguments, Context& context) {
-  DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenRuns());
-  DOSSIER_ASSIGN_OR_RETURN(const std::string run, journal->Resolve(arguments.run));
+Status ShowFrom(store::Journal* journal, const std::string& run, const RunsArguments& arguments,
+                Context& context) {
   if (!arguments.json && !arguments.events) {
     DOSSIER_ASSIGN_OR_RETURN(const auto events, journal->Events(run));
     DOSSIER_RETURN_IF_ERROR(RefuseTurnFlags(arguments, events.front()));
@@ -166,6 +170,16 @@ Status RunShow(const RunsArguments& arguments, Context& context) {
                                Safe(ToJson(Json(event.data))));
   }
   return {};
+}
+
+Status RunShow(const RunsArguments& arguments, Context& context) {
+  if (!arguments.store.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(const FetchedRun shared, FetchRun(arguments.store, arguments.run));
+    return ShowFrom(shared.journal.get(), shared.run, arguments, context);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenRuns());
+  DOSSIER_ASSIGN_OR_RETURN(const std::string run, journal->Resolve(arguments.run));
+  return ShowFrom(journal.get(), run, arguments, context);
 }
 
 Result<store::PruneRule> RuleOf(const RunsArguments& arguments) {
@@ -237,6 +251,7 @@ void DeclareList(Flags& flags, RunsArguments& to) {
       .OneOf({"running", "final", "extracted", "partial", "none", "interrupted", "failed",
               "abandoned"});
   flags.Add("--limit", &to.limit, "how many").Positive().ShowDefault();
+  AddStoreFlag(flags, &to.store).Excludes("--status");
   flags.Add("--json", &to.json, "one object");
 }
 
@@ -245,6 +260,7 @@ void DeclareShow(Flags& flags, RunsArguments& to) {
   flags.Add("--turn", &to.turn, "only this turn");
   flags.Add("--messages", &to.messages, "show the exact messages and replies, too");
   flags.Add("--events", &to.events, "the journal's events, one a line");
+  AddStoreFlag(flags, &to.store);
   flags.Add("--json", &to.json, "all events as one object");
 }
 
@@ -276,7 +292,7 @@ Command RunsCommand() {
            .summary =
                "one run: code, output, answers, refusals; of agents: tasks, verdicts, commits",
            .binding = Bind(DeclareShow, RunShow)}}};
-  for (auto make : {AgainCommands, ExchangeCommands}) {
+  for (auto make : {AgainCommands, ExchangeCommands, SharedCommands}) {
     for (Command& command : make()) runs.commands.push_back(std::move(command));
   }
   runs.commands.push_back({.name = "prune",

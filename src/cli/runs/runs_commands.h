@@ -21,6 +21,7 @@ std::string KindOf(const JsonObject& started);
 
 std::vector<Command> AgainCommands();     // resume, fork, replay
 std::vector<Command> ExchangeCommands();  // diff, export, import, view
+std::vector<Command> SharedCommands();    // put, cancel
 
 }  // namespace dossier::cli
 

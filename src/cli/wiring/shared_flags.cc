@@ -7,6 +7,7 @@
 #include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "cli/wiring/value_kinds.h"
+#include "store/postgres/connection.h"
 
 namespace dossier::cli {
 namespace {
@@ -306,6 +307,21 @@ Status ApplyContentFlags(const ContentFlags& flags, inspect::Options* options) {
                      OneOf(flags.header, std::array{"yes", "no", "auto"}));
   }
   return SetComment(flags.comment, options);
+}
+
+Flag& AddStoreFlag(Flags flags, std::string* store) {
+  return flags
+      .Add("--store", store, "the shared store: postgresql://HOST/DATABASE, without a password")
+      .Kind(kUrl);
+}
+
+Status CheckStoreFlag(const std::string& store) {
+  if (!store::IsPostgresAddress(store)) {
+    return MakeError(ErrorCode::kUsage,
+                     "--store {}: a store that machines share is named postgresql://HOST/DATABASE",
+                     store);
+  }
+  return store::RefusePasswordIn("--store", store);
 }
 
 }  // namespace dossier::cli

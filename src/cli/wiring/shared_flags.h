@@ -101,6 +101,11 @@ std::vector<std::string> WordsOf(const ModelFlags& model, const SandboxFlags& sa
 // server::WorkspaceOptions::ask_line of a server with these flags.
 std::vector<std::string> AskLineOf(ModelFlags model, const SandboxFlags& sandbox);
 
+// `--store`, the shared store of several machines.
+Flag& AddStoreFlag(Flags flags, std::string* store);
+// Errors: kUsage where `store` names no shared store, or holds a password.
+Status CheckStoreFlag(const std::string& store);
+
 // What a file is, where `inspect` and `ask` would find out.
 void AddContentFlags(Flags flags, ContentFlags* to);
 // --memory[=STORE], --memory-branch, --no-memory. STORE stands behind "=", so that a word behind

@@ -1,0 +1,264 @@
+// runs put, and what list, show and cancel do with --store: runs of a store that machines share.
+
+#include "cli/runs/runs_shared.h"
+
+#include <cstdlib>
+#include <optional>
+#include <set>
+
+#include "base/files/file.h"
+#include "cli/runs/ask_view.h"
+#include "cli/runs/runs_commands.h"
+#include "cli/terminal/terminal.h"
+#include "cli/wiring/shared_flags.h"
+#include "cli/wiring/value_kinds.h"
+#include "server/queue/queued_ask.h"
+#include "store/postgres/blobs.h"
+#include "store/postgres/run_queue.h"
+
+namespace dossier::cli {
+namespace {
+
+constexpr Millis kLookAgain{5'000};  // notices may be lost
+
+struct PutArguments {
+  std::string store, owner, mode = "auto", model, max_time;
+  std::vector<std::string> words, contexts;
+  int priority = 0;
+  std::optional<int> max_depth;
+  std::optional<std::int64_t> max_calls;
+  std::optional<double> max_cost, temperature;
+  std::optional<std::uint64_t> seed;
+  bool wait = false, json = false;
+};
+
+struct CancelArguments {
+  std::string store, run;
+};
+
+Result<std::unique_ptr<store::RunQueue>> OpenQueue(const std::string& store) {
+  DOSSIER_RETURN_IF_ERROR(CheckStoreFlag(store));
+  return store::RunQueue::Open(store);
+}
+
+bool HasEnded(const std::string& state) { return state != "queued" && state != "running"; }
+
+// What of its answer is a line of the list: nothing before it has ended.
+std::string AnswerOf(const store::QueuedRun& run) {
+  return run.result ? TextAt(*run.result, "answer") : "";
+}
+
+// As `dossier ask` ends, by what the result says.
+int ExitOfShared(const Json& result) {
+  const std::string status = TextAt(result, "status");
+  if (status == "final") return 0;
+  if (status == "extracted") return ExitCode(ErrorCode::kLimit);
+  if (status == "partial") return ExitCode(ErrorCode::kPartial);
+  if (status == "interrupted") return ExitCode(ErrorCode::kCancelled);
+  const Json* error = Find(result, "error");
+  const std::string code = error ? TextAt(*error, "code") : "";
+  for (int i = 0; i <= static_cast<int>(ErrorCode::kFailed); ++i) {
+    if (ErrorName(static_cast<ErrorCode>(i)) == code) return ExitCode(static_cast<ErrorCode>(i));
+  }
+  return 1;
+}
+
+Result<store::QueuedRun> WaitForEnd(store::RunQueue& queue, const std::string& run,
+                                    const CancelToken& cancel) {
+  DOSSIER_RETURN_IF_ERROR(queue.WaitForEvents(Millis(0), cancel));  // notices from here on count
+  while (true) {
+    DOSSIER_ASSIGN_OR_RETURN(store::QueuedRun found, queue.Get(run));
+    if (HasEnded(found.state)) return found;
+    DOSSIER_RETURN_IF_ERROR(queue.WaitForEvents(kLookAgain, cancel));
+    if (cancel.cancelled()) {
+      return MakeError(ErrorCode::kCancelled,
+                       "{} stays in the queue; `dossier runs show {} --store URL` shows it", run,
+                       run);
+    }
+  }
+}
+
+int TellResult(const store::QueuedRun& run, const PutArguments& given, Context& context) {
+  const Json result = run.result.value_or(JsonObject{{"status", run.state}});
+  if (given.json) {
+    context.out << ToJson(result) << "\n" << std::flush;
+    return ExitOfShared(result);
+  }
+  const std::string answer = TextAt(result, "answer");
+  if (!answer.empty()) {
+    context.out << OutputText(answer + (answer.ends_with('\n') ? "" : "\n"), Terminal::Detect().out)
+                << std::flush;
+  }
+  if (const Json* error = Find(result, "error")) {
+    context.err << "dossier: " << Safe(TextAt(*error, "message")) << "\n";
+  } else if (answer.empty()) {
+    context.err << fmt::format("dossier: {} ended without an answer ({})\n", run.id, run.state);
+  }
+  return ExitOfShared(result);
+}
+
+Result<server::AskWish> WishOf(const PutArguments& given, const std::string& question) {
+  server::AskWish wish{.question = question,
+                       .max_usd = given.max_cost,
+                       .max_calls = given.max_calls,
+                       .model = given.model,
+                       .temperature = given.temperature,
+                       .seed = given.seed,
+                       .max_depth = given.max_depth};
+  for (const ask::Mode mode : {ask::Mode::kAuto, ask::Mode::kDirect, ask::Mode::kRecursive}) {
+    if (given.mode == ask::ModeName(mode)) wish.mode = mode;
+  }
+  if (!given.max_time.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(wish.max_time, ReadTimeFlag("--max-time", given.max_time));
+  }
+  return wish;
+}
+
+Result<int> RunPut(const PutArguments& given, Context& context) {
+  DOSSIER_RETURN_IF_ERROR(CheckStoreFlag(given.store));
+  DOSSIER_ASSIGN_OR_RETURN(const AskWords words, ReadAskWords(given.words, Exists));
+  DOSSIER_ASSIGN_OR_RETURN(const server::AskWish wish, WishOf(given, words.question));
+  std::vector<ask::ContextSource> sources;
+  for (const auto* paths : {&given.contexts, &words.paths}) {
+    for (const std::string& path : *paths) sources.push_back({.path = path});
+  }
+  if (sources.empty()) {
+    return MakeError(ErrorCode::kUsage, "runs put: name the files that the question is about");
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::Make());
+  DOSSIER_ASSIGN_OR_RETURN(const auto content, store::ContentStore::Open(folder.path()));
+  DOSSIER_ASSIGN_OR_RETURN(const auto loaded,
+                           ask::LoadContext(sources, {.content = content.get()}, context.cancel));
+  for (const std::string& note : loaded->notes()) context.err << "dossier: " << Safe(note) << "\n";
+  DOSSIER_ASSIGN_OR_RETURN(const auto queue, OpenQueue(given.store));
+  const char* user = getenv("USER");
+  DOSSIER_ASSIGN_OR_RETURN(const std::string run,
+                           server::QueueAsk(*queue, {.wish = wish,
+                                                     .context = loaded.get(),
+                                                     .owner = !given.owner.empty() ? given.owner
+                                                              : user               ? user
+                                                                                   : "",
+                                                     .priority = given.priority}));
+  if (!given.wait) {
+    if (given.json) {
+      context.out << ToJson(JsonObject{
+                         {"schema", "dossier.runs-put/1"}, {"run", run}, {"state", "queued"}})
+                  << "\n";
+    } else {
+      context.out << run << "\n";
+    }
+    return 0;
+  }
+  context.err << fmt::format("dossier: {} is queued\n", run) << std::flush;
+  DOSSIER_ASSIGN_OR_RETURN(const store::QueuedRun ended, WaitForEnd(*queue, run, context.cancel));
+  return TellResult(ended, given, context);
+}
+
+Status RunCancel(const CancelArguments& given, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto queue, OpenQueue(given.store));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string run, queue->Resolve(given.run));
+  DOSSIER_ASSIGN_OR_RETURN(const bool cancelled, queue->Cancel(run));
+  if (!cancelled) return MakeError(ErrorCode::kNotFound, "{} has ended already", run);
+  context.out << run << " is cancelled\n";
+  return {};
+}
+
+void DeclarePut(Flags& flags, PutArguments& to) {
+  flags.Add("question-or-path", &to.words, "the question, files and folders, in any order")
+      .Kind(kPath);
+  AddStoreFlag(flags, &to.store).Required();
+  flags.Add("-c,--context", &to.contexts, "file, folder, or - for stdin").Kind(kPath);
+  flags.Add("--owner", &to.owner, "whose run it is ($USER)").Kind(kName);
+  flags.Add("--priority", &to.priority, "higher ones are taken first").ShowDefault();
+  flags.Add("-m,--model", &to.model, "a model of the workers' configuration (theirs)").Kind(kModel);
+  flags.Add("--mode", &to.mode, "as of dossier ask")
+      .OneOf({"auto", "direct", "recursive"})
+      .ShowDefault();
+  flags.Add("--temperature", &to.temperature, "how freely the model chooses its words")
+      .NotNegative();
+  flags.Add("--seed", &to.seed, "makes all that is drawn at random the same each time");
+  flags.Add("--wait", &to.wait, "wait for the answer, and print it");
+  flags.Add("--json", &to.json, "one object");
+  Flags limits = flags.In("Limits");
+  limits.Add("--max-depth", &to.max_depth, "as of dossier ask").Between(0, 16);
+  limits.Add("--max-calls", &to.max_calls, "requests to models; workers have a limit, too")
+      .Positive();
+  limits.Add("--max-cost", &to.max_cost, "US dollars; workers have a limit, too").Positive();
+  limits.Add("--max-time", &to.max_time, "time of the whole run, such as 90s or 10m").Kind(kTime);
+}
+
+void DeclareCancel(Flags& flags, CancelArguments& to) {
+  flags.Add("run", &to.run, "id, the start of one, or last").Required().Kind(kName);
+  AddStoreFlag(flags, &to.store).Required();
+}
+
+}  // namespace
+
+Status ListShared(const std::string& store, std::size_t limit, FailureForm form,
+                  std::ostream& out) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto queue, OpenQueue(store));
+  DOSSIER_ASSIGN_OR_RETURN(const auto runs, queue->List(limit));
+  JsonArray list;
+  for (const store::QueuedRun& run : runs) {
+    const std::string question = TextAt(Json(run.request), "question");
+    if (form == FailureForm::kJson) {
+      list.push_back(JsonObject{{"run", run.id},
+                                {"owner", run.owner},
+                                {"state", run.state},
+                                {"started", run.created},
+                                {"priority", run.priority},
+                                {"attempts", run.attempts},
+                                {"worker", run.worker},
+                                {"epoch", run.epoch},
+                                {"events", run.events},
+                                {"question", question},
+                                {"answer", AnswerOf(run)}});
+    } else {
+      out << fmt::format("{:<26}  {:<10}  {:<9}  {}\n", run.id, Safe(run.owner), run.state,
+                         Safe(question.substr(0, question.find('\n'))));
+    }
+  }
+  if (form == FailureForm::kJson) {
+    out << ToJson(JsonObject{{"schema", "dossier.shared-runs/1"}, {"runs", std::move(list)}})
+        << "\n";
+  }
+  return {};
+}
+
+Result<FetchedRun> FetchRun(const std::string& store, const std::string& prefix) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto queue, OpenQueue(store));
+  DOSSIER_ASSIGN_OR_RETURN(std::string run, queue->Resolve(prefix));
+  DOSSIER_ASSIGN_OR_RETURN(const auto events, queue->Events(run));
+  if (events.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(const store::QueuedRun found, queue->Get(run));
+    return MakeError(ErrorCode::kNotFound, "{} is {}, and nothing is recorded of it", run,
+                     found.state);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make());
+  store::JournalOptions options;
+  options.make_id = [run] { return run; };
+  DOSSIER_ASSIGN_OR_RETURN(auto journal, store::Journal::Open(folder.path(), std::move(options)));
+  std::set<std::string> bodies;
+  for (const store::Event& event : events) {
+    if (event.type != "context.stored") store::AddBodiesOf(Json(event.data), &bodies);
+  }
+  for (const std::string& sha256 : bodies) {
+    const Status fetched = store::FetchBlob(queue->connection(), sha256, journal->content());
+    if (!fetched && fetched.error().code != ErrorCode::kNotFound) {
+      return tl::unexpected(fetched.error());
+    }
+  }
+  DOSSIER_RETURN_IF_ERROR(journal->AddRun(events));
+  return FetchedRun{std::move(folder), std::move(journal), std::move(run)};
+}
+
+std::vector<Command> SharedCommands() {
+  return {{.name = "put",
+           .summary = "queue a question in a store that machines share; dossier worker answers it",
+           .binding = Bind(DeclarePut, RunPut)},
+          {.name = "cancel",
+           .summary = "end a run of a store that machines share",
+           .binding = Bind(DeclareCancel, RunCancel)}};
+}
+
+}  // namespace dossier::cli

@@ -1,0 +1,174 @@
+#include "server/queue/claimed_run.h"
+
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/files/file.h"
+#include "base/text/text.h"
+#include "model/client/gate.h"
+#include "store/postgres/blobs.h"
+
+namespace dossier::server {
+namespace {
+
+constexpr Millis kAgain{200};  // between tries while the database is away
+
+class NobodyWatches final : public ask::EventSink {
+  void OnEvent(const store::Event&) override {}
+};
+
+// Lets nothing out once the lease is lost: whoever has the run by now sends it, if it is needed.
+class LeasedGate final : public model::Gate {
+ public:
+  LeasedGate(std::shared_ptr<model::Gate> gate, std::shared_ptr<store::Lease> lease)
+      : gate_(std::move(gate)), lease_(std::move(lease)) {}
+
+  void Submit(std::shared_ptr<const model::Request> request, model::Ledger& ledger,
+              model::Stage stage, CancelToken cancel, std::shared_ptr<model::Sink> sink) override {
+    if (lease_->IsOver()) {
+      lease_->Lose("the lease was over before a request was sent");
+      return sink->OnDone(MakeError(ErrorCode::kCancelled, "the lease of the run is over"));
+    }
+    gate_->Submit(std::move(request), ledger, stage, std::move(cancel), std::move(sink));
+  }
+  int in_flight() const override { return gate_->in_flight(); }
+  std::int64_t MostInput(std::int64_t expected) const override {
+    return gate_->MostInput(expected);
+  }
+
+ private:
+  const std::shared_ptr<model::Gate> gate_;
+  const std::shared_ptr<store::Lease> lease_;
+};
+
+Json FailedResult(const std::string& run, const Error& error) {
+  return JsonObject{
+      {"schema", "dossier.ask/1"},
+      {"run", run},
+      {"status", "failed"},
+      {"answer", ""},
+      {"error", JsonObject{{"code", ErrorName(error.code)}, {"message", error.message}}}};
+}
+
+}  // namespace
+
+ClaimedRun::~ClaimedRun() {
+  const std::string path = setting_.cache_folder + "/" + JournalName();
+  for (const char* suffix : {"", "-wal", "-shm", "-live"}) {
+    (void)RemoveAll(path + suffix).has_value();
+  }
+}
+
+// Each claim has its own: what an earlier one of this machine left is not what the store has.
+std::string ClaimedRun::JournalName() const {
+  return fmt::format("{}-{}.db", lease_->claim().run, lease_->claim().epoch);
+}
+
+// Tries again while the database is away and the lease holds.
+Status ClaimedRun::Patiently(const std::function<Status()>& step) const {
+  while (true) {
+    const Status done = step();
+    if (done || done.error().code != ErrorCode::kNetwork || lease_->IsOver()) return done;
+    (void)WaitUnlessCancelled(kAgain, {});
+  }
+}
+
+Result<ClaimedRun::Loaded> ClaimedRun::Load(store::RunQueue& queue) {
+  const store::Claim& claim = lease_->claim();
+  Loaded loaded;
+  DOSSIER_ASSIGN_OR_RETURN(loaded.ask, ReadQueuedAsk(claim.request));
+  store::JournalOptions options{.file = JournalName()};
+  options.make_id = [run = claim.run] { return run; };
+  DOSSIER_ASSIGN_OR_RETURN(loaded.local,
+                           store::Journal::Open(setting_.cache_folder, std::move(options)));
+  store::ContentStore& content = loaded.local->content();
+  DOSSIER_RETURN_IF_ERROR(Patiently([&]() -> Status {
+    DOSSIER_ASSIGN_OR_RETURN(loaded.sources, FetchContexts(queue, loaded.ask, content));
+    DOSSIER_ASSIGN_OR_RETURN(loaded.events, queue.Events(claim.run));
+    std::set<std::string> bodies;
+    for (const store::Event& event : loaded.events) {
+      if (event.type != "context.stored") store::AddBodiesOf(Json(event.data), &bodies);
+    }
+    for (const std::string& sha256 : bodies) {
+      const Status fetched = store::FetchBlob(queue.connection(), sha256, content);
+      // A hash that is no body's names nothing.
+      if (!fetched && fetched.error().code != ErrorCode::kNotFound) return fetched;
+    }
+    return {};
+  }));
+  if (!loaded.events.empty()) DOSSIER_RETURN_IF_ERROR(loaded.local->AddRun(loaded.events));
+  return loaded;
+}
+
+Result<ask::Outcome> ClaimedRun::Answer(const Loaded& loaded,
+                                        const std::shared_ptr<store::Journal>& journal) {
+  const store::Claim& claim = lease_->claim();
+  AskPlace place{.journal = journal,
+                 .sources = loaded.sources,
+                 .folder = setting_.cache_folder,
+                 .memory = AskPlace::Memory::kOff};
+  DOSSIER_ASSIGN_OR_RETURN(PreparedAsk ask, PrepareAsk(setting_.workspace, loaded.ask.wish,
+                                                       std::move(place), lease_->token()));
+  ask.request.seed_from = loaded.ask.seed_from;
+  ask.options.version = setting_.version;
+  for (driver::BoundModel* model : {&ask.options.root, &ask.options.sub}) {
+    model->gate = std::make_shared<LeasedGate>(model->gate, lease_);
+  }
+  if (ask.request.mode != ask::Mode::kDirect) {
+    DOSSIER_ASSIGN_OR_RETURN(ask.options.pool, setting_.workspace.Pool());
+  }
+  ask::Engine engine(std::move(ask.options));
+  NobodyWatches sink;
+  if (loaded.events.empty()) return engine.Run(ask.request, lease_->token(), sink);
+  const std::string before = TextAt(Json(loaded.events.front().data), "version");
+  if (before != setting_.version) {
+    DOSSIER_RETURN_IF_ERROR(
+        journal->Append(claim.run, 0, "warning",
+                        {{"code", "version_changed"},
+                         {"data", JsonObject{{"from", before}, {"to", setting_.version}}}}));
+  }
+  return engine.Resume({.run = claim.run}, ask.request, lease_->token(), sink);
+}
+
+void ClaimedRun::End(store::RunQueue& queue, const Result<ask::Outcome>& outcome) {
+  const store::Claim& claim = lease_->claim();
+  const bool interrupted = outcome ? outcome->status == ask::RunStatus::kInterrupted
+                                   : outcome.error().code == ErrorCode::kCancelled;
+  const Status ended = Patiently([&]() -> Status {
+    if (interrupted || (!outcome && outcome.error().code == ErrorCode::kNetwork &&
+                        outcome.error().message.find("the database at") == 0)) {
+      return queue.GiveBack(claim);
+    }
+    if (!outcome) return queue.Finish(claim, "failed", FailedResult(claim.run, outcome.error()));
+    return queue.Finish(claim, outcome->status == ask::RunStatus::kFailed ? "failed" : "done",
+                        outcome->ToJson());
+  });
+  if (!ended) return setting_.say(fmt::format("{}: {}", claim.run, ended.error().message));
+  if (interrupted) return setting_.say(claim.run + ": given back");
+  setting_.say(fmt::format("{}: {}", claim.run,
+                           outcome ? std::string(ask::RunStatusName(outcome->status))
+                                   : "failed: " + outcome.error().message));
+}
+
+void ClaimedRun::Work(store::RunQueue& queue) {
+  auto loaded = Load(queue);
+  Result<ask::Outcome> outcome = tl::unexpected(loaded ? Error() : loaded.error());
+  Status written;
+  if (loaded) {
+    const auto events = static_cast<std::int64_t>(loaded->events.size());
+    const std::shared_ptr<store::Journal> journal =
+        store::MakeSharedJournal(std::move(loaded->local), lease_, setting_.writer, events);
+    outcome = Answer(*loaded, journal);
+    // All that was recorded is there before the run is said to have ended, and before its bodies
+    // go.
+    written = setting_.writer.Flush(*lease_);
+  }
+  if (lease_->IsOver()) lease_->Lose("the lease was over before the run ended");
+  if (!written || lease_->lost()) {
+    return setting_.say(fmt::format("{}: {}", lease_->claim().run, lease_->error().message));
+  }
+  End(queue, outcome);
+}
+
+}  // namespace dossier::server

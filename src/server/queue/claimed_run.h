@@ -1,0 +1,62 @@
+// One run in the hands of a worker, from its claim to its result.
+//
+//   ClaimedRun run(setting, lease);
+//   run.Work(*queue);
+//
+// Thread-safety: one owner; the lease may be lost or stopped from any thread meanwhile.
+
+#ifndef DOSSIER_SERVER_QUEUE_CLAIMED_RUN_H_
+#define DOSSIER_SERVER_QUEUE_CLAIMED_RUN_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json/json.h"
+#include "base/result.h"
+#include "server/queue/queued_ask.h"
+#include "server/workspace.h"
+#include "store/postgres/run_queue.h"
+#include "store/postgres/shared_journal.h"
+
+namespace dossier::server {
+
+// What all runs of a worker share.
+struct ClaimSetting {
+  Workspace& workspace;
+  store::EventWriter& writer;
+  std::string cache_folder, version;
+  std::function<void(std::string_view line)> say;
+};
+
+class ClaimedRun {
+ public:
+  ClaimedRun(const ClaimSetting& setting, std::shared_ptr<store::Lease> lease)
+      : setting_(setting), lease_(std::move(lease)) {}
+  ~ClaimedRun();  // removes the local journal of the run
+
+  // Returns when the run is answered, given back or lost. `queue` is this thread's own.
+  void Work(store::RunQueue& queue);
+
+ private:
+  struct Loaded {
+    QueuedAsk ask;
+    std::vector<ask::ContextSource> sources;
+    std::vector<store::Event> events;  // that others recorded
+    std::unique_ptr<store::Journal> local;
+  };
+  Result<Loaded> Load(store::RunQueue& queue);
+  Result<ask::Outcome> Answer(const Loaded& loaded, const std::shared_ptr<store::Journal>& journal);
+  void End(store::RunQueue& queue, const Result<ask::Outcome>& outcome);
+  Status Patiently(const std::function<Status()>& step) const;
+  std::string JournalName() const;
+
+  const ClaimSetting& setting_;
+  const std::shared_ptr<store::Lease> lease_;
+};
+
+}  // namespace dossier::server
+
+#endif  // DOSSIER_SERVER_QUEUE_CLAIMED_RUN_H_

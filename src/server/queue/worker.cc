@@ -1,0 +1,272 @@
+#include "server/queue/worker.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/files/file.h"
+#include "base/random.h"
+#include "base/task_group.h"
+#include "server/queue/claimed_run.h"
+#include "store/postgres/run_queue.h"
+#include "store/postgres/shared_journal.h"
+
+namespace dossier::server {
+namespace {
+
+namespace fs = std::filesystem;
+using store::Lease;
+using store::RunQueue;
+
+constexpr Millis kPoll{5'000};      // notices may be lost
+constexpr Millis kTick{200};        // how exactly the end of a lease is seen on this side
+constexpr Millis kBehindLease{20};  // what is due now is due for the database a moment later
+constexpr Millis kDatabaseAway{1'000};
+constexpr std::chrono::hours kLeftBehind{48};
+constexpr std::chrono::minutes kFresh{10};  // a text that was used so lately stays cached
+
+std::string WorkerId() {
+  char host[256] = "";
+  if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
+  return fmt::format("{}-{}-{}", *host ? host : "host", getpid(), RandomHex(6));
+}
+
+// The oldest texts go, until the rest fits. Best effort: what cannot be removed stays.
+void PruneCache(const std::string& folder, std::uint64_t most) {
+  struct Cached {
+    fs::path path;
+    fs::file_time_type used;
+    std::uint64_t bytes;
+  };
+  std::vector<Cached> all;
+  std::uint64_t bytes = 0;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(folder + "/objects", error), end; !error && at != end;
+       at.increment(error)) {
+    std::error_code gone;
+    if (!at->is_regular_file(gone) || gone) continue;
+    Cached one{at->path(), at->last_write_time(gone), at->file_size(gone)};
+    if (gone) continue;
+    bytes += one.bytes;
+    all.push_back(std::move(one));
+  }
+  // Journals of runs whose worker was killed.
+  for (const fs::directory_entry& left : fs::directory_iterator(folder, error)) {
+    std::error_code gone;
+    const bool journal = left.path().filename().string().find(".db") != std::string::npos;
+    if (!journal || left.last_write_time(gone) > fs::file_time_type::clock::now() - kLeftBehind) {
+      continue;
+    }
+    fs::remove(left.path(), gone);
+  }
+  std::ranges::sort(all, {}, &Cached::used);
+  const auto fresh = fs::file_time_type::clock::now() - kFresh;
+  for (const Cached& one : all) {
+    if (bytes <= most || one.used > fresh) return;
+    if (fs::remove(one.path, error)) bytes -= one.bytes;
+  }
+}
+
+class Worker {
+ public:
+  Worker(const WorkerOptions& options, Workspace& workspace, CancelToken stop)
+      : options_(options),
+        id_(WorkerId()),
+        stop_(std::move(stop)),
+        writer_(options.store),
+        setting_{workspace, writer_, options.cache_folder, options.version,
+                 [this](std::string_view line) { Say(line); }} {}
+
+  Status Run() {
+    DOSSIER_RETURN_IF_ERROR(MakeFolders(options_.cache_folder, 0700));
+    DOSSIER_ASSIGN_OR_RETURN(queue_, RunQueue::Open(options_.store));
+    DOSSIER_RETURN_IF_ERROR(NoteMe());
+    // Notices that come from now on are not missed.
+    DOSSIER_RETURN_IF_ERROR(queue_->WaitForWork(Millis(0), stop_));
+    Say(fmt::format("worker {} is ready", id_));
+    std::thread keeper([this] { KeepLeases(); });
+    while (!stop_.cancelled()) {
+      const Result<bool> more = Step();
+      if (more && !*more) break;
+      if (more) continue;
+      Say(more.error().message);
+      (void)WaitUnlessCancelled(kDatabaseAway, stop_);
+    }
+    Drain();
+    ended_.Cancel("the worker ends");
+    keeper.join();
+    return {};
+  }
+
+ private:
+  void Say(std::string_view line) const {
+    if (options_.say) options_.say(line);
+  }
+  Status NoteMe() {
+    return queue_->NoteWorker(id_, options_.version, static_cast<std::int64_t>(options_.slots));
+  }
+
+  // Takes what there is a place for, else waits for work. False: nothing is left to wait for.
+  Result<bool> Step() {
+    // Whoever ends from here on wakes the wait below.
+    auto wake = std::make_shared<CancelSource>(stop_);
+    std::size_t running = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      wake_ = wake;
+      running = leases_.size();
+    }
+    if (running < options_.slots) {
+      const auto before = std::chrono::steady_clock::now();
+      DOSSIER_ASSIGN_OR_RETURN(auto claim, queue_->Take(id_, {.lease = options_.lease,
+                                                              .per_owner = options_.per_owner}));
+      if (claim) {
+        Start(std::make_shared<Lease>(std::move(*claim), before + options_.lease));
+        return true;
+      }
+    }
+    DOSSIER_ASSIGN_OR_RETURN(const store::Tidied tidied, queue_->Tidy());
+    if (tidied.put_back > 0) return true;
+    if (options_.ends == WorkerOptions::Ends::kWhenEmpty && running == 0) return false;
+    DOSSIER_RETURN_IF_ERROR(NoteMe());
+    const Millis due = tidied.next.value_or(kPoll) + kBehindLease;
+    DOSSIER_RETURN_IF_ERROR(
+        queue_->WaitForWork(std::clamp(due, kBehindLease, kPoll), wake->token()));
+    return true;
+  }
+
+  void Start(std::shared_ptr<Lease> lease) {
+    {
+      const std::lock_guard lock(mutex_);
+      leases_.push_back(lease);
+    }
+    tasks_.Run([this, lease] {
+      auto queue = TakeQueue(*lease);
+      if (queue) {
+        ClaimedRun(setting_, lease).Work(*queue);
+      }
+      Ended(lease, std::move(queue));
+    });
+  }
+
+  // A connection of a run that has ended, or a new one. Null: the lease is over.
+  std::unique_ptr<RunQueue> TakeQueue(const Lease& lease) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        auto queue = std::move(idle_.back());
+        idle_.pop_back();
+        return queue;
+      }
+    }
+    while (!lease.IsOver()) {
+      auto queue = RunQueue::Open(options_.store);
+      if (queue) return std::move(*queue);
+      Say(queue.error().message);
+      (void)WaitUnlessCancelled(kDatabaseAway, lease.token());
+    }
+    return nullptr;
+  }
+
+  void Ended(const std::shared_ptr<Lease>& lease, std::unique_ptr<RunQueue> queue) {
+    std::shared_ptr<CancelSource> wake;
+    bool idle = false;
+    {
+      const std::lock_guard lock(mutex_);
+      std::erase(leases_, lease);
+      idle = leases_.empty();
+      if (queue) idle_.push_back(std::move(queue));
+      wake = wake_;
+    }
+    if (idle) PruneCache(options_.cache_folder, options_.cache_bytes);
+    if (wake) wake->Cancel("a slot is free");
+  }
+
+  std::vector<std::shared_ptr<Lease>> Leases() {
+    const std::lock_guard lock(mutex_);
+    return leases_;
+  }
+
+  // Renews each lease every third of its time, and ends what could not be renewed.
+  void KeepLeases() {
+    std::unique_ptr<RunQueue> queue;
+    const Millis third = options_.lease / 3;
+    auto due = std::chrono::steady_clock::now() + third;
+    while (WaitUnlessCancelled(std::min(kTick, third), ended_.token())) {
+      const auto leases = Leases();
+      for (const auto& lease : leases) {
+        if (!lease->lost() && lease->IsOver()) {
+          lease->Lose("the lease could not be renewed in time");
+        }
+      }
+      if (leases.empty() || std::chrono::steady_clock::now() < due) continue;
+      if (Renew(queue, leases)) due = std::chrono::steady_clock::now() + third;
+    }
+  }
+
+  Status Renew(std::unique_ptr<RunQueue>& queue,
+               const std::vector<std::shared_ptr<Lease>>& leases) {
+    if (!queue) {
+      DOSSIER_ASSIGN_OR_RETURN(queue, RunQueue::Open(options_.store));
+    }
+    for (const auto& lease : leases) {
+      if (lease->lost()) continue;
+      const auto before = std::chrono::steady_clock::now();
+      const Status renewed = queue->Renew(lease->claim(), options_.lease);
+      if (renewed) {
+        lease->Extend(before + options_.lease);
+      } else if (renewed.error().code == store::kLeaseLost) {
+        // One that has just ended by itself is none that was lost.
+        lease->Lose(renewed.error().message);
+      } else {
+        return renewed;
+      }
+    }
+    return {};
+  }
+
+  void Drain() {
+    const auto until = std::chrono::steady_clock::now() + options_.drain;
+    while (!Leases().empty() && std::chrono::steady_clock::now() < until) {
+      const auto wake = std::make_shared<CancelSource>();
+      {
+        const std::lock_guard lock(mutex_);
+        wake_ = wake;
+        if (leases_.empty()) break;
+      }
+      const auto left =
+          std::chrono::duration_cast<Millis>(until - std::chrono::steady_clock::now());
+      (void)WaitUnlessCancelled(std::max(left, Millis(1)), wake->token());
+    }
+    for (const auto& lease : Leases()) lease->Stop("the worker ends");
+    tasks_.Join();
+  }
+
+  const WorkerOptions& options_;
+  const std::string id_;
+  const CancelToken stop_;
+  std::unique_ptr<RunQueue> queue_;  // of the thread that runs Run
+  store::EventWriter writer_;
+  const ClaimSetting setting_;
+  CancelSource ended_;
+  std::mutex mutex_;  // guards what follows
+  std::vector<std::shared_ptr<Lease>> leases_;
+  std::vector<std::unique_ptr<RunQueue>> idle_;
+  std::shared_ptr<CancelSource> wake_;
+  TaskGroup tasks_;  // last: joined before the rest goes
+};
+
+}  // namespace
+
+Status RunWorker(const WorkerOptions& options, Workspace& workspace, const CancelToken& stop) {
+  return Worker(options, workspace, stop).Run();
+}
+
+}  // namespace dossier::server

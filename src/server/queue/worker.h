@@ -1,0 +1,45 @@
+// A worker of the shared store: takes runs from its queue, answers them with the models and the
+// sandbox of this machine, and goes on with what others left behind.
+//
+//   DOSSIER_RETURN_IF_ERROR(RunWorker({.store = "postgresql:///dossier", .slots = 4, …}, stop));
+//
+// Returns when `stop` comes: nothing new is taken, runs at work have the time of `drain`, and what
+// is left then goes back into the queue. Errors: those of the store, if it cannot be reached at the
+// start; later the worker waits for it.
+// Thread-safety: one call has its own threads; several may run at once, with one cache folder.
+
+#ifndef DOSSIER_SERVER_QUEUE_WORKER_H_
+#define DOSSIER_SERVER_QUEUE_WORKER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "server/workspace.h"
+
+namespace dossier::server {
+
+struct WorkerOptions {
+  std::string store;      // postgresql://…
+  std::size_t slots = 4;  // runs at once
+  Millis lease{60'000}, drain{30'000};
+  std::optional<std::int64_t> per_owner;   // runs of one owner at work at once, on all machines
+  std::string cache_folder;                // texts that were fetched, and journals of runs at work
+  std::uint64_t cache_bytes = 2ull << 30;  // what stays of them when nothing is at work
+  enum class Ends : std::uint8_t { kWhenStopped, kWhenEmpty } ends = Ends::kWhenStopped;
+  std::string version;
+  std::function<void(std::string_view line)> say;  // from any thread; what a person should know
+};
+
+// The model, the sandbox and the limits of its runs are those of `workspace`.
+Status RunWorker(const WorkerOptions& options, Workspace& workspace, const CancelToken& stop);
+
+}  // namespace dossier::server
+
+#endif  // DOSSIER_SERVER_QUEUE_WORKER_H_

@@ -1,0 +1,101 @@
+#include "store/postgres/blobs.h"
+
+#include <optional>
+
+#include "base/hash.h"
+
+namespace dossier::store {
+namespace {
+
+constexpr std::size_t kChunk = 1u << 20;  // bytes
+
+// As `decode` of PostgreSQL reads it.
+PostgresValue Named(std::string_view sha256) { return {std::string("\\x") + std::string(sha256)}; }
+
+Result<std::optional<std::int64_t>> SizeOf(PostgresConnection& connection,
+                                           std::string_view sha256) {
+  DOSSIER_ASSIGN_OR_RETURN(
+      const PostgresRows rows,
+      connection.Run("SELECT size FROM blobs WHERE sha256=$1::bytea", {Named(sha256)}));
+  if (rows.empty()) return std::nullopt;
+  return rows.Int(0, 0);
+}
+
+// Readers look for the row of `blobs`, which becomes visible together with its pieces.
+Status Store(PostgresConnection& connection, std::string_view sha256, std::string_view bytes) {
+  DOSSIER_ASSIGN_OR_RETURN(
+      const PostgresRows mine,
+      connection.Run("INSERT INTO blobs VALUES($1::bytea, $2::bigint) ON CONFLICT DO NOTHING",
+                     {Named(sha256), static_cast<std::int64_t>(bytes.size())}));
+  if (mine.changed() == 0) return {};  // another process stored it meanwhile
+  std::int64_t n = 0;
+  for (std::size_t at = 0; at < bytes.size(); at += kChunk, ++n) {
+    DOSSIER_RETURN_IF_ERROR(
+        connection.Run("INSERT INTO blob_chunks VALUES($1::bytea, $2::int, $3)",
+                       {Named(sha256), n, PostgresValue::Bytes(bytes.substr(at, kChunk))}));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status PutBlob(PostgresConnection& connection, std::string_view sha256, std::string_view bytes) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto size, SizeOf(connection, sha256));
+  if (size) return {};
+  DOSSIER_RETURN_IF_ERROR(connection.Begin());
+  if (const Status stored = Store(connection, sha256, bytes); !stored) {
+    connection.Rollback();
+    return stored;
+  }
+  return connection.Commit();
+}
+
+Status FetchBlob(PostgresConnection& connection, std::string_view sha256, ContentStore& content) {
+  if (content.Has(sha256) && content.Get(sha256)) return {};
+  DOSSIER_ASSIGN_OR_RETURN(const auto size, SizeOf(connection, sha256));
+  if (!size) {
+    return MakeError(ErrorCode::kNotFound, "the shared store has no body {}", sha256);
+  }
+  DOSSIER_RETURN_IF_ERROR(content.Remove(sha256));  // one that is damaged
+  // Abandoned, it leaves nothing behind.
+  DOSSIER_ASSIGN_OR_RETURN(ContentWriter writer, ContentWriter::Start(content));
+  Sha256 hash;
+  std::int64_t bytes = 0;
+  for (std::int64_t n = 0; bytes < *size; ++n) {
+    DOSSIER_ASSIGN_OR_RETURN(
+        const PostgresRows rows,
+        connection.Run("SELECT data FROM blob_chunks WHERE sha256=$1::bytea AND n=$2::int",
+                       {Named(sha256), n}, PostgresConnection::Answer::kBytes));
+    if (rows.empty()) break;
+    const std::string piece = rows.Text(0, 0);
+    if (piece.empty()) break;
+    hash.Update(piece);
+    bytes += static_cast<std::int64_t>(piece.size());
+    DOSSIER_RETURN_IF_ERROR(writer.Write(piece));
+  }
+  if (bytes != *size || hash.Hex() != sha256) {
+    return MakeError(ErrorCode::kDamaged,
+                     "the body {} in the shared store does not match its hash: {} of {} bytes are "
+                     "there, or they were changed",
+                     sha256, bytes, *size);
+  }
+  DOSSIER_RETURN_IF_ERROR(std::move(writer).Finish());
+  return {};
+}
+
+void AddBodiesOf(const Json& data, std::set<std::string>* hashes) {
+  if (const auto* object = data.if_object()) {
+    for (const auto& [key, value] : *object) {
+      const auto* text = value.if_string();
+      if (key == "sha256" && text && IsSha256Hex({text->data(), text->size()})) {
+        hashes->insert(std::string(text->data(), text->size()));
+      } else {
+        AddBodiesOf(value, hashes);
+      }
+    }
+  } else if (const auto* array = data.if_array()) {
+    for (const Json& element : *array) AddBodiesOf(element, hashes);
+  }
+}
+
+}  // namespace dossier::store

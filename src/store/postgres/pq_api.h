@@ -1,0 +1,54 @@
+// libpq, loaded by dlopen when a shared store is first named: only then is its cost paid, and only
+// then must it be installed.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const PqApi* pq, LoadPq());
+//   PGconn* connection = pq->connectdb("postgresql:///dossier");
+//
+// Only for .cc files of this folder, of a build that found its header (DOSSIER_POSTGRES).
+// Thread-safety: LoadPq from any thread; libpq's own rules for the rest. It is never unloaded.
+
+#ifndef DOSSIER_STORE_POSTGRES_PQ_API_H_
+#define DOSSIER_STORE_POSTGRES_PQ_API_H_
+
+#include "base/result.h"
+
+#ifdef DOSSIER_POSTGRES
+#include <libpq-fe.h>
+
+namespace dossier::store {
+
+// Pointers to the functions that are used, named without "PQ".
+struct PqApi {
+  decltype(&PQconnectdbParams) connectdb_params;
+  decltype(&PQfreemem) freemem;
+  decltype(&PQfinish) finish;
+  decltype(&PQstatus) status;
+  decltype(&PQhost) host;
+  decltype(&PQerrorMessage) error_message;
+  decltype(&PQsocket) socket;
+  decltype(&PQexec) exec;
+  decltype(&PQexecParams) exec_params;
+  decltype(&PQprepare) prepare;
+  decltype(&PQexecPrepared) exec_prepared;
+  decltype(&PQresultStatus) result_status;
+  decltype(&PQresultErrorField) result_error_field;
+  decltype(&PQresultErrorMessage) result_error_message;
+  decltype(&PQclear) clear;
+  decltype(&PQntuples) ntuples;
+  decltype(&PQnfields) nfields;
+  decltype(&PQgetvalue) getvalue;
+  decltype(&PQgetlength) getlength;
+  decltype(&PQgetisnull) getisnull;
+  decltype(&PQcmdTuples) cmd_tuples;
+  decltype(&PQconsumeInput) consume_input;
+  decltype(&PQnotifies) notifies;
+  decltype(&PQsetNoticeProcessor) set_notice_processor;
+};
+
+// Errors: kUnavailable, naming the package.
+Result<const PqApi*> LoadPq();
+
+}  // namespace dossier::store
+#endif  // DOSSIER_POSTGRES
+
+#endif  // DOSSIER_STORE_POSTGRES_PQ_API_H_

@@ -1,0 +1,127 @@
+// The queue of runs that several machines share, and the journal of each: whose turn it is, who is
+// at work, what was recorded, what came of it.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto queue, RunQueue::Open("postgresql:///dossier"));
+//   DOSSIER_ASSIGN_OR_RETURN(std::string run, queue->Put({.owner = "ann", .request = request}));
+//   DOSSIER_ASSIGN_OR_RETURN(auto claim, queue->Take("box-1", {.lease =
+//   std::chrono::seconds(60)})); if (claim) DOSSIER_RETURN_IF_ERROR(queue->Append(*claim, events));
+//   // kLeaseLost: stop DOSSIER_RETURN_IF_ERROR(queue->Finish(*claim, "done", outcome));
+//
+// A worker has a run for the time of its lease, which it renews. Every write of a worker names the
+// worker and the epoch of its claim in the same transaction: what comes from a claim that was taken
+// over is refused. Only the database's clock decides when a lease is over.
+// Errors: kLeaseLost; those of PostgresConnection. Thread-safety: one owner.
+
+#ifndef DOSSIER_STORE_POSTGRES_RUN_QUEUE_H_
+#define DOSSIER_STORE_POSTGRES_RUN_QUEUE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/json/json.h"
+#include "base/result.h"
+#include "store/journal.h"
+#include "store/postgres/connection.h"
+
+namespace dossier::store {
+
+// The run is another worker's by now, or nobody's. Nothing else here is kLocked.
+inline constexpr ErrorCode kLeaseLost = ErrorCode::kLocked;
+
+struct RunRequest {
+  std::string owner;
+  int priority = 0;  // higher ones first
+  JsonObject request;
+};
+
+// A run in the hands of a worker.
+struct Claim {
+  std::string run, worker;
+  std::int64_t epoch = 0, attempts = 0;  // attempts: leases that ran out before
+  JsonObject request;
+};
+
+struct TakeOptions {
+  Millis lease{60'000};
+  std::optional<std::int64_t> per_owner;  // runs of one owner at work at once
+};
+
+// A row of the table of runs.
+struct QueuedRun {
+  std::string id, owner, state, created, worker;
+  std::int64_t priority = 0, attempts = 0, epoch = 0, events = 0;
+  JsonObject request;
+  std::optional<Json> result;
+};
+
+// What Tidy did, and when it should be called again.
+struct Tidied {
+  std::int64_t put_back = 0, given_up = 0;
+  std::optional<Millis> next;  // until the next lease ends; unset: nobody is at work
+};
+
+// An event as its row holds it: `data` is JSON text, kept byte for byte.
+struct EventRow {
+  std::int64_t seq = 0;
+  std::string time;
+  std::int64_t call = 0;
+  std::string type, data;
+};
+
+class RunQueue {
+ public:
+  // Makes the tables where there are none.
+  static Result<std::unique_ptr<RunQueue>> Open(std::string address);
+  explicit RunQueue(std::unique_ptr<PostgresConnection> connection)
+      : connection_(std::move(connection)) {}
+
+  // Queues it and wakes the workers; returns its id.
+  Result<std::string> Put(const RunRequest& request);
+  // The next run that may begin; none: there is none.
+  Result<std::optional<Claim>> Take(std::string_view worker, const TakeOptions& options);
+  Status Renew(const Claim& claim, Millis lease);
+  // Numbered rows; those that are there already are passed over, so that a write whose outcome is
+  // unknown may be repeated.
+  Status Append(const Claim& claim, std::span<const EventRow> events);
+  // `state`: done, failed or cancelled.
+  Status Finish(const Claim& claim, std::string_view state, const Json& result);
+  // Puts it back, for the next worker to go on with.
+  Status GiveBack(const Claim& claim);
+  // Takes it from whoever has it. False: it has ended already. Errors: kNotFound.
+  Result<bool> Cancel(std::string_view run);
+  // Puts back the runs whose lease is over; a third one in a row that recorded nothing new ends.
+  Result<Tidied> Tidy();
+  Status NoteWorker(std::string_view worker, std::string_view version, std::int64_t slots);
+
+  Result<std::vector<QueuedRun>> List(std::size_t limit);
+  // Errors: kNotFound.
+  Result<QueuedRun> Get(std::string_view run);
+  // The id that `prefix` stands for; `last`: the newest. Errors: kNotFound.
+  Result<std::string> Resolve(std::string_view prefix);
+  // Those behind number `after`. Of a run that has none yet: none.
+  Result<std::vector<Event>> Events(std::string_view run, std::int64_t after = 0);
+
+  // Until a run may have become free for a worker, or (WaitForEvents) any run has new events.
+  Result<bool> WaitForWork(Millis most, const CancelToken& cancel);
+  Result<bool> WaitForEvents(Millis most, const CancelToken& cancel);
+
+  PostgresConnection& connection() { return *connection_; }
+
+ private:
+  Result<PostgresRows> TakeRow(std::string_view worker, const TakeOptions& options);
+  Status ListenOnce(std::string_view channel);
+
+  std::unique_ptr<PostgresConnection> connection_;
+  std::string listens_;
+};
+
+}  // namespace dossier::store
+
+#endif  // DOSSIER_STORE_POSTGRES_RUN_QUEUE_H_

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Runs of a store that machines share: queued, answered, taken over. SRV-70 to SRV-75.
+
+The kills of SRV-A17 are these by default, and 8 workers, 500 runs and 100 kills with
+DOSSIER_WORKERS=8 DOSSIER_RUNS=500 DOSSIER_KILLS=100.
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+
+import harness
+import postgres_case
+
+WORKERS, RUNS, KILLS = (int(os.environ.get(f"DOSSIER_{name}", usual))
+                        for name, usual in (("WORKERS", 2), ("RUNS", 12), ("KILLS", 5)))
+
+
+class WorkerTest(postgres_case.PostgresCase):
+    def test_one_is_queued_and_answered(self):
+        # SRV-70, SRV-71, SRV-74, SRV-75
+        waiting = self.start("runs", "put", "--store", self.cluster.url, self.context,
+                             "question 3?", "--mode", "recursive", "--wait", "--owner", "ann")
+        self.assertIn("is queued", waiting.stderr.readline())
+        self.assertEqual(self.cluster.sql("SELECT state, owner, epoch FROM runs"),
+                         [["queued", "ann", "0"]])
+        self.assertEqual(self.cluster.sql("SELECT size FROM blobs"), [["8"]])
+        code, _, err = self.work("--once")
+        self.assertEqual(code, 0, err)
+        out, err = waiting.communicate(timeout=20)
+        self.assertEqual((waiting.returncode, out), (0, "answer 21\n"), err)
+        (run,) = self.shared_runs()
+        self.assert_answered_once(run, 3)
+        code, out, err = self.run_to_end("runs", "show", "last", "--store", self.cluster.url)
+        self.assertEqual(code, 0, err)
+        self.assertIn("answer 21", out)
+        self.assertEqual(list((self.home / "cache-one").glob("*.db*")), [])
+
+    def test_wrong_use_and_a_lost_database(self):
+        # SRV-70, section 6: the password in no message
+        self.env["PGPASSWORD"] = "sesame-of-the-environment"
+        url = "postgresql://ann:sesame@127.0.0.1:1/dossier"
+        for words in (["worker", "--store", url], ["runs", "list", "--store", url],
+                      ["worker", "--store", "postgresql:///d?password=sesame"]):
+            code, _, err = self.run_to_end(*words)
+            self.assertEqual(code, 2, err)
+            for way in ("PGPASSWORD", "~/.pgpass", "service"):
+                self.assertIn(way, err)
+            self.assertNotIn("sesame", err)
+        code, _, err = self.run_to_end("worker", "--store", "/some/folder")
+        self.assertEqual(code, 2, err)
+        port = harness.free_port()
+        code, _, err = self.run_to_end("worker", "--store", f"postgresql://ann@127.0.0.1:{port}/d")
+        self.assertEqual(code, 8, err)
+        self.assertIn("127.0.0.1", err)
+        self.assertIn("refused", err)
+        self.assertNotIn("sesame", err)
+
+    def test_many_make_the_tables_at_once(self):
+        # SRV-70, SRV-A18: one makes them, nobody fails; a newer schema is refused
+        many = [self.start("runs", "list", "--store", self.cluster.url) for _ in range(8)]
+        for one in many:
+            _, err = one.communicate(timeout=60)
+            self.assertEqual(one.returncode, 0, err)
+        self.cluster.sql("UPDATE meta SET value='99' WHERE key='schema'")
+        for words in (["runs", "list", "--store", self.cluster.url], self.worker_words("--once")):
+            code, _, err = self.run_to_end(*words)
+            self.assertEqual(code, 3, err)
+            self.assertIn("schema 99", err)
+
+    def test_another_machine_goes_on(self):
+        # SRV-73, SRV-74, SRV-A18: another cache folder, another release
+        self.model.hold.clear()
+        run = self.put(4)
+        first = self.start(*self.worker_words("--lease", "2s"))
+        self.assertTrue(self.model.held.wait(30))
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        killed = time.monotonic()
+        self.cluster.sql("UPDATE events SET data=jsonb_set(data::jsonb,'{version}','\"0.0.9\"')::json"
+                         " WHERE seq=1")
+        self.model.hold.set()
+        code, _, err = self.run_to_end(*self.worker_words("--once", "--lease", "2s",
+                                                          cache="cache-two"))
+        # --once ends where nothing is queued; the run was still the dead worker's then.
+        while self.shared_runs()[run]["state"] != "done":
+            self.assertLess(time.monotonic() - killed, 2 + 5 + 10)
+            code, _, err = self.run_to_end(*self.worker_words("--once", cache="cache-two"))
+            self.assertEqual(code, 0, err)
+        self.assert_answered_once(run, 4)
+        self.assertEqual(self.model.asked[(4, 0)], 1)
+        self.assertEqual(self.model.asked[(4, 1)], 2)   # in flight at the death
+        kinds = self.cluster.sql(f"SELECT type, data->>'code' FROM events WHERE run='{run}'")
+        self.assertIn(["warning", "version_changed"], kinds)
+        self.assertIn(["run.resumed", ""], kinds)
+        self.assertEqual(self.shared_runs()[run]["attempts"], 1)
+
+    def test_a_stopped_worker_gives_back(self):
+        # SRV-72, SRV-73: what is recorded stays
+        self.model.hold.clear()
+        run = self.put(5)
+        first = self.start(*self.worker_words("--drain", "0s"))
+        self.assertTrue(self.model.held.wait(30))
+        first.send_signal(signal.SIGTERM)
+        _, err = first.communicate(timeout=20)
+        self.assertEqual(first.returncode, 0, err)
+        self.assertEqual(self.shared_runs()[run]["state"], "queued")
+        self.model.hold.set()
+        code, _, err = self.work("--once", cache="cache-two")
+        self.assertEqual(code, 0, err)
+        self.assertEqual(self.cluster.sql("SELECT state, result->>'answer' FROM runs"),
+                         [["done", "answer 35"]])
+        self.assertEqual(self.model.asked[(5, 0)], 1)
+        self.assertEqual(self.shared_runs()[run]["attempts"], 0)
+
+    def test_a_restarted_database_pauses_a_run(self):
+        # SRV-75, SRV-A18
+        self.model.hold.clear()
+        run = self.put(6)
+        worker = self.start(*self.worker_words("--lease", "30s"))
+        self.assertTrue(self.model.held.wait(30))
+        self.cluster.stop()
+        self.model.hold.set()
+        self.cluster.start()
+        self.wait_until_ended([run], 25)
+        self.assert_answered_once(run, 6)
+        self.assertEqual(self.shared_runs()[run]["epoch"], 1)
+        self.assertEqual(self.model.asked[(6, 1)], 1)
+        self.end(worker)
+
+    def test_lost_leases_and_damage(self):
+        # SRV-72, SRV-73, SRV-A18
+        given_up, damaged = self.put(7), self.put(8)
+        self.cluster.sql(f"UPDATE runs SET state='running', worker='gone', fruitless=2, "
+                         f"lease_until=now()-interval '1s' WHERE id='{given_up}'")
+        self.cluster.sql("UPDATE blob_chunks SET data=set_byte(data, 0, 88)")
+        code, _, err = self.work("--once")
+        self.assertEqual(code, 0, err)
+        rows = dict(self.cluster.sql("SELECT id, state||' '||(result#>>'{error,message}') FROM runs"))
+        self.assertEqual(rows[given_up], "failed abandoned by 3 workers")
+        self.assertRegex(rows[damaged], "^failed the body [0-9a-f]{64} .*does not match its hash")
+        self.assertEqual(sum(self.model.asked.values()), 0)
+        self.assertNotIn("oneX", "".join(path.read_text(errors="replace") for path in
+                                         (self.home / "cache-one").rglob("*") if path.is_file()))
+
+    def test_owners_have_their_share(self):
+        # SRV-71: --per-owner, across workers
+        self.model.delay = 0.05
+        runs = [self.put(number, "--owner", "ann") for number in (11, 12, 13)]
+        workers = [self.start(*self.worker_words("--per-owner", "1", cache=f"cache-{n}"))
+                   for n in (1, 2)]
+        self.wait_until_ended(runs, 40)
+        self.assertEqual(self.model.most_at_once, 1)
+        for worker in workers:
+            self.end(worker)
+
+    def test_workers_die_at_any_point(self):
+        # SRV-A17
+        chance = random.Random(17)
+        self.model.delay = 0.05
+        lease = 3 if WORKERS > 2 else 2
+        runs = {self.put(number): number for number in range(100, 100 + RUNS)}
+        words = ["--lease", f"{lease}s", "--slots", "2"]
+        workers = [self.start(*self.worker_words(*words, cache=f"cache-{n}"),
+                              stderr=subprocess.DEVNULL) for n in range(WORKERS)]
+        for _ in range(KILLS):
+            time.sleep(chance.uniform(0.05, 0.8))   # the point is chance
+            at = chance.randrange(WORKERS)
+            if chance.random() < 0.5:
+                workers[at].send_signal(signal.SIGSTOP)
+                time.sleep(lease + 0.5)             # past its lease
+                workers[at].send_signal(signal.SIGCONT)
+            else:
+                workers[at].send_signal(signal.SIGKILL)
+                workers[at].wait()
+                workers[at] = self.start(*self.worker_words(*words, cache=f"cache-{at}"),
+                                         stderr=subprocess.DEVNULL)
+        self.wait_until_ended(runs, 30 + RUNS)
+        for worker in workers:
+            self.end(worker)
+        for run, number in runs.items():
+            self.assert_answered_once(run, number)
+        stale = self.cluster.sql("SELECT count(*) FROM events JOIN runs ON run=id "
+                                 "WHERE events.epoch>runs.epoch")
+        self.assertEqual(stale, [["0"]])
+
+
+if __name__ == "__main__":
+    harness.main()
