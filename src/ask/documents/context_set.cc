@@ -506,6 +506,7 @@ class Loader {
   bool JudgeBy(const inspect::Description& kind, Entry& entry) const {
     inspect::Description& about = entry.document.description;
     if (!entry.stored || inspect::HasRecords(about)) return false;
+    if (kind.fields.empty()) return false;  // nothing that its records could share
     inspect::Options how = options_.inspect;
     how.like = &kind;
     auto again = inspect::DescribeText(entry.stored->map.bytes(),
