@@ -93,9 +93,8 @@ Status Zygote::Fork(const Message& request, UniqueFd socket, UniqueFd status) {
   using Rehearsal = SessionProcessParts::Rehearsal;
   const std::string_view kind = request.json.at("kind").get_string();
   const Result<pid_t> pid =
-      kind == "zygote"
-          ? ForkZygote(socket)
-          : ForkSession(kind == "spare" ? Rehearsal::kYes : Rehearsal::kNo, socket);
+      kind == "zygote" ? ForkZygote(socket)
+                       : ForkSession(kind == "spare" ? Rehearsal::kYes : Rehearsal::kNo, socket);
   if (pid && *pid == 0) return LoadContexts();  // the new zygote; a session does not come back
   clock_gettime(CLOCK_MONOTONIC, &after);
   Message forked{.type = MessageType::kForked, .id = request.id};

@@ -59,9 +59,8 @@ std::size_t ParagraphOf(std::size_t at, const std::vector<std::size_t>& starts) 
 bool MayRefer(std::string_view answer) {
   constexpr std::string_view kMarks[] = {"[", "**", "Doc "};
   return answer.find_first_of("0123456789") != answer.npos &&
-         std::ranges::any_of(kMarks, [&](std::string_view mark) {
-           return answer.find(mark) != answer.npos;
-         });
+         std::ranges::any_of(
+             kMarks, [&](std::string_view mark) { return answer.find(mark) != answer.npos; });
 }
 
 class ReferenceReader {

@@ -50,8 +50,7 @@ Result<ForkEdits> EditsIn(store::Journal& journal, const Json* newest_fork) {
 Result<std::vector<ContextSource>> RecordedSources(store::Journal& journal,
                                                    const std::string& run) {
   DOSSIER_ASSIGN_OR_RETURN(const store::Event started, journal.EventAt(run, 1));
-  DOSSIER_ASSIGN_OR_RETURN(const std::vector<Json> copies,
-                           DataOf(journal, run, "context.stored"));
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<Json> copies, DataOf(journal, run, "context.stored"));
   std::map<std::string, std::string> stored;
   for (const Json& data : copies) stored[TextAt(data, "name")] = TextAt(data, "sha256");
   const Json* contexts = Find(started.data, "contexts");

@@ -30,7 +30,7 @@ std::string StringOf(const JsonObject& object, std::string_view key) {
 constexpr Millis kStartTime{120'000};  // a cold disk included
 constexpr Millis kForkTime{120'000};   // a machine under load
 constexpr Millis kLoadTime{60'000};
-constexpr Millis kRehearsal{5};        // of a spare, with the fork before it
+constexpr Millis kRehearsal{5};   // of a spare, with the fork before it
 constexpr Millis kLookAgain{20};  // while a process that starts has not said hello
 // Below this many bytes each session decodes its contexts faster than a zygote is made.
 constexpr std::uint64_t kWorthSharing = 4u << 20;
@@ -181,9 +181,8 @@ Result<ZygoteClient::Ordered> ZygoteClient::Order(Kind kind) {
   DOSSIER_ASSIGN_OR_RETURN(SocketPair bridge, MakeSocketPair());
   DOSSIER_ASSIGN_OR_RETURN(SocketPair status, MakeSocketPair());
   std::lock_guard lock(mutex_);
-  const Message request{.type = MessageType::kFork,
-                        .id = next_id_ += 2,
-                        .json = {{"kind", KindName(kind)}}};
+  const Message request{
+      .type = MessageType::kFork, .id = next_id_ += 2, .json = {{"kind", KindName(kind)}}};
   const int fds[] = {bridge.theirs.get(), status.theirs.get()};
   DOSSIER_RETURN_IF_ERROR(SendWithFds(control_.get(), MessageWriter::Encode(request), fds));
   // Their ends go here, or the end of the other side would never show.
