@@ -6,6 +6,7 @@
 #include "ask/loop/direct.h"
 #include "ask/loop/metadata.h"
 #include "ask/loop/root_request.h"
+#include "ask/run/run_facts.h"
 #include "ask/subcalls/session_restore.h"
 #include "ask/subcalls/subcalls.h"
 #include "ask/subcalls/workbench.h"
@@ -96,65 +97,6 @@ void AddLedgerLimits(const model::Ledger& ledger, const Limits& given, Millis el
   }
 }
 
-// With the hash where it is known without waiting. What has no path, or came from stdin, can be had
-// again from the store alone: there the copy is waited for.
-JsonArray DescribeContexts(const ContextSet& context) {
-  JsonArray list;
-  const bool copied = context.WaitForCopies(Clock::Steady());
-  for (std::size_t i = 0; i < context.documents().size(); ++i) {
-    const ContextDocument& document = context.documents()[i];
-    JsonObject about{{"name", document.name},
-                     {"bytes", document.description.counts.bytes},
-                     {"characters", document.description.counts.chars}};
-    const bool stored_only = document.path.empty() || document.path == "stdin";
-    if (!stored_only) about["path"] = document.path;
-    JsonArray notes;
-    for (const auto& note : document.description.notes) {
-      if (note.code == "source") notes.emplace_back(note.text);
-    }
-    if (!notes.empty()) about["notes"] = std::move(notes);
-    if (copied || stored_only) {
-      if (const auto stored = context.Stored(i)) about["sha256"] = (*stored)->sha256;
-    }
-    list.push_back(std::move(about));
-  }
-  return list;
-}
-
-// Code that runs again over other texts would say other things. Waits for copies.
-Status CheckSameContexts(const ContextSet& context, const Replay& replay) {
-  const std::string& run = replay.started().run;
-  const Json started(replay.started().data);
-  const Json* recorded = Find(started, "contexts");
-  std::map<std::string, std::int64_t> sizes;
-  for (const Json& one : recorded && recorded->is_array() ? recorded->get_array() : JsonArray()) {
-    sizes[TextAt(one, "name")] = FindInt(one, "bytes").value_or(0);
-  }
-  for (std::size_t i = 0; i < context.documents().size(); ++i) {
-    const ContextDocument& document = context.documents()[i];
-    const auto size = sizes.find(document.name);
-    if (size == sizes.end()) {
-      return MakeError(ErrorCode::kDamaged, "run {} did not have the context {}", run,
-                       document.name);
-    }
-    DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context.Stored(i));
-    const auto hash = replay.contexts().find(document.name);
-    const bool same =
-        hash == replay.contexts().end()
-            ? size->second == static_cast<std::int64_t>(document.description.counts.bytes)
-            : hash->second == stored->sha256;
-    if (!same) {
-      return MakeError(ErrorCode::kDamaged,
-                       "{} is not what it was when run {} began: put it back, or ask again",
-                       document.path.empty() ? document.name : document.path, run);
-    }
-    sizes.erase(size);
-  }
-  if (sizes.empty()) return {};
-  return MakeError(ErrorCode::kDamaged, "the context {} of run {} is not there any more",
-                   sizes.begin()->first, run);
-}
-
 // They may have been billed: each counts with its prompt.
 void CountUnanswered(const Replay& replay, const EngineOptions& options, model::Ledger* ledger) {
   model::Request request;
@@ -186,47 +128,6 @@ void TakeOff(const model::LedgerUse& parents, model::LedgerUse* use) {
   whole.cache_write -= part.cache_write;
   less(part.reasoning, &whole.reasoning);
   less(part.cost_nano_usd, &whole.cost_nano_usd);
-}
-
-JsonObject DescribeModel(const driver::BoundModel& model) {
-  const auto& capability = model.entry.capability;
-  return {{"name", model.name},
-          {"origin", model.origin},
-          {"window", capability.window},
-          {"max_output", capability.max_output},
-          {"profile", capability.profile},
-          {"tokenizer", model.entry.tokenizer},
-          {"as_of", model.entry.as_of}};
-}
-
-JsonObject DescribeLimits(const RunState& run) {
-  const Limits& limits = run.request.limits;
-  const auto or_null = [](const auto& limit) { return limit ? Json(*limit) : Json(nullptr); };
-  return {{"iterations", run.iterations()},
-          {"calls", limits.calls},
-          {"depth", limits.depth},
-          {"tokens", or_null(limits.tokens)},
-          {"usd", or_null(limits.usd)},
-          {"ms", limits.time ? Json(limits.time->count()) : Json(nullptr)},
-          {"errors", limits.errors},
-          {"output_chars", run.output_chars()}};
-}
-
-// Hash or build of everything that can change what a run does.
-JsonObject MakeManifest(const RunState& run) {
-  const auto worker = sandbox::WorkerBuild(run.options.pool_options);
-  JsonObject manifest = run.prompts.manifest();
-  JsonObject models{{"root", DescribeModel(run.root)}, {"sub", DescribeModel(run.options.sub)}};
-  if (run.options.child) models["child"] = DescribeModel(*run.options.child);
-  if (!run.options.named.empty()) {
-    JsonObject named;
-    for (const auto& [name, model] : run.options.named) named[name] = DescribeModel(model);
-    models["named"] = std::move(named);
-  }
-  manifest["models"] = std::move(models);
-  manifest["worker"] = worker ? Json(*worker) : Json(nullptr);
-  manifest["program"] = BuildId();
-  return manifest;
 }
 
 }  // namespace

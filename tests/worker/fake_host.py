@@ -6,6 +6,7 @@
     host.output, host.calls
 """
 
+import hashlib
 import importlib
 import itertools
 import json
@@ -93,6 +94,7 @@ class FakeHost:
         module.BridgeError = BridgeError
         module.call = self._call
         module.dict_version = lambda value, versions=itertools.count(): next(versions)
+        module.sha256 = lambda data: hashlib.sha256(data).hexdigest()
         module.take_items = lambda: [self.items.pop(0) for _ in range(len(self.items))]
         module.context_count = lambda: len(self.texts)
         module.context_info = lambda i: {

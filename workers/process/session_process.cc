@@ -108,9 +108,10 @@ Status SessionProcess::Open() {
   return Lock(started, message.id);
 }
 
-// A process that waits for its session, and for nothing else, has the time to copy what each
-// session writes to from its parent's memory: over a millisecond of the first block's time.
+// A spare has the time to copy what each session writes to from its parent's memory: some
+// milliseconds, of which its first block is spared two.
 void SessionProcess::Rehearse() {
+  if (parts_.rehearsal == SessionProcessParts::Rehearsal::kNo) return;
   pollfd entry{parts_.socket.get(), POLLIN, 0};
   if (poll(&entry, 1, 0) != 0) return;  // it is here
   language_.Rehearse();

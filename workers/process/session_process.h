@@ -19,6 +19,8 @@ struct SessionProcessParts {
   sandbox::IsolationPlan* plan = nullptr;
   Language* language = nullptr;
   UniqueFd socket;
+  // A spare's: it was forked before anybody asked for a session.
+  enum class Rehearsal { kNo, kYes } rehearsal = Rehearsal::kNo;
 };
 
 // After Language::AfterFork.

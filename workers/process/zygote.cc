@@ -14,7 +14,6 @@
 #include "sandbox/session/message.h"
 #include "sandbox/session/session_open.h"
 #include "sandbox/session/session_socket.h"
-#include "session_process.h"
 
 namespace dossier::worker {
 
@@ -91,8 +90,11 @@ Status Zygote::ServeRequest() {
 Status Zygote::Fork(const Message& request, UniqueFd socket, UniqueFd status) {
   timespec before, after;
   clock_gettime(CLOCK_MONOTONIC, &before);
-  const bool zygote = request.json.at("kind").get_string() == "zygote";
-  const Result<pid_t> pid = zygote ? ForkZygote(socket) : ForkSession(socket);
+  using Rehearsal = SessionProcessParts::Rehearsal;
+  const std::string_view kind = request.json.at("kind").get_string();
+  const Result<pid_t> pid =
+      kind == "zygote" ? ForkZygote(socket)
+                       : ForkSession(kind == "spare" ? Rehearsal::kYes : Rehearsal::kNo, socket);
   if (pid && *pid == 0) return LoadContexts();  // the new zygote; a session does not come back
   clock_gettime(CLOCK_MONOTONIC, &after);
   Message forked{.type = MessageType::kForked, .id = request.id};
@@ -115,13 +117,16 @@ void Zygote::ForgetParent() {
   received_.clear();
 }
 
-Result<pid_t> Zygote::ForkSession(UniqueFd& socket) {
+Result<pid_t> Zygote::ForkSession(SessionProcessParts::Rehearsal rehearsal, UniqueFd& socket) {
   language_->BeforeFork();
   Result<pid_t> pid = plan_.Fork();
   if (pid && *pid == 0) {
     ForgetParent();
     SetChildSignal(SIG_UNBLOCK);
-    RunSessionProcess({.plan = &plan_, .language = language_.get(), .socket = std::move(socket)});
+    RunSessionProcess({.plan = &plan_,
+                       .language = language_.get(),
+                       .socket = std::move(socket),
+                       .rehearsal = rehearsal});
   }
   language_->AfterFork(ForkSide::kParent);
   return pid;

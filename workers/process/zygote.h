@@ -6,9 +6,10 @@
 // While nobody asks for anything it loads more of its language, a little at a time.
 // A `fork` message comes with two descriptors: the session's end of its bridge and a status socket.
 // On the latter the zygote writes `forked` and, when the process has ended, `exited`.
-// With kind `zygote` the child becomes a zygote itself: the socket is its control socket, on which
-// it is first sent an `open` message, and it holds the contexts of that as texts for all sessions
-// forked from it. Thread-safety: none; single-threaded by design, since it forks.
+// With kind `spare` nobody waits for the session yet. With kind `zygote` the child becomes a zygote
+// itself: the socket is its control socket, on which it is first sent an `open` message, and it
+// holds the contexts of that as texts for all sessions forked from it. Thread-safety: none;
+// single-threaded by design, since it forks.
 
 #ifndef DOSSIER_WORKERS_PROCESS_ZYGOTE_H_
 #define DOSSIER_WORKERS_PROCESS_ZYGOTE_H_
@@ -23,6 +24,7 @@
 #include "language.h"
 #include "sandbox/session/message.h"
 #include "sandbox/walls/isolation.h"
+#include "session_process.h"
 
 namespace dossier::worker {
 
@@ -36,7 +38,7 @@ class Zygote {
  private:
   Status ServeRequest();
   Status Fork(const sandbox::Message& request, UniqueFd socket, UniqueFd status);
-  Result<pid_t> ForkSession(UniqueFd& socket);
+  Result<pid_t> ForkSession(SessionProcessParts::Rehearsal rehearsal, UniqueFd& socket);
   Result<pid_t> ForkZygote(UniqueFd& socket);
   void ForgetParent();
   Status WatchChildren();

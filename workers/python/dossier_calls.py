@@ -8,7 +8,6 @@ or empty is not .ok; what came of it is its text. One request that fails raises 
 only its slot fails, as a text that starts with "[ERROR] ".
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any
@@ -70,7 +69,7 @@ class Caller:
         self._refusal = str(features.get("no_calls") or
                             "sub-calls are off in this run (depth 0): answer with code alone")
         self._note = note
-        self._finished: dict[bytes, tuple[Any, bytes]] = {}  # of batches that were interrupted
+        self._finished: dict[str, tuple[Any, bytes]] = {}  # of batches that were interrupted
 
     def one(self, method: str, prompt: Any, model: Any, context: Any, schema: Any,
             options: Mapping[str, Any]) -> Any:
@@ -220,7 +219,7 @@ def _media_of_each(media: Any, count: int) -> list[Any]:
 
 
 def _identity(method: str, request: Mapping[str, Any], base: Mapping[str, Any], raw: bytes
-              ) -> bytes:
+              ) -> str:
     """The same for two requests only if all that the model sees is the same."""
     def texts(wire: Any) -> list[Any]:
         return [raw[part["blob"][0]:sum(part["blob"])] if "blob" in part else tuple(part.values())
@@ -228,7 +227,7 @@ def _identity(method: str, request: Mapping[str, Any], base: Mapping[str, Any], 
 
     seen = (method, base, texts(request["parts"]), texts(request["context"]),
             request.get("media"))
-    return hashlib.sha256(repr(seen).encode("utf-8", "backslashreplace")).digest()
+    return _dossier.sha256(repr(seen).encode("utf-8", "backslashreplace"))
 
 
 def _may_be_model(value: Any) -> bool:

@@ -6,7 +6,6 @@
     result.labels[0], result.counts["praise"], result.failed, result.errors
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -175,7 +174,7 @@ class _Kept:
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
-        self._labels: dict[bytes, dict[int, int]] = {}
+        self._labels: dict[str, dict[int, int]] = {}
         self._stopped = False  # by a limit, in the call that is being made
 
     def forget_if_whole(self) -> bool:
@@ -187,7 +186,7 @@ class _Kept:
         return whole
 
     def ask(self, wire: Any, base: dict[str, Any], raw: bytes) -> dict[str, Any]:
-        key = hashlib.sha256(repr((wire, base)).encode("utf-8", "backslashreplace") + raw).digest()
+        key = _dossier.sha256(repr((wire, base)).encode("utf-8", "backslashreplace") + raw)
         known = self._labels.get(key, {})
         args = {"items": wire, **base}
         if known:

@@ -51,6 +51,10 @@ _EMPTY_RESULT: dict[str, Any] = {"status": "ok", "error": None, "last": "", "var
                                  "unmatched": [], "settled": [], "searched": [], "days": [], "gaps": []}
 
 
+# Made in the zygote: a session, of which each has a process of its own, finds them there.
+_STAND_INS = {"pandas": pandas_module(), "numpy": numpy_module()}
+
+
 class Interrupted(BaseException):
     """Raised by the worker's signal; not to be caught by `except Exception`."""
 
@@ -92,8 +96,8 @@ class Session:
     def close(self) -> None:
         """Undoes what the session changed in the process; for tests."""
         self._files.remove()
-        sys.modules.pop("pandas", None)
-        sys.modules.pop("numpy", None)
+        for name in _STAND_INS:
+            sys.modules.pop(name, None)
         if self._loop is not None:
             self._loop.close()
         sys.stdout, sys.stderr, sys.stdin = self._previous_streams
@@ -169,7 +173,7 @@ class Session:
         self._files.install()
         self._namespace["__builtins__"]["open"] = builtins.open
         sys.modules["__main__"] = self._module
-        sys.modules["pandas"], sys.modules["numpy"] = pandas_module(), numpy_module()
+        sys.modules.update(_STAND_INS)
         self._features = features
         self._seed_random()
         when_imported("linecache", self._hand_over_lines)
@@ -499,7 +503,6 @@ def rehearse() -> None:
     written to, now and not in the session's first block. Nothing of it is kept.
     """
     make_module(tolerant_builtins(Skipped()))
-    pandas_module(), numpy_module()
     parsed = Parsed(_REHEARSAL)
     sets_answer_items(parsed)
     last_assigned(parsed)

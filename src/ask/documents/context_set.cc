@@ -543,6 +543,7 @@ class Loader {
   bool JudgeBy(const inspect::Description& kind, Entry& entry) const {
     inspect::Description& about = entry.document.description;
     if (!entry.stored || inspect::HasRecords(about)) return false;
+    if (kind.fields.empty()) return false;  // nothing that its records could share
     inspect::Options how = inspect_;
     how.like = &kind;
     auto again = inspect::DescribeText(entry.stored->map.bytes(),

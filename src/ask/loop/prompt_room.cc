@@ -56,7 +56,9 @@ struct PromptRoom::Need {
 
 Result<assembly::Assembled> PromptRoom::Try(
     std::string_view layout, const std::map<std::string, std::string>& values) const {
-  return run_.prompts.Assemble(layout, run_.root, values, {transcript_.AsSection()}, run_.boundary,
+  std::vector<assembly::Section> history;  // a list of initial values would copy every turn
+  history.push_back(transcript_.AsSection());
+  return run_.prompts.Assemble(layout, run_.root, values, std::move(history), run_.boundary,
                                run_.reserve_output());
 }
 

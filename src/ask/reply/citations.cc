@@ -54,12 +54,22 @@ std::size_t ParagraphOf(std::size_t at, const std::vector<std::size_t>& starts) 
   return static_cast<std::size_t>(std::ranges::upper_bound(starts, at) - starts.begin()) - 1;
 }
 
+// Every form of a reference has a digit and one of these. To compile the pattern costs as much as
+// all else that a short run does with its answer.
+bool MayRefer(std::string_view answer) {
+  constexpr std::string_view kMarks[] = {"[", "**", "Doc "};
+  return answer.find_first_of("0123456789") != answer.npos &&
+         std::ranges::any_of(
+             kMarks, [&](std::string_view mark) { return answer.find(mark) != answer.npos; });
+}
+
 class ReferenceReader {
  public:
   ReferenceReader(std::string_view answer, const ContextSet& context)
       : answer_(answer), context_(context) {}
 
   std::vector<Reference> Read() {
+    if (!MayRefer(answer_)) return {};
     // One pattern, so that `Doc **3**` is not read a second time as `**3**`.
     static const re2::RE2 kReference(R"(\[([^\[\]\n]{1,300}):(\d{1,12})(?:-(\d{1,12}))?\])"
                                      R"(|\[([^\[\]\n]{1,300})@(\d{1,15})-(\d{1,15})\])"
@@ -483,6 +493,7 @@ Citation JudgeQuote(std::size_t index, const Quote& quote, const Reference* refe
 
 std::vector<std::size_t> ParagraphStarts(std::string_view text) {
   std::vector<std::size_t> starts = {0};
+  if (text.find('\n') == text.npos) return starts;
   static const re2::RE2 kBlank(R"(\n[ \t\r]*\n\s*)");
   re2::StringPiece found;
   for (std::size_t at = 0; kBlank.Match(text, at, text.size(), re2::RE2::UNANCHORED, &found, 1);) {

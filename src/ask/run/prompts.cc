@@ -117,7 +117,7 @@ Result<std::vector<std::string>> PromptBook::ReadUserSections(
 Result<assembly::Assembled> PromptBook::Assemble(std::string_view layout,
                                                  const driver::BoundModel& model,
                                                  const std::map<std::string, std::string>& values,
-                                                 const std::vector<assembly::Section>& sections,
+                                                 std::vector<assembly::Section> sections,
                                                  std::string_view boundary,
                                                  std::int64_t reserve_output) const {
   const auto found = layouts_.find(layout);
@@ -127,13 +127,12 @@ Result<assembly::Assembled> PromptBook::Assemble(std::string_view layout,
   assembly::Budget budget;
   budget.reserve_output = reserve_output;
   const auto own = user_sections_.find(layout);
-  std::vector<assembly::Section> all =
-      own == user_sections_.end() ? sections : own->second.With(sections);
+  if (own != user_sections_.end()) sections = own->second.With(std::move(sections));
   const bool turns = layout == "turn" || layout == "extract";
   if (turns && model.entry.tools && !tools_.empty()) {
-    all.push_back({.name = "tools", .tools = tools_});
+    sections.push_back({.name = "tools", .tools = tools_});
   }
-  return assembly::Assemble(found->second, all, budget, model.entry.capability, *model.counter,
+  return assembly::Assemble(found->second, sections, budget, model.entry.capability, *model.counter,
                             {.variables = values,
                              .boundary = std::string(boundary),
                              .more_room = assembly::AssembleOptions::MoreRoom::kLargerModel});

@@ -39,7 +39,7 @@ class PromptBook {
   // "subcall_context", "map_batch", "map_one"), with the run's values by name.
   Result<assembly::Assembled> Assemble(std::string_view layout, const driver::BoundModel& model,
                                        const std::map<std::string, std::string>& values,
-                                       const std::vector<assembly::Section>& sections,
+                                       std::vector<assembly::Section> sections,
                                        std::string_view boundary,
                                        std::int64_t reserve_output) const;
   // A single template of this style ("reminder", "code_required", "final_refused", …).

@@ -23,13 +23,23 @@ Result<std::string> TextOf(store::Journal& journal, const Json& data, std::strin
   return value->is_string() ? std::string(value->get_string()) : journal.ReadBody(*value);
 }
 
-Result<ForkEdits> EditsIn(store::Journal& journal, const std::vector<store::Event>& events) {
-  const auto newest = std::find_if(events.rbegin(), events.rend(), [](const store::Event& event) {
-    return event.type == "run.forked";
-  });
+// The data of the events of one type. The others, which may be many and long, are not parsed.
+Result<std::vector<Json>> DataOf(store::Journal& journal, const std::string& run,
+                                 std::string_view type) {
+  std::vector<Json> found;
+  DOSSIER_RETURN_IF_ERROR(journal.ForEachEvent(run, [&](const store::StoredEvent& event) -> Status {
+    if (event.type != type) return {};
+    DOSSIER_ASSIGN_OR_RETURN(Json data, ParseJson(event.data));
+    found.push_back(std::move(data));
+    return {};
+  }));
+  return found;
+}
+
+Result<ForkEdits> EditsIn(store::Journal& journal, const Json* newest_fork) {
   ForkEdits edits;
-  if (newest == events.rend()) return edits;
-  const Json data(newest->data);
+  if (!newest_fork) return edits;
+  const Json& data = *newest_fork;
   DOSSIER_ASSIGN_OR_RETURN(edits.question, TextOf(journal, data, "question"));
   DOSSIER_ASSIGN_OR_RETURN(edits.code, TextOf(journal, data, "code"));
   edits.model = TextAt(data, "model");
@@ -88,14 +98,11 @@ Status CheckUnfinished(store::Journal& journal, const std::string& run) {
 
 Result<std::vector<ContextSource>> RecordedSources(store::Journal& journal,
                                                    const std::string& run) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::vector<store::Event> events, journal.Events(run));
+  DOSSIER_ASSIGN_OR_RETURN(const store::Event started, journal.EventAt(run, 1));
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<Json> copies, DataOf(journal, run, "context.stored"));
   std::map<std::string, std::string> stored;
-  for (const store::Event& event : events) {
-    const Json data(event.data);
-    if (event.type == "context.stored") stored[TextAt(data, "name")] = TextAt(data, "sha256");
-  }
-  const Json started(events.front().data);
-  const Json* contexts = Find(started, "contexts");
+  for (const Json& data : copies) stored[TextAt(data, "name")] = TextAt(data, "sha256");
+  const Json* contexts = Find(started.data, "contexts");
   std::vector<ContextSource> sources;
   for (const Json& one : contexts && contexts->is_array() ? contexts->get_array() : JsonArray()) {
     ContextSource source{.path = TextAt(one, "path"), .name = TextAt(one, "name")};
@@ -118,14 +125,14 @@ Result<std::vector<ContextSource>> RecordedSources(store::Journal& journal,
 }
 
 Result<ForkEdits> EditsOf(store::Journal& journal, const std::string& run) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::vector<store::Event> events, journal.Events(run));
-  return EditsIn(journal, events);
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<Json> forks, DataOf(journal, run, "run.forked"));
+  return EditsIn(journal, forks.empty() ? nullptr : &forks.back());
 }
 
 Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std::int64_t turn,
                             const ForkEdits& edits, ForkHeld held) {
   DOSSIER_ASSIGN_OR_RETURN(std::vector<store::Event> events, journal.Events(run));
-  DOSSIER_ASSIGN_OR_RETURN(const ForkEdits inherited, EditsIn(journal, events));
+  DOSSIER_ASSIGN_OR_RETURN(const ForkEdits inherited, EditsOf(journal, run));
   std::int64_t newest = 0;
   const auto end = std::find_if(events.begin(), events.end(), [&](const store::Event& event) {
     if (event.type != "turn.started" || event.call != 0) return false;

@@ -26,6 +26,19 @@ ErrorCode CodeNamed(std::string_view name) {
   return ErrorCode::kFailed;
 }
 
+// Of an event's data, where it lies: a whole record is read, and none of it is copied for that.
+using dossier::FindInt;
+using dossier::TextAt;
+std::string TextAt(const JsonObject& data, std::string_view key) {
+  const Json* value = Find(data, key);
+  const auto* text = value ? value->if_string() : nullptr;
+  return text ? std::string(*text) : std::string();
+}
+std::optional<std::int64_t> FindInt(const JsonObject& data, std::string_view key) {
+  const Json* value = Find(data, key);
+  return value && value->is_int64() ? std::optional(value->get_int64()) : std::nullopt;
+}
+
 std::string Shown(const Json* value) {
   if (!value) return "nothing";
   const auto text = FindString(*value, "text");
@@ -33,26 +46,26 @@ std::string Shown(const Json* value) {
 }
 
 bool IsCancelled(const store::Event& event) {
-  return (event.type == "request.failed" && TextAt(Json(event.data), "kind") == "cancelled") ||
-         (event.type == "block.done" && TextAt(Json(event.data), "status") == "interrupted");
+  return (event.type == "request.failed" && TextAt(event.data, "kind") == "cancelled") ||
+         (event.type == "block.done" && TextAt(event.data, "status") == "interrupted");
 }
 
 bool FailedOfLoop(const store::Event& event) {
-  return event.type == "request.failed" && IsOfLoop(TextAt(Json(event.data), "purpose"));
+  return event.type == "request.failed" && IsOfLoop(TextAt(event.data, "purpose"));
 }
 
 // What the end of a run that was interrupted, or that failed, left behind: it is done anew.
-void RemoveEnd(std::string_view status, std::vector<store::Event>* events) {
+void RemoveEnd(std::string_view status, std::vector<const store::Event*>* events) {
   auto from = events->begin();
   for (auto at = events->begin(); at != events->end(); ++at) {
-    if (at->type == "turn.started" && at->call == 0) from = at;
+    if ((*at)->type == "turn.started" && (*at)->call == 0) from = at;
   }
-  const auto end = std::find_if(from, events->end(), [&](const store::Event& event) {
-    return status == "interrupted" ? IsCancelled(event) : FailedOfLoop(event);
+  const auto end = std::find_if(from, events->end(), [&](const store::Event* event) {
+    return status == "interrupted" ? IsCancelled(*event) : FailedOfLoop(*event);
   });
   events->erase(end, events->end());
   events->erase(std::remove_if(events->begin() + (from - events->begin()), events->end(),
-                               [](const auto& event) { return event.type == "answer.accepted"; }),
+                               [](const auto* event) { return event->type == "answer.accepted"; }),
                 events->end());
 }
 
@@ -169,14 +182,14 @@ Result<std::shared_ptr<Replay>> Replay::Read(store::Journal& journal, const std:
 Status Replay::Load(store::Journal& journal, std::vector<store::Event> events) {
   started_ = events.front();
   last_seq_ = events.back().seq;
-  std::vector<store::Event> kept;
+  std::vector<const store::Event*> kept;  // of `events`
   std::optional<Clock::Wall> first, last;
   const auto end_of_process = [&] {
     if (first && last) elapsed_ += std::chrono::duration_cast<Millis>(*last - *first);
     first.reset();
   };
   for (const store::Event& event : events) {
-    const Json data(event.data);
+    const JsonObject& data = event.data;
     if (event.type == "run.resumed" || event.type == "run.forked") {
       end_of_process();
       ended_.clear();
@@ -195,33 +208,34 @@ Status Replay::Load(store::Journal& journal, std::vector<store::Event> events) {
     }
     if (event.type == "replay.diverged") {
       const std::int64_t at = FindInt(data, "at").value_or(0);
-      std::erase_if(kept, [&](const store::Event& before) {
-        return before.seq >= at && (before.call == event.call || IsBelow(before.call, event.call));
+      std::erase_if(kept, [&](const store::Event* before) {
+        return before->seq >= at &&
+               (before->call == event.call || IsBelow(before->call, event.call));
       });
     } else if (event.type == "run.finished") {
       ended_ = TextAt(data, "status");
       if (ended_ == "interrupted" || ended_ == "failed") RemoveEnd(ended_, &kept);
     } else if (!event.type.starts_with("run.") && TextAt(data, "code") != "replay_diverged") {
-      kept.push_back(event);
+      kept.push_back(&event);
     }
   }
   end_of_process();
   LoadUnanswered(events);
   std::set<std::int64_t> seqs;
-  for (const store::Event& event : kept) seqs.insert(event.seq);
-  for (const store::Event& event : events) {
+  for (const store::Event* event : kept) seqs.insert(event->seq);
+  for (store::Event& event : events) {
     // A reply stays one, wherever its run went then. A failure is one of its place.
     const bool stands = seqs.contains(event.seq);
     if (stands || event.type == "reply.received" || event.type == "run.started") {
       DOSSIER_RETURN_IF_ERROR(LoadEvent(journal, event));
     }
     if (stands && IsAnswer(event.type)) {
-      const Json data(event.data);
-      if (std::string purpose = TextAt(data, "purpose"); IsOfLoop(purpose)) {
-        asked_[event.call].push_back({TextAt(data, "hash"), std::move(purpose), event.seq});
+      if (std::string purpose = TextAt(event.data, "purpose"); IsOfLoop(purpose)) {
+        asked_[event.call].push_back({TextAt(event.data, "hash"), std::move(purpose), event.seq});
       }
     } else if (stands && event.type != "request.sent") {
-      events_[KeyOf(event.call, event.type, event.data)].push_back({event.seq, event.data});
+      const Key key = KeyOf(event.call, event.type, event.data);
+      events_[key].push_back({event.seq, std::move(event.data)});
     }
   }
   return {};
@@ -238,7 +252,7 @@ void Replay::LoadUnanswered(const std::vector<store::Event>& events) {
   std::map<std::string, std::deque<Unanswered>> open;  // by hash
   for (const store::Event& event : events) {
     if (event.seq < forked_at_) continue;
-    const Json data(event.data);
+    const JsonObject& data = event.data;
     auto& sent = open[TextAt(data, "hash")];
     if (event.type == "request.sent") {
       using By = Unanswered::By;
@@ -253,7 +267,7 @@ void Replay::LoadUnanswered(const std::vector<store::Event>& events) {
 }
 
 Status Replay::LoadEvent(store::Journal& journal, const store::Event& event) {
-  const Json data(event.data);
+  const JsonObject& data = event.data;
   if (const Json* told = Find(data, "messages"); told && told->is_array()) {
     for (const Json& message : told->get_array()) {
       const auto number = FindInt(message, "n");
@@ -286,7 +300,7 @@ Status Replay::LoadEvent(store::Journal& journal, const store::Event& event) {
   Answer answer{.reply = MakeError(CodeNamed(TextAt(data, "kind")), "{}", TextAt(data, "message"))};
   answer.seq = event.seq;
   if (event.type == "reply.received") {
-    DOSSIER_ASSIGN_OR_RETURN(answer.reply, ReadReply(data, journal));
+    DOSSIER_ASSIGN_OR_RETURN(answer.reply, ReadReply(Json(data), journal));
     if (Find(data, "from_cache")) answer.from = Answer::From::kCache;
   } else if (const Json* partial = Find(data, "partial")) {
     DOSSIER_ASSIGN_OR_RETURN(answer.partial, journal.ReadBody(*partial));
@@ -297,8 +311,8 @@ Status Replay::LoadEvent(store::Journal& journal, const store::Event& event) {
 
 Replay::Key Replay::KeyOf(std::int64_t call, std::string_view type, const JsonObject& data) {
   std::string key(type);
-  if (type == "warning") key += "/" + TextAt(Json(data), "code");
-  if (type == "bridge.reply") key += "/" + TextAt(Json(data), "of");
+  if (type == "warning") key += "/" + TextAt(data, "code");
+  if (type == "bridge.reply") key += "/" + TextAt(data, "of");
   return {call, std::move(key)};
 }
 
@@ -319,7 +333,7 @@ Replay::Taken Replay::Take(std::int64_t call, std::string_view type, const JsonO
     if (type == "request.sent") {
       taken = TakeRequest(call, data);
     } else if (IsAnswer(type)) {
-      const auto handed = handed_.find(TextAt(Json(data), "hash"));
+      const auto handed = handed_.find(TextAt(data, "hash"));
       if (handed == handed_.end() || handed->second == 0) return {};
       --handed->second;
       return {.kind = Taken::Kind::kRecorded};
@@ -343,8 +357,7 @@ std::size_t Replay::Free(const std::string& hash) const {
 }
 
 Replay::Taken Replay::TakeRequest(std::int64_t call, const JsonObject& data) {
-  const Json about(data);
-  const std::string hash = TextAt(about, "hash"), purpose = TextAt(about, "purpose");
+  const std::string hash = TextAt(data, "hash"), purpose = TextAt(data, "purpose");
   auto& asked = asked_[call];
   if (IsOfLoop(purpose) && !asked.empty()) {
     const Asked recorded = asked.front();
@@ -371,21 +384,21 @@ Replay::Taken Replay::TakeRequest(std::int64_t call, const JsonObject& data) {
   const auto block = events_.find({call, "block.done"});
   if (!IsOfLoop(purpose) && block != events_.end() && !block->second.empty()) {
     return Diverge(call, block->second.front().seq, "the requests that are recorded",
-                   Shown(Find(about, "messages")));
+                   Shown(Find(data, "messages")));
   }
   return {};
 }
 
 Replay::Taken Replay::TakeBlock(std::int64_t call, const JsonObject& data, Recorded recorded) {
-  const Json was(std::move(recorded.data)), now(data);
+  const JsonObject &was = recorded.data, &now = data;
   for (const char* field : {"status", "output"}) {
     const Json *before = Find(was, field), *after = Find(now, field);
     if (before && after && *before != *after) {
       return Diverge(call, recorded.seq, Shown(before), Shown(after));
     }
   }
-  const auto before = FindString(was, "error"), after = FindString(now, "error");
-  if (before.has_value() != after.has_value() && !Find(was, "error") != !Find(now, "error")) {
+  const Json *before = Find(was, "error"), *after = Find(now, "error");
+  if (!before != !after) {
     return Diverge(call, recorded.seq, before ? "an error" : "no error",
                    after ? "an error" : "no error");
   }

@@ -83,7 +83,7 @@ constexpr Field kCredit[] = {{"requests", Kind::kInt}, {"bytes", Kind::kInt}};
 constexpr Field kReset[] = {{"keep", Kind::kArray}};
 constexpr Field kClose[] = {{"grace_ms", Kind::kInt}};
 constexpr Field kLog[] = {{"level", Kind::kString}, {"text", Kind::kText}};
-constexpr Field kFork[] = {{"kind", Kind::kString}};  // session, zygote
+constexpr Field kFork[] = {{"kind", Kind::kString}};  // session, spare, zygote
 constexpr Field kForked[] = {
     {"pid", Kind::kInt}, {"ms", Kind::kInt}, {"error", Kind::kString, kOptional}};
 constexpr Field kExited[] = {{"pid", Kind::kInt}, {"status", Kind::kInt}};
@@ -346,13 +346,18 @@ Result<FrameHeader> DecodeHeader(std::span<const char, kFrameHeaderBytes> bytes)
 
 std::span<char> FrameDecoder::Space(std::size_t bytes) {
   if (begin_ == end_) begin_ = end_ = 0;
-  if (buffer_.size() - end_ < bytes && begin_ > 0) {
-    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+  if (capacity_ - end_ < bytes && begin_ > 0) {
+    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
   }
-  if (buffer_.size() - end_ < bytes) buffer_.resize(end_ + bytes);
-  return {buffer_.data() + end_, buffer_.size() - end_};
+  if (capacity_ - end_ < bytes) {
+    capacity_ = std::max(end_ + bytes, 2 * capacity_);
+    auto larger = std::make_unique_for_overwrite<char[]>(capacity_);
+    if (end_ > 0) std::memcpy(larger.get(), buffer_.get(), end_);
+    buffer_ = std::move(larger);
+  }
+  return {buffer_.get() + end_, capacity_ - end_};
 }
 
 void FrameDecoder::Feed(std::string_view bytes) {
@@ -364,7 +369,7 @@ void FrameDecoder::Feed(std::string_view bytes) {
 Result<std::optional<Frame>> FrameDecoder::Next() {
   if (broken_) return tl::unexpected(*broken_);
   if (end_ - begin_ < kFrameHeaderBytes) return std::nullopt;
-  const char* start = buffer_.data() + begin_;
+  const char* start = buffer_.get() + begin_;
   auto header = DecodeHeader(std::span<const char, kFrameHeaderBytes>(start, kFrameHeaderBytes));
   if (!header) {
     broken_ = header.error();

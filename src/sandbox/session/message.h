@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -82,7 +83,9 @@ class FrameDecoder {
   bool at_boundary() const { return begin_ == end_; }
 
  private:
-  std::string buffer_;
+  // Room that nobody read into yet is not written to: of a worker most of it is never used.
+  std::unique_ptr<char[]> buffer_;
+  std::size_t capacity_ = 0;
   std::size_t begin_ = 0, end_ = 0;  // unread bytes of buffer_
   std::optional<Error> broken_;
 };

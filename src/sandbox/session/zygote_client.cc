@@ -30,6 +30,7 @@ std::string StringOf(const JsonObject& object, std::string_view key) {
 constexpr Millis kStartTime{120'000};  // a cold disk included
 constexpr Millis kForkTime{120'000};   // a machine under load
 constexpr Millis kLoadTime{60'000};
+constexpr Millis kRehearsal{5};   // of a spare, with the fork before it
 constexpr Millis kLookAgain{20};  // while a process that starts has not said hello
 // Below this many bytes each session decodes its contexts faster than a zygote is made.
 constexpr std::uint64_t kWorthSharing = 4u << 20;
@@ -171,13 +172,17 @@ ZygoteClient::~ZygoteClient() {
   waitpid(pid_, nullptr, 0);
 }
 
+std::string_view ZygoteClient::KindName(Kind kind) {
+  if (kind == Kind::kZygote) return "zygote";
+  return kind == Kind::kSpare ? "spare" : "session";
+}
+
 Result<ZygoteClient::Ordered> ZygoteClient::Order(Kind kind) {
   DOSSIER_ASSIGN_OR_RETURN(SocketPair bridge, MakeSocketPair());
   DOSSIER_ASSIGN_OR_RETURN(SocketPair status, MakeSocketPair());
   std::lock_guard lock(mutex_);
-  const Message request{.type = MessageType::kFork,
-                        .id = next_id_ += 2,
-                        .json = {{"kind", kind == Kind::kZygote ? "zygote" : "session"}}};
+  const Message request{
+      .type = MessageType::kFork, .id = next_id_ += 2, .json = {{"kind", KindName(kind)}}};
   const int fds[] = {bridge.theirs.get(), status.theirs.get()};
   DOSSIER_RETURN_IF_ERROR(SendWithFds(control_.get(), MessageWriter::Encode(request), fds));
   // Their ends go here, or the end of the other side would never show.
@@ -207,15 +212,16 @@ Result<ForkedWorker> ZygoteClient::Receive(Ordered ordered, const CancelToken& c
 
 Result<ForkedWorker> ZygoteClient::Fork(const CancelToken& cancel) {
   DOSSIER_RETURN_IF_ERROR(WaitReady(cancel));
-  std::optional<Ordered> spare;
+  std::optional<Spare> spare;
   bool another = false;
   {
     std::lock_guard lock(mutex_);
     spare = std::exchange(spare_, std::nullopt);
     another = ++sessions_ > 1;
+    hurried_ = another && (!spare || std::chrono::steady_clock::now() - spare->since < kRehearsal);
   }
   Result<ForkedWorker> worker = MakeError(ErrorCode::kDied, "no spare");
-  if (spare) worker = Receive(std::move(*spare), cancel);
+  if (spare) worker = Receive(std::move(spare->ordered), cancel);
   if (!worker && worker.error().code != ErrorCode::kCancelled) {
     DOSSIER_ASSIGN_OR_RETURN(Ordered ordered, Order(Kind::kSession));
     worker = Receive(std::move(ordered), cancel);
@@ -225,15 +231,17 @@ Result<ForkedWorker> ZygoteClient::Fork(const CancelToken& cancel) {
 }
 
 void ZygoteClient::OrderSpare() {
+  Kind kind = Kind::kSpare;
   {
     std::lock_guard lock(mutex_);
     if (spare_) return;
+    if (hurried_) kind = Kind::kSession;
   }
-  Result<Ordered> ordered = Order(Kind::kSession);
+  Result<Ordered> ordered = Order(kind);
   if (!ordered) return;
   std::lock_guard lock(mutex_);
   // Of two that were ordered at once, one ends on its closed bridge.
-  if (!spare_) spare_ = std::move(*ordered);
+  if (!spare_) spare_ = Spare{std::move(*ordered), std::chrono::steady_clock::now()};
 }
 
 Result<std::shared_ptr<ZygoteClient>> ZygoteSource::GetBase() {

@@ -6,7 +6,9 @@
 //
 // A zygote starts while the host does other work: Start does not wait for it, the first Fork does.
 // It can have a spare, a process that is forked, locked in its namespaces and waiting before
-// anybody asks. A spare becomes one session, as every process does, and never a second one.
+// anybody asks. A spare becomes one session, as every process does, and never a second one. It
+// rehearses meanwhile, which costs more than it saves its session: where sessions are asked for one
+// right after the other, spares do not.
 //
 // A zygote ends when its control socket closes, that is with the last owner of its client or with
 // the host, however that ends; its sessions end with it. Thread-safety: both classes may be used
@@ -24,6 +26,7 @@
 #include <set>
 #include <string>
 
+#include "base/clock.h"
 #include "base/files/file.h"
 #include "base/result.h"
 #include "sandbox/session/message.h"
@@ -67,9 +70,13 @@ class ZygoteClient {
   void OrderSpare();
 
  private:
-  enum class Kind { kSession, kZygote };
+  enum class Kind { kSession, kSpare, kZygote };
   struct Ordered {
     UniqueFd socket, status;  // ours
+  };
+  struct Spare {
+    Ordered ordered;
+    Clock::Steady since;
   };
 
   ZygoteClient(std::string path, UniqueFd control, UniqueFd errors, pid_t pid)
@@ -77,6 +84,7 @@ class ZygoteClient {
         control_(std::move(control)),
         errors_(std::move(errors)),
         pid_(pid) {}
+  static std::string_view KindName(Kind kind);
   Result<Ordered> Order(Kind kind);
   static Result<ForkedWorker> Receive(Ordered ordered, const CancelToken& cancel);
   Status ReadHello();
@@ -90,8 +98,9 @@ class ZygoteClient {
   pid_t pid_;                             // 0: not a child of ours
   std::shared_ptr<ZygoteClient> parent_;  // of a zygote with contexts
   std::uint64_t next_id_ = 0;
-  std::optional<Ordered> spare_;
+  std::optional<Spare> spare_;
   int sessions_ = 0;
+  bool hurried_ = false;  // the newest session was asked for before a spare had rehearsed
 };
 
 // The zygotes of a pool: one that is started on first need, again if it has died, and one for each

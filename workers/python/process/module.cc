@@ -1,5 +1,6 @@
 #include "module.h"
 
+#include "base/hash.h"
 #include "context_string.h"
 
 namespace dossier::worker {
@@ -209,6 +210,15 @@ PyObject* DictVersion(PyObject* module, PyObject* value) {
   return PyLong_FromUnsignedLongLong(~StateOf(module)->unknown_versions++);
 }
 
+// Python's own is in an extension module that takes as long to load as all of `json` and `re`.
+PyObject* Sha256Of(PyObject*, PyObject* data) {
+  char* bytes = nullptr;
+  Py_ssize_t size = 0;
+  if (PyBytes_AsStringAndSize(data, &bytes, &size) < 0) return nullptr;
+  const std::string hash = Sha256Hex({bytes, static_cast<std::size_t>(size)});
+  return PyUnicode_FromStringAndSize(hash.data(), static_cast<Py_ssize_t>(hash.size()));
+}
+
 PyObject* Features(PyObject* module, PyObject*) {
   ModuleSession* session = SessionOf(module);
   return session ? FromJsonValue(session->features).Release() : nullptr;
@@ -254,6 +264,7 @@ PyMethodDef kMethods[] = {
     {"context_view", ContextView, METH_O, "The bytes of context i, read-only."},
     {"context_text", ContextText, METH_O, "The text of context i, decoded once."},
     {"dict_version", DictVersion, METH_O, "A number that changes with the dict."},
+    {"sha256", Sha256Of, METH_O, "The SHA-256 of bytes, in hexadecimal digits."},
     {"features", Features, METH_NOARGS, "What this session offers."},
     {"write", Write, METH_VARARGS, "write(stream, data): output of the running block."},
     {nullptr, nullptr, 0, nullptr}};
