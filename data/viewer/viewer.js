@@ -764,10 +764,8 @@ async function showRun(run, rest, mine) {
         element("a", {class: "button", href: "#/diff/" + encodeURIComponent(run)}, "Compare"),
         button("Save its events", () => save(path + "/export", run + ".jsonl"))));
   };
-  const lastTurn = () => {
-    const turns = story.calls.get(0).turns;
-    return turns.length ? Math.max(0, turns[turns.length - 1].number) : 0;
-  };
+  // The last one that was answered: one that was cut off has nothing to go on from.
+  const lastTurn = () => Math.max(0, ...story.calls.get(0).turns.filter((turn) => turn.reply).map((turn) => turn.number));
   const content = () => {
     const [what, number, part, id] = wanted;
     if (what === "fork") return forkNode(run, story, number);

@@ -699,7 +699,7 @@ class Http(McpCase):
 
     def test_a_key_asks_within_its_sum_of_a_day(self):  # SRV-40, SRV-A6
         reply = {"reply": "an answer", "usage": {"input": 1000, "output": 1000}, "times": "always"}
-        sent = self.keyed_server("ann read,run 0.003", "bob read,run", replies=[reply], flags=("--price", "1/1"))
+        sent = self.keyed_server("ann read,run 0.004", "bob read,run", replies=[reply], flags=("--price", "1/1"))
         context = {name: self.tool(sent[name], "open", text="a short text")["structuredContent"]["context"]
                    for name in sent}
         def ask(name):

@@ -344,10 +344,6 @@ class Manners(ServeCase):
         code, _, err = self.run_to_end("serve", "--bind", "127.0.0.1:0", "-m", "no-such-model", limit=30)
         self.assertNotEqual(code, 0)
         self.assertIn("no-such-model", err)
-        # Without any the runs can still be looked at, and it is said.
-        process = self.start("serve", "--bind", "127.0.0.1:0")
-        self.assertIn("serving http://", process.stderr.readline())
-        self.assertIn("warning: no request can be answered yet: ", process.stderr.readline())
 
     def test_sigterm_lets_what_runs_come_to_its_end(self):
         """SRV-44, SRV-A15"""
