@@ -191,16 +191,18 @@ def _run(bench: Bench, row: rows.Row, system: str, context: pathlib.Path) -> dic
         sample = run_command(words_of_command(engine, asking, bench.places), bench.places,
                              _LOOK if row.group == "large contexts" else 0.0)
     heard = bench.server.heard(engine)
-    _check(sample, heard, len(plan.root))
+    check(sample, heard, len(plan.root), 0 if row.work == "turns" else row.count)
     return {"value": _value(row, sample, heard), "wall": sample.wall, "cpu": sample.cpu, "peak": sample.peak}
 
 
-def _check(sample: Sample, heard: dict, turns: int) -> None:
+def check(sample: Sample, heard: dict, turns: int, calls: int) -> None:
     """A run that did other work than was asked for is no figure."""
     if sample.error or sample.answer.strip() != "line":
         raise Failed(sample.error or f"it answered {sample.answer.strip()[:80]!r}")
     if heard["root"] != turns:
         raise Failed(f"it took {heard['root']} turns instead of {turns}")
+    if heard["sub"] + heard["child"] < calls:  # it refused some, and went on without
+        raise Failed(f"it asked {heard['sub'] + heard['child']} of {calls} calls that its code made")
 
 
 def _value(row: rows.Row, sample: Sample, heard: dict) -> float:

@@ -21,9 +21,11 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 
-from engines import plans, ratios, rows  # noqa: E402 (found by the line above)
+from engines import plans, ratios, rows, table  # noqa: E402 (found by the line above)
 from engines.model_server import QUESTION, ModelServer, Plan  # noqa: E402
+from engines.systems import Sample  # noqa: E402
 from figure import Figure  # noqa: E402
+from timing import Failed  # noqa: E402
 import page  # noqa: E402
 
 DOSSIER = ""
@@ -107,6 +109,18 @@ class RoundTest(unittest.TestCase):  # EVL-98
         self.assertTrue(interval.low <= 1.05 <= interval.high)
         self.assertEqual(interval.high, 9.0, "the outlier was thrown away")
         self.assertEqual(ratios.bootstrap([2.0]), ratios.Interval(2.0, 2.0, 2.0))
+
+
+class CheckTest(unittest.TestCase):  # EVL-98
+    def test_a_run_that_did_other_work_is_a_failure_that_says_so(self):
+        heard = {"root": 2, "sub": 40, "child": 0}
+        table.check(Sample(1.0, 1.0, "line\n"), heard, 2, 40)
+        for sample, change, said in ((Sample(1.0, 1.0, "other"), {}, "it answered 'other'"),
+                                     (Sample(1.0, 1.0, "", "it fell"), {}, "it fell"),
+                                     (Sample(1.0, 1.0, "line"), {"root": 3}, "3 turns instead of 2"),
+                                     (Sample(1.0, 1.0, "line"), {"sub": 0}, "0 of 40 calls")):
+            with self.assertRaisesRegex(Failed, said):
+                table.check(sample, heard | change, 2, 40)
 
 
 class PlanTest(unittest.TestCase):
