@@ -1,7 +1,7 @@
 from typing import Any
 
 from base import WorkerTest
-from fake_host import Text
+from fake_host import BridgeError, Text
 
 
 class PlainTest(WorkerTest):
@@ -37,6 +37,20 @@ class PlainTest(WorkerTest):
         self.assertEqual(self.value("say()"), "ok")
         self.assertIn("multiple values", self.error("f(1, a=2)")["message"])
         self.assertIn("JSON values only", self.error("f(len)")["message"])
+
+    def test_what_a_tool_raises_has_its_class(self) -> None:  # SRV-82
+        def fail(args: Any, raw: bytes) -> Any:
+            raise BridgeError("failed", args["args"]["said"])
+        self.host.do_tool = fail
+        self.run_block("f = _dossier_tool('f', ['said'])")
+        for said, kind, message in (
+                ("KeyError: 'k'", "KeyError", "'k'"), ("KeyError: no B", "KeyError", "'no B'"),
+                ("ValueError: a: b", "ValueError", "a: b"), ("OwnError: mine", "OwnError", "mine"),
+                ("UnicodeDecodeError: odd", "RuntimeError", "UnicodeDecodeError: odd"),
+                ("SystemExit: 3", "RuntimeError", "SystemExit: 3"), ("rate: it failed", "RuntimeError", "rate: it failed"),
+                ("the tool rate failed (exit code 1): x", "RuntimeError", "the tool rate failed (exit code 1): x")):
+            error = self.error(f"f({said!r})")
+            self.assertEqual((error["type"], error["message"]), (kind, message), said)
 
     def test_values_are_fetched_in_parts(self) -> None:  # SRV-90
         self.assertEqual(self.value("_dossier_fetch('report')"), "x" * 70 + "é")

@@ -68,9 +68,11 @@ def raised(message: str) -> Exception:
     rest = message[found.end():] if found else message
     if isinstance(known, type) and issubclass(known, Exception):
         try:
-            return known(_key(rest) if issubclass(known, KeyError) else rest)
+            error = known(_key(rest) if issubclass(known, KeyError) else rest)
         except TypeError:  # one that is not made of a text
             return RuntimeError(message)
+        error.of_tool = True  # type: ignore[attr-defined]  # no slip of the code that called it
+        return error
     if name.endswith(("Error", "Exception")):
         return type(name, (RuntimeError,), {"__module__": "builtins"})(rest)
     return RuntimeError(message)

@@ -108,7 +108,7 @@ def _hint(error: BaseException, message: str, world: World) -> str:
 
 
 def _nearest(error: BaseException, world: World) -> str:
-    if isinstance(error, KeyError) and error.args:
+    if isinstance(error, KeyError) and error.args and not getattr(error, "of_tool", False):
         key = error.args[0]
         known = _keys_indexed(error) if isinstance(key, str) else []
         near = nearest(str(key), known)

@@ -182,10 +182,10 @@ class Tools(Python):
             try: dossier.Session(tools={"not a name": price, "ok": 3})
             except dossier.UsageError as error: print(error)
             """)
-        self.assertEqual(out, "{'usd': 3} {'usd': 6} 2 3\nRuntimeError: TypeError: price: item: 3 is no str\n"
-                              "RuntimeError: TypeError: missing a required argument: 'item'\n"
-                              "RuntimeError: TypeError: got an unexpected keyword argument 'colour'\n"
-                              "RuntimeError: TypeError: late: n: 'x' is no int\nNone {'a': [1]} error Out: 2\n"
+        self.assertEqual(out, "{'usd': 3} {'usd': 6} 2 3\nTypeError: price: item: 3 is no str\n"
+                              "TypeError: missing a required argument: 'item'\n"
+                              "TypeError: got an unexpected keyword argument 'colour'\n"
+                              "TypeError: late: n: 'x' is no int\nNone {'a': [1]} error Out: 2\n"
                               "[('A1', 1), ('B', 2)]\ntools: a tool has a name that Python can call, and is callable: "
                               "'not a name', 'ok'\n")
 
@@ -250,7 +250,7 @@ class Exact(Python):
         with dossier.Session(tools={name: (lambda value=value: value) for name, value in given.items()}) as s:
             for name in given: print(s.run(f"print({name}())").error or s.run(f"print({name}())"))
         """)
-        self.assertEqual([line.split("; ")[0].replace("RuntimeError: UsageError: what ", "") for line in out if line], [
+        self.assertEqual([line.split("; ")[0].replace("UsageError: what ", "") for line in out if line], [
             "9223372036854775807",
             "big gave: an int of 71 bits, and at most 64 with the sign are carried exactly",
             "inf gave: the float inf, which JSON does not have",

@@ -161,7 +161,7 @@ class Sessions(Rpc):
         call = self.next()
         self.write({"reply": call["call"], "error": {"type": "KeyError", "message": "no B"}})
         error = self.answer_to(failed)["result"]["error"]
-        self.assertEqual(error["message"], "KeyError: no B")
+        self.assertEqual((error["type"], error["message"]), ("KeyError", "'no B'"))
         self.call("session.close", session=session)
         self.assertEqual(self.fail_of("session.run", session=session, code="1")["code"], "not_found")
 
