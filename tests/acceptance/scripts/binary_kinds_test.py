@@ -30,7 +30,7 @@ class BinaryKinds(harness.Case):
         return "; ".join(f"{note['code']}: {note['text']}" for note in file["notes"])
 
     def test_every_kind_is_named(self):
-        # INS-21, INS-80 to 89, INS-T11
+        # INS-21, INS-80 to INS-89, INS-T11
         for name, (content, _) in binary_files.FILES.items():
             self.write(name, content)
         found = self.inspect(*binary_files.FILES)

@@ -31,7 +31,7 @@ class ScoreboardTest(unittest.TestCase):
     def setUp(self):
         self.attempts = {attempt["id"]: attempt for attempt in scoreboard.load_attempts(BOARD / "attempts.yml")}
 
-    def test_the_list_has_fifty_attempts_in_eight_groups(self):  # EVL-85, EVL-E1 to EVL-E8
+    def test_the_list_has_fifty_attempts_in_eight_groups(self):  # EVL-85, EVL-E1 EVL-E2 EVL-E3 EVL-E4 EVL-E5 EVL-E6 EVL-E7 EVL-E8
         groups = [name.split(".")[0] for name in self.attempts]
         self.assertEqual({group: groups.count(group) for group in groups},
                          {"E1": 7, "E2": 9, "E3": 5, "E4": 7, "E5": 8, "E6": 9, "E7": 3, "E8": 2})
