@@ -85,24 +85,26 @@ std::string ValueOf(const Flag& flag) {
 // one for the other's.
 bool IsEachCommandsOwn(std::string_view name) {
   constexpr std::string_view kNames[] = {
-      "--branch",  // of a memory, of git
-      "--id",      // of a question, of a memory
-      "--limit",   // so many runs or changes, or the size of a file
-      "--only",    // questions by pattern, or tasks
-      "--plan",    // of a stub model, or nothing but a look
-      "--run",     // of ask, or of research
-      "--set",     // of research, or of a family of tasks
-      "--mode",    // of a run, of a prompt's header
-      "--model",   // one model, or one for each role
-      "--phase",   // of research: by name, by number
-      "--role",    // of a message, of an agent, of a file that a user made
-      "--root",    // of paths in rules, or folders that may be read
-      "--show",    // what is listed, in full
-      "--task",    // a task's words, or its id
-      "--tier",    // one, or several
-      "--tools",   // a file of tools, or names of ours
-      "--until",   // a time, or a step
-      "--stages",  // of research
+      "--branch",    // of a memory, of git
+      "--id",        // of a question, of a memory
+      "--limit",     // so many runs or changes, or the size of a file
+      "--only",      // questions by pattern, or tasks
+      "--plan",      // of a stub model, or nothing but a look
+      "--run",       // of ask, or of research
+      "--set",       // of research, or of a family of tasks
+      "--mode",      // of a run, of a prompt's header
+      "--model",     // one model, or one for each role
+      "--phase",     // of research: by name, by number
+      "--role",      // of a message, of an agent, of a file that a user made
+      "--root",      // of paths in rules, or folders that may be read
+      "--show",      // what is listed, in full
+      "--task",      // a task's words, or its id
+      "--tier",      // one, or several
+      "--tools",     // a file of tools, or names of ours
+      "--until",     // a time, or a step
+      "--stages",    // of research
+      "--store",     // a folder of a memory, or the database that machines share
+      "--priority",  // of files that match a pattern, or of a run
   };
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
