@@ -118,6 +118,25 @@ class WorkerTest(postgres_case.PostgresCase):
         self.assertEqual(self.model.asked[(5, 0)], 1)
         self.assertEqual(self.shared_runs()[run]["attempts"], 0)
 
+    def test_a_worker_without_its_lease_writes_nothing(self):
+        # SRV-72: another one has the run; this one's own clock does not tell
+        self.model.hold.clear()
+        run = self.put(15)
+        worker = self.start(*self.worker_words("--slots", "1"))
+        self.assertTrue(self.model.held.wait(30))
+        before = self.cluster.sql("UPDATE runs SET epoch=epoch+1, worker='another', "
+                                  "lease_until=now()+interval '1h' RETURNING "
+                                  f"(SELECT count(*) FROM events WHERE run='{run}')")
+        self.model.hold.set()
+        said = ""
+        while "is over: it is no longer" not in said:
+            said = worker.stderr.readline()
+            self.assertTrue(said, "the worker ended")
+            self.assertNotIn(": final", said)
+        self.assertEqual(self.cluster.sql("SELECT count(*) FROM events"), before)
+        self.assertEqual(self.cluster.sql("SELECT state, worker FROM runs"), [["running", "another"]])
+        self.assertEqual(self.model.asked[(15, 2)] + self.model.asked[(15, "sub")], 0)
+
     def test_a_restarted_database_pauses_a_run(self):
         # SRV-75, SRV-A18
         self.model.hold.clear()
@@ -126,6 +145,8 @@ class WorkerTest(postgres_case.PostgresCase):
         self.assertTrue(self.model.held.wait(30))
         self.cluster.stop()
         self.model.hold.set()
+        time.sleep(1)   # in which the next request would leave
+        self.assertEqual(self.model.asked[(6, "sub")], 0, "sent, and not recorded")
         self.cluster.start()
         self.wait_until_ended([run], 25)
         self.assert_answered_once(run, 6)
