@@ -49,7 +49,8 @@ CREATE TABLE workers(
   seen_at timestamptz NOT NULL DEFAULT now());
 )sql"};
 
-constexpr std::string_view kLock = "SELECT pg_advisory_xact_lock(7233184988217307459)";
+constexpr std::string_view kLock = "SELECT pg_advisory_lock(7233184988217307459)";
+constexpr std::string_view kUnlock = "SELECT pg_advisory_unlock(7233184988217307459)";
 
 // 0: no tables yet.
 Result<std::int64_t> VersionOf(PostgresConnection& connection) {
@@ -69,7 +70,6 @@ Result<std::int64_t> VersionOf(PostgresConnection& connection) {
 }
 
 Status Migrate(PostgresConnection& connection) {
-  DOSSIER_RETURN_IF_ERROR(connection.Run(kLock));
   DOSSIER_ASSIGN_OR_RETURN(const std::int64_t from, VersionOf(connection));
   if (from == kSharedStoreVersion) return {};  // another process was first
   if (from == 0) {
@@ -85,18 +85,25 @@ Status Migrate(PostgresConnection& connection) {
   return {};
 }
 
+Status MigrateAtOnce(PostgresConnection& connection) {
+  DOSSIER_RETURN_IF_ERROR(connection.Begin());
+  const Status done = Migrate(connection);
+  if (done) return connection.Commit();
+  connection.Rollback();
+  return done;
+}
+
 }  // namespace
 
 Status PrepareSchema(PostgresConnection& connection) {
   DOSSIER_ASSIGN_OR_RETURN(const std::int64_t version, VersionOf(connection));
   if (version == kSharedStoreVersion) return {};
-  DOSSIER_RETURN_IF_ERROR(connection.Begin());
-  const Status done = Migrate(connection);
-  if (!done) {
-    connection.Rollback();
-    return done;
-  }
-  return connection.Commit();
+  // Taken before the transaction: within one, the server goes on to believe what it saw of the
+  // tables before it waited. A lost connection lets go of it.
+  DOSSIER_RETURN_IF_ERROR(connection.Run(kLock));
+  const Status done = MigrateAtOnce(connection);
+  DOSSIER_RETURN_IF_ERROR(connection.Run(kUnlock));
+  return done;
 }
 
 }  // namespace dossier::store

@@ -2,7 +2,8 @@
 """Runs of a store that machines share: queued, answered, taken over. SRV-70 to SRV-75.
 
 The kills of SRV-A17 are these by default, and 8 workers, 500 runs and 100 kills with
-DOSSIER_WORKERS=8 DOSSIER_RUNS=500 DOSSIER_KILLS=100.
+DOSSIER_WORKERS=8 DOSSIER_RUNS=500 DOSSIER_KILLS=100 DOSSIER_DELAY=1: so long the model takes, so
+that workers are at work when they die.
 """
 
 import json
@@ -17,6 +18,7 @@ import postgres_case
 
 WORKERS, RUNS, KILLS = (int(os.environ.get(f"DOSSIER_{name}", usual))
                         for name, usual in (("WORKERS", 2), ("RUNS", 12), ("KILLS", 5)))
+DELAY = float(os.environ.get("DOSSIER_DELAY", "0.3"))   # seconds of a reply
 
 
 class WorkerTest(postgres_case.PostgresCase):
@@ -116,6 +118,25 @@ class WorkerTest(postgres_case.PostgresCase):
         self.assertEqual(self.model.asked[(5, 0)], 1)
         self.assertEqual(self.shared_runs()[run]["attempts"], 0)
 
+    def test_a_worker_without_its_lease_writes_nothing(self):
+        # SRV-72: another one has the run; this one's own clock does not tell
+        self.model.hold.clear()
+        run = self.put(15)
+        worker = self.start(*self.worker_words("--slots", "1"))
+        self.assertTrue(self.model.held.wait(30))
+        before = self.cluster.sql("UPDATE runs SET epoch=epoch+1, worker='another', "
+                                  "lease_until=now()+interval '1h' RETURNING "
+                                  f"(SELECT count(*) FROM events WHERE run='{run}')")
+        self.model.hold.set()
+        said = ""
+        while "is over: it is no longer" not in said:
+            said = worker.stderr.readline()
+            self.assertTrue(said, "the worker ended")
+            self.assertNotIn(": final", said)
+        self.assertEqual(self.cluster.sql("SELECT count(*) FROM events"), before)
+        self.assertEqual(self.cluster.sql("SELECT state, worker FROM runs"), [["running", "another"]])
+        self.assertEqual(self.model.asked[(15, 2)] + self.model.asked[(15, "sub")], 0)
+
     def test_a_restarted_database_pauses_a_run(self):
         # SRV-75, SRV-A18
         self.model.hold.clear()
@@ -124,6 +145,8 @@ class WorkerTest(postgres_case.PostgresCase):
         self.assertTrue(self.model.held.wait(30))
         self.cluster.stop()
         self.model.hold.set()
+        time.sleep(1)   # in which the next request would leave
+        self.assertEqual(self.model.asked[(6, "sub")], 0, "sent, and not recorded")
         self.cluster.start()
         self.wait_until_ended([run], 25)
         self.assert_answered_once(run, 6)
@@ -160,7 +183,7 @@ class WorkerTest(postgres_case.PostgresCase):
     def test_workers_die_at_any_point(self):
         # SRV-A17
         chance = random.Random(17)
-        self.model.delay = 0.05
+        self.model.delay = DELAY
         lease = 3 if WORKERS > 2 else 2
         runs = {self.put(number): number for number in range(100, 100 + RUNS)}
         words = ["--lease", f"{lease}s", "--slots", "2"]
@@ -183,6 +206,12 @@ class WorkerTest(postgres_case.PostgresCase):
             self.end(worker)
         for run, number in runs.items():
             self.assert_answered_once(run, number)
+        taken_over, again = self.cluster.sql(
+            "SELECT (SELECT count(*) FROM runs WHERE attempts>0), (SELECT count(*) FROM (SELECT 1 FROM "
+            "events WHERE type='request.sent' GROUP BY run, data->>'hash' HAVING count(*)>1) r)")[0]
+        self.assertGreater(int(taken_over), 0, "no worker died at work")
+        if RUNS > 12:
+            print(f"\n{taken_over} runs were taken over, {again} requests in flight sent again")
         stale = self.cluster.sql("SELECT count(*) FROM events JOIN runs ON run=id "
                                  "WHERE events.epoch>runs.epoch")
         self.assertEqual(stale, [["0"]])
