@@ -20,7 +20,7 @@ set(_texts ${CMAKE_BINARY_DIR}/texts)
 set(_pages dossier)
 set(_written "COMMAND;$<TARGET_FILE:dossier>;man;>;${_texts}/dossier.1")
 foreach(name ask chat inspect pack header runs assemble prompts models sandbox doctor tokens conversations context
-        memory agents research mcp hook serve rpc eval config keys trust paths)
+        memory agents research mcp hook serve worker rpc eval config keys trust paths)
   list(APPEND _pages dossier-${name})
   list(APPEND _written "COMMAND;$<TARGET_FILE:dossier>;man;${name};>;${_texts}/dossier-${name}.1")
 endforeach()

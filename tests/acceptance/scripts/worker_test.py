@@ -50,7 +50,7 @@ class WorkerTest(postgres_case.PostgresCase):
                       ["worker", "--store", f"postgresql:///d?password={word}"]):
             code, _, err = self.run_to_end(*words)
             self.assertEqual(code, 2, err)
-            for way in ("PGPASSWORD", "~/.pgpass", "service"):
+            for way in ("service", "~/.pgpass", "PGPASSWORD"):
                 self.assertIn(way, err)
             self.assertNotIn(word, err)
         code, _, err = self.run_to_end("worker", "--store", "/some/folder")
