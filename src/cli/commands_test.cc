@@ -95,6 +95,7 @@ bool IsEachCommandsOwn(std::string_view name) {
       "--mode",      // of a run, of a prompt's header
       "--model",     // one model, or one for each role
       "--phase",     // of research: by name, by number
+      "--record",    // to this file, or whether a gate records
       "--role",      // of a message, of an agent, of a file that a user made
       "--root",      // of paths in rules, or folders that may be read
       "--show",      // what is listed, in full
