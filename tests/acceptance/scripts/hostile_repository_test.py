@@ -5,6 +5,7 @@ Each vector plants one way in which git is made to start a program. A marker fil
 last test proves that the vectors bite: it lets git itself, without our walls, fall into them.
 """
 
+import copy
 import json
 import os
 import pathlib
@@ -280,6 +281,9 @@ class Hostile(harness.Case):
     def setUp(self):
         super().setUp()
         self.env["GIT_CONFIG_NOSYSTEM"] = "1"
+        self.plant_marker()
+
+    def plant_marker(self):
         self.marker = self.home / "ran"
         runner = self.home / "runner"
         runner.write_text(f"#!/bin/sh\n: > '{self.marker}'\nexit 0\n")
@@ -479,17 +483,24 @@ class Work(Hostile):
 class Control(Hostile):
     def test_without_walls_the_vectors_bite(self):
         """A vector that git never falls into proves nothing about us."""
-        bitten = []
+        bitten, started = [], []
+        self.env |= {"EDITOR": "true", "GIT_TERMINAL_PROMPT": "0"}
         line = (Commands.LINE + "; git commit -qam x; git checkout -q side; git checkout -q main; "
                 "git merge -q side; git gc --auto; git commit -q --amend --trailer a=b; "
                 "git fetch -q; git difftool -y HEAD~1; git add -p; git rebase -q -i HEAD~1; true")
-        for name, plant in VECTORS.items():
-            self.make(name, plant)
-            subprocess.run(["timeout", "-s", "KILL", "20", "sh", "-c", line], cwd=self.repo,
-                           env={**self.env, "EDITOR": "true", "GIT_TERMINAL_PROMPT": "0"},
-                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL)
-            if self.marker.exists():
+        for number, (name, plant) in enumerate(VECTORS.items()):
+            case = copy.copy(self)  # with a home of its own, as some wait until they are killed
+            case.home = self.home / f"case{number}"
+            case.home.mkdir()
+            case.env = self.env | {"HOME": str(case.home)}
+            case.plant_marker()
+            case.make(name, plant)
+            started.append((name, case, case.start(
+                "-s", "KILL", "20", "sh", "-c", line, command="timeout", cwd=case.repo,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)))
+        for name, case, process in started:
+            process.wait()
+            if case.marker.exists():
                 bitten.append(name)
         self.assertGreaterEqual(len(bitten), 25, sorted(set(VECTORS) - set(bitten)))
 
