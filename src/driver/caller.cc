@@ -55,14 +55,17 @@ class WaitingSink final : public model::Sink {
   std::optional<Result<model::Reply>> reply_;
 };
 
-// Hands the outcome to a function.
+// Hands what happens to functions.
 class FunctionSink final : public model::Sink {
  public:
-  explicit FunctionSink(std::function<void(Result<model::Reply>)> done) : done_(std::move(done)) {}
+  FunctionSink(std::function<void()> sending, std::function<void(Result<model::Reply>)> done)
+      : sending_(std::move(sending)), done_(std::move(done)) {}
+  void OnSending() override { sending_(); }
   void OnDelta(std::string_view) override {}
   void OnDone(Result<model::Reply> reply) override { done_(std::move(reply)); }
 
  private:
+  const std::function<void()> sending_;
   const std::function<void(Result<model::Reply>)> done_;
 };
 
@@ -100,13 +103,14 @@ Called Caller::Ask(const BoundModel& model, model::Request request, const CallHo
 }
 
 void Caller::Submit(const BoundModel& model, std::shared_ptr<const model::Request> request,
-                    const CancelToken& cancel, std::function<void(Result<model::Reply>)> done) {
+                    const CancelToken& cancel, std::function<void()> sending,
+                    std::function<void(Result<model::Reply>)> done) {
   auto count = [this, done = std::move(done)](Result<model::Reply> reply) {
     if (reply) Add(reply->usage);
     done(std::move(reply));
   };
   model.gate->Submit(std::move(request), ledger_, model::Stage::kNormal, cancel,
-                     std::make_shared<FunctionSink>(std::move(count)));
+                     std::make_shared<FunctionSink>(std::move(sending), std::move(count)));
 }
 
 model::UsageSum Caller::usage() const {

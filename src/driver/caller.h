@@ -88,10 +88,12 @@ class Caller {
   Called Ask(const BoundModel& model, model::Request request, const CallHooks& hooks,
              const CancelToken& cancel, model::Stage stage = model::Stage::kNormal);
 
-  // Never blocks, and never asks again: for thousands of requests in flight. `done` gets the
-  // outcome once, on the network thread or on the caller's, and must not block.
+  // Never blocks, and never asks again: for thousands of requests in flight. `sending` is called
+  // when it leaves, which may be much later, and never if it is refused or cancelled before; `done`
+  // gets the outcome once. Both run on the network thread or on the caller's, and must not block.
   void Submit(const BoundModel& model, std::shared_ptr<const model::Request> request,
-              const CancelToken& cancel, std::function<void(Result<model::Reply>)> done);
+              const CancelToken& cancel, std::function<void()> sending,
+              std::function<void(Result<model::Reply>)> done);
 
   // What all replies so far took.
   model::UsageSum usage() const;

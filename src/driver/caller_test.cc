@@ -133,15 +133,18 @@ TEST_F(CallerTest, RequestsInFlightAreSummedToo) {
   std::mutex mutex;
   std::condition_variable arrived;
   std::optional<Result<model::Reply>> reply;
-  caller.Submit(model, std::make_shared<const model::Request>(Request()), {},
-                [&](Result<model::Reply> result) {
-                  const std::lock_guard lock(mutex);
-                  reply = std::move(result);
-                  arrived.notify_all();
-                });
+  int left = 0;
+  caller.Submit(
+      model, std::make_shared<const model::Request>(Request()), {}, [&] { ++left; },
+      [&](Result<model::Reply> result) {
+        const std::lock_guard lock(mutex);
+        reply = std::move(result);
+        arrived.notify_all();
+      });
   std::unique_lock lock(mutex);
   arrived.wait(lock, [&] { return reply.has_value(); });
   EXPECT_THAT(*reply, Succeeds());
+  EXPECT_EQ(left, 1);
   EXPECT_EQ(caller.usage().total.cache_write, 4);
 }
 

@@ -259,7 +259,8 @@ void Replay::LoadUnanswered(const std::vector<store::Event>& events) {
       sent.push_back({IsOfLoop(TextAt(data, "purpose")) ? By::kLoop : By::kCode,
                       FindInt(data, "tokens").value_or(0)});
     }
-    if (IsAnswer(event.type) && !Find(data, "from_cache") && !sent.empty()) sent.pop_front();
+    const bool asked = !Find(data, "from_cache") && !Find(data, "unsent");
+    if (IsAnswer(event.type) && asked && !sent.empty()) sent.pop_front();
   }
   for (const auto& [hash, sent] : open) {
     unanswered_.insert(unanswered_.end(), sent.begin(), sent.end());
@@ -302,6 +303,8 @@ Status Replay::LoadEvent(store::Journal& journal, const store::Event& event) {
   if (event.type == "reply.received") {
     DOSSIER_ASSIGN_OR_RETURN(answer.reply, ReadReply(Json(data), journal));
     if (Find(data, "from_cache")) answer.from = Answer::From::kCache;
+  } else if (Find(data, "unsent")) {
+    answer.from = Answer::From::kNowhere;
   } else if (const Json* partial = Find(data, "partial")) {
     DOSSIER_ASSIGN_OR_RETURN(answer.partial, journal.ReadBody(*partial));
   }
@@ -523,6 +526,9 @@ class RecordedGate final : public model::Gate {
 
   void Submit(std::shared_ptr<const model::Request> request, model::Ledger& ledger,
               model::Stage stage, CancelToken cancel, std::shared_ptr<model::Sink> sink) override {
+    // What is recorded is used up in its place; what is new is recorded when it leaves.
+    const bool recorded = beyond_ != Beyond::kAsked || replay_->Holds(RequestHash(*request, to_));
+    if (recorded) sink->OnSending();
     auto known = replay_->TakeAnswer(*request, to_);
     if (!known && beyond_ == Beyond::kAsked) {
       return gate_->Submit(std::move(request), ledger, stage, std::move(cancel), std::move(sink));
@@ -538,7 +544,8 @@ class RecordedGate final : public model::Gate {
       use.calls = known->reply->attempts;
       use.failed_calls = std::max<std::int64_t>(use.calls - 1, 0);
       use.spent.Add(known->reply->usage);
-    } else if (known->reply.error().code != ErrorCode::kLimit) {
+    } else if (known->from != Replay::Answer::From::kNowhere &&
+               known->reply.error().code != ErrorCode::kLimit) {
       use = {.calls = 1, .failed_calls = 1};
     }
     if (use.cached_calls > 0) {

@@ -71,7 +71,7 @@ class Replay {
   struct Answer {
     Result<model::Reply> reply;
     std::string partial;  // what had come of one that failed
-    enum class From : std::uint8_t { kModel, kCache } from = From::kModel;
+    enum class From : std::uint8_t { kModel, kCache, kNowhere } from = From::kModel;
     std::int64_t seq = 0;  // of its event
   };
   // The recorded answer to a request, handed out once.

@@ -591,9 +591,13 @@ std::optional<model::Reply> Subcalls::Known(const std::optional<std::string>& ke
 }
 
 void Subcalls::LogResult(std::int64_t id, model::Purpose purpose, const std::string& hash,
-                         const Result<model::Reply>& result) {
-  JsonObject data{{"request", id}, {"purpose", model::PurposeName(purpose)}, {"hash", hash}};
+                         const Result<model::Reply>& result, JsonObject unsent) {
+  JsonObject data = std::move(unsent);
+  data["request"] = id;
+  data["purpose"] = model::PurposeName(purpose);
+  data["hash"] = hash;
   if (!result) {
+    if (data.contains("messages")) data["unsent"] = true;
     data["kind"] = ErrorName(result.error().code);
     data["message"] = result.error().message;
     return run_.log.Add("request.failed", std::move(data));
@@ -626,22 +630,28 @@ void Subcalls::Send(Outgoing out, const CancelToken& cancel, Done done) {
                   {"messages", run_.log.Body(request->messages.turns.back().Text())},
                   {"tokens", out.prompt.tokens},
                   {"hash", hash}};
-  if (!request->messages.system.empty()) {
-    sent["system"] = run_.log.Messages({.system = request->messages.system});
-  }
   if (!out.media.empty()) sent["media"] = std::move(out.media);
   if (key) sent["cache_key"] = *key;
-  run_.log.Add("request.sent", std::move(sent));
-  auto finish = [this, id, purpose, key, hash,
+  // Recorded when it leaves: of a batch most wait in the queue of the gate, where nothing is lost.
+  const auto waits = std::make_shared<std::optional<JsonObject>>(std::move(sent));
+  auto leaves = [this, waits, system = request->messages.system] {
+    if (!*waits) return;
+    JsonObject sent = std::move(**waits);
+    waits->reset();
+    if (!system.empty()) sent["system"] = run_.log.Messages({.system = system});
+    run_.log.Add("request.sent", std::move(sent));
+  };
+  auto finish = [this, id, purpose, key, hash, waits, leaves,
                  done = std::move(done)](Result<model::Reply> result) {
-    LogResult(id, purpose, hash, result);
+    if (result) leaves();  // of a gate that knows the reply
+    LogResult(id, purpose, hash, result, std::move(*waits).value_or(JsonObject{}));
     if (result && key) cache_.Keep(*key, *result);
     done(std::move(result));
     std::lock_guard lock(mutex_);
     --in_flight_;
     idle_.notify_all();
   };
-  run_.caller.Submit(*out.to, std::move(request), cancel, std::move(finish));
+  run_.caller.Submit(*out.to, std::move(request), cancel, std::move(leaves), std::move(finish));
 }
 
 void Subcalls::CountFailure(std::string_view kind, std::string_view told) {

@@ -170,7 +170,7 @@ class Subcalls {
                                     const model::Request& request, const std::string& hash,
                                     const JsonArray& media, std::int64_t id);
   void LogResult(std::int64_t id, model::Purpose purpose, const std::string& hash,
-                 const Result<model::Reply>& result);
+                 const Result<model::Reply>& result, JsonObject unsent);
   // `told`: what code reads of it; empty: nothing.
   void CountFailure(std::string_view kind, std::string_view told = {});
   // Of a prompt that was sent; `before`: its earlier failures, which no answer has made good.

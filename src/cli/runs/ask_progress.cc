@@ -72,7 +72,7 @@ struct Tally {
       call.doing = call.in_flight > 1 ? fmt::format("{} requests in flight", call.in_flight)
                                       : "model is reading";
     } else if (event.type == "reply.received" || event.type == "request.failed") {
-      if (!Find(event.data, "from_cache")) --call.in_flight;
+      if (!Find(event.data, "from_cache") && !Find(event.data, "unsent")) --call.in_flight;
       input += FindInt(data, "input").value_or(0);
       output += FindInt(data, "output").value_or(0);
     } else if (event.type == "block.started") {

@@ -270,6 +270,7 @@ void RunStory::TellReply(const Json& data) {
 void RunStory::TellFailure(const Json& data) {
   const std::string why =
       fmt::format("{}: {}", TextIn(data, "kind"), FindString(data, "message").value_or(""));
+  if (Find(data, "unsent")) prompts_[RequestIn(data)] = data;
   if (Find(data, "request") && !whole()) {
     return TellSubcall(data, "failed, " + Safe(why.substr(0, why.find('\n'))));
   }

@@ -131,6 +131,9 @@ struct Failure {
 class Sink {
  public:
   virtual ~Sink() = default;
+  // From a gate, once, when the first attempt is about to leave; it may come before Submit returns.
+  // Where the request is cancelled when this returns, it does not leave.
+  virtual void OnSending() {}
   virtual void OnDelta(std::string_view text) = 0;
   virtual void OnDone(Result<Reply> reply) = 0;
   // Comes just before an OnDone with an error, from clients; a gate keeps it to itself.

@@ -36,6 +36,7 @@ struct Job {
   std::shared_ptr<CancelSource> sending;  // cancels the attempt in flight
   std::uint64_t cancel_id = 0, retry_timer = 0, limit_timer = 0;
   std::uint64_t epoch = 0;  // of the concurrency when the attempt was sent
+  bool told = false;        // that it leaves
   bool out_of_time = false, overran = false;
   Millis waited{0};
   std::string last_error;  // of the attempt before a retry
@@ -126,6 +127,7 @@ class Core : public std::enable_shared_from_this<Core> {
   std::int64_t WantedCap(const Job& job) const;
   LedgerRequest Wanted(const Job& job) const;
   void Send(const JobPtr& job);
+  void Unsend(const JobPtr& job);
   void Refuse(const JobPtr& job, Error error);
   void Cancel(const JobPtr& job, const std::string& reason);
   void RunOutOfTime(const JobPtr& job);
@@ -327,7 +329,13 @@ void Core::Pump() {
         if (!next) return;
         if ((*next)->state == State::kQueued) job = *next;  // else it was cancelled
       }
-      if (!job || Prepare(job, &refused) == Next::kWaits) return;
+      if (!job) return;
+      if (job->cancel.cancelled()) {  // the timer's thread has not come to it yet
+        job->state = State::kDelivering;
+        refused = CancelledError(*job);
+      } else if (Prepare(job, &refused) == Next::kWaits) {
+        return;
+      }
     }
     if (refused) {
       Refuse(job, std::move(*refused));
@@ -338,6 +346,10 @@ void Core::Pump() {
 }
 
 void Core::Send(const JobPtr& job) {
+  if (!std::exchange(job->told, true)) {
+    job->sink->OnSending();
+    if (job->cancel.cancelled()) return Unsend(job);
+  }
   std::shared_ptr<const Request> request = job->request;
   if (job->cap) {
     Request smaller = *request;
@@ -346,6 +358,22 @@ void Core::Send(const JobPtr& job) {
   }
   client_.Submit(std::move(request), job->sending->token(),
                  std::make_shared<AttemptSink>(shared_from_this(), job));
+}
+
+// Gives back what a job holds that was cancelled while it was told that it leaves.
+void Core::Unsend(const JobPtr& job) {
+  timer_.Post([core = shared_from_this(), job] {
+    {
+      std::lock_guard lock(core->mutex_);
+      if (job->state != State::kSending) return;
+      --core->sending_;
+      job->state = State::kDelivering;
+      job->held = {};
+      job->sending.reset();
+    }
+    core->Finish(job, tl::unexpected(core->CancelledError(*job)));
+    core->Pump();
+  });
 }
 
 // The run's time counts in the queue as on the wire. 0: the run has no limit of time.

@@ -55,8 +55,8 @@ class Gate {
                                     std::shared_ptr<const Clock> clock);
   virtual ~Gate() = default;  // cancels what is in flight, waits for its sinks
 
-  // Never blocks. The sink gets OnRetry, OnDelta, and OnDone once; a refused reservation is an
-  // OnDone with kLimit.
+  // Never blocks. The sink gets OnSending, OnRetry, OnDelta, and OnDone once; a refused reservation
+  // is an OnDone with kLimit, without an OnSending.
   virtual void Submit(std::shared_ptr<const Request> request, Ledger& ledger, Stage stage,
                       CancelToken cancel, std::shared_ptr<Sink> sink) = 0;
   // Waits for the reply; `on_delta` may be empty.

@@ -457,6 +457,25 @@ class OtherwiseTest(ResumeCase):
         self.assertEqual(found["calls"]["sent"], len(replies) + 1)
         self.assertGreater(found["tokens"]["input"], sum(one["input"] for one in replies))
 
+    def test_what_of_a_batch_waits_its_turn_is_not_lost_at_a_kill(self):  # REC-55, REC-69, REC-79
+        self.model.turns = ["```repl\nr = llm_query_batched([f'item 50: {i}?' for i in range(30)])\n"
+                            "FINAL(sum(x.ok for x in r))\n```"]
+        self.model.hold.clear()
+        process = self.start(*self.ask, "--concurrency", "2", "--max-calls", "40", "What is the total?",
+                             start_new_session=True)
+        self.wait_for_event(process, "block.started")
+        for _ in range(2):
+            self.wait_for_event(process, "request.sent")
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        self.model.hold.set()
+        run = self.runs()[0]["run"]
+        self.assertEqual(self.unanswered(run), 2)
+        code, out, err = self.run_to_end("runs", "resume", run, "--json")
+        self.assertEqual(code, 0, err)
+        found = json.loads(out)
+        self.assertEqual((found["answer"], found["calls"]["sent"]), ("30", 1 + 2 + 30))
+
 
 class ForkTest(ResumeCase):
     def setUp(self):
