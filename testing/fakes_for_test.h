@@ -121,7 +121,7 @@ class FakeClient final : public Client {
 };
 
 // What a sink was told.
-class RecordingSink final : public Sink {
+class RecordingSink : public Sink {
  public:
   void OnDelta(std::string_view text) override { deltas.emplace_back(text); }
   void OnFailure(const Failure& given) override { failure = given; }

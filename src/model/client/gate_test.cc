@@ -275,6 +275,46 @@ TEST_F(GateTest, AnAlreadyCancelledRequestIsNeverSent) {  // MOD-20
   EXPECT_EQ(ledger().use().calls, 0);
 }
 
+// Records when its request leaves, and may cancel it then.
+struct LeavingSink final : RecordingSink {
+  explicit LeavingSink(CancelSource* ends = nullptr) : ends(ends) {}
+  void OnSending() override {
+    ++leaves;
+    if (ends) ends->Cancel("its record cannot be written");
+  }
+  CancelSource* const ends;
+  int leaves = 0;
+};
+
+TEST_F(GateTest, ASinkIsToldOnceWhenItsRequestLeaves) {  // REC-69
+  Open({.concurrency = 1});
+  std::vector<std::shared_ptr<LeavingSink>> sinks;
+  for (int i = 0; i < 3; ++i) {
+    sinks.push_back(std::make_shared<LeavingSink>());
+    gate_->Submit(std::make_shared<const Request>(UserRequest("x")), ledger(), Stage::kNormal, {},
+                  sinks.back());
+  }
+  EXPECT_EQ(sinks[0]->leaves, 1);
+  EXPECT_EQ(sinks[1]->leaves, 0) << "it waits for the first";
+  for (std::size_t i = 0; i < 3; ++i) client_->Answer(i, "a");
+  for (const auto& sink : sinks) EXPECT_EQ(sink->leaves, 1);
+}
+
+TEST_F(GateTest, WhatIsCancelledAsItLeavesIsNotSent) {  // REC-69
+  Open({.concurrency = 1});
+  CancelSource source;
+  const auto sink = std::make_shared<LeavingSink>(&source);
+  gate_->Submit(std::make_shared<const Request>(UserRequest("x")), ledger(), Stage::kNormal,
+                source.token(), sink);
+  const auto next = Submit();
+  Pass(Millis(0));
+  EXPECT_EQ(sink->times_done, 1);
+  ASSERT_EQ(client_->calls(), 1u) << "the next one has its place";
+  client_->Answer(0, "a");
+  EXPECT_EQ(next->times_done, 1);
+  EXPECT_EQ(ledger().use().calls, 1);
+}
+
 TEST_F(GateTest, WhenTheRunsTimeEndsRequestsInFlightAreStopped) {  // REC-57
   limits_.deadline = clock_->Now() + Millis(1000);
   Open({});
