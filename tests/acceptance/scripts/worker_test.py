@@ -311,6 +311,24 @@ class WorkerTest(postgres_case.PostgresCase):
         for worker in workers:
             self.end(worker)
 
+    def test_workers_share_a_cache_folder(self):
+        # SRV-A18: two of one machine, one of them killed at work; nothing of its cache harms
+        self.model.hold.clear()
+        runs = {self.put(number): number for number in (31, 32)}
+        workers = [self.start(*self.worker_words("--slots", "1", "--lease", "2s")) for _ in range(2)]
+        end = time.monotonic() + 30
+        while sum(self.model.asked[(number, 1)] for number in runs.values()) < 2:
+            self.assertLess(time.monotonic(), end, "two workers are not at work")
+            time.sleep(0.05)   # what happens in other processes is looked for
+        workers[0].kill()
+        workers[0].wait()
+        self.model.hold.set()
+        self.wait_until_ended(runs, 25)
+        self.end(workers[1])
+        for run, number in runs.items():
+            self.assert_answered_once(run, number)
+        self.assertEqual(sorted(run["attempts"] for run in self.shared_runs().values()), [0, 1])
+
     def test_workers_die_at_any_point(self):
         # SRV-A17
         chance = random.Random(17)
