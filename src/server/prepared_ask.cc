@@ -39,6 +39,35 @@ JsonArray LineOf(const AskWish& wish, const WorkspaceOptions& server, const ask:
 
 }  // namespace
 
+JsonObject RecordedResult(std::string_view run, const JsonObject& finished) {
+  const auto number = [&](std::string_view key) {
+    return Json(FindInt(finished, key).value_or(0));
+  };
+  JsonObject out{{"schema", "dossier.ask/1"},
+                 {"run", run},
+                 {"status", TextAt(finished, "status")},
+                 {"source", TextAt(finished, "source")},
+                 {"turns", number("turns")},
+                 {"calls", JsonObject{{"sent", number("calls")},
+                                      {"cached", number("cached_calls")},
+                                      {"failed", number("failed_calls")}}},
+                 {"tokens", JsonObject{{"input", number("input")},
+                                       {"output", number("output")},
+                                       {"cached", number("cached")},
+                                       {"cache_write", number("cache_write")}}},
+                 {"cost_usd", nullptr},
+                 {"seconds", static_cast<double>(FindInt(finished, "ms").value_or(0)) / 1000}};
+  if (const auto nano = FindInt(finished, "nano_usd"))
+    out["cost_usd"] = static_cast<double>(*nano) / 1e9;
+  for (const std::string_view key : {"evidence", "citations"}) {
+    if (const Json* value = Find(finished, key)) out[key] = *value;
+  }
+  if (std::string error = TextAt(finished, "error"); !error.empty()) {
+    out["error"] = JsonObject{{"message", std::move(error)}};
+  }
+  return out;
+}
+
 Status CheckWish(const AskWish& wish) {
   if (!TrimSpace(wish.question).empty()) return {};
   return MakeError(ErrorCode::kInvalidArgument, "/question: is empty");

@@ -60,6 +60,9 @@ struct PreparedAsk {
   std::optional<double> most_usd;
 };
 
+// What the event `run.finished` says of a run whose process is gone, as dossier.ask/1 without the
+// answer.
+JsonObject RecordedResult(std::string_view run, const JsonObject& finished);
 // What is wrong with the wish itself.
 Status CheckWish(const AskWish& wish);
 Result<PreparedAsk> PrepareAsk(Workspace& workspace, const AskWish& wish, AskPlace place,

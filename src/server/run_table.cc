@@ -74,35 +74,6 @@ Output FinishedOutput(JsonObject structured, std::string answer) {
   return output;
 }
 
-// Of a run whose process is gone: what its last event says.
-JsonObject StructuredOf(std::string_view run, const JsonObject& finished) {
-  const auto number = [&](std::string_view key) {
-    return Json(FindInt(finished, key).value_or(0));
-  };
-  JsonObject out{{"schema", "dossier.ask/1"},
-                 {"run", run},
-                 {"status", TextAt(finished, "status")},
-                 {"source", TextAt(finished, "source")},
-                 {"turns", number("turns")},
-                 {"calls", JsonObject{{"sent", number("calls")},
-                                      {"cached", number("cached_calls")},
-                                      {"failed", number("failed_calls")}}},
-                 {"tokens", JsonObject{{"input", number("input")},
-                                       {"output", number("output")},
-                                       {"cached", number("cached")},
-                                       {"cache_write", number("cache_write")}}},
-                 {"cost_usd", nullptr},
-                 {"seconds", static_cast<double>(FindInt(finished, "ms").value_or(0)) / 1000}};
-  if (const auto nano = FindInt(finished, "nano_usd")) out["cost_usd"] = UsdOf(*nano);
-  for (const std::string_view key : {"evidence", "citations"}) {
-    if (const Json* value = Find(finished, key)) out[key] = *value;
-  }
-  if (std::string error = TextAt(finished, "error"); !error.empty()) {
-    out["error"] = JsonObject{{"message", std::move(error)}};
-  }
-  return out;
-}
-
 Output RunningOutput(std::string_view run, const Progress& progress) {
   Output output{.structured = {{"run", run}, {"status", "running"}}};
   output.parts.push_back(
@@ -428,7 +399,7 @@ Result<Output> RunTable::FromJournal(std::string_view run, milliseconds most,
   if (const Json* body = dossier::Find(finished, "answer")) {
     DOSSIER_ASSIGN_OR_RETURN(answer, journal->ReadBody(*body));
   }
-  return FinishedOutput(StructuredOf(run, finished), std::move(answer));
+  return FinishedOutput(RecordedResult(run, finished), std::move(answer));
 }
 
 bool RunTable::Cancel(std::string_view run, const std::string& reason) {

@@ -151,22 +151,23 @@ std::string QuotedList(const std::vector<std::string>& words) {
   return Join(shown, ", ") + (more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-tl::unexpected<Error> NoQuestion(const std::vector<std::string>& paths) {
+tl::unexpected<Error> NoQuestion(const std::vector<std::string>& paths, std::string_view command) {
   if (paths.empty()) {
     return MakeError(ErrorCode::kUsage,
-                     "ask: the question is missing: dossier ask [FILE]... \"QUESTION\"");
+                     "{0}: the question is missing: dossier {0} [FILE]... \"QUESTION\"", command);
   }
   return MakeError(ErrorCode::kUsage,
-                   "ask: {} {}, so the question is missing: dossier ask {}{} \"QUESTION\"; to ask "
-                   "just that word, end it with a question mark",
-                   QuotedList(paths), paths.size() == 1 ? "exists here" : "exist here", paths[0],
-                   paths.size() > 1 ? " …" : "");
+                   "{0}: {1} {2}, so the question is missing: dossier {0} {3}{4} \"QUESTION\"; to "
+                   "ask just that word, end it with a question mark",
+                   command, QuotedList(paths), paths.size() == 1 ? "exists here" : "exist here",
+                   paths[0], paths.size() > 1 ? " …" : "");
 }
 
 }  // namespace
 
 Result<AskWords> ReadAskWords(const std::vector<std::string>& words,
-                              const std::function<bool(const std::string&)>& exists) {
+                              const std::function<bool(const std::string&)>& exists,
+                              std::string_view command) {
   AskWords read;
   std::vector<std::string> unknown;
   for (const std::string& word : words) {
@@ -178,16 +179,16 @@ Result<AskWords> ReadAskWords(const std::vector<std::string>& words,
   }
   if (unknown.size() > 1) {
     return MakeError(ErrorCode::kUsage,
-                     "ask: {} name no file or folder, and one question is asked at a time: check "
+                     "{}: {} name no file or folder, and one question is asked at a time: check "
                      "the paths, or put the whole question between quotation marks",
-                     QuotedList(unknown));
+                     command, QuotedList(unknown));
   }
   if (unknown.size() == 1) {
     read.question = std::move(unknown[0]);
     return read;
   }
   const auto dash = std::find(read.paths.begin(), read.paths.end(), "-");
-  if (dash == read.paths.end()) return NoQuestion(read.paths);
+  if (dash == read.paths.end()) return NoQuestion(read.paths, command);
   read.paths.erase(dash);
   read.question = "-";
   return read;

@@ -47,9 +47,11 @@ struct AskWords {
 
 // What exists is a context, and the one word that does not is the question. "-" is the question
 // only where no other word can be it. `exists` says whether a path names something. Errors: kUsage,
-// where no word or several can be the question, with both ways to read the line.
+// where no word or several can be the question, with both ways to read the line. `command`: as it
+// is typed behind "dossier".
 Result<AskWords> ReadAskWords(const std::vector<std::string>& words,
-                              const std::function<bool(const std::string&)>& exists);
+                              const std::function<bool(const std::string&)>& exists,
+                              std::string_view command = "ask");
 
 // The one line that a person reads when a question is answered: what it took, what the answer
 // stands on, and where to look.

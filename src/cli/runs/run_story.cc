@@ -318,7 +318,7 @@ void RunStory::TellFinish(const Json& data) {
 
 void RunStory::End(std::string_view status) {
   out_ << fmt::format("\nStatus: {}{}; so far {}, {} + {} tokens\n", status,
-                      status == "running" ? "" : " (its process ended before the run did)",
+                      status == "interrupted" ? " (its process ended before the run did)" : "",
                       Counted(static_cast<std::uint64_t>(calls_), "request"), GroupCount(input_),
                       GroupCount(output_));
 }

@@ -1,6 +1,7 @@
 // runs: what was done before, step by step, whatever command did it; and removing old runs.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <ostream>
@@ -10,6 +11,7 @@
 #include "base/clock.h"
 #include "base/files/file.h"
 #include "base/files/locations.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/commands.h"
@@ -97,11 +99,15 @@ Status CheckTurn(const std::vector<store::Event>& events, std::int64_t turn) {
 }
 
 Status TellStory(store::Journal& journal, const std::vector<store::Event>& events,
-                 const RunsArguments& arguments, std::ostream& out) {
+                 const RunsArguments& arguments, const SharedState* shared, std::ostream& out) {
   const store::Event& started = events.front();
-  DOSSIER_ASSIGN_OR_RETURN(const std::string status, journal.StatusOf(started.run));
+  DOSSIER_ASSIGN_OR_RETURN(std::string status, journal.StatusOf(started.run));
   const std::string kind = KindOf(started.data);
   out << "Run: " << started.run << " (" << Safe(kind) << ")\n";
+  if (shared) {
+    status = shared->state;
+    out << shared->ToText();
+  }
   if (kind == kAgents) {
     TellAgentsRun(journal, events, status, out);
     return {};
@@ -125,10 +131,28 @@ Result<std::vector<store::Event>> EventsOf(store::Journal& journal, const std::s
   return own ? (*own)->Events() : events;
 }
 
+constexpr std::array<std::string_view, 8> kOwnStatuses{
+    "running", "final", "extracted", "partial", "none", "interrupted", "failed", "abandoned"};
+constexpr std::array<std::string_view, 5> kSharedStates{"queued", "running", "done", "failed",
+                                                        "cancelled"};
+
+template <typename Words>
+Status CheckListStatus(const RunsArguments& arguments, const Words& words, std::string_view whose) {
+  if (arguments.status.empty() || std::ranges::find(words, arguments.status) != words.end()) {
+    return {};
+  }
+  return MakeError(ErrorCode::kUsage, "--status {}: is none {}; {}", arguments.status, whose,
+                   dossier::OneOf(arguments.status, words));
+}
+
 Status RunList(const RunsArguments& arguments, Context& context) {
   if (!arguments.store.empty()) {
-    return ListShared(arguments.store, arguments.limit, FormOf(arguments.json), context.out);
+    DOSSIER_RETURN_IF_ERROR(CheckListStatus(arguments, kSharedStates, "of a shared store"));
+    return ListShared(arguments.store, arguments.status, arguments.limit, FormOf(arguments.json),
+                      context.out);
   }
+  DOSSIER_RETURN_IF_ERROR(CheckListStatus(
+      arguments, kOwnStatuses, "of your own runs; with --store URL the states of its queue count"));
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenRuns());
   std::optional<std::string> status;
   if (!arguments.status.empty()) status = arguments.status;
@@ -149,20 +173,35 @@ Status RunList(const RunsArguments& arguments, Context& context) {
   return {};
 }
 
+// `journal`: null: nothing is recorded of it yet. `shared`: null: it is the user's own.
 Status ShowFrom(store::Journal* journal, const std::string& run, const RunsArguments& arguments,
-                Context& context) {
+                const SharedState* shared, Context& context) {
   if (!arguments.json && !arguments.events) {
+    if (!journal) {
+      context.out << "Run: " << run << "\n"
+                  << shared->ToText() << "Nothing is recorded of it yet.\n";
+      return {};
+    }
     DOSSIER_ASSIGN_OR_RETURN(const auto events, journal->Events(run));
     DOSSIER_RETURN_IF_ERROR(RefuseTurnFlags(arguments, events.front()));
-    return TellStory(*journal, events, arguments, context.out);
+    return TellStory(*journal, events, arguments, shared, context.out);
   }
-  DOSSIER_ASSIGN_OR_RETURN(const auto events, EventsOf(*journal, run));
+  std::vector<store::Event> events;
+  if (journal) {
+    DOSSIER_ASSIGN_OR_RETURN(events, EventsOf(*journal, run));
+  }
   if (arguments.json) {
     JsonArray list;
     for (const store::Event& event : events) list.push_back(store::EventJson(event));
-    context.out << ToJson(JsonObject{
-                       {"schema", "dossier.run/1"}, {"run", run}, {"events", std::move(list)}})
-                << "\n";
+    JsonObject whole{{"schema", "dossier.run/1"}, {"run", run}, {"events", std::move(list)}};
+    if (shared) {
+      whole["state"] = shared->state;
+      whole["owner"] = shared->owner;
+      whole["worker"] = shared->worker;
+      whole["attempts"] = shared->attempts;
+      if (!shared->reason.empty()) whole["reason"] = shared->reason;
+    }
+    context.out << ToJson(whole) << "\n";
     return {};
   }
   for (const store::Event& event : events) {
@@ -175,11 +214,11 @@ Status ShowFrom(store::Journal* journal, const std::string& run, const RunsArgum
 Status RunShow(const RunsArguments& arguments, Context& context) {
   if (!arguments.store.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(const FetchedRun shared, FetchRun(arguments.store, arguments.run));
-    return ShowFrom(shared.journal.get(), shared.run, arguments, context);
+    return ShowFrom(shared.journal.get(), shared.run, arguments, &shared.shared, context);
   }
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenRuns());
   DOSSIER_ASSIGN_OR_RETURN(const std::string run, journal->Resolve(arguments.run));
-  return ShowFrom(journal.get(), run, arguments, context);
+  return ShowFrom(journal.get(), run, arguments, nullptr, context);
 }
 
 Result<store::PruneRule> RuleOf(const RunsArguments& arguments) {
@@ -247,11 +286,11 @@ Status RunPrune(const RunsArguments& arguments, Context& context) {
 }
 
 void DeclareList(Flags& flags, RunsArguments& to) {
-  flags.Add("--status", &to.status, "only runs that ended like this")
+  flags.Add("--status", &to.status, "only runs that ended like this; with --store: in this state")
       .OneOf({"running", "final", "extracted", "partial", "none", "interrupted", "failed",
-              "abandoned"});
+              "abandoned", "queued", "done", "cancelled"});
   flags.Add("--limit", &to.limit, "how many").Positive().ShowDefault();
-  AddStoreFlag(flags, &to.store).Excludes("--status");
+  AddStoreFlag(flags, &to.store);
   flags.Add("--json", &to.json, "one object");
 }
 

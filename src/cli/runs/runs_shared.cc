@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/files/file.h"
+#include "base/text/text.h"
 #include "cli/runs/ask_view.h"
 #include "cli/runs/runs_commands.h"
 #include "cli/terminal/terminal.h"
@@ -20,6 +21,7 @@ namespace dossier::cli {
 namespace {
 
 constexpr Millis kLookAgain{5'000};  // notices may be lost
+constexpr std::size_t kLongestReason = 1'000;
 
 struct PutArguments {
   std::string store, owner, mode = "auto", model, max_time;
@@ -46,6 +48,17 @@ bool HasEnded(const std::string& state) { return state != "queued" && state != "
 // What of its answer is a line of the list: nothing before it has ended.
 std::string AnswerOf(const store::QueuedRun& run) {
   return run.result ? TextAt(*run.result, "answer") : "";
+}
+
+SharedState StateOf(const store::QueuedRun& run) {
+  SharedState shared{.state = run.state,
+                     .owner = run.owner,
+                     .worker = run.worker,
+                     .reason = {},
+                     .attempts = run.attempts};
+  const Json* error = run.result ? Find(*run.result, "error") : nullptr;
+  if (error) shared.reason = TextAt(*error, "message");
+  return shared;
 }
 
 // As `dossier ask` ends, by what the result says.
@@ -116,7 +129,7 @@ Result<server::AskWish> WishOf(const PutArguments& given, const std::string& que
 
 Result<int> RunPut(const PutArguments& given, Context& context) {
   DOSSIER_RETURN_IF_ERROR(CheckStoreFlag(given.store));
-  DOSSIER_ASSIGN_OR_RETURN(const AskWords words, ReadAskWords(given.words, Exists));
+  DOSSIER_ASSIGN_OR_RETURN(const AskWords words, ReadAskWords(given.words, Exists, "runs put"));
   DOSSIER_ASSIGN_OR_RETURN(const server::AskWish wish, WishOf(given, words.question));
   std::vector<ask::ContextSource> sources;
   for (const auto* paths : {&given.contexts, &words.paths}) {
@@ -194,10 +207,22 @@ void DeclareCancel(Flags& flags, CancelArguments& to) {
 
 }  // namespace
 
-Status ListShared(const std::string& store, std::size_t limit, FailureForm form,
-                  std::ostream& out) {
+std::string SharedState::ToText() const {
+  std::string text = "State: " + state;
+  if (!worker.empty())
+    text += fmt::format(" ({} {})", state == "running" ? "on" : "by", Safe(worker));
+  if (!owner.empty()) text += "; owner " + Safe(owner);
+  if (attempts > 0)
+    text += fmt::format("; {}", Counted(static_cast<std::uint64_t>(attempts), "lost lease"));
+  text += "\n";
+  if (!reason.empty()) text += fmt::format("Reason: {}\n", OnOneLine(reason, kLongestReason));
+  return text;
+}
+
+Status ListShared(const std::string& store, const std::string& state, std::size_t limit,
+                  FailureForm form, std::ostream& out) {
   DOSSIER_ASSIGN_OR_RETURN(const auto queue, OpenQueue(store));
-  DOSSIER_ASSIGN_OR_RETURN(const auto runs, queue->List(limit));
+  DOSSIER_ASSIGN_OR_RETURN(const auto runs, queue->List(limit, state));
   JsonArray list;
   for (const store::QueuedRun& run : runs) {
     const std::string question = TextAt(Json(run.request), "question");
@@ -228,13 +253,14 @@ Status ListShared(const std::string& store, std::size_t limit, FailureForm form,
 Result<FetchedRun> FetchRun(const std::string& store, const std::string& prefix) {
   DOSSIER_ASSIGN_OR_RETURN(const auto queue, OpenQueue(store));
   DOSSIER_ASSIGN_OR_RETURN(std::string run, queue->Resolve(prefix));
+  // Before its events: those of a run that has ended are all there.
+  DOSSIER_ASSIGN_OR_RETURN(const store::QueuedRun found, queue->Get(run));
+  SharedState shared = StateOf(found);
   DOSSIER_ASSIGN_OR_RETURN(const auto events, queue->Events(run));
-  if (events.empty()) {
-    DOSSIER_ASSIGN_OR_RETURN(const store::QueuedRun found, queue->Get(run));
-    return MakeError(ErrorCode::kNotFound, "{} is {}, and nothing is recorded of it", run,
-                     found.state);
-  }
   DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make());
+  if (events.empty()) {
+    return FetchedRun{std::move(folder), nullptr, std::move(run), std::move(shared)};
+  }
   store::JournalOptions options;
   options.make_id = [run] { return run; };
   DOSSIER_ASSIGN_OR_RETURN(auto journal, store::Journal::Open(folder.path(), std::move(options)));
@@ -249,7 +275,7 @@ Result<FetchedRun> FetchRun(const std::string& store, const std::string& prefix)
     }
   }
   DOSSIER_RETURN_IF_ERROR(journal->AddRun(events));
-  return FetchedRun{std::move(folder), std::move(journal), std::move(run)};
+  return FetchedRun{std::move(folder), std::move(journal), std::move(run), std::move(shared)};
 }
 
 std::vector<Command> SharedCommands() {

@@ -11,6 +11,7 @@
 #define DOSSIER_CLI_RUNS_RUNS_SHARED_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -22,13 +23,24 @@
 
 namespace dossier::cli {
 
-Status ListShared(const std::string& store, std::size_t limit, FailureForm form, std::ostream& out);
+// `state`: "": all.
+Status ListShared(const std::string& store, const std::string& state, std::size_t limit,
+                  FailureForm form, std::ostream& out);
 
+// What the queue says of a run.
+struct SharedState {
+  std::string state, owner, worker;
+  std::string reason;  // why it waits or failed; "": nothing is known
+  std::int64_t attempts = 0;
+
+  std::string ToText() const;  // lines for a person, cleaned for a terminal
+};
 // A run as it is recorded so far, in a journal of its own that goes with the object.
 struct FetchedRun {
   TempFolder folder;
-  std::unique_ptr<store::Journal> journal;
+  std::unique_ptr<store::Journal> journal;  // null: nothing is recorded yet
   std::string run;
+  SharedState shared;
 };
 Result<FetchedRun> FetchRun(const std::string& store, const std::string& prefix);
 

@@ -317,9 +317,10 @@ Flag& AddStoreFlag(Flags flags, std::string* store) {
 
 Status CheckStoreFlag(const std::string& store) {
   if (!store::IsPostgresAddress(store)) {
+    // What was given is not repeated: it may hold a password.
     return MakeError(ErrorCode::kUsage,
-                     "--store {}: a store that machines share is named postgresql://HOST/DATABASE",
-                     store);
+                     "--store: a store that machines share is named postgresql://HOST/DATABASE; "
+                     "what was given does not begin with postgresql://");
   }
   return store::RefusePasswordIn("--store", store);
 }

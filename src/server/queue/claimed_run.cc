@@ -131,6 +131,42 @@ Result<ask::Outcome> ClaimedRun::Answer(const Loaded& loaded,
   return engine.Resume({.run = claim.run}, ask.request, lease_->token(), sink);
 }
 
+// Another worker may have the model, or the key for it.
+void ClaimedRun::Leave(store::RunQueue& queue, const std::string& model, const Error& error) {
+  const store::Claim& claim = lease_->claim();
+  setting_.lacks(model);
+  const std::string why =
+      fmt::format("worker {} cannot open its model: {}", claim.worker, error.message);
+  const Status left = Patiently([&] {
+    return queue.GiveBack(
+        claim,
+        Json(JsonObject{{"status", "queued"},
+                        {"error", JsonObject{{"code", ErrorName(error.code)}, {"message", why}}}}));
+  });
+  setting_.say(fmt::format("{}: left to other workers: {}", claim.run,
+                           left ? error.message : left.error().message));
+}
+
+// An earlier worker recorded the end of the run, and went before its row told of it. False: there
+// is no such end.
+bool ClaimedRun::EndAsRecorded(store::RunQueue& queue, const Loaded& loaded) {
+  const store::Claim& claim = lease_->claim();
+  if (loaded.events.empty() || loaded.events.back().type != "run.finished") return false;
+  const JsonObject& finished = loaded.events.back().data;
+  const std::string status = TextAt(Json(finished), "status");
+  if (status == "interrupted" || status == "failed") return false;  // it is tried again
+  JsonObject result = RecordedResult(claim.run, finished);
+  const Json* body = Find(finished, "answer");
+  const auto answer = body ? loaded.local->ReadBody(*body) : Result<std::string>("");
+  if (!answer) return false;
+  result["answer"] = *answer;
+  const Status ended = Patiently([&] { return queue.Finish(claim, "done", Json(result)); });
+  setting_.say(
+      fmt::format("{}: {}", claim.run,
+                  ended ? status + " (an earlier worker answered it)" : ended.error().message));
+  return true;
+}
+
 void ClaimedRun::End(store::RunQueue& queue, const Result<ask::Outcome>& outcome) {
   const store::Claim& claim = lease_->claim();
   const bool interrupted = outcome ? outcome->status == ask::RunStatus::kInterrupted
@@ -153,6 +189,12 @@ void ClaimedRun::End(store::RunQueue& queue, const Result<ask::Outcome>& outcome
 
 void ClaimedRun::Work(store::RunQueue& queue) {
   auto loaded = Load(queue);
+  if (loaded && EndAsRecorded(queue, *loaded)) return;
+  if (loaded) {
+    const std::string& name = loaded->ask.wish.model;
+    const auto model = setting_.workspace.Model(name, lease_->token());
+    if (!model && !lease_->token().cancelled()) return Leave(queue, name, model.error());
+  }
   Result<ask::Outcome> outcome = tl::unexpected(loaded ? Error() : loaded.error());
   Status written;
   if (loaded) {

@@ -29,6 +29,8 @@ struct ClaimSetting {
   store::EventWriter& writer;
   std::string cache_folder, version;
   std::function<void(std::string_view line)> say;
+  // A run was left to others, as this model cannot be opened here.
+  std::function<void(const std::string& model)> lacks;
 };
 
 class ClaimedRun {
@@ -49,6 +51,8 @@ class ClaimedRun {
   };
   Result<Loaded> Load(store::RunQueue& queue);
   Result<ask::Outcome> Answer(const Loaded& loaded, const std::shared_ptr<store::Journal>& journal);
+  void Leave(store::RunQueue& queue, const std::string& model, const Error& error);
+  bool EndAsRecorded(store::RunQueue& queue, const Loaded& loaded);
   void End(store::RunQueue& queue, const Result<ask::Outcome>& outcome);
   Status Patiently(const std::function<Status()>& step) const;
   std::string JournalName() const;

@@ -29,6 +29,7 @@ constexpr Millis kPoll{5'000};      // notices may be lost
 constexpr Millis kTick{200};        // how exactly the end of a lease is seen on this side
 constexpr Millis kBehindLease{20};  // what is due now is due for the database a moment later
 constexpr Millis kDatabaseAway{1'000};
+constexpr std::chrono::minutes kTryModelAgain{1};  // a model that could not be opened
 constexpr std::chrono::hours kLeftBehind{48};
 constexpr std::chrono::minutes kFresh{10};  // a text that was used so lately stays cached
 
@@ -81,12 +82,18 @@ class Worker {
         id_(WorkerId()),
         stop_(std::move(stop)),
         writer_(options.store),
-        setting_{workspace, writer_, options.cache_folder, options.version,
-                 [this](std::string_view line) { Say(line); }} {}
+        setting_{workspace,
+                 writer_,
+                 options.cache_folder,
+                 options.version,
+                 [this](std::string_view line) { Say(line); },
+                 [this](const std::string& model) { Lacks(model); }} {}
 
   Status Run() {
     DOSSIER_RETURN_IF_ERROR(MakeFolders(options_.cache_folder, 0700));
     DOSSIER_ASSIGN_OR_RETURN(queue_, RunQueue::Open(options_.store));
+    // A worker without a model would take every run of the queue, and answer none.
+    DOSSIER_RETURN_IF_ERROR(setting_.workspace.Model("", stop_));
     DOSSIER_RETURN_IF_ERROR(NoteMe());
     // Notices that come from now on are not missed.
     DOSSIER_RETURN_IF_ERROR(queue_->WaitForWork(Millis(0), stop_));
@@ -109,6 +116,19 @@ class Worker {
   void Say(std::string_view line) const {
     if (options_.say) options_.say(line);
   }
+  void Lacks(const std::string& model) {
+    const std::lock_guard lock(mutex_);
+    lacking_[model] = std::chrono::steady_clock::now() + kTryModelAgain;
+  }
+  JsonArray Lacking() {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(lacking_, [now = std::chrono::steady_clock::now()](const auto& one) {
+      return one.second <= now;
+    });
+    JsonArray models;
+    for (const auto& [model, until] : lacking_) models.emplace_back(model);
+    return models;
+  }
   Status NoteMe() {
     return queue_->NoteWorker(id_, options_.version, static_cast<std::int64_t>(options_.slots));
   }
@@ -126,7 +146,8 @@ class Worker {
     if (running < options_.slots) {
       const auto before = std::chrono::steady_clock::now();
       DOSSIER_ASSIGN_OR_RETURN(auto claim, queue_->Take(id_, {.lease = options_.lease,
-                                                              .per_owner = options_.per_owner}));
+                                                              .per_owner = options_.per_owner,
+                                                              .without_models = Lacking()}));
       if (claim) {
         Start(std::make_shared<Lease>(std::move(*claim), before + options_.lease));
         return true;
@@ -259,6 +280,7 @@ class Worker {
   std::mutex mutex_;  // guards what follows
   std::vector<std::shared_ptr<Lease>> leases_;
   std::vector<std::unique_ptr<RunQueue>> idle_;
+  std::map<std::string, Clock::Steady> lacking_;  // models, and when each is tried again
   std::shared_ptr<CancelSource> wake_;
   TaskGroup tasks_;  // last: joined before the rest goes
 };

@@ -5,7 +5,8 @@
 //
 // Returns when `stop` comes: nothing new is taken, runs at work have the time of `drain`, and what
 // is left then goes back into the queue. Errors: those of the store, if it cannot be reached at the
-// start; later the worker waits for it.
+// start, and those of the model of `workspace`; later the worker waits for the store. A run that
+// names a model which cannot be opened here is left to other workers.
 // Thread-safety: one call has its own threads; several may run at once, with one cache folder.
 
 #ifndef DOSSIER_SERVER_QUEUE_WORKER_H_

@@ -16,23 +16,46 @@ bool IsPostgresAddress(std::string_view text) {
   return text.starts_with("postgresql://") || text.starts_with("postgres://");
 }
 
+namespace {
+
+tl::unexpected<Error> PasswordRefused(std::string_view flag) {
+  return MakeError(ErrorCode::kUsage,
+                   "{}: a password in the address can be read by every user of this machine; leave "
+                   "it out and set PGPASSWORD, or write it into ~/.pgpass or a service file "
+                   "(~/.pg_service.conf, ?service=NAME)",
+                   flag);
+}
+
+}  // namespace
+
 Status RefusePasswordIn(std::string_view flag, std::string_view address) {
   const std::size_t scheme = address.find("://");
   if (scheme == address.npos) return {};
   const std::string_view rest = address.substr(scheme + 3);
   const std::size_t query = rest.find('?');
-  const std::string_view place = rest.substr(0, rest.find_first_of("/?"));
+  // Up to the query, as a password may have a slash in it.
+  const std::string_view place = rest.substr(0, query);
   const std::size_t at = place.rfind('@');
   const bool in_user = at != place.npos && place.substr(0, at).find(':') != place.npos;
   // "sslpassword" too: it ends in the same word.
   const bool in_query =
       query != rest.npos && ToLowerAscii(rest.substr(query)).find("password=") != rest.npos;
   if (!in_user && !in_query) return {};
-  return MakeError(ErrorCode::kUsage,
-                   "{}: a password in the address can be read by every user of this machine; leave "
-                   "it out and set PGPASSWORD, or write it into ~/.pgpass or a service file "
-                   "(~/.pg_service.conf, ?service=NAME)",
-                   flag);
+  return PasswordRefused(flag);
+}
+
+// Lines that begin with a tab are hints for users of its own programs.
+std::string CauseOf(std::string_view message) {
+  std::vector<std::string> parts;
+  for (const std::string_view line : Split(message, '\n')) {
+    if (line.starts_with('\t') || TrimSpace(line).empty()) continue;
+    std::string part(TrimSpace(line));
+    for (const std::string_view label : {"FATAL:  ", "ERROR:  "}) {
+      part = ReplaceAll(std::move(part), label, "");
+    }
+    parts.push_back(ReplaceAll(std::move(part), "\t", " "));
+  }
+  return Join(parts, "; ");
 }
 
 PostgresValue PostgresValue::Bytes(std::string_view bytes) {
@@ -74,9 +97,43 @@ struct ClearResult {
 };
 using ResultPtr = std::unique_ptr<PGresult, ClearResult>;
 
-// libpq's messages have several lines, some of them hints for its own users.
-std::string CauseOf(std::string_view message) {
-  return std::string(TrimSpace(ReplaceAll(std::string(TrimSpace(message)), "\n", "; ")));
+// The first word between quotation marks.
+std::string Quoted(std::string_view text) {
+  const std::size_t begin = text.find('"');
+  const std::size_t end = begin == text.npos ? text.npos : text.find('"', begin + 1);
+  return end == text.npos ? "" : std::string(text.substr(begin + 1, end - begin - 1));
+}
+
+// Before it is used, as libpq's own messages may repeat a password. Errors: kUsage.
+Status CheckAddress(const PqApi& pq, const std::string& address) {
+  struct Free {
+    const PqApi* pq;
+    void operator()(PQconninfoOption* options) const { pq->conninfo_free(options); }
+  };
+  char* said = nullptr;
+  const std::unique_ptr<PQconninfoOption, Free> options(pq.conninfo_parse(address.c_str(), &said),
+                                                        Free{&pq});
+  const std::string message = said ? said : "";
+  if (said) pq.freemem(said);
+  if (!options) {
+    constexpr std::string_view kUnknown = "invalid URI query parameter:";
+    if (message.starts_with(kUnknown)) {
+      return MakeError(ErrorCode::kUsage,
+                       "--store: the address has the parameter \"{}\", which libpq does not know; "
+                       "leave it out",
+                       Quoted(message));
+    }
+    return MakeError(ErrorCode::kUsage,
+                     "--store: the address is not one that libpq can read; it has the form "
+                     "postgresql://USER@HOST:PORT/DATABASE?NAME=VALUE, other characters written "
+                     "as %XX, and no password");
+  }
+  for (const PQconninfoOption* one = options.get(); one->keyword; ++one) {
+    if (one->val && std::string_view(one->keyword).ends_with("password")) {
+      return PasswordRefused("--store");
+    }
+  }
+  return {};
 }
 
 class LibpqConnection final : public PostgresConnection {
@@ -93,7 +150,7 @@ class LibpqConnection final : public PostgresConnection {
     connection_ = pq_->connectdb_params(names, values, /*expand_dbname=*/1);
     if (!connection_) return MakeError(ErrorCode::kNetwork, "libpq has no memory");
     if (pq_->status(connection_) != CONNECTION_OK) {
-      auto lost = Lost(pq_->error_message(connection_));
+      auto lost = NotConnected();
       Close();
       return lost;
     }
@@ -239,21 +296,76 @@ class LibpqConnection final : public PostgresConnection {
                      CauseOf(cause));
   }
 
+  std::string User() const {
+    const char* user = connection_ ? pq_->user(connection_) : nullptr;
+    return user ? user : "";
+  }
+
+  // A server that is there and lets this user not in says what to do about it.
+  tl::unexpected<Error> NotConnected() const {
+    const std::string cause = CauseOf(pq_->error_message(connection_));
+    const auto says = [&](std::string_view words) { return cause.find(words) != cause.npos; };
+    const auto refused = [&](std::string_view what) {
+      return MakeError(ErrorCode::kNetwork, "the database at {} {}", Place(), what);
+    };
+    if (says("does not exist") && says("database \"")) {
+      const std::string name = Quoted(std::string_view(cause).substr(cause.rfind("database \"")));
+      return refused(fmt::format(
+          "has no database \"{0}\"; `createdb {0}` makes it, or name another in the address",
+          name));
+    }
+    if (says("does not exist") && says("role \"")) {
+      return refused(
+          fmt::format("knows no user \"{0}\"; `createuser {0}` makes it, or name another "
+                      "in the address (postgresql://USER@HOST/DATABASE)",
+                      User()));
+    }
+    if (says("password authentication failed") || says("no password supplied")) {
+      return refused(
+          fmt::format("does not accept the password of \"{}\"; set PGPASSWORD, or write "
+                      "it into ~/.pgpass or a service file",
+                      User()));
+    }
+    if (says("authentication failed") || says("no pg_hba.conf entry")) {
+      return refused(
+          fmt::format("does not let \"{}\" in from here; name another user in the "
+                      "address (postgresql://USER@HOST/DATABASE), or let its owner "
+                      "change pg_hba.conf",
+                      User()));
+    }
+    return Lost(cause);
+  }
+
+  tl::unexpected<Error> Refused(const std::string& code, const std::string& message) const {
+    // No right to a table or a schema; no schema that the user may see.
+    if (code != "42501" && code != "3F000") {
+      return MakeError(ErrorCode::kFailed, "the database at {} refused a statement ({}): {}",
+                       Place(), code, message);
+    }
+    return MakeError(
+        ErrorCode::kConfig,
+        "the database at {0} does not allow this to the user \"{1}\": {2}; its owner "
+        "can: GRANT CREATE, USAGE ON SCHEMA public TO \"{1}\"; GRANT ALL ON ALL TABLES "
+        "IN SCHEMA public TO \"{1}\"",
+        Place(), User(), message);
+  }
+
   Result<PostgresRows> Take(ResultPtr result) {
     const ExecStatusType status = result ? pq_->result_status(result.get()) : PGRES_FATAL_ERROR;
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
       const char* state =
           result ? pq_->result_error_field(result.get(), PG_DIAG_SQLSTATE) : nullptr;
       const std::string code = state ? state : "";
-      // A server that stops says so before it goes.
-      const bool stops = code.starts_with("57P") || code.starts_with("08");
+      // A server that stops says so before it goes. One that crashes says nothing, and the words
+      // without a code are libpq's own, which may not have noticed yet that its socket is closed.
+      const bool stops = code.empty() || code.starts_with("57P") || code.starts_with("08");
       if (stops || pq_->status(connection_) != CONNECTION_OK) {
         auto lost = Lost(pq_->error_message(connection_));
         Close();
         return lost;
       }
-      return MakeError(ErrorCode::kFailed, "the database at {} refused a statement ({}): {}",
-                       Place(), code, CauseOf(pq_->result_error_message(result.get())));
+      const char* message = pq_->result_error_field(result.get(), PG_DIAG_MESSAGE_PRIMARY);
+      return Refused(code, CauseOf(message ? message : ""));
     }
     std::vector<PostgresRows::Row> rows;
     const int count = pq_->ntuples(result.get());
@@ -290,6 +402,7 @@ class LibpqConnection final : public PostgresConnection {
 Result<std::unique_ptr<PostgresConnection>> PostgresConnection::Open(std::string address) {
   DOSSIER_RETURN_IF_ERROR(RefusePasswordIn("--store", address));
   DOSSIER_ASSIGN_OR_RETURN(const PqApi* pq, LoadPq());
+  DOSSIER_RETURN_IF_ERROR(CheckAddress(*pq, address));
   auto connection = std::make_unique<LibpqConnection>(pq, std::move(address));
   DOSSIER_RETURN_IF_ERROR(connection->Connect());
   return connection;

@@ -7,8 +7,10 @@
 //
 // A connection that is lost is opened anew by the next statement outside of a transaction.
 // Errors: kNetwork where the server cannot be reached, with host and cause, never the password;
-// kUsage for an address with a password in it; kUnavailable where this build or this machine has no
-// libpq; kFailed for what the server refuses. Thread-safety: one owner.
+// kUsage for an address that is none or has a password in it; kUnavailable where this build or this
+// machine has no libpq; kConfig for what the user of the address may not do; kFailed for whatever
+// else the server refuses. A server that knows no such user or database is kNetwork, too: a
+// database that is being restored comes back. Thread-safety: one owner.
 
 #ifndef DOSSIER_STORE_POSTGRES_CONNECTION_H_
 #define DOSSIER_STORE_POSTGRES_CONNECTION_H_
@@ -31,6 +33,8 @@ namespace dossier::store {
 bool IsPostgresAddress(std::string_view text);
 // Every user of a machine can read the words of a command. Errors: kUsage, naming the ways out.
 Status RefusePasswordIn(std::string_view flag, std::string_view address);
+// What libpq says of a failure, as a part of one line: without its hints and its labels.
+std::string CauseOf(std::string_view message);
 
 // A value of a statement. A text has no zero bytes; bytes may have any.
 struct PostgresValue {

@@ -15,7 +15,7 @@ TEST(PostgresAddress, APasswordIsRefusedAndNotRepeated) {
   for (const char* address :
        {"postgresql://ann:sesame@db/d", "postgres://:sesame@db",
         "postgresql://db/d?password=sesame", "postgresql://ann@db/d?sslpassword=sesame&x=1",
-        "postgresql://ann:se@same@db/d"}) {
+        "postgresql://ann:se@same@db/d", "postgresql://ann:sesame/x@db/d"}) {
     const Status refused = RefusePasswordIn("--store", address);
     ASSERT_FALSE(refused) << address;
     EXPECT_EQ(refused.error().code, ErrorCode::kUsage);
@@ -27,6 +27,17 @@ TEST(PostgresAddress, APasswordIsRefusedAndNotRepeated) {
         "postgresql:///d?host=/run/pg&user=ann", "/a/folder"}) {
     EXPECT_TRUE(RefusePasswordIn("--store", address)) << address;
   }
+}
+
+// SRV-70: one sentence, without what is for users of libpq's own programs.
+TEST(PostgresMessage, IsOnOneLine) {
+  EXPECT_EQ(CauseOf("server closed the connection unexpectedly\n\tThis probably means the server "
+                    "terminated abnormally\n\tbefore or while processing the request.\n"),
+            "server closed the connection unexpectedly");
+  EXPECT_EQ(CauseOf("connection to server at \"::1\" failed: FATAL:  no\nconnection to server at "
+                    "\"127.0.0.1\" failed: yes\n"),
+            "connection to server at \"::1\" failed: no; connection to server at \"127.0.0.1\" "
+            "failed: yes");
 }
 
 TEST(PostgresAddress, AFolderIsNone) {

@@ -21,10 +21,13 @@ Result<PqApi> OpenPq() {
   PqApi api{};
   const char* missing = nullptr;
   FindPq(library, "PQconnectdbParams", api.connectdb_params, missing);
+  FindPq(library, "PQconninfoParse", api.conninfo_parse, missing);
+  FindPq(library, "PQconninfoFree", api.conninfo_free, missing);
   FindPq(library, "PQfreemem", api.freemem, missing);
   FindPq(library, "PQfinish", api.finish, missing);
   FindPq(library, "PQstatus", api.status, missing);
   FindPq(library, "PQhost", api.host, missing);
+  FindPq(library, "PQuser", api.user, missing);
   FindPq(library, "PQerrorMessage", api.error_message, missing);
   FindPq(library, "PQsocket", api.socket, missing);
   FindPq(library, "PQexec", api.exec, missing);
@@ -33,7 +36,6 @@ Result<PqApi> OpenPq() {
   FindPq(library, "PQexecPrepared", api.exec_prepared, missing);
   FindPq(library, "PQresultStatus", api.result_status, missing);
   FindPq(library, "PQresultErrorField", api.result_error_field, missing);
-  FindPq(library, "PQresultErrorMessage", api.result_error_message, missing);
   FindPq(library, "PQclear", api.clear, missing);
   FindPq(library, "PQntuples", api.ntuples, missing);
   FindPq(library, "PQnfields", api.nfields, missing);

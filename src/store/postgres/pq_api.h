@@ -20,10 +20,13 @@ namespace dossier::store {
 // Pointers to the functions that are used, named without "PQ".
 struct PqApi {
   decltype(&PQconnectdbParams) connectdb_params;
+  decltype(&PQconninfoParse) conninfo_parse;
+  decltype(&PQconninfoFree) conninfo_free;
   decltype(&PQfreemem) freemem;
   decltype(&PQfinish) finish;
   decltype(&PQstatus) status;
   decltype(&PQhost) host;
+  decltype(&PQuser) user;
   decltype(&PQerrorMessage) error_message;
   decltype(&PQsocket) socket;
   decltype(&PQexec) exec;
@@ -32,7 +35,6 @@ struct PqApi {
   decltype(&PQexecPrepared) exec_prepared;
   decltype(&PQresultStatus) result_status;
   decltype(&PQresultErrorField) result_error_field;
-  decltype(&PQresultErrorMessage) result_error_message;
   decltype(&PQclear) clear;
   decltype(&PQntuples) ntuples;
   decltype(&PQnfields) nfields;

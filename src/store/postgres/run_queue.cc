@@ -16,17 +16,19 @@ constexpr std::size_t kRowsAtOnce = 1'000;  // PostgreSQL takes 65,535 values a 
 
 // The one statement that gives a run to a worker: whoever waits for the same row takes the next.
 constexpr std::string_view kTake =
-    "UPDATE runs SET state='running', epoch=epoch+1, worker=$1, "
+    "UPDATE runs SET state='running', epoch=epoch+1, worker=$1, result=NULL, "
     "lease_until=now()+$2::text::interval "
-    "WHERE id=(SELECT id FROM runs WHERE state='queued' AND not_before<=now() "
+    "WHERE id=(SELECT id FROM runs WHERE state='queued' AND not_before<=now() AND "
+    "NOT $3::jsonb ? coalesce(request->>'model', '') "
     "ORDER BY priority DESC, created_at, id FOR UPDATE SKIP LOCKED LIMIT 1) "
     "RETURNING id, epoch, attempts, request";
 // Counting needs that nobody else counts: PerOwnerLock.
 constexpr std::string_view kTakePerOwner =
-    "UPDATE runs SET state='running', epoch=epoch+1, worker=$1, "
+    "UPDATE runs SET state='running', epoch=epoch+1, worker=$1, result=NULL, "
     "lease_until=now()+$2::text::interval "
     "WHERE id=(SELECT id FROM runs q WHERE state='queued' AND not_before<=now() AND "
-    "(SELECT count(*) FROM runs r WHERE r.state='running' AND r.owner=q.owner) < $3::bigint "
+    "NOT $3::jsonb ? coalesce(request->>'model', '') AND "
+    "(SELECT count(*) FROM runs r WHERE r.state='running' AND r.owner=q.owner) < $4::bigint "
     "ORDER BY priority DESC, created_at, id FOR UPDATE SKIP LOCKED LIMIT 1) "
     "RETURNING id, epoch, attempts, request";
 constexpr std::string_view kPerOwnerLock = "SELECT pg_advisory_xact_lock(7233184988217307460)";
@@ -132,12 +134,13 @@ Result<std::string> RunQueue::Put(const RunRequest& request) {
 
 Result<PostgresRows> RunQueue::TakeRow(std::string_view worker, const TakeOptions& options) {
   const std::string lease = Interval(options.lease);
-  if (!options.per_owner) return connection_->RunPrepared("take", kTake, {worker, lease});
+  const std::string without = ToJson(options.without_models);
+  if (!options.per_owner) return connection_->RunPrepared("take", kTake, {worker, lease, without});
   DOSSIER_RETURN_IF_ERROR(connection_->Begin());
   const auto taken = [&]() -> Result<PostgresRows> {
     DOSSIER_RETURN_IF_ERROR(connection_->Run(kPerOwnerLock));
     return connection_->RunPrepared("take_per_owner", kTakePerOwner,
-                                    {worker, lease, *options.per_owner});
+                                    {worker, lease, without, *options.per_owner});
   }();
   if (!taken) {
     connection_->Rollback();
@@ -207,14 +210,16 @@ Status RunQueue::Finish(const Claim& claim, std::string_view state, const Json& 
   return {};
 }
 
-Status RunQueue::GiveBack(const Claim& claim) {
+Status RunQueue::GiveBack(const Claim& claim, const std::optional<Json>& why) {
   DOSSIER_ASSIGN_OR_RETURN(
       const PostgresRows held,
       connection_->Run(
-          fmt::format("WITH back AS (UPDATE runs SET state='queued', worker=NULL, lease_until=NULL "
-                      "{} RETURNING id) SELECT pg_notify('dossier_runs', id) FROM back",
-                      kOfClaim),
-          {claim.run, claim.worker, claim.epoch}));
+          fmt::format(
+              "WITH back AS (UPDATE runs SET state='queued', worker=NULL, lease_until=NULL, "
+              "result=$4::jsonb {} RETURNING id) SELECT pg_notify('dossier_runs', id) FROM back",
+              kOfClaim),
+          {claim.run, claim.worker, claim.epoch,
+           why ? PostgresValue(ForJsonb(*why)) : PostgresValue::Null()}));
   if (held.empty()) return LostLease(claim);
   return {};
 }
@@ -259,12 +264,13 @@ Status RunQueue::NoteWorker(std::string_view worker, std::string_view version, s
   return {};
 }
 
-Result<std::vector<QueuedRun>> RunQueue::List(std::size_t limit) {
+Result<std::vector<QueuedRun>> RunQueue::List(std::size_t limit, std::string_view state) {
   DOSSIER_ASSIGN_OR_RETURN(
       const PostgresRows rows,
-      connection_->Run(
-          fmt::format("{} ORDER BY created_at DESC, id DESC LIMIT $1::bigint", kColumns),
-          {static_cast<std::int64_t>(limit)}));
+      connection_->Run(fmt::format("{} WHERE $2='' OR state=$2 ORDER BY created_at DESC, id DESC "
+                                   "LIMIT $1::bigint",
+                                   kColumns),
+                       {static_cast<std::int64_t>(limit), state}));
   std::vector<QueuedRun> runs;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     DOSSIER_ASSIGN_OR_RETURN(runs.emplace_back(), RunIn(rows, row));

@@ -51,6 +51,7 @@ struct Claim {
 struct TakeOptions {
   Millis lease{60'000};
   std::optional<std::int64_t> per_owner;  // runs of one owner at work at once
+  JsonArray without_models;  // runs that name one of these are left; "": that name none
 };
 
 // A row of the table of runs.
@@ -92,15 +93,16 @@ class RunQueue {
   Status Append(const Claim& claim, std::span<const EventRow> events);
   // `state`: done, failed or cancelled.
   Status Finish(const Claim& claim, std::string_view state, const Json& result);
-  // Puts it back, for the next worker to go on with.
-  Status GiveBack(const Claim& claim);
+  // Puts it back, for the next worker to go on with. `why`: what its row tells while it waits.
+  Status GiveBack(const Claim& claim, const std::optional<Json>& why = std::nullopt);
   // Takes it from whoever has it. False: it has ended already. Errors: kNotFound.
   Result<bool> Cancel(std::string_view run);
   // Puts back the runs whose lease is over; a third one in a row that recorded nothing new ends.
   Result<Tidied> Tidy();
   Status NoteWorker(std::string_view worker, std::string_view version, std::int64_t slots);
 
-  Result<std::vector<QueuedRun>> List(std::size_t limit);
+  // The newest; `state`: only those in it, "": all.
+  Result<std::vector<QueuedRun>> List(std::size_t limit, std::string_view state = {});
   // Errors: kNotFound.
   Result<QueuedRun> Get(std::string_view run);
   // The id that `prefix` stands for; `last`: the newest. Errors: kNotFound.

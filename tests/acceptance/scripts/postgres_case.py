@@ -50,8 +50,8 @@ class Cluster:
         self.run("pg_ctl", "-D", str(self.folder / "data"), "-w", "-o", options, "-l",
                  str(self.folder / "data" / "log"), "start")
 
-    def stop(self):
-        self.run("pg_ctl", "-D", str(self.folder / "data"), "-w", "-m", "fast", "stop")
+    def stop(self, how="fast"):
+        self.run("pg_ctl", "-D", str(self.folder / "data"), "-w", "-m", how, "stop")
 
     def close(self):
         try:

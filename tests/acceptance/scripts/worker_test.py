@@ -155,6 +155,136 @@ class WorkerTest(postgres_case.PostgresCase):
         self.assertEqual(self.model.asked[(6, 1)], 1)
         self.end(worker)
 
+    def test_a_crashed_database_pauses_a_run(self):
+        # SRV-75: its connections end without a word, while the run is at work
+        self.model.hold.clear()
+        run = self.put(16)
+        worker = self.start(*self.worker_words("--lease", "30s"))
+        self.assertTrue(self.model.held.wait(30))
+        self.cluster.stop("immediate")
+        self.model.hold.set()
+        time.sleep(0.5)   # in which the worker finds out
+        self.cluster.start()
+        self.wait_until_ended([run], 25)
+        self.assert_answered_once(run, 16)
+        self.assertEqual(self.shared_runs()[run]["epoch"], 1)
+        self.end(worker)
+
+    def test_a_recorded_answer_counts(self):
+        # SRV-73: its worker went between the end of the run and its row
+        run = self.put(17)
+        self.assertEqual(self.work("--once")[0], 0)
+        first = self.cluster.sql("SELECT result FROM runs")
+        sent = sum(self.model.asked.values())
+        for cut in ("false", "type='run.finished'"):
+            self.cluster.sql(f"DELETE FROM events WHERE {cut}; UPDATE runs SET state='running', "
+                             "result=NULL, worker='gone', lease_until=now()-interval '1s'")
+            code, _, err = self.work("--once", cache="cache-two")
+            self.assertEqual(code, 0, err)
+            self.assert_answered_once(run, 17)
+            self.assertEqual(sum(self.model.asked.values()), sent)
+            if cut == "false":
+                again = self.cluster.sql("SELECT result FROM runs")
+                old, new = json.loads(first[0][0]), json.loads(again[0][0])
+                for name in ("run", "status", "source", "answer", "turns", "calls", "citations"):
+                    self.assertEqual(new[name], old[name], name)
+
+    def test_a_worker_needs_a_model(self):
+        # SRV-70: refused at its start, and nothing of the queue is spoilt
+        run = self.put(18)
+        store = ["worker", "--store", self.cluster.url, "--once"]
+        for words, named in ((["-m", "opnai/gpt-5"], "opnai"), (["-m", "scripted"], "script"),
+                             (["-m", "scripted", "--script", "missing.yml"], "missing.yml"),
+                             ([], "model"), (["-m", "openai/gpt-5"], "OPENAI_API_KEY")):
+            code, _, err = self.run_to_end(*store, *words)
+            self.assertNotEqual(code, 0, err)
+            self.assertIn(named, err)
+            self.assertNotIn("is ready", err)
+        self.assertEqual(self.shared_runs()[run]["state"], "queued")
+
+    def test_a_run_for_another_worker_stays_queued(self):
+        # SRV-71: this worker cannot open its model, and takes those behind it
+        other, mine = (self.run_to_end("runs", "put", "--store", self.cluster.url, self.context,
+                                       "How many?", "--mode", "direct", *words)[1].strip()
+                       for words in (("-m", "opnai/gpt-5"), ()))
+        code, _, err = self.run_to_end("worker", "--store", self.cluster.url, "--once",
+                                       *self.script(["two"]))
+        self.assertEqual(code, 0, err)
+        self.assertEqual(self.shared_runs()[mine]["answer"], "two")
+        self.assertEqual(err.count(f"{other}: left"), 1, err)
+        self.assertEqual(self.cluster.sql(f"SELECT state, epoch FROM runs WHERE id='{other}'"),
+                         [["queued", "1"]])
+        code, out, err = self.run_to_end("runs", "show", other, "--store", self.cluster.url)
+        self.assertEqual(code, 0, err)
+        self.assertRegex(out, "State: queued")
+        self.assertRegex(out, "Reason: .*opnai")
+        code, out, err = self.run_to_end("runs", "show", other, "--json", "--store",
+                                         self.cluster.url)
+        shown = json.loads(out)
+        self.assertEqual((code, shown["state"], shown["events"]), (0, "queued", []), err)
+        self.assertIn("opnai", shown["reason"])
+
+    def test_the_state_is_the_queues(self):
+        # SRV-75: what show and list say of a run at work, and of one that was cancelled
+        self.model.hold.clear()
+        run, waits = self.put(21), self.put(22)
+        url = ["--store", self.cluster.url]
+        worker = self.start(*self.worker_words("--slots", "1"))
+        self.assertTrue(self.model.held.wait(30))
+        for state in ("running", "cancelled"):
+            code, out, err = self.run_to_end("runs", "show", run, *url)
+            self.assertEqual(code, 0, err)
+            self.assertIn(f"State: {state}", out)
+            self.assertIn(f"Status: {state};", out)
+            self.assertNotIn("its process ended", out)
+            code, out, err = self.run_to_end("runs", "list", "--status", state, "--json", *url)
+            self.assertEqual([one["run"] for one in json.loads(out)["runs"]], [run], err)
+            if state == "running":
+                code, out, err = self.run_to_end("runs", "list", "--status", "queued", *url)
+                self.assertEqual((code, out.split()[0], len(out.splitlines())), (0, waits, 1), err)
+                self.cluster.sql(f"UPDATE runs SET priority=-1 WHERE id='{waits}'")
+                self.assertEqual(self.run_to_end("runs", "cancel", run, *url)[0], 0)
+        for words, named in ((["--status", "final", *url], "queued"), (["--status", "queued"],
+                                                                       "--store")):
+            code, _, err = self.run_to_end("runs", "list", *words)
+            self.assertEqual(code, 2, err)
+            self.assertIn(named, err)
+        self.model.hold.set()
+        self.end(worker)
+
+    def test_put_names_itself(self):
+        # SRV-70: what is missing, and how this command is typed
+        for words in ([], [self.context], ["one", "two"]):
+            code, _, err = self.run_to_end("runs", "put", "--store", self.cluster.url, *words)
+            self.assertEqual(code, 2, err)
+            self.assertIn("runs put", err)
+            self.assertNotIn("ask:", err)
+            self.assertNotIn("dossier ask", err)
+
+    def test_what_a_database_refuses_is_one_sentence(self):
+        # SRV-70: with the way out, and no password
+        host = f"host={self.cluster.folder}"
+        self.cluster.sql("CREATE USER guest; REVOKE ALL ON SCHEMA public FROM public")
+        word = "sesame"
+        for address, code, *named in (
+                (f"postgresql:///none?{host}&user=postgres", 8, 'no database "none"', "createdb"),
+                (f"postgresql:///postgres?{host}&user=nobody", 8, 'no user "nobody"', "createuser"),
+                (f"postgresql:///postgres?{host}&user=guest", 3, "guest", "GRANT"),
+                (f"postgresql:///postgres?{host}&sllmode=1", 2, "sllmode"),
+                (f"postgresql:///postgres?{host}&passw%6Frd={word}", 2, "PGPASSWORD"),
+                (f"postgresql://ann:{word}/x@h/d", 2, "PGPASSWORD"),
+                (f"postgresql://ann:{word}?x@h/d", 2, "address"),
+                (f"postgrsql://ann:{word}@h/d", 2, "postgresql://HOST"),
+                (f"host=h password={word}", 2, "postgresql://HOST"),
+                (f"postgresql:///d?host={self.home}&user=ann", 8, str(self.home))):
+            ended, _, err = self.run_to_end("runs", "list", "--store", address)
+            self.assertEqual(ended, code, err)
+            self.assertEqual(len(err.splitlines()), 1, err)
+            for part in named:
+                self.assertIn(part, err)
+            for part in ("\t", word, "LINE 1", "\\t", "FATAL"):
+                self.assertNotIn(part, err)
+
     def test_lost_leases_and_damage(self):
         # SRV-72, SRV-73, SRV-A18
         given_up, damaged = self.put(7), self.put(8)
@@ -180,6 +310,24 @@ class WorkerTest(postgres_case.PostgresCase):
         self.assertEqual(self.model.most_at_once, 1)
         for worker in workers:
             self.end(worker)
+
+    def test_workers_share_a_cache_folder(self):
+        # SRV-A18: two of one machine, one of them killed at work; nothing of its cache harms
+        self.model.hold.clear()
+        runs = {self.put(number): number for number in (31, 32)}
+        workers = [self.start(*self.worker_words("--slots", "1", "--lease", "2s")) for _ in range(2)]
+        end = time.monotonic() + 30
+        while sum(self.model.asked[(number, 1)] for number in runs.values()) < 2:
+            self.assertLess(time.monotonic(), end, "two workers are not at work")
+            time.sleep(0.05)   # what happens in other processes is looked for
+        workers[0].kill()
+        workers[0].wait()
+        self.model.hold.set()
+        self.wait_until_ended(runs, 25)
+        self.end(workers[1])
+        for run, number in runs.items():
+            self.assert_answered_once(run, number)
+        self.assertEqual(sorted(run["attempts"] for run in self.shared_runs().values()), [0, 1])
 
     def test_workers_die_at_any_point(self):
         # SRV-A17
