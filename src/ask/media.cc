@@ -72,10 +72,11 @@ Result<std::vector<const Medium*>> MediaOf(const JsonObject& args, std::span<con
 
 Status CheckTakesImages(const driver::BoundModel& to) {
   if (to.entry.capability.image_tokens) return {};
-  return MakeError(ErrorCode::kInvalidArgument,
-                   "the model {} takes no images: its model data do not say what one costs "
-                   "(`image: {{tokens: N}}`)",
-                   to.name);
+  return MakeError(
+      ErrorCode::kInvalidArgument,
+      "the model {} takes no images: its entry in the model data does not say what one "
+      "costs (`image: {{tokens: N}}`, beside `window`)",
+      to.name);
 }
 
 std::string DescribeMedia(std::span<const Medium> media) {

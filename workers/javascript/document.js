@@ -404,7 +404,7 @@ const fieldNames = () => {
 const noRecords = () => {
   const info = sources.length > 0 ? infoOf(sources[0]) : {};
   const kind = info.label ?? info.format ?? "text";
-  const way = startsWith(`${info.format}`, "json") ? "JSON.parse(__vars.context)" : "__vars.context, doc.grep(pattern) or doc.lines(a, b)";
+  const way = info.way ?? (startsWith(`${info.format}`, "json") ? "JSON.parse(__vars.context)" : "__vars.context, doc.grep(pattern) or doc.lines(a, b)");
   return new DataError(`the context has no records: it is ${kind}; use ${way}`);
 };
 

@@ -129,8 +129,9 @@ class NoRecords:
 
     def __init__(self, source: Source, info: dict[str, Any]) -> None:
         form = info.get("format") or "text"
-        way = ("data = json.loads(context)" if form.startswith("json") else
-               "context, doc.grep(pattern) or doc.lines(a, b)")
+        way = info.get("way") or (
+            "data = json.loads(context)" if form.startswith("json") else
+            "context, doc.grep(pattern) or doc.lines(a, b)")
         self.__dict__["_message"] = f"{source.name or 'the context'} has no records: it is " \
                                     f"{info.get('label') or form}; use {way}"
 

@@ -320,7 +320,8 @@ class Loader {
   Status AddFile(const std::string& path, std::string name, const std::string& shown) {
     DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<inspect::ByteSource> opened, Open(path, shown));
     if (IsGivenAlready(*opened, shown)) return {};
-    DOSSIER_ASSIGN_OR_RETURN(auto inside, Unpacked(*opened, shown));
+    std::optional<ContextDocument::Packed> packed;
+    DOSSIER_ASSIGN_OR_RETURN(auto inside, Unpacked(*opened, shown, &packed));
     const auto size = inside ? std::optional(inside->bytes) : opened->size();
     if (inside) opened = std::move(inside->source);
     std::optional<FileReference> named;
@@ -338,7 +339,9 @@ class Loader {
     if (size && *size <= kReadWhole) {
       // Through the same descriptor: whatever took its place meanwhile is another file.
       DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadWhole(*opened));
-      return AddInMemory(text, shown, std::move(name), named);
+      DOSSIER_RETURN_IF_ERROR(AddInMemory(text, shown, std::move(name), named));
+      entries_.back()->document.packed = std::move(packed);
+      return {};
     }
     auto entry = std::make_unique<Entry>();
     entry->source = std::move(opened);
@@ -354,6 +357,7 @@ class Loader {
     }
     entry->document = {
         .name = std::move(name), .path = shown, .description = std::move(description)};
+    entry->document.packed = std::move(packed);
     if (entry->before && !entry->document.description.stable) {
       entry->document.warnings.push_back(
           ChangedSentence(shown, *entry->before, entry->source->state(), entry->named));
@@ -363,8 +367,9 @@ class Loader {
   }
 
   // What is inside a compressed file; none of any other. A context is whole or an error.
-  Result<std::optional<inspect::Inside>> Unpacked(const inspect::ByteSource& source,
-                                                  std::string_view shown) const {
+  Result<std::optional<inspect::Inside>> Unpacked(
+      const inspect::ByteSource& source, std::string_view shown,
+      std::optional<ContextDocument::Packed>* packed) const {
     std::string head(4096, '\0');
     DOSSIER_ASSIGN_OR_RETURN(const std::size_t got, source.ReadAt(0, std::span(head)));
     head.resize(got);
@@ -376,7 +381,10 @@ class Loader {
       return tl::unexpected(std::move(inside).error());
     }
     const std::string why = inside ? inside->why_cut : inside.error().message;
-    if (why.empty()) return std::move(*inside);
+    if (why.empty()) {
+      *packed = {.kind = std::string(kind), .bytes = source.size().value_or(0)};
+      return std::move(*inside);
+    }
     return MakeError(inside ? ErrorCode::kDamaged : inside.error().code,
                      "{}: {}; unpack it and give the file that comes of it", shown, why);
   }
@@ -430,8 +438,12 @@ class Loader {
     }
     inspect::Options how = inspect_;
     how.format = inspect::Format::kPlainText;
+    DOSSIER_ASSIGN_OR_RETURN(
+        inspect::Description as_file,
+        inspect::Describe(*inspect::MemorySource(map.bytes(), shown), inspect_, cancel_));
     DOSSIER_RETURN_IF_ERROR(AddInMemory(SchemaText(*file), shown, std::move(name), named, how));
     Entry& entry = *entries_.back();
+    entry.document.database_file = std::move(as_file);
     entry.document.database = std::move(*file);
     entry.stored->database = std::move(body.fd);
     entry.stored->database_bytes = body.bytes;
@@ -609,6 +621,16 @@ class Loader {
 };
 
 }  // namespace
+
+inspect::Description DescriptionOfFile(const ContextDocument& document) {
+  if (document.database_file) return *document.database_file;
+  inspect::Description about = document.description;
+  if (document.packed) {
+    about.compression = {.kind = document.packed->kind, .inside_bytes = about.counts.bytes};
+    about.counts.bytes = document.packed->bytes;
+  }
+  return about;
+}
 
 Result<std::vector<sandbox::Context>> DatabasesOf(const ContextSet& context) {
   std::vector<sandbox::Context> databases;

@@ -90,7 +90,18 @@ struct ContextDocument {
   inspect::Description description;
   std::vector<std::string> warnings;            // as StoredText::changed, if that was seen at once
   std::optional<inspect::SqliteFile> database;  // of an SQLite file, which only sql() reads
+  // What `inspect` says of the file where code is served something else: of a database, whose
+  // `description` is that of its schema, and of a compressed file, how it was packed.
+  std::optional<inspect::Description> database_file;
+  struct Packed {
+    std::string kind;
+    std::uint64_t bytes = 0;
+  };
+  std::optional<Packed> packed;
 };
+
+// The description of the file that a document comes from, as `inspect` gives it.
+inspect::Description DescriptionOfFile(const ContextDocument& document);
 
 class ContextSet {
  public:

@@ -29,6 +29,8 @@ struct TextDocument {
   std::string name;
   std::string_view text;
   inspect::Description description;
+  // What it stands for where that is no text ("SQLite database"), and how code reads that.
+  std::string stands_for = {}, way = {};
 };
 
 struct Passage {

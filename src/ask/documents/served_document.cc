@@ -275,7 +275,11 @@ Result<Json> ServedDocument::RecordsInfo(const ServedCall& call) {
         {"count", skipped.count}, {"reasons", std::move(skipped.reasons)}, {"fate", skipped.fate}};
   }
   if (document_.description.records_beside) info["beside"] = true;
-  if (!reader) info["label"] = FormatLabel(document_.description);
+  if (!reader) {
+    const bool text = document_.stands_for.empty();
+    info["label"] = text ? FormatLabel(document_.description) : document_.stands_for;
+    if (!document_.way.empty()) info["way"] = document_.way;
+  }
   if (records && records->non_finite > 0) info["non_finite"] = records->non_finite;
   return Json(std::move(info));
 }

@@ -131,11 +131,15 @@ class PageWriter {
   void Head() {
     const std::string status = PageText(tale_.status);
     TaleUsage sum;
-    std::size_t turns = 0;
+    std::int64_t turns = 0, calls = 0;
     for (const TaleCall& call : tale_.calls) {
       sum.Add(call.usage());
-      turns += call.turns.size();
+      turns += static_cast<std::int64_t>(call.turns.size());
+      calls += call.answered();
     }
+    // As the end of the run says it, which `runs show` tells: of requests, those that failed too.
+    turns = FindInt(tale_.finished, "turns").value_or(turns);
+    calls = FindInt(tale_.finished, "calls").value_or(calls);
     Add("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
         "'unsafe-inline'\"><meta name=\"referrer\" content=\"no-referrer\">"
@@ -147,9 +151,8 @@ class PageWriter {
         PageText(tale_.run), tale_.question.size() > kLongQuestion ? " class=\"long\"" : "",
         PageText(utf8::Prefix(tale_.question, 2000)), status, status);
     const std::string model = tale_.calls.empty() ? "" : tale_.calls.front().model;
-    Add("<li>{}</li><li>{} call{}, {} turn{}</li><li>{}</li></ul>", PageText(model),
-        tale_.calls.size(), tale_.calls.size() == 1 ? "" : "s", turns, turns == 1 ? "" : "s",
-        CostText(sum, tale_.seconds));
+    Add("<li>{}</li><li>{} turn{}, {} call{}</li><li>{}</li></ul>", PageText(model), turns,
+        turns == 1 ? "" : "s", calls, calls == 1 ? "" : "s", CostText(sum, tale_.seconds));
     Pre("Answer", tale_.answer, "answer");
     Pre("Error", tale_.error, "error");
     for (const std::string& note : tale_.notes) Add("<p class=\"dim\">{}</p>", PageText(note));

@@ -32,12 +32,21 @@ std::string ChildrenWord(const RunState& run) {
   return run.dialect() == sandbox::Dialect::kPython ? "rlm_query" : "llm_query";
 }
 
+// Of a database the schema alone is a text, however little is said of it.
+std::uint64_t CharactersToRead(const RunState& run, const Metadata& metadata) {
+  std::uint64_t characters = metadata.characters;
+  for (const ContextDocument& document : run.request.context->documents()) {
+    if (document.database_file) characters += document.database_file->counts.bytes;
+  }
+  return characters;
+}
+
 GateContext MakeGateContext(const RunState& run, const Metadata& metadata) {
   return {.forcing = run.request.forcing,
           .checked = run.policy.checked,
           .question = run.request.question,
           .hint_values = metadata.hint_values,
-          .context_chars = metadata.characters};
+          .context_chars = CharactersToRead(run, metadata)};
 }
 
 TranscriptStyle MakeTranscriptStyle(const RunState& run) {

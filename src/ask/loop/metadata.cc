@@ -223,7 +223,7 @@ Metadata MakeMetadata(const RunState& run) {
   metadata.total_chars = GroupDigits(length);
   std::vector<inspect::Description> descriptions;
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    descriptions.push_back(documents[i].description);
+    descriptions.push_back(DescriptionOfFile(documents[i]));
     // Code finds one of several by this name.
     if (documents.size() > 1) descriptions.back().name = documents[i].name;
     if (!run.policy.shows_samples_beside_fields && !descriptions.back().fields.empty()) {

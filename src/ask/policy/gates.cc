@@ -107,11 +107,24 @@ std::optional<Refusal> Gates::Doubt(std::string_view answer, const GateSituation
   return doubt;
 }
 
+bool Gates::IsSmall() const { return context_.context_chars < kSmallContext; }
+
+// Words about a short text are believed. A number must stand in the description or follow from it,
+// or from what code got without reading the text: replies of sub-calls.
+bool Gates::StandsOnLittle(std::string_view answer, const GateSituation& situation) const {
+  if (!HasNumber(answer)) return true;
+  std::vector<std::string> seen = *situation.shown;
+  seen.emplace_back(situation.description);
+  const Known known{.question = context_.question, .description = situation.description};
+  return UnshownNumber(answer, known, seen).empty();
+}
+
 // An answer that stands in the passages of the first prompt was read there, and sizes are told by
 // the description.
 std::string Gates::Unexplored(std::string_view answer, const GateSituation& situation) const {
   if (situation.explored == GateSituation::Explored::kYes) return {};
-  if (context_.context_chars < kSmallContext) return {};
+  if (context_.context_chars == 0) return {};  // there is nothing to read
+  if (IsSmall() && StandsOnLittle(answer, situation)) return {};
   const auto grounded = [&](std::string_view text) {
     return CheckGrounded(answer, context_.question, {}, std::vector{std::string(text)}).grounded;
   };
@@ -245,7 +258,7 @@ bool IsSeenValue(std::string_view answer, const GateSituation& situation) {
 // what was shown, a verdict on the whole, stands on a part alike.
 std::string Gates::ReadInPart(std::string_view answer, const GateSituation& situation) const {
   const Coverage::Shares& read = situation.read;
-  if (read.by_any <= 0 || read.by_any >= kAllRead || context_.context_chars < kSmallContext) {
+  if (read.by_any <= 0 || read.by_any >= kAllRead || IsSmall()) {
     return {};
   }
   const std::string known = fmt::format("{}\n{}", context_.question, situation.sizes);
@@ -427,7 +440,7 @@ std::string Gates::Ungrounded(std::string_view given, const GateSituation& situa
   const std::vector<std::string> evidence = Seen(situation);
   const bool numbers_only = context_.checked == ModelPolicy::Checked::kNumbers;
   const bool brief = utf8::CodePoints(answer) <= kShortAnswer;
-  if (numbers_only && (context_.context_chars < kSmallContext || !brief)) return {};
+  if (numbers_only && (IsSmall() || !brief)) return {};
   if (std::string reason = UnshownNumbers(answer, evidence, situation); !reason.empty()) {
     return reason;
   }

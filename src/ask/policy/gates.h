@@ -119,6 +119,8 @@ class Gates {
   enum class Which { kUnused, kAll };
   std::optional<Refusal> FirstFailed(std::string_view answer, const GateSituation& situation,
                                      Which which) const;
+  bool IsSmall() const;
+  bool StandsOnLittle(std::string_view answer, const GateSituation& situation) const;
   std::string Unexplored(std::string_view answer, const GateSituation& situation) const;
   std::string ErrorText(std::string_view answer, const GateSituation& situation) const;
   std::string LostSubcalls(std::string_view answer, const GateSituation& situation) const;

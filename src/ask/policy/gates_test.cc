@@ -57,6 +57,26 @@ TEST(GatesTest, WhatStandsInTheShownPassagesWasRead) {  // FLT-14
   EXPECT_EQ(GateOf(nothing_named.Check("7714", situation)), "unexplored");
 }
 
+TEST(GatesTest, ANumberAboutAShortTextMustFollowFromWhatWasShown) {  // REC-36
+  GateContext context = Context();
+  context.context_chars = 60;
+  for (const auto& [answer, wanted] : {std::pair{"4711", "unexplored"}, std::pair{"30", "passed"},
+                                       std::pair{"Bob", "passed"}, std::pair{"12", "passed"}}) {
+    const Texts shown{"12"};  // the reply of a sub-call
+    GateSituation situation = After(shown);
+    situation.explored = Explored::kNo;
+    situation.description = "Fields: name, sum. Sample: Anna,30 7.5";
+    Gates gates(context);
+    EXPECT_EQ(GateOf(gates.Check(answer, situation)), wanted) << answer;
+  }
+  // Of nothing there is nothing to read.
+  context.context_chars = 0;
+  GateSituation situation = After(kNothing);
+  situation.explored = Explored::kNo;
+  Gates gates(context);
+  EXPECT_EQ(GateOf(gates.Check("4711", situation)), "passed");
+}
+
 TEST(GatesTest, TheUnexploredGateBeginsAt200Characters) {  // REC-36
   for (const auto& [chars, wanted] : {std::pair{199, "passed"}, std::pair{200, "unexplored"}}) {
     GateContext context = Context();

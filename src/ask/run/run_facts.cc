@@ -20,6 +20,11 @@ JsonObject DescribeModel(const driver::BoundModel& model) {
           {"as_of", model.entry.as_of}};
 }
 
+// Of a database those of the file: the text that stands for it is only its schema.
+std::uint64_t BytesOf(const ContextDocument& document) {
+  return (document.database_file ? *document.database_file : document.description).counts.bytes;
+}
+
 }  // namespace
 
 JsonArray DescribeContexts(const ContextSet& context) {
@@ -28,7 +33,7 @@ JsonArray DescribeContexts(const ContextSet& context) {
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
     const ContextDocument& document = context.documents()[i];
     JsonObject about{{"name", document.name},
-                     {"bytes", document.description.counts.bytes},
+                     {"bytes", BytesOf(document)},
                      {"characters", document.description.counts.chars}};
     const bool stored_only = document.path.empty() || document.path == "stdin";
     if (!stored_only) about["path"] = document.path;
@@ -62,10 +67,9 @@ Status CheckSameContexts(const ContextSet& context, const Replay& replay) {
     }
     DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context.Stored(i));
     const auto hash = replay.contexts().find(document.name);
-    const bool same =
-        hash == replay.contexts().end()
-            ? size->second == static_cast<std::int64_t>(document.description.counts.bytes)
-            : hash->second == stored->sha256;
+    const bool same = hash == replay.contexts().end()
+                          ? size->second == static_cast<std::int64_t>(BytesOf(document))
+                          : hash->second == stored->sha256;
     if (!same) {
       return MakeError(ErrorCode::kDamaged,
                        "{} is not what it was when run {} began: put it back, or ask again",

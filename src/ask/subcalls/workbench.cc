@@ -68,6 +68,10 @@ Status AddContexts(RunState& run, const ContextSet& context, Told told, sandbox:
                                                        : inspect::Runtime::kJavascript)});
     texts->push_back(text);
     documents->push_back({document.name, text, description});
+    if (document.database) {
+      documents->back().stands_for = "an SQLite database";
+      documents->back().way = "sql(query), which reads its tables";
+    }
   }
   return {};
 }

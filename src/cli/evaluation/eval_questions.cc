@@ -116,8 +116,9 @@ Status AddQuestion(const AddArguments& given, Context& context) {
                      read.error().message, row);
   }
   DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(given.file, text));
-  context.out << fmt::format("{}: {} questions; the last: {}\n", Safe(given.file),
-                             read->tasks.size(), Safe(read->tasks.back().task.id));
+  context.out << fmt::format("{}: {} question{}; the last: {}\n", Safe(given.file),
+                             read->tasks.size(), read->tasks.size() == 1 ? "" : "s",
+                             Safe(read->tasks.back().task.id));
   return {};
 }
 

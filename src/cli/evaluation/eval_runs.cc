@@ -67,9 +67,10 @@ Result<int> ShowEstimate(const PreparedPlan& prepared, Context& context) {
   std::vector<std::string> broken;
   for (const evaluation::Estimate& one : estimates) {
     context.out << fmt::format(
-        "{}: about {:.0f} calls, {:.0f} tokens, {:.0f} s, {} (from {} questions)\n", Safe(one.arm),
+        "{}: about {:.0f} calls, {:.0f} tokens, {:.0f} s, {} (from {} question{})\n", Safe(one.arm),
         one.calls, one.tokens, one.seconds,
-        one.usd ? fmt::format("${:.4f}", *one.usd) : "price unknown", one.sampled);
+        one.usd ? fmt::format("${:.4f}", *one.usd) : "price unknown", one.sampled,
+        one.sampled == 1 ? "" : "s");
     if (one.failed == one.sampled) broken.push_back(BrokenArm(one.arm, one.failed, one.failure));
   }
   for (const std::string& one : broken) context.err << "dossier: " << Safe(one) << "\n";

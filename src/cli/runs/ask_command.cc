@@ -10,6 +10,7 @@
 #include "ask/run/recorded_run.h"
 #include "base/files/file.h"
 #include "base/files/locations.h"
+#include "base/files/missing_file.h"
 #include "base/net/url.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -30,6 +31,7 @@
 #include "cli/wiring/schema_choice.h"
 #include "cli/wiring/shared_flags.h"
 #include "config/expand.h"
+#include "inspect/describe/describe.h"
 #include "sources/commands/context_command.h"
 #include "store/journal.h"
 #include "store/prune.h"
@@ -422,7 +424,10 @@ class Asking {
 
   Result<std::vector<ask::Tool>> Tools() const {
     if (arguments_.tools.empty()) return std::vector<ask::Tool>();
-    const auto text = ReadRegularFile(arguments_.tools, kMaxYamlBytes);
+    auto text = ReadRegularFile(arguments_.tools, kMaxYamlBytes);
+    if (!text && text.error().code == ErrorCode::kNotFound) {
+      return tl::unexpected(ExplainMissing(std::move(text.error()), arguments_.tools));
+    }
     if (!text) {
       return MakeError(ErrorCode::kConfig, "--tools {}: {}", arguments_.tools,
                        text.error().message);
@@ -491,6 +496,23 @@ class Asking {
     return media;
   }
 
+  // A file that begins as an image may have been cut off: a provider would refuse it late, or a
+  // model make something up.
+  Status CheckHasSize(const std::string& given, const std::string& place,
+                      const assembly::Block& image) const {
+    std::string bytes;
+    AppendBase64(image.text, &bytes);
+    DOSSIER_ASSIGN_OR_RETURN(const inspect::Description about,
+                             inspect::Describe(*inspect::MemorySource(bytes, place), {}, cancel_));
+    const bool sized = std::ranges::any_of(
+        about.details, [](const auto& detail) { return detail.name == "width"; });
+    if (sized) return {};
+    return MakeError(ErrorCode::kDamaged,
+                     "--media {}: {} is damaged: its width and height cannot be read; `dossier "
+                     "inspect {}` says more",
+                     given, place, place);
+  }
+
   Result<ask::Medium> ReadMedium(const std::string& given) const {
     const std::size_t equals = given.find('=');
     const std::string place = equals == given.npos ? "" : given.substr(equals + 1);
@@ -506,6 +528,7 @@ class Asking {
                        "-c {}",
                        given, place, place);
     }
+    DOSSIER_RETURN_IF_ERROR(CheckHasSize(given, place, read.images.front()));
     return ask::MakeMedium(given.substr(0, equals), place, std::move(read.images.front()));
   }
 

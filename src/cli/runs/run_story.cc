@@ -423,7 +423,9 @@ void TellRun(store::Journal& journal, const std::vector<store::Event>& events,
     WriteIndented(text.view(), depth, out);
     text.str({});
   });
-  if (!options.turn && events.back().type != "run.finished") story.End(status);
+  // What an import or a note adds behind the end does not open the run again.
+  const bool open = status == "running" || status == "interrupted";
+  if (!options.turn && open) story.End(status);
   out << text.view();
 }
 

@@ -2,6 +2,7 @@
 
 #include "ask/run/recorded_run.h"
 #include "base/files/file.h"
+#include "base/files/missing_file.h"
 #include "cli/runs/ask_again.h"
 #include "cli/runs/runs_commands.h"
 #include "cli/wiring/shared_flags.h"
@@ -33,7 +34,9 @@ Result<int> Again(const AgainArguments& arguments, How how, Context& context) {
   }
   if (how == How::kForked) {
     if (!arguments.cell.empty()) {
-      DOSSIER_ASSIGN_OR_RETURN(order.how.code, ReadRegularFile(arguments.cell, 1 << 20));
+      auto code = ReadRegularFile(arguments.cell, 1 << 20);
+      if (!code) return tl::unexpected(ExplainMissing(std::move(code.error()), arguments.cell));
+      order.how.code = std::move(*code);
     }
     const ask::ForkEdits edits{
         .question = order.question, .model = order.model, .code = order.how.code};

@@ -227,7 +227,12 @@ Result<store::PruneRule> RuleOf(const RunsArguments& arguments) {
     if (arguments.older.find_first_not_of("0123456789.") == std::string::npos) {
       return MakeError(ErrorCode::kUsage, "--older {0}: say the unit, as in {0}d", arguments.older);
     }
-    DOSSIER_ASSIGN_OR_RETURN(rule.older, ReadTimeFlag("--older", arguments.older, Zero::kTaken));
+    const auto older = ReadTimeFlag("--older", arguments.older, Zero::kTaken);
+    if (!older) {
+      return MakeError(ErrorCode::kUsage, "--older {}: not understood; write it like 30d or 12h",
+                       arguments.older);
+    }
+    rule.older = *older;
   }
   if (!rule.keep && !rule.older) {
     return MakeError(

@@ -5,6 +5,7 @@
 #include "ask/exchange/trajectory.h"
 #include "base/files/file.h"
 #include "base/files/locations.h"
+#include "base/files/missing_file.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/runs/runs_commands.h"
@@ -59,10 +60,11 @@ Status RunExport(const ExchangeArguments& arguments, Context& context) {
 }
 
 Status RunImport(const ExchangeArguments& arguments, Context& context) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadRegularFile(arguments.file, kLargestFile));
+  auto text = ReadRegularFile(arguments.file, kLargestFile);
+  if (!text) return tl::unexpected(ExplainMissing(std::move(text.error()), arguments.file));
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenRuns());
   DOSSIER_ASSIGN_OR_RETURN(const ask::ImportedRuns imported,
-                           ask::ImportRuns(*journal, text, arguments.file));
+                           ask::ImportRuns(*journal, *text, arguments.file));
   if (arguments.json) {
     context.out << ToJson(JsonObject{{"schema", "dossier.runs-import/1"},
                                      {"runs", boost::json::value_from(imported.runs)},

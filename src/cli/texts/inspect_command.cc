@@ -9,7 +9,9 @@
 #include "base/files/file.h"
 #include "base/files/walk.h"
 #include "base/json/json.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 #include "cli/commands.h"
 #include "cli/tree/command.h"
 #include "cli/wiring/prompt_input.h"
@@ -76,12 +78,27 @@ Status SetLimits(const InspectArguments& arguments, inspect::Options* options) {
   return {};
 }
 
+// A variable as code writes it, perhaps of an object: `context`, `__vars.context`.
+bool IsVariable(std::string_view name) {
+  const auto parts = Split(name, '.');
+  return std::ranges::all_of(parts, [](std::string_view part) {
+    return !part.empty() && !IsDigit(part[0]) && std::ranges::all_of(part, [](char c) {
+      return IsAlnum(c) || c == '_' || c == '$' || static_cast<unsigned char>(c) >= 0x80;
+    });
+  });
+}
+
 Result<Plan> MakePlan(const InspectArguments& arguments) {
   if (arguments.paths.empty()) {
     return MakeError(ErrorCode::kUsage, "inspect: name a file, a directory, or - for stdin");
   }
   if (std::count(arguments.paths.begin(), arguments.paths.end(), "-") > 1) {
     return MakeError(ErrorCode::kUsage, "inspect: - can be read only once");
+  }
+  if (!IsVariable(arguments.variable)) {
+    return MakeError(ErrorCode::kUsage,
+                     "--variable '{}': must be the name of a variable, such as context",
+                     arguments.variable);
   }
   Plan plan;
   DOSSIER_ASSIGN_OR_RETURN(plan.view, ChooseView(arguments));
@@ -172,7 +189,15 @@ class Inspecting {
       err_ << fmt::format("stopped at {} files; raise --max-files\n",
                           GroupDigits(found->files.size()));
     }
-    if (plan_.view == View::kReport) PrintTotals(totals);
+    if (plan_.view != View::kReport) return;
+    if (totals.empty() && !cancelled_) {
+      Separate();
+      out_ << fmt::format("{}: no file to describe{}\n", utf8::CleanForTerminal(folder),
+                          arguments_.hidden && arguments_.no_ignore
+                              ? ""
+                              : " (hidden and ignored ones: --hidden, --no-ignore)");
+    }
+    PrintTotals(totals);
   }
 
   // `totals`: of the folder that the file was found in.
@@ -190,10 +215,12 @@ class Inspecting {
       failures_.push_back({path, {ErrorCode::kIo, *described->read_error}});
     }
     const std::string format(inspect::FormatName(described->format));
-    for (Totals* all : {totals, &totals_}) {
+    // For people a binary file is what it is called: "PNG image".
+    const std::string& shown = described->kind.empty() ? format : described->kind;
+    for (const auto& [all, name] : {std::pair(totals, &shown), std::pair(&totals_, &format)}) {
       if (!all) continue;
-      ++(*all)[format].files;
-      (*all)[format].bytes += described->counts.bytes;
+      ++(*all)[*name].files;
+      (*all)[*name].bytes += described->counts.bytes;
     }
     Show(std::move(*described), totals != nullptr);
   }
@@ -237,6 +264,7 @@ class Inspecting {
   }
 
   void PrintTotals(const Totals& totals) {
+    if (totals.empty()) return;
     std::size_t name_width = 0, count_width = 0;
     const auto files = [](const FormatTotal& total) {
       return fmt::format("{} {}", GroupDigits(total.files), total.files == 1 ? "file" : "files");

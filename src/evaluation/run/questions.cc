@@ -246,8 +246,9 @@ Status CheckScorer(const RawQuestion& raw, const AskedTask& asked) {
   std::vector<std::string> names = ScorerNames();
   names.insert(names.end(), kRunScorers.begin(), kRunScorers.end());
   if (std::find(names.begin(), names.end(), scorer) == names.end()) {
-    return MakeError(ErrorCode::kConfig, "{}: no such scorer: {}{}", raw.place, scorer,
-                     DidYouMean(scorer, names));
+    const std::string near = DidYouMean(scorer, names);
+    return MakeError(ErrorCode::kConfig, "{}: no such scorer: {}{} {}", raw.place, scorer,
+                     near.empty() ? "; there are" : near + " There are", Join(names, ", "));
   }
   if (scorer == "command" && raw.Find("command") == nullptr) {
     return MakeError(ErrorCode::kConfig, "{}: scorer `command` needs `command: [PROGRAM, …]`",

@@ -73,8 +73,12 @@ struct Row {
   RowKey key() const { return {arm, task, repeat}; }
   // Whether it counts in means: harness errors say nothing about a system.
   bool counts() const { return status != RowStatus::kHarnessError; }
-  // Whether the system itself broke, which says nothing about what it could answer.
-  bool broken() const { return status == RowStatus::kError || status == RowStatus::kCrashed; }
+  // Whether the system, its model or the harness broke, which says nothing about what it could
+  // answer.
+  bool broken() const {
+    return status == RowStatus::kError || status == RowStatus::kCrashed ||
+           status == RowStatus::kProviderError || status == RowStatus::kHarnessError;
+  }
 };
 
 Json RowToJson(const Row& row);

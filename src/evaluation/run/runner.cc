@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <thread>
@@ -320,6 +321,24 @@ Status WriteTasks(const Plan& plan, const std::string& path) {
   return WriteFileAtomic(path, lines);
 }
 
+// A folder that holds something else is not filled with rows and pages.
+Status CheckIsOurs(const std::string& folder) {
+  constexpr std::string_view kOurs[] = {"plan.json", "tasks.jsonl", "rows.jsonl", "transcripts"};
+  std::error_code none;
+  std::string other;
+  for (std::filesystem::directory_iterator it(folder, none), end; !none && it != end;
+       it.increment(none)) {
+    const std::string name = it->path().filename().string();
+    if (std::ranges::find(kOurs, name) != std::end(kOurs)) return {};
+    if (!name.starts_with('.')) other = name;
+  }
+  if (other.empty()) return {};
+  return MakeError(ErrorCode::kUsage,
+                   "{} holds other files, such as {}, and no run; name a new or empty folder with "
+                   "--out",
+                   folder, other);
+}
+
 // The folder, made or found again. Errors: as RunPlan.
 Status PrepareFolder(const Plan& plan, const std::string& folder, OldRows old_rows) {
   const std::string plan_path = folder + "/plan.json";
@@ -545,6 +564,7 @@ Result<Summary> RunPlan(const Plan& plan, const std::string& folder, const RunPa
                         const std::function<void(const Row& row)>& say) {
   DOSSIER_RETURN_IF_ERROR(CheckPlan(plan));
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder));
+  DOSSIER_RETURN_IF_ERROR(CheckIsOurs(folder));
   DOSSIER_RETURN_IF_ERROR(PrepareFolder(plan, folder, old_rows));
   DOSSIER_ASSIGN_OR_RETURN(const auto rows, RowFile::Open(folder + "/rows.jsonl"));
   Asker asker(plan, parts, folder + "/transcripts");

@@ -48,6 +48,8 @@ class Describer {
     out_.sha256 = std::move(census.sha256);
     if (out_.counts.bytes == 0) {
       AddNote(&out_, "empty", "there is nothing in it");
+      // Not even the head of a compressed file: that part of its name is the one to tell.
+      if (named_compressed_) out_.extension = ToLowerAscii(out_.name.substr(out_.name.rfind('.')));
     } else if (out_.encoding.kind == EncodingKind::kBinary) {
       DOSSIER_RETURN_IF_ERROR(DescribeBytes());
     } else {

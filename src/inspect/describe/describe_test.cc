@@ -25,7 +25,10 @@ TEST(DescribeTest, NamesTheFormatByContentAndExtension) {
       {"a.NDJSON", "{\"a\":1}\n{\"a\":2}\n", "NDJSON (newline-delimited JSON)"},
       {"a.jsonl", "[{\"a\":1},{\"a\":2}]", "JSON array (named .jsonl)"},  // INS-38
       {"a.csv", rows, "TSV (named .csv)"},                                // INS-39
-      {"a.txt", Repeat("{\"a\":1}\n", 200), "NDJSON (named .txt)"},       // INS-40
+      {"fake.png", "This is prose.", "Plain text (named .png)"},          // INS-38
+      {"empty.png", "", "Plain text (named .png)"},
+      {"empty.gz", "", "Plain text (named .gz)"},
+      {"a.txt", Repeat("{\"a\":1}\n", 200), "NDJSON (named .txt)"},  // INS-40
       {"a.json", Repeat("{\"a\":1}\n", 200), "NDJSON (named .json)"},
       {"a.txt", rows, "TSV (named .txt)"},                                                // INS-35
       {"a.ndjson", "broken\n{\"a\":1}\n{\"a\":1}\n", "NDJSON (newline-delimited JSON)"},  // INS-41

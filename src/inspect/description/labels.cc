@@ -75,8 +75,18 @@ std::string BaseLabel(const Description& description) {
   }
 }
 
+// Whether the name is that of a picture, an archive or a document, which no text is.
+bool IsBinaryName(std::string_view extension) {
+  constexpr std::string_view kNames[] = {
+      ".png",    ".jpg",  ".jpeg", ".gif",  ".webp", ".bmp", ".tif", ".tiff", ".pdf",
+      ".zip",    ".gz",   ".tgz",  ".zst",  ".bz2",  ".xz",  ".lz4", ".7z",   ".parquet",
+      ".sqlite", ".docx", ".xlsx", ".pptx", ".mp3",  ".mp4", ".wav"};
+  return std::ranges::find(kNames, extension) != std::end(kNames);
+}
+
 // A name that promises something else. `.json` promises objects and arrays alike.
 bool NamedOtherwise(const Description& description) {
+  if (description.format != Format::kBinary && IsBinaryName(description.extension)) return true;
   if (!description.named_format) return false;
   const Format named = *description.named_format, format = description.format;
   if (named == Format::kJson && format == Format::kJsonArray) return false;

@@ -50,6 +50,13 @@ class AskMediaTest(harness.Case):
         self.assertIn("leads to http://127.0.0.1:9/private.png; name that address", err)
         self.assertEqual((len(pages.requests), len(self.shown)), (2, 1), "nothing was sent")
 
+    def test_an_image_that_was_cut_off_is_refused(self):  # REC-50
+        self.write("trunc.png", PNG[:20])
+        code, _, err = self.ask("--media", "plan=trunc.png")
+        self.assertEqual(code, 4, err)
+        self.assertIn("trunc.png is damaged: its width and height cannot be read", err)
+        self.assertEqual(self.server.requests, [])
+
     def test_a_run_that_goes_on_has_the_images_that_it_had(self):  # REC-50, REC-69, REC-70
         path = self.write("plan.png", PNG)
         code, out, err = self.ask("--media", "plan=plan.png")

@@ -100,6 +100,7 @@ class QuestionsTest(EvalCase):
             (good + "\n" + good, 3, "q.jsonl:2: the id a stands there twice"),
             ('{"id":"a","question":"Q?","contexts":["a.txt"],"gold":"x","scorer":"contain"}', 3,
              "no such scorer: contain; did you mean contains"),
+            ('{"id":"a","question":"Q?","contexts":["a.txt"],"gold":"x","scorer":"fuzzy"}', 3, "no such scorer: fuzzy.*contains"),
             ('{"id":"a","question":"Q?","contexts":["a.txt"],"gold":"many","scorer":"number"}', 3,
              "q.jsonl:1"),
             ('{"id":"a","qestion":"Q?","contexts":["a.txt"]}', 3, "no such field: qestion; did you mean"),
@@ -204,6 +205,9 @@ class SystemsTest(EvalCase):
                 self.assertIn(row["status"], ("context_too_long", "provider_error"))
             else:
                 self.assertEqual(row["status"], wanted[name], row)
+            if name == "a":  # an arm that never got a reply has no score
+                self.assertEqual(code, 13, err)
+                self.assertIn("direct failed at all of 1 question, so its score says nothing", err)
             self.assertEqual(row["official"], 0)
         self.write("notes.txt", "word " * 5000)
         server = self.echo_server()
@@ -468,6 +472,16 @@ class RunTest(EvalCase):
             self.assertRegex(err, message)
         code, _, err = self.ask_with(server, questions, "--arm", "direct", "--out", "o", "--limit-calls", "9", "--new")
         self.assertEqual((code, len(self.rows("o"))), (0, 2), err)
+
+    def test_a_folder_of_other_files_is_left_alone(self):  # EVL-67
+        (self.home / "thesis").mkdir()
+        self.write("thesis/chapter.tex", "mine")
+        self.write("s.yaml", json.dumps([{"times": "always", "reply": "n0."}]))
+        code, _, err = self.eval("run", self.questions(1), "--arm", "direct", "--out", "thesis", "-m", "scripted", "--script",
+                                 "s.yaml")
+        self.assertEqual(code, 2, err)
+        self.assertIn("thesis holds other files, such as chapter.tex", err)
+        self.assertEqual(sorted(os.listdir(self.home / "thesis")), ["chapter.tex"])
 
     def test_a_changed_script_is_another_plan(self):  # EVL-67
         questions = self.questions(1)

@@ -88,7 +88,8 @@ class TrajectoryTest(ExchangeCase):
                 self.assertEqual(self.export(run, form), first)
                 (again,), _ = self.import_text(self.export(run, form))
                 self.assertEqual(self.export(again, form), first)
-                self.assertEqual(self.run_to_end("runs", "show", run)[0], 0)
+                code, shown, _ = self.run_to_end("runs", "show", run)
+                self.assertEqual((code, re.findall("^Status: ([a-z]+) .*", shown, re.M)), (0, ["final"]), shown[-400:])
                 summary = next(one for one in self.runs() if one["run"] == run)
                 self.assertEqual((summary["status"], summary["answer"]), ("final", "152"))
 
@@ -230,6 +231,8 @@ class PageTest(ExchangeCase):
         for part in ("Turn 1", "Turn 7", "What is the total?", "system</td>", "Sub-calls (12)",
                      "item 3: how long?", "ValueError: it fails", "Variables", "152", " s</span>"):
             self.assertIn(part, text)
+        shown = self.run_to_end("runs", "show", self.made)[1]
+        self.assertIn(re.search(r"\d+ turns, \d+ calls", shown)[0], re.findall("<li>([^<]*)</li>", text))
         code, out, err = self.run_to_end("runs", "view", self.made)
         self.assertEqual(code, 0, err)
         with open(out.strip(), encoding="utf-8") as file:
