@@ -15,6 +15,7 @@ namespace dossier::cli {
 namespace {
 
 constexpr std::size_t kLargestFile = 1u << 30;  // bytes of a file that is imported
+constexpr Millis kLongestImport{120'000};       // that another process may take
 constexpr std::size_t kShown = 60;              // code points of what differs
 
 struct ExchangeArguments {
@@ -61,6 +62,10 @@ Status RunExport(const ExchangeArguments& arguments, Context& context) {
 Status RunImport(const ExchangeArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadRegularFile(arguments.file, kLargestFile));
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenRuns());
+  // Whether the file is known and that it is stored are one step among processes.
+  DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, FileLock::Take(data + "/runs-import.lock",
+                                                               kLongestImport, context.cancel));
   DOSSIER_ASSIGN_OR_RETURN(const ask::ImportedRuns imported,
                            ask::ImportRuns(*journal, text, arguments.file));
   if (arguments.json) {
