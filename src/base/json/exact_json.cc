@@ -40,8 +40,7 @@ std::optional<Decimal> DecimalOf(std::string_view number) {
   std::string_view power = number.substr(e + 1);
   if (power.starts_with('+')) power.remove_prefix(1);
   int exponent = 0;
-  const auto [end, error] =
-      std::from_chars(power.data(), power.data() + power.size(), exponent);
+  const auto [end, error] = std::from_chars(power.data(), power.data() + power.size(), exponent);
   if (error != std::errc()) return std::nullopt;
   decimal.exponent += exponent;
   return decimal;
@@ -126,8 +125,7 @@ void Write(const Json& nearest, const Json& texts, std::string* out) {
     });
   } else if (const auto* array = nearest.if_array()) {
     std::size_t at = 0;
-    list("[]", *array,
-         [&](const Json& member) { Write(member, texts.get_array()[at++], out); });
+    list("[]", *array, [&](const Json& member) { Write(member, texts.get_array()[at++], out); });
   } else if (nearest.is_number() && texts.is_string()) {
     *out += std::string_view(texts.get_string());
   } else {
