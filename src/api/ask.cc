@@ -163,10 +163,10 @@ Result<std::vector<ask::Tool>> ToolsOf(const std::vector<AskTool>& given) {
                    .description = tool.description,
                    .parameters = std::move(compiled),
                    .run = [run = tool.run](const JsonObject& arguments,
-                                           const CancelToken& cancel) -> Result<Json> {
+                                           const CancelToken& cancel) -> Result<ExactJson> {
                      DOSSIER_ASSIGN_OR_RETURN(const std::string value,
                                               run(ToJson(arguments), cancel));
-                     return ParseJson(value);
+                     return ExactJson::Parse(value);
                    }});
   }
   DOSSIER_RETURN_IF_ERROR(ask::CheckToolNames(out));

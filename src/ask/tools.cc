@@ -137,8 +137,8 @@ Result<model::JsonSchema> SchemaOf(Json parameters) {
   return model::JsonSchema::Compile(std::move(schema));
 }
 
-Result<Json> RunProgram(const Declared& tool, const std::vector<std::string>& environment,
-                        const JsonObject& arguments, const CancelToken& cancel) {
+Result<ExactJson> RunProgram(const Declared& tool, const std::vector<std::string>& environment,
+                             const JsonObject& arguments, const CancelToken& cancel) {
   const ProcessSpec spec{.argv = tool.command,
                          .environment = environment,
                          .input = ToJson(arguments) + "\n",
@@ -164,7 +164,7 @@ Result<Json> RunProgram(const Declared& tool, const std::vector<std::string>& en
                      kMostOutput >> 20);
   }
   const std::string out = utf8::Sanitize(ran->out);
-  if (auto value = ParseJson(TrimSpace(out))) return std::move(*value);
+  if (auto value = ExactJson::Parse(TrimSpace(out))) return std::move(*value);
   return Json(std::string_view(out).substr(0, out.find_last_not_of("\r\n") + 1));
 }
 
@@ -236,8 +236,8 @@ Result<std::vector<Tool>> ReadTools(std::string_view yaml, std::string_view file
   return tools;
 }
 
-Result<Json> CallTool(const Tool& tool, const JsonObject& arguments, const CancelToken& cancel,
-                      const std::function<void(const Error& error)>& retried) {
+Result<ExactJson> CallTool(const Tool& tool, const JsonObject& arguments, const CancelToken& cancel,
+                           const std::function<void(const Error& error)>& retried) {
   const auto wrong = tool.parameters.Check(Json(arguments));
   if (!wrong.empty()) {
     std::string lines;

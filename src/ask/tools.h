@@ -20,7 +20,7 @@
 
 #include "base/cancel.h"
 #include "base/clock.h"
-#include "base/json/json.h"
+#include "base/json/exact_json.h"
 #include "base/result.h"
 #include "model/schema/json_schema.h"
 
@@ -31,7 +31,7 @@ struct Tool {
   model::JsonSchema parameters;  // of an object; its properties in the order of the arguments
   int retry = 0;                 // how often it is tried again after a failure
   // Given arguments that fit. Errors: any; kTimeout and kFailed are tried again.
-  std::function<Result<Json>(const JsonObject& arguments, const CancelToken& cancel)> run;
+  std::function<Result<ExactJson>(const JsonObject& arguments, const CancelToken& cancel)> run;
 };
 
 // The tools of a file: a YAML list of `name`, `description`, `parameters` (JSON Schema of an
@@ -45,8 +45,8 @@ Status CheckToolNames(std::span<const Tool> tools);
 
 // Checks, calls, and calls again as often as the tool wants. `retried` is told why, each time.
 // Errors: kInvalidArgument (the arguments do not fit; nothing ran), else those of the tool.
-Result<Json> CallTool(const Tool& tool, const JsonObject& arguments, const CancelToken& cancel,
-                      const std::function<void(const Error& error)>& retried);
+Result<ExactJson> CallTool(const Tool& tool, const JsonObject& arguments, const CancelToken& cancel,
+                           const std::function<void(const Error& error)>& retried);
 
 // "rate(currency: string, day: string = optional): The rate of a day."; a line each.
 std::string DescribeTools(std::span<const Tool> tools);

@@ -12,6 +12,7 @@
 #include "base/files/file.h"
 #include "base/files/locations.h"
 #include "base/hash.h"
+#include "base/json/exact_json.h"
 #include "base/json/json.h"
 #include "base/json/json_lexer.h"
 #include "base/random.h"
@@ -100,6 +101,37 @@ TEST(JsonTest, NumbersArePrintedAsPeopleWriteThem) {  // CON-1
 }
 
 // All but numbers with a fraction is written as Boost does.
+// REC-26
+TEST(ExactJsonTest, WhatAJsonCannotHoldStaysAsItWasWritten) {
+  const struct {
+    std::string_view number, nearest, text;  // "" for `text`: it is held
+  } kCases[] = {{"0", "0", ""},
+                {"-0.0", "-0.0", ""},
+                {"1.50", "1.5", ""},
+                {"1E+2", "100", ""},
+                {"1e30", "1e+30", ""},
+                {"0.1234567890123457", "0.1234567890123457", ""},
+                {"9223372036854775807", "9223372036854775807", ""},
+                {"18446744073709551615", "18446744073709551615", ""},
+                {"18446744073709551616", "1.8446744073709552e+19", "18446744073709551616"},
+                {"-9223372036854775809", "-9.223372036854776e+18", "-9223372036854775809"},
+                {"0.12345678901234567890123", "0.12345678901234568", "0.12345678901234567890123"},
+                {"1e999", "null", "1e999"},
+                {"-1e-999", "-0.0", "-1e-999"}};
+  for (const auto& one : kCases) {
+    const std::string json = fmt::format(R"({{"12":["1e999",{}]}})", one.number);
+    const auto exact = ExactJson::Parse(json);
+    ASSERT_TRUE(exact) << json;
+    EXPECT_EQ(exact->has_texts(), !one.text.empty()) << json;
+    EXPECT_EQ(ToJson(exact->nearest().at("12").at(1)), one.nearest);
+    const Json& held = exact->with_texts().at("12").at(1);
+    EXPECT_EQ(held, one.text.empty() ? exact->nearest().at("12").at(1) : Json(one.text)) << json;
+    const std::string_view written = one.text.empty() ? one.nearest : one.text;
+    EXPECT_EQ(ToJson(*exact), fmt::format(R"({{"12":["1e999",{}]}})", written));
+  }
+  EXPECT_FALSE(ExactJson::Parse("[1,]"));
+}
+
 TEST(JsonTest, AnyTextIsReadBackAsItWas) {
   Random random(/*seed=*/11);
   for (int round = 0; round < 500; ++round) {

@@ -29,16 +29,21 @@ class AnswersTest(WorkerTest):
 
     def test_values_that_are_json_go_along(self) -> None:  # SBX-94
         self.assertEqual(self.answer("FINAL({'a': (1, 2)})")["value"], {"a": [1, 2]})
-        self.assertFalse(self.answer("FINAL(2**63 - 1)")["numbers_as_text"])
+        for code in ("FINAL(2**63 - 1)", "FINAL(2**64 - 1)", "FINAL(-2**63)"):
+            self.assertFalse(self.answer(code)["numbers_as_text"], code)
         for code in ("FINAL({1: 2})", "FINAL({1, 2})", "FINAL([{2**70}])"):
             self.assertNotIn("value", self.answer(code), code)
 
     def test_numbers_that_json_cannot_hold_are_texts_in_the_value(self) -> None:  # REC-26
-        for code, value in (("FINAL(float('nan'))", "nan"), ("FINAL(2**70)", str(2**70)), ("FINAL(-2**63)", str(-2**63)),
+        for code, value in (("FINAL(float('nan'))", "nan"), ("FINAL(2**70)", str(2**70)), ("FINAL(2**64)", str(2**64)), ("FINAL(-2**63 - 1)", str(-2**63 - 1)),
                             ("FINAL([1, {'a': float('inf')}, True])", [1, {"a": "inf"}, True])):
             handed = self.answer(code)
             self.assertEqual((handed["value"], handed["numbers_as_text"]), (value, True), code)
         self.assertEqual(self.answer("FINAL(2**70)")["text"], str(2**70))
+
+    def test_a_schema_is_held_against_all_digits(self) -> None:  # REC-64
+        self.start([Text("a.txt", "x", None, True)], schema={"type": "array"})
+        self.assertEqual(self.answer("FINAL([2**70, float('inf')])")["text"], f'[{2**70}, "inf"]')
 
     def test_the_first_call_stands_if_code_swallows_the_stop(self) -> None:  # REC-26
         swallow = "try:\n    FINAL('first')\nexcept BaseException:\n    pass\n"

@@ -16,7 +16,7 @@ _dumps = json.dumps
 _loads = json.loads
 _MOST_VALUE = 4 << 20  # characters of a value as JSON; its text may be longer
 _MAX_DEPTH = 50  # the message around the value takes some of the bridge's 64
-_LARGEST = (1 << 63) - 1
+_LEAST, _LARGEST = -(1 << 63), (1 << 64) - 1
 
 
 class Stop(BaseException):
@@ -31,6 +31,7 @@ class Answers:
         self._namespace = namespace
         self._variables = variables
         self._schema_names: list[str] = _schema_names(features)
+        self._schema = isinstance(features.get("schema"), Mapping)
         self._offered: dict[str, Any] | None = None
         self._earlier = EarlierThreads()
         self._plain = bool(features.get("plain"))  # `answer` is a name like any other
@@ -47,7 +48,7 @@ class Answers:
     def offer(self, form: str, value: Any) -> None:
         """Records a value, unless one was handed in before, and stops the block."""
         if self._offered is None and not self._earlier.has_current():
-            self._offered = describe(form, value)
+            self._offered = describe(form, value, self._schema)
         raise Stop
 
     def take(self) -> tuple[dict[str, Any] | None, str | None]:
@@ -68,7 +69,7 @@ class Answers:
         current["ready"] = False
         if not filled and self._offered is not None:
             return self._offered, None
-        return describe("answer_dict", content if filled else ""), draft
+        return describe("answer_dict", content if filled else "", self._schema), draft
 
     def functions(self) -> dict[str, Callable[..., Any]]:
         answers, namespace = self, self._namespace
@@ -145,8 +146,9 @@ def _schema_names(features: Mapping[str, Any]) -> list[str]:
     return list(features.get("schema_properties") or [])
 
 
-def describe(form: str, value: Any) -> dict[str, Any]:
-    """An answer for the host: its text, and the value where it is JSON and not text."""
+def describe(form: str, value: Any, exact: bool = False) -> dict[str, Any]:
+    """An answer for the host: its text, and the value where it is JSON and not text. `exact`: a
+    schema will be held against the text where numbers are texts in the value."""
     offered: dict[str, Any] = {"form": form, "text": _text(value)}
     if not isinstance(value, str):
         kept = value if is_json(value) else with_numbers_as_text(value)
@@ -154,6 +156,8 @@ def describe(form: str, value: Any) -> dict[str, Any]:
         if dumped is not None and len(dumped) <= _MOST_VALUE:
             offered["value"] = _loads(dumped)  # plain types only
             offered["numbers_as_text"] = kept is not value
+            if exact and kept is not value:
+                offered["text"] = _dumps(with_numbers_as_text(value, is_written), ensure_ascii=False)
         if isinstance(value, (dict, list, tuple)) and form == "submit":
             offered["text"] = _dumps(value, ensure_ascii=False)
     return offered
@@ -164,16 +168,23 @@ def _text(value: Any) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def with_numbers_as_text(value: Any, depth: int = 0) -> Any:
-    """`value` with each number that the host's JSON cannot hold as Python prints it."""
+def is_written(number: int | float) -> bool:
+    """True if JSON has a way to write the number."""
+    return isinstance(number, int) or math.isfinite(number)
+
+
+def with_numbers_as_text(value: Any, stays: Callable[[Any], bool] | None = None,
+                         depth: int = 0) -> Any:
+    """`value` with each number that the host's JSON cannot hold, or that does not stay, as Python
+    prints it."""
     if isinstance(value, (int, float)):
-        return value if is_json(value) else str(value)
+        return value if (stays or is_json)(value) else str(value)
     if depth >= _MAX_DEPTH:
         return value
     if isinstance(value, dict):
-        return {key: with_numbers_as_text(one, depth + 1) for key, one in value.items()}
+        return {key: with_numbers_as_text(one, stays, depth + 1) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [with_numbers_as_text(one, depth + 1) for one in value]
+        return [with_numbers_as_text(one, stays, depth + 1) for one in value]
     return value
 
 
@@ -182,7 +193,7 @@ def is_json(value: Any, depth: int = 0) -> bool:
     if value is None or isinstance(value, (bool, str)):
         return True
     if isinstance(value, int):
-        return -_LARGEST <= value <= _LARGEST
+        return _LEAST <= value <= _LARGEST
     if isinstance(value, float):
         return math.isfinite(value)
     if depth >= _MAX_DEPTH:

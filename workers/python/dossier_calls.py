@@ -243,9 +243,12 @@ def _context_of_each(context: Any, count: int) -> list[Any]:
 
 
 def _reply(value: Mapping[str, Any], raw: bytes, schema: Any) -> Any:
+    text = blob(value["text"], raw) if "text" in value else ""
     if schema is not None and "value" in value:
-        return value["value"]
-    text = blob(value["text"], raw)
+        try:  # the text has all digits of its numbers
+            return _loads(text)
+        except ValueError:
+            return value["value"]
     if schema is None:
         return Reply.of(text, value.get("tokens", 0), value.get("problem"),
                         value.get("finish", "stop"), value.get("cut", False),

@@ -7,6 +7,7 @@ costs its size again, reading the record index asks the host.
 import ast
 import builtins
 import importlib
+import json
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, MappingView
 from itertools import islice
@@ -33,6 +34,7 @@ from dossier_show import is_variable, list_variables, variable_names
 from dossier_sql import make_sql
 from dossier_text import Piece, Source
 
+_loads = json.loads
 _STRING_MAX = 2 << 30
 _LOOKED_AT = 200    # rows, to see what a field holds
 # Code that names these may reach any name by its text.
@@ -401,7 +403,8 @@ def _tool(tool: Mapping[str, Any]) -> Callable[..., Any]:
             raise TypeError(f"{tool['name']} takes {len(names)} arguments: {', '.join(names)}")
         args = {"name": tool["name"], "args": dict(zip(names, values)) | fields}
         try:
-            return ask("tool", args)[0]["value"]
+            told = ask("tool", args)[0]
+            return _loads(told["json"]) if "json" in told else told["value"]
         except RuntimeError as error:
             raise raised(str(error)) from None
 

@@ -152,6 +152,9 @@ TEST_F(ProofTest, AQuoteHoldsOnlyWhereItIsSaidToStandAndOnce) {  // REC-77
   EXPECT_EQ(ToJson(proofs[0].ToJson()),
             R"({"kind":"quote","claim":"one two three","status":"cited","ref":"[a.txt:1]",)"
             R"("document":"a.txt","bytes":[0,14]})");
+  Load({{"b.txt", "It is so. Or not\n"}});
+  EXPECT_EQ(Find(R"("It is so." [b.txt:1])")[0].to, 9) << "the full stop is part of the quote";
+  EXPECT_EQ(Find(R"("Or not." [b.txt:1])")[0].to, 16) << "and here of the sentence around";
 }
 
 TEST_F(ProofTest, EachNumberNeedsEvidence) {  // REC-77

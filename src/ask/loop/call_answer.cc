@@ -214,6 +214,8 @@ std::optional<Refusal> CallLoop::Require(Offer* offer, Repairs repairs) {
                               .lost = all_subcalls_.lost()}};
   const auto complaint = FirstComplaint(run_.request.requirements, &answer, run_.cancel);
   if (complaint && complaint->empty()) {
+    const bool told = offer->value == answer.value;  // when code handed it in
+    if (answer.numbers_as_text && !told) WarnOfTexts(run_.log);
     offer->text = std::move(answer.text);
     offer->value = std::move(answer.value);
     return std::nullopt;

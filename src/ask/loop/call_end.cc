@@ -49,6 +49,7 @@ bool CallLoop::LastChance() const {
 std::optional<std::string> CallLoop::Exhausted() const {
   const std::vector<std::string> names = run_.ledger.exhausted();
   if (names.empty()) return std::nullopt;
+  for (const std::string& name : names) run_.ledger.NoteHit(name);  // it ends what was to follow
   return fmt::format("the limit of {} is reached", Join(names, " and "));
 }
 

@@ -66,6 +66,8 @@ struct CallResult {
 // Marks an answer that is kept although it is not as the caller requires: it is partial (exit 11;
 // without the evidence that is required, 15).
 void MarkNotAsRequired(std::string_view gate, const std::string& complaint, CallResult* result);
+// The text of the answer has all its numbers; its value could not hold some.
+void WarnOfTexts(const CallLog& log);
 
 class CallLoop {
  public:
@@ -145,7 +147,7 @@ class CallLoop {
   std::optional<Offer> RunAnswer(const BareAnswer& bare, Feedback* feedback);
   std::optional<Offer> RefuseOnce(const BareAnswer& bare, std::string reason, Feedback* feedback);
   enum class Repairs { kAsAllowed, kNoMore };
-  void WarnOfTexts(const sandbox::HandedAnswer& answer);
+  Offer OfferOf(const sandbox::HandedAnswer& answer, Source source) const;
   std::optional<Refusal> Require(Offer* offer, Repairs repairs);
   TurnEnd Decide(Offer offer, Feedback* feedback);
   TurnEnd Continue(Feedback feedback);

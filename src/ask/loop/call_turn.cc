@@ -149,11 +149,14 @@ std::optional<Submission> CallLoop::SubmissionOf(const model::Reply& reply,
                         run_.root.entry.tools ? ToolUse::kOffered : ToolUse::kNotOffered);
 }
 
-// The text of the answer has its numbers as code printed them; its value could not.
-void CallLoop::WarnOfTexts(const sandbox::HandedAnswer& answer) {
-  if (!answer.numbers_as_text) return;
-  run_.log.Warn("numbers_as_text",
-                Json("numbers that JSON cannot hold are texts in the answer's value"));
+void WarnOfTexts(const CallLog& log) {
+  log.Warn("numbers_as_text",
+           Json("numbers that JSON cannot hold are texts in the answer's value"));
+}
+
+Offer CallLoop::OfferOf(const sandbox::HandedAnswer& answer, Source source) const {
+  if (answer.numbers_as_text) WarnOfTexts(run_.log);
+  return {.text = answer.text, .source = source, .value = answer.value};
 }
 
 // The session knows what may be handed in, and says what is wrong with the rest.
@@ -181,10 +184,7 @@ CallLoop::TurnEnd CallLoop::TakeSubmission(const Submission& submission, std::si
   if (!result) return {.error = result.error()};
   if (result->answer) {
     evidence_.AddHanded(submission.code, *result);
-    WarnOfTexts(*result->answer);
-    return Decide(
-        {.text = result->answer->text, .source = Source::kSubmit, .value = result->answer->value},
-        &feedback);
+    return Decide(OfferOf(*result->answer, Source::kSubmit), &feedback);
   }
   const std::string reason = result->error ? result->error->message : result->refused;
   run_.log.Add("answer.refused", {{"gate", "submit"}, {"reason", reason}});
@@ -270,10 +270,7 @@ CallLoop::BlockEnd CallLoop::RunBlock(const CodeBlock& block, Feedback* feedback
   BlockEnd end{.kind = KindOf(*result)};
   if (result->answer) {
     evidence_.AddHanded(block.code, *result);
-    WarnOfTexts(*result->answer);
-    end.offer = Offer{.text = result->answer->text,
-                      .source = SourceOf(result->answer->form),
-                      .value = result->answer->value};
+    end.offer = OfferOf(*result->answer, SourceOf(result->answer->form));
   }
   evidence_.NoteNames(&result->variables);
   variables_ = result->variables;

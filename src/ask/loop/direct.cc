@@ -100,11 +100,15 @@ Result<model::Reply> AskUntilAsRequired(RunState& run, assembly::Assembled promp
         IsCut(reply) ? std::string() : FirstComplaint(requirements, &answer, run.cancel);
     result->text = std::move(answer.text);
     result->value = std::move(answer.value);
-    if (complaint && complaint->empty()) return reply;
+    const auto taken = [&] {
+      if (answer.numbers_as_text) WarnOfTexts(run.log);
+      return std::move(reply);
+    };
+    if (complaint && complaint->empty()) return taken();
     const std::string reason = complaint ? *complaint : complaint.error().message;
     if (!complaint || mended[answer.gate]++ >= RepairsOf(answer.gate, run.request.repairs)) {
       MarkNotAsRequired(answer.gate, reason, result);
-      return reply;
+      return taken();
     }
     run.log.Add("answer.refused", {{"gate", answer.gate}, {"reason", reason}});
     DOSSIER_ASSIGN_OR_RETURN(std::string text,

@@ -452,6 +452,10 @@ void JudgeExactly(std::size_t index, std::size_t documents, const Reference* ref
   if (out->status == Status::kVerified && !KeepsDepths(out->quote, WithIndent(text, places[0]))) {
     out->status = Status::kReindented;
   }
+  // The full stop that the search did without is part of the place where the text has it, too.
+  const std::string_view quote = TrimSpace(out->quote);
+  const std::string_view stop = quote.substr(quote.find_last_not_of(".,") + 1);
+  if (text.substr(out->place->to).starts_with(stop)) out->place->to += stop.size();
 }
 
 Citation JudgeQuote(std::size_t index, const Quote& quote, const Reference* reference,

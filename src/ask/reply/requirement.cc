@@ -22,32 +22,31 @@ std::string Violations(const std::vector<model::SchemaViolation>& violations) {
   return lines;
 }
 
-// Data that code handed over is judged as it is; a text is read as JSON.
+// Data that code handed over is judged as it is; a text is read as JSON. So is the text of data
+// whose numbers are texts because a value cannot hold them: there it is the JSON with the numbers.
 std::string SchemaComplaint(const model::JsonSchema& schema, FoundAnswer* answer) {
-  std::vector<model::SchemaViolation> violations;
-  if (answer->value) {
-    violations = schema.Check(*answer->value);
+  const model::CheckedReply read = model::CheckReply(answer->text, schema);
+  const auto exact = ExactJson::Parse(read.text);
+  const bool is_text = !answer->value || answer->value->is_string();
+  if (answer->value && (is_text || !exact || !exact->has_texts())) {
+    const auto violations = schema.Check(*answer->value);
     if (violations.empty()) {
       answer->text = ToJson(*answer->value);
       return {};
     }
+    if (!is_text || !read.value) return Violations(violations);
   }
-  if (!answer->value || answer->value->is_string()) {
-    model::CheckedReply read = model::CheckReply(answer->text, schema);
-    if (read.value) {
-      answer->text = ToJson(*read.value);
-      answer->value = std::move(read.value);
-      return {};
-    }
-    if (!answer->value) {
-      std::string lines = "It does not fit the schema:";
-      for (const std::string& violation : read.violations) {
-        lines += fmt::format("\n- {}{}", violation.starts_with(':') ? "the value" : "", violation);
-      }
-      return lines;
-    }
+  if (read.value) {
+    answer->text = ToJson(*read.value);
+    answer->value = read.value->with_texts();
+    answer->numbers_as_text = read.value->has_texts();
+    return {};
   }
-  return Violations(violations);
+  std::string lines = "It does not fit the schema:";
+  for (const std::string& violation : read.violations) {
+    lines += fmt::format("\n- {}{}", violation.starts_with(':') ? "the value" : "", violation);
+  }
+  return lines;
 }
 
 Result<std::string> CommandComplaint(const CommandRequired& command, const FoundAnswer& answer,

@@ -40,6 +40,8 @@ struct FoundAnswer {
   std::span<const std::string> printed = {};  // what code showed, out of data
   SubcallWork work = {};
   std::string_view gate = kFormGate;  // of the requirement that FirstComplaint is from
+  // A number of the text is a text in `value`, which could not hold it.
+  bool numbers_as_text = false;
 };
 
 struct Requirement {
@@ -51,7 +53,8 @@ struct Requirement {
   std::function<Result<std::string>(FoundAnswer*, const CancelToken&)> complaint;
 };
 
-// The answer becomes the value as JSON on one line. A code fence around a text is removed.
+// The answer becomes the value as JSON on one line, with all digits of its numbers. A code fence
+// around a text is removed. Of a value with numbers as texts the text has to be the exact JSON.
 Requirement RequireSchema(const model::JsonSchema& schema);
 
 // What the model is told of a program that looks at its answers.

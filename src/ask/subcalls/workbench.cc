@@ -147,10 +147,14 @@ void Bridge::CallerTool(sandbox::BridgeCall call, std::shared_ptr<sandbox::Bridg
   const std::string of = OfCall(call);
   if (AnswerRecorded(of, *reply)) return;
   tasks_.Run([this, &tool = *tool, arguments = given->get_object(), of, reply = std::move(reply)] {
-    auto value = CallTool(tool, arguments, reply->cancel(), [&](const Error& error) {
+    const auto result = CallTool(tool, arguments, reply->cancel(), [&](const Error& error) {
       run_.log.Warn("tool_retry", Json(error.message));
     });
-    if (value) value = Json(JsonObject{{"value", std::move(*value)}});
+    Result<Json> value = result.map([](const ExactJson& exact) {
+      JsonObject told{{"value", exact.with_texts()}};
+      if (exact.has_texts()) told["json"] = ToJson(exact);  // code may hold numbers of any length
+      return Json(std::move(told));
+    });
     LogReply(of, value);
     if (value) return reply->Ok(std::move(*value));
     reply->Fail(FailureOf(value.error()).code, value.error().message);

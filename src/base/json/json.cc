@@ -51,7 +51,9 @@ void WriteString(std::string_view text, std::string& out) {
 // As people write it, which Boost does not: 0, 0.05, 1e+20 for 0E0, 5E-2, 1E20. JSON has no number
 // for what is not finite.
 void WriteNumber(double number, std::string& out) {
-  if (std::isfinite(number)) {
+  if (number == 0 && std::signbit(number)) {
+    out += "-0.0";  // -0 would be read as the whole number 0
+  } else if (std::isfinite(number)) {
     fmt::format_to(std::back_inserter(out), "{}", number);
   } else {
     out += "null";

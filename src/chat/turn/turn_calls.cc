@@ -73,7 +73,7 @@ Status TurnDriver::CheckedConverse() {
     model::CheckedReply checked = model::CheckReply(reply.text, *request_.schema);
     for (const std::string& warning : checked.warnings) Warn(warning);
     if (checked.value) {
-      outcome_.data = std::move(checked.value);
+      outcome_.data = checked.value->with_texts();
       return Accept(reply, std::move(checked.text));
     }
     if (round >= request_.repair_rounds) return Refuse(checked, reply);

@@ -16,6 +16,7 @@ namespace dossier::cli {
 namespace {
 
 constexpr std::size_t kLargestFile = 1u << 30;  // bytes of a file that is imported
+constexpr Millis kLongestImport{120'000};       // that another process may take
 constexpr std::size_t kShown = 60;              // code points of what differs
 
 struct ExchangeArguments {
@@ -63,6 +64,10 @@ Status RunImport(const ExchangeArguments& arguments, Context& context) {
   auto text = ReadRegularFile(arguments.file, kLargestFile);
   if (!text) return tl::unexpected(ExplainMissing(std::move(text.error()), arguments.file));
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenRuns());
+  // Whether the file is known and that it is stored are one step among processes.
+  DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, FileLock::Take(data + "/runs-import.lock",
+                                                               kLongestImport, context.cancel));
   DOSSIER_ASSIGN_OR_RETURN(const ask::ImportedRuns imported,
                            ask::ImportRuns(*journal, *text, arguments.file));
   if (arguments.json) {

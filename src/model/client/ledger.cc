@@ -8,6 +8,29 @@
 namespace dossier::model {
 namespace {
 
+// What limits are looked at with, all of one moment.
+struct Standing {
+  const LedgerLimits& limits;
+  const FinishReserve& kept;
+  const LedgerUse& use;
+  std::int64_t nano_usd = 0;
+  std::optional<Millis> time;  // left; unset: unlimited
+};
+
+// The limits of which nothing is left but what is kept.
+std::vector<std::string> UsedUp(const Standing& now) {
+  const LedgerLimits& limits = now.limits;
+  std::vector<std::string> names;
+  if (limits.calls && now.use.calls >= *limits.calls - now.kept.calls) names.emplace_back("calls");
+  const std::int64_t tokens = now.use.spent.tokens();
+  if (limits.tokens && tokens >= *limits.tokens - now.kept.tokens) names.emplace_back("tokens");
+  if (limits.nano_usd && now.nano_usd >= *limits.nano_usd - now.kept.nano_usd) {
+    names.emplace_back("cost");
+  }
+  if (now.time && now.time->count() <= 0) names.emplace_back("time");
+  return names;
+}
+
 constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max() / 4;
 
 std::string Digits(std::int64_t number) {
@@ -285,15 +308,7 @@ std::optional<Clock::Steady> Ledger::deadline(Stage stage) const {
 }
 
 std::vector<std::string> Ledger::ExhaustedNow(std::optional<Millis> time) const {
-  std::vector<std::string> names;
-  if (limits_.calls && use_.calls >= *limits_.calls - finish_.calls) names.emplace_back("calls");
-  const std::int64_t tokens = use_.spent.tokens();
-  if (limits_.tokens && tokens >= *limits_.tokens - finish_.tokens) names.emplace_back("tokens");
-  if (limits_.nano_usd && spent_nano_usd_ >= *limits_.nano_usd - finish_.nano_usd) {
-    names.emplace_back("cost");
-  }
-  if (time && time->count() <= 0) names.emplace_back("time");
-  return names;
+  return UsedUp({limits_, finish_, use_, spent_nano_usd_, time});
 }
 
 std::vector<std::string> Ledger::exhausted() const {
@@ -303,9 +318,10 @@ std::vector<std::string> Ledger::exhausted() const {
 }
 
 std::vector<std::string> Ledger::hit() const {
-  const std::optional<Millis> time = time_left(Stage::kNormal);
+  const std::optional<Millis> time = time_left(Stage::kFinish);
   std::lock_guard lock(mutex_);
-  std::vector<std::string> names = ExhaustedNow(time);
+  // What closing did not take of its reserve was met by nothing.
+  std::vector<std::string> names = UsedUp({limits_, FinishReserve(), use_, spent_nano_usd_, time});
   for (const std::string& name : hit_) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }

@@ -135,7 +135,8 @@ class Ledger {
   std::int64_t in_flight() const;
   // The names of limits that are used up: "calls", "tokens", "cost", "time".
   std::vector<std::string> exhausted() const;
-  // Those, and the ones that refused or cut a request before they were.
+  // Those without what closing kept and did not take, and the ones that refused or cut a request,
+  // or ended something, before they were.
   std::vector<std::string> hit() const;
 
  private:

@@ -29,12 +29,12 @@ CheckedReply CheckReply(std::string_view text, const JsonSchema& schema) {
     json = *inside;
   }
   out.text = json;
-  auto value = ParseJson(json);
+  auto value = ExactJson::Parse(json);
   if (!value) {
     out.violations.push_back(": is not JSON: " + value.error().message);
     return out;
   }
-  for (const SchemaViolation& violation : schema.Check(*value)) {
+  for (const SchemaViolation& violation : schema.Check(value->nearest())) {
     out.violations.push_back(fmt::format("{}: {}", violation.pointer, violation.reason));
   }
   if (out.violations.empty()) out.value = std::move(*value);

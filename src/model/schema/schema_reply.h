@@ -15,13 +15,13 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json/json.h"
+#include "base/json/exact_json.h"
 #include "model/schema/json_schema.h"
 
 namespace dossier::model {
 
 struct CheckedReply {
-  std::optional<Json> value;            // unset: it is not valid
+  std::optional<ExactJson> value;       // unset: it is not valid
   std::string text;                     // without the fence
   std::vector<std::string> violations;  // "/items/2/price: is -1, less than 0"
   std::vector<std::string> warnings;

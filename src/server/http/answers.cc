@@ -112,6 +112,27 @@ std::int64_t RoomOf(const driver::BoundModel& model, const ChatRequest& request)
   return capability.window - reply;
 }
 
+// Of a run without an answer: the limit that ended it, or else what failed.
+tl::unexpected<Error> NoAnswer(std::string_view run, const JsonObject& told) {
+  const Json* error = Find(told, "error");
+  const std::string why = error ? ": " + TextAt(*error, "message") : "";
+  std::string limits;
+  if (const Json* hits = Find(told, "limits_hit"); hits && hits->is_array()) {
+    for (const Json& hit : hits->get_array()) {
+      const Json* most = Find(hit, "max");
+      limits += fmt::format("{}{} ({})", limits.empty() ? "" : ", ", TextAt(hit, "limit"),
+                            most ? ToJson(*most) : "");
+    }
+  }
+  if (!limits.empty()) {
+    return MakeError(ErrorCode::kLimit, "run {} has no answer: it met the limit of {}{}", run,
+                     limits, why);
+  }
+  const bool limit = error && TextAt(*error, "code") == ErrorName(ErrorCode::kLimit);
+  return MakeError(limit ? ErrorCode::kLimit : ErrorCode::kFailed, "run {} has no answer ({}){}",
+                   run, TextAt(told, "status"), why);
+}
+
 // Moves the longest parts of what users said until the rest has room. False: it never has.
 bool MoveUntilItFits(ChatRequest& request, const tokens::Counter& counter, std::int64_t room) {
   std::int64_t size = CountMessages(request.messages, counter);
@@ -410,11 +431,7 @@ Result<Answered> Answers::AskEngine(const ChatRequest& request, const std::strin
   const auto cost = FindNumber(told, "cost_usd");
   if (cost && watch.on_cost) watch.on_cost(*cost);
   const std::string status = TextAt(told, "status"), source = TextAt(told, "source");
-  if (out.text.empty()) {
-    const Json* error = Find(told, "error");
-    return MakeError(ErrorCode::kFailed, "run {} has no answer ({}){}", run, status,
-                     error ? ": " + TextAt(*error, "message") : "");
-  }
+  if (out.text.empty()) return NoAnswer(run, told);
   const bool whole = status == "final" && source != "extract" && source != "draft";
   out.finish = whole ? "stop" : "length";
   if (const Json* tokens = Find(told, "tokens")) {

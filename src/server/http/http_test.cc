@@ -168,7 +168,7 @@ TEST(OpenAiReplyTest, EachExitCodeHasItsStatus) {
       {ErrorCode::kUsage, 400},    {ErrorCode::kConfig, 400},      {ErrorCode::kTooLong, 400},
       {ErrorCode::kNotFound, 404}, {ErrorCode::kRateLimited, 429}, {ErrorCode::kSchema, 422},
       {ErrorCode::kRefused, 403},  {ErrorCode::kTimeout, 504},     {ErrorCode::kNetwork, 502},
-      {ErrorCode::kAuth, 502},     {ErrorCode::kInternal, 500},    {ErrorCode::kLimit, 500}};
+      {ErrorCode::kAuth, 502},     {ErrorCode::kInternal, 500},    {ErrorCode::kLimit, 402}};
   for (const auto& [code, status] : rows) EXPECT_EQ(HttpStatusOf(code), status) << ErrorName(code);
   EXPECT_EQ(FindString(*Find(ErrorJson(Error{ErrorCode::kTooLong, "x"}), "error"), "code"),
             "context_length_exceeded");

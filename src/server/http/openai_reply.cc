@@ -11,12 +11,14 @@ struct StatusRow {
   int exit, status;
   std::string_view type;
 };
+// A limit that was met is the client's to raise: 5xx and 429 would be tried again, and paid again.
 constexpr StatusRow kStatuses[] = {
     {2, 400, "invalid_request_error"}, {3, 400, "invalid_request_error"},
     {9, 400, "invalid_request_error"}, {4, 404, "invalid_request_error"},
     {6, 429, "rate_limit_error"},      {11, 422, "invalid_request_error"},
     {12, 403, "permission_error"},     {7, 504, "timeout_error"},
-    {5, 502, "upstream_error"},        {8, 502, "upstream_error"}};
+    {5, 502, "upstream_error"},        {8, 502, "upstream_error"},
+    {10, 402, "limit_error"}};
 
 const StatusRow* RowOf(ErrorCode code) {
   const int exit = ExitCode(code);

@@ -116,6 +116,13 @@ class TrajectoryTest(ExchangeCase):
             self.assertEqual((second, len(self.runs())), (first, count))
             self.assertIn(f"was imported before, as {first}", err)
 
+    def test_processes_at_the_same_moment_import_it_once(self):  # REC-71
+        for form in ("reference-jsonl", "events"):
+            path, count = self.write("given.jsonl", self.export(self.made, form)), len(self.runs())
+            together = [self.start("runs", "import", path) for _ in range(6)]
+            said = {process.communicate(timeout=60)[0] for process in together}
+            self.assertEqual((len(said), len(self.runs())), (1, count + 1), said)
+
     def test_calls_of_code_stand_in_their_order(self):  # REC-71, section 5
         self.model.turns = ["```repl\na = llm_query('item 1: a')\nb = rlm_query('child 1')\nc = llm_query('item 2: c')\n"
                             "print(a, b, c)\n```", "FINAL(done)"]

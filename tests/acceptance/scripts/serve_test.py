@@ -166,11 +166,20 @@ class Access(ServeCase):
     def test_the_sums_of_the_server_hold_for_plain_models(self):
         """SRV-40, SRV-A6: a client only lowers them."""
         client = self.server("--price", "1000/1000", "--max-cost", "0.0001")
-        self.assertNotEqual(client.chat("hi", dossier={"max_usd": 100})[0], 200)
+        self.assertEqual(client.chat("hi", dossier={"max_usd": 100})[0], 402)
         self.process.kill()
         client = self.server("--price", "1000/1000", "--max-usd-day", "0.02")
         codes = [client.chat("hi", max_tokens=2)[0] for _ in range(4)]
-        self.assertEqual((codes[0], codes[-1]), (200, 429) if codes[-1] == 429 else (200, 500))
+        self.assertEqual((codes[0], codes[-1]), (200, 429) if codes[-1] == 429 else (200, 402))
+
+    def test_a_run_that_met_its_limit_is_not_tried_again(self):
+        """SRV-43: 402 and the limit's name, of the engine and of a plain model."""
+        client = self.server("--price", "1000/1000")
+        asked = {"messages": [{"role": "user", "content": "How many?"}], "dossier": {"max_usd": 0.0001}}
+        for model in ("dossier", "scripted"):
+            code, answer, _ = client.ask("POST", "/v1/chat/completions", {"model": model, **asked})
+            self.assertEqual((code, answer["error"]["code"]), (402, "limit"), answer)
+            self.assertIn("cost", answer["error"]["message"])
 
     def test_others_contexts_bodies_and_names(self):
         """SRV-57, SRV-60, SRV-A14: nothing of another key by an id, a hash, or a name that was given anew."""
