@@ -16,6 +16,42 @@ bool IsPostgresAddress(std::string_view text) {
   return text.starts_with("postgresql://") || text.starts_with("postgres://");
 }
 
+namespace {
+
+tl::unexpected<Error> RefusePassword(std::string_view flag) {
+  return MakeError(ErrorCode::kUsage,
+                   "{}: a password in the address can be read by every user of this machine; leave "
+                   "it out and set PGPASSWORD, or write it into ~/.pgpass or a service file "
+                   "(~/.pg_service.conf, ?service=NAME)",
+                   flag);
+}
+
+#ifdef DOSSIER_POSTGRES
+// What the address itself sets, by the names that libpq has for it; nothing of the environment.
+Result<std::map<std::string, std::string>> PartsOf(std::string_view flag,
+                                                   const std::string& address) {
+  DOSSIER_ASSIGN_OR_RETURN(const PqApi* pq, LoadPq());
+  char* why = nullptr;
+  PQconninfoOption* const parts = pq->conninfo_parse(address.c_str(), &why);
+  if (why) pq->freemem(why);  // it repeats what may be a password
+  if (!parts) {
+    return MakeError(ErrorCode::kUsage,
+                     "{}: libpq cannot read this address; write postgresql://USER@HOST/DATABASE, "
+                     "with %XX for what is no letter or digit",
+                     flag);
+  }
+  std::map<std::string, std::string> set;
+  for (const PQconninfoOption* part = parts; part->keyword; ++part) {
+    if (part->val) set[part->keyword] = part->val;
+  }
+  pq->conninfo_free(parts);
+  return set;
+}
+#endif
+
+}  // namespace
+
+// Without libpq nothing can be connected to, but an address is judged all the same.
 Status RefusePasswordIn(std::string_view flag, std::string_view address) {
   const std::size_t scheme = address.find("://");
   if (scheme == address.npos) return {};
@@ -27,12 +63,13 @@ Status RefusePasswordIn(std::string_view flag, std::string_view address) {
   // "sslpassword" too: it ends in the same word.
   const bool in_query =
       query != rest.npos && ToLowerAscii(rest.substr(query)).find("password=") != rest.npos;
-  if (!in_user && !in_query) return {};
-  return MakeError(ErrorCode::kUsage,
-                   "{}: a password in the address can be read by every user of this machine; leave "
-                   "it out and set PGPASSWORD, or write it into ~/.pgpass or a service file "
-                   "(~/.pg_service.conf, ?service=NAME)",
-                   flag);
+  if (in_user || in_query) return RefusePassword(flag);
+#ifdef DOSSIER_POSTGRES
+  if (!IsPostgresAddress(address)) return {};
+  DOSSIER_ASSIGN_OR_RETURN(const auto parts, PartsOf(flag, std::string(address)));
+  if (parts.contains("password") || parts.contains("sslpassword")) return RefusePassword(flag);
+#endif
+  return {};
 }
 
 PostgresValue PostgresValue::Bytes(std::string_view bytes) {
@@ -224,14 +261,15 @@ class LibpqConnection final : public PostgresConnection {
     return any;
   }
 
-  // The address without what stands before the host, and without options.
+  // The host alone: nothing else of an address is fit for a message.
   std::string Place() const {
     const char* host = connection_ ? pq_->host(connection_) : nullptr;
     if (host && *host) return host;
-    const std::string_view rest = std::string_view(address_).substr(address_.find("://") + 3);
-    const std::string_view place = rest.substr(0, rest.find('?'));
-    const std::size_t at = place.rfind('@');
-    return std::string(at == place.npos ? place : place.substr(at + 1));
+    const auto parts = PartsOf("--store", address_);
+    for (const char* name : {"host", "hostaddr", "service"}) {
+      if (parts && parts->contains(name)) return parts->at(name);
+    }
+    return "the place of the environment";
   }
 
   tl::unexpected<Error> Lost(std::string_view cause) const {

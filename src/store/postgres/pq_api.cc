@@ -21,6 +21,8 @@ Result<PqApi> OpenPq() {
   PqApi api{};
   const char* missing = nullptr;
   FindPq(library, "PQconnectdbParams", api.connectdb_params, missing);
+  FindPq(library, "PQconninfoParse", api.conninfo_parse, missing);
+  FindPq(library, "PQconninfoFree", api.conninfo_free, missing);
   FindPq(library, "PQfreemem", api.freemem, missing);
   FindPq(library, "PQfinish", api.finish, missing);
   FindPq(library, "PQstatus", api.status, missing);

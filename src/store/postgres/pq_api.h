@@ -20,6 +20,8 @@ namespace dossier::store {
 // Pointers to the functions that are used, named without "PQ".
 struct PqApi {
   decltype(&PQconnectdbParams) connectdb_params;
+  decltype(&PQconninfoParse) conninfo_parse;
+  decltype(&PQconninfoFree) conninfo_free;
   decltype(&PQfreemem) freemem;
   decltype(&PQfinish) finish;
   decltype(&PQstatus) status;
