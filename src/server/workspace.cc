@@ -12,6 +12,7 @@
 #include "base/files/missing_file.h"
 #include "base/files/secret_files.h"
 #include "base/text/text.h"
+#include "server/client_model.h"
 #include "server/run_table.h"
 #include "server/session_table.h"
 #include "tokens/files/open.h"
@@ -65,6 +66,7 @@ Result<const app::OpenedModel*> Workspace::Model(const std::string& name,
   const std::lock_guard lock(model_mutex_);
   const auto known = models_.find(name);
   if (known != models_.end()) return &known->second;
+  DOSSIER_RETURN_IF_ERROR(CheckClientModel(options_.model, *config, name));
   app::ModelSettings settings = options_.model;
   if (!name.empty()) settings.model = name;
   DOSSIER_RETURN_IF_ERROR(app::ApplyConfig(*config, &settings));

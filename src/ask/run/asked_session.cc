@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ask/run/recorded_run.h"
+#include "base/json/find_uint.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 
@@ -38,8 +39,7 @@ class PastReader {
  private:
   Status Take(std::string_view type, const Json& data) {
     if (type == "run.started") {
-      const Json* seed = Find(data, "seed");
-      if (seed && seed->is_number()) past_.seed = seed->to_number<std::uint64_t>();
+      if (const auto seed = FindUint(data, "seed")) past_.seed = *seed;
       return Add("question", Find(data, "question"), &past_.question);
     }
     if (type == "files.collected") past_.files = PastQuestion::Files::kWritten;

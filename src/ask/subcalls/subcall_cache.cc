@@ -72,8 +72,9 @@ std::optional<model::Reply> SubcallCache::Find(std::string_view key) const {
   model::Reply found{.text = std::string(*reply)};
   found.usage.input = FindInt(*stored, "input").value_or(0);
   found.usage.output = FindInt(*stored, "output").value_or(0);
-  if (const Json* chances = ::dossier::Find(*stored, "first_tokens")) {
-    for (const Json& chance : chances->as_array()) {
+  if (const Json* chances = ::dossier::Find(*stored, "first_tokens");
+      chances && chances->is_array()) {
+    for (const Json& chance : chances->get_array()) {
       found.first_tokens.push_back(
           {TextAt(chance, "token"), FindNumber(chance, "logprob").value_or(0)});
     }

@@ -11,6 +11,7 @@
 #include "base/files/file.h"
 #include "base/files/locations.h"
 #include "base/files/missing_file.h"
+#include "base/json/find_uint.h"
 #include "base/net/url.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -393,8 +394,7 @@ class Asking {
     } else if (question) {
       DOSSIER_ASSIGN_OR_RETURN(request->question, taken_up_->journal->ReadBody(*question));
     }
-    const Json* seed = Find(started, "seed");
-    if (seed && seed->is_number()) request->seed = seed->to_number<std::uint64_t>();
+    if (const auto seed = FindUint(Json(started), "seed")) request->seed = *seed;
     return {};
   }
 

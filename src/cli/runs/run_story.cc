@@ -68,6 +68,7 @@ std::string StateOfNamed(const Json& data) {
   const std::string path = TextAt(data, "path");
   struct stat info{};
   if (stat(path.c_str(), &info) != 0) return "; it is gone";
+  if (!S_ISREG(info.st_mode)) return "; it is no regular file any more";
   const std::int64_t bytes = NumberIn(data, "bytes");
   const std::int64_t modified =
       std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
@@ -77,7 +78,9 @@ std::string StateOfNamed(const Json& data) {
   }
   if (modified == NumberIn(data, "modified_ns")) return "";
   // Written anew with the same bytes, perhaps; a text that was decoded cannot be compared.
-  const auto text = bytes == NumberIn(data, "text_bytes") ? ReadFile(path) : Result<std::string>();
+  const auto text = bytes == NumberIn(data, "text_bytes")
+                        ? ReadRegularFile(path, static_cast<std::uint64_t>(bytes))
+                        : Result<std::string>();
   const bool same = text && Sha256Hex(*text) == FindString(data, "sha256").value_or("");
   return same ? "" : "; it has changed since";
 }
@@ -170,7 +173,8 @@ void RunStory::Tell(const store::Event& event) {
   } else if (event.type == "context.named") {
     out_ << fmt::format("Context {}: {}, not copied: {}{}\n", TextIn(data, "name"),
                         FormatSize(static_cast<std::uint64_t>(NumberIn(data, "bytes"))),
-                        TextIn(data, "path"), StateOfNamed(data));
+                        TextIn(data, "path"),
+                        options_.paths == StoryOptions::Paths::kUnseen ? "" : StateOfNamed(data));
   } else if (event.type == "turn.started") {
     out_ << fmt::format("\nTurn {}\n", NumberIn(data, "turn"));
   } else if (event.type == "call.started") {
@@ -304,7 +308,7 @@ void RunStory::TellFinish(const Json& data) {
   took += ", " + TokensIn(usage);
   // Runs of older versions did not note what they cost.
   for (const std::string_view name : {"nano_usd", "cost_nano_usd"}) {
-    if (usage.as_object().contains(name)) took += ", " + CostText(FindInt(usage, name));
+    if (Find(usage, name)) took += ", " + CostText(FindInt(usage, name));
   }
   out_ << fmt::format("\nStatus: {} ({}, {})\n", TextIn(data, "status"), took, SecondsIn(data));
   if (const Json* evidence = Find(data, "evidence"); evidence && evidence->is_object()) {

@@ -23,6 +23,8 @@ namespace dossier::cli {
 struct StoryOptions {
   std::optional<std::int64_t> turn;  // only this one
   enum class Messages { kFirstLines, kWhole } messages = Messages::kFirstLines;
+  // kUnseen: of a run of another machine, whose paths are none of this one's.
+  enum class Paths { kLookedAt, kUnseen } paths = Paths::kLookedAt;
 };
 
 // `status`: what the journal says of the run now; told where the run has no end.

@@ -119,6 +119,7 @@ Status TellStory(store::Journal& journal, const std::vector<store::Event>& event
   if (arguments.turn) DOSSIER_RETURN_IF_ERROR(CheckTurn(events, *arguments.turn));
   StoryOptions options{.turn = arguments.turn};
   if (arguments.messages) options.messages = StoryOptions::Messages::kWhole;
+  if (!arguments.store.empty()) options.paths = StoryOptions::Paths::kUnseen;
   TellRun(journal, events, options, status, out);
   return {};
 }

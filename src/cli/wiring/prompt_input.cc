@@ -234,7 +234,15 @@ Result<std::string> ReadPlace(const std::string& place, Network network,
     return MakeError(ErrorCode::kInvalidArgument,
                      "{} is a folder; name its files, or pack it: dossier pack", place);
   }
-  return ReadNamedFile(place, kMaxAttachment);
+  // A pipe may never end, and a device never does.
+  struct stat info{};
+  auto file = OpenRegularFile(place, &info);
+  if (file) return ReadAll(file->get(), place, kMaxAttachment);
+  if (file.error().code == ErrorCode::kConfig) {
+    return MakeError(ErrorCode::kInvalidArgument,
+                     "{} is no regular file; write what it gives into a file first", place);
+  }
+  return tl::unexpected(ExplainMissing(std::move(file.error()), place));
 }
 
 std::string Expanded(std::string_view path) {

@@ -65,6 +65,13 @@ Result<Connection> ConnectProvider(const Choice& choice, const ConnectOptions& o
 
 Result<Connection> ConnectCommand(const Choice& choice, const ConnectOptions& options) {
   const std::size_t slash = choice.model.find('/');
+  // It becomes a word of the program's command line, which would take it for a flag.
+  if (slash != std::string::npos && choice.model.substr(slash + 1).starts_with('-')) {
+    return MakeError(ErrorCode::kInvalidArgument,
+                     "command/{}: a model's name does not begin with \"-\"; flags of the program "
+                     "belong into the argv of a preset of your own",
+                     choice.model);
+  }
   DOSSIER_ASSIGN_OR_RETURN(CommandPreset preset, PresetOf(choice, options));
   Connection connection{.entry = choice.entry,
                         .description = fmt::format("command {}", choice.model),

@@ -459,7 +459,10 @@ Result<Answered> Answers::Answer(ChatRequest request, const AnswerWatch& watch,
                            : engine                 ? request.model.substr(kEngineWith.size())
                                                     : request.model;
   const auto opened_model = workspace_.Model(name, cancel);
-  if (!opened_model && !name.empty() && opened_model.error().code != ErrorCode::kCancelled) {
+  const auto told = [](ErrorCode code) {
+    return code == ErrorCode::kCancelled || code == ErrorCode::kRefused;
+  };
+  if (!opened_model && !name.empty() && !told(opened_model.error().code)) {
     // Why it cannot be reached is for whoever runs the server, not for its clients.
     return MakeError(ErrorCode::kConfig,
                      "this server has no model {}; GET /v1/models lists those it has", name);

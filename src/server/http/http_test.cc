@@ -68,6 +68,28 @@ TEST(OpenAiRequestTest, LongPartsFilesAndPathsBecomeDocuments) {
   EXPECT_EQ(request->mode, ask::Mode::kRecursive);
 }
 
+// SRV-51: a model of this machine would fetch what the client cannot see.
+TEST(OpenAiRequestTest, AnImageOfThisMachineOrItsNetworkIsNotHandedOn) {
+  const auto read = [](std::string_view url) {
+    return ReadChat(fmt::format(
+        R"([{{"role":"user","content":[{{"type":"image_url","image_url":{{"url":"{}"}}}}]}}])",
+        url));
+  };
+  for (const char* url :
+       {"http://127.0.0.1/a.png", "http://localhost:80/a", "http://127.1/a", "http://2130706433/a",
+        "http://0x7f.1/", "http://10.1.2.3/a", "http://172.31.0.1/", "http://192.168.0.7/",
+        "http://169.254.169.254/latest", "http://[::1]/", "http://[fd00::1]/", "http://[fe80::1]/",
+        "http://[::ffff:10.0.0.1]/", "http://intranet/a.png", "http://a.localhost./a"}) {
+    const auto refused = read(url);
+    ASSERT_FALSE(refused) << url;
+    EXPECT_THAT(refused.error().message, HasSubstr("data URL"));
+  }
+  for (const char* url : {"https://example.org/a.png", "http://172.32.0.1/",
+                          "http://[2001:db8::1]/", "https://10.example.org/"}) {
+    EXPECT_TRUE(read(url)) << url;
+  }
+}
+
 // SRV-51
 TEST(OpenAiRequestTest, NothingIsMovedWhereTheModelIsToReadItAll) {
   const auto request =

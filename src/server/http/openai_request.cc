@@ -4,9 +4,11 @@
 #include <array>
 #include <utility>
 
+#include "base/net/url.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "model/schema/json_schema.h"
+#include "server/http/near_host.h"
 
 namespace dossier::server {
 namespace {
@@ -193,7 +195,14 @@ class Reader {
       if (comma == url.npos) return Wrong(path + ".image_url.url", "a data URL must be base64");
       block.media_type = url.substr(kData.size(), comma - kData.size());
       block.text = url.substr(comma + 8);
-    } else if (url.starts_with("https://") || url.starts_with("http://")) {
+    } else if (IsWebAddress(url)) {
+      // A model of this machine would fetch it, and see what the client cannot.
+      const auto place = ParseUrl(url);
+      if (!place || IsNear(*place)) {
+        return Wrong(
+            path + ".image_url.url",
+            "must not lead into this machine or its network; send the image as a data URL");
+      }
       block.url = url;
     } else {
       return Wrong(path + ".image_url.url", "must be an http, https or data URL");

@@ -7,6 +7,7 @@
 #include "base/files/file.h"
 #include "base/process/process.h"
 #include "base/text/text.h"
+#include "server/client_model.h"
 
 namespace dossier::server {
 namespace {
@@ -172,6 +173,9 @@ bool RunAgain::Cancel(const std::string& run) {
 Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish, const Key& key) {
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
   DOSSIER_RETURN_IF_ERROR(ask::StartToTakeUp(*journal, wish.run));
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, shared_.workspace.Config());
+  DOSSIER_RETURN_IF_ERROR(
+      CheckClientModel(shared_.workspace.options().model, *config, wish.edits.model));
   if (!wish.fork_at) DOSSIER_RETURN_IF_ERROR(ask::CheckUnfinished(*journal, wish.run));
   DOSSIER_ASSIGN_OR_RETURN(double before, SpentBy(*journal, wish.run));
   const WorkspaceOptions& options = shared_.workspace.options();

@@ -1,10 +1,12 @@
 #include "server/queue/claimed_run.h"
 
+#include <unistd.h>
+
+#include <exception>
 #include <optional>
 #include <set>
 #include <utility>
 
-#include "base/files/file.h"
 #include "base/text/text.h"
 #include "model/client/gate.h"
 #include "store/postgres/blobs.h"
@@ -51,18 +53,22 @@ Json FailedResult(const std::string& run, const Error& error) {
       {"error", JsonObject{{"code", ErrorName(error.code)}, {"message", error.message}}}};
 }
 
-}  // namespace
-
-ClaimedRun::~ClaimedRun() {
-  const std::string path = setting_.cache_folder + "/" + JournalName();
-  for (const char* suffix : {"", "-wal", "-shm", "-live"}) {
-    (void)RemoveAll(path + suffix).has_value();
+// What the database holds may be anybody's: what of it no reader foresaw ends its run, not the
+// worker.
+template <typename Step>
+auto Caught(const Step& step) -> decltype(step()) {
+  try {
+    return step();
+  } catch (const std::exception& error) {
+    return MakeError(ErrorCode::kInternal, "the run cannot be answered: {}", error.what());
   }
 }
 
-// Each claim has its own: what an earlier one of this machine left is not what the store has.
-std::string ClaimedRun::JournalName() const {
-  return fmt::format("{}-{}.db", lease_->claim().run, lease_->claim().epoch);
+}  // namespace
+
+ClaimedRun::~ClaimedRun() {
+  const std::string path = setting_.cache_folder + "/" + journal_name_;
+  for (const char* suffix : {"", "-wal", "-shm", "-live"}) ::unlink((path + suffix).c_str());
 }
 
 // Tries again while the database is away and the lease holds.
@@ -78,7 +84,7 @@ Result<ClaimedRun::Loaded> ClaimedRun::Load(store::RunQueue& queue) {
   const store::Claim& claim = lease_->claim();
   Loaded loaded;
   DOSSIER_ASSIGN_OR_RETURN(loaded.ask, ReadQueuedAsk(claim.request));
-  store::JournalOptions options{.file = JournalName()};
+  store::JournalOptions options{.file = journal_name_};
   options.make_id = [run = claim.run] { return run; };
   DOSSIER_ASSIGN_OR_RETURN(loaded.local,
                            store::Journal::Open(setting_.cache_folder, std::move(options)));
@@ -188,7 +194,7 @@ void ClaimedRun::End(store::RunQueue& queue, const Result<ask::Outcome>& outcome
 }
 
 void ClaimedRun::Work(store::RunQueue& queue) {
-  auto loaded = Load(queue);
+  auto loaded = Caught([&] { return Load(queue); });
   if (loaded && EndAsRecorded(queue, *loaded)) return;
   if (loaded) {
     const std::string& name = loaded->ask.wish.model;
@@ -201,7 +207,7 @@ void ClaimedRun::Work(store::RunQueue& queue) {
     const auto events = static_cast<std::int64_t>(loaded->events.size());
     const std::shared_ptr<store::Journal> journal =
         store::MakeSharedJournal(std::move(loaded->local), lease_, setting_.writer, events);
-    outcome = Answer(*loaded, journal);
+    outcome = Caught([&] { return Answer(*loaded, journal); });
     // All that was recorded is there before the run is said to have ended, and before its bodies
     // go.
     written = setting_.writer.Flush(*lease_);

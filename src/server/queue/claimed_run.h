@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/json/json.h"
+#include "base/random.h"
 #include "base/result.h"
 #include "server/queue/queued_ask.h"
 #include "server/workspace.h"
@@ -40,6 +41,7 @@ class ClaimedRun {
   ~ClaimedRun();  // removes the local journal of the run
 
   // Returns when the run is answered, given back or lost. `queue` is this thread's own.
+  // Whatever goes wrong over what the database holds ends this run alone, as failed.
   void Work(store::RunQueue& queue);
 
  private:
@@ -55,10 +57,12 @@ class ClaimedRun {
   bool EndAsRecorded(store::RunQueue& queue, const Loaded& loaded);
   void End(store::RunQueue& queue, const Result<ask::Outcome>& outcome);
   Status Patiently(const std::function<Status()>& step) const;
-  std::string JournalName() const;
 
   const ClaimSetting& setting_;
   const std::shared_ptr<store::Lease> lease_;
+  // Each claim has its own: what an earlier one of this machine left is not what the store has. No
+  // word of the database is in it.
+  const std::string journal_name_ = RandomHex(16) + ".db";
 };
 
 }  // namespace dossier::server

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/json/find_uint.h"
 #include "base/random.h"
 #include "store/postgres/blobs.h"
 
@@ -88,8 +89,10 @@ Result<QueuedAsk> ReadQueuedAsk(const JsonObject& request) {
   if (const auto depth = FindInt(data, "max_depth")) wish.max_depth = static_cast<int>(*depth);
   if (const auto time = FindInt(data, "max_time_ms"))
     wish.max_time = std::chrono::milliseconds(*time);
-  const Json* seed = Find(data, "seed");
-  wish.seed = seed && seed->is_number() ? seed->to_number<std::uint64_t>() : 0;
+  wish.seed = FindUint(data, "seed");
+  if (!wish.seed) {
+    return MakeError(ErrorCode::kDamaged, "the seed of the queued run is no whole number from 0");
+  }
   if (FindBool(data, "seed_given") == true) out.seed_from = ask::Request::Seed::kGiven;
   DOSSIER_RETURN_IF_ERROR(CheckWish(wish));
   DOSSIER_RETURN_IF_ERROR(CheckModelName(wish.model));

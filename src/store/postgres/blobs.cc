@@ -1,5 +1,6 @@
 #include "store/postgres/blobs.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/hash.h"
@@ -8,6 +9,11 @@ namespace dossier::store {
 namespace {
 
 constexpr std::size_t kChunk = 1u << 20;  // bytes
+// Of a piece that is too long one byte more than a whole one, and no more.
+constexpr std::string_view kReadChunk =
+    "SELECT substring(data FROM 1 FOR 1048577) FROM blob_chunks "
+    "WHERE sha256=$1::bytea AND n=$2::int";
+static_assert(kChunk == 1'048'576);
 
 // As `decode` of PostgreSQL reads it.
 PostgresValue Named(std::string_view sha256) { return {std::string("\\x") + std::string(sha256)}; }
@@ -64,11 +70,13 @@ Status FetchBlob(PostgresConnection& connection, std::string_view sha256, Conten
   for (std::int64_t n = 0; bytes < *size; ++n) {
     DOSSIER_ASSIGN_OR_RETURN(
         const PostgresRows rows,
-        connection.Run("SELECT data FROM blob_chunks WHERE sha256=$1::bytea AND n=$2::int",
-                       {Named(sha256), n}, PostgresConnection::Answer::kBytes));
+        connection.Run(kReadChunk, {Named(sha256), n}, PostgresConnection::Answer::kBytes));
     if (rows.empty()) break;
+    // All are of one length but the last, so that their number is known: no row says how long this
+    // goes on.
     const std::string piece = rows.Text(0, 0);
-    if (piece.empty()) break;
+    if (piece.size() != std::min<std::uint64_t>(kChunk, static_cast<std::uint64_t>(*size - bytes)))
+      break;
     hash.Update(piece);
     bytes += static_cast<std::int64_t>(piece.size());
     DOSSIER_RETURN_IF_ERROR(writer.Write(piece));

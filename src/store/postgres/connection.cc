@@ -26,8 +26,27 @@ tl::unexpected<Error> PasswordRefused(std::string_view flag) {
                    flag);
 }
 
+#ifdef DOSSIER_POSTGRES
+// The names of what the address itself sets, as libpq decodes them; none where it cannot be read,
+// which is told when it is opened.
+std::set<std::string> PartsOf(const std::string& address) {
+  const auto pq = LoadPq();
+  if (!pq) return {};
+  char* why = nullptr;
+  PQconninfoOption* const parts = (*pq)->conninfo_parse(address.c_str(), &why);
+  if (why) (*pq)->freemem(why);
+  std::set<std::string> set;
+  for (const PQconninfoOption* part = parts; part && part->keyword; ++part) {
+    if (part->val) set.insert(part->keyword);
+  }
+  if (parts) (*pq)->conninfo_free(parts);
+  return set;
+}
+#endif
+
 }  // namespace
 
+// Without libpq nothing can be connected to, but an address is judged all the same.
 Status RefusePasswordIn(std::string_view flag, std::string_view address) {
   const std::size_t scheme = address.find("://");
   if (scheme == address.npos) return {};
@@ -40,8 +59,13 @@ Status RefusePasswordIn(std::string_view flag, std::string_view address) {
   // "sslpassword" too: it ends in the same word.
   const bool in_query =
       query != rest.npos && ToLowerAscii(rest.substr(query)).find("password=") != rest.npos;
-  if (!in_user && !in_query) return {};
-  return PasswordRefused(flag);
+  if (in_user || in_query) return PasswordRefused(flag);
+#ifdef DOSSIER_POSTGRES
+  if (!IsPostgresAddress(address)) return {};
+  const auto parts = PartsOf(std::string(address));
+  if (parts.contains("password") || parts.contains("sslpassword")) return PasswordRefused(flag);
+#endif
+  return {};
 }
 
 // Lines that begin with a tab are hints for users of its own programs.
@@ -281,14 +305,15 @@ class LibpqConnection final : public PostgresConnection {
     return any;
   }
 
-  // The address without what stands before the host, and without options.
+  // The host alone: nothing else of an address is fit for a message.
   std::string Place() const {
     const char* host = connection_ ? pq_->host(connection_) : nullptr;
     if (host && *host) return host;
-    const std::string_view rest = std::string_view(address_).substr(address_.find("://") + 3);
-    const std::string_view place = rest.substr(0, rest.find('?'));
-    const std::size_t at = place.rfind('@');
-    return std::string(at == place.npos ? place : place.substr(at + 1));
+    const auto parts = PartsOf("--store", address_);
+    for (const char* name : {"host", "hostaddr", "service"}) {
+      if (parts && parts->contains(name)) return parts->at(name);
+    }
+    return "the place of the environment";
   }
 
   tl::unexpected<Error> Lost(std::string_view cause) const {

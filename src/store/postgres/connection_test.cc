@@ -15,7 +15,9 @@ TEST(PostgresAddress, APasswordIsRefusedAndNotRepeated) {
   for (const char* address :
        {"postgresql://ann:sesame@db/d", "postgres://:sesame@db",
         "postgresql://db/d?password=sesame", "postgresql://ann@db/d?sslpassword=sesame&x=1",
-        "postgresql://ann:se@same@db/d", "postgresql://ann:sesame/x@db/d"}) {
+        "postgresql://ann:se@same@db/d", "postgresql://db/d?%70assword=sesame",
+        "postgresql://db/d?pass%77ord=sesame", "postgresql://db/d?ssl%70assword=sesame",
+        "postgresql://ann:sesame?2@db/d", "postgresql://ann:sesame/x@db/d"}) {
     const Status refused = RefusePasswordIn("--store", address);
     ASSERT_FALSE(refused) << address;
     EXPECT_EQ(refused.error().code, ErrorCode::kUsage);

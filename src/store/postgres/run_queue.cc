@@ -75,6 +75,9 @@ std::string DrawId() {
   return fmt::format("{}-{}", digits, RandomHex(8));
 }
 
+// What DrawId makes, for the database.
+constexpr std::string_view kIdForm = "id ~ '^[0-9]{8}-[0-9]{6}-[0-9a-f]{8}$'";
+
 // jsonb has no U+0000; U+FFFD stands for it, as for other characters that a text cannot hold.
 std::string ForJsonb(const Json& value) {
   std::string text = ToJson(value);
@@ -95,7 +98,7 @@ tl::unexpected<Error> LostLease(const Claim& claim) {
                    claim.run, claim.epoch, claim.worker);
 }
 
-Result<QueuedRun> RunIn(const PostgresRows& rows, std::size_t row) {
+QueuedRun RunIn(const PostgresRows& rows, std::size_t row) {
   QueuedRun run{.id = rows.Text(row, 0),
                 .owner = rows.Text(row, 1),
                 .state = rows.Text(row, 2),
@@ -107,14 +110,27 @@ Result<QueuedRun> RunIn(const PostgresRows& rows, std::size_t row) {
                 .events = rows.Int(row, 8),
                 .request = {},
                 .result = {}};
-  DOSSIER_ASSIGN_OR_RETURN(run.request, ObjectOf(rows.Text(row, 9), "the request of " + run.id));
+  // A damaged one is shown without it: nobody else's row is lost for it.
+  run.request = ObjectOf(rows.Text(row, 9), "the request of " + run.id).value_or(JsonObject());
   if (!rows.IsNull(row, 10)) {
-    DOSSIER_ASSIGN_OR_RETURN(run.result, ParseJson(rows.Text(row, 10), kMaxEventDepth + 1));
+    run.result = ParseJson(rows.Text(row, 10), kMaxEventDepth + 1).value_or(Json());
   }
   return run;
 }
 
+tl::unexpected<Error> NoSuchRun(std::string_view run) {
+  return MakeError(ErrorCode::kNotFound, "no run '{}' in the shared store", run);
+}
+
 }  // namespace
+
+bool IsQueuedRunId(std::string_view id) {
+  constexpr std::string_view kForm = "dddddddd-dddddd-xxxxxxxx";  // a digit, itself, a hex digit
+  return std::ranges::equal(id, kForm, [](char c, char form) {
+    if (form == '-') return c == '-';
+    return IsDigit(c) || (form == 'x' && c >= 'a' && c <= 'f');
+  });
+}
 
 Result<std::unique_ptr<RunQueue>> RunQueue::Open(std::string address) {
   DOSSIER_ASSIGN_OR_RETURN(auto connection, PostgresConnection::Open(std::move(address)));
@@ -151,15 +167,30 @@ Result<PostgresRows> RunQueue::TakeRow(std::string_view worker, const TakeOption
 }
 
 Result<std::optional<Claim>> RunQueue::Take(std::string_view worker, const TakeOptions& options) {
-  DOSSIER_ASSIGN_OR_RETURN(const PostgresRows rows, TakeRow(worker, options));
-  if (rows.empty()) return std::nullopt;
-  Claim claim{.run = rows.Text(0, 0),
-              .worker = std::string(worker),
-              .epoch = rows.Int(0, 1),
-              .attempts = rows.Int(0, 2),
-              .request = {}};
-  DOSSIER_ASSIGN_OR_RETURN(claim.request, ObjectOf(rows.Text(0, 3), "the request of " + claim.run));
-  return claim;
+  while (true) {
+    DOSSIER_ASSIGN_OR_RETURN(const PostgresRows rows, TakeRow(worker, options));
+    if (rows.empty()) return std::nullopt;
+    Claim claim{.run = rows.Text(0, 0),
+                .worker = std::string(worker),
+                .epoch = rows.Int(0, 1),
+                .attempts = rows.Int(0, 2),
+                .request = {}};
+    auto request = ObjectOf(rows.Text(0, 3), "the request of " + claim.run);
+    if (request && IsQueuedRunId(claim.run)) {
+      claim.request = std::move(*request);
+      return claim;
+    }
+    // No dossier put it there. It ends at once, so that it holds up neither the others nor itself.
+    DOSSIER_RETURN_IF_ERROR(FailBad(
+        claim, request ? "its id has not the form of a queued run's" : request.error().message));
+  }
+}
+
+Status RunQueue::FailBad(const Claim& claim, std::string_view why) {
+  const Status failed = Finish(
+      claim, "failed", JsonObject{{"status", "failed"}, {"error", JsonObject{{"message", why}}}});
+  if (!failed && failed.error().code != kLeaseLost) return failed;
+  return {};
 }
 
 Status RunQueue::Renew(const Claim& claim, Millis lease) {
@@ -189,11 +220,19 @@ Status RunQueue::Append(const Claim& claim, std::span<const EventRow> events) {
         connection_->Run(
             fmt::format("{}, put AS (INSERT INTO events(run, epoch, seq, time, call, type, data) "
                         "SELECT held.id, $3::bigint, e.* FROM held, (VALUES {}) AS e "
-                        "ON CONFLICT DO NOTHING) "
-                        "SELECT pg_notify('dossier_events', id) FROM held",
+                        "ON CONFLICT(run, seq) DO UPDATE SET call=EXCLUDED.call "
+                        "WHERE events.epoch=EXCLUDED.epoch AND events.type=EXCLUDED.type AND "
+                        "events.call=EXCLUDED.call AND events.data::text=EXCLUDED.data::text "
+                        "RETURNING seq) "
+                        "SELECT pg_notify('dossier_events', id), (SELECT count(*) FROM put) "
+                        "FROM held",
                         kHeld, rows),
             values));
     if (held.empty()) return LostLease(claim);
+    if (held.Int(0, 1) != static_cast<std::int64_t>(some.size())) {
+      return MakeError(kLeaseLost, "somebody else wrote events of run {} (epoch {})", claim.run,
+                       claim.epoch);
+    }
   }
   return {};
 }
@@ -267,32 +306,33 @@ Status RunQueue::NoteWorker(std::string_view worker, std::string_view version, s
 Result<std::vector<QueuedRun>> RunQueue::List(std::size_t limit, std::string_view state) {
   DOSSIER_ASSIGN_OR_RETURN(
       const PostgresRows rows,
-      connection_->Run(fmt::format("{} WHERE $2='' OR state=$2 ORDER BY created_at DESC, id DESC "
-                                   "LIMIT $1::bigint",
-                                   kColumns),
+      connection_->Run(fmt::format("{} WHERE {} AND ($2='' OR state=$2) ORDER BY created_at DESC, "
+                                   "id DESC LIMIT $1::bigint",
+                                   kColumns, kIdForm),
                        {static_cast<std::int64_t>(limit), state}));
   std::vector<QueuedRun> runs;
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    DOSSIER_ASSIGN_OR_RETURN(runs.emplace_back(), RunIn(rows, row));
+    runs.push_back(RunIn(rows, row));
   }
   return runs;
 }
 
 Result<QueuedRun> RunQueue::Get(std::string_view run) {
+  if (!IsQueuedRunId(run)) return NoSuchRun(run);
   DOSSIER_ASSIGN_OR_RETURN(const PostgresRows rows,
                            connection_->Run(fmt::format("{} WHERE id=$1", kColumns), {run}));
-  if (rows.empty()) {
-    return MakeError(ErrorCode::kNotFound, "no run '{}' in the shared store", run);
-  }
+  if (rows.empty()) return NoSuchRun(run);
   return RunIn(rows, 0);
 }
 
 Result<std::string> RunQueue::Resolve(std::string_view prefix) {
   const bool newest = prefix == Journal::kNewest;
-  DOSSIER_ASSIGN_OR_RETURN(const PostgresRows rows,
-                           connection_->Run("SELECT id FROM runs WHERE starts_with(id, $1) "
-                                            "ORDER BY id=$1 DESC, created_at DESC, id DESC LIMIT 2",
-                                            {newest ? std::string_view() : prefix}));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const PostgresRows rows,
+      connection_->Run(fmt::format("SELECT id FROM runs WHERE starts_with(id, $1) AND {} "
+                                   "ORDER BY id=$1 DESC, created_at DESC, id DESC LIMIT 2",
+                                   kIdForm),
+                       {newest ? std::string_view() : prefix}));
   if (rows.empty()) {
     return MakeError(ErrorCode::kNotFound,
                      "no run '{}' in the shared store; `dossier runs list --store URL` shows those "
@@ -307,6 +347,7 @@ Result<std::string> RunQueue::Resolve(std::string_view prefix) {
 }
 
 Result<std::vector<Event>> RunQueue::Events(std::string_view run, std::int64_t after) {
+  if (!IsQueuedRunId(run)) return NoSuchRun(run);
   DOSSIER_ASSIGN_OR_RETURN(const PostgresRows rows, connection_->Run(kReadRows, {run, after}));
   std::vector<Event> events;
   for (std::size_t row = 0; row < rows.size(); ++row) {

@@ -76,6 +76,10 @@ struct EventRow {
   std::string type, data;
 };
 
+// Whether `id` is of the form that Put makes. Rows with any other are somebody else's: they are not
+// shown, and fail when they are taken.
+bool IsQueuedRunId(std::string_view id);
+
 class RunQueue {
  public:
   // Makes the tables where there are none.
@@ -85,11 +89,11 @@ class RunQueue {
 
   // Queues it and wakes the workers; returns its id.
   Result<std::string> Put(const RunRequest& request);
-  // The next run that may begin; none: there is none.
+  // The next run that may begin; none: there is none. Damaged ones before it fail.
   Result<std::optional<Claim>> Take(std::string_view worker, const TakeOptions& options);
   Status Renew(const Claim& claim, Millis lease);
-  // Numbered rows; those that are there already are passed over, so that a write whose outcome is
-  // unknown may be repeated.
+  // Numbered rows; those that are there already, and are the same, are passed over, so that a write
+  // whose outcome is unknown may be repeated. Others in their place: the lease counts as lost.
   Status Append(const Claim& claim, std::span<const EventRow> events);
   // `state`: done, failed or cancelled.
   Status Finish(const Claim& claim, std::string_view state, const Json& result);
@@ -118,6 +122,7 @@ class RunQueue {
 
  private:
   Result<PostgresRows> TakeRow(std::string_view worker, const TakeOptions& options);
+  Status FailBad(const Claim& claim, std::string_view why);
   Status ListenOnce(std::string_view channel);
 
   std::unique_ptr<PostgresConnection> connection_;

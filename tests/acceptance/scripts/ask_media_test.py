@@ -4,6 +4,7 @@
 
 import base64
 import json
+import os
 import unittest
 
 import harness
@@ -56,6 +57,14 @@ class AskMediaTest(harness.Case):
         self.assertEqual(code, 4, err)
         self.assertIn("trunc.png is damaged: its width and height cannot be read", err)
         self.assertEqual(self.server.requests, [])
+
+    def test_what_is_no_file_is_not_waited_for(self):  # REC-50
+        pipe = self.home / "pipe"
+        os.mkfifo(pipe)
+        for place in (str(pipe), "/dev/zero"):
+            code, _, err = self.ask("--media", f"plan={place}")
+            self.assertEqual(code, 2, err)
+            self.assertIn(f"{place} is no regular file", err)
 
     def test_a_run_that_goes_on_has_the_images_that_it_had(self):  # REC-50, REC-69, REC-70
         path = self.write("plan.png", PNG)

@@ -93,6 +93,13 @@ class CommandPresetsTest(harness.Case):
                     (self.home / "heard.json").unlink()
                     del self.env[key]
 
+    def test_a_model_is_no_flag_of_its_program(self):  # MOD-16, section 6
+        self.stand_in("codex", REPLIES / "codex.txt")
+        code, out, err = self.ask("codex/--dangerous")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("command/codex/--dangerous: a model's name does not begin with", err)
+        self.assertFalse((self.home / "heard.json").exists())
+
     def test_a_program_that_reports_a_failure_is_not_an_answer(self):  # MOD-16, section 6
         for name, preset in self.presets.items():
             with self.subTest(preset=name):

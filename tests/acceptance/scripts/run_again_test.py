@@ -95,6 +95,10 @@ class ByTheServer(AgainCase):
         self.assertIn("has no turn 9", body["error"]["message"])
         self.assertEqual(bob.ask("POST", f"/api/v1/runs/{run}/fork", {"at": 0})[0], 404)
         self.assertEqual(eve.ask("POST", f"/api/v1/runs/{run}/fork", {"at": 0})[0], 403)
+        # SRV-60: a program of this machine is for the start to name
+        status, body, _ = ann.ask("POST", f"/api/v1/runs/{run}/fork", {"at": 1, "model": "command/claude"})
+        self.assertEqual(status, 403, body)
+        self.assertIn("starting it with -m command/claude", body["error"]["message"])
         status, body, _ = ann.ask("POST", f"/api/v1/runs/{run}/fork", {"at": 1, "question": "How few?"})
         self.assertEqual(status, 202, body)
         fork = body["run"]

@@ -402,6 +402,19 @@ class Chat(ServeCase):
         self.assertEqual(client.ask("GET", "/v1/models/dossier/scripted")[1]["id"], "dossier/scripted")
         self.assertEqual(client.ask("GET", "/v1/models/other")[1]["error"]["code"], "model_not_found")
 
+    def test_a_client_names_no_program_and_no_address(self):
+        """SRV-50: what runs on this machine, or is spoken to, is for the start to name."""
+        client = self.server()
+        for name in ("command/claude", "command/codex/--flag", "http://127.0.0.1:9/v1#m", "--flag"):
+            for model in (name, f"dossier/{name}"):
+                status, body, _ = client.ask("POST", "/v1/chat/completions", {
+                    "model": model, "messages": [{"role": "user", "content": "x"}]})
+                self.assertEqual(status, 403, body)
+                self.assertIn(f"starting it with -m {name}", body["error"]["message"])
+        run = client.chat("hi")[1]["dossier"]["run"]
+        self.assertEqual(client.ask("POST", "/v1/responses", {"model": "command/claude", "input": "x"})[0], 403)
+        self.assertEqual(len(self.runs()), 1, run)
+
     def test_what_is_long_becomes_a_document(self):
         """SRV-51, SRV-A11"""
         client = self.server("--inline-tokens", "200")

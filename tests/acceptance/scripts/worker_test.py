@@ -47,7 +47,9 @@ class WorkerTest(postgres_case.PostgresCase):
         self.env["PGPASSWORD"] = f"{word}-of-the-environment"
         url = f"postgresql://ann:{word}@127.0.0.1:1/dossier"
         for words in (["worker", "--store", url], ["runs", "list", "--store", url],
-                      ["worker", "--store", f"postgresql:///d?password={word}"]):
+                      ["worker", "--store", f"postgresql:///d?password={word}"],
+                      ["worker", "--store", f"postgresql://127.0.0.1:1/d?pass%77ord={word}"],
+                      ["worker", "--store", f"postgresql://ann:{word}?2@127.0.0.1:1/d"]):
             code, _, err = self.run_to_end(*words)
             self.assertEqual(code, 2, err)
             for way in ("service", "~/.pgpass", "PGPASSWORD"):
@@ -299,6 +301,67 @@ class WorkerTest(postgres_case.PostgresCase):
         self.assertEqual(sum(self.model.asked.values()), 0)
         self.assertNotIn("oneX", "".join(path.read_text(errors="replace") for path in
                                          (self.home / "cache-one").rglob("*") if path.is_file()))
+
+    def put_row(self, run: str, request: str):
+        self.cluster.sql(f"INSERT INTO runs(id, owner, state, request) VALUES('{run}', 'eve', 'queued', "
+                         f"'{request}')")
+
+    def test_rows_of_others_end_themselves_alone(self):
+        # SRV-71, SRV-75: whoever may write to the database gets no further
+        good = self.put(9)
+        (self.home / "victim/dir-1.db-live").mkdir(parents=True)
+        self.write("victim/dir-1.db-live/kept.txt", "kept")
+        outside = "/../victim/dir"
+        for run in (outside, "20261127-010203-0000000G", "last"):
+            self.put_row(run, self.cluster.sql(f"SELECT request FROM runs WHERE id='{good}'")[0][0])
+        bad = {f"20261127-010203-0000000{n}": request for n, request in enumerate((
+            "[1]", "[" * 5000 + "]" * 5000, *(json.dumps({"kind": "ask", "question": "x?", "mode": "direct", "seed": seed})
+                                              for seed in (-1, 1.5, 1e300, "1", [])),
+            json.dumps({"kind": "ask", "question": "x?", "mode": "direct", "seed": 1, "model": "command/claude/--flag"})))}
+        for run, request in bad.items():
+            self.put_row(run, request)
+        self.assertEqual(set(self.shared_runs()), {good, *bad}, "the list shows what has an id")
+        code, _, err = self.work("--once")
+        self.assertEqual(code, 0, err)
+        self.assert_answered_once(good, 9)
+        rows = {row[0]: row[1:] for row in self.cluster.sql(
+            f"SELECT id, state, result#>>'{{error,message}}' FROM runs WHERE id<>'{good}'")}
+        self.assertEqual({state for state, _ in rows.values()}, {"failed"}, rows)
+        self.assertIn("has not the form", rows[outside][1])
+        self.assertIn("not a JSON object", rows["20261127-010203-00000000"][1])
+        self.assertIn("seed", rows["20261127-010203-00000002"][1])
+        self.assertIn("-m command/claude/--flag", rows["20261127-010203-00000007"][1])
+        self.assertEqual([path.name for path in (self.home / "victim").rglob("*")], ["dir-1.db-live", "kept.txt"])
+        self.assertEqual(self.run_to_end("runs", "show", outside, "--store", self.cluster.url)[0], 4)
+
+    def test_events_that_another_wrote_end_the_lease(self):
+        # SRV-72: a place that holds another event is not taken for one's own
+        self.model.hold.clear()
+        run = self.put(16)
+        worker = self.start(*self.worker_words("--slots", "1"))
+        self.assertTrue(self.model.held.wait(30))
+        self.cluster.sql("INSERT INTO events(run, epoch, seq, time, call, type, data) SELECT run, epoch, n, time, "
+                         f"0, 'warning', '{{}}' FROM events, generate_series(1, 60) n WHERE run='{run}' AND seq=1 "
+                         "ON CONFLICT DO NOTHING")
+        self.model.hold.set()
+        said = ""
+        while "somebody else wrote events" not in said:
+            said = worker.stderr.readline()
+            self.assertTrue(said, "the worker ended")
+        self.assertEqual(self.cluster.sql("SELECT count(*) FROM events WHERE type='run.finished'"), [["0"]])
+
+    def test_what_events_name_is_not_looked_for(self):
+        # SRV-75: a path of another machine
+        run = self.put(17)
+        code, _, err = self.work("--once")
+        self.assertEqual(code, 0, err)
+        named = json.dumps({"name": "x", "path": str(self.home / "nothing"), "bytes": 5, "modified_ns": 1})
+        self.cluster.sql("INSERT INTO events(run, epoch, seq, time, call, type, data) SELECT run, epoch, max(seq)+1, "
+                         f"now(), 0, 'context.named', '{named}' FROM events WHERE run='{run}' GROUP BY run, epoch")
+        code, out, err = self.run_to_end("runs", "show", run, "--store", self.cluster.url)
+        self.assertEqual(code, 0, err)
+        self.assertIn("not copied: ", out)
+        self.assertNotIn("it is gone", out)
 
     def test_owners_have_their_share(self):
         # SRV-71: --per-owner, across workers
