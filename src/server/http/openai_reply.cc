@@ -12,11 +12,12 @@ struct StatusRow {
   std::string_view type;
 };
 constexpr StatusRow kStatuses[] = {
-    {2, 400, "invalid_request_error"}, {3, 400, "invalid_request_error"},
-    {9, 400, "invalid_request_error"}, {4, 404, "invalid_request_error"},
-    {6, 429, "rate_limit_error"},      {11, 422, "invalid_request_error"},
-    {12, 403, "permission_error"},     {7, 504, "timeout_error"},
-    {5, 502, "upstream_error"},        {8, 502, "upstream_error"}};
+    {2, 400, "invalid_request_error"},  {3, 400, "invalid_request_error"},
+    {9, 400, "invalid_request_error"},  {4, 404, "invalid_request_error"},
+    {6, 429, "rate_limit_error"},       {11, 422, "invalid_request_error"},
+    {12, 403, "permission_error"},      {7, 504, "timeout_error"},
+    {16, 409, "invalid_request_error"}, {5, 502, "upstream_error"},
+    {8, 502, "upstream_error"}};
 
 const StatusRow* RowOf(ErrorCode code) {
   const int exit = ExitCode(code);
