@@ -257,7 +257,7 @@ const kNotes = {
   "limit.reached": (data) => "Limit reached: " + (data.reason || data.limit),
   "compaction.done": () => "Old turns were compacted",
   "run.resumed": () => "The run was resumed here",
-  "run.forked": (data) => "Forked from " + data.from + " at turn " + data.turn,
+  "run.forked": (data) => "Forked from " + (data.from || "(deleted)") + " at turn " + data.turn,
   "replay.diverged": () => "From here on it went another way than before",
 };
 // What a run went through, which is nobody's fault.

@@ -11,9 +11,8 @@
 
 namespace dossier::store {
 
-inline constexpr std::string_view kRunStates[] = {"running",     "final",  "extracted", "partial",
-                                                  "none",        "interrupted",
-                                                  "failed",      "abandoned"};
+inline constexpr std::string_view kRunStates[] = {
+    "running", "final", "extracted", "partial", "none", "interrupted", "failed", "abandoned"};
 
 }  // namespace dossier::store
 
