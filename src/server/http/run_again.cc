@@ -199,14 +199,13 @@ bool RunAgain::Cancel(const std::string& run) {
 }
 
 bool RunAgain::IsAtWorkHere(store::Journal& journal, const std::string& run) {
-  // A process whose run has ended may live a little longer.
-  if (journal.StatusOf(run).value_or("") != "running") return false;
   {
     const std::lock_guard lock(mutex_);
     if (children_.contains(run)) return true;
   }
   const std::vector<std::string> begun = shared_.workspace.runs().Known();
-  return std::ranges::find(begun, run) != begun.end();
+  if (std::ranges::find(begun, run) == begun.end()) return false;
+  return journal.StatusOf(run).value_or("") == "running";
 }
 
 Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish, const Key& key) {
@@ -270,9 +269,7 @@ Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish, 
     const auto after = SpentBy(*journal, child->run());
     if (after) purse.Settle(std::max(*after - child->before(), 0.0));
     const std::lock_guard lock(mutex_);
-    // The next one may be at the same run already.
-    const auto own = children_.find(child->run());
-    if (own != children_.end() && own->second == child) children_.erase(own);
+    children_.erase(child->run());
   });
   while (!child->WaitFor(kUntilThere)) {
     const auto status = journal->StatusOf(run);
