@@ -54,7 +54,13 @@ async function ask(path, options) {
   try { message = (await response.json()).error.message; } catch { /* not ours */ }
   throw Object.assign(new Error(message), {status: response.status});
 }
-const askJson = async (path, options) => (await ask(path, options)).json();
+const askJson = async (path, options) => exact(await (await ask(path, options)).text());
+
+// JSON read without loss: a whole number that JavaScript would round, as a seed of 64 bits, becomes its text.
+function exact(text) {
+  return JSON.parse(text.replace(/"(?:[^"\\]+|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (one) =>
+    /^-?\d{16,}$/.test(one) && !Number.isSafeInteger(Number(one)) ? '"' + one + '"' : one));
+}
 
 const count = (number) => (number || 0).toLocaleString("en");
 const seconds = (ms) => (ms / 1000).toFixed(1) + " s";
@@ -142,7 +148,8 @@ function textNode(run, body, label) {
     rest.addEventListener("click", () => { box.textContent = text; rest.remove(); });
     box.after(rest);
   };
-  if (typeof body === "string") fill(body);
+  if (body && body.left_out) fill(body.sha256 ? "(not kept)" : "(deleted)");
+  else if (typeof body === "string") fill(body);
   else if (body && typeof body.text === "string") fill(body.text);
   else if (body && body.sha256) {
     box.textContent = "…";
@@ -155,6 +162,12 @@ function textNode(run, body, label) {
 const isEmpty = (value) => value === null || value === undefined || value === "" ||
   (Array.isArray(value) && !value.length);
 const plain = (value) => typeof value === "object" ? JSON.stringify(value) : String(value);
+// What a warning says besides its name, for a person: "by map_llm, failed 2".
+function told(value) {
+  if (Array.isArray(value)) return value.map(told).join(", ");
+  if (!value || typeof value !== "object") return String(value);
+  return Object.entries(value).filter(([, one]) => !isEmpty(one)).map(([key, one]) => key.replaceAll("_", " ") + " " + told(one)).join(", ");
+}
 
 function pairs(object) {
   const list = element("dl");
@@ -167,9 +180,11 @@ function pairs(object) {
 
 // A table that scrolls by itself, so that the page never does.
 function table(name, columns, rows) {
+  // A heading stands over its numbers.
+  const numbers = columns.map((_, at) => rows.some((row) => typeof row[at] === "number"));
   return element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": name},
     element("table", {}, element("thead", {}, element("tr", {},
-      columns.map((column) => element("th", {scope: "col"}, column)))),
+      columns.map((column, at) => element("th", {scope: "col", class: numbers[at] ? "number" : null}, column)))),
     element("tbody", {}, rows.map((row) => element("tr", {},
       row.map((cell) => element("td", {class: typeof cell === "number" ? "number" : null},
         typeof cell === "number" ? count(cell) : isEmpty(cell) ? "" : cell)))))));
@@ -216,7 +231,7 @@ const tokensOf = (data) => data.input === undefined ? null :
   count(data.input) + " in, " + count(data.output) + " out" + (data.cached ? ", " + count(data.cached) + " cached" : "");
 const lengthOf = (body) => typeof body === "string" ? body.length : body && (body.bytes || (body.text || "").length) || 0;
 
-const isBody = (value) => value && typeof value === "object" && (value.sha256 || typeof value.text === "string");
+const isBody = (value) => value && typeof value === "object" && (value.sha256 || value.left_out || typeof value.text === "string");
 
 // Any event, whatever it is about.
 function eventNode(run, event) {
@@ -237,21 +252,23 @@ function eventNode(run, event) {
 
 const kOfTurns = new Set(["root", "direct", "extract", "repair"]);
 const kNotes = {
-  "warning": (data) => "Warning: " + data.code + (data.data ? ": " + plain(data.data) : ""),
+  "warning": (data) => "Warning: " + String(data.code).replaceAll("_", " ") + (data.data ? ": " + told(data.data) : ""),
   "answer.refused": (data) => "Answer refused (" + data.gate + "): " + data.reason,
   "limit.reached": (data) => "Limit reached: " + (data.reason || data.limit),
   "compaction.done": () => "Old turns were compacted",
   "run.resumed": () => "The run was resumed here",
-  "run.forked": (data) => "Forked from " + data.from + " at turn " + data.turn,
+  "run.forked": (data) => "Forked from " + (data.from || "(deleted)") + " at turn " + data.turn,
   "replay.diverged": () => "From here on it went another way than before",
 };
+// What a run went through, which is nobody's fault.
+const kCourse = new Set(["compaction.done", "run.resumed", "run.forked"]);
 
 class Story {
   constructor() {
     this.events = [];
     this.calls = new Map();
     this.messages = new Map();  // by number
-    this.notes = [];
+    this.notes = [];    // before the first turn; those of a turn are with it
     this.started = {};
     this.mode = {};
     this.finished = null;
@@ -279,7 +296,7 @@ class Story {
     const data = event.data || {};
     const call = this.callOf(event.call || 0);
     if (kNotes[event.type]) {
-      const note = kNotes[event.type](data);
+      const note = {text: kNotes[event.type](data), course: kCourse.has(event.type)};
       (call.turns.length ? this.turnOf(call).notes : this.notes).push(note);
       if (event.type === "run.resumed" || event.type === "run.forked") this.finished = null;
       return;
@@ -606,7 +623,7 @@ function turnNode(run, story, turn) {
       cost: usd(sum.nano), "the model took": ms === null ? null : seconds(ms), finish: reply.finish}),
     element("div", {class: "actions"}, turn.call === 0 && turn.number > 0 && forkable(story) ?
       element("a", {class: "button", href: address(run, "fork", turn.number)}, "Fork behind this turn") : null));
-  if (turn.notes.length) node.append(section("Notes", element("ul", {}, turn.notes.map((note) => element("li", {}, note)))));
+  if (turn.notes.length) node.append(section("Notes", element("ul", {}, turn.notes.map((note) => element("li", {}, note.text)))));
   if (turn.sent) {
     node.append(section("Sections of the prompt", sectionsNode(turn.sent, turn.reply)),
       section("Messages as sent", ...messagesNode(run, turn.sent.messages)));
@@ -687,7 +704,10 @@ function summaryNode(run, story) {
   if (data.citations && data.citations.length) node.append(paged(section("Citations"), data.citations, (one) => element("div", {}, citationsNode(run, [one]))));
   const notes = [...story.notes];
   for (const call of story.calls.values()) for (const turn of call.turns) if (notes.length < 500) notes.push(...turn.notes);
-  if (notes.length) node.append(section("Warnings and refusals", paged(element("ul"), notes, (note) => element("li", {}, note))));
+  for (const [title, course] of [["How it went on", true], ["Warnings and refusals", false]]) {
+    const some = notes.filter((note) => note.course === course);
+    if (some.length) node.append(section(title, paged(element("ul"), some, (note) => element("li", {}, note.text))));
+  }
   if (story.hint) node.append(section("Hint: what the data are", textNode(run, story.hint, "Hint")));
   const contexts = story.started.contexts || [];
   if (contexts.length) {
@@ -705,8 +725,8 @@ function summaryNode(run, story) {
 // ---- one run
 
 const address = (run, ...rest) => "#/runs/" + [run, ...rest].map(encodeURIComponent).join("/");
-// Only a run of ask has turns to go on from.
-const forkable = (story) => !story.started.kind && !story.started.imported;
+// Only a run of ask has turns to go on from, as long as it has its texts.
+const forkable = (story) => !story.started.kind && !story.started.imported && !story.started.deleted;
 
 // Sends an order; what comes of it is said, and may be another view.
 function order(path, body, then) {
@@ -748,7 +768,7 @@ async function showRun(run, rest, mine) {
 
   const status = () => story.finished ? story.finished.status : ended ? summary.status === "running" ? "interrupted" : summary.status : "running";
   const drawHead = () => {
-    const question = story.started.question ?? summary.about.question;
+    const question = summary.about.deleted ? "(deleted)" : story.started.question ?? summary.about.question;
     const now = status(), over = ended;
     const button = (name, click) => element("button", {type: "button", click}, name);
     head.replaceChildren(element("p", {class: "quiet"}, element("a", {href: "#/"}, "Runs"), " / ", run),
@@ -863,7 +883,7 @@ async function readEvents(path, mine, see, pause) {
       const data = (block.match(/^data: (.*)$/m) || [])[1];
       if (type === "end") { say("The run has ended."); pause(true); return; }
       if (type === "shutdown") { say("The server ends."); return; }
-      if (type && data) see({type, ...JSON.parse(data)});
+      if (type && data) see({type, ...exact(data)});
     }
     soon();
   }

@@ -12,6 +12,7 @@
 #include "base/files/missing_file.h"
 #include "base/files/secret_files.h"
 #include "base/text/text.h"
+#include "model/local/local_weights.h"
 #include "server/client_model.h"
 #include "server/run_table.h"
 #include "server/session_table.h"
@@ -76,10 +77,38 @@ Result<const app::OpenedModel*> Workspace::Model(const std::string& name,
   return &models_.emplace(name, std::move(model)).first->second;
 }
 
+namespace {
+
+// Where nobody named a model: whether a key is there, or the weights of the local one.
+Status CheckDefaultModel(const app::ModelSettings& settings, const std::string& data_folder) {
+  DOSSIER_ASSIGN_OR_RETURN(const app::ModelData data, settings.config
+                                                          ? app::LoadModelData(*settings.config)
+                                                          : app::LoadModelData());
+  const auto today = std::chrono::floor<std::chrono::days>(SystemClock()->WallNow());
+  DOSSIER_ASSIGN_OR_RETURN(const model::Choice choice,
+                           data.catalog.Choose({.name = {},
+                                                .base_url = {},
+                                                .key_env = settings.key_env,
+                                                .script = settings.script,
+                                                .config = data.config,
+                                                .today = today,
+                                                .keys = model::Wanted::Keys::kFind},
+                                               app::Environment));
+  if (choice.provider.name != "local" || choice.model != model::DefaultWeights().name) return {};
+  const auto found = model::FindWeights(data_folder, choice.model);
+  if (found || found.error().code != ErrorCode::kNotFound) return {};
+  return MakeError(ErrorCode::kNotFound, "{}", app::DescribeFirstUse({}));
+}
+
+}  // namespace
+
 Status Workspace::CheckModel() {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, Config());
   app::ModelSettings settings = options_.model;
   DOSSIER_RETURN_IF_ERROR(app::ApplyConfig(*config, &settings));
+  if (settings.model.empty() && settings.base_url.empty() && settings.replay.empty()) {
+    DOSSIER_RETURN_IF_ERROR(CheckDefaultModel(settings, options_.data_folder));
+  }
   settings.use = app::ModelSettings::Use::kLookedAt;
   DOSSIER_RETURN_IF_ERROR(app::OpenModel(settings, [](std::string_view) {}, {}));
   return {};

@@ -178,6 +178,11 @@ class Eraser {
 
 }  // namespace
 
+std::string_view WhyLeftOut(const Json& body) {
+  if (!body.is_object() || FindBool(body, "left_out") != true) return "";
+  return FindString(body, "sha256") ? kNotKept : kDeleted;
+}
+
 Erased EraseTextsOf(const JsonObject& data) {
   Erased erased;
   erased.data = Eraser(&erased.bodies).Object(data);

@@ -44,11 +44,17 @@ struct Erased {
   JsonObject data;
   std::vector<std::string> bodies;  // SHA-256 of each body in the content store
 };
-// A body becomes {"bytes": N, "left_out": true}, as --no-log leaves it, without its hash: that of a
-// short text tells the text. Of other strings those under the names of ids and states stay
+// A body becomes {"bytes": N, "left_out": true}, as --no-log leaves it, but without its hash: that
+// of a short text tells the text. Of other strings those under the names of ids and states stay
 // (event_data.cc has the list); all others become "". So a name that is not on the list loses its
 // text, not its secrecy.
 Erased EraseTextsOf(const JsonObject& data);
+
+// What stands in the place of a text that the journal does not have.
+inline constexpr std::string_view kDeleted = "(deleted)", kNotKept = "(not kept)";
+// Which of them is true of a body: kNotKept after --no-log, kDeleted after EraseTextsOf; "": the
+// journal has it.
+std::string_view WhyLeftOut(const Json& body);
 
 }  // namespace dossier::store
 

@@ -176,6 +176,9 @@ class SqliteJournal final : public Journal {
 
   Result<std::string> ReadBody(const Json& body) override {
     if (const auto text = FindString(body, "text")) return std::string(*text);
+    if (const auto why = WhyLeftOut(body); !why.empty()) {
+      return MakeError(ErrorCode::kNotFound, "{}", why);
+    }
     if (const auto sha256 = FindString(body, "sha256")) return content_->Get(*sha256);
     return MakeError(ErrorCode::kInvalidArgument, "not a body of the journal: {}",
                      utf8::Prefix(ToJson(body), 80));
@@ -339,6 +342,8 @@ class SqliteJournal final : public Journal {
       if (!row) break;
       DOSSIER_ASSIGN_OR_RETURN(const JsonObject data, ParseData(run, query.Int(0), query.Text(1)));
       Erased event = EraseTextsOf(data);
+      if (erased.empty())
+        event.data["deleted"] = true;  // of run.started: it says so to all readers
       bodies->insert(event.bodies.begin(), event.bodies.end());
       erased.emplace_back(query.Int(0), ToJson(Json(std::move(event.data))));
     }
@@ -351,8 +356,8 @@ class SqliteJournal final : public Journal {
     }
     DOSSIER_ASSIGN_OR_RETURN(
         Statement summary,
-        writer_.Prepare("UPDATE runs SET question = '', answer = '' WHERE run = ?"));
-    DOSSIER_RETURN_IF_ERROR(summary.With(run).Done());
+        writer_.Prepare("UPDATE runs SET question = ?, answer = '' WHERE run = ?"));
+    DOSSIER_RETURN_IF_ERROR(summary.With(kDeleted, run).Done());
     return transaction.Commit();
   }
 

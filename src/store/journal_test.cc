@@ -191,7 +191,12 @@ TEST_F(JournalTest, ErasedRunsKeepTheirStoryButNoneOfTheirWords) {  // CON 3.4: 
     ASSERT_EQ(events.size(), 4u);
     EXPECT_EQ(ToJson(Json(events.back().data)), R"({"status":"final","answer":"","ms":7})");
     const auto listed = *journal->List(std::nullopt, 10);
-    EXPECT_EQ(listed[1].question + listed[1].answer, "");
+    EXPECT_EQ(listed[1].question + listed[1].answer, "(deleted)");
+    EXPECT_EQ(events.front().data.at("deleted"), true);
+    const Json sent(events[1].data);
+    const Json* body = Find(sent, "messages");
+    ASSERT_TRUE(body);
+    EXPECT_THAT(journal->ReadBody(*body), FailsWith(ErrorCode::kNotFound, "(deleted)"));
     EXPECT_EQ(listed[1].status, "final");
     EXPECT_EQ(*journal->ReadBody(*Find(Json(journal->Events(stays)->back().data), "messages")),
               shared);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/text/parse.h"
+#include "store/event_data.h"
 
 namespace dossier::ask {
 namespace {
@@ -88,8 +89,8 @@ class Reader {
       *to = body->get_string();
       return {};
     }
-    if (Find(*body, "left_out")) {
-      *to = "(left out)";
+    if (const auto why = store::WhyLeftOut(*body); !why.empty()) {
+      *to = why;
       return {};
     }
     DOSSIER_ASSIGN_OR_RETURN(*to, journal_.ReadBody(*body));

@@ -47,6 +47,21 @@ Result<ForkEdits> EditsIn(store::Journal& journal, const Json* newest_fork) {
   return edits;
 }
 
+// The place behind the last event of a turn of the root call.
+Result<std::size_t> EndOfTurn(const std::vector<store::Event>& events, const std::string& run,
+                              std::int64_t turn) {
+  std::int64_t newest = 0;
+  const auto end = std::find_if(events.begin(), events.end(), [&](const store::Event& event) {
+    if (event.type != "turn.started" || event.call != 0) return false;
+    newest = FindInt(Json(event.data), "turn").value_or(newest);
+    return newest == turn + 1;
+  });
+  if (turn < 0 || (end == events.end() && newest < turn)) {
+    return MakeError(ErrorCode::kNotFound, "run {} has no turn {}; it has {}", run, turn, newest);
+  }
+  return static_cast<std::size_t>(end - events.begin());
+}
+
 }  // namespace
 
 Result<store::Event> StartToTakeUp(store::Journal& journal, const std::string& run) {
@@ -66,6 +81,10 @@ Result<store::Event> StartToTakeUp(store::Journal& journal, const std::string& r
   if (kind != "ask") {
     return MakeError(ErrorCode::kUsage,
                      "{} is a run of {}; only those of ask can be taken up again", run, kind);
+  }
+  if (Find(data, "deleted")) {
+    return MakeError(ErrorCode::kNotFound,
+                     "the texts of {} were deleted, so it cannot go on; ask again", run);
   }
   if (Find(data, "imported")) {
     return MakeError(ErrorCode::kNotFound,
@@ -129,20 +148,17 @@ Result<ForkEdits> EditsOf(store::Journal& journal, const std::string& run) {
   return EditsIn(journal, forks.empty() ? nullptr : &forks.back());
 }
 
+Status CheckForkTurn(store::Journal& journal, const std::string& run, std::int64_t turn) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<store::Event> events, journal.Events(run));
+  return EndOfTurn(events, run, turn).map([](std::size_t) {});
+}
+
 Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std::int64_t turn,
                             const ForkEdits& edits, ForkHeld held) {
   DOSSIER_ASSIGN_OR_RETURN(std::vector<store::Event> events, journal.Events(run));
   DOSSIER_ASSIGN_OR_RETURN(const ForkEdits inherited, EditsOf(journal, run));
-  std::int64_t newest = 0;
-  const auto end = std::find_if(events.begin(), events.end(), [&](const store::Event& event) {
-    if (event.type != "turn.started" || event.call != 0) return false;
-    newest = FindInt(Json(event.data), "turn").value_or(newest);
-    return newest == turn + 1;
-  });
-  if (turn < 0 || (end == events.end() && newest < turn)) {
-    return MakeError(ErrorCode::kNotFound, "run {} has no turn {}; it has {}", run, turn, newest);
-  }
-  events.erase(end, events.end());
+  DOSSIER_ASSIGN_OR_RETURN(const std::size_t end, EndOfTurn(events, run, turn));
+  events.erase(events.begin() + static_cast<std::ptrdiff_t>(end), events.end());
   // Of the last turn what ended the run is not a part.
   std::erase_if(events, [&](const store::Event& event) {
     return IsAbout(event) || (event.type == "answer.accepted" && event.call == 0);

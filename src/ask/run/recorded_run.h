@@ -54,6 +54,10 @@ enum class ForkHeld : std::uint8_t { kByThisProcess, kByNobody };
 Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std::int64_t turn,
                             const ForkEdits& edits, ForkHeld held = ForkHeld::kByThisProcess);
 
+// Whether the root call of `run` has turn `turn`, behind which a fork may begin. Errors: kNotFound,
+// with how many there are.
+Status CheckForkTurn(store::Journal& journal, const std::string& run, std::int64_t turn);
+
 // What the newest `run.forked` of a run says; all empty: there is none. ForkRun takes no `from`.
 Result<ForkEdits> EditsOf(store::Journal& journal, const std::string& run);
 

@@ -31,6 +31,10 @@ struct AskAgainOrder {
   FailureForm form = FailureForm::kText;  // kJson: the outcome as one object
 };
 
+// Whether the models that the order and the run's command line name can be used; nothing is sent,
+// started or written. Changes the current folder as AskAgain does. Errors: those of app::OpenModel.
+Status CheckAgain(const AskAgainOrder& order, store::Journal& journal, Context& context);
+
 // Prints as `ask` does; a comparison prints its own result. Errors: kUsage (the run is of another
 // command, or was not started by this one); those of ask and of Engine::Resume.
 Result<int> AskAgain(const AskAgainOrder& order, std::shared_ptr<store::Journal> journal,

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <sstream>
 
 #include "ask/engine.h"
 #include "ask/run/asked_session.h"
@@ -676,6 +677,21 @@ Status ApplyOrder(const AskAgainOrder& order, const JsonObject& started, AskArgu
 }
 
 }  // namespace
+
+Status CheckAgain(const AskAgainOrder& order, store::Journal& journal, Context& context) {
+  DOSSIER_ASSIGN_OR_RETURN(const store::Event started, journal.EventAt(order.how.run, 1));
+  GlobalFlags flags;
+  AskArguments arguments;
+  DOSSIER_RETURN_IF_ERROR(ReadRecordedLine(journal, started.data, &flags, &arguments));
+  DOSSIER_RETURN_IF_ERROR(ApplyOrder(order, started.data, &arguments));
+  flags.trust_config = context.flags.trust_config;
+  std::ostringstream unsaid;  // who goes on from here says it
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags, {}, unsaid));
+  DOSSIER_ASSIGN_OR_RETURN(ModelFlags model, WithConfig(arguments.model, config, flags));
+  model.use = ModelFlags::Use::kLookedAt;
+  DOSSIER_RETURN_IF_ERROR(OpenModel(model, [](std::string_view) {}, context.cancel));
+  return {};
+}
 
 Result<int> AskAgain(const AskAgainOrder& order, std::shared_ptr<store::Journal> journal,
                      Context& context) {

@@ -20,6 +20,7 @@
 #include "cli/runs/agents_view.h"
 #include "cli/runs/ask_view.h"
 #include "cli/terminal/terminal.h"
+#include "store/event_data.h"
 
 namespace dossier::cli {
 namespace {
@@ -215,7 +216,8 @@ void RunStory::Tell(const store::Event& event) {
 }
 
 void RunStory::TellStart(const Json& data) {
-  out_ << "Question: " << TextIn(data, "question") << "\n"
+  out_ << "Question: "
+       << (Find(data, "deleted") ? std::string(store::kDeleted) : TextIn(data, "question")) << "\n"
        << "Model: " << TextIn(data, "model") << "\n";
   if (const std::string conversation = TextIn(data, "conversation"); !conversation.empty()) {
     out_ << "Conversation: " << conversation << "\n";

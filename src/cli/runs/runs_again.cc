@@ -18,8 +18,29 @@ struct AgainArguments {
   AskAgainOrder order;
   std::int64_t at = 0;  // of fork
   std::string cell;     // a file
-  bool json = false;
+  bool json = false, dry_run = false;
 };
+
+// Before there is a fork: one that cannot begin would stay behind as a dead run.
+Status CheckFork(const AgainArguments& arguments, const AskAgainOrder& order,
+                 store::Journal& journal, Context& context) {
+  DOSSIER_RETURN_IF_ERROR(ask::CheckForkTurn(journal, order.how.run, arguments.at));
+  if (order.model.empty()) return {};  // as it was: who changes nothing has checked it
+  return CheckAgain(order, journal, context);
+}
+
+void TellDryRun(const AgainArguments& arguments, const AskAgainOrder& order, std::ostream& out) {
+  if (arguments.json) {
+    out << ToJson(JsonObject{{"schema", "dossier.runs-fork/1"},
+                             {"run", order.how.run},
+                             {"at", arguments.at},
+                             {"dry_run", true}})
+        << "\n";
+    return;
+  }
+  out << fmt::format("{} can be forked behind turn {}; nothing was made\n", order.how.run,
+                     arguments.at);
+}
 
 Result<int> Again(const AgainArguments& arguments, How how, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(auto opened, OpenRuns());
@@ -37,6 +58,11 @@ Result<int> Again(const AgainArguments& arguments, How how, Context& context) {
       auto code = ReadRegularFile(arguments.cell, 1 << 20);
       if (!code) return tl::unexpected(ExplainMissing(std::move(code.error()), arguments.cell));
       order.how.code = std::move(*code);
+    }
+    DOSSIER_RETURN_IF_ERROR(CheckFork(arguments, order, *journal, context));
+    if (arguments.dry_run) {
+      TellDryRun(arguments, order, context.out);
+      return 0;
     }
     const ask::ForkEdits edits{
         .question = order.question, .model = order.model, .code = order.how.code};
@@ -79,6 +105,7 @@ void DeclareFork(Flags& flags, AgainArguments& to) {
   flags.Add("--question", &to.order.question, "ask this from there on");
   flags.Add("--model", &to.order.model, "go on with this model");
   flags.Add("--cell", &to.cell, "run the code in this file as the next turn").Kind(kPath);
+  flags.Add("--dry-run", &to.dry_run, "say whether it could begin; make no run");
 }
 
 }  // namespace

@@ -28,6 +28,7 @@
 #include "research/tree/run_log.h"
 #include "store/journal.h"
 #include "store/prune.h"
+#include "store/run_states.h"
 
 namespace dossier::cli {
 
@@ -157,7 +158,10 @@ Status RunList(const RunsArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenRuns());
   std::optional<std::string> status;
   if (!arguments.status.empty()) status = arguments.status;
-  DOSSIER_ASSIGN_OR_RETURN(const auto runs, journal->List(status, arguments.limit));
+  // One more than is shown tells whether there are more.
+  DOSSIER_ASSIGN_OR_RETURN(auto runs, journal->List(status, arguments.limit + 1));
+  const bool more = runs.size() > arguments.limit;
+  if (more) runs.resize(arguments.limit);
   JsonArray list;
   for (const store::RunSummary& run : runs) {
     if (arguments.json) {
@@ -168,8 +172,12 @@ Status RunList(const RunsArguments& arguments, Context& context) {
     }
   }
   if (arguments.json) {
-    context.out << ToJson(JsonObject{{"schema", "dossier.runs/1"}, {"runs", std::move(list)}})
+    context.out << ToJson(JsonObject{
+                       {"schema", "dossier.runs/1"}, {"runs", std::move(list)}, {"more", more}})
                 << "\n";
+  } else if (more) {
+    context.err << fmt::format("dossier: there are older runs; --limit {} shows more\n",
+                               10 * arguments.limit);
   }
   return {};
 }
@@ -292,9 +300,10 @@ Status RunPrune(const RunsArguments& arguments, Context& context) {
 }
 
 void DeclareList(Flags& flags, RunsArguments& to) {
+  std::vector<std::string> states(std::begin(store::kRunStates), std::end(store::kRunStates));
+  states.insert(states.end(), {"queued", "done", "cancelled"});  // of the shared store
   flags.Add("--status", &to.status, "only runs that ended like this; with --store: in this state")
-      .OneOf({"running", "final", "extracted", "partial", "none", "interrupted", "failed",
-              "abandoned", "queued", "done", "cancelled"});
+      .OneOf(std::move(states));
   flags.Add("--limit", &to.limit, "how many").Positive().ShowDefault();
   AddStoreFlag(flags, &to.store);
   flags.Add("--json", &to.json, "one object");

@@ -21,7 +21,7 @@ namespace {
 using server::ServeOptions;
 
 struct ServeArguments {
-  std::string bind = "127.0.0.1:8780", keys;
+  std::string bind = "127.0.0.1:8780", keys, port;
   bool no_auth = false, no_viewer = false, json = false;
   std::string max_body = "64M", max_upload = "8G";
   std::size_t max_running = 8, max_queue = 64;
@@ -37,6 +37,10 @@ struct ServeArguments {
 };
 
 Result<ServeOptions> OptionsOf(const ServeArguments& given) {
+  if (!given.port.empty()) {
+    return MakeError(ErrorCode::kUsage, "there is no --port: the address is one flag, --bind {}",
+                     "127.0.0.1:" + given.port);
+  }
   ServeOptions options{.keys_file = given.keys,
                        .work = {.running = given.max_running, .waiting = given.max_queue},
                        .inline_tokens = given.inline_tokens,
@@ -117,7 +121,16 @@ Status AddServeKey(const ServeArguments& given, Context& context) {
 
 Status ListServeKeys(const ServeArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string path, KeysFile(given));
-  DOSSIER_ASSIGN_OR_RETURN(const std::vector<server::Key> keys, server::ReadKeys(path));
+  // Before the first key nobody has made the file of this user; one that is named must be there.
+  const bool none = given.keys.empty() && !Exists(path);
+  std::vector<server::Key> keys;
+  if (!none) {
+    DOSSIER_ASSIGN_OR_RETURN(keys, server::ReadKeys(path));
+  }
+  if (keys.empty() && !given.json) {
+    context.out << "no keys yet; `dossier serve keys add NAME` makes one\n";
+    return {};
+  }
   JsonArray list;
   for (const server::Key& key : keys) {
     std::vector<std::string> scopes;
@@ -146,6 +159,7 @@ Status RevokeServeKey(const ServeArguments& given, Context& context) {
 
 void DeclareServe(Flags& flags, ServeArguments& to) {
   flags.Add("--bind", &to.bind, "address and port; port 0: any free one").ShowDefault();
+  flags.Add("--port", &to.port, "");  // what other servers call it; only read to name --bind
   flags.Add("--no-viewer", &to.no_viewer, "do not serve the page that shows runs");
   flags.Add("--local-paths", &to.local_paths, "folder whose files requests may name").Kind(kFolder);
   flags

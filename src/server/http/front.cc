@@ -219,8 +219,12 @@ std::optional<HttpResponse> Front::CheckKey(const HttpRequest& request, const Ro
                     {{"Retry-After", "60"}});
     }
     if (!given.empty()) failures_.Count("keys", now);
-    return Refuse(request, 401, "a key is needed: Authorization: Bearer dsk_…", "invalid_api_key",
-                  {{"WWW-Authenticate", "Bearer"}});
+    return Refuse(request, 401,
+                  given.empty()
+                      ? "a key is needed: Authorization: Bearer dsk_…"
+                      : "this key is not known here: it was revoked, or belongs to another "
+                        "server or an earlier start of this one",
+                  "invalid_api_key", {{"WWW-Authenticate", "Bearer"}});
   }
   if (!found->Has(*route.scope)) {
     return Refuse(request, 403, fmt::format("this key lacks the scope {}", ScopeName(*route.scope)),

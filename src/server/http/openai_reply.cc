@@ -18,7 +18,7 @@ constexpr StatusRow kStatuses[] = {
     {6, 429, "rate_limit_error"},      {11, 422, "invalid_request_error"},
     {12, 403, "permission_error"},     {7, 504, "timeout_error"},
     {5, 502, "upstream_error"},        {8, 502, "upstream_error"},
-    {10, 402, "limit_error"}};
+    {10, 402, "limit_error"},          {16, 409, "invalid_request_error"}};
 
 const StatusRow* RowOf(ErrorCode code) {
   const int exit = ExitCode(code);

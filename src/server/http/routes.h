@@ -8,7 +8,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/cancel.h"
@@ -86,6 +88,10 @@ class HeldMoney {
   std::shared_ptr<DayBudget> budget_;
   std::optional<double> most_;
 };
+
+// Whether `body` is an object whose fields are all of `known`: a limit that is misspelt would be
+// none. Errors: kInvalidArgument, with the field in front and the nearest that is known.
+Status CheckFields(const Json& body, std::span<const std::string_view> known);
 
 std::int64_t SecondsNow(const Clock& clock);
 // "X-Dossier-Warnings" with what a request asks for and nobody does; none: no header.

@@ -1,6 +1,8 @@
 #include "server/http/run_again.h"
 
+#include <algorithm>
 #include <condition_variable>
+#include <span>
 #include <utility>
 
 #include "ask/exchange/run_tale.h"
@@ -8,6 +10,7 @@
 #include "base/process/process.h"
 #include "base/text/text.h"
 #include "server/client_model.h"
+#include "server/run_table.h"
 
 namespace dossier::server {
 namespace {
@@ -30,12 +33,11 @@ std::optional<Error> ErrorIn(const std::string& printed) {
   const auto object = ParseJson(TrimSpace(printed));
   const Json* error = object ? Find(*object, "error") : nullptr;
   if (!error || TextAt(*object, "schema") != "dossier.error/1") return std::nullopt;
-  const auto exit = FindInt(*error, "exit");
-  const ErrorCode code = exit == 2    ? ErrorCode::kUsage
-                         : exit == 4  ? ErrorCode::kNotFound
-                         : exit == 12 ? ErrorCode::kRefused
-                         : exit == 16 ? ErrorCode::kLocked
-                                      : ErrorCode::kFailed;
+  const std::string name = TextAt(*error, "code");
+  auto code = ErrorCode::kFailed;
+  for (int i = 0; i < static_cast<int>(ErrorCode::kFailed); ++i) {
+    if (ErrorName(static_cast<ErrorCode>(i)) == name) code = static_cast<ErrorCode>(i);
+  }
   return Error{code, TextAt(*error, "message")};
 }
 
@@ -47,6 +49,23 @@ Result<std::optional<std::int64_t>> CountAt(const Json& body, std::string_view n
   if (value && *value >= least) return value;
   return MakeError(ErrorCode::kInvalidArgument, "{}: must be a whole number of at least {}", name,
                    least);
+}
+
+// Whether the fork could begin, which the command knows: a run has a configuration and a command
+// line of its own. So a model that does not exist leaves no run behind.
+Status CheckFork(const AgainWish& wish, const CancelToken& cancel) {
+  if (wish.edits.model.empty()) return {};
+  const std::vector<std::string> argv{std::string(kProgram),
+                                      "runs",
+                                      "fork",
+                                      wish.run,
+                                      fmt::format("--at={}", *wish.fork_at),
+                                      "--model=" + wish.edits.model,
+                                      "--dry-run",
+                                      "--json"};
+  DOSSIER_ASSIGN_OR_RETURN(const ProcessResult checked, RunProcess({.argv = argv}, cancel));
+  if (auto error = ErrorIn(checked.out)) return tl::unexpected(std::move(*error));
+  return {};
 }
 
 // What may be spent on a run, held in the sums of the day of the server and of the key.
@@ -83,7 +102,17 @@ class Held {
 
 }  // namespace
 
-Result<AgainWish> ReadAgainWish(const Json& body, std::string run) {
+Result<AgainWish> ReadAgainWish(const Json& body, std::string run, Taken taken) {
+  // What a fork takes; those in front are only for it.
+  constexpr std::string_view kFields[] = {"at",      "question",  "model",      "code",
+                                          "max_usd", "max_calls", "max_tokens", "max_turns"};
+  const std::span<const std::string_view> fields(kFields);
+  DOSSIER_RETURN_IF_ERROR(CheckFields(body, taken == Taken::kAsFork ? fields : fields.subspan(4)));
+  for (const std::string_view name : {"question", "model", "code"}) {
+    const Json* given = Find(body, name);
+    if (!given || given->is_null() || given->is_string()) continue;
+    return MakeError(ErrorCode::kInvalidArgument, "{}: must be text", name);
+  }
   AgainWish wish{.run = std::move(run),
                  .edits = {.question = TextAt(body, "question"),
                            .model = TextAt(body, "model"),
@@ -170,13 +199,31 @@ bool RunAgain::Cancel(const std::string& run) {
   return found != children_.end();
 }
 
+bool RunAgain::IsAtWorkHere(store::Journal& journal, const std::string& run) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (children_.contains(run)) return true;
+  }
+  const std::vector<std::string> begun = shared_.workspace.runs().Known();
+  if (std::ranges::find(begun, run) == begun.end()) return false;
+  return journal.StatusOf(run).value_or("") == "running";
+}
+
 Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish, const Key& key) {
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
   DOSSIER_RETURN_IF_ERROR(ask::StartToTakeUp(*journal, wish.run));
   DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, shared_.workspace.Config());
   DOSSIER_RETURN_IF_ERROR(
       CheckClientModel(shared_.workspace.options().model, *config, wish.edits.model));
-  if (!wish.fork_at) DOSSIER_RETURN_IF_ERROR(ask::CheckUnfinished(*journal, wish.run));
+  if (wish.fork_at) {
+    DOSSIER_RETURN_IF_ERROR(CheckFork(wish, shared_.stopping));
+  } else if (IsAtWorkHere(*journal, wish.run)) {
+    return MakeError(ErrorCode::kLocked,
+                     "{} is at work in this server; POST /api/v1/runs/{}/cancel ends it", wish.run,
+                     wish.run);
+  } else {
+    DOSSIER_RETURN_IF_ERROR(ask::CheckUnfinished(*journal, wish.run));
+  }
   DOSSIER_ASSIGN_OR_RETURN(double before, SpentBy(*journal, wish.run));
   const WorkspaceOptions& options = shared_.workspace.options();
   // What an answer may cost counts what was spent on it before.

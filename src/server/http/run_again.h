@@ -8,8 +8,9 @@
 // The work is done by `dossier runs resume` in a process of its own: a run has a folder, a
 // configuration and a command line of its own, and this way they mean here what they mean there.
 // Money comes out of the sums of the day of the server and of the key. Errors: those of
-// ask/run/recorded_run.h; kRateLimited for a sum that is used up; what the command says of a run
-// that could not begin. Thread-safety: all methods from any thread; each blocks its caller.
+// ask/run/recorded_run.h; kLocked for a run that is at work here; kRateLimited for a sum that is
+// used up; what the command says of a run that could not begin, and then no fork was made.
+// Thread-safety: all methods from any thread; each blocks its caller.
 
 #ifndef DOSSIER_SERVER_HTTP_RUN_AGAIN_H_
 #define DOSSIER_SERVER_HTTP_RUN_AGAIN_H_
@@ -37,8 +38,11 @@ struct AgainWish {
   std::optional<double> max_usd;        // US dollars, what was spent before included
   std::optional<std::int64_t> max_calls, max_tokens, max_turns;
 };
-// Errors: kInvalidArgument, with the path in front.
-Result<AgainWish> ReadAgainWish(const Json& body, std::string run);
+// How a run is taken up: it goes on itself, or a fork of it does.
+enum class Taken : std::uint8_t { kItself, kAsFork };
+
+// Errors: kInvalidArgument, with the field in front: one that nobody knows, too.
+Result<AgainWish> ReadAgainWish(const Json& body, std::string run, Taken taken);
 
 class RunAgain {
  public:
@@ -55,6 +59,8 @@ class RunAgain {
   bool Cancel(const std::string& run);
 
  private:
+  bool IsAtWorkHere(store::Journal& journal, const std::string& run);
+
   const Shared shared_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Child>> children_;  // by run

@@ -7,19 +7,31 @@
 #include "ask/exchange/run_page.h"
 #include "ask/exchange/run_tale.h"
 #include "base/hash.h"
+#include "base/text/nearest.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"
 #include "server/http/openai_reply.h"
 #include "server/http/routes.h"
 #include "server/http/run_again.h"
 #include "server/run_table.h"
+#include "store/run_states.h"
 
 namespace dossier::server {
 namespace {
 
-constexpr std::size_t kPage = 50, kMostListed = 2'000;
+constexpr std::size_t kPage = 50, kMostOnPage = 500, kMostListed = 2'000;
+constexpr std::string_view kRunFields[] = {"question", "text", "context", "max_usd", "max_calls"};
 constexpr Millis kJournalLook{100};     // between looks for new events of another process
 constexpr Millis kRunsComment{15'000};  // silence after which a comment is sent
+
+// How many runs a page of the list has. Errors: kInvalidArgument.
+Result<std::size_t> ListLimit(const std::string& given) {
+  if (given.empty()) return kPage;
+  const auto limit = ExactNumber<std::size_t>(given);
+  if (limit && *limit >= 1 && *limit <= kMostOnPage) return *limit;
+  return MakeError(ErrorCode::kInvalidArgument, "limit: must be a whole number from 1 to {}",
+                   kMostOnPage);
+}
 
 class RunsApi {
  public:
@@ -30,11 +42,16 @@ class RunsApi {
       const auto journal = shared_.workspace.Journal();
       if (!journal) return call->Fail(journal.error());
       const std::string status = call->Query("status"), since = call->Query("since");
+      if (!status.empty() &&
+          std::ranges::find(store::kRunStates, status) == std::end(store::kRunStates)) {
+        return call->Fail(400, fmt::format("status: must be {}", OneOf(status, store::kRunStates)),
+                          "invalid_value", Json("status"));
+      }
+      const auto limit = ListLimit(call->Query("limit"));
+      if (!limit) return call->Fail(limit.error());
       const auto runs = (*journal)->List(
           status.empty() ? std::nullopt : std::optional<std::string>(status), kMostListed);
       if (!runs) return call->Fail(runs.error());
-      const std::size_t limit = std::clamp<std::size_t>(
-          ExactNumber<std::size_t>(call->Query("limit")).value_or(kPage), 1, 500);
       const std::string cursor = call->Query("cursor"), wanted = ToLowerAscii(call->Query("q"));
       bool begun = cursor.empty();
       JsonArray list;
@@ -48,7 +65,7 @@ class RunsApi {
         if (!shared_.owners.Sees(call->key(), run.run)) continue;
         const std::string text = ToLowerAscii(run.question + "\n" + run.answer + "\n" + run.run);
         if (!wanted.empty() && text.find(wanted) == text.npos) continue;
-        if (list.size() == limit) {
+        if (list.size() == *limit) {
           next = TextAt(list.back(), "run");
           break;
         }
@@ -62,6 +79,9 @@ class RunsApi {
     call->Later([this, call] {
       const auto body = call->Body();
       if (!body) return call->Fail(body.error());
+      if (const Status known = CheckFields(*body, kRunFields); !known) {
+        return call->Fail(known.error());
+      }
       AskWish wish{.context = TextAt(*body, "context"),
                    .question = TextAt(*body, "question"),
                    .max_usd = FindNumber(*body, "max_usd"),
@@ -105,6 +125,8 @@ class RunsApi {
                      {"about", events.front().data},
                      {"events", events.size()}};
       for (const store::Event& event : events) {
+        // Its first turns are another run's; itself it began then.
+        if (event.type == "run.forked") out["started"] = event.time;
         if (event.type == "mode.decided") out["mode"] = event.data;
         if (event.type == "run.finished") out["finished"] = event.data;
       }
@@ -209,6 +231,10 @@ class RunsApi {
       std::vector<ask::RunTale> tales;
       const auto journal = shared_.workspace.Journal();
       for (const char* side : {"a", "b"}) {
+        if (call->Query(side).empty()) {
+          return call->Fail(400, fmt::format("{}: name two runs: /api/v1/diff?a=RUN&b=RUN", side),
+                            "invalid_value", Json(side));
+        }
         const auto run = VisibleRun(call->key(), call->Query(side));
         if (!run) return call->Fail(run.error());
         auto tale = ask::ReadTale(**journal, *run);
@@ -251,6 +277,9 @@ class RunsApi {
           return {};
         });
       }
+      if (holds && !(*journal)->content().Has(sha256)) {
+        return call->Fail(404, "this text was not kept", "not_found");
+      }
       auto text = holds ? (*journal)->content().Get(sha256)
                         : MakeError(ErrorCode::kNotFound, "run {} has no body {}", *run, sha256);
       if (!text) return call->Fail(text.error());
@@ -259,8 +288,6 @@ class RunsApi {
   }
 
  private:
-  enum class Taken : std::uint8_t { kItself, kAsFork };
-
   // Holds its place in the queue until the run has ended.
   void TakeUp(const std::shared_ptr<Call>& call, Taken taken) {
     call->Later([this, call, taken] {
@@ -269,13 +296,12 @@ class RunsApi {
       const Result<Json> body =
           call->request().body.empty() ? Result<Json>(JsonObject()) : call->Body();
       if (!body) return call->Fail(body.error());
-      auto wish = ReadAgainWish(*body, *run);
+      auto wish = ReadAgainWish(*body, *run, taken);
       if (wish && taken == Taken::kAsFork && !wish->fork_at) {
         return call->Fail(400, "at: say the last turn that stays; 0: none", "invalid_value",
                           Json("at"));
       }
       if (!wish) return call->Fail(wish.error());
-      if (taken == Taken::kItself) wish->fork_at.reset();
       const auto child = again_.Begin(*wish, call->key());
       if (!child) return call->Fail(child.error());
       const std::string begun = RunAgain::RunOf(**child);
@@ -345,6 +371,20 @@ class RunsApi {
 };
 
 }  // namespace
+
+Status CheckFields(const Json& body, std::span<const std::string_view> known) {
+  if (!body.is_object()) {
+    return MakeError(ErrorCode::kInvalidArgument, "the body must be a JSON object");
+  }
+  for (const auto& field : body.get_object()) {
+    const std::string_view name = field.key();
+    if (std::ranges::find(known, name) != known.end()) continue;
+    const std::string shown(name.substr(0, 64));
+    return MakeError(ErrorCode::kInvalidArgument, "{}: nobody knows this field; it must be {}",
+                     shown, OneOf(shown, known));
+  }
+  return {};
+}
 
 std::vector<Route> RunsRoutes(Shared shared) {
   const auto api = std::make_shared<RunsApi>(shared);

@@ -27,17 +27,17 @@ tl::unexpected<Error> PasswordRefused(std::string_view flag) {
 }
 
 #ifdef DOSSIER_POSTGRES
-// The names of what the address itself sets, as libpq decodes them; none where it cannot be read,
-// which is told when it is opened.
-std::set<std::string> PartsOf(const std::string& address) {
+// What the address itself sets, by the names that libpq has for it; nothing where it cannot be
+// read, which is told when it is opened.
+std::map<std::string, std::string> PartsOf(const std::string& address) {
   const auto pq = LoadPq();
   if (!pq) return {};
   char* why = nullptr;
   PQconninfoOption* const parts = (*pq)->conninfo_parse(address.c_str(), &why);
   if (why) (*pq)->freemem(why);
-  std::set<std::string> set;
+  std::map<std::string, std::string> set;
   for (const PQconninfoOption* part = parts; part && part->keyword; ++part) {
-    if (part->val) set.insert(part->keyword);
+    if (part->val) set[part->keyword] = part->val;
   }
   if (parts) (*pq)->conninfo_free(parts);
   return set;
@@ -309,9 +309,9 @@ class LibpqConnection final : public PostgresConnection {
   std::string Place() const {
     const char* host = connection_ ? pq_->host(connection_) : nullptr;
     if (host && *host) return host;
-    const auto parts = PartsOf("--store", address_);
+    const auto parts = PartsOf(address_);
     for (const char* name : {"host", "hostaddr", "service"}) {
-      if (parts && parts->contains(name)) return parts->at(name);
+      if (parts.contains(name)) return parts.at(name);
     }
     return "the place of the environment";
   }

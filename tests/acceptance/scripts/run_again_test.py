@@ -106,6 +106,8 @@ class ByTheServer(AgainCase):
         self.end_of(ann, fork)
         about = ann.ask("GET", f"/api/v1/runs/{fork}")[1]
         self.assertEqual((about["status"], about["about"]["question"]), ("final", "How few?"))
+        # Its first turn is the other run's; it began behind that one's end.
+        self.assertGreaterEqual(about["started"], self.events(run)[-1]["time"])
         self.assertEqual(bob.ask("GET", f"/api/v1/runs/{fork}")[0], 404)
         status, diff, _ = ann.ask("GET", f"/api/v1/diff?a={run}&b={fork}")
         self.assertEqual(status, 200, diff)
@@ -120,8 +122,84 @@ class ByTheServer(AgainCase):
             time.sleep(0.05)  # it is settled behind the run's last event
         self.assertAlmostEqual(json.loads(spent.read_text())["usd"], 0.006)
 
+    def test_a_field_that_nobody_knows_is_refused(self):
+        """SRV-60: a limit that is misspelt would be none, and cost money."""
+        client = self.server(replies=FAST)
+        run = self.begin(client)
+        self.end_of(client, run)
+        path = f"/api/v1/runs/{run}"
+        for address, body, field, meant in [
+                (path + "/resume", {"max_cals": 3}, "max_cals", "did you mean max_calls?"),
+                (path + "/resume", {"model": "other"}, "model", "one of max_usd, "),
+                (path + "/fork", {"at": 0, "quesion": "x"}, "quesion", "did you mean question?"),
+                ("/api/v1/runs", {"question": "x", "text": "y", "max_cals": 3}, "max_cals", "did you mean max_calls?")]:
+            with self.subTest(address, field=field):
+                status, said, _ = client.ask("POST", address, body)
+                self.assertEqual((status, said["error"]["param"]), (400, field), said)
+                self.assertIn(meant, said["error"]["message"])
+        self.assertEqual(client.ask("POST", path + "/fork", {"at": 0, "model": 5})[1]["error"]["param"], "model")
+        self.assertEqual(client.ask("POST", path + "/resume", [1])[0], 400)
+        self.assertEqual([one["run"] for one in self.runs()], [run])
+
+    def test_a_fork_that_cannot_begin_leaves_no_run(self):
+        """SRV-60: by the API and by the command."""
+        client = self.server(replies=FAST)
+        run = self.begin(client)
+        self.end_of(client, run)
+        status, said, _ = client.ask("POST", f"/api/v1/runs/{run}/fork", {"at": 1, "model": "opnai/gpt-5"})
+        self.assertEqual(status, 400, said)
+        self.assertIn("opnai", said["error"]["message"])
+        code, out, err = self.run_to_end("runs", "fork", run, "--at", "1", "--model", "opnai/gpt-5")
+        self.assertNotEqual(code, 0, out)
+        self.assertIn("opnai", err)
+        code, out, err = self.run_to_end("runs", "fork", run, "--at", "1", "--dry-run")
+        self.assertEqual((code, out), (0, f"{run} can be forked behind turn 1; nothing was made\n"), err)
+        self.assertEqual([one["run"] for one in self.runs()], [run])
+
+    def test_a_run_that_this_server_is_at_is_not_resumed(self):
+        """SRV-60: 409, whether it was begun or taken up here."""
+        client = self.server(replies=SLOW)
+        run = self.begin(client)
+        status, said, _ = client.ask("POST", f"/api/v1/runs/{run}/resume", {})
+        self.assertEqual(status, 409, said)
+        self.assertIn("at work in this server", said["error"]["message"])
+        client.ask("POST", f"/api/v1/runs/{run}/cancel")
+        self.end_of(client, run)
+        self.assertEqual(client.ask("POST", f"/api/v1/runs/{run}/resume")[0], 202)
+        self.assertEqual(client.ask("POST", f"/api/v1/runs/{run}/resume")[0], 409)
+        client.ask("POST", f"/api/v1/runs/{run}/cancel")
+        self.end_of(client, run)
+
+    def test_a_deleted_run_says_so_and_does_not_go_on(self):
+        """SRV-60: what DELETE leaves."""
+        client = self.server(replies=FAST)
+        run = self.begin(client, question="A private question?")
+        self.end_of(client, run)
+        self.assertEqual(client.ask("DELETE", f"/api/v1/runs/{run}")[1]["deleted"], True)
+        (listed,) = self.runs()
+        self.assertEqual((listed["question"], listed["answer"], listed["status"]), ("(deleted)", "", "final"))
+        code, out, err = self.run_to_end("runs", "show", run, "--messages")
+        self.assertEqual(code, 0, err)
+        self.assertIn("Question: (deleted)\n", out)
+        self.assertRegex(out, r"answer:\n +\(deleted\)\n")
+        for raw in ("left_out", "not a body", "private", "{"):
+            self.assertNotIn(raw, out)
+        status, said, _ = client.ask("POST", f"/api/v1/runs/{run}/fork", {"at": 0})
+        self.assertEqual(status, 404)
+        self.assertIn("were deleted", said["error"]["message"])
+
 
 class ByTheCommand(AgainCase):
+    def test_a_chat_that_kept_no_text_says_so(self):
+        script = self.script([{"reply": "a quiet reply", "times": "always"}])
+        code, _, err = self.run_to_end("chat", "--no-log", *script, "Hello?")
+        self.assertEqual(code, 0, err)
+        code, out, err = self.run_to_end("runs", "show", "last")
+        self.assertEqual(code, 0, err)
+        self.assertIn("(not kept)", out)
+        for raw in ("objects/", "No such file", "left_out", "a quiet reply"):
+            self.assertNotIn(raw, out)
+
     def test_a_run_of_serve(self):
         """SRV-A15: `dossier runs resume` goes on with what a server began."""
         client = self.server("--max-calls", "9", replies=SLOW)

@@ -112,6 +112,10 @@ class Access(ServeCase):
         self.assertEqual(client.ask("GET", "/v1/models")[0], 200)
         status, body, headers = Client(client.port).ask("GET", "/v1/models")
         self.assertEqual((status, body["error"]["code"]), (401, "invalid_api_key"))
+        self.assertIn("a key is needed", body["error"]["message"])
+        status, wrong, _ = Client(client.port, "dsk_" + "a" * 52).ask("GET", "/v1/models")
+        self.assertEqual(status, 401)
+        self.assertIn("this key is not known here", wrong["error"]["message"])
         self.assertIn("X-Request-Id", headers)
         state = json.loads((self.home / "data/dossier/serve.json").read_text())
         self.assertEqual(state["key"], client.key)
@@ -611,6 +615,25 @@ class Runs(ServeCase):
         self.assertEqual(client.ask("DELETE", f"/api/v1/runs/{begun['run']}")[1]["deleted"], True)
         self.assertEqual(client.ask("GET", "/api/v1/runs/20200101-000000-000000")[0], 404)
 
+    def test_a_query_that_means_nothing_is_refused(self):
+        """SRV-60: with the values that there are."""
+        client = self.server()
+        for query, param, said in [("runs?status=finl", "status", "did you mean final?"), ("runs?limit=x", "limit", "from 1 to 500"),
+                                   ("runs?limit=0", "limit", "from 1 to 500"), ("diff?a=last", "b", "diff?a=RUN&b=RUN")]:
+            with self.subTest(query):
+                client.chat("hi")
+                status, body, _ = client.ask("GET", "/api/v1/" + query)
+                self.assertEqual((status, body["error"]["param"]), (400, param), body)
+                self.assertIn(said, body["error"]["message"])
+        self.assertEqual(len(client.ask("GET", "/api/v1/runs?status=final&limit=2")[1]["runs"]), 2)
+        # The command's list says that it is not all, too.
+        code, out, err = self.run_to_end("runs", "list", "--limit", "3")
+        self.assertEqual((code, len(out.splitlines())), (0, 3))
+        self.assertIn("older runs; --limit 30", err)
+        code, out, err = self.run_to_end("runs", "list", "--limit", "4")
+        self.assertEqual((code, len(out.splitlines()), err), (0, 4, ""))
+        self.assertEqual([json.loads(self.run_to_end("runs", "list", "--json", "--limit", n)[1])["more"] for n in "34"], [True, False])
+
     def test_events_go_on_without_gap_or_double(self):
         """SRV-61, SRV-A15: a reader that is cut off at each event goes on behind it."""
         client = self.server()
@@ -625,6 +648,20 @@ class Runs(ServeCase):
             rest = client.ask("GET", path, Last_Event_ID=n)[1]
             self.assertEqual(re.findall(r"^id: (\d+)$", rest, re.M), ids[int(n):])
         self.assertEqual(client.ask("GET", path + f"?after={ids[-1]}")[1], "event: end\ndata: {}\n\n")
+
+
+class Beginning(ServeCase):
+    def test_a_first_start_says_what_is_missing(self):
+        """SRV-41: a port by another name, no key yet, no model yet."""
+        code, err = self.refused("--port", "8940")
+        self.assertEqual(code, 2)
+        self.assertIn("--bind 127.0.0.1:8940", err)
+        code, out, err = self.run_to_end("serve", "keys", "list")
+        self.assertEqual((code, out), (0, "no keys yet; `dossier serve keys add NAME` makes one\n"), err)
+        self.assertEqual(json.loads(self.run_to_end("serve", "keys", "list", "--json")[1])["keys"], [])
+        process = self.start("serve", "--bind", "127.0.0.1:0")
+        self.assertIn("serving", process.stderr.readline())
+        self.assertIn("no request can be answered yet: no model is here yet", process.stderr.readline())
 
 
 class Page(ServeCase):
@@ -643,6 +680,22 @@ class Page(ServeCase):
             total += len(text)
         self.assertLess(total, 200_000)
         self.assertEqual(Client(self.server("--no-viewer").port).ask("GET", "/")[0], 404)
+
+
+    def test_the_page_rounds_no_number_and_tells_a_warning_in_words(self):
+        """SRV-63: its own functions, run by the JavaScript worker."""
+        page = Client(self.server().port).ask("GET", "/viewer.js")[1]
+        wanted = [re.search(r"^%s.*?^}$" % re.escape(start), page, re.M | re.S)[0] for start in ("function exact(", "function told(")]
+        empty = re.search(r"^const isEmpty = .*?;$", page, re.M | re.S)[0]
+        script = self.write("page.js", empty + "\n" + "\n".join(wanted) + r"""
+const got = exact('{"seed":1584157811860708583,"n":12,"f":0.12345678901234567891,"text":"no 1584157811860708583, \\"9999999999999999999\\""}');
+print(got.seed, got.n, got.f, got.text);
+print(told({by: "map_llm", failed_calls: 2, none: null, of: [1, {n: 3}]}));
+""")
+        code, out, err = self.run_to_end("sandbox", "run", "--dialect", "javascript", "--sandbox", "degraded", script)
+        self.assertEqual(code, 0, out + err)
+        self.assertIn('1584157811860708583 12 0.12345678901234568 no 1584157811860708583, "9999999999999999999"', out)
+        self.assertIn("by map_llm, failed calls 2, of 1, n 3", out)
 
 
 CLIENT = """
