@@ -133,14 +133,13 @@ Result<std::vector<store::Event>> EventsOf(store::Journal& journal, const std::s
   return own ? (*own)->Events() : events;
 }
 
-constexpr std::array<std::string_view, 8> kOwnStatuses{
-    "running", "final", "extracted", "partial", "none", "interrupted", "failed", "abandoned"};
 constexpr std::array<std::string_view, 5> kSharedStates{"queued", "running", "done", "failed",
                                                         "cancelled"};
 
 template <typename Words>
 Status CheckListStatus(const RunsArguments& arguments, const Words& words, std::string_view whose) {
-  if (arguments.status.empty() || std::ranges::find(words, arguments.status) != words.end()) {
+  if (arguments.status.empty() ||
+      std::ranges::find(words, arguments.status) != std::ranges::end(words)) {
     return {};
   }
   return MakeError(ErrorCode::kUsage, "--status {}: is none {}; {}", arguments.status, whose,
@@ -153,8 +152,9 @@ Status RunList(const RunsArguments& arguments, Context& context) {
     return ListShared(arguments.store, arguments.status, arguments.limit, FormOf(arguments.json),
                       context.out);
   }
-  DOSSIER_RETURN_IF_ERROR(CheckListStatus(
-      arguments, kOwnStatuses, "of your own runs; with --store URL the states of its queue count"));
+  DOSSIER_RETURN_IF_ERROR(
+      CheckListStatus(arguments, store::kRunStates,
+                      "of your own runs; with --store URL the states of its queue count"));
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenRuns());
   std::optional<std::string> status;
   if (!arguments.status.empty()) status = arguments.status;
