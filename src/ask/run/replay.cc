@@ -220,9 +220,9 @@ Status Replay::Load(store::Journal& journal, std::vector<store::Event> events) {
     }
   }
   end_of_process();
-  LoadUnanswered(events);
   std::set<std::int64_t> seqs;
   for (const store::Event* event : kept) seqs.insert(event->seq);
+  LoadUnanswered(events, seqs);
   for (store::Event& event : events) {
     // A reply stays one, wherever its run went then. A failure is one of its place.
     const bool stands = seqs.contains(event.seq);
@@ -248,7 +248,9 @@ void Replay::LoadFork(const store::Event& event) {
   lacks_code_ = Find(event.data, "code") != nullptr;
 }
 
-void Replay::LoadUnanswered(const std::vector<store::Event>& events) {
+// What an orderly stop cancelled is on its way at the provider as what a kill left behind.
+void Replay::LoadUnanswered(const std::vector<store::Event>& events,
+                            const std::set<std::int64_t>& kept) {
   std::map<std::string, std::deque<Unanswered>> open;  // by hash
   for (const store::Event& event : events) {
     if (event.seq < forked_at_) continue;
@@ -259,7 +261,8 @@ void Replay::LoadUnanswered(const std::vector<store::Event>& events) {
       sent.push_back({IsOfLoop(TextAt(data, "purpose")) ? By::kLoop : By::kCode,
                       FindInt(data, "tokens").value_or(0)});
     }
-    const bool asked = !Find(data, "from_cache") && !Find(data, "unsent");
+    const bool stopped = IsCancelled(event) && !kept.contains(event.seq);
+    const bool asked = !Find(data, "from_cache") && !Find(data, "unsent") && !stopped;
     if (IsAnswer(event.type) && asked && !sent.empty()) sent.pop_front();
   }
   for (const auto& [hash, sent] : open) {

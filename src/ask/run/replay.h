@@ -129,7 +129,7 @@ class Replay {
   Status Load(store::Journal& journal, std::vector<store::Event> events);
   Status LoadEvent(store::Journal& journal, const store::Event& event);
   void LoadFork(const store::Event& event);
-  void LoadUnanswered(const std::vector<store::Event>& events);
+  void LoadUnanswered(const std::vector<store::Event>& events, const std::set<std::int64_t>& kept);
   static Key KeyOf(std::int64_t call, std::string_view type, const JsonObject& data);
   Taken TakeRequest(std::int64_t call, const JsonObject& data);
   Taken Diverge(std::int64_t call, std::int64_t at, std::string expected, std::string got);

@@ -476,6 +476,23 @@ class OtherwiseTest(ResumeCase):
         found = json.loads(out)
         self.assertEqual((found["answer"], found["calls"]["sent"]), ("30", 1 + 2 + 30))
 
+    def test_what_an_orderly_stop_cancels_counts_too(self):  # REC-55, REC-69
+        self.model.turns = ["```repl\nr = llm_query_batched([f'item 50: {i}?' for i in range(9)])\n"
+                            "FINAL(sum(x.ok for x in r))\n```"]
+        self.model.hold.clear()
+        process = self.start(*self.ask, "--concurrency", "2", "What is the total?")
+        self.wait_for_event(process, "block.started")
+        for _ in range(2):
+            self.wait_for_event(process, "request.sent")
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        self.model.hold.set()
+        run = self.runs()[0]["run"]
+        code, out, err = self.run_to_end("runs", "resume", run, "--json")
+        self.assertEqual(code, 0, err)
+        found = json.loads(out)
+        self.assertEqual((found["answer"], found["calls"]["sent"]), ("9", 1 + 2 + 9))
+
 
 class ForkTest(ResumeCase):
     def setUp(self):
