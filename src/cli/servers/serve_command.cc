@@ -21,7 +21,7 @@ namespace {
 using server::ServeOptions;
 
 struct ServeArguments {
-  std::string bind = "127.0.0.1:8780", keys, port;
+  std::string bind = "127.0.0.1:8780", keys;
   bool no_auth = false, no_viewer = false, json = false;
   std::string max_body = "64M", max_upload = "8G";
   std::size_t max_running = 8, max_queue = 64;
@@ -37,10 +37,6 @@ struct ServeArguments {
 };
 
 Result<ServeOptions> OptionsOf(const ServeArguments& given) {
-  if (!given.port.empty()) {
-    return MakeError(ErrorCode::kUsage, "there is no --port: the address is one flag, --bind {}",
-                     "127.0.0.1:" + given.port);
-  }
   ServeOptions options{.keys_file = given.keys,
                        .work = {.running = given.max_running, .waiting = given.max_queue},
                        .inline_tokens = given.inline_tokens,
@@ -159,7 +155,6 @@ Status RevokeServeKey(const ServeArguments& given, Context& context) {
 
 void DeclareServe(Flags& flags, ServeArguments& to) {
   flags.Add("--bind", &to.bind, "address and port; port 0: any free one").ShowDefault();
-  flags.Add("--port", &to.port, "");  // what other servers call it; only read to name --bind
   flags.Add("--no-viewer", &to.no_viewer, "do not serve the page that shows runs");
   flags.Add("--local-paths", &to.local_paths, "folder whose files requests may name").Kind(kFolder);
   flags

@@ -368,7 +368,7 @@ void Core::Unsend(const JobPtr& job) {
       if (job->state != State::kSending) return;
       --core->sending_;
       job->state = State::kDelivering;
-      job->held = {};
+      job->held.Return();
       job->sending.reset();
     }
     core->Finish(job, tl::unexpected(core->CancelledError(*job)));

@@ -101,6 +101,14 @@ void Reservation::Fail(const std::optional<Usage>& usage) {
   ledger->Release(held_);
 }
 
+void Reservation::Return() {
+  Ledger* const ledger = std::exchange(ledger_, nullptr);
+  if (!ledger) return;
+  std::lock_guard lock(ledger->mutex_);
+  --ledger->use_.calls;
+  ledger->Release(held_);
+}
+
 Ledger::Ledger(LedgerLimits limits, std::shared_ptr<const Clock> clock)
     : limits_(limits),
       clock_(std::move(clock)),

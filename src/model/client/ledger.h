@@ -89,6 +89,8 @@ class Reservation {
   void Settle(const Usage& usage);  // what it really cost
   // No reply: counted as failed, and tokens back but for what it is known to have cost.
   void Fail(const std::optional<Usage>& usage = {});
+  // Nothing was sent: it is no call.
+  void Return();
 
  private:
   friend class Ledger;
