@@ -430,7 +430,9 @@ void TellRun(store::Journal& journal, const std::vector<store::Event>& events,
     text.str({});
   });
   // What an import or a note adds behind the end does not open the run again.
-  const bool open = status == "running" || status == "interrupted";
+  const bool ended = std::ranges::any_of(
+      events, [](const store::Event& event) { return event.type == "run.finished"; });
+  const bool open = status == "running" || status == "interrupted" || !ended;
   if (!options.turn && open) story.End(status);
   out << text.view();
 }

@@ -20,6 +20,32 @@ class NobodyWatches final : public ask::EventSink {
   void OnEvent(const store::Event&) override {}
 };
 
+// Looks at the lease once more when the request leaves, which may be long after it was submitted.
+class LeasedSink final : public model::Sink {
+ public:
+  LeasedSink(std::shared_ptr<model::Sink> sink, std::shared_ptr<store::Lease> lease,
+             CancelToken cancel)
+      : sink_(std::move(sink)), lease_(std::move(lease)), source_(std::move(cancel)) {}
+
+  CancelToken token() const { return source_.token(); }
+  void OnSending() override {
+    sink_->OnSending();
+    if (lease_->IsOver()) lease_->Lose("the lease was over before a request was sent");
+    if (lease_->lost()) source_.Cancel("the lease of the run is over");
+  }
+  void OnDelta(std::string_view text) override { sink_->OnDelta(text); }
+  void OnDone(Result<model::Reply> reply) override { sink_->OnDone(std::move(reply)); }
+  void OnFailure(const model::Failure& failure) override { sink_->OnFailure(failure); }
+  void OnRetry(int attempt, const Error& error, Millis wait) override {
+    sink_->OnRetry(attempt, error, wait);
+  }
+
+ private:
+  const std::shared_ptr<model::Sink> sink_;
+  const std::shared_ptr<store::Lease> lease_;
+  CancelSource source_;
+};
+
 // Lets nothing out once the lease is lost: whoever has the run by now sends it, if it is needed.
 class LeasedGate final : public model::Gate {
  public:
@@ -32,7 +58,8 @@ class LeasedGate final : public model::Gate {
       lease_->Lose("the lease was over before a request was sent");
       return sink->OnDone(MakeError(ErrorCode::kCancelled, "the lease of the run is over"));
     }
-    gate_->Submit(std::move(request), ledger, stage, std::move(cancel), std::move(sink));
+    const auto leased = std::make_shared<LeasedSink>(std::move(sink), lease_, std::move(cancel));
+    gate_->Submit(std::move(request), ledger, stage, leased->token(), leased);
   }
   int in_flight() const override { return gate_->in_flight(); }
   std::int64_t MostInput(std::int64_t expected) const override {
@@ -199,7 +226,11 @@ void ClaimedRun::Work(store::RunQueue& queue) {
   if (loaded) {
     const std::string& name = loaded->ask.wish.model;
     const auto model = setting_.workspace.Model(name, lease_->token());
-    if (!model && !lease_->token().cancelled()) return Leave(queue, name, model.error());
+    // What nobody may name is for no other worker either.
+    const bool refused = !model && model.error().code == ErrorCode::kRefused;
+    if (!model && !refused && !lease_->token().cancelled()) {
+      return Leave(queue, name, model.error());
+    }
   }
   Result<ask::Outcome> outcome = tl::unexpected(loaded ? Error() : loaded.error());
   Status written;
