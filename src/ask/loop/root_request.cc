@@ -108,13 +108,12 @@ void LogRequest(RunState& run, const RootRequest& about, const assembly::Assembl
   JsonObject sent{{"purpose", model::PurposeName(about.purpose)},
                   {"turn", about.turn},
                   {"model", run.root.name},
-                  {"messages", run.log.Messages(prompt.messages)},
                   {"tokens", prompt.tokens},
                   {"sections", SectionsOf(prompt.report)},
                   {"parts", PartsOf(prompt.report)},
                   {"hash", hash}};
   if (!about.hint.empty()) sent["hint"] = run.log.Body(about.hint);
-  run.log.Add("request.sent", std::move(sent));
+  run.log.AddSent(std::move(sent), "messages", prompt.messages);
 }
 
 void LogReply(RunState& run, const RootRequest& about, const driver::Called& called,

@@ -71,6 +71,13 @@ Result<std::string> RunLog::ReadBody(const Json* body) const {
   return journal_->ReadBody(*body);
 }
 
+void RunLog::AddSent(std::int64_t call, JsonObject data, std::string_view key,
+                     const assembly::Messages& messages) {
+  std::lock_guard lock(telling_);
+  data[key] = Messages(messages);
+  Add(call, "request.sent", std::move(data));
+}
+
 Json RunLog::Messages(const assembly::Messages& messages) {
   JsonArray list;
   const auto add = [&](std::string_view role, const std::string& text) {

@@ -48,6 +48,10 @@ class RunLog {
 
   void Start(JsonObject data);
   void Add(std::int64_t call, std::string_view type, JsonObject data);
+  // `request.sent`, with `messages` under `key`: in one step, so that no other request of the run
+  // names a message before it is told.
+  void AddSent(std::int64_t call, JsonObject data, std::string_view key,
+               const assembly::Messages& messages);
   // Says from where the run goes on: `run.resumed`, `run.forked`. Before anything else is added.
   void Continue(std::string_view type, JsonObject data);
   // The data of the recorded event that comes next, which need not be added any more; none: it is
@@ -84,6 +88,7 @@ class RunLog {
   driver::RunLog log_;
   const std::shared_ptr<Replay> replay_;  // null: all is new
   const Writes writes_;
+  std::mutex telling_;        // held while messages are told
   mutable std::mutex mutex_;  // guards what follows
   std::vector<Warning> warnings_;
   std::map<std::string, std::int64_t> told_;  // messages, by hash
@@ -107,7 +112,9 @@ class CallLog {
   }
   bool Holds(const std::string& request_hash) const { return log_.Holds(request_hash); }
   Result<std::string> ReadBody(const Json* body) const { return log_.ReadBody(body); }
-  Json Messages(const assembly::Messages& messages) const { return log_.Messages(messages); }
+  void AddSent(JsonObject data, std::string_view key, const assembly::Messages& messages) const {
+    log_.AddSent(call_, std::move(data), key, messages);
+  }
   // Only the root's reply is shown while it arrives: those of many calls would mix.
   void Delta(std::string_view text) const {
     if (call_ == 0) log_.Delta(text);

@@ -638,10 +638,8 @@ void Subcalls::Send(Outgoing out, const CancelToken& cancel, Done done) {
     if (!*waits) return;
     JsonObject sent = std::move(**waits);
     waits->reset();
-    // In one step: no other request names the system text before it is told.
-    std::lock_guard lock(mutex_);
-    if (!system.empty()) sent["system"] = run_.log.Messages({.system = system});
-    run_.log.Add("request.sent", std::move(sent));
+    if (system.empty()) return run_.log.Add("request.sent", std::move(sent));
+    run_.log.AddSent(std::move(sent), "system", {.system = system});
   };
   auto finish = [this, id, purpose, key, hash, waits, leaves,
                  done = std::move(done)](Result<model::Reply> result) {
