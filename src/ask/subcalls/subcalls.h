@@ -5,7 +5,8 @@
 //   subcalls.Batch(call, reply);            // llm_query_batched
 //
 // Requests complete through the bridge without a thread each. Thread-safety: Query and Batch from
-// one thread at a time; replies come on the network thread.
+// one thread at a time; replies come on the network thread. What becomes of a prompt before it is
+// sent is in subcall_prompt.cc.
 
 #ifndef DOSSIER_ASK_SUBCALLS_SUBCALLS_H_
 #define DOSSIER_ASK_SUBCALLS_SUBCALLS_H_
