@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "model/client/client.h"
 #include "model/client/gate_core.h"
+#include "model/client/gate_jobs.h"
 
 namespace dossier::model {
 namespace {
@@ -15,72 +16,7 @@ constexpr std::int64_t kLeastOutput = 256;  // tokens of a reply that is worth a
 // Of the longest reply so far: with this much room a reply is as good as not cut.
 constexpr std::int64_t kGoodOutput = 4;
 
-// kDelivering: one thread owns the job, to decide or to call its sink; others leave it alone.
-enum class State { kNew, kQueued, kSending, kWaiting, kDelivering, kDone };
-
-// One request on its way, with all its attempts.
-struct Job {
-  std::shared_ptr<const Request> request;
-  Ledger* ledger = nullptr;
-  Stage stage = Stage::kNormal;
-  CancelToken cancel;
-  std::shared_ptr<Sink> sink;
-  std::string lane;
-
-  // Guarded by the core's mutex.
-  State state = State::kNew;
-  int attempt = 0;          // of the one that is queued, sent or waited for; from 1
-  Reservation held;         // of the attempt in flight, or its place among those that wait for some
-  std::int64_t prompt = 0;  // tokens, by our own count
-  std::optional<std::int64_t> cap;        // of the attempt in flight, if it is not the request's
-  std::shared_ptr<CancelSource> sending;  // cancels the attempt in flight
-  std::uint64_t cancel_id = 0, retry_timer = 0, limit_timer = 0;
-  std::uint64_t epoch = 0;  // of the concurrency when the attempt was sent
-  bool told = false;        // that it leaves
-  bool out_of_time = false, overran = false;
-  Millis waited{0};
-  std::string last_error;  // of the attempt before a retry
-};
-
-// Requests of one call of the tree share a lane: sub-calls that of the call which made them.
-std::string LaneOf(const Request& request) {
-  if (request.purpose != Purpose::kSubcall && request.purpose != Purpose::kMap) {
-    return request.path;
-  }
-  const std::size_t dot = request.path.rfind('.');
-  return (dot == std::string::npos ? std::string() : request.path.substr(0, dot)) + "/";
-}
-
-// The answers of a server that has too much to do: rate limited, overloaded.
-bool SaysTooMuch(int status) { return status == 429 || status == 503 || status == 529; }
-
-// Halves when the server says that it is too much, grows by one for each window of successes.
-// Failures of requests sent before the last halving say nothing new.
-class Concurrency {
- public:
-  explicit Concurrency(int most) : most_(std::max(1, most)), limit_(most_) {}
-
-  int limit() const { return limit_; }
-  std::uint64_t epoch() const { return epoch_; }
-
-  void Succeeded() {
-    if (++successes_ < limit_) return;
-    successes_ = 0;
-    limit_ = std::min(most_, limit_ + 1);
-  }
-  void TooMany(std::uint64_t sent_in_epoch) {
-    successes_ = 0;
-    if (sent_in_epoch != epoch_) return;
-    ++epoch_;
-    limit_ = std::max(1, limit_ / 2);
-  }
-
- private:
-  const int most_;
-  int limit_;
-  int successes_ = 0;
-  std::uint64_t epoch_ = 0;
-};
+using State = Job::State;
 
 // Shared with the sinks that the client holds, which may let go of it after the gate has ended, on
 // the client's own thread. So it owns nothing that has threads: client and timer belong to the
