@@ -152,11 +152,6 @@ Status CheckAddress(const PqApi& pq, const std::string& address) {
                      "postgresql://USER@HOST:PORT/DATABASE?NAME=VALUE, other characters written "
                      "as %XX, and no password");
   }
-  for (const PQconninfoOption* one = options.get(); one->keyword; ++one) {
-    if (one->val && std::string_view(one->keyword).ends_with("password")) {
-      return PasswordRefused("--store");
-    }
-  }
   return {};
 }
 
