@@ -1,8 +1,6 @@
 // ask: one question over files of any size; its flags are in ask_flags. Model, temperature,
 // max_tokens, params and provider access that no flag gives come from the configuration.
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <sstream>
 
@@ -11,18 +9,16 @@
 #include "ask/run/recorded_run.h"
 #include "base/files/file.h"
 #include "base/files/locations.h"
-#include "base/files/missing_file.h"
 #include "base/json/find_uint.h"
 #include "base/net/url.h"
 #include "base/text/text.h"
-#include "base/text/utf8.h"
-#include "base/yaml/yaml.h"
 #include "cli/commands.h"
 #include "cli/runs/ask_again.h"
 #include "cli/runs/ask_flags.h"
 #include "cli/runs/ask_money.h"
 #include "cli/runs/ask_progress.h"
 #include "cli/runs/ask_sources.h"
+#include "cli/runs/ask_tools.h"
 #include "cli/runs/ask_view.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
@@ -32,8 +28,6 @@
 #include "cli/wiring/run_setup.h"
 #include "cli/wiring/schema_choice.h"
 #include "cli/wiring/shared_flags.h"
-#include "config/expand.h"
-#include "inspect/describe/describe.h"
 #include "sources/commands/context_command.h"
 #include "store/journal.h"
 #include "store/prune.h"
@@ -42,88 +36,6 @@ namespace dossier::cli {
 namespace {
 
 using ask::Request;
-
-// What is asked about what.
-struct Asked {
-  std::string question;            // "-": from stdin
-  std::vector<std::string> paths;  // "-": stdin
-};
-
-Result<Asked> ReadAsked(const AskArguments& arguments, const GlobalFlags& flags) {
-  DOSSIER_ASSIGN_OR_RETURN(AskWords words, ReadAskWords(arguments.words, Exists));
-  DOSSIER_RETURN_IF_ERROR(CheckUtf8(words.question, "the question"));
-  Asked asked{.question = std::move(words.question), .paths = arguments.contexts};
-  asked.paths.insert(asked.paths.end(), words.paths.begin(), words.paths.end());
-  const auto streams =
-      std::count(asked.paths.begin(), asked.paths.end(), "-") + (asked.question == "-" ? 1 : 0);
-  if (streams > 1) {
-    return MakeError(ErrorCode::kUsage,
-                     "ask: only one of question and contexts can come from stdin (-)");
-  }
-  if (streams > 0 && flags.no_stdin) {
-    return MakeError(ErrorCode::kUsage, "ask: - is stdin, which --no-stdin leaves alone");
-  }
-  return asked;
-}
-
-// All that a person has is nothing to be read, and sent to a provider, by default.
-Status RefuseWideFolder() {
-  std::error_code error;
-  const auto folder = std::filesystem::current_path(error);
-  if (error) return MakeErrnoError(error.value(), "the current folder");
-  DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFoldersOf(config::ProcessVariables()));
-  const bool wide =
-      folder == folder.root_path() || std::filesystem::equivalent(folder, user.home, error);
-  if (!wide) return {};
-  return MakeError(
-      ErrorCode::kUsage,
-      "ask: no context is named, and the current folder is {}: name a file or a folder "
-      "(. for this one)",
-      folder == folder.root_path() ? "/" : "your home folder");
-}
-
-// Without a context: what is piped in, else, on a terminal, the current folder.
-Status AddMissingContext(const AskArguments& arguments, const GlobalFlags& flags,
-                         const CancelToken& cancel, std::ostream& err, Asked* asked) {
-  const bool given = !arguments.texts.empty() || !arguments.exec.exec.empty();
-  if (!asked->paths.empty() || given || asked->question == "-") return {};
-  if (!flags.no_stdin && StdinStream().IsTerminal()) {
-    DOSSIER_RETURN_IF_ERROR(RefuseWideFolder());
-    if (!flags.quiet) {
-      err << "dossier: no context is named, so the files below the current folder are read\n";
-    }
-    asked->paths.push_back(".");
-    return {};
-  }
-  DOSSIER_ASSIGN_OR_RETURN(const bool piped, StdinHoldsText(flags, cancel, err));
-  if (piped) asked->paths.push_back("-");
-  return {};
-}
-
-// A pipe that the user may believe to be read is never passed over in silence.
-void WarnOfUnreadStdin(const Asked& asked, const GlobalFlags& flags, std::ostream& err) {
-  const bool read = asked.question == "-" ||
-                    std::find(asked.paths.begin(), asked.paths.end(), "-") != asked.paths.end();
-  if (read || flags.no_stdin || flags.quiet || !HoldsUnreadBytes(STDIN_FILENO)) return;
-  PrintWarning(err, "stdin was not read; name it as - to have it as a context, or give --no-stdin");
-}
-
-// Only where "-" names it: stdin may as well be one of the contexts.
-Result<std::string> ReadQuestion(const Asked& asked, const GlobalFlags& flags,
-                                 const CancelToken& cancel, std::ostream& err) {
-  if (asked.question != "-") return asked.question;
-  DOSSIER_ASSIGN_OR_RETURN(const auto timeout, StdinTimeout(flags));
-  StdinStream in;
-  DOSSIER_ASSIGN_OR_RETURN(
-      const PromptInput input,
-      ReadPromptInput(
-          {.prompt = "-", .timeout = timeout}, in,
-          [&](std::string_view warning) { PrintWarning(err, warning); }, cancel));
-  if (TrimSpace(input.text).empty()) {
-    return MakeError(ErrorCode::kUsage, "ask: the question on stdin is empty");
-  }
-  return input.text;
-}
 
 int WriteAnswer(const AskArguments& arguments, const ask::Outcome& outcome, std::ostream& out,
                 std::ostream& err) {
@@ -287,8 +199,10 @@ class Asking {
                              ReadConfirmAbove(arguments_.confirm_above, flags_, err_));
     model_flags.needs_price = arguments_.max_cost || above.usd || config_.limits.usd;
     if (arguments_.sends_nothing() || IsCompared()) model_flags.use = ModelFlags::Use::kLookedAt;
-    DOSSIER_ASSIGN_OR_RETURN(std::vector<ask::Tool> tools, Tools());
-    DOSSIER_ASSIGN_OR_RETURN(const auto child_tools, ChildTools(tools));
+    DOSSIER_ASSIGN_OR_RETURN(
+        std::vector<ask::Tool> tools,
+        ReadAskTools(arguments_, IsCompared() ? ToolCalls::kRefused : ToolCalls::kMade));
+    DOSSIER_ASSIGN_OR_RETURN(const auto child_tools, ChildToolsOf(arguments_, tools));
     ask::EngineOptions options;
     options.pool_options = sandbox.pool;
     DOSSIER_ASSIGN_OR_RETURN(options.folders,
@@ -318,7 +232,10 @@ class Asking {
     DOSSIER_ASSIGN_OR_RETURN(request.requirements, Requirements(request.question));
     request.tools = std::move(tools);
     request.child_tools = child_tools;
-    DOSSIER_ASSIGN_OR_RETURN(request.media, Media(keeping.content(), model));
+    DOSSIER_ASSIGN_OR_RETURN(
+        request.media,
+        taken_up_ ? ask::ReadMedia(taken_up_->started.data, keeping.content())  // as they were
+                  : ReadAskMedia(arguments_, model, Reach(), keeping.content(), cancel_));
     if (!arguments_.session.empty() && keeping.journal) {
       ask::ContextOptions about{.content = &keeping.content(),
                                 .copy_limit = config_.store.copy_limit};
@@ -370,6 +287,8 @@ class Asking {
   void Say(std::string_view line) {
     if (!flags_.quiet) err_ << "dossier: " << line << "\n" << std::flush;
   }
+
+  Network Reach() const { return flags_.offline ? Network::kNone : Network::kAny; }
 
   // No model is asked then: neither a key nor a server is needed.
   bool IsCompared() const {
@@ -423,116 +342,6 @@ class Asking {
     return {};
   }
 
-  Result<std::vector<ask::Tool>> Tools() const {
-    if (arguments_.tools.empty()) return std::vector<ask::Tool>();
-    auto text = ReadRegularFile(arguments_.tools, kMaxYamlBytes);
-    if (!text && text.error().code == ErrorCode::kNotFound) {
-      return tl::unexpected(ExplainMissing(std::move(text.error()), arguments_.tools));
-    }
-    if (!text) {
-      return MakeError(ErrorCode::kConfig, "--tools {}: {}", arguments_.tools,
-                       text.error().message);
-    }
-    DOSSIER_ASSIGN_OR_RETURN(
-        std::vector<ask::Tool> tools,
-        ask::ReadTools(*text, arguments_.tools,
-                       sources::CommandEnvironment(sources::CurrentEnvironment(), {}, {})));
-    if (!IsCompared()) return tools;
-    for (ask::Tool& tool : tools) {  // code that diverged may call one that has no recorded reply
-      tool.run = [](const JsonObject&, const CancelToken&) -> Result<Json> {
-        return MakeError(ErrorCode::kUnavailable, "a comparison calls no tool");
-      };
-    }
-    return tools;
-  }
-
-  // Unset: all. Errors: kConfig, with the names that there are.
-  Result<std::optional<std::vector<std::string>>> ChildTools(
-      const std::vector<ask::Tool>& tools) const {
-    std::optional<std::vector<std::string>> names;
-    if (arguments_.sub_tools == "inherit") return names;
-    names.emplace();
-    if (arguments_.sub_tools == "none") return names;
-    for (const std::string_view piece : Split(arguments_.sub_tools, ',')) {
-      const std::string name(TrimSpace(piece));
-      if (std::ranges::find(tools, name, &ask::Tool::name) == tools.end()) {
-        std::vector<std::string> known;
-        for (const ask::Tool& tool : tools) known.push_back(tool.name);
-        return MakeError(ErrorCode::kConfig,
-                         "--sub-tools {}: {} has no tool \"{}\"; there are: {} (or say inherit, or "
-                         "none)",
-                         arguments_.sub_tools, arguments_.tools, name, Join(known, ", "));
-      }
-      names->push_back(name);
-    }
-    return names;
-  }
-
-  // The images that code may show to a model: read now, or, of a run that goes on, as they were.
-  // An address is fetched once, here, because the user named it; no provider is sent an address.
-  Result<std::vector<ask::Medium>> Media(store::ContentStore& content,
-                                         const OpenedModel& model) const {
-    if (taken_up_) return ask::ReadMedia(taken_up_->started.data, content);
-    std::vector<ask::Medium> media;
-    for (const std::string& given : arguments_.media) {
-      DOSSIER_ASSIGN_OR_RETURN(ask::Medium medium, ReadMedium(given));
-      if (std::ranges::find(media, medium.name, &ask::Medium::name) != media.end()) {
-        return MakeError(ErrorCode::kUsage, "--media {}: there are two images of this name", given);
-      }
-      media.push_back(std::move(medium));
-    }
-    if (media.empty()) return media;
-    const auto takes = [](const driver::BoundModel& one) {
-      return one.entry.capability.image_tokens.has_value();
-    };
-    const bool any =
-        takes(model.sub) || (model.child && takes(*model.child)) ||
-        std::ranges::any_of(model.named, [&](const auto& named) { return takes(named.second); });
-    if (!any) {
-      return MakeError(ErrorCode::kConfig,
-                       "--media {}: {}; choose one that does with --sub-model or --named-model",
-                       arguments_.media.front(), ask::CheckTakesImages(model.sub).error().message);
-    }
-    DOSSIER_RETURN_IF_ERROR(ask::StoreMedia(media, content));
-    return media;
-  }
-
-  // A file that begins as an image may have been cut off: a provider would refuse it late, or a
-  // model make something up.
-  Status CheckHasSize(const std::string& given, const std::string& place,
-                      const assembly::Block& image) const {
-    std::string bytes;
-    AppendBase64(image.text, &bytes);
-    DOSSIER_ASSIGN_OR_RETURN(const inspect::Description about,
-                             inspect::Describe(*inspect::MemorySource(bytes, place), {}, cancel_));
-    const bool sized = std::ranges::any_of(
-        about.details, [](const auto& detail) { return detail.name == "width"; });
-    if (sized) return {};
-    return MakeError(ErrorCode::kDamaged,
-                     "--media {}: {} is damaged: its width and height cannot be read; `dossier "
-                     "inspect {}` says more",
-                     given, place, place);
-  }
-
-  Result<ask::Medium> ReadMedium(const std::string& given) const {
-    const std::size_t equals = given.find('=');
-    const std::string place = equals == given.npos ? "" : given.substr(equals + 1);
-    if (place.empty() || place == "-") {
-      return MakeError(ErrorCode::kUsage, "--media {}: give NAME=PATH or NAME=URL", given);
-    }
-    DOSSIER_ASSIGN_OR_RETURN(
-        Attachments read,
-        ReadAttachments({place}, flags_.offline ? Network::kNone : Network::kAny, cancel_));
-    if (read.images.size() != 1) {
-      return MakeError(ErrorCode::kInvalidArgument,
-                       "--media {}: {} is no image (PNG, JPEG, GIF, WebP); a text is a context: "
-                       "-c {}",
-                       given, place, place);
-    }
-    DOSSIER_RETURN_IF_ERROR(CheckHasSize(given, place, read.images.front()));
-    return ask::MakeMedium(given.substr(0, equals), place, std::move(read.images.front()));
-  }
-
   // A schema of the configuration is for conversations.
   Result<std::vector<ask::Requirement>> Requirements(const std::string& question) {
     std::vector<ask::Requirement> out;
@@ -571,12 +380,10 @@ class Asking {
                                ask::RecordedSources(*taken_up_->journal, taken_up_->order.how.run));
       return ask::LoadContext(recorded, options, cancel_);
     }
-    DOSSIER_ASSIGN_OR_RETURN(
-        const auto sources,
-        sources_.Gather({.paths = asked_.paths,
-                         .texts = arguments_.texts,
-                         .exec = arguments_.exec,
-                         .network = flags_.offline ? Network::kNone : Network::kAny}));
+    DOSSIER_ASSIGN_OR_RETURN(const auto sources, sources_.Gather({.paths = asked_.paths,
+                                                                  .texts = arguments_.texts,
+                                                                  .exec = arguments_.exec,
+                                                                  .network = Reach()}));
     return ask::LoadContext(sources, options, cancel_);
   }
 

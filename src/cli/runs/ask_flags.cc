@@ -1,6 +1,7 @@
 #include "cli/runs/ask_flags.h"
 
 #include "base/random.h"
+#include "cli/wiring/value_kinds.h"
 
 namespace dossier::cli {
 namespace {

@@ -18,7 +18,6 @@
 
 #include "ask/engine.h"
 #include "base/result.h"
-#include "cli/runs/ask_sources.h"
 #include "cli/tree/command.h"
 #include "cli/wiring/run_setup.h"
 #include "cli/wiring/schema_choice.h"

@@ -1,13 +1,18 @@
 #include "cli/runs/ask_sources.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "cli/runs/ask_view.h"
 #include "cli/terminal/terminal.h"
+#include "cli/tree/parser.h"
+#include "config/expand.h"
 #include "sources/commands/context_run.h"
 
 namespace dossier::cli {
@@ -107,6 +112,83 @@ Result<std::vector<ask::ContextSource>> AskSources::Gather(const AskWanted& want
                      sources[0].name, sources[0].notes[0]);
   }
   return sources;
+}
+
+Result<Asked> ReadAsked(const AskArguments& arguments, const GlobalFlags& flags) {
+  DOSSIER_ASSIGN_OR_RETURN(AskWords words, ReadAskWords(arguments.words, Exists));
+  DOSSIER_RETURN_IF_ERROR(CheckUtf8(words.question, "the question"));
+  Asked asked{.question = std::move(words.question), .paths = arguments.contexts};
+  asked.paths.insert(asked.paths.end(), words.paths.begin(), words.paths.end());
+  const auto streams =
+      std::count(asked.paths.begin(), asked.paths.end(), "-") + (asked.question == "-" ? 1 : 0);
+  if (streams > 1) {
+    return MakeError(ErrorCode::kUsage,
+                     "ask: only one of question and contexts can come from stdin (-)");
+  }
+  if (streams > 0 && flags.no_stdin) {
+    return MakeError(ErrorCode::kUsage, "ask: - is stdin, which --no-stdin leaves alone");
+  }
+  return asked;
+}
+
+namespace {
+
+// All that a person has is nothing to be read, and sent to a provider, by default.
+Status RefuseWideFolder() {
+  std::error_code error;
+  const auto folder = std::filesystem::current_path(error);
+  if (error) return MakeErrnoError(error.value(), "the current folder");
+  DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFoldersOf(config::ProcessVariables()));
+  const bool wide =
+      folder == folder.root_path() || std::filesystem::equivalent(folder, user.home, error);
+  if (!wide) return {};
+  return MakeError(
+      ErrorCode::kUsage,
+      "ask: no context is named, and the current folder is {}: name a file or a folder "
+      "(. for this one)",
+      folder == folder.root_path() ? "/" : "your home folder");
+}
+
+}  // namespace
+
+Status AddMissingContext(const AskArguments& arguments, const GlobalFlags& flags,
+                         const CancelToken& cancel, std::ostream& err, Asked* asked) {
+  const bool given = !arguments.texts.empty() || !arguments.exec.exec.empty();
+  if (!asked->paths.empty() || given || asked->question == "-") return {};
+  if (!flags.no_stdin && StdinStream().IsTerminal()) {
+    DOSSIER_RETURN_IF_ERROR(RefuseWideFolder());
+    if (!flags.quiet) {
+      err << "dossier: no context is named, so the files below the current folder are read\n";
+    }
+    asked->paths.push_back(".");
+    return {};
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const bool piped, StdinHoldsText(flags, cancel, err));
+  if (piped) asked->paths.push_back("-");
+  return {};
+}
+
+void WarnOfUnreadStdin(const Asked& asked, const GlobalFlags& flags, std::ostream& err) {
+  const bool read = asked.question == "-" ||
+                    std::find(asked.paths.begin(), asked.paths.end(), "-") != asked.paths.end();
+  if (read || flags.no_stdin || flags.quiet || !HoldsUnreadBytes(STDIN_FILENO)) return;
+  PrintWarning(err, "stdin was not read; name it as - to have it as a context, or give --no-stdin");
+}
+
+Result<std::string> ReadQuestion(const Asked& asked, const GlobalFlags& flags,
+                                 const CancelToken& cancel, std::ostream& err) {
+  if (asked.question != "-") return asked.question;
+  DOSSIER_ASSIGN_OR_RETURN(const auto timeout, StdinTimeout(flags));
+  StdinStream in;
+  DOSSIER_ASSIGN_OR_RETURN(
+      const PromptInput input,
+      ReadPromptInput(
+          {.prompt = "-", .timeout = timeout}, in,
+          [&](std::string_view warning) { PrintWarning(err, warning); }, cancel));
+  if (TrimSpace(input.text).empty()) {
+    return MakeError(ErrorCode::kUsage, "ask: the question on stdin is empty");
+  }
+  return input.text;
 }
 
 }  // namespace dossier::cli

@@ -1,4 +1,5 @@
-// What a question is asked about: paths, texts, addresses that are fetched, commands that are run.
+// What is asked, and about what: the words of the line, stdin, paths, texts, addresses that are
+// fetched, commands that are run.
 //
 //   AskSources gathered(config, cancel);
 //   DOSSIER_ASSIGN_OR_RETURN(auto sources, gathered.Gather({.paths = {"a.csv"}}));
@@ -9,6 +10,7 @@
 #ifndef DOSSIER_CLI_RUNS_ASK_SOURCES_H_
 #define DOSSIER_CLI_RUNS_ASK_SOURCES_H_
 
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +20,8 @@
 #include "base/files/file.h"
 #include "base/net/url.h"
 #include "base/result.h"
+#include "cli/runs/ask_flags.h"
+#include "cli/wiring/global_flags.h"
 #include "cli/wiring/prompt_input.h"
 #include "cli/wiring/run_setup.h"
 #include "config/config.h"
@@ -49,6 +53,24 @@ class AskSources {
   const CancelToken& cancel_;
   std::optional<TempFolder> fetched_;
 };
+
+// What is asked about what.
+struct Asked {
+  std::string question;            // "-": from stdin
+  std::vector<std::string> paths;  // "-": stdin
+};
+
+// Sorts the words of the line. Errors: kUsage: stdin is named twice, or not to be read.
+Result<Asked> ReadAsked(const AskArguments& arguments, const GlobalFlags& flags);
+// Without a context: what is piped in, else, on a terminal, the current folder. Errors: kUsage: the
+// folder is the user's home or the root.
+Status AddMissingContext(const AskArguments& arguments, const GlobalFlags& flags,
+                         const CancelToken& cancel, std::ostream& err, Asked* asked);
+// A pipe that the user may believe to be read is never passed over in silence.
+void WarnOfUnreadStdin(const Asked& asked, const GlobalFlags& flags, std::ostream& err);
+// Only where "-" names it: stdin may as well be one of the contexts. Errors: kUsage: it is empty.
+Result<std::string> ReadQuestion(const Asked& asked, const GlobalFlags& flags,
+                                 const CancelToken& cancel, std::ostream& err);
 
 }  // namespace dossier::cli
 

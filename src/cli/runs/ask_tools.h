@@ -1,0 +1,49 @@
+// What `ask` gives to the code of a run beside its context: tools of a file, and images that it may
+// show to the model of a sub-call.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(request.tools, ReadAskTools(arguments, ToolCalls::kMade));
+//   DOSSIER_ASSIGN_OR_RETURN(request.media, ReadAskMedia(arguments, model, network, content,
+//   cancel));
+//
+// Thread-safety: all functions from any thread.
+
+#ifndef DOSSIER_CLI_RUNS_ASK_TOOLS_H_
+#define DOSSIER_CLI_RUNS_ASK_TOOLS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/open_model.h"
+#include "ask/engine.h"
+#include "base/cancel.h"
+#include "base/result.h"
+#include "cli/runs/ask_flags.h"
+#include "cli/wiring/prompt_input.h"
+#include "store/content.h"
+
+namespace dossier::cli {
+
+enum class ToolCalls : std::uint8_t { kMade, kRefused };
+
+// Those of --tools. With kRefused a call of one is an error to the code, and nothing is started.
+// Errors: kNotFound; kConfig, with all that is wrong in the file.
+Result<std::vector<ask::Tool>> ReadAskTools(const AskArguments& arguments, ToolCalls calls);
+
+// Those of them that children may call, by --sub-tools; unset: all. Errors: kConfig, with the names
+// that there are.
+Result<std::optional<std::vector<std::string>>> ChildToolsOf(const AskArguments& arguments,
+                                                             const std::vector<ask::Tool>& tools);
+
+// The images of --media, kept in `content`. An address is fetched once, here, because the user
+// named it; no provider is sent an address. Errors: kUsage; kDamaged (no size can be read); kConfig
+// (no model of the run takes images); those of files and addresses.
+Result<std::vector<ask::Medium>> ReadAskMedia(const AskArguments& arguments,
+                                              const OpenedModel& model, Network network,
+                                              store::ContentStore& content,
+                                              const CancelToken& cancel);
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_RUNS_ASK_TOOLS_H_
