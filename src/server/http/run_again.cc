@@ -68,6 +68,11 @@ Status CheckFork(const AgainWish& wish, const CancelToken& cancel) {
   return {};
 }
 
+tl::unexpected<Error> AtWorkHere(std::string_view run) {
+  return MakeError(ErrorCode::kLocked,
+                   "{} is at work in this server; POST /api/v1/runs/{}/cancel ends it", run, run);
+}
+
 // What may be spent on a run, held in the sums of the day of the server and of the key.
 class Held {
  public:
@@ -209,6 +214,11 @@ bool RunAgain::IsAtWorkHere(store::Journal& journal, const std::string& run) {
   return journal.StatusOf(run).value_or("") == "running";
 }
 
+bool RunAgain::Enter(const std::shared_ptr<Child>& child) {
+  const std::lock_guard lock(mutex_);
+  return children_.try_emplace(child->run(), child).second;
+}
+
 Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish, const Key& key) {
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
   DOSSIER_RETURN_IF_ERROR(ask::StartToTakeUp(*journal, wish.run));
@@ -218,9 +228,7 @@ Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish, 
   if (wish.fork_at) {
     DOSSIER_RETURN_IF_ERROR(CheckFork(wish, shared_.stopping));
   } else if (IsAtWorkHere(*journal, wish.run)) {
-    return MakeError(ErrorCode::kLocked,
-                     "{} is at work in this server; POST /api/v1/runs/{}/cancel ends it", wish.run,
-                     wish.run);
+    return AtWorkHere(wish.run);
   } else {
     DOSSIER_RETURN_IF_ERROR(ask::CheckUnfinished(*journal, wish.run));
   }
@@ -264,9 +272,9 @@ Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish, 
   add("--max-tokens", wish.max_tokens);
   add("--max-iterations", wish.max_turns);
   const auto child = std::make_shared<Child>(run, std::move(argv), before, shared_.stopping);
-  {
-    const std::lock_guard lock(mutex_);
-    children_[run] = child;
+  if (!Enter(child)) {  // another request was faster
+    purse.Settle(0);
+    return AtWorkHere(run);
   }
   tasks_.Run([this, child, purse = std::move(purse), journal]() mutable {
     child->Work();

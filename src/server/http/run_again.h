@@ -59,6 +59,8 @@ class RunAgain {
   bool Cancel(const std::string& run);
 
  private:
+  // False: another child is at work on its run.
+  bool Enter(const std::shared_ptr<Child>& child);
   bool IsAtWorkHere(store::Journal& journal, const std::string& run);
 
   const Shared shared_;
