@@ -155,11 +155,19 @@ class PostgresCase(harness.Case):
             time.sleep(0.1)   # what happens in other processes is looked for
         self.fail(f"not ended in {limit} s: {self.cluster.sql('SELECT id, state FROM runs')}")
 
+    def story(self, run: str) -> str:
+        """What the store tells of a run, for the message of a test that failed."""
+        rows = self.cluster.sql("SELECT state, worker, epoch, attempts, fruitless, result FROM runs "
+                                f"WHERE id='{run}'")
+        rows += self.cluster.sql("SELECT epoch, time, type, left(data::text, 200) FROM events "
+                                 f"WHERE run='{run}' ORDER BY seq")
+        return "\n".join(" | ".join(row) for row in rows)
+
     def assert_answered_once(self, run: str, number: int):
         """One answer; every request known before it was sent; none again once its reply is known."""
         row = self.cluster.sql(f"SELECT state, result->>'answer', result->>'status' FROM runs "
                                f"WHERE id='{run}'")
-        self.assertEqual(row, [["done", f"answer {number * 7}", "final"]])
+        self.assertEqual(row, [["done", f"answer {number * 7}", "final"]], self.story(run))
         events = self.cluster.sql("SELECT seq, epoch, type, coalesce(data->>'hash',''), "
                                   "coalesce(data->>'from_cache','') FROM events "
                                   f"WHERE run='{run}' ORDER BY seq")
