@@ -62,8 +62,9 @@ Status FetchBlob(PostgresConnection& connection, std::string_view sha256, Conten
   if (!size) {
     return MakeError(ErrorCode::kNotFound, "the shared store has no body {}", sha256);
   }
-  DOSSIER_RETURN_IF_ERROR(content.Remove(sha256));  // one that is damaged
-  // Abandoned, it leaves nothing behind.
+  // A damaged one stays until the whole one takes its place at once: another run of this machine
+  // may have stored a whole one meanwhile, and be about to open it. Abandoned, the writer leaves
+  // nothing behind.
   DOSSIER_ASSIGN_OR_RETURN(ContentWriter writer, ContentWriter::Start(content));
   Sha256 hash;
   std::int64_t bytes = 0;

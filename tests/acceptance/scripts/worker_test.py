@@ -292,13 +292,19 @@ class WorkerTest(postgres_case.PostgresCase):
         given_up, damaged = self.put(7), self.put(8)
         self.cluster.sql(f"UPDATE runs SET state='running', worker='gone', fruitless=2, "
                          f"lease_until=now()-interval '1s' WHERE id='{given_up}'")
+        ((sha256,),) = self.cluster.sql("SELECT encode(sha256, 'hex') FROM blobs")
         self.cluster.sql("UPDATE blob_chunks SET data=set_byte(data, 0, 88)")
+        # Runs of a machine share its cache: what lies there stays until something whole replaces it.
+        cached = self.home / "cache-one" / "objects" / sha256[:2] / sha256
+        cached.parent.mkdir(parents=True)
+        cached.write_text("damaged\n")
         code, _, err = self.work("--once")
         self.assertEqual(code, 0, err)
         rows = dict(self.cluster.sql("SELECT id, state||' '||(result#>>'{error,message}') FROM runs"))
         self.assertEqual(rows[given_up], "failed abandoned by 3 workers")
         self.assertRegex(rows[damaged], "^failed the body [0-9a-f]{64} .*does not match its hash")
         self.assertEqual(sum(self.model.asked.values()), 0)
+        self.assertEqual(cached.read_text(), "damaged\n")
         self.assertNotIn("oneX", "".join(path.read_text(errors="replace") for path in
                                          (self.home / "cache-one").rglob("*") if path.is_file()))
 
