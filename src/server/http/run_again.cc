@@ -68,6 +68,36 @@ Status CheckFork(const AgainWish& wish, const CancelToken& cancel) {
   return {};
 }
 
+// US dollars that the whole run may cost; unset: what it was begun with.
+std::optional<double> MostCost(const AgainWish& wish, const WorkspaceOptions& options) {
+  if (!options.max_usd) return wish.max_usd;
+  return std::min(wish.max_usd.value_or(*options.max_usd), *options.max_usd);
+}
+
+// What is left of it, as what was spent before counts.
+Result<std::optional<double>> LeftOf(std::optional<double> most, double before) {
+  if (!most) return std::nullopt;
+  if (*most > before) return *most - before;
+  return MakeError(ErrorCode::kLimit,
+                   "this run has cost ${:.4f} so far, and may cost ${:.4f}: give a higher max_usd",
+                   before, *most);
+}
+
+std::vector<std::string> CommandFor(const std::string& run, const AgainWish& wish,
+                                    std::optional<double> most) {
+  std::vector<std::string> argv{std::string(kProgram), "runs", "resume", run, "--json"};
+  const auto add = [&](std::string_view flag, const auto& value) {
+    if (!value) return;
+    argv.emplace_back(flag);
+    argv.push_back(fmt::format("{}", *value));
+  };
+  add("--max-cost", most);
+  add("--max-calls", wish.max_calls);
+  add("--max-tokens", wish.max_tokens);
+  add("--max-iterations", wish.max_turns);
+  return argv;
+}
+
 tl::unexpected<Error> AtWorkHere(std::string_view run) {
   return MakeError(ErrorCode::kLocked,
                    "{} is at work in this server; POST /api/v1/runs/{}/cancel ends it", run, run);
@@ -219,62 +249,45 @@ bool RunAgain::Enter(const std::shared_ptr<Child>& child) {
   return children_.try_emplace(child->run(), child).second;
 }
 
-Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish, const Key& key) {
-  DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
-  DOSSIER_RETURN_IF_ERROR(ask::StartToTakeUp(*journal, wish.run));
+Status RunAgain::Check(store::Journal& journal, const AgainWish& wish) {
+  DOSSIER_RETURN_IF_ERROR(ask::StartToTakeUp(journal, wish.run));
   DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, shared_.workspace.Config());
   DOSSIER_RETURN_IF_ERROR(
       CheckClientModel(shared_.workspace.options().model, *config, wish.edits.model));
-  if (wish.fork_at) {
-    DOSSIER_RETURN_IF_ERROR(CheckFork(wish, shared_.stopping));
-  } else if (IsAtWorkHere(*journal, wish.run)) {
-    return AtWorkHere(wish.run);
-  } else {
-    DOSSIER_RETURN_IF_ERROR(ask::CheckUnfinished(*journal, wish.run));
-  }
+  if (wish.fork_at) return CheckFork(wish, shared_.stopping);
+  if (IsAtWorkHere(journal, wish.run)) return AtWorkHere(wish.run);
+  return ask::CheckUnfinished(journal, wish.run);
+}
+
+// A fork of it, or the run itself.
+Result<std::string> RunAgain::RunToGoOn(store::Journal& journal, const AgainWish& wish,
+                                        const Key& key) {
+  if (!wish.fork_at) return wish.run;
+  auto fork = ask::ForkRun(journal, wish.run, *wish.fork_at, wish.edits, ask::ForkHeld::kByNobody);
+  if (fork) shared_.owners.Note(*fork, key.owner());
+  return fork;
+}
+
+Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish, const Key& key) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
+  DOSSIER_RETURN_IF_ERROR(Check(*journal, wish));
   DOSSIER_ASSIGN_OR_RETURN(double before, SpentBy(*journal, wish.run));
-  const WorkspaceOptions& options = shared_.workspace.options();
-  // What an answer may cost counts what was spent on it before.
-  std::optional<double> most = wish.max_usd;
-  if (options.max_usd) most = std::min(most.value_or(*options.max_usd), *options.max_usd);
-  std::optional<double> more = most;
-  if (more) {
-    *more -= before;
-    if (*more <= 0) {
-      return MakeError(ErrorCode::kLimit,
-                       "this run has cost ${:.4f} so far, and may cost ${:.4f}: give a higher "
-                       "max_usd",
-                       before, *most);
-    }
-  }
+  std::optional<double> most = MostCost(wish, shared_.workspace.options());
+  DOSSIER_ASSIGN_OR_RETURN(const auto more, LeftOf(most, before));
   DOSSIER_ASSIGN_OR_RETURN(Held purse, Held::Take(shared_, key, more));
-  std::string run = wish.run;
-  if (wish.fork_at) {
-    auto fork =
-        ask::ForkRun(*journal, wish.run, *wish.fork_at, wish.edits, ask::ForkHeld::kByNobody);
-    if (!fork) {
-      purse.Settle(0);
-      return tl::unexpected(fork.error());
-    }
-    run = std::move(*fork);
-    shared_.owners.Note(run, key.owner());
-    before = SpentBy(*journal, run).value_or(before);  // it has a part of the other's turns
+  const auto run = RunToGoOn(*journal, wish, key);
+  if (!run) {
+    purse.Settle(0);
+    return tl::unexpected(run.error());
   }
-  std::vector<std::string> argv{std::string(kProgram), "runs", "resume", run, "--json"};
-  const auto add = [&](std::string_view flag, const auto& value) {
-    if (!value) return;
-    argv.emplace_back(flag);
-    argv.push_back(fmt::format("{}", *value));
-  };
+  // A fork has a part of the other's turns.
+  if (wish.fork_at) before = SpentBy(*journal, *run).value_or(before);
   if (purse.most()) most = before + *purse.most();
-  add("--max-cost", most);
-  add("--max-calls", wish.max_calls);
-  add("--max-tokens", wish.max_tokens);
-  add("--max-iterations", wish.max_turns);
-  const auto child = std::make_shared<Child>(run, std::move(argv), before, shared_.stopping);
+  const auto child =
+      std::make_shared<Child>(*run, CommandFor(*run, wish, most), before, shared_.stopping);
   if (!Enter(child)) {  // another request was faster
     purse.Settle(0);
-    return AtWorkHere(run);
+    return AtWorkHere(*run);
   }
   tasks_.Run([this, child, purse = std::move(purse), journal]() mutable {
     child->Work();
@@ -284,7 +297,7 @@ Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish, 
     children_.erase(child->run());
   });
   while (!child->WaitFor(kUntilThere)) {
-    const auto status = journal->StatusOf(run);
+    const auto status = journal->StatusOf(*run);
     if (status && *status == "running") return child;
   }
   if (auto error = child->error()) return tl::unexpected(std::move(*error));

@@ -59,6 +59,8 @@ class RunAgain {
   bool Cancel(const std::string& run);
 
  private:
+  Status Check(store::Journal& journal, const AgainWish& wish);
+  Result<std::string> RunToGoOn(store::Journal& journal, const AgainWish& wish, const Key& key);
   // False: another child is at work on its run.
   bool Enter(const std::shared_ptr<Child>& child);
   bool IsAtWorkHere(store::Journal& journal, const std::string& run);
