@@ -8,7 +8,7 @@ import zipfile
 
 _FOLDER = pathlib.Path(os.path.expanduser("~/.cache/dossier/bench-venv"))
 _PACKAGES = ["rlms==0.1.3", "droste==0.26.0", "files-to-prompt==0.6", "tiktoken==0.14.0", "tantivy==0.27.0",
-             "vincio==7.11.0", "httpx==0.28.1", "aiohttp==3.14.5"]
+             "vincio==7.11.0", "httpx==0.28.1", "aiohttp==3.14.5", "bm25s==0.3.16", "redcon==1.18.0"]
 _DONE = _FOLDER / "dossier-bench-packages"
 _LLM_FOLDER = _FOLDER.with_name("bench-llm")  # apart: its many plug-in points slow nothing else
 _LLM_PACKAGE = "llm==0.36"
@@ -18,6 +18,7 @@ _NPM_FOLDER = pathlib.Path(os.path.expanduser("~/.cache/dossier/bench-npm"))
 _REPOMIX_PACKAGE = "repomix@1.14.0"
 REPOMIX = str(_NPM_FOLDER / "node_modules/.bin/repomix")
 FILES_TO_PROMPT = str(_FOLDER / "bin/files-to-prompt")
+REDCON = str(_FOLDER / "bin/redcon")
 PYTHON = str(_FOLDER / "bin/python3")
 
 

@@ -1,10 +1,11 @@
-"""The search of SQLite's FTS5 and of Tantivy over the texts and queries of memory_inputs.
+"""The search of SQLite's FTS5, of Tantivy and of bm25s over the texts and queries of memory_inputs.
 
-usage: memory_peers.py fts5|fts5-as-given|tantivy FOLDER
+usage: memory_peers.py fts5|fts5-as-given|tantivy|bm25s FOLDER
 
     fts5            words of the question less stop words, joined by OR, ordered by bm25()
     fts5-as-given   all words of the question, joined by OR, ordered by bm25()
     tantivy         (PyPI) English stemmer, words joined by OR; one segment, one thread
+    bm25s           (PyPI) words of the question less stop words, no stemmer, as it comes; one thread
 
 Prints a line of JSON: CPU seconds a query, least of the rounds; the size of an index on disk. The
 50 best of each query, their `ref`s, are in FOLDER/PEER.jsonl.
@@ -84,11 +85,30 @@ class Tantivy:
         return 0
 
 
+class Bm25s:
+    def __init__(self, rows: list[dict]):
+        import bm25s
+        self.bm25s = bm25s
+        self.refs = [row["ref"] for row in rows]
+        self.index = bm25s.BM25()
+        self.index.index(self._tokens([row["text"] for row in rows]), show_progress=False)
+
+    def _tokens(self, texts: list[str]):
+        return self.bm25s.tokenize(texts, stopwords=list(memory_inputs.STOP_WORDS), show_progress=False)
+
+    def search(self, query: str) -> list[str]:
+        found, _ = self.index.retrieve(self._tokens([query]), k=HITS, show_progress=False)
+        return [self.refs[number] for number in found[0]]
+
+    def size(self) -> int:
+        return 0
+
+
 def main() -> None:
     name, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     rows, queries = _rows(folder / "texts.jsonl"), _rows(folder / "queries.jsonl")
     peer = {"fts5": lambda: Fts5(rows, _content_words), "fts5-as-given": lambda: Fts5(rows, _words),
-            "tantivy": lambda: Tantivy(rows)}[name]()
+            "tantivy": lambda: Tantivy(rows), "bm25s": lambda: Bm25s(rows)}[name]()
     times = []
     for _ in range(ROUNDS):
         start = time.process_time()

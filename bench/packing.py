@@ -1,4 +1,4 @@
-"""`dossier pack` beside repomix (npm) and files-to-prompt (PyPI): cost, and prefixes that survive."""
+"""`dossier pack` beside repomix (npm), files-to-prompt and redcon (PyPI): cost, budgets, and prefixes that survive."""
 
 import json
 import os
@@ -57,6 +57,27 @@ def measure(dossier: str, folder: pathlib.Path,
     environments = {name: own for name in programs}
     timing.interleaved(programs, 1, environments)
     return timing.interleaved(programs, _TIMES, environments)
+
+
+def for_a_task(dossier: str, folder: pathlib.Path, env: dict[str, str],
+               budget: int) -> tuple[dict[str, list[timing.Run]], dict[str, int]]:
+    """The runs of both programs that rank files by a task, nothing kept, and the o200k tokens of what each made."""
+    task, path, out = "find where a range is sorted in parallel", tree(folder), folder / "pack-out"
+    out.mkdir(parents=True, exist_ok=True)
+    made = {name: out / f"task-{name}.txt" for name in ("ours", "redcon")}
+    programs = {
+        "ours": [dossier, "pack", "-q", "--no-cache", "--task", task, "--budget", str(budget),
+                 "-o", str(made["ours"]), str(path)],
+        "redcon": ["/bin/sh", "-c", 'exec "$0" "$@" >"$OUT"', environment.REDCON, "-q", "pack", task, "--repo",
+                   str(path), "--max-tokens", str(budget), "--skip-cache", "--format", "context-only"]}
+    own = env | {"XDG_CACHE_HOME": str(folder / "state/cache"), "OUT": str(made["redcon"])}
+    runs = timing.interleaved(programs, _TIMES, {name: own for name in programs})
+    tokens = {}
+    for name, file in made.items():
+        done = subprocess.run([dossier, "tokens", "--json", str(file)], check=True, capture_output=True,
+                              env={**os.environ, **own})
+        tokens[name] = json.loads(done.stdout)["tokens"]
+    return runs, tokens
 
 
 def _git(path: pathlib.Path, *words: str) -> None:
