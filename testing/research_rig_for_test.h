@@ -33,7 +33,7 @@
 namespace dossier::research {
 
 // Three attempts a call, as the real one; a label without a reply left fails.
-class FakeCaller final : public Caller {
+class FakeCaller final : public RoleCaller {
  public:
   // For the label, else for all labels of the site of this name; each reply is given once.
   void Reply(std::string_view label, std::string reply) {

@@ -51,7 +51,7 @@ struct Explored {
 // The stages of a run, and what comes of them.
 class Research {
  public:
-  Research(const RunOrder& order, RunSetup& setup, const CancelToken& cancel)
+  Research(const RunOrder& order, StartedRun& setup, const CancelToken& cancel)
       : order_(order), setup_(setup), user_(cancel), source_(cancel), results_(setup.Results()) {}
 
   Result<RunOutcome> Work();
@@ -68,7 +68,7 @@ class Research {
   bool IsLimit(const Error& error, const Deadline& deadline) const;
 
   const RunOrder& order_;
-  RunSetup& setup_;
+  StartedRun& setup_;
   const CancelToken& user_;
   CancelSource source_;
   RunResults results_;
@@ -215,7 +215,7 @@ Result<RunOutcome> Research::Work() {
 }  // namespace
 
 Result<JsonObject> PreviewRun(const RunOrder& order, const CancelToken& cancel) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<RunSetup> setup, SetUpRun(order, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<StartedRun> setup, SetUpRun(order, cancel));
   const Driver& driver = setup->driver;
   CallRequest request{.site = "phase0_plan",
                       .scope = {.phase = std::string(PhaseName(Phase::kPlan))},
@@ -226,7 +226,7 @@ Result<JsonObject> PreviewRun(const RunOrder& order, const CancelToken& cancel) 
 }
 
 Result<RunOutcome> Run(const RunOrder& order, const CancelToken& cancel) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<RunSetup> setup, SetUpRun(order, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<StartedRun> setup, SetUpRun(order, cancel));
   Result<RunOutcome> outcome = Research(order, *setup, cancel).Work();
   if (!outcome && !cancel.cancelled()) {
     // A run that nothing ended can go on, and says why it stands.

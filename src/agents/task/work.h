@@ -75,7 +75,7 @@ struct Work {
   const RunOptions& options;
   const sources::AgentsConfig& agents;
   const sources::ChangePolicy& policy;
-  const ControlFiles& control;
+  const SteeringFiles& control;
   const Git& git;
   const StateFolder& state;
   const PromptSetting& prompts;

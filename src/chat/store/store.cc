@@ -66,7 +66,7 @@ std::string BackupTime(Clock::Wall now) {
 
 Result<std::string> KeepElsewhere(const std::string& folder, std::string_view id,
                                   const Document& document) {
-  const Rendered text = document.Render();
+  const RenderedFile text = document.Render();
   const auto write = [&](const std::string& into) -> Result<std::string> {
     const std::string name = Exists(PathOf(into, id)) ? RecoveredId(id) : std::string(id);
     DOSSIER_RETURN_IF_ERROR(ReplaceFile(into, name, text.pieces()));
@@ -90,7 +90,7 @@ std::size_t TurnBegin(const Stored& stored, std::int64_t n) {
 
 std::int64_t TurnCount(const Stored& stored) {
   return std::count_if(stored.messages.begin(), stored.messages.end(),
-                       [](const Message& message) { return message.role == "user"; });
+                       [](const StoredMessage& message) { return message.role == "user"; });
 }
 
 tl::unexpected<Error> Store::NoSuch(std::string_view id) const {
@@ -130,7 +130,7 @@ Result<Begun> Store::BeginCreate(std::string_view id, const CancelToken& cancel)
 }
 
 Status Store::Write(std::string_view id, const Document& document) const {
-  const Rendered text = document.Render();
+  const RenderedFile text = document.Render();
   return ReplaceFile(folder_, id, text.pieces());
 }
 

@@ -194,7 +194,7 @@ Result<std::string> ConversationDriver::Refresh(const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, setup_.OpenChatModel(model_));
   const chat::GatherLimits limits{.counter = *model.counter,
                                   .max_tokens = chat::ContextLimit(setup_.RequestFor(""), model)};
-  chat::ContextSource& source = setup_.context();
+  chat::BlockSource& source = setup_.context();
   DOSSIER_ASSIGN_OR_RETURN(const chat::Gathered gathered,
                            source.Gather(chat::StaticCommands(source.Declared()), limits, cancel));
   const chat::RefreshParts parts{.store = setup_.store(),

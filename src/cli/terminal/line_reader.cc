@@ -8,7 +8,7 @@
 
 namespace dossier::cli {
 
-Result<Line> PlainLineReader::Read(const LinePrompt&) {
+Result<InputLine> PlainLineReader::Read(const LinePrompt&) {
   std::size_t end = std::string::npos;
   while ((end = ahead_.find('\n', searched_)) == std::string::npos) {
     searched_ = ahead_.size();
@@ -17,13 +17,14 @@ Result<Line> PlainLineReader::Read(const LinePrompt&) {
                        kMaxLine >> 20);
     }
     DOSSIER_ASSIGN_OR_RETURN(const More more, ReadMore());
-    if (more == More::kCancelled) return Line{.kind = Line::Kind::kInterrupted, .text = {}};
+    if (more == More::kCancelled)
+      return InputLine{.kind = InputLine::Kind::kInterrupted, .text = {}};
     if (more == More::kYes) continue;
-    if (ahead_.empty()) return Line{.kind = Line::Kind::kEnd, .text = {}};
+    if (ahead_.empty()) return InputLine{.kind = InputLine::Kind::kEnd, .text = {}};
     end = ahead_.size();
     break;
   }
-  Line line{.text = ahead_.substr(0, end)};
+  InputLine line{.text = ahead_.substr(0, end)};
   ahead_.erase(0, end + 1);
   searched_ = 0;
   if (line.text.ends_with('\r')) line.text.pop_back();
@@ -49,17 +50,17 @@ Result<PlainLineReader::More> PlainLineReader::ReadMore() {
 
 void PlainLineReader::Remember(std::string_view) {}
 
-Result<Line> ReadMessage(LineReader& reader, const LinePrompt& prompt, MessageEnd end) {
+Result<InputLine> ReadMessage(LineReader& reader, const LinePrompt& prompt, MessageEnd end) {
   LinePrompt next = prompt;
-  Line message;
+  InputLine message;
   bool first = true;
   while (true) {
-    DOSSIER_ASSIGN_OR_RETURN(Line line, reader.Read(next));
-    if (line.kind == Line::Kind::kInterrupted) {
-      if (!first) line.was = Line::Was::kFilled;
+    DOSSIER_ASSIGN_OR_RETURN(InputLine line, reader.Read(next));
+    if (line.kind == InputLine::Kind::kInterrupted) {
+      if (!first) line.was = InputLine::Was::kFilled;
       return line;
     }
-    const bool ended = line.kind == Line::Kind::kEnd;
+    const bool ended = line.kind == InputLine::Kind::kEnd;
     if (ended && first) return line;
     if (end == MessageEnd::kDot && (ended || line.text == ".")) return message;
     const bool goes_on = end == MessageEnd::kDot || (!ended && line.text.ends_with('\\'));

@@ -1,7 +1,7 @@
 // Where a chat session gets its lines from: a person with an editor, a pipe, or a test's script.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const Line line, reader.Read({.text = "> "}));
-//   if (line.kind == Line::Kind::kEnd) return;         // Ctrl-D on an empty line
+//   DOSSIER_ASSIGN_OR_RETURN(const InputLine line, reader.Read({.text = "> "}));
+//   if (line.kind == InputLine::Kind::kEnd) return;         // Ctrl-D on an empty line
 //
 // Thread-safety: one reader, one thread.
 
@@ -20,7 +20,7 @@
 
 namespace dossier::cli {
 
-struct Line {
+struct InputLine {
   enum class Kind { kText, kInterrupted, kEnd } kind = Kind::kText;  // kInterrupted: Ctrl-C
   std::string text;  // without the line end; a paste may hold several lines
   // kInterrupted: whether there was something to clear.
@@ -36,7 +36,7 @@ class LineReader {
  public:
   virtual ~LineReader() = default;
   // Errors: kIo.
-  virtual Result<Line> Read(const LinePrompt& prompt) = 0;
+  virtual Result<InputLine> Read(const LinePrompt& prompt) = 0;
   // Puts a message into the history.
   virtual void Remember(std::string_view message) = 0;
 };
@@ -50,7 +50,7 @@ class PlainLineReader final : public LineReader {
   // `fd` stays the caller's.
   PlainLineReader(int fd, const CancelToken& cancel) : fd_(fd), cancel_(cancel), stop_(cancel) {}
   // kInterrupted once cancelled. Errors: kTooLong for a line above kMaxLine; kIo.
-  Result<Line> Read(const LinePrompt& prompt) override;
+  Result<InputLine> Read(const LinePrompt& prompt) override;
   void Remember(std::string_view message) override;
 
  private:
@@ -71,7 +71,7 @@ enum class MessageEnd {
 };
 
 // The lines of one message, joined by "\n". An interrupt drops what was read.
-Result<Line> ReadMessage(LineReader& reader, const LinePrompt& prompt, MessageEnd end);
+Result<InputLine> ReadMessage(LineReader& reader, const LinePrompt& prompt, MessageEnd end);
 
 // While work runs, what a person types is kept for the next prompt instead of being shown in the
 // middle of the output.

@@ -1,7 +1,7 @@
 // Inside of a View, for the parts that read one: queries, search, rendering of history.
 //
 //   const View::State& state = …;
-//   DOSSIER_ASSIGN_OR_RETURN(const Lease lease, state.connections->Borrow());
+//   DOSSIER_ASSIGN_OR_RETURN(const ConnectionLease lease, state.connections->Borrow());
 //   const std::string sql = VisibleRecords("r.id, r.tokens", "AND r.tier = 'recall'");
 //   DOSSIER_RETURN_IF_ERROR(ForEachRow(lease.connection(), sql, on_row, state.chain_json));
 //

@@ -44,7 +44,7 @@ class PhaseContext {
 
   // A refused or failed command is a result; it is written to `log`. `job` names the command for a
   // cluster's queue; "": it never waits there.
-  Result<ExecResult> Run(Command command, PhaseLog& log, std::string_view job = {});
+  Result<ExecResult> Run(ExecCommand command, PhaseLog& log, std::string_view job = {});
 
   // Whether a command of this name was given to a queue, by this process or an earlier one.
   bool HasJob(std::string_view job) const;

@@ -44,7 +44,7 @@ std::vector<Route> RunsRoutes(Shared shared);
 std::vector<Route> PageRoutes(Shared shared);  // the viewer, /healthz, /metrics
 
 // What reading a request by this key needs.
-RequestReading ReadingFor(Shared shared, const Key& key);
+RequestReading ReadingFor(Shared shared, const ServerKey& key);
 
 // One answer being made for one client: its stream, its end, and what is counted of it.
 class Answering : public std::enable_shared_from_this<Answering> {
@@ -79,8 +79,8 @@ class Answering : public std::enable_shared_from_this<Answering> {
 class HeldMoney {
  public:
   // Errors: kRateLimited if nothing is left today; kLocked, kIo.
-  static Result<HeldMoney> Of(const Shared& shared, const Key& key, std::optional<double> wanted,
-                              const CancelToken& cancel);
+  static Result<HeldMoney> Of(const Shared& shared, const ServerKey& key,
+                              std::optional<double> wanted, const CancelToken& cancel);
   std::optional<double> most() const { return most_; }  // US dollars
   void Settle(double cost);  // not called, all that is held counts as spent
 

@@ -98,7 +98,7 @@ Result<RpcReply> RunRead(RpcParts& parts, const JsonObject& params, const RpcSco
   const Json whole(params);
   DOSSIER_ASSIGN_OR_RETURN(const auto context,
                            parts.workspace.Context(TextAt(whole, "context"), scope.cancel));
-  DOSSIER_ASSIGN_OR_RETURN(const Place place,
+  DOSSIER_ASSIGN_OR_RETURN(const DocumentPlace place,
                            ParsePlace(TextAt(whole, "at"), context->documents->documents()));
   const auto most = static_cast<std::uint64_t>(FindInt(whole, "max_chars").value_or(20'000));
   DOSSIER_ASSIGN_OR_RETURN(const PlaceText read,
