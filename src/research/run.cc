@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/deadline.h"
 #include "base/files/file.h"
 #include "base/text/text.h"
 #include "research/files/cuts.h"
@@ -52,7 +53,7 @@ struct Explored {
 class Research {
  public:
   Research(const RunOrder& order, StartedRun& setup, const CancelToken& cancel)
-      : order_(order), setup_(setup), user_(cancel), source_(cancel), results_(setup.Results()) {}
+      : order_(order), setup_(setup), user_(cancel), results_(setup.Results()) {}
 
   Result<RunOutcome> Work();
 
@@ -70,7 +71,6 @@ class Research {
   const RunOrder& order_;
   StartedRun& setup_;
   const CancelToken& user_;
-  CancelSource source_;
   RunResults results_;
 };
 
@@ -194,9 +194,10 @@ Result<RunOutcome> Research::Work() {
   if (!reason.empty()) return StillLimited(std::move(reason));
   Result<RunOutcome> outcome = MakeError(ErrorCode::kInternal, "no outcome");
   {
-    const Deadline deadline(*setup_.ledger, &source_);
-    Result<Explored> explored = Explore(source_.token());
-    outcome = explored ? Close(*explored, source_.token())
+    const Deadline deadline(user_, setup_.ledger->time_left(model::Stage::kNormal),
+                            "the run's time is over");
+    Result<Explored> explored = Explore(deadline.token());
+    outcome = explored ? Close(*explored, deadline.token())
                        : Result<RunOutcome>(tl::unexpected(explored.error()));
     if (outcome || !IsLimit(outcome.error(), deadline)) {
       if (!outcome && !user_.cancelled()) static_cast<void>(WritePages());  // the error is told

@@ -21,6 +21,7 @@
 #include "base/cancel.h"
 #include "base/json/json.h"
 #include "base/result.h"
+#include "base/text/text.h"
 #include "chat/context/frozen.h"
 #include "sources/commands/command_text.h"
 #include "sources/commands/context_command.h"
@@ -86,11 +87,6 @@ class CommandContext final : public BlockSource {
 // A text stands where the output of an --exec command would: frozen in a new conversation, before
 // the message in one that is there. It is never cut: what does not fit is said by the plan.
 // Ownership: the commands outlive it. Thread-safety: as BlockSource.
-
-struct NamedText {
-  std::string name, text;  // UTF-8
-};
-
 class TextContext final : public BlockSource {
  public:
   TextContext(BlockSource& commands, std::vector<NamedText> texts)

@@ -158,7 +158,7 @@ Status ChatSetup::MakeScratch() {
 Status ChatSetup::KeepAs(std::string id, const CancelToken& cancel) {
   DOSSIER_RETURN_IF_ERROR(chat::CheckId(id));
   const chat::Store kept(config_.conversations.path);
-  DOSSIER_ASSIGN_OR_RETURN(const chat::FileLock lock, kept.Hold(id, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, kept.Hold(id, cancel));
   DOSSIER_ASSIGN_OR_RETURN(const auto existing, kept.Find(id));
   if (existing) return MakeError(ErrorCode::kNotFound, "conversation '{}' exists", id);
   DOSSIER_ASSIGN_OR_RETURN(chat::Loaded own, store_.Load(id_));

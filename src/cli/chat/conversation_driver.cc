@@ -102,7 +102,7 @@ ChatTurn ConversationDriver::Send(const ChatMessage& message, ChatSink& sink,
   auto named = setup_.Attach(message.files);
   if (!named) return Failed(named.error());
   for (const std::string& warning : named->warnings) sink.OnNote(warning);
-  for (const chat::NamedText& text : named->texts) {
+  for (const NamedText& text : named->texts) {
     sink.OnNote(fmt::format("with {} ({} bytes)", text.name, GroupDigits(text.text.size())));
   }
   attached.Add(std::move(*named));

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "base/cancel.h"
+#include "base/files/descriptor_lines.h"
 #include "base/result.h"
 
 namespace dossier::cli {
@@ -48,20 +49,21 @@ class PlainLineReader final : public LineReader {
   static constexpr std::size_t kMaxLine = 16 << 20;  // bytes
 
   // `fd` stays the caller's.
-  PlainLineReader(int fd, const CancelToken& cancel) : fd_(fd), cancel_(cancel), stop_(cancel) {}
+  PlainLineReader(int fd, const CancelToken& cancel) : lines_(fd, cancel, kMaxLine) {}
   // kInterrupted once cancelled. Errors: kTooLong for a line above kMaxLine; kIo.
   Result<InputLine> Read(const LinePrompt& prompt) override;
   void Remember(std::string_view message) override;
 
  private:
-  enum class More { kYes, kEnd, kCancelled };
-  Result<More> ReadMore();
+  DescriptorLines lines_;
+};
+Result<More> ReadMore();
 
-  const int fd_;
-  const CancelToken cancel_;
-  const CancelFd stop_;
-  std::string ahead_;         // read and not given out
-  std::size_t searched_ = 0;  // bytes of it that hold no line end
+const int fd_;
+const CancelToken cancel_;
+const CancelFd stop_;
+std::string ahead_;         // read and not given out
+std::size_t searched_ = 0;  // bytes of it that hold no line end
 };
 
 // What ends a message of several lines.

@@ -43,7 +43,8 @@ Status ServeStdio(ServerOffer& catalog, const StdioOptions& options, const Cance
   ClientConnection connection(
       catalog, ticker,
       {.info = options.info, .notify = [writer](const std::string& text) { writer->Line(text); }});
-  server::LineReader reader(options.in, cancel, options.most_line);
+  DescriptorLines reader(options.in, cancel, options.most_line,
+                         std::string(server::kLongLineAdvice));
   Status ended;
   while (!writer->failed()) {
     const auto line = reader.Next();

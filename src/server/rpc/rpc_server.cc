@@ -275,7 +275,7 @@ class Connection {
  public:
   Connection(Workspace& workspace, const RpcOptions& options, const CancelToken& cancel)
       : all_(cancel),
-        in_(options.in, all_.token()),
+        in_(options.in, all_.token(), kLongestLine, std::string(kLongLineAdvice)),
         out_(options.out),
         callbacks_(out_),
         sessions_(workspace, callbacks_),
@@ -301,7 +301,7 @@ class Connection {
   }
 
   CancelSource all_;
-  LineReader in_;
+  DescriptorLines in_;
   LineWriter out_;
   Callbacks callbacks_;
   ClientSessions sessions_;
