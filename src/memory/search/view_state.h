@@ -7,6 +7,8 @@
 //
 // What a view shows is told by (branch, seq) in each query, never by a transaction that stays open:
 // rows are only added, so a view that is kept for days sees the same. Immutable, hence thread-safe.
+//
+// Thread-safety: a state is constant; a lease has one owner.
 
 #ifndef DOSSIER_MEMORY_SEARCH_VIEW_STATE_H_
 #define DOSSIER_MEMORY_SEARCH_VIEW_STATE_H_

@@ -5,6 +5,9 @@
 //
 // For the local model this starts the managed server if it does not run and sets the entry's window
 // to what the server was given.
+//
+// Thread-safety: Connect may be called from any thread; the client that it gives says its own
+// rules.
 
 #ifndef DOSSIER_MODEL_PROVIDERS_CONNECT_H_
 #define DOSSIER_MODEL_PROVIDERS_CONNECT_H_

@@ -7,6 +7,8 @@
 //
 // The layout says which sections a prompt has, data/research_replies.yaml which shape a JSON reply
 // has; this table says the rest. Constants; thread-safe.
+//
+// Thread-safety: constants and pure functions.
 
 #ifndef DOSSIER_RESEARCH_CALL_CALL_SITES_H_
 #define DOSSIER_RESEARCH_CALL_CALL_SITES_H_

@@ -1,6 +1,7 @@
 // What the phases of one node share: its services, its sandbox, its result so far.
 //
-// Private to the phases (phases.cc, phase0.cc, phase1.cc, phase_run.cc). One owner, one thread.
+// Private to the phases (phases.cc, phase0.cc, phase1.cc, phase_run.cc).
+// Thread-safety: one owner, one thread.
 
 #ifndef DOSSIER_RESEARCH_NODE_PHASE_CONTEXT_H_
 #define DOSSIER_RESEARCH_NODE_PHASE_CONTEXT_H_

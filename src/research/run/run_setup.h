@@ -5,6 +5,8 @@
 //
 // Start and resume are the same steps: what the journal has is taken from there. Errors: those of
 // Run (run.h). Ownership: the setup owns what its driver points to, but for the order.
+//
+// Thread-safety: one owner, the thread of the run.
 
 #ifndef DOSSIER_RESEARCH_RUN_RUN_SETUP_H_
 #define DOSSIER_RESEARCH_RUN_RUN_SETUP_H_

@@ -1,5 +1,8 @@
 // The groups of addresses of the server. Each makes the routes of one group over what all share.
 // Only for .cc files of this folder.
+//
+// Thread-safety: the routes are called from the threads of connections; what they share says its
+// own rules.
 
 #ifndef DOSSIER_SERVER_HTTP_ROUTES_H_
 #define DOSSIER_SERVER_HTTP_ROUTES_H_
