@@ -210,8 +210,8 @@ class BpeCounter final : public Counter {
   std::unique_ptr<Running> Start() const override {
     if (normalize_ || !encoder_.has_rule()) return Counter::Start();
     return std::make_unique<PieceRunning>(PieceFunctions{
-        .count_tail = [this](std::string_view tail, Place) { return CountTail(tail); },
-        .meet = [this](std::string_view window, Place, std::size_t joint,
+        .count_tail = [this](std::string_view tail, PartStart) { return CountTail(tail); },
+        .meet = [this](std::string_view window, PartStart, std::size_t joint,
                        std::span<const CountedPart> first) { return Meet(window, joint, first); }});
   }
   std::unique_ptr<Ranges> Prepare(std::string_view text) const override {
