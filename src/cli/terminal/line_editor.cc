@@ -1,6 +1,5 @@
 #include "cli/terminal/line_editor.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
@@ -14,6 +13,7 @@
 #include <cstdlib>
 
 #include "base/files/file.h"
+#include "base/process/shared_library.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -372,36 +372,24 @@ Result<std::unique_ptr<LineEditor>> LineEditor::Make(LineEditorOptions options) 
 namespace {
 
 Result<EditApi> Load() {
-  void* library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    return MakeError(ErrorCode::kUnavailable,
-                     "libedit.so.2 cannot be loaded ({}); install the package libedit2", dlerror());
-  }
-  const char* missing = nullptr;
-  const auto find = [&](const char* name, auto& function) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    if (!function && !missing) missing = name;
-  };
+  DOSSIER_ASSIGN_OR_RETURN(SharedLibrary library, SharedLibrary::Load("libedit.so.2", "libedit2"));
   EditApi api{};
-  find("el_init", api.init);
-  find("el_end", api.end);
-  find("el_gets", api.gets);
-  find("el_wgetc", api.wgetc);
-  find("el_set", api.set);
-  find("el_get", api.get);
-  find("el_line", api.line);
-  find("el_insertstr", api.insertstr);
-  find("el_deletestr", api.deletestr);
-  find("el_cursor", api.cursor);
-  find("el_resize", api.resize);
-  find("el_source", api.source);
-  find("history_init", api.history_init);
-  find("history_end", api.history_end);
-  find("history", api.history);
-  if (missing) {
-    return MakeError(ErrorCode::kUnavailable,
-                     "libedit.so.2 has no {}; version 3.1 is needed (package libedit2)", missing);
-  }
+  library.Find("el_init", api.init);
+  library.Find("el_end", api.end);
+  library.Find("el_gets", api.gets);
+  library.Find("el_wgetc", api.wgetc);
+  library.Find("el_set", api.set);
+  library.Find("el_get", api.get);
+  library.Find("el_line", api.line);
+  library.Find("el_insertstr", api.insertstr);
+  library.Find("el_deletestr", api.deletestr);
+  library.Find("el_cursor", api.cursor);
+  library.Find("el_resize", api.resize);
+  library.Find("el_source", api.source);
+  library.Find("history_init", api.history_init);
+  library.Find("history_end", api.history_end);
+  library.Find("history", api.history);
+  DOSSIER_RETURN_IF_ERROR(library.Check("version 3.1 is needed (package libedit2)"));
   return api;
 }
 
