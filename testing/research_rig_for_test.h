@@ -85,7 +85,7 @@ class FakeCaller final : public RoleCaller {
 };
 
 inline std::string TinyPng(std::uint32_t width = 4, char shade = 'x') {
-  return EncodePng({.width = width, .height = 3, .rgba = std::string(width * 12, shade)});
+  return *EncodePng({.width = width, .height = 3, .rgba = std::string(width * 12, shade)});
 }
 
 // The built-in template with text in every part of it.
