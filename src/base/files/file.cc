@@ -466,11 +466,16 @@ Result<UniqueFd> OpenLock(const std::string& path) {
   return fd;
 }
 
-// True if the lock was taken, false if another holds it.
-Result<bool> TryLock(int fd, const std::string& path) {
+struct flock WholeFile() {
   struct flock lock{};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+// True if the lock was taken, false if another holds it.
+Result<bool> TryLock(int fd, const std::string& path) {
+  struct flock lock = WholeFile();
   if (::fcntl(fd, F_OFD_SETLK, &lock) == 0) return true;
   if (errno == EAGAIN || errno == EACCES || errno == EINTR) return false;
   return MakeErrnoError(errno, "lock " + path);
@@ -484,6 +489,12 @@ bool IsStillThere(int fd, const std::string& path) {
 }
 
 }  // namespace
+
+bool FileLock::IsHeld(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct flock lock = WholeFile();
+  return fd.valid() && ::fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
 
 Result<FileLock> FileLock::Take(const std::string& path, Millis limit, const CancelToken& cancel) {
   const auto end = std::chrono::steady_clock::now() + limit;

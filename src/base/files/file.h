@@ -181,6 +181,8 @@ class FileLock {
   // Makes the file (0600). With a `limit` of 0 it is tried once. Errors: kLocked after `limit`,
   // kCancelled, kDamaged (a symbolic link), kIo.
   static Result<FileLock> Take(const std::string& path, Millis limit, const CancelToken& cancel);
+  // Whether somebody holds the lock now. Takes nothing.
+  static bool IsHeld(const std::string& path);
 
  private:
   explicit FileLock(UniqueFd fd) : fd_(std::move(fd)) {}
